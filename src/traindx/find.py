@@ -1,0 +1,233 @@
+"""Paths to runs: walk, ask the readers, read each run's files together, count copies once."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from traindx.assemble import run_from_log
+from traindx.core import Findings, Note, Run, Unreadable
+from traindx.source import File, natural, reason, stdin_file
+from traindx.units import Bundle, Claim, Reader, readers
+
+_SKIP_FOLDERS = {".git", "__pycache__", "node_modules", ".venv", "venv", ".ipynb_checkpoints", ".tox", ".mypy_cache"}
+_NOISE_NAMES = {"debug.log", "debug-internal.log", "debug-core.log", "requirements.txt", "conda-environment.yaml"}
+_LFS = b"version https://git-lfs"
+
+
+def find_runs(paths: Sequence[str], *, mapping: Mapping[str, str] | None = None) -> Findings:
+    """Every run below the given paths ('-' is standard input)."""
+    skipped: list[Note] = []
+    runs: list[Run] = []
+    for path in paths:
+        named = path == "-" or Path(path).is_file()
+        files = list(_files(path, skipped))
+        for reader, bundle in _bundles(files, skipped, named=named):
+            runs += _read(reader, bundle, skipped, mapping)
+    return Findings(tuple(_without_copies(runs)), tuple(skipped))
+
+
+def _files(path: str, skipped: list[Note]) -> Iterator[File]:
+    if path == "-":
+        yield stdin_file()
+        return
+    root = Path(path)
+    try:
+        is_folder = root.is_dir()
+        if not is_folder and not root.exists():
+            raise FileNotFoundError
+    except OSError as error:
+        skipped.append(Note(path, reason(error)))
+        return
+    if not is_folder:
+        yield File(root, path)
+        return
+    yield from _walk(root, skipped)
+
+
+def _walk(root: Path, skipped: list[Note]) -> Iterator[File]:
+    seen: set[tuple[int, int]] = set()
+
+    def failed(error: OSError) -> None:
+        skipped.append(Note(str(error.filename or root), reason(error)))
+
+    for folder, below, names in os.walk(root, followlinks=True, onerror=failed):
+        try:
+            stat = os.stat(folder)
+        except OSError:
+            below.clear()
+            continue
+        if (stat.st_dev, stat.st_ino) in seen:
+            below.clear()
+            continue
+        seen.add((stat.st_dev, stat.st_ino))
+        below[:] = sorted((d for d in below if d not in _SKIP_FOLDERS), key=natural)
+        for name in sorted(names, key=natural):
+            path = Path(folder, name)
+            try:
+                if not path.is_file():
+                    continue
+                real = path.stat()
+            except OSError as error:
+                skipped.append(Note(str(path), reason(error)))
+                continue
+            if path.is_symlink():
+                if (real.st_dev, real.st_ino) in seen:
+                    continue
+                seen.add((real.st_dev, real.st_ino))
+            yield File(path)
+
+
+def _bundles(
+    files: Iterable[File], skipped: list[Note], *, named: bool
+) -> list[tuple[Reader, Bundle]]:
+    groups: dict[tuple[str, str], list[tuple[File, Claim]]] = {}
+    units = {unit.id: unit for unit in readers()}
+    for file in files:
+        try:
+            why = _noise(file, named=named)
+            found = None if why else _claim(file)
+        except Unreadable as error:
+            skipped.append(Note(file.shown, str(error)))
+            continue
+        if why:
+            skipped.append(Note(file.shown, why))
+        elif found is None:
+            if named:
+                skipped.append(Note(file.shown, "no reader knows this format"))
+        else:
+            reader, claim = found
+            groups.setdefault((claim.run, reader.id), []).append((file, claim))
+    bundles = []
+    for (run, unit), members in groups.items():
+        if all(claim.part for _, claim in members):
+            if named:
+                skipped.append(Note(members[0][0].shown, "holds a configuration but no metrics"))
+            continue
+        ordered = tuple(sorted((f for f, _ in members), key=lambda f: natural(f.shown)))
+        bundles.append((units[unit], Bundle(run, ordered)))
+    return bundles
+
+
+def _noise(file: File, *, named: bool) -> str | None:
+    """Why a file is not worth reading, or None."""
+    if file.size == 0:
+        return "empty file"
+    if file.head.startswith(_LFS):
+        return "a Git LFS pointer, not the file itself; fetch it with `git lfs pull`"
+    if not named and file.name.lower() in _NOISE_NAMES:
+        return "a log of the logger itself, not of the training"
+    return None
+
+
+def _claim(file: File) -> tuple[Reader, Claim] | None:
+    for reader in readers():
+        claim = reader.claim(file)
+        if claim is not None:
+            return reader, claim
+    return None
+
+
+def _read(
+    reader: Reader, bundle: Bundle, skipped: list[Note], mapping: Mapping[str, str] | None
+) -> list[Run]:
+    try:
+        logs = list(reader.read(bundle))
+    except Unreadable as error:
+        logs = []
+        skipped.append(Note(bundle.run, str(error)))
+    except (MemoryError, RecursionError, sqlite3.Error, OSError) as error:
+        logs = []
+        skipped.append(Note(bundle.run, f"the {reader.id} reader gave up: {error or type(error).__name__}"))
+    except Exception as error:
+        if os.environ.get("TRAINDX_DEBUG"):
+            raise
+        logs = []
+        skipped.append(
+            Note(bundle.run, f"the {reader.id} reader failed ({type(error).__name__}: {error}); please report it")
+        )
+    notes = [note for file in bundle.files for note in file.notes]
+    runs = []
+    for log in logs:
+        run = run_from_log(
+            log,
+            name=f"{bundle.run} ({log.name})" if log.name else bundle.run,
+            path=bundle.run,
+            format=reader.id,
+            files=[file.shown for file in bundle.files],
+            notes=notes,
+            mapping=mapping,
+        )
+        if run.series:
+            runs.append(run)
+        else:
+            skipped.extend(run.notes or [Note(bundle.run, f"{reader.title}: no metric in it")])
+    if not logs:
+        skipped.extend(notes)
+    return runs
+
+
+def _without_copies(runs: list[Run]) -> list[Run]:
+    """Join what belongs to one run folder, and drop copies that are a prefix of another history."""
+    joined: dict[str, Run] = {}
+    for run in runs:
+        other = joined.get(run.name)
+        joined[run.name] = run if other is None else _join(other, run)
+    kept: dict[tuple[object, ...], Run] = {}
+    for run in joined.values():
+        key = _fingerprint(run)
+        other = kept.get(key)
+        if other is None or not _prefix(run, other):
+            kept[key if other is None else (*key, run.name)] = run
+            continue
+        longer, shorter = (run, other) if run.points > other.points else (other, run)
+        kept[key] = replace(longer, files=longer.files + shorter.files)
+    return list(kept.values())
+
+
+def _join(first: Run, second: Run) -> Run:
+    """Two formats of one run: the first one's series stand, the second adds what is new."""
+    series = {**second.series, **first.series}
+    order = [*first.series, *(n for n in second.series if n not in first.series)]
+    return replace(
+        first,
+        format=f"{first.format}+{second.format}",
+        series={name: series[name] for name in order},
+        config={**second.config, **first.config},
+        settings={**second.settings, **first.settings},
+        events=first.events + tuple(e for e in second.events if e not in first.events),
+        traits=first.traits | second.traits,
+        notes=first.notes + second.notes,
+        files=first.files + second.files,
+    )
+
+
+def _fingerprint(run: Run) -> tuple[object, ...]:
+    """The first point of each of the leading series: equal for copies of one history."""
+    import numpy as np
+
+    return tuple(
+        (name, float(s.steps[0]), float(np.float32(s.values[0])))
+        for name, s in list(run.series.items())[:3]
+        if len(s)
+    )
+
+
+def _prefix(a: Run, b: Run) -> bool:
+    """Whether one run's main curve begins the other's, to single precision."""
+    import numpy as np
+
+    name = next(iter(a.series))
+    x, y = a.series[name], b.series.get(name)
+    if y is None:
+        return False
+    n = min(len(x), len(y))
+    if n < 2 and len(x) != len(y):
+        return False
+    return bool(
+        np.array_equal(x.steps[:n], y.steps[:n])
+        and np.allclose(x.values[:n], y.values[:n], rtol=1e-6, atol=0, equal_nan=True)
+    )

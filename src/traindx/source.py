@@ -1,0 +1,173 @@
+"""Files as readers see them: plain, gzipped or piped in, opened only when needed."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import shutil
+import sys
+import tempfile
+import zlib
+from collections.abc import Iterator
+from functools import cached_property
+from pathlib import Path
+from typing import IO
+
+from traindx.core import Note, Unreadable
+
+HEAD_BYTES = 64 * 1024
+CHUNK_BYTES = 8 * 1024 * 1024
+_GZIP_MAGIC = b"\x1f\x8b"
+
+
+class File:
+    """One input file. `name` and `folder` speak of the plain file: `.gz` is taken off."""
+
+    def __init__(self, path: Path, shown: str | None = None) -> None:
+        self.path = path
+        self.shown = shown if shown is not None else str(path)
+        self.notes: list[Note] = []
+
+    @cached_property
+    def name(self) -> str:
+        name = Path(self.shown).name
+        return name[:-3] if self.gzipped and name.lower().endswith(".gz") else name
+
+    @cached_property
+    def folder(self) -> str:
+        return str(Path(self.shown).parent)
+
+    @cached_property
+    def size(self) -> int:
+        return self.path.stat().st_size
+
+    @cached_property
+    def gzipped(self) -> bool:
+        try:
+            with open(self.path, "rb") as handle:
+                return handle.read(2) == _GZIP_MAGIC
+        except OSError as error:
+            raise Unreadable(reason(error)) from None
+
+    @cached_property
+    def head(self) -> bytes:
+        """The first 64 KiB, unpacked."""
+        parts: list[bytes] = []
+        have = 0
+        for chunk in self._pieces(HEAD_BYTES, []):
+            parts.append(chunk)
+            have += len(chunk)
+            if have >= HEAD_BYTES:
+                break
+        return b"".join(parts)[:HEAD_BYTES]
+
+    def chunks(self, size: int = CHUNK_BYTES) -> Iterator[bytes]:
+        """The content piece by piece; a torn gzip ends where it tears, with a note."""
+        return self._pieces(size, self.notes)
+
+    def _pieces(self, size: int, notes: list[Note]) -> Iterator[bytes]:
+        try:
+            with open(self.path, "rb") as handle:
+                if self.gzipped:
+                    try:
+                        yield from _gunzip(handle, size)
+                    except (EOFError, zlib.error) as error:
+                        notes.append(Note(self.shown, f"the gzip stream is damaged ({error}); "
+                                                      "read up to the damage"))
+                    return
+                while chunk := handle.read(size):
+                    yield chunk
+        except OSError as error:
+            raise Unreadable(reason(error)) from None
+
+    def read(self, limit: int | None = None) -> bytes:
+        """The whole content, or its first `limit` bytes."""
+        if limit is None:
+            return b"".join(self.chunks())
+        parts: list[bytes] = []
+        have = 0
+        for chunk in self.chunks(min(limit, CHUNK_BYTES) or 1):
+            parts.append(chunk)
+            have += len(chunk)
+            if have >= limit:
+                break
+        return b"".join(parts)[:limit]
+
+    def local_path(self) -> Path:
+        """A path on disk that holds the unpacked content (for SQLite)."""
+        if not self.gzipped:
+            return self.path
+        target = _scratch() / f"{abs(hash(self.shown)):x}-{self.name}"
+        with open(target, "wb") as out:
+            for chunk in self.chunks():
+                out.write(chunk)
+        return target
+
+    def sibling(self, name: str) -> File:
+        return File(self.path.parent / name, str(Path(self.shown).parent / name))
+
+    def note(self, text: str) -> None:
+        self.notes.append(Note(self.shown, text))
+
+    def __repr__(self) -> str:
+        return f"File({self.shown!r})"
+
+
+def stdin_file() -> File:
+    """Standard input, spooled to disk so that readers may look twice."""
+    target = _scratch() / "stdin"
+    with open(target, "wb") as out:
+        shutil.copyfileobj(sys.stdin.buffer, out)
+    return File(target, "-")
+
+
+def reason(error: OSError) -> str:
+    """One line for the user from an operating-system error."""
+    if isinstance(error, PermissionError):
+        return "no permission to read it"
+    if isinstance(error, FileNotFoundError):
+        return "it does not exist"
+    return (error.strerror or str(error) or type(error).__name__).lower()
+
+
+def _gunzip(handle: IO[bytes], size: int) -> Iterator[bytes]:
+    """Unpack member after member; what stands before a damage is given before the error."""
+    unpack = zlib.decompressobj(wbits=31)
+    data = b""
+    while data := data or handle.read(256 * 1024):
+        plain = unpack.decompress(data, size)
+        if plain:
+            yield plain
+        data = unpack.unconsumed_tail
+        if unpack.eof:
+            data = unpack.unused_data.lstrip(b"\0") or handle.read(256 * 1024)
+            if not data:
+                return
+            unpack = zlib.decompressobj(wbits=31)
+    if not unpack.eof:
+        raise EOFError("it ends in the middle")
+
+
+_SCRATCH: list[Path] = []
+
+
+def _scratch() -> Path:
+    if not _SCRATCH:
+        _SCRATCH.append(Path(tempfile.mkdtemp(prefix="traindx-")))
+        atexit.register(shutil.rmtree, _SCRATCH[0], ignore_errors=True)
+    return _SCRATCH[0]
+
+
+def natural(text: str) -> list[tuple[int, int, str]]:
+    """Sort key that puts `checkpoint-9` before `checkpoint-10`."""
+    key: list[tuple[int, int, str]] = []
+    digits = ""
+    for char in os.fspath(text) + "\0":
+        if char in "0123456789":
+            digits += char
+            continue
+        if digits:
+            key.append((0, int(digits), ""))
+            digits = ""
+        key.append((1, 0, char))
+    return key

@@ -1,0 +1,78 @@
+"""How a unit declares itself, and how units are found.
+
+A reader is a module in `traindx.readers` that holds a `READER`; its docstring is its page.
+A package elsewhere joins in through the entry-point group `traindx.readers`, whose value names
+such a module.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import cache
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from traindx.assemble import Log
+    from traindx.source import File
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A reader's word that a file is its own.
+
+    `run` is the path of the run the file belongs to: files of equal `run` are read together.
+    `part` marks a file that only adds to a run (a configuration): alone it makes none.
+    """
+
+    run: str
+    part: bool = False
+
+
+@dataclass(frozen=True)
+class Bundle:
+    """The files of one run in one format, in natural order of their paths."""
+
+    run: str
+    files: tuple[File, ...]
+
+
+@dataclass(frozen=True)
+class Reader:
+    """One log format. Lower `rank` is asked first: special formats before general ones."""
+
+    id: str
+    title: str
+    rank: int
+    claim: Callable[[File], Claim | None]
+    read: Callable[[Bundle], Iterable[Log]]
+    page: str = ""
+
+
+def _modules(package: str) -> Iterator[ModuleType]:
+    root = importlib.import_module(package)
+    for info in pkgutil.iter_modules(root.__path__, package + "."):
+        if not info.name.rsplit(".", 1)[1].startswith("_"):
+            yield importlib.import_module(info.name)
+
+
+def _plugins(group: str) -> Iterator[ModuleType]:
+    from importlib.metadata import entry_points
+
+    for point in entry_points(group=group):
+        yield importlib.import_module(point.value)
+
+
+@cache
+def readers() -> tuple[Reader, ...]:
+    """All readers, the ones to ask first in front."""
+    found = []
+    for source in (_modules("traindx.readers"), _plugins("traindx.readers")):
+        for module in source:
+            unit = getattr(module, "READER", None)
+            if isinstance(unit, Reader):
+                found.append(replace(unit, page=(module.__doc__ or "").strip()))
+    return tuple(sorted(found, key=lambda unit: (unit.rank, unit.id)))

@@ -2,8 +2,9 @@
 
 A canonical name is `[split/]metric[/part][@scope]`: `loss`, `val/loss`, `loss/box`,
 `grad_norm/encoder.0`, `loss@epoch`. No split means training. Scopes tell apart what one log holds
-several times: `@epoch` (a mean over the epoch beside per-step values), `@step`, `@mean` (a running
-mean), `@best`.
+several times: `@epoch` (a mean over the epoch beside per-step values), `@step`, `@bar` (what a
+progress bar showed inside an epoch), `@batch` (single validation batches), `@mean` (a running mean),
+`@best`.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from functools import lru_cache
 
 from traindx.core import Axis, Goal, Scalar, Series
 
+SCOPES = ("step", "epoch", "mean", "batch", "bar", "best")
 _SPLITS = {
     **dict.fromkeys(("train", "training", "trn", "tr"), "train"),
     **dict.fromkeys(
@@ -70,14 +72,14 @@ METRICS: dict[str, Metric] = {
     "rmse": _m("lower", 0.0, "rmse root_mean_squared_error"),
     "mae": _m("lower", 0.0, "mae mean_absolute_error l1 l1_error"),
     "r2": _m("higher", None, "r2 r2_score r_squared"),
-    "precision": _m("higher", None, "precision prec"),
-    "recall": _m("higher", None, "recall sensitivity"),
+    "precision": _m("higher", None, "precision prec precision_b"),
+    "recall": _m("higher", None, "recall sensitivity recall_b"),
     "f1": _m("higher", None, "f1 f1_score fscore f_score macro_f1 f1_macro micro_f1 f1_micro"),
     "auc": _m("higher", None, "auc auroc roc_auc roc_auc_score auc_roc"),
     "iou": _m("higher", None, "iou miou mean_iou jaccard"),
     "dice": _m("higher", None, "dice dice_score dice_coef dice_coefficient dsc"),
     "map50": _m("higher", None, "map50 map_50 map_0_5 ap50 map50_b map_0.5"),
-    "map": _m("higher", None, "map map50_95 map_50_95 ap map_0_5_0_95 map_0.5_0.95 map_0.5:0.95 map50-95"),
+    "map": _m("higher", None, "map map50_95 map_50_95 ap map_0_5_0_95 map_0.5_0.95 map50_95_b"),
     "bleu": _m("higher", None, "bleu bleu4 sacrebleu"),
     "rouge": _m("higher", None, "rouge rouge1 rougel rouge_l rougelsum"),
     "psnr": _m("higher", None, "psnr"),
@@ -97,7 +99,7 @@ METRICS: dict[str, Metric] = {
     "loss_scale": _m("none", None, "loss_scale scale grad_scale amp_scale scaler_scale scaler"),
     "skipped_steps": _m("none", 0.0, "skipped_steps skipped number_of_skipped_iterations skipped_iterations num_skipped"),
     "nan_steps": _m("none", 0.0, "nan_steps number_of_nan_iterations nan_iterations"),
-    "step_s": _m("none", 0.0, "step_s step_time time_per_step dt time_per_iteration elapsed_time_per_iteration iter_time batch_time sec_per_step s_it s_iter ms_iter ms_step sec_it step_avg time"),
+    "step_s": _m("none", 0.0, "step_s step_time time_per_step dt time_per_iteration elapsed_time_per_iteration iter_time batch_time sec_per_step s_it s_iter ms_iter ms_step us_step s_step sec_it step_avg time"),
     "data_wait_s": _m("none", 0.0, "data_wait_s data_time data_wait data loader_time data_loading_time load_time"),
     "epoch_s": _m("none", 0.0, "epoch_s epoch_time time_taken epoch_duration time_elapsed_epoch"),
     "tokens_per_s": _m("none", 0.0, "tokens_per_s tok_s tok_sec tokens_s tokens_sec tokens_per_second tokens_per_sec tps wps tokens_per_gpu"),
@@ -114,11 +116,11 @@ METRICS: dict[str, Metric] = {
     "epoch": _m("none", 0.0, "epoch epochs ep"),
     "elapsed_s": _m("none", 0.0, "elapsed_s elapsed elapsed_time runtime wall wall_time train_time total_time relative_time"),
 }
-_WORDS = {word: name for name, metric in METRICS.items() for word in metric.words}
+_WORDS = {word.replace("_", ""): name for name, metric in METRICS.items() for word in metric.words}
 
 # Losses whose best value is not zero: they may be negative, or a floor is not known.
 _UNBOUNDED = re.compile(
-    r"elbo|nll|neg_?log_?lik|log_?lik|negative_log|si_?sdr|si_?snr|sdr|policy|actor|critic|value_loss|vf_loss|pg_loss|entropy|"
+    r"elbo|nll|neg_?log_?lik|log_?lik|negative_log|si_?sdr|si_?snr|sdr|policy|actor|critic|value_loss|vf_loss|pg_loss|entropy_(?:loss|bonus)|"
     r"advantage|grpo|ppo|dpo|wasserstein|wgan|energy|free_?energy|score_match|barlow|vicreg",
 )
 _RL = re.compile(r"reward|advantage|episode|ep_len|ep_rew|policy_loss|actor_loss|critic_loss|clip_ratio|clip_fraction|approx_kl|frac_reward")
@@ -131,7 +133,7 @@ _COUNTERS: dict[str, tuple[int, Axis]] = {
     **{n: (3, "epoch") for n in ("epoch", "epochs", "ep", "current_epoch", "epoch_idx", "epoch_number", "train_epoch")},
     **{n: (4, "step") for n in ("episode", "episodes", "timestep", "timesteps", "total_timesteps", "round", "generation", "consumed_samples", "index", "unnamed_0")},
 }
-_TOKEN = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+(?:\.\d+)*|[^\W\d_]+")
+_TOKEN = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+\d*|[A-Z]+\d*|\d+(?:\.\d+)*|[^\W\d_]+")
 _ALIASES_WHOLE = {"trl": ("train", "loss"), "tel": ("val", "loss"), "tloss": ("train", "loss"), "vloss": ("val", "loss"), "trainloss": ("train", "loss"),
                   "valloss": ("val", "loss"), "valacc": ("val", "accuracy"), "trainacc": ("train", "accuracy"), "vacc": ("val", "accuracy"), "testacc": ("test", "accuracy"), "testloss": ("test", "loss")}
 
@@ -175,6 +177,10 @@ def tokens(raw: str) -> list[str]:
 @lru_cache(maxsize=65536)
 def understand(raw: str) -> Meaning:
     """Read one log name into split, metric, part and scope."""
+    base, _, scope = raw.strip().rpartition("@")
+    if base and scope in SCOPES:
+        inner = understand(base)
+        return Meaning(inner.split, inner.metric, inner.part, scope, inner.known)
     whole = raw.strip().lower()
     if whole in _ALIASES_WHOLE:
         split, metric = _ALIASES_WHOLE[whole]
@@ -183,8 +189,8 @@ def understand(raw: str) -> Meaning:
         return canonical
     split, scope, rest = "", "", []
     words = tokens(raw)
-    if "_".join(words) in _WORDS:
-        return Meaning("", _WORDS["_".join(words)], "", "", True)
+    if "".join(words) in _WORDS:
+        return Meaning("", _WORDS["".join(words)], "", "", True)
     for word in words:
         if word in _SPLITS and not split:
             split = _SPLITS[word]
@@ -199,7 +205,7 @@ def understand(raw: str) -> Meaning:
         core = [w.lstrip("\0") for w in rest if not (drop_scopes and w.startswith("\0"))]
         slim = [w for w in core if w not in _FILLERS]
         for form in (core, slim):
-            key = "_".join(form)
+            key = "".join(form)
             if key in _WORDS:
                 used_scope = scope if drop_scopes else ""
                 return Meaning(split, _WORDS[key], "", used_scope, True)
@@ -229,7 +235,7 @@ def _already(raw: str) -> Meaning | None:
     for known in ("val", "test"):
         if base.startswith(known + "/"):
             split, rest = known, base[len(known) + 1 :]
-    if scope in ("", "epoch", "step", "mean", "best"):
+    if scope in ("", *SCOPES):
         if rest in METRICS and "/" not in rest:
             return Meaning(split, rest, "", scope, True)
         metric, _, part = rest.partition("/")
@@ -243,9 +249,13 @@ def _already(raw: str) -> Meaning | None:
 
 def _head_metric(words: list[str]) -> tuple[str, str] | None:
     """`box loss`, `loss box`, `acc 3` -> the metric at either end, the rest as its part."""
+    if "loss" in words and words[-1] in _NO_LOSS:
+        return ("loss_scale", "") if words[-1] == "scale" else None
+    if "loss" in words and len(words) > 1:
+        return "loss", "_".join(w for w in words if w != "loss")
     for size in range(min(4, len(words) - 1), 0, -1):
         for tail in (True, False):
-            key = "_".join(words[-size:] if tail else words[:size])
+            key = "".join(words[-size:] if tail else words[:size])
             metric = _WORDS.get(key)
             if metric is None or (metric not in _COMPOSABLE):
                 continue
@@ -254,6 +264,8 @@ def _head_metric(words: list[str]) -> tuple[str, str] | None:
     return None
 
 
+# `mtp_loss_weight`, `loss_type`: settings of a loss, not losses.
+_NO_LOSS = frozenset("scale weight weights multiplier coef coefficient lambda alpha beta gamma type fn function ratio factor".split())
 _COMPOSABLE = frozenset(
     "loss accuracy error perplexity lr grad_norm weight_norm reward f1 auc iou dice precision recall mae mse rmse map50 map bleu rouge kl entropy".split()
 )
@@ -272,6 +284,11 @@ def _part_name(raw: str, split: str) -> str:
                 text = rest
                 break
     return re.sub(r"\s+", "_", text.strip()) or raw
+
+
+def split_of(word: str) -> str:
+    """`train`, `val` or `test` when a word names a split, else nothing."""
+    return _SPLITS.get(word.strip().lower(), "")
 
 
 def counter_rank(raw: str) -> int | None:
@@ -301,7 +318,9 @@ def assign(candidates: Sequence[Candidate], overrides: Mapping[str, str]) -> lis
     """
     forced = {column: name for name, column in overrides.items()}
     meanings = [_meaning(c, forced) for c in candidates]
-    has_val = any(m.split == "val" for m in meanings)
+    test_is_val = not any(m.split == "val" for m in meanings) and any(
+        m.split == "test" and c.points > 1 for m, c in zip(meanings, candidates, strict=True)
+    )
     raws = " ".join(c.raw.lower() for c in candidates)
     taken: dict[str, int] = {}
     order = sorted(range(len(candidates)), key=lambda i: _priority(candidates[i], meanings[i], forced))
@@ -311,7 +330,7 @@ def assign(candidates: Sequence[Candidate], overrides: Mapping[str, str]) -> lis
         if candidate.raw in forced:
             name = forced[candidate.raw]
         else:
-            name = _spell(meaning, candidate, has_val, taken, overrides)
+            name = _spell(meaning, candidate, test_is_val, taken, overrides)
         base, n = name, 2
         while name in taken:
             name, n = f"{base}#{n}", n + 1
@@ -323,32 +342,40 @@ def assign(candidates: Sequence[Candidate], overrides: Mapping[str, str]) -> lis
 
 def _meaning(candidate: Candidate, forced: Mapping[str, str]) -> Meaning:
     meaning = understand(forced.get(candidate.raw, candidate.raw))
-    if meaning.split == "" and candidate.split:
+    if meaning.metric in _SPLITLESS and meaning.split:
+        meaning = Meaning("", meaning.metric, meaning.part, meaning.scope, meaning.known)
+    if meaning.split == "" and candidate.split and meaning.metric not in _SPLITLESS:
         split = _SPLITS.get(candidate.split.lower(), candidate.split)
         return Meaning(split, meaning.metric, meaning.part, meaning.scope, meaning.known)
     return meaning
 
 
+# What belongs to the training however the line or folder around it is called.
+_SPLITLESS = frozenset({"lr", "grad_norm", "weight_norm", "loss_scale", "epoch", "grad_clip_share", "skipped_steps", "nan_steps"})
+
+
 def _priority(candidate: Candidate, meaning: Meaning, forced: Mapping[str, str]) -> tuple[object, ...]:
     """Who gets the plain name: the forced, the per-step, the many-pointed, the first."""
-    scope = {"": 0, "step": 0, "epoch": 1, "mean": 2, "best": 3}[meaning.scope]
+    scope = {"": 0, "step": 0, "epoch": 1, "bar": 2, "batch": 3, "mean": 4, "best": 5}[meaning.scope]
     summary = candidate.points <= 1
     return (candidate.raw not in forced, summary, scope, candidate.derived, meaning.split == "train" and scope > 0, -candidate.points)
 
 
-def _spell(meaning: Meaning, candidate: Candidate, has_val: bool, taken: Mapping[str, int], overrides: Mapping[str, str]) -> str:
+def _spell(meaning: Meaning, candidate: Candidate, test_is_val: bool, taken: Mapping[str, int], overrides: Mapping[str, str]) -> str:
     split = "" if meaning.split == "train" else meaning.split
-    if split == "test" and not has_val and candidate.points > 1:
+    if split == "test" and test_is_val:
         split = "val"
     front = f"{split}/" if split else ""
     if not meaning.known:
         return front + meaning.part
     name = front + meaning.metric + (f"/{meaning.part}" if meaning.part else "")
-    if name not in taken and name not in overrides:
+    if name not in taken and name not in overrides and meaning.scope != "best":
         return name
-    if meaning.scope:
-        return f"{name}@{meaning.scope}"
-    return front + meaning.metric + "/" + re.sub(r"\s+", "_", candidate.raw)
+    scope = f"@{meaning.scope}" if meaning.scope else ""
+    if scope and name + scope not in taken:
+        return name + scope
+    raw = candidate.raw.removesuffix(scope) if scope else candidate.raw
+    return front + meaning.metric + "/" + re.sub(r"\s+", "_", raw) + scope
 
 
 def _named(name: str, candidate: Candidate, raws: str) -> Named:
@@ -460,9 +487,9 @@ def settings(config: Mapping[str, Scalar]) -> dict[str, Scalar]:
     """The settings that matter for diagnosis, under canonical names."""
     best: dict[str, tuple[int, Scalar]] = {}
     for raw, value in config.items():
-        if value is None or value == "":
-            continue
         name, rank = _setting(raw)
+        if value is None or value == "" or (name == "precision" and _plain(value) in (True, False)):
+            continue
         if name is not None and (name not in best or rank < best[name][0]):
             best[name] = (rank, _plain(value))
     found = {name: value for name, (_, value) in best.items()}

@@ -1,0 +1,173 @@
+"""Plain text: whatever a training printed.
+
+No list of known projects: the reader looks at which line shapes repeat, which numbers in them
+move, what the words beside a number call it, and which number counts steps or epochs. It reads
+`k=v`, `k: v`, `k v | k v`, tables under a header line, JSON or Python dicts behind a logging
+prefix, progress bars redrawn by carriage returns or backspaces, meters `Loss 4.28 (4.31)` (the
+number in brackets becomes `loss@mean`), records spread over several lines, per-epoch summaries
+among per-step lines, numbers with thousands separators or exponents, `nan` and `inf`.
+
+Lines without a counter take the step of the counting line they belong to. Several trainings in
+one file are told apart where the counter starts again; a counter that falls back to a later step
+is a resume, and what it superseded is dropped. Lines of several ranks become series of their own
+beside those of the first rank.
+
+Settings come from what stands before the first measurement: `key: value` lines, `Namespace(...)`,
+dicts, command lines. Overflows, crashes, early stops and out-of-memory errors become events.
+
+Colours, NUL holes, UTF-16 and stray bytes of other encodings do not disturb it. What it cannot
+know: a number that no word names, and a counter that never moves.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+
+from traindx.assemble import Log
+from traindx.core import Unreadable
+from traindx.source import File
+from traindx.textlog import gather
+from traindx.textlog.clean import clean, pieces
+from traindx.textlog.config import nested_settings, settings_in
+from traindx.textlog.learn import Sample, Shape, learn
+from traindx.textlog.marks import Sections, Signs
+from traindx.textlog.scan import Seen, scan
+from traindx.textlog.timeline import Timeline, date_lines
+from traindx.units import Bundle, Claim, Reader
+
+_WHOLE_BELOW = 1 << 20
+_SAMPLE_HEAD = 384 << 10
+_SAMPLE_BLOCKS = 40
+_SAMPLE_BLOCK = 16 << 10
+_SCAN_CHUNK = 4 << 20
+_REGION = 256 << 10
+_LINE = 16 << 10
+_HOLE = 8 << 20
+_TEXT_ENDINGS = (".log", ".txt", ".out", ".err", ".stdout", ".stderr", "")
+
+
+def claim(file: File) -> Claim | None:
+    """Any file that looks like text a person could read and that has some numbers in it."""
+    dot = file.name.rfind(".")
+    ending = file.name[dot:].lower() if dot > 0 else ""
+    if ending not in _TEXT_ENDINGS and not ending[1:].isdigit():
+        return None
+    head = file.head
+    if not head.strip(b"\0") and file.size > len(head):
+        head = file.read(_HOLE).lstrip(b"\0")[: len(head)]
+    if head.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return Claim(run=file.shown)
+    plain = clean(head)
+    odd = sum(1 for byte in head[:4096] if 0 < byte < 7 or 14 <= byte < 27)
+    if odd > 0.02 * min(len(head), 4096) or head.count(b"\0") > 0.9 * len(head) or not re.search(rb"\d", plain):
+        return None
+    return Claim(run=file.shown)
+
+
+def read(bundle: Bundle) -> Iterable[Log]:
+    file = bundle.files[0]
+    sample = Sample(_sample(file))
+    shapes = learn(sample)
+    sections = Sections(sample.bones)
+    if not shapes:
+        raise Unreadable(_nothing(sample.text))
+    signs = Signs()
+    residue: list[bytes] | None = [] if file.size > _WHOLE_BELOW else None
+    seen = _scan(file, shapes, sections, signs, residue)
+    if residue:
+        more = learn(Sample(b"\n" + b"\n".join(residue) + b"\n"), shapes)
+        if more:
+            seen += _scan(file, more, None, None, None)
+    if not seen:
+        raise Unreadable("no line in it repeats with a metric that moves")
+    timeline = date_lines(seen, sections.marks())
+    logs = gather.logs(timeline)
+    _settings(file, timeline, logs)
+    for log, span in zip(logs, timeline.spans, strict=True):
+        gather.with_events(log, span, timeline, signs.found)
+    return logs
+
+
+def _nothing(sample: bytes) -> str:
+    """Why there is no run, with the last sign of progress where one was printed."""
+    bars = re.findall(rb"(\d+)/(\d+) \[\d+:\d\d", sample)
+    if bars:
+        done, total = bars[-1]
+        return f"only progress bars, the last at {int(done)} of {int(total)}; no metric was printed"
+    return "no line in it repeats with a metric that moves"
+
+
+def _sample(file: File) -> bytes:
+    """The whole of a small file; the head and blocks spread over a large one."""
+    if file.size <= _WHOLE_BELOW:
+        return b"".join(pieces(file.chunks(_SCAN_CHUNK)))
+    if file.gzipped:
+        return b"".join(pieces([file.read(_WHOLE_BELOW)]))
+    parts = []
+    with open(file.path, "rb") as handle:
+        parts += list(pieces([handle.read(_SAMPLE_HEAD)]))
+        for block in range(_SAMPLE_BLOCKS + 1):
+            at = _SAMPLE_HEAD + (file.size - _SAMPLE_HEAD - _SAMPLE_BLOCK) * block // _SAMPLE_BLOCKS
+            handle.seek(at)
+            data = handle.read(_SAMPLE_BLOCK)
+            first, last = data.find(b"\n") + 1, data.rfind(b"\n")
+            if last > first:
+                parts += list(pieces([data[first : last + 1]]))
+    return b"".join(parts)
+
+
+def _scan(
+    file: File, shapes: list[Shape], sections: Sections | None, signs: Signs | None, residue: list[bytes] | None
+) -> list[Seen]:
+    def looked_at() -> Iterator[bytes]:
+        base = 0
+        for piece in pieces(file.chunks(_SCAN_CHUNK)):
+            if sections is not None:
+                sections.look(piece, base)
+            if signs is not None:
+                signs.look(piece, base)
+            yield piece
+            base += len(piece)
+
+    return scan(looked_at(), shapes, residue)[0]
+
+
+def _settings(file: File, timeline: Timeline, logs: list[Log]) -> None:
+    """Read the settings that stand before each training's first measurement, or inside it."""
+    told = [p.seen.offsets for p in timeline.dated if p.seen.shape.judged() and p.seen.shape.count > 1]
+    told = told or [p.seen.offsets for p in timeline.dated]
+    regions = []
+    for span in timeline.spans:
+        places = [int(np.searchsorted(offsets, span.begin)) for offsets in told]
+        first = min((int(o[at]) for o, at in zip(told, places, strict=True) if at < o.size), default=0)
+        before = max((int(o[at - 1]) for o, at in zip(told, places, strict=True) if at > 0), default=0)
+        regions += [(max(before, first - _REGION), first), (first, first + _LINE)]
+    texts = _cut(file, regions)
+    for number, log in enumerate(logs):
+        above, line = texts[2 * number], texts[2 * number + 1].lstrip(b"\n").split(b"\n", 1)[0]
+        if regions[2 * number][0]:
+            above = above[above.find(b"\n", 1) :]
+        log.config = {**settings_in(above), **nested_settings(line), **log.config}
+    for earlier, later in zip(logs, logs[1:], strict=False):
+        if not later.config:
+            later.config = dict(earlier.config)
+
+
+def _cut(file: File, regions: list[tuple[int, int]]) -> list[bytes]:
+    out = [b""] * len(regions)
+    base = 0
+    last = max(end for _, end in regions)
+    for piece in pieces(file.chunks(_SCAN_CHUNK)):
+        for i, (begin, end) in enumerate(regions):
+            if begin < base + len(piece) and end > base:
+                out[i] += piece[max(begin - base, 0) : end - base]
+        base += len(piece)
+        if base >= last:
+            break
+    return out
+
+
+READER = Reader("text", "Plain text log", 90, claim, read)

@@ -1,0 +1,1 @@
+"""Learning to read a plain text log: which lines repeat, which numbers move, what they are called."""

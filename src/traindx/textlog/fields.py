@@ -1,0 +1,139 @@
+"""What the numbers of a line are called, from the words around them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+from traindx import names
+from traindx.textlog.clean import text
+from traindx.textlog.skeleton import NUMBER, UNITS
+from traindx.textlog.skeleton import UNIT as TIME_UNIT
+
+Kind = Literal["value", "total", "mean", "ignored"]
+
+_UNIT = re.compile(rb"^(%|\x05|" + UNITS + rb"(?![A-Za-z_]))(/[A-Za-z]+)?")
+_BOUNDARY = re.compile(rb"[,;|\t\[\](){}<>\x02-\x05]| - | -$|^- |\|\||->|=>|--+|\*\*|\\n| \x01|(?<=\s)[#~>]+(?=\s)|\xef\xbc\x8c|\xe3\x80\x82")
+_QUALIFIER = re.compile(rb"(?<=\w) ?\([^()\x01]{1,20}\)$")
+_OPENERS = b" \t[({<'\"$~"
+_WORD = re.compile(rb"[^\s\x01-\x05]+")
+_NOISE_WORDS = {b"info", b"warning", b"debug", b"error", b"info:", b"root", b"the", b"with", b"and", b"at", b"is", b"finished",
+                b"done", b"after", b"was", b"of", b"to", b"in", b"got", b"for", b"end"}
+_SPLIT_WORD = re.compile(
+    rb"(?:^|[\s\[(|>*=#:_\-\"'])(train|training|val|valid|validation|validating|eval|evaluation|evaluating|dev|test|testing)(?=$|[\s\])|,:<*=#\-\"'.])",
+    re.I,
+)
+
+
+@dataclass
+class Slot:
+    """One number of a shape: its name as written, and what it is to its neighbours."""
+
+    name: str
+    kind: Kind = "value"
+    keyed: bool = False
+    timed: bool = False
+    total: int | None = None
+    of: int | None = None
+
+
+def name_slots(skeleton: bytes) -> list[Slot]:
+    """A slot for every number of the skeleton, in order."""
+    texts = skeleton.split(NUMBER)
+    slots: list[Slot] = []
+    for i in range(len(texts) - 1):
+        before, after = texts[i], texts[i + 1]
+        slot = _name_one(before, after, slots, first=i == 0)
+        slot.timed = after.startswith(TIME_UNIT)
+        slots.append(slot)
+    return slots
+
+
+def _name_one(before: bytes, after: bytes, slots: list[Slot], *, first: bool) -> Slot:
+    previous = slots[-1] if slots else None
+    if previous is not None:
+        before = _UNIT.sub(b"", before, count=1)
+        bare = before.strip().lower()
+        if bare in (b"/", b"of", b"out of") and previous.kind == "value" and previous.total is None:
+            previous.total = len(slots)
+            return Slot(previous.name, "total", of=len(slots) - 1)
+        if bare == b"=" and previous.kind == "total" and previous.of is not None:
+            slots[previous.of].kind = "ignored"
+            return Slot(previous.name, "value", keyed=True)
+        if before.lstrip() in (b"(", b"(avg:", b"(avg", b"(mean:", b"(mean", b"(avg ", b"(ave:") and previous.kind == "value" and previous.name:
+            if after.lstrip().startswith(b"%"):
+                return Slot("", "ignored")
+            return Slot(previous.name, "mean", of=len(slots) - 1)
+    name, keyed = _left_name(before, whole_line=first)
+    if name.lower() in ("eta", "remaining", "time left"):
+        return Slot(name, "ignored")
+    if not name:
+        right = _right_name(after)
+        if right:
+            return Slot(right, keyed=False)
+    return Slot(name, keyed=keyed)
+
+
+def _left_name(before: bytes, *, whole_line: bool) -> tuple[str, bool]:
+    """The words in front of a number, and whether `=` or `:` ties them to it."""
+    left = before.rstrip(_OPENERS)
+    keyed = False
+    cell = before.rstrip()
+    while left[-1:] in (b"=", b":") or left.endswith(b"->"):
+        keyed = True
+        left = left[:-2] if left.endswith(b"->") else left[:-1]
+        left = left.rstrip(b" \t'\"")
+    if not keyed and cell.endswith(b"|") and whole_line:
+        inner = [c.strip() for c in cell.strip(b"|").split(b"|")]
+        if len(inner) == 1 and inner[0]:
+            return text(inner[0]), True
+    left = _QUALIFIER.sub(b"", left)
+    tail = left
+    for mark in _BOUNDARY.finditer(left):
+        if mark.end() <= len(left):
+            tail = left[mark.end() :]
+    for sign in (b"=", b": ", b":"):
+        head, found, rest = tail.rpartition(sign)
+        if found and rest.strip() and not rest.startswith(b"/"):
+            tail = rest
+    words = [w.strip(b"'\"*>`#-") if w not in (b"-",) else b"" for w in _WORD.findall(tail)]
+    words = [w for w in words if w and w.lower() not in _NOISE_WORDS]
+    return text(b" ".join(words[-4:])).strip(), keyed
+
+
+def _right_name(after: bytes) -> str:
+    """`576 tok/s`, `2906 ms/iter`: a name that follows its number."""
+    after = b"s" + after[1:] if after.startswith(TIME_UNIT) else after
+    cut = re.split(rb"[,;|\t\[\](){}\x01-\x04]", after, maxsplit=1)[0].strip()
+    cut = cut.split(b"  ")[0]
+    if not cut or len(cut) > 24:
+        return ""
+    name = text(cut)
+    meaning = names.understand(name)
+    return name if meaning.known and meaning.metric.endswith(("_s", "_bytes")) else ""
+
+
+def line_split(skeleton: bytes) -> str:
+    """The split a line speaks of outside the names of its numbers: `[eval] iter 3: loss 0.2`."""
+    head = skeleton.split(NUMBER, 1)[0]
+    found = [m[1].lower() for m in _SPLIT_WORD.finditer(head)]
+    if not found:
+        for segment in re.split(rb"[|,]", skeleton)[:6]:
+            if NUMBER not in segment:
+                found += [m[1].lower() for m in _SPLIT_WORD.finditer(segment)]
+    kinds = [names.split_of(text(f)) for f in found]
+    for kind in ("val", "test", "train"):
+        if kind in kinds:
+            return kind
+    return ""
+
+
+def counter_of(name: str) -> str:
+    """The counter a name means, tried whole and then by its last words; '' when it is none."""
+    words = re.split(r"[\s]+", name.strip().strip("[]():#"))
+    for size in range(len(words), 0, -1):
+        tail = " ".join(words[-size:])
+        if names.counter_rank(tail) is not None:
+            return tail
+    return ""

@@ -1,0 +1,137 @@
+"""Dated lines to logs: one column per name and split, one log per training."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from traindx import names
+from traindx.assemble import Column, Log
+from traindx.core import Event
+from traindx.textlog.timeline import Dated, Span, Timeline, metric_key, values_of
+
+if TYPE_CHECKING:
+    from traindx.core import BoolArray, FloatArray, IntArray
+
+Piece = tuple["IntArray", "FloatArray", "FloatArray"]
+
+
+def logs(timeline: Timeline) -> list[Log]:
+    """One log per training found in the text."""
+    out = []
+    for number, span in enumerate(timeline.spans, 1):
+        log = _log(timeline, span)
+        log.name = f"part {number}" if len(timeline.spans) > 1 else ""
+        if len(timeline.spans) > 1 and not any(_judged(c.name) for c in log.columns):
+            log.columns = []
+            log.notes = [f"part {number} of it stopped before it logged a loss or another result"]
+        out.append(log)
+    return out
+
+
+def _judged(name: str) -> bool:
+    meaning = names.understand(name)
+    return meaning.known and names.METRICS[meaning.metric].goal != "none"
+
+
+def _log(timeline: Timeline, span: Span) -> Log:
+    pieces: dict[tuple[str, str], list[Piece]] = {}
+    config: dict[str, object] = {}
+    final = {
+        metric_key(p.seen.shape.slots[i].name, p.split)
+        for p in timeline.dated
+        if p.scope != "bar"
+        for i in p.seen.shape.values
+    }
+    for part in timeline.dated:
+        for slot in part.seen.shape.values:
+            if _said_once_a_run(part, slot, len(timeline.spans)):
+                continue
+            for name, piece in _slot_pieces(part, slot, span, final):
+                pieces.setdefault((name, part.split), []).append(piece)
+    columns = []
+    for (name, split), found in pieces.items():
+        offsets, steps, values = (np.concatenate(x) for x in zip(*found, strict=True)) if len(found) > 1 else found[0]
+        if len(found) > 1:
+            order = np.argsort(offsets, kind="stable")
+            offsets, steps, values = offsets[order], steps[order], values[order]
+        if _is_setting(name, values):
+            config[name] = float(values[0])
+            continue
+        if _stands_still(name, values):
+            continue
+        columns.append(Column(name, steps, values, split=split or None))
+    events = [event for _, _, event in span.resumes]
+    return Log(columns, timeline.axis, config=config, events=events)
+
+
+def _slot_pieces(part: Dated, slot: int, span: Span, final: set[tuple[str, str]]) -> list[tuple[str, Piece]]:
+    shape = part.seen.shape
+    offsets, steps, values = values_of(part, slot)
+    inside = (offsets >= span.begin) & (offsets < span.end)
+    for offset, step, _ in span.resumes:
+        inside &= ~((offsets < offset) & (steps >= step))
+    if not inside.all():
+        offsets, steps, values = offsets[inside], steps[inside], values[inside]
+    if not values.size:
+        return []
+    name = shape.slots[slot].name
+    if shape.slots[slot].kind == "mean":
+        return [(name + "@mean" + part.suffix, (offsets, steps, values))]
+    if part.scope == "bar":
+        return _bar_pieces(part, name, offsets, steps, values, final)
+    scope = f"@{part.scope}" if part.scope else ""
+    return [(name + part.suffix + scope, (offsets, steps, values))]
+
+
+def _bar_pieces(
+    part: Dated, name: str, offsets: IntArray, steps: FloatArray, values: FloatArray, final: set[tuple[str, str]]
+) -> list[tuple[str, Piece]]:
+    """A bar redrawn: whole epochs under the plain name, what lies between them as `@bar`."""
+    if metric_key(name, part.split) in final:
+        return [(f"{name}{part.suffix}@bar", (offsets, steps, values))]
+    done: BoolArray = steps == np.floor(steps)
+    last = done & np.append(steps[1:] != steps[:-1], True)
+    out: list[tuple[str, Piece]] = []
+    if last.any():
+        out.append((name + part.suffix, (offsets[last], steps[last], values[last])))
+    if not done.all():
+        scope = "@bar" if last.any() else ""
+        out.append((name + part.suffix + scope, (offsets[~done], steps[~done], values[~done])))
+    return out
+
+
+def _said_once_a_run(part: Dated, slot: int, runs: int) -> bool:
+    """`base_lr: 0.6` among the settings printed when each training begins."""
+    metric = names.understand(part.seen.shape.slots[slot].name).metric
+    return part.level == "none" and metric in ("lr", "grad_norm") and part.seen.offsets.size <= runs
+
+
+def _stands_still(name: str, values: FloatArray) -> bool:
+    """A number of unknown meaning that never moves: a source line, a process id."""
+    return values.size >= 5 and not names.understand(name).known and bool((values == values[0]).all())
+
+
+def _is_setting(name: str, values: FloatArray) -> bool:
+    """A setting printed with every line, or once: known as one, never moving, and no metric."""
+    meaning = names.understand(name)
+    if values.size == 1 and meaning.metric in ("lr", "grad_norm") and names.setting_name(name) is not None:
+        return True
+    if meaning.known and names.METRICS[meaning.metric].goal != "none":
+        return False
+    if meaning.known and meaning.metric not in ("batch_size",):
+        return False
+    return names.setting_name(name) is not None and bool((values == values[0]).all())
+
+
+def step_at(timeline: Timeline, offset: int) -> float | None:
+    """The step the log had reached at an offset."""
+    at = int(np.searchsorted(timeline.track_offsets, offset, side="right")) - 1
+    return float(timeline.track_steps[at]) if at >= 0 else None
+
+
+def with_events(log: Log, span: Span, timeline: Timeline, found: list[tuple[int, str, str]]) -> None:
+    for offset, kind, text in found:
+        if span.begin <= offset < span.end:
+            log.events.append(Event(kind, text, step_at(timeline, offset)))

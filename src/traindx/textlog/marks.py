@@ -1,0 +1,82 @@
+"""Places in a log that are no measurements: sections, overflows, crashes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from traindx import names
+from traindx.textlog.clean import text
+from traindx.textlog.skeleton import NUMBER, pattern
+
+_SECTION = re.compile(
+    rb"^[^\w]*(?:(?:start(?:ing)?|begin(?:ning)?|running|run|epoch)\s+)?"
+    rb"(train|training|validation|validating|validate|evaluation|evaluating|eval|testing|test)\b[^=\d\x01]{0,30}$",
+    re.I,
+)
+_SIGNS: tuple[tuple[bytes, str], ...] = (
+    (b"OVERFLOW!", "overflow"),
+    (b"overflow detected", "overflow"),
+    (b"Gradient overflow", "overflow"),
+    (b"out of memory", "out_of_memory"),
+    (b"OutOfMemory", "out_of_memory"),
+    (b"Traceback (most recent call last)", "exception"),
+    (b"Early stopping", "early_stop"),
+    (b"early stopping", "early_stop"),
+    (b"EarlyStopping", "early_stop"),
+    (b"educing learning rate", "lr_reduced"),
+    (b"esuming from", "resume"),
+    (b"esumed from", "resume"),
+    (b"KeyboardInterrupt", "interrupted"),
+)
+_MOST_PER_KIND = 200
+
+
+class Sections:
+    """Lines such as `> EVALUATION` that say which split the lines below speak of."""
+
+    def __init__(self, bones: Iterable[bytes]) -> None:
+        self._patterns: list[tuple[re.Pattern[bytes], str]] = []
+        self.found: list[tuple[int, str]] = []
+        for bone in dict.fromkeys(bones):
+            hit = _SECTION.match(bone) if 2 < len(bone) < 80 and NUMBER not in bone else None
+            if hit and b"..." not in bone and len(self._patterns) < 12:
+                self._patterns.append((pattern(bone, set()), names.split_of(text(hit[1]))))
+        kinds = {split for _, split in self._patterns}
+        if "train" not in kinds or len(kinds) < 2:
+            self._patterns = []
+
+    def look(self, piece: bytes, base: int) -> None:
+        for regex, split in self._patterns:
+            self.found += [(base + m.start(), split) for m in regex.finditer(piece)]
+
+    def marks(self) -> list[tuple[int, str]]:
+        return sorted(self.found)
+
+
+class Signs:
+    """Overflows, crashes and the like, with the line that tells them."""
+
+    def __init__(self) -> None:
+        self.found: list[tuple[int, str, str]] = []
+        self._counts: dict[str, int] = {}
+
+    def look(self, piece: bytes, base: int) -> None:
+        for sign, kind in _SIGNS:
+            at = piece.find(sign)
+            while at >= 0 and self._counts.get(kind, 0) < _MOST_PER_KIND:
+                self._counts[kind] = self._counts.get(kind, 0) + 1
+                self.found.append((base + at, kind, _tell(piece, at, kind)))
+                at = piece.find(sign, at + len(sign))
+
+
+def _tell(piece: bytes, at: int, kind: str) -> str:
+    """The line of a sign; for a crash, the last line of its traceback."""
+    if kind == "exception":
+        below = piece[at : at + 20_000].split(b"\n")[1:]
+        for line in below:
+            if line and not line.startswith((b" ", b"\t")) and b":" in line:
+                return text(line.strip())[:300]
+    begin = piece.rfind(b"\n", 0, at) + 1
+    end = piece.find(b"\n", at)
+    return text(piece[begin : end if end >= 0 else None].strip())[:300]

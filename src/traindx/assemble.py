@@ -59,10 +59,7 @@ def run_from_log(
 ) -> Run:
     """Name, order and describe the columns of one log."""
     columns = [c for c in log.columns if c.values.size]
-    chosen = names.assign(
-        [names.Candidate(c.name, c.split, int(c.values.size), c.derived is not None) for c in columns],
-        overrides=mapping or {},
-    )
+    chosen = names.assign([_candidate(column) for column in columns], overrides=mapping or {})
     series: dict[str, Series] = {}
     for column, named in sorted(zip(columns, chosen, strict=True), key=lambda pair: pair[1].order):
         steps, values, times = in_order(column.steps, column.values, column.times)
@@ -87,6 +84,14 @@ def run_from_log(
     )
 
 
+def _candidate(column: Column) -> names.Candidate:
+    values = column.values
+    rising = False
+    if values.size > 2 and names.understand(column.name).metric == "step_s":
+        rising = bool((values[1:] >= values[:-1]).all() and values[-1] > 2 * values[0])
+    return names.Candidate(column.name, column.split, int(values.size), column.derived is not None, rising)
+
+
 def in_order(
     steps: FloatArray, values: FloatArray, times: FloatArray | None
 ) -> tuple[FloatArray, FloatArray, FloatArray | None]:
@@ -96,12 +101,12 @@ def in_order(
         steps, values = steps[keep], values[keep]
         times = times[keep] if times is not None else None
     if steps.size > 1:
-        if (np.diff(steps) < 0).any():
+        if (steps[1:] < steps[:-1]).any():
             order = np.argsort(steps, kind="stable")
             steps, values = steps[order], values[order]
             times = times[order] if times is not None else None
         same = (np.diff(steps) == 0) & (
-            (np.diff(values) == 0) | (np.isnan(values[1:]) & np.isnan(values[:-1]))
+            (values[1:] == values[:-1]) | (np.isnan(values[1:]) & np.isnan(values[:-1]))
         )
         if same.any():
             keep = np.concatenate(([True], ~same))

@@ -22,8 +22,10 @@ _SPLITS = {
     **dict.fromkeys(
         ("val", "valid", "validation", "validating", "validate", "eval", "evaluation", "dev", "vali", "holdout"), "val"
     ),
-    **dict.fromkeys(("test", "testing", "tst"), "test"),
+    **dict.fromkeys(("test", "testing", "tst", "predict"), "test"),
 }
+# Split words that are plain adjectives in the middle of a name: `rewards/valid_json_reward`.
+_ADJECTIVES = frozenset({"valid", "dev", "test"})
 _SCOPES = {
     **dict.fromkeys(("epoch", "epochs"), "epoch"),
     **dict.fromkeys(("step", "steps", "iter", "iteration", "iterations", "batch", "minibatch"), "step"),
@@ -54,7 +56,7 @@ METRICS: dict[str, Metric] = {
     "loss": _m(
         "lower", 0.0,
         "loss losses cost objective lm_loss ce ce_loss xent cross_entropy crossentropy cross_entropy_loss crossentropyloss "
-        "nll_loss loss_ce training_error criterion mse_loss loss_value trl tel",
+        "nll_loss loss_ce training_error criterion mse_loss loss_value trl tel logloss mlogloss",
     ),
     "perplexity": _m("lower", 1.0, "ppl perplexity pplx"),
     "bits_per_byte": _m("lower", 0.0, "bpb bits_per_byte bpc bits_per_char bpd bits_per_dim"),
@@ -81,14 +83,14 @@ METRICS: dict[str, Metric] = {
     "map50": _m("higher", None, "map50 map_50 map_0_5 ap50 map50_b map_0.5"),
     "map": _m("higher", None, "map map50_95 map_50_95 ap map_0_5_0_95 map_0.5_0.95 map50_95_b"),
     "bleu": _m("higher", None, "bleu bleu4 sacrebleu"),
-    "rouge": _m("higher", None, "rouge rouge1 rougel rouge_l rougelsum"),
+    "rouge": _m("higher", None, "rouge rouge1 rougel rouge_l rougelsum rouge_1"),
     "psnr": _m("higher", None, "psnr"),
     "ssim": _m("higher", None, "ssim"),
     "fid": _m("lower", 0.0, "fid"),
     "reward": _m("higher", None, "reward rewards episode_reward ep_reward ep_rew_mean ep_rew mean_reward return returns episode_return episodic_return"),
     "kl": _m("none", 0.0, "kl kl_div kl_divergence approx_kl"),
     "entropy": _m("none", None, "entropy"),
-    "lr": _m("none", None, "lr learning_rate learningrate learn_rate lr_0 lr0 lr_pg0 x_lr0 current_lr base_lr lr_abs step_size"),
+    "lr": _m("none", None, "lr learning_rate learningrate learn_rate lr_0 lr0 lr_pg0 x_lr0 lr_group0 lr_group_0 current_lr base_lr lr_abs step_size"),
     "grad_norm": _m(
         "none", 0.0,
         "grad_norm gradnorm gnorm gradient_norm norm grad_2_norm grad_2.0_norm_total grad_norm_total grad_total_norm total_grad_norm "
@@ -107,7 +109,8 @@ METRICS: dict[str, Metric] = {
     "steps_per_s": _m("none", 0.0, "steps_per_s steps_per_second it_s iter_s its ups iterations_per_second batches_per_second steps_s"),
     "throughput": _m("none", 0.0, "throughput tflops gflops tgs"),
     "mfu": _m("none", None, "mfu hfu"),
-    "gpu_mem_bytes": _m("none", 0.0, "gpu_mem_bytes gpu_mem gpu_memory max_mem max_memory memory mem cuda_mem cuda_memory mem_reserved vram"),
+    "gpu_mem_bytes": _m("none", 0.0, "gpu_mem_bytes gpu_memory_bytes memory_bytes mem_bytes max_mem_bytes max_memory_bytes cuda_mem_bytes"),
+    "gpu_mem": _m("none", 0.0, "gpu_mem gpu_memory max_mem max_memory memory mem cuda_mem cuda_memory mem_reserved vram"),
     "gpu_util": _m("none", 0.0, "gpu_util gpu_utilization"),
     "rss_bytes": _m("none", 0.0, "rss_bytes rss ram cpu_mem process_memory"),
     "batch_size": _m("none", 0.0, "batch_size bsz global_batch_size bs"),
@@ -151,12 +154,16 @@ class Meaning:
 
 @dataclass(frozen=True)
 class Candidate:
-    """A column that wants a name: as written, the split its place tells, its number of points."""
+    """A column that wants a name: as written, the split its place tells, its number of points.
+
+    `rising` says that its values only ever grow: such a `time` is the time since the start.
+    """
 
     raw: str
     split: str | None = None
     points: int = 1
     derived: bool = False
+    rising: bool = False
 
 
 @dataclass(frozen=True)
@@ -191,8 +198,8 @@ def understand(raw: str) -> Meaning:
     words = tokens(raw)
     if "".join(words) in _WORDS:
         return Meaning("", _WORDS["".join(words)], "", "", True)
-    for word in words:
-        if word in _SPLITS and not split:
+    for at, word in enumerate(words):
+        if word in _SPLITS and not split and (word not in _ADJECTIVES or at in (0, len(words) - 1)):
             split = _SPLITS[word]
         elif word in _SPLITS and _SPLITS[word] == split:
             continue
@@ -317,7 +324,7 @@ def assign(candidates: Sequence[Candidate], overrides: Mapping[str, str]) -> lis
     `overrides` maps canonical names to columns as written (`--map loss=my_column`).
     """
     forced = {column: name for name, column in overrides.items()}
-    meanings = [_meaning(c, forced) for c in candidates]
+    meanings = _numbered_heads(candidates, [_meaning(c, forced) for c in candidates])
     test_is_val = not any(m.split == "val" for m in meanings) and any(
         m.split == "test" and c.points > 1 for m, c in zip(meanings, candidates, strict=True)
     )
@@ -342,12 +349,27 @@ def assign(candidates: Sequence[Candidate], overrides: Mapping[str, str]) -> lis
 
 def _meaning(candidate: Candidate, forced: Mapping[str, str]) -> Meaning:
     meaning = understand(forced.get(candidate.raw, candidate.raw))
+    if meaning.metric == "step_s" and candidate.rising:
+        meaning = Meaning(meaning.split, "elapsed_s", meaning.part, "", True)
     if meaning.metric in _SPLITLESS and meaning.split:
         meaning = Meaning("", meaning.metric, meaning.part, meaning.scope, meaning.known)
     if meaning.split == "" and candidate.split and meaning.metric not in _SPLITLESS:
         split = _SPLITS.get(candidate.split.lower(), candidate.split)
         return Meaning(split, meaning.metric, meaning.part, meaning.scope, meaning.known)
     return meaning
+
+
+_HEAD = re.compile(r"^(.*acc(?:uracy)?)_(\d+)$", re.I)
+
+
+def _numbered_heads(candidates: Sequence[Candidate], meanings: list[Meaning]) -> list[Meaning]:
+    """`acc_0` ... `acc_6` number the heads of a model; without `acc_0` the number is a top-k."""
+    hits = [_HEAD.match(c.raw) for c in candidates]
+    zeros = {hit[1] for hit in hits if hit and hit[2] == "0"}
+    return [
+        Meaning(m.split, "accuracy", hit[2], m.scope, True) if hit and hit[1] in zeros else m
+        for hit, m in zip(hits, meanings, strict=True)
+    ]
 
 
 # What belongs to the training however the line or folder around it is called.
@@ -378,6 +400,9 @@ def _spell(meaning: Meaning, candidate: Candidate, test_is_val: bool, taken: Map
     return front + meaning.metric + "/" + re.sub(r"\s+", "_", raw) + scope
 
 
+_RANKS = {"loss": 0, "accuracy": 2, "lr": 4, "grad_norm": 5}
+
+
 def _named(name: str, candidate: Candidate, raws: str) -> Named:
     split, _, rest = name.partition("/") if name.split("/")[0] in ("val", "test") else ("", "", name)
     base = rest.partition("@")[0]
@@ -391,20 +416,22 @@ def _named(name: str, candidate: Candidate, raws: str) -> Named:
             goal = "none"
         if base != "loss" and _GAN.search(candidate.raw.lower()):
             goal, floor = "none", None
-    rank = {"loss": 0, "accuracy": 2, "lr": 4, "grad_norm": 5}.get(base, 6 if metric else 8)
+    rank = _RANKS.get(base, 6 if metric else 8)
     return Named(name, goal, floor, (rank + (1 if split else 0), name))
 
 
 def _promote_total(result: dict[int, Named], candidates: Sequence[Candidate], taken: dict[str, int]) -> None:
-    """When no column is plainly the loss but just one is a loss of its split, that one is it."""
-    for front in ("", "val/"):
-        if front + "loss" in taken:
+    """When no column is plainly the loss (or the lr) but just one is of its kind, that one is it."""
+    for name in ("loss", "val/loss", "lr", "grad_norm"):
+        if name in taken:
             continue
-        parts = [i for i, n in result.items() if n.name.startswith(front + "loss/") and "@" not in n.name]
+        parts = [i for i, n in result.items() if n.name.startswith(name + "/") and "@" not in n.name]
+        if name == "lr" and parts:
+            parts = [min(parts, key=lambda i: (-candidates[i].points, i))]
         if len(parts) == 1 and not _GAN.search(candidates[parts[0]].raw.lower()):
             old = result[parts[0]]
-            result[parts[0]] = Named(front + "loss", old.goal, old.floor, (1 if front else 0, front + "loss"))
-            taken[front + "loss"] = parts[0]
+            result[parts[0]] = Named(name, old.goal, old.floor, (_RANKS[name.removeprefix("val/")] + ("/" in name), name))
+            taken[name] = parts[0]
 
 
 def traits(series: Mapping[str, Series]) -> frozenset[str]:
@@ -469,6 +496,10 @@ _SETTING_WORDS = {word: name for name, line in SETTINGS.items() for word in line
 _SETTING_ORDER = {word: at for line in SETTINGS.values() for at, word in enumerate(line.split())}
 
 
+# Settings whose value may be a word; all others are numbers or flags.
+_WORDED = frozenset({"optimizer", "schedule", "precision", "model", "loss_function", "device", "fp16", "bf16"})
+
+
 def setting_name(raw: str) -> str | None:
     """The canonical setting a configuration key stands for."""
     return _setting(raw)[0]
@@ -489,6 +520,10 @@ def settings(config: Mapping[str, Scalar]) -> dict[str, Scalar]:
     for raw, value in config.items():
         name, rank = _setting(raw)
         if value is None or value == "" or (name == "precision" and _plain(value) in (True, False)):
+            continue
+        if name is not None and name not in _WORDED and isinstance(_plain(value), str):
+            continue
+        if name in ("max_steps", "epochs", "warmup") and _plain(value) == -1:
             continue
         if name is not None and (name not in best or rank < best[name][0]):
             best[name] = (rank, _plain(value))

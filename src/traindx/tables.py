@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,17 +16,22 @@ if TYPE_CHECKING:
     from traindx.core import BoolArray, FloatArray, IntArray
 
 _ABSENT = np.nan
+LABEL_NAMES = frozenset(
+    ("mode", "split", "phase", "stage", "subset", "set", "type", "kind", "partition", "dataset")
+)
 
 
 @dataclass
 class Table:
     """Columns of equal length. `present[name]` tells a logged cell, NaN or not, from a gap.
 
-    A column without an entry in `present` has no gaps.
+    A column without an entry in `present` has no gaps. `labels` holds the words of columns that may
+    tell the split of a row (`phase`: train, val).
     """
 
     values: dict[str, FloatArray]
     present: dict[str, BoolArray]
+    labels: dict[str, list[str]] = field(default_factory=dict)
 
     @property
     def rows(self) -> int:
@@ -90,30 +95,32 @@ def logs_from_table(
     if not table.rows:
         return []
     steps, axis_found, used = step_axis(table, step)
-    logs = []
-    for rows, resumes in segments(steps):
-        columns = []
-        for name, values in table.values.items():
-            if name in used or name == times:
-                continue
-            mask = table.has(name)[rows] & np.isfinite(steps[rows])
-            if not mask.any():
-                continue
-            at = rows[mask]
-            clock = table.values[times][at] if times and times in table.values else None
-            columns.append(Column(name, steps[at], values[at], clock))
-        logs.append(
-            Log(
-                columns=columns,
-                axis=axis or axis_found,
-                config=dict(config or {}),
-                events=[*events, *resumes],
-            )
-        )
+    logs: list[Log] = []
+    for split, members in _rows_by_split(table):
+        for number, segment in enumerate(segments(steps[members])):
+            if number == len(logs):
+                logs.append(Log([], axis or axis_found, dict(config or {}), list(events)))
+            logs[number].events += segment.events
+            rows = members[segment.rows]
+            for name, values in table.values.items():
+                at = rows[table.has(name)[rows] & np.isfinite(steps[rows])]
+                if name in used or name == times or not at.size:
+                    continue
+                clock = table.values[times][at] if times and times in table.values else None
+                logs[number].columns.append(Column(name, steps[at], values[at], clock, split))
     if len(logs) > 1:
         for number, log in enumerate(logs, 1):
             log.name = f"part {number}"
     return logs
+
+
+def _rows_by_split(table: Table) -> list[tuple[str | None, IntArray]]:
+    """The rows of each split when a column of words names it (`phase`: train, val), else all rows."""
+    for words in table.labels.values():
+        splits = np.array([names.split_of(word) for word in words])
+        if len(splits) == table.rows and (splits != "").mean() > 0.5 and np.unique(splits[splits != ""]).size:
+            return [(str(split) or None, np.flatnonzero(splits == split)) for split in dict.fromkeys(splits)]
+    return [(None, np.arange(table.rows))]
 
 
 def step_axis(table: Table, step: str | None = None) -> tuple[FloatArray, Axis, set[str]]:
@@ -166,7 +173,8 @@ def _join_epochs(inner: FloatArray, outer: FloatArray) -> FloatArray | None:
     start = 1.0 if a.min() >= 1 else 0.0
     length = a.max() - start + 1
     first = float(np.floor(e.min()))
-    return (np.floor(outer) - first) * length + inner
+    joined: FloatArray = (np.floor(outer) - first) * length + inner
+    return joined
 
 
 def _fill_gaps(steps: FloatArray) -> FloatArray:
@@ -180,42 +188,74 @@ def _fill_gaps(steps: FloatArray) -> FloatArray:
     return steps[index]
 
 
-def segments(steps: FloatArray) -> list[tuple[IntArray, list[Event]]]:
-    """Rows of each training in the file, in order.
+@dataclass(frozen=True)
+class Segment:
+    """The rows of one training: a stretch of the file less what a resume superseded.
+
+    `resumes` holds the row at which each resume begins, with its event.
+    """
+
+    begin: int
+    end: int
+    resumes: tuple[tuple[int, Event], ...] = ()
+    dropped: BoolArray | None = None
+
+    @property
+    def rows(self) -> IntArray:
+        rows = np.arange(self.begin, self.end)
+        return rows if self.dropped is None else rows[~self.dropped]
+
+    @property
+    def events(self) -> list[Event]:
+        return [event for _, event in self.resumes]
+
+
+def segments(steps: FloatArray) -> list[Segment]:
+    """Each training in a column of steps, in order.
 
     A step that falls back to where its training began starts another training. A fall to a later
     step is a resume from a checkpoint: what had been logged beyond it is superseded. A lone row
-    out of order is neither.
+    out of order is neither, and a column that falls all the time has no order to speak of.
     """
-    rows = np.arange(steps.size)
-    finite = np.isfinite(steps)
-    back = np.flatnonzero(np.diff(np.where(finite, steps, -np.inf)) < 0) + 1
-    back = back[finite[back]]
-    if not back.size:
-        return [(rows, [])]
-    if back.size > max(20, 0.05 * steps.size):
-        return [(rows, [])]
-    ups = np.diff(steps[finite])
+    back = _falls(steps)
+    low, high = (float(np.nanmin(steps)), float(np.nanmax(steps))) if back.size else (0.0, 0.0)
+    again = steps[back] <= low + 0.01 * (high - low)
+    if not back.size or (~again).sum() > max(20, 0.05 * steps.size):
+        return [Segment(0, steps.size)]
+    ups = np.diff(steps[: 1 << 20])
     stride = float(np.median(ups[ups > 0])) if (ups > 0).any() else 1.0
-    parts: list[tuple[IntArray, list[Event]]] = []
-    current, events = 0, list[Event]()
+    parts: list[Segment] = []
+    current, resumes = 0, list[tuple[int, Event]]()
     dropped = np.zeros(steps.size, dtype=bool)
-    for at in back:
-        begin = np.nanmin(steps[current:at])
-        peak = np.nanmax(steps[current:at])
-        following = steps[at : at + 3]
-        if following.size > 1 and np.nanmax(following[1:]) >= peak and following.size == 3:
+    for at in back.tolist():
+        begin, peak = np.nanmin(steps[current:at]), np.nanmax(steps[current:at])
+        if at + 1 < steps.size and steps[at + 1] >= peak > begin + stride:
             continue
         if steps[at] <= begin + 0.5 * stride and peak > begin:
-            parts.append((rows[current:at][~dropped[current:at]], events))
-            current, events = int(at), []
+            parts.append(_segment(current, at, resumes, dropped))
+            current, resumes = at, []
             continue
         old = (steps[current:at] >= steps[at]) & ~dropped[current:at]
         dropped[current:at] |= old
         text = f"resumed at {steps[at]:g} after reaching {peak:g}; {int(old.sum())} rows superseded"
-        events.append(Event("resume", text, float(steps[at])))
-    parts.append((rows[current:][~dropped[current:]], events))
+        resumes.append((at, Event("resume", text, float(steps[at]))))
+    parts.append(_segment(current, steps.size, resumes, dropped))
     return parts
+
+
+def _segment(begin: int, end: int, resumes: list[tuple[int, Event]], dropped: BoolArray) -> Segment:
+    gone = dropped[begin:end]
+    return Segment(begin, end, tuple(resumes), gone if gone.any() else None)
+
+
+def _falls(steps: FloatArray) -> IntArray:
+    """Rows whose step is below the last finite one before them."""
+    finite = np.isfinite(steps)
+    if finite.all():
+        return np.flatnonzero(steps[1:] < steps[:-1]) + 1
+    where = np.flatnonzero(finite)
+    known = steps[where]
+    return where[1:][known[1:] < known[:-1]]
 
 
 def merge(logs: Iterable[Log]) -> Log | None:

@@ -132,7 +132,7 @@ def _scan(
             yield piece
             base += len(piece)
 
-    return scan(looked_at(), shapes, residue)[0]
+    return scan(looked_at(), shapes, file.size, residue)
 
 
 def _settings(file: File, timeline: Timeline, logs: list[Log]) -> None:
@@ -150,7 +150,9 @@ def _settings(file: File, timeline: Timeline, logs: list[Log]) -> None:
         above, line = texts[2 * number], texts[2 * number + 1].lstrip(b"\n").split(b"\n", 1)[0]
         if regions[2 * number][0]:
             above = above[above.find(b"\n", 1) :]
-        log.config = {**settings_in(above), **nested_settings(line), **log.config}
+        measured = {column.name for column in log.columns}
+        inside = {key: value for key, value in nested_settings(line).items() if key not in measured}
+        log.config = {**settings_in(above), **inside, **log.config}
     for earlier, later in zip(logs, logs[1:], strict=False):
         if not later.config:
             later.config = dict(earlier.config)

@@ -13,6 +13,8 @@ from traindx.textlog.skeleton import UNIT as TIME_UNIT
 
 Kind = Literal["value", "total", "mean", "ignored"]
 
+_BYTES_UNIT = re.compile(rb"^ ?(?:[KMGT]i?B|[kmgt]b|[MG])(?![A-Za-z_])")
+_POWER = {b"k": 1, b"m": 2, b"g": 3, b"t": 4}
 _UNIT = re.compile(rb"^(%|\x05|" + UNITS + rb"(?![A-Za-z_]))(/[A-Za-z]+)?")
 _BOUNDARY = re.compile(rb"[,;|\t\[\](){}<>\x02-\x05]| - | -$|^- |\|\||->|=>|--+|\*\*|\\n| \x01|(?<=\s)[#~>]+(?=\s)|\xef\xbc\x8c|\xe3\x80\x82")
 _QUALIFIER = re.compile(rb"(?<=\w) ?\([^()\x01]{1,20}\)$")
@@ -34,6 +36,7 @@ class Slot:
     kind: Kind = "value"
     keyed: bool = False
     timed: bool = False
+    factor: float = 1.0
     total: int | None = None
     of: int | None = None
 
@@ -46,6 +49,11 @@ def name_slots(skeleton: bytes) -> list[Slot]:
         before, after = texts[i], texts[i + 1]
         slot = _name_one(before, after, slots, first=i == 0)
         slot.timed = after.startswith(TIME_UNIT)
+        bytes_unit = _BYTES_UNIT.match(after)
+        if bytes_unit and slot.name and names.understand(slot.name).metric == "gpu_mem":
+            binary = b"i" in bytes_unit[0]
+            slot.factor = float((1024 if binary else 1000) ** _POWER[bytes_unit[0].strip()[:1].lower()])
+            slot.name += " [bytes]"
         slots.append(slot)
     return slots
 

@@ -67,38 +67,40 @@ def _log(timeline: Timeline, span: Span) -> Log:
 
 
 def _slot_pieces(part: Dated, slot: int, span: Span, final: set[tuple[str, str]]) -> list[tuple[str, Piece]]:
-    shape = part.seen.shape
-    offsets, steps, values = values_of(part, slot)
-    inside = (offsets >= span.begin) & (offsets < span.end)
-    for offset, step, _ in span.resumes:
-        inside &= ~((offsets < offset) & (steps >= step))
-    if not inside.all():
-        offsets, steps, values = offsets[inside], steps[inside], values[inside]
+    offsets, steps, values, done = values_of(part, slot, span)
     if not values.size:
         return []
-    name = shape.slots[slot].name
-    if shape.slots[slot].kind == "mean":
-        return [(name + "@mean" + part.suffix, (offsets, steps, values))]
-    if part.scope == "bar":
-        return _bar_pieces(part, name, offsets, steps, values, final)
-    scope = f"@{part.scope}" if part.scope else ""
-    return [(name + part.suffix + scope, (offsets, steps, values))]
+    name = part.seen.shape.slots[slot].name + part.suffix
+    if (share := _share(part, slot, span)) is not None:
+        values = share
+    if part.seen.shape.slots[slot].kind == "mean":
+        return [(name + "@mean", (offsets, steps, values))]
+    if done is not None and metric_key(name, part.split) in final:
+        return [(name + "@bar", (offsets, steps, values))]
+    if done is not None:
+        return _bar_pieces(name, (offsets, steps, values), done)
+    return [(f"{name}@{part.scope}" if part.scope else name, (offsets, steps, values))]
 
 
-def _bar_pieces(
-    part: Dated, name: str, offsets: IntArray, steps: FloatArray, values: FloatArray, final: set[tuple[str, str]]
-) -> list[tuple[str, Piece]]:
+def _share(part: Dated, slot: int, span: Span) -> FloatArray | None:
+    """`Accuracy: 9837/10000` is a share, not a count."""
+    total = part.seen.shape.slots[slot].total
+    if total is None or total not in part.seen.columns:
+        return None
+    hits, of = values_of(part, slot, span)[2], values_of(part, total, span)[2]
+    return hits / of if hits.size == of.size and (of > 0).all() else None
+
+
+def _bar_pieces(name: str, piece: Piece, done: BoolArray) -> list[tuple[str, Piece]]:
     """A bar redrawn: whole epochs under the plain name, what lies between them as `@bar`."""
-    if metric_key(name, part.split) in final:
-        return [(f"{name}{part.suffix}@bar", (offsets, steps, values))]
-    done: BoolArray = steps == np.floor(steps)
-    last = done & np.append(steps[1:] != steps[:-1], True)
+    offsets, steps, values = piece
+    last = done & ~np.append((steps[1:] == steps[:-1]) & done[1:], False)
     out: list[tuple[str, Piece]] = []
     if last.any():
-        out.append((name + part.suffix, (offsets[last], steps[last], values[last])))
+        out.append((name, (offsets[last], steps[last], values[last])))
     if not done.all():
         scope = "@bar" if last.any() else ""
-        out.append((name + part.suffix + scope, (offsets[~done], steps[~done], values[~done])))
+        out.append((name + scope, (offsets[~done], steps[~done], values[~done])))
     return out
 
 

@@ -101,8 +101,7 @@ def _shape(bone: bytes, where: list[int], sample: Sample) -> Shape | None:
     rows = regex.findall(text)
     if len(rows) < 0.8 * len(picked):
         return None
-    cells = list(zip(*rows, strict=True)) if len(slots) > 1 else [tuple(rows)]
-    probe = [floats(column) for column in cells]
+    probe = [floats(rows, at if len(slots) > 1 else None) for at in range(len(slots))]
     shape = Shape(bone, len(where), where[0], where[-1], slots, line_split(bone), BAR in bone)
     _roles(shape, probe)
     if not shape.counts and not shape.values:
@@ -141,6 +140,20 @@ def _roles(shape: Shape, probe: list[np.ndarray]) -> None:
             continue
         if slot.name and len(slot.name) <= 60 and not (code and not slot.keyed):
             shape.values.append(i)
+    if not shape.counts:
+        shape.step = _nameless_counter(shape.slots, probe)
+
+
+def _nameless_counter(slots: list[Slot], probe: list[np.ndarray]) -> int | None:
+    """The first whole number without a name that only ever rises: `[120] loss=0.3`."""
+    for i, slot in enumerate(slots):
+        data = probe[i]
+        if slot.kind == "value" and not slot.name and data.size >= 3 and np.isfinite(data).all():
+            moves = np.diff(data)
+            if (data == np.floor(data)).all() and (moves >= 0).all() and moves.any() and data[0] >= 0:
+                slot.name = "step"
+                return i
+    return None
 
 
 def _alike(value: np.ndarray, mean: np.ndarray) -> bool:
@@ -159,15 +172,15 @@ def _count_slot(shape: Shape, i: int, slot: Slot, data: np.ndarray, whole: bool)
     rising = data.size >= 2 and bool((np.diff(data) >= 0).mean() >= 0.9) and data[-1] > data[0]
     if not name:
         bare_split = bool(slot.name) and names.split_of(slot.name) != ""
-        if bare_split and whole and (slot.total is not None or (i == 0 and data.size and data.max() > 0 and rising)):
+        if bare_split and whole and slot.total is not None:
+            shape.inner = i if shape.inner is None else shape.inner
+            return True
+        if bare_split and whole and i == 0 and rising:
             name = "epoch"
         elif not slot.name and whole and (slot.total is not None or (i > 0 and _follows_counter(shape, i))):
-            if shape.inner is None:
-                shape.inner = i
-            return True
-        elif not slot.name and whole and i == 0 and rising and shape.step is None:
-            shape.step = i
-            slot.name = "step"
+            if shape.inner is not None and shape.epoch is None:
+                shape.epoch = shape.inner
+            shape.inner = i
             return True
         else:
             return False
@@ -203,9 +216,10 @@ def _wanted(shape: Shape) -> list[int]:
     for i in (shape.step, shape.epoch, shape.inner, shape.rank):
         if i is not None:
             wanted.add(i)
-    inner = shape.inner if shape.inner is not None else None
-    if inner is not None and shape.slots[inner].total is not None:
-        wanted.add(shape.slots[inner].total or 0)
+    for i in (shape.inner, *shape.values):
+        total = shape.slots[i].total if i is not None else None
+        if total is not None and (i == shape.inner or names.understand(shape.slots[i or 0].name).metric == "accuracy"):
+            wanted.add(total)
     return sorted(wanted)
 
 
@@ -222,7 +236,7 @@ def _choose(shapes: list[Shape], known: Sequence[Shape]) -> list[Shape]:
     for s in shapes:
         if s.strong():
             continue
-        s.values = [i for i in s.values if s.slots[i].keyed and not _CODE.search(s.skeleton)]
+        s.values = [i for i in s.values if _plain_field(s, i) and not _CODE.search(s.skeleton)]
         frequent = s.count >= max(3, 0.2 * min(most, 200)) and s.last >= begin and s.first <= end
         if not frequent:
             s.values = []
@@ -234,6 +248,11 @@ def _choose(shapes: list[Shape], known: Sequence[Shape]) -> list[Shape]:
         s.units = [i for i in s.values if s.slots[i].timed]
         s.regex = pattern(s.skeleton, set(s.wanted), set(s.units))
     return kept[:_MAX_SHAPES]
+
+
+def _plain_field(shape: Shape, i: int) -> bool:
+    """`name=3`, or a lone word beside its number in a line that counts."""
+    return shape.slots[i].keyed or (shape.counts and " " not in shape.slots[i].name and len(shape.slots) <= 3)
 
 
 def _singles(singles: list[Shape], often: list[Shape], known: Sequence[Shape]) -> list[Shape]:
@@ -248,5 +267,7 @@ def _singles(singles: list[Shape], often: list[Shape], known: Sequence[Shape]) -
         new = [p for p in s.judged() if p not in told]
         if new and s.first > begin and (often or known or s.counts or len(new) < 12):
             s.values = [i for i in s.values if s.pair(i) not in told]
+            out.append(s)
+        elif s.bar and s.inner is not None and s.judged() and s.first > begin:
             out.append(s)
     return out

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
+from operator import itemgetter
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -17,12 +18,17 @@ _MISSING_BITS = np.float64(MISSING).view(np.uint64)
 _GROUPED = re.compile(rb"[-+]?\d{1,3}(?:,\d{3})+(?:\.\d+)?(?:[eE][-+]?\d+)?")
 
 
-def floats(cells: Sequence[bytes]) -> FloatArray:
-    """Floats of a column of number texts; what is none becomes MISSING."""
+def floats(rows: Sequence[bytes | tuple[bytes, ...]], at: int | None) -> FloatArray:
+    """Floats of one column of number texts (`at` of each row, or the rows themselves); what is no
+    number becomes MISSING."""
     try:
-        return np.fromiter(map(float, cells), dtype=np.float64, count=len(cells))
+        return np.fromiter(map(float, _cells(rows, at)), dtype=np.float64, count=len(rows))
     except ValueError:
-        return np.array([one(cell) for cell in cells], dtype=np.float64)
+        return np.array([one(cell) for cell in _cells(rows, at)], dtype=np.float64)
+
+
+def _cells(rows: Sequence[bytes | tuple[bytes, ...]], at: int | None) -> Iterable[bytes]:
+    return cast("Iterable[bytes]", rows if at is None else map(itemgetter(at), rows))
 
 
 def one(cell: bytes) -> float:

@@ -10,6 +10,8 @@ from traindx.textlog.fields import Slot, counter_of
 from traindx.textlog.skeleton import NUMBER
 
 _LOOK_BACK = 4
+_VALUE = re.compile(r"[=:]\s*[-+.\d]|^[-+]?\d+(\.\d*)?$")
+_BAR = re.compile(rb":\s*\d+%\|")
 
 
 def header_names(
@@ -22,7 +24,7 @@ def header_names(
     cells = _cells(bone)
     for at in where[:3]:
         for above in range(at - 1, max(at - 1 - _LOOK_BACK, -1), -1):
-            if NUMBER in bones[above] and bones[above] != bone and _cells(bones[above])[0] == NUMBER:
+            if bones[above].count(NUMBER) > 3:
                 continue
             header = _header(lines[above])
             if header and _fits(header, cells):
@@ -40,7 +42,7 @@ def _cells(bone: bytes) -> list[bytes]:
 
 def _header(line: bytes) -> list[str]:
     """Cells of a header line; empty when nothing in it is a known metric or counter."""
-    plain = line.strip()
+    plain = _BAR.split(line, maxsplit=1)[0].strip().rstrip(b":")
     if b"|" in plain:
         cells = [text(c.strip()) for c in plain.strip(b"|").split(b"|")]
     elif b"," in plain:
@@ -52,7 +54,7 @@ def _header(line: bytes) -> list[str]:
     if len(cells) < 2 or len(cells) > 200:
         return []
     known = [c for c in cells if c and (counter_of(c) or names.understand(c).known)]
-    return cells if len(known) >= 2 else []
+    return cells if len(known) >= 2 and not any(_VALUE.search(c) for c in cells) else []
 
 
 def _fits(header: list[str], cells: list[bytes]) -> bool:

@@ -9,6 +9,7 @@ import numpy as np
 
 from traindx import names, tables
 from traindx.core import Axis, Event
+from traindx.textlog.fields import counter_of
 from traindx.textlog.numbers import present
 from traindx.textlog.scan import Seen
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 Level = Literal["step", "epoch", "none"]
 
 
-@dataclass
+@dataclass(eq=False)
 class Dated:
     """Lines of one shape with their place on the axis."""
 
@@ -29,6 +30,7 @@ class Dated:
     split: str
     scope: str = ""
     suffix: str = ""
+    done: BoolArray | None = None
 
 
 @dataclass
@@ -52,6 +54,7 @@ class Timeline:
 def date_lines(seen: list[Seen], marks: list[tuple[int, str]]) -> Timeline:
     """Put every line on one axis."""
     parts = [part for one in seen for part in _by_split_and_rank(one, marks)]
+    _split_of_neighbours(parts)
     epochs = _epoch_track(parts)
     parts = _part_evaluations(parts, epochs)
     for part in parts:
@@ -74,8 +77,11 @@ def _by_split_and_rank(seen: Seen, marks: list[tuple[int, str]]) -> list[Dated]:
     """Cut one shape's lines by the section they stand in and the rank that wrote them."""
     shape = seen.shape
     n = seen.offsets.size
+    if shape.rank is None and (shape.split or not marks):
+        return [_dated(seen, "" if shape.split == "train" else shape.split)]
     splits = np.full(n, "" if shape.split == "train" else shape.split, dtype=object)
-    if not shape.split and marks:
+    epoch_mark = shape.epoch is not None and not shape.values
+    if not shape.split and marks and not epoch_mark:
         where = np.searchsorted([m[0] for m in marks], seen.offsets, side="right") - 1
         kinds = np.array(["" if m[1] == "train" else m[1] for m in marks], dtype=object)
         splits[where >= 0] = kinds[where[where >= 0]]
@@ -87,14 +93,46 @@ def _by_split_and_rank(seen: Seen, marks: list[tuple[int, str]]) -> list[Dated]:
             keep = (splits == split) & (ranks == rank)
             if keep.any():
                 suffix = "" if rank == several[0] else f"/rank{int(rank)}"
-                out.append(Dated(_pick(seen, keep), "none", np.full(int(keep.sum()), np.nan), np.ones(int(keep.sum()), bool), str(split), suffix=suffix))
+                out.append(_dated(_pick(seen, keep), str(split), suffix))
     return out
+
+
+def _dated(seen: Seen, split: str, suffix: str = "") -> Dated:
+    n = seen.offsets.size
+    return Dated(seen, "none", np.broadcast_to(np.nan, n), np.ones(n, bool), split, suffix=suffix)
 
 
 def _pick(seen: Seen, keep: BoolArray) -> Seen:
     if keep.all():
         return seen
     return Seen(seen.shape, seen.offsets[keep], {i: c[keep] for i, c in seen.columns.items()})
+
+
+def _split_of_neighbours(parts: list[Dated]) -> None:
+    """A result without counter or split that always follows a validation line is a validation result."""
+    kinds = [_split(p) for p in parts]
+    for i, part in enumerate(parts):
+        if kinds[i] or part.seen.shape.counts or not part.seen.shape.judged():
+            continue
+        nearest = np.full(part.seen.offsets.size, -1)
+        leads = np.zeros(part.seen.offsets.size, dtype=np.int64)
+        for j, other in enumerate(parts):
+            if j == i:
+                continue
+            at = np.searchsorted(other.seen.offsets, part.seen.offsets) - 1
+            before = np.where(at >= 0, other.seen.offsets[np.maximum(at, 0)], -1)
+            closer = before > nearest
+            nearest[closer], leads[closer] = before[closer], j
+        told = [kinds[j] for j, near in zip(leads, nearest, strict=True) if near >= 0]
+        for split in ("val", "test"):
+            if told and told.count(split) >= 0.8 * part.seen.offsets.size:
+                part.split = split
+
+
+def _split(part: Dated) -> str:
+    """The split of a line by its place, or by the names in it where they all agree."""
+    told = {split for _, split in part.seen.shape.judged()}
+    return part.split or (told.pop() if len(told) == 1 and "train" not in told else "")
 
 
 def _epoch_track(parts: list[Dated]) -> tuple[IntArray, FloatArray]:
@@ -143,12 +181,10 @@ def _part_evaluations(parts: list[Dated], epochs: tuple[IntArray, FloatArray]) -
         at += part.seen.offsets.size
         for keep, split in ((~flags, part.split), (flags, "test")):
             if keep.any():
-                n = int(keep.sum())
-                cut = _pick(part.seen, keep)
-                whole = np.ones(n, bool)
+                cut = _dated(_pick(part.seen, keep), split, part.suffix)
                 if split == "test":
-                    whole = cut.columns[_slot(part)] >= cut.columns[_total(part)]
-                out.append(Dated(cut, "none", np.full(n, np.nan), whole, split, suffix=part.suffix))
+                    cut.keep = cut.seen.columns[_slot(part)] >= cut.seen.columns[_total(part)]
+                out.append(cut)
     return out
 
 
@@ -187,14 +223,15 @@ def _at(offsets: IntArray, track: tuple[IntArray, FloatArray], *, following: boo
 def _own_steps(part: Dated, epochs: tuple[IntArray, FloatArray]) -> None:
     """Steps from the counters in the line itself, joined with the epoch where they start again."""
     shape, columns = part.seen.shape, part.seen.columns
-    epoch = columns[shape.epoch] if shape.epoch is not None else _at(part.seen.offsets, epochs)
     if shape.step is not None:
         steps = columns[shape.step]
-        if _starts_again(steps, epoch):
-            steps = _joined(steps, epoch, None)
+        if (steps[1:] < steps[:-1]).any():
+            epoch = _epoch_of(part, epochs)
+            if _starts_again(steps, epoch):
+                steps = _joined(steps, epoch, None)
         part.level, part.steps = "step", steps
     elif shape.inner is not None:
-        inner = columns[shape.inner]
+        inner, epoch = columns[shape.inner], _epoch_of(part, epochs)
         total_slot = shape.slots[shape.inner].total
         total = columns.get(total_slot) if total_slot is not None else None
         part.level = "step"
@@ -209,6 +246,14 @@ def _own_steps(part: Dated, epochs: tuple[IntArray, FloatArray]) -> None:
             part.steps = _running(inner)
     elif shape.epoch is not None:
         part.level, part.steps = "epoch", columns[shape.epoch]
+        if shape.bar:
+            part.keep &= np.append(np.diff(part.steps) != 0, True)
+
+
+def _epoch_of(part: Dated, epochs: tuple[IntArray, FloatArray]) -> FloatArray:
+    """The epoch each line names, or stands in."""
+    own = part.seen.shape.epoch
+    return part.seen.columns[own] if own is not None else _at(part.seen.offsets, epochs)
 
 
 def _starts_again(steps: FloatArray, epoch: FloatArray) -> bool:
@@ -220,13 +265,30 @@ def _starts_again(steps: FloatArray, epoch: FloatArray) -> bool:
 
 
 def _joined(inner: FloatArray, epoch: FloatArray, total: FloatArray | None) -> FloatArray:
-    start = 1.0 if inner.size and np.nanmin(inner) >= 1 else 0.0
-    length = np.nanmax(inner) - start + 1 if inner.size else 1.0
+    """`epochs done * length of an epoch + place in it`, for each training in the file by itself."""
+    if not inner.size:
+        return inner
+    falls = (np.diff(epoch) < 0) | ((np.diff(epoch) == 0) & (np.diff(inner) < 0))
+    cuts = [0, *(np.flatnonzero(falls) + 1).tolist(), inner.size]
+    if len(cuts) > 50:
+        cuts = [0, inner.size]
+    out = np.empty(inner.size)
+    for begin, end in zip(cuts, cuts[1:], strict=False):
+        part = slice(begin, end)
+        length = _epoch_length(inner[part], total[part] if total is not None else None)
+        first = np.floor(np.nanmin(epoch[part])) if np.isfinite(epoch[part]).any() else 0.0
+        out[part] = (np.floor(epoch[part]) - first) * length + inner[part]
+    return out
+
+
+def _epoch_length(inner: FloatArray, total: FloatArray | None) -> float:
     if total is not None and np.isfinite(total).any():
         values, counts = np.unique(total[np.isfinite(total)], return_counts=True)
-        length = max(float(values[np.argmax(counts)]), 1.0)
-    first = np.nanmin(epoch) if np.isfinite(epoch).any() else 0.0
-    return np.asarray((np.floor(epoch) - np.floor(first)) * length + inner)
+        return max(float(values[np.argmax(counts)]), 1.0)
+    if not np.isfinite(inner).any():
+        return 1.0
+    start = 1.0 if np.nanmin(inner) >= 1 else 0.0
+    return float(np.nanmax(inner) - start + 1)
 
 
 def _running(inner: FloatArray) -> FloatArray:
@@ -260,11 +322,21 @@ def _leaders(parts: list[Dated]) -> list[Dated]:
         measured = [p for p in some if p.level != "none" and p.seen.shape.judged() and p.seen.offsets.size > 1]
         if measured:
             return measured
-        counting = [p for p in some if p.level != "none"]
+        counting = _of_best_counter([p for p in some if p.level != "none"])
         if counting:
             most = max(p.seen.offsets.size for p in counting)
             return [p for p in counting if p.seen.offsets.size >= 0.5 * most]
     return []
+
+
+def _of_best_counter(parts: list[Dated]) -> list[Dated]:
+    """Of lines that count different things (iterations, samples) only those of the plainest."""
+    ranks = []
+    for part in parts:
+        slot = part.seen.shape.step
+        rank = names.counter_rank(counter_of(part.seen.shape.slots[slot].name)) if slot is not None else None
+        ranks.append(2.5 if rank is None else rank)
+    return [p for p, rank in zip(parts, ranks, strict=True) if rank == min(ranks)]
 
 
 def _as_epochs(part: Dated, epochs: tuple[IntArray, FloatArray]) -> None:
@@ -275,12 +347,12 @@ def _as_epochs(part: Dated, epochs: tuple[IntArray, FloatArray]) -> None:
     inner = part.seen.columns[shape.inner]
     slot = shape.slots[shape.inner].total
     total = part.seen.columns.get(slot, np.full(inner.size, np.nanmax(inner))) if slot is not None else np.full(inner.size, np.nanmax(inner))
-    epoch = part.seen.columns[shape.epoch] if shape.epoch is not None else _at(part.seen.offsets, epochs)
+    epoch = _epoch_of(part, epochs)
     done = inner >= total
     part.level = "epoch"
     part.steps = np.where(done, epoch, epoch - 1 + inner / np.maximum(total, 1))
     if not done.all():
-        part.scope = "bar"
+        part.scope, part.done = "bar", done
 
 
 def _track(parts: list[Dated], axis: Axis) -> tuple[IntArray, FloatArray]:
@@ -291,6 +363,10 @@ def _track(parts: list[Dated], axis: Axis) -> tuple[IntArray, FloatArray]:
     chosen = whole or leaders or [p for p in parts if p.level == level and not p.suffix]
     if not chosen:
         return np.zeros(0, np.int64), np.zeros(0)
+    most = max(chosen, key=lambda p: p.seen.offsets.size)
+    alone = sum(p.seen.offsets.size for p in chosen) <= 1.1 * most.seen.offsets.size
+    if alone and np.isfinite(most.steps).all():
+        return most.seen.offsets, most.steps
     offsets = np.concatenate([p.seen.offsets for p in chosen])
     steps = np.concatenate([p.steps for p in chosen])
     ok = np.isfinite(steps)
@@ -318,7 +394,7 @@ def _scopes(parts: list[Dated], axis: Axis) -> None:
         fine = [p for p in members if p.seen.shape.inner is not None and not p.scope]
         for part in members:
             coarse = part.seen.shape.inner is None and part.seen.shape.epoch is not None
-            if part.scope or part not in members:
+            if part.scope:
                 continue
             if axis == "step" and (part.level == "epoch" or (fine and coarse and part not in fine)):
                 if any(p is not part and p.level == "step" for p in members):
@@ -335,15 +411,11 @@ def _spans(offsets: IntArray, steps: FloatArray) -> list[Span]:
     if not offsets.size:
         return [Span(-1, far, [])]
     spans: list[Span] = []
-    for rows, resumes in tables.segments(steps):
-        begin = int(offsets[rows[0]])
+    for segment in tables.segments(steps):
+        begin = int(offsets[segment.begin])
         if spans:
             spans[-1].end = begin
-        marks = []
-        for event in resumes:
-            at = rows[np.flatnonzero(steps[rows] >= (event.step or 0.0))]
-            if at.size:
-                marks.append((int(offsets[at[0]]), float(event.step or 0.0), event))
+        marks = [(int(offsets[at]), float(steps[at]), event) for at, event in segment.resumes]
         spans.append(Span(begin, far, marks))
     spans[0].begin = -1
     return spans
@@ -355,13 +427,16 @@ def _count_rows(parts: list[Dated]) -> None:
         part.steps = np.arange(part.seen.offsets.size, dtype=float)
 
 
-def values_of(part: Dated, slot: int) -> tuple[IntArray, FloatArray, FloatArray]:
-    """Offsets, steps and values of one slot where the log wrote a number."""
-    values = part.seen.columns[slot]
-    ok = present(values) & part.keep & np.isfinite(part.steps)
+def values_of(part: Dated, slot: int, within: Span) -> tuple[IntArray, FloatArray, FloatArray, BoolArray | None]:
+    """Offsets, steps, values and whether a bar was full, of one slot where the log wrote a number."""
+    offsets, steps, values = part.seen.offsets, part.steps, part.seen.columns[slot]
+    ok = present(values) & part.keep & np.isfinite(steps)
+    ok &= (offsets >= within.begin) & (offsets < within.end)
+    for offset, step, _ in within.resumes:
+        ok &= ~((offsets < offset) & (steps >= step))
     if ok.all():
-        return part.seen.offsets, part.steps, values
-    return part.seen.offsets[ok], part.steps[ok], values[ok]
+        return offsets, steps, values, part.done
+    return offsets[ok], steps[ok], values[ok], part.done[ok] if part.done is not None else None
 
 
 def metric_key(name: str, split: str) -> tuple[str, str]:

@@ -1,0 +1,53 @@
+# Everything from a clean clone: Python 3.11 or newer, make, and the package registry.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
+
+.PHONY: help demo test lint bench docs samples clean
+
+help:
+	@echo "make demo     install, and show traindx on a training that went wrong"
+	@echo "make test     install, lint, check types, run the tests"
+	@echo "make lint     ruff and mypy only"
+	@echo "make bench    the benchmarks (benchmarks/README.md)"
+	@echo "make docs     write the generated pages and pictures under docs/"
+	@echo "make samples  write tests/samples anew with the real libraries (installs them)"
+	@echo "make clean    remove the environment and all caches"
+
+$(VENV)/.base: pyproject.toml constraints.txt
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "traindx needs Python 3.11 or newer; say which with make PYTHON=...")'
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(PIP) -e .
+	touch $@
+
+$(VENV)/.test: $(VENV)/.base
+	$(PIP) -e '.[test]'
+	touch $@
+
+$(VENV)/.bench: $(VENV)/.test
+	$(PIP) -e '.[bench]'
+	touch $@
+
+demo: $(VENV)/.base
+	$(BIN)/traindx demo
+
+test: lint
+	$(BIN)/python -m pytest
+
+lint: $(VENV)/.test
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+bench: $(VENV)/.bench
+	$(BIN)/python -m benchmarks
+
+docs: $(VENV)/.test
+	$(BIN)/python docs/generate.py
+
+samples: $(VENV)/.test
+	$(BIN)/python tests/samples/make $(ONLY)
+
+clean:
+	rm -rf $(VENV) .venv-samples build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

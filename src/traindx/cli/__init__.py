@@ -1,0 +1,77 @@
+"""The command line: one command per file, loaded when it is called.
+
+A command is a module here that holds a click command as `command`; `lr_find.py` is `traindx lr-find`.
+Modules import what is heavy inside their functions, so that `traindx --help` stays quick.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import os
+import pkgutil
+import sys
+from typing import Any
+
+import click
+
+from traindx import __version__
+
+
+class Failure(click.ClickException):
+    """Could not do it; the message says what happened, what was expected and what to do."""
+
+    exit_code = 2
+
+
+class Commands(click.Group):
+    """The files of this folder as commands, and one way out for everything that can go wrong."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        del ctx
+        found = (info.name for info in pkgutil.iter_modules(__path__))
+        return sorted(name.replace("_", "-") for name in found if not name.startswith("_"))
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in self.list_commands(ctx):
+            return None
+        module = importlib.import_module(f"{__name__}.{cmd_name.replace('-', '_')}")
+        command: click.Command = module.command
+        return command
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            result = super().invoke(ctx)
+            sys.stdout.flush()
+            return result
+        except (click.ClickException, click.exceptions.Exit):
+            raise
+        except BrokenPipeError:
+            _silence_stdout()
+            ctx.exit(141)
+        except (KeyboardInterrupt, click.Abort):
+            ctx.exit(130)
+        except Exception as error:
+            if os.environ.get("TRAINDX_DEBUG"):
+                raise
+            raise Failure(
+                f"traindx itself failed ({type(error).__name__}: {error}). "
+                "This is a bug: please report it with the traceback that TRAINDX_DEBUG=1 shows."
+            ) from None
+
+
+def _silence_stdout() -> None:
+    """The reader of the pipe is gone: nothing more may be written, not even at exit."""
+    with contextlib.suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, "-V", "--version", prog_name="traindx")
+def cli() -> None:
+    """Find out why a neural-network training goes wrong."""
+
+
+def main() -> None:
+    """The entry point of the command `traindx`."""
+    cli(prog_name="traindx")

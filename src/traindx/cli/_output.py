@@ -1,0 +1,120 @@
+"""Where results go: the terminal, standard output for machines, files."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import click
+
+from traindx.cli import Failure
+from traindx.report.text import MARK, visible
+
+if TYPE_CHECKING:
+    from traindx.core import Findings, Run
+    from traindx.report.layout import Screen
+
+_WIDTH_IN_PIPES = 100
+_WIDTH_MOST = 140
+_WIDTH_LEAST = 60
+
+
+def screen() -> Screen:
+    """What standard output can show."""
+    from traindx.report.layout import Screen
+
+    return Screen(width=_width(), colour=_colour(), unicode=_encodes(f"▁█{MARK}→…·"))
+
+
+def _width() -> int:
+    wished = os.environ.get("COLUMNS", "")
+    if wished.isdigit() and int(wished) > 0:
+        return max(_WIDTH_LEAST, int(wished))
+    for descriptor in (1, 2, 0):
+        try:
+            columns = os.get_terminal_size(descriptor).columns
+        except OSError:
+            continue
+        if columns > 0:
+            return min(max(columns, _WIDTH_LEAST), _WIDTH_MOST)
+    return _WIDTH_IN_PIPES
+
+
+def _colour() -> bool:
+    if os.environ.get("NO_COLOR"):
+        return False
+    if os.environ.get("FORCE_COLOR"):
+        return True
+    return sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
+
+
+def _encodes(text: str) -> bool:
+    try:
+        text.encode(getattr(sys.stdout, "encoding", None) or "ascii")
+    except (UnicodeEncodeError, LookupError):
+        return False
+    return True
+
+
+def print_lines(text: str) -> None:
+    """Write text that may hold what the terminal's encoding lacks."""
+    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+    sys.stdout.write(text.encode(encoding, "replace").decode(encoding))
+
+
+def print_report(findings: Findings, *, everything: bool) -> None:
+    from traindx.report.terminal import render
+
+    print_lines("\n".join(render(findings, everything=everything, screen=screen())) + "\n")
+
+
+def print_json(findings: Findings) -> None:
+    from traindx.report.json import runs_document
+
+    sys.stdout.flush()
+    document = runs_document(findings) + b"\n"
+    binary = getattr(sys.stdout, "buffer", None)
+    if binary is None:
+        sys.stdout.write(document.decode())
+    else:
+        binary.write(document)
+        binary.flush()
+
+
+def save_csv(runs: Sequence[Run], out: str, *, force: bool) -> None:
+    from traindx.report.csv import write_points
+
+    if out == "-":
+        write_points(runs, sys.stdout)
+        return
+    try:
+        with open(out, "w" if force else "x", encoding="utf-8", newline="") as file:
+            write_points(runs, file)
+    except FileExistsError:
+        hint = "Choose another name, or replace it with --force."
+        raise Failure(f"{visible(out)} exists already. {hint}") from None
+    except OSError as error:
+        raise _cannot_write(out, error) from None
+    points = sum(run.points for run in runs)
+    click.echo(f"Wrote {points:,} points to {visible(out)}", err=True)
+
+
+def save_plots(runs: Sequence[Run], folder: str) -> None:
+    from pathlib import Path
+
+    from traindx.report.plots import write_plots
+
+    try:
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        written = write_plots(runs, Path(folder))
+    except OSError as error:
+        raise _cannot_write(folder, error) from None
+    pictures = f"{len(written)} PNG" + ("s" if len(written) != 1 else "")
+    click.echo(f"Wrote {pictures} to {visible(folder)}", err=True)
+
+
+def _cannot_write(path: str, error: OSError) -> Failure:
+    why = (error.strerror or type(error).__name__).lower()
+    return Failure(f"{visible(path)} cannot be written: {why}. Give a path in a folder you may write to.")

@@ -1,0 +1,136 @@
+"""Keras: what CSVLogger writes, and saved `History` objects as JSON or CSV.
+
+CSVLogger files are known by their header whatever they are called: `epoch`, the metrics, and each
+`val_` twin. `NA` (a metric that an epoch did not log) is a gap, `nan` a value; `\\r\\r\\n` line ends,
+other separators, a data frame's unnamed index column and files without an epoch column (the row
+counts) are read. Trainings appended to one file are told apart where the epoch starts again.
+
+A history in JSON is a dict of lists or, from a data frame, a dict of dicts keyed by the epoch;
+`{"history": ..., "params": ...}` gives its parameters as configuration. Validation lists that are
+shorter by a whole factor were logged every so many epochs.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+
+from traindx import csvs, jsons, names
+from traindx.assemble import Column, Log
+from traindx.core import Unreadable
+from traindx.readers._headers import header
+from traindx.source import HEAD_BYTES, File
+from traindx.tables import as_number, logs_from_table
+from traindx.units import Bundle, Claim, Reader
+
+_NAME = re.compile(r"[A-Za-z]\w*")
+_INDEX = "Unnamed: 0"
+_FIRST_LIST = re.compile(rb'\s*\{\s*"[^"\n]{1,100}"\s*:\s*[\[{]')
+
+
+def claim(file: File) -> Claim | None:
+    """A CSVLogger header, or a JSON object that is a history."""
+    if _FIRST_LIST.match(file.head[:4096]):
+        return Claim(file.shown) if _is_history(file) else None
+    return Claim(file.shown) if _is_logger_header(header(file)) else None
+
+
+def read(bundle: Bundle) -> Iterator[Log]:
+    """The trainings in one file."""
+    for file in bundle.files:
+        if _FIRST_LIST.match(file.head[:4096]):
+            yield _history_log(file)
+            continue
+        table = csvs.read_table(file)
+        index = next((name for name in table.values if name.lower() == "epoch"), _INDEX)
+        if index != _INDEX:
+            table.values.pop(_INDEX, None)
+        yield from logs_from_table(table, step=index, axis="epoch")
+
+
+def _is_logger_header(columns: tuple[str, ...]) -> bool:
+    """Plain metric names with `loss` among them, and `val_` twins or CSVLogger's order."""
+    metrics = columns[1:] if columns[:1] == ("",) else columns
+    if "loss" not in metrics or not all(map(_NAME.fullmatch, metrics)):
+        return False
+    counters = [name for name in metrics if names.counter_rank(name) is not None]
+    twins = [name for name in metrics if name.startswith("val_") and name[4:] in metrics]
+    if counters and (counters != ["epoch"] or metrics[0] != "epoch"):
+        return False
+    in_order = list(metrics[1:]) == sorted(metrics[1:])
+    return bool(twins) or (bool(counters) and in_order and len(metrics) > 2)
+
+
+def _is_history(file: File) -> bool:
+    if file.size > HEAD_BYTES and len(file.head) < HEAD_BYTES:
+        return False
+    try:
+        found = jsons.load(file.head) if len(file.head) < HEAD_BYTES else jsons.load_torn(file.head)
+    except Unreadable:
+        return False
+    if not isinstance(found, dict):
+        return False
+    curves = _curves(found)
+    told = [name for name in curves if names.understand(name).metric in ("loss", "accuracy")]
+    others = _history_part(found).keys() - curves.keys()
+    return bool(told) and len(others) <= len(curves)
+
+
+def _history_part(found: Mapping[str, object]) -> Mapping[str, object]:
+    inner = found.get("history")
+    return inner if isinstance(inner, dict) else found
+
+
+def _curves(found: Mapping[str, object]) -> dict[str, dict[float, float]]:
+    """Each metric as epoch -> value; what is no list of numbers is left out."""
+    curves: dict[str, dict[float, float]] = {}
+    for name, values in _history_part(found).items():
+        points = _points(values)
+        if points:
+            curves[str(name)] = points
+    return curves
+
+
+def _points(values: object) -> dict[float, float]:
+    if isinstance(values, list):
+        pairs: list[tuple[object, object]] = list(enumerate(values))
+    elif isinstance(values, dict) and all(str(key).isdigit() for key in values):
+        pairs = list(values.items())
+    else:
+        return {}
+    numbers = [(as_number(key), as_number(value)) for key, value in pairs]
+    return {key: value for key, value in numbers if key is not None and value is not None}
+
+
+def _history_log(file: File) -> Log:
+    """A history as one log; a counter list in it gives the epochs."""
+    found = jsons.load_file(file)
+    if not isinstance(found, dict):
+        raise Unreadable("the JSON holds no history")
+    curves = _curves(found)
+    whole = max((len(points) for points in curves.values()), default=0)
+    counter = next((n for n in curves if names.axis_of(n) == "epoch" and len(curves[n]) == whole), None)
+    count = curves.pop(counter) if counter else {}
+    log = Log([], axis="epoch")
+    for name, points in curves.items():
+        stride = _stride(points, whole, found)
+        places = [count.get(at, at) if stride == 1 else (at + 1) * stride - 1 for at in points]
+        log.columns.append(Column(name, np.array(places), np.array(list(points.values()))))
+        if stride > 1:
+            had = f"{name} has {len(points)} values for {whole} epochs"
+            log.notes.append(f"{had}: taken as logged every {stride} epochs")
+    params = found.get("params")
+    log.config = {**params} if isinstance(params, dict) and params.keys().isdisjoint(curves) else {}
+    return log
+
+
+def _stride(points: Mapping[float, float], whole: int, found: Mapping[str, object]) -> int:
+    """Every how many epochs a list that is shorter than the others was logged."""
+    size = len(points)
+    from_list = any(isinstance(values, list) for values in _history_part(found).values())
+    return whole // size if from_list and 1 < size < whole and whole % size == 0 else 1
+
+
+READER = Reader("keras", "Keras CSVLogger or History", 40, claim, read)

@@ -1,0 +1,78 @@
+"""Ultralytics YOLO: `results.csv` with the `args.yaml` beside it (YOLOv5: `opt.yaml`, `hyp.yaml`).
+
+The schemas of v5 (`train/obj_loss`, `metrics/mAP_0.5`, `x/lr0`), v8 and later (`train/dfl_loss`,
+`metrics/mAP50(B)`, `lr/pg0`), segmentation and pose, and classification are read; headers and cells
+padded with blanks are trimmed. Epochs start at 0 or 1 as written. `metrics/...` are measured on the
+validation data.
+
+The file holds the terms of the loss but not the loss: their sum is added as `loss` and `val/loss` for
+the rows that hold every term, and marked as derived.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from traindx import csvs, yamls
+from traindx.assemble import Log
+from traindx.readers._headers import header
+from traindx.source import File
+from traindx.tables import Table, logs_from_table
+from traindx.units import Bundle, Claim, Reader
+
+RESULTS = "results.csv"
+_CONFIGS = ("args.yaml", "opt.yaml", "hyp.yaml")
+_TOTALS = {"loss": "train/", "val/loss": "val/"}
+
+
+def claim(file: File) -> Claim | None:
+    """Columns `train/...` and `metrics/...` by epoch; settings only beside a `results.csv`."""
+    if file.name in _CONFIGS:
+        beside = (file.path.parent / RESULTS).is_file()
+        return Claim(file.folder, part=True) if beside else None
+    if not file.name.endswith(".csv"):
+        return None
+    columns = header(file)
+    fronts = {column.partition("/")[0] for column in columns if "/" in column}
+    if not columns or columns[0] != "epoch" or not {"train", "metrics"} <= fronts:
+        return None
+    return Claim(file.folder if file.name == RESULTS else file.shown)
+
+
+def read(bundle: Bundle) -> Iterator[Log]:
+    """The results of one training folder with its arguments."""
+    config: dict[str, object] = {}
+    for file in bundle.files:
+        if file.name in _CONFIGS:
+            config.update(yamls.load(file.read(yamls.LIMIT_BYTES)))
+    for file in bundle.files:
+        if file.name in _CONFIGS:
+            continue
+        table = csvs.read_table(file)
+        derived = _add_totals(table)
+        for log in logs_from_table(table, step="epoch", axis="epoch", config=config):
+            for column in log.columns:
+                column.derived = derived.get(column.name)
+                column.split = "val" if column.name.startswith("metrics/") else None
+            yield log
+
+
+def _add_totals(table: Table) -> dict[str, str]:
+    """Add the sums of the loss terms; what each sum is made of."""
+    derived = {}
+    for total, front in _TOTALS.items():
+        terms = [name for name in table.values if name.startswith(front) and name.endswith("_loss")]
+        if len(terms) < 2 or total in table.values or f"{front}loss" in table.values:
+            continue
+        whole = np.logical_and.reduce([table.has(name) for name in terms])
+        if whole.any():
+            with np.errstate(invalid="ignore", over="ignore"):
+                table.values[total] = np.sum([table.values[name] for name in terms], axis=0)
+            table.present[total] = whole
+            derived[total] = " + ".join(terms)
+    return derived
+
+
+READER = Reader("ultralytics", "Ultralytics results", 31, claim, read)

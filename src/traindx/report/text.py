@@ -1,0 +1,70 @@
+"""Text and numbers fit to be shown. Everything from a log is untrusted until it went through here."""
+
+from __future__ import annotations
+
+import math
+import unicodedata
+
+MARK = "×"  # noqa: RUF001  where a value is NaN or Inf
+
+
+def visible(text: str, limit: int | None = None) -> str:
+    """One line without control characters, hidden direction marks or broken encoding."""
+    if limit is not None and len(text) > 4 * limit:
+        text = text[: 4 * limit]
+    if not (text.isascii() and text.isprintable()):
+        text = "".join(map(_shown, text))
+    return text if limit is None or len(text) <= limit else text[: limit - 1] + "…"
+
+
+def encodable(text: str) -> str:
+    """Text that UTF-8 can hold; bytes of a file name that are not UTF-8 are replaced."""
+    return text if text.isascii() else text.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
+
+
+def _shown(char: str) -> str:
+    """The character itself, a blank for white space, or its escape."""
+    if char.isprintable():
+        return char
+    if char.isspace() and char not in "\x1c\x1d\x1e\x1f\x85\u2028\u2029":
+        return " "
+    code = ord(char)
+    if 0xDC80 <= code <= 0xDCFF:  # a byte that was not UTF-8
+        return f"\\x{code - 0xDC00:02x}"
+    if unicodedata.category(char) == "Co":
+        return "\ufffd"
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+def short(number: float | None) -> str:
+    """A number in about four digits: 0.0123, 1,250, 3e-4, NaN."""
+    if number is None:
+        return ""
+    if math.isnan(number):
+        return "NaN"
+    if math.isinf(number):
+        return "Inf" if number > 0 else "-Inf"
+    size = abs(number)
+    if size and (size < 1e-3 or size >= 1e7):
+        digits, _, power = f"{number:.2e}".partition("e")
+        return f"{digits.rstrip('0').rstrip('.')}e{int(power)}"
+    if number == int(number):
+        return f"{int(number):,}"
+    return f"{number:,.1f}" if size >= 999.95 else f"{number:.4g}"
+
+
+def count(number: int, word: str, words: str | None = None) -> str:
+    """`1 run`, `1,250 runs`."""
+    return f"{number:,} {word if number == 1 else words or word + 's'}"
+
+
+def lasting(seconds: float) -> str:
+    """A duration in its two largest units."""
+    if seconds < 60:
+        return f"{seconds:.3g} s"
+    minutes, hours, days = round(seconds / 60), int(seconds // 3600), int(seconds // 86400)
+    if hours < 1:
+        return f"{minutes} min"
+    if days < 1:
+        return f"{hours} h {int(seconds // 60) % 60} min"
+    return f"{days} d {hours % 24} h"

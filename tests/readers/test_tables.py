@@ -1,0 +1,148 @@
+"""The generic readers: CSV and its like, JSON lines, JSON documents."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+
+import traindx
+from tests.readers.truth import SAMPLES, assert_logged, only_run, read_text, truth_of
+from traindx.readers import json_file
+from traindx.source import File
+from traindx.units import Bundle
+
+FOLDER = SAMPLES / "tables"
+SERIES = truth_of("tables")["series"]
+GAPLESS = ("accuracy", "grad_norm", "lr")
+
+
+def logged(*names: str) -> dict[str, list[list[object]]]:
+    return {name: SERIES[name] for name in names}
+
+
+@pytest.mark.parametrize(
+    ("name", "format", "columns"),
+    [
+        ("python.csv", "csv", ("grad_norm", "loss", "lr", "val_loss")),
+        ("numpy_metrics.txt", "csv", ("grad_norm", "loss", "lr")),
+        ("numpy_metrics.csv", "csv", ("grad_norm", "loss", "lr")),
+        ("pandas.csv", "csv", GAPLESS),
+        ("pandas_german.csv", "csv", GAPLESS),
+        ("pandas_utf16.tsv", "csv", GAPLESS),
+        ("python.jsonl", "jsonl", ("grad_norm", "loss", "lr", "val_loss")),
+        ("pandas.jsonl", "jsonl", GAPLESS),
+        ("pandas_records.json", "json", GAPLESS),
+        ("pandas_split.json", "json", GAPLESS),
+        ("pandas_index.json", "json", GAPLESS),
+    ],
+)
+def test_written_by_libraries(name: str, format: str, columns: tuple[str, ...]) -> None:
+    run = only_run(traindx.read(str(FOLDER / name)))
+    assert (run.format, run.axis) == (format, "step")
+    if name in ("pandas.jsonl", "pandas_records.json", "pandas_split.json", "pandas_index.json"):
+        rounded = {s.source: s.values for s in run.series.values()}  # pandas writes ten decimals
+        for column in columns:
+            assert rounded[column] == pytest.approx([v for _, v in SERIES[column]], abs=1e-9)
+        assert sorted(rounded) == sorted(columns)
+    else:
+        assert_logged(run, logged(*columns))
+
+
+def test_orjson_writes_no_nan() -> None:
+    run = only_run(traindx.read(str(FOLDER / "orjson.jsonl")))
+    finite = [point for point in SERIES["loss"] if not isinstance(point[1], str)]
+    assert_logged(run, {**logged("grad_norm", "lr", "val_loss"), "loss": finite})
+
+
+def columns_of(name: str) -> dict[str, list[float]]:
+    file = File(FOLDER / name)
+    assert json_file.READER.claim(file)
+    (log,) = json_file.READER.read(Bundle(name, (file,)))
+    return {column.name: column.steps.tolist() for column in log.columns}
+
+
+def test_frame_by_columns() -> None:
+    steps = [10.0 * n for n in range(10)]
+    assert columns_of("pandas_columns.json") == {"lr": steps, "grad_norm": steps, "accuracy": steps}
+
+
+def test_shorter_lists_are_spread() -> None:
+    assert columns_of("history.json")["val_loss"] == [1.0, 3.0, 5.0, 7.0, 9.0]
+
+
+RUNS = {
+    "no_epoch.csv": "val_loss,val_accuracy,loss,accuracy\n1,2,3,4\n1,2,3,4\n1,2,3,5\n",
+    "unknown.csv": "step,foo,bar\n" + "".join(f"{n},{n / 3},{n / 7}\n" for n in range(6)),
+    "run-a-tag-train_loss.csv": "Wall time,Step,Value\n1700000000.5,1,0.5\n1700000001.5,2,0.25\n",
+    "losses.csv": "0,2.5\n1,1.5\n2,1.25\n",
+    "metrics.dat": "epoch loss acc\n1 2.5 0.1\n2 2.4 0.2\n",
+    "training.log": "epoch,loss\r\n0,1\r\n1,0.5\r\n",
+    "x.json": '{"train": {"loss": [3, 2, 1]}, "val": {"loss": [4, 3, 2]}}',
+    "tb.json": "[[1700000000.5, 1, 0.5], [1700000001.5, 2, 0.25]]",
+    "rows.json": '{"args": {"lr": 0.1}, "log": [{"epoch": 1, "loss": 2}, {"epoch": 2, "loss": 1}]}',
+    "final.json": '{"step": 500, "train": {"loss": 0.5}, "epoch": 3}',
+    "one.jsonl": '{"step": 1, "loss": 0.5}\n',
+    "odd.txt": '{"step": 1, "foo": 0.5, "loss": 1}\n{"step": 2, "foo": 0.25, "loss": 1}\n',
+}
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_runs(tmp_path: Path, name: str) -> None:
+    assert only_run(read_text(tmp_path, name, RUNS[name])).series
+
+
+def dataset(rows: int) -> str:
+    made = random.Random(0)
+    return "age,weight,time,price\n" + "".join(
+        f"{made.randrange(90)},{made.random()},{made.randrange(9)},{made.random()}\n" for _ in range(rows)
+    )
+
+
+NO_RUNS = {
+    "dataset.csv": dataset(2000),
+    "titanic.csv": "Id,Survived,Name\n1,0,Braund\n2,1,Cumings\n3,1,Heikkinen\n4,1,Futrelle\n5,0,Allen\n",
+    "points.csv": "0,1.5\n1,2.5\n2,3.5\n3,5\n4,6\n5,7\n",
+    "report.csv": ",precision,recall,f1-score,support\ncat,0.5,0.5,0.5,10\ndog,0.5,0.6,0.7,8\nbird,1,1,1,2\n",
+    "config.json": '{"lr": 0.1, "epochs": 10, "loss": "mse", "layers": [64, 64], "betas": [0.9, 0.999]}',
+    "package.json": '{"name": "x", "version": "1.0", "scripts": {"test": "jest"}}',
+    "prompts.jsonl": '{"prompt": "a", "answer": "b", "id": 1}\n{"prompt": "c", "answer": "d", "id": 2}\n',
+    "coco.json": '{"images": [{"id": 1, "width": 640}], "annotations": [{"id": 1, "area": 5.5}]}',
+    "vocab.json": '{"a": 0, "b": 1, "step": 2, "loss": 3, "c": 4}',
+    "config.yaml.csv": "name,value\nlr,0.1\nepochs,10\n",
+}
+
+
+@pytest.mark.parametrize("name", NO_RUNS)
+def test_no_runs_in_a_project(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_text(NO_RUNS[name])
+    generic = [run for run in traindx.read(str(tmp_path)).runs if run.format in ("csv", "json", "jsonl")]
+    assert not generic
+
+
+def test_labelled_rows_are_split(tmp_path: Path) -> None:
+    text = "epoch,phase,loss\n0,train,2\n0,val,3\n1,train,1\n1,val,2.5\n"
+    run = only_run(read_text(tmp_path, "log.csv", text))
+    assert run.series["loss"].values.tolist() == [2, 1]
+    assert run.series["val/loss"].values.tolist() == [3, 2.5]
+
+
+def test_restarts_part_runs(tmp_path: Path) -> None:
+    text = "epoch,loss\n0,3\n1,2\n2,1\nepoch,loss\n0,5\n1,4\n"
+    assert [len(run.series["loss"]) for run in read_text(tmp_path, "log.csv", text).runs] == [3, 2]
+
+
+def test_clock(tmp_path: Path) -> None:
+    text = '{"step": 0, "loss": 1, "ts": 1700000000000}\n{"step": 1, "loss": 2, "ts": 1700000001000}\n'
+    run = only_run(read_text(tmp_path, "log.jsonl", text))
+    times = run.series["loss"].times
+    assert times is not None
+    assert times.tolist() == [1.7e9, 1.7e9 + 1]
+    assert list(run.series) == ["loss"]
+
+
+def test_torn_document(tmp_path: Path) -> None:
+    run = only_run(read_text(tmp_path, "x.json", '[{"epoch": 1, "loss": 2}, {"epoch": 2, "loss": 1}, {"epo'))
+    assert len(run.series["loss"]) == 2
+    assert any("cut off" in note.text for note in run.notes)

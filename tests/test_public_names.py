@@ -1,0 +1,33 @@
+"""The public names: sorted, real, and no more than meant."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+import traindx
+
+
+def test_the_list_is_sorted_and_complete() -> None:
+    assert sorted(traindx.__all__) == list(traindx.__all__)
+    assert sorted(traindx.__all__) == dir(traindx)
+    assert traindx.__all__ == ["Event", "Findings", "Note", "Run", "Series", "__version__", "read"]
+
+
+@pytest.mark.parametrize("name", traindx.__all__)
+def test_every_name_is_there(name: str) -> None:
+    assert getattr(traindx, name) is not None
+
+
+def test_an_unknown_name_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = traindx.nothing
+
+
+def test_python_m_traindx_is_the_command() -> None:
+    result = subprocess.run(
+        [sys.executable, "-m", "traindx", "--version"], capture_output=True, text=True, check=True
+    )
+    assert result.stdout.strip() == f"traindx, version {traindx.__version__}"

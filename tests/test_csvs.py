@@ -48,6 +48,7 @@ CASES: dict[str, tuple[str | bytes, Cells]] = {
     "tabs, mark, odd line ends": ("\ufeffa\tb\r\r\n1\t2\r\r\n", {"a": [1], "b": [2]}),
     "old line ends": ("a,b\r1,2\r3,4\r", {"a": [1, 3], "b": [2, 4]}),
     "blanks": ("a b  c\n1  2   3\n 4 5 6 \n", {"a": [1, 4], "b": [2, 5], "c": [3, 6]}),
+    "last column empty": ("a\tb\n0\t\n1\t\n", {"a": [0, 1]}),
     "bars": ("a|b\n1|2\n", {"a": [1], "b": [2]}),
     "markdown": ("| a | b |\n|---|---|\n| 0 | 1.5 |\n", {"a": [0], "b": [1.5]}),
     "names in a comment": ("# a b\n1 2\n3 4\n", {"a": [1, 3], "b": [2, 4]}),

@@ -24,6 +24,7 @@ Column = tuple["FloatArray", "BoolArray | None"]
 
 _KINDS = 24
 _SAMPLE = 16384
+_PLAIN = (int, float, type(None))
 _NUMBER = re.compile(rb"(?<=[:\s])(?:-?[\d.]+(?:[eE][-+]?\d+)?|NaN|-?Infinity|null)(?=\s*[,}])")
 _MARKS = bytes(range(128, 256))
 _NO_MARKS = bytes(range(128))
@@ -46,9 +47,9 @@ def parse_line(line: bytes) -> Row | None:
 def alike(block: bytes) -> tuple[int, dict[str, Column]] | None:
     """How many lines a block has, and its columns; None when its lines are of too many kinds."""
     block = block.strip(b"\n")
-    first = block[: block.find(b"\n")] if b"\n" in block else block
-    if len(first) < _SAMPLE and b'"' in first.partition(b":")[2].replace(b', "', b"").replace(b',"', b""):
-        pass
+    row = parse_line(block[:_SAMPLE].partition(b"\n")[0])
+    if row is not None and not all(type(value) in _PLAIN for value in row.values()):
+        return None
     start = block[:_SAMPLE].translate(None, _IN_NUMBERS).split(b"\n")
     if len(set(start[:-1])) < 2 and (found := _uniform(block)) is not None:
         return found
@@ -93,7 +94,7 @@ def _uniform(block: bytes) -> tuple[int, dict[str, Column]] | None:
     end = block.find(b"\n")
     first = block if end < 0 else block[:end]
     row = parse_line(first) if len(first) < 100_000 else None
-    if not row or not all(type(value) in (int, float, type(None)) for value in row.values()):
+    if not row or not all(type(value) in _PLAIN for value in row.values()):
         return None
     between = _NUMBER.split(first)
     if len(between) != len(row) + 1 or len(row) > len(_MARKS):

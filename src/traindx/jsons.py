@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 MAX_DOCUMENT = 256 << 20
 MAX_COLUMNS = 200_000
 _DEPTH = 8
+_NUMBER_STARTS = "0123456789+-. nNiI"
 _STRUCTURE = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{},]|"', re.DOTALL)
 
 
@@ -166,7 +167,9 @@ def _column(raw: list[Any], kinds: set[type]) -> Column | None:
     present = np.zeros(len(raw), dtype=bool)
     if not kinds <= {type(None), list, dict}:
         for at, value in enumerate(raw):
-            number = None if value is None else as_number(value)
+            if value is None or (type(value) is str and (":" in value or value[:1] not in _NUMBER_STARTS)):
+                continue
+            number = as_number(value)
             if number is not None:
                 values[at] = number
                 present[at] = True

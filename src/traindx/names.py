@@ -4,7 +4,7 @@ A canonical name is `[split/]metric[/part][@scope]`: `loss`, `val/loss`, `loss/b
 `grad_norm/encoder.0`, `loss@epoch`. No split means training. Scopes tell apart what one log holds
 several times: `@epoch` (a mean over the epoch beside per-step values), `@step`, `@bar` (what a
 progress bar showed inside an epoch), `@batch` (single validation batches), `@mean` (a running mean),
-`@best`.
+`@best`, `@final` (one value told at the end).
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from functools import lru_cache
 
 from traindx.core import Axis, Goal, Scalar, Series
 
-SCOPES = ("step", "epoch", "mean", "batch", "bar", "best")
+SCOPES = ("step", "epoch", "mean", "batch", "bar", "best", "final")
 _SPLITS = {
-    **dict.fromkeys(("train", "training", "trn", "tr"), "train"),
+    **dict.fromkeys(("train", "training", "trn", "tr", "learn"), "train"),
     **dict.fromkeys(
         ("val", "valid", "validation", "validating", "validate", "eval", "evaluation", "dev", "vali", "holdout"), "val"
     ),
@@ -33,7 +33,7 @@ _SCOPES = {
     **dict.fromkeys(("best",), "best"),
 }
 _FILLERS = frozenset(
-    "avg average averaged mean total overall current cur curr final value is the of on at was for now this new per "
+    "avg average averaged mean total overall current cur curr final is the number num of on at was for now this new per "
     "and vs metrics metric scalar scalars stats stat performance perf all optim optimizer summary set data subset model".split()
 )
 
@@ -73,6 +73,7 @@ METRICS: dict[str, Metric] = {
     "mse": _m("lower", 0.0, "mse mean_squared_error squared_error"),
     "rmse": _m("lower", 0.0, "rmse root_mean_squared_error"),
     "mae": _m("lower", 0.0, "mae mean_absolute_error l1 l1_error"),
+    "score": _m("none", None, "score"),
     "r2": _m("higher", None, "r2 r2_score r_squared"),
     "precision": _m("higher", None, "precision prec precision_b"),
     "recall": _m("higher", None, "recall sensitivity recall_b"),
@@ -101,12 +102,12 @@ METRICS: dict[str, Metric] = {
     "loss_scale": _m("none", None, "loss_scale scale grad_scale amp_scale scaler_scale scaler"),
     "skipped_steps": _m("none", 0.0, "skipped_steps skipped number_of_skipped_iterations skipped_iterations num_skipped"),
     "nan_steps": _m("none", 0.0, "nan_steps number_of_nan_iterations nan_iterations"),
-    "step_s": _m("none", 0.0, "step_s step_time time_per_step dt time_per_iteration elapsed_time_per_iteration iter_time batch_time sec_per_step s_it s_iter ms_iter ms_step us_step s_step sec_it step_avg time"),
-    "data_wait_s": _m("none", 0.0, "data_wait_s data_time data_wait data loader_time data_loading_time load_time"),
-    "epoch_s": _m("none", 0.0, "epoch_s epoch_time time_taken epoch_duration time_elapsed_epoch"),
+    "step_s": _m("none", 0.0, "step_s step_time time_per_step batch_cost dt time_per_iteration elapsed_time_per_iteration iter_time batch_time sec_per_step s_it s_iter ms_iter ms_step us_step s_step sec_it step_avg time"),
+    "data_wait_s": _m("none", 0.0, "data_wait_s reader_cost data_time data_wait data loader_time data_loading_time load_time"),
+    "epoch_s": _m("none", 0.0, "epoch_s time_cost cost_time epoch_time time_taken epoch_duration time_elapsed_epoch"),
     "tokens_per_s": _m("none", 0.0, "tokens_per_s tok_s tok_sec tokens_s tokens_sec tokens_per_second tokens_per_sec tps wps tokens_per_gpu"),
     "samples_per_s": _m("none", 0.0, "samples_per_s samples_per_second samples_sec samples_s img_s imgs_s images_s images_sec images_per_second examples_per_second im_s"),
-    "steps_per_s": _m("none", 0.0, "steps_per_s steps_per_second it_s iter_s its ups iterations_per_second batches_per_second steps_s"),
+    "steps_per_s": _m("none", 0.0, "steps_per_s steps_per_second it_sec global_step_sec it_s iter_s its ups iterations_per_second batches_per_second steps_s"),
     "throughput": _m("none", 0.0, "throughput tflops gflops tgs"),
     "mfu": _m("none", None, "mfu hfu"),
     "gpu_mem_bytes": _m("none", 0.0, "gpu_mem_bytes gpu_memory_bytes memory_bytes mem_bytes max_mem_bytes max_memory_bytes cuda_mem_bytes"),
@@ -117,7 +118,7 @@ METRICS: dict[str, Metric] = {
     "tokens": _m("none", 0.0, "tokens num_tokens total_tokens num_input_tokens_seen tokens_seen consumed_tokens total_training_tokens"),
     "samples": _m("none", 0.0, "samples consumed_samples samples_seen num_samples"),
     "epoch": _m("none", 0.0, "epoch epochs ep"),
-    "elapsed_s": _m("none", 0.0, "elapsed_s elapsed elapsed_time runtime wall wall_time train_time total_time relative_time"),
+    "elapsed_s": _m("none", 0.0, "elapsed_s elapsed time_elapsed elapsed_time runtime wall wall_time train_time total_time relative_time"),
 }
 _WORDS = {word.replace("_", ""): name for name, metric in METRICS.items() for word in metric.words}
 
@@ -127,14 +128,16 @@ _UNBOUNDED = re.compile(
     r"advantage|grpo|ppo|dpo|wasserstein|wgan|energy|free_?energy|score_match|barlow|vicreg",
 )
 _RL = re.compile(r"reward|advantage|episode|ep_len|ep_rew|policy_loss|actor_loss|critic_loss|clip_ratio|clip_fraction|approx_kl|frac_reward")
-_GAN = re.compile(r"(^|[/_ ])(g|d|gen|disc|generator|discriminator)_?(loss|cost|err)|(loss|err)_?(g|d|gen|disc|generator|discriminator)($|[/_ ])")
+_GENERATOR = frozenset({"g", "gen", "generator"})
+_CRITIC = frozenset({"d", "disc", "discriminator"})
+_GAN_PART = re.compile(r"^(?:[GD]_(?:GAN|L1|real|fake|A|B|VGG|adv|feat)\w*|cycle_[AB]|idt_[AB])$")
 
 _COUNTERS: dict[str, tuple[int, Axis]] = {
-    **{n: (0, "step") for n in ("global_step", "num_updates", "update_step", "train_global_step", "trainer_global_step", "total_step", "global_steps", "step_global")},
+    **{n: (0, "step") for n in ("total_timesteps", "timesteps", "num_timesteps", "time_total_timesteps", "time_timesteps", "global_step", "num_updates", "update_step", "train_global_step", "trainer_global_step", "total_step", "global_steps", "step_global")},
     **{n: (1, "step") for n in ("step", "steps", "current_steps", "current_step", "iteration", "iterations", "iter", "iters", "it", "update", "updates", "num_update", "n_iter", "s", "_step", "training_step", "train_step", "opt_step", "total_steps_done", "itr", "num_steps", "niter")},
     **{n: (2, "step") for n in ("batch", "batch_idx", "minibatch", "i", "batches", "batch_i", "mb")},
     **{n: (3, "epoch") for n in ("epoch", "epochs", "ep", "current_epoch", "epoch_idx", "epoch_number", "train_epoch")},
-    **{n: (4, "step") for n in ("episode", "episodes", "timestep", "timesteps", "total_timesteps", "round", "generation", "consumed_samples", "index", "unnamed_0")},
+    **{n: (4, "step") for n in ("episode", "episodes", "timestep", "round", "generation", "consumed_samples", "index", "unnamed_0")},
 }
 _TOKEN = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+\d*|[A-Z]+\d*|\d+(?:\.\d+)*|[^\W\d_]+")
 _ALIASES_WHOLE = {"trl": ("train", "loss"), "tel": ("val", "loss"), "tloss": ("train", "loss"), "vloss": ("val", "loss"), "trainloss": ("train", "loss"),
@@ -178,7 +181,22 @@ class Named:
 
 def tokens(raw: str) -> list[str]:
     """Lower-case words of a name: `valTop1Acc`, `eval/top-1_acc` and `Val Top1 Acc` alike."""
-    return [t.lower() for t in _TOKEN.findall(raw.replace("@", " ").replace("CrossEntropyLoss", "cross_entropy_loss"))]
+    plain = english(raw).replace("'s ", " ").replace("@", " ").replace("CrossEntropyLoss", "cross_entropy_loss")
+    return [t.lower() for t in _TOKEN.findall(plain)]
+
+
+_FOREIGN = {
+    "训练": "train", "验证": "val", "测试": "test", "损失": "loss", "准确率": "accuracy", "正确率": "accuracy", "精度": "accuracy",
+    "学习率": "lr", "轮次": "epoch", "轮数": "epoch", "耗时": "time", "用时": "time", "平均": "avg", "步数": "step", "迭代": "iter", "批次": "batch", "梯度范数": "grad_norm",
+    "損失": "loss", "検証": "val", "訓練": "train", "学習率": "lr", "エポック": "epoch", "손실": "loss", "정확도": "accuracy", "검증": "val", "학습률": "lr", "에폭": "epoch",
+    "потери": "loss", "потеря": "loss", "точность": "accuracy", "эпоха": "epoch", "pérdida": "loss", "época": "epoch", "époque": "epoch",
+}
+_FOREIGN_WORD = re.compile("|".join(sorted(_FOREIGN, key=len, reverse=True)), re.I)
+
+
+def english(raw: str) -> str:
+    """The few words that name metrics in other languages, put into English."""
+    return raw if raw.isascii() else _FOREIGN_WORD.sub(lambda m: f" {_FOREIGN[m[0].lower()]} ", raw)
 
 
 @lru_cache(maxsize=65536)
@@ -194,11 +212,15 @@ def understand(raw: str) -> Meaning:
         return Meaning(split, metric, "", "", True)
     if canonical := _already(raw.strip()):
         return canonical
+    if _GAN_PART.match(raw.strip()):
+        return Meaning("", "loss", raw.strip().lower(), "", True)
     split, scope, rest = "", "", []
     words = tokens(raw)
     if "".join(words) in _WORDS:
         return Meaning("", _WORDS["".join(words)], "", "", True)
     for at, word in enumerate(words):
+        if word == "0" and at and words[at - 1] in _SPLITS:
+            continue
         if word in _SPLITS and not split and (word not in _ADJECTIVES or at in (0, len(words) - 1)):
             split = _SPLITS[word]
         elif word in _SPLITS and _SPLITS[word] == split:
@@ -210,7 +232,7 @@ def understand(raw: str) -> Meaning:
             rest.append(word)
     for drop_scopes in (False, True):
         core = [w.lstrip("\0") for w in rest if not (drop_scopes and w.startswith("\0"))]
-        slim = [w for w in core if w not in _FILLERS]
+        slim = [w for at, w in enumerate(core) if w not in _FILLERS and w not in core[at + 1 : at + 3]]
         for form in (core, slim):
             key = "".join(form)
             if key in _WORDS:
@@ -254,6 +276,14 @@ def _already(raw: str) -> Meaning | None:
     return None
 
 
+def _gan_side(raw: str) -> str:
+    """`g` or `d` when a name is the loss of a generator or a discriminator, else nothing."""
+    words = set(tokens(raw))
+    if not _GAN_PART.match(raw.strip()) and not words & {"loss", "err", "error"}:
+        return ""
+    return "g" if words & _GENERATOR else "d" if words & _CRITIC else ""
+
+
 def _head_metric(words: list[str]) -> tuple[str, str] | None:
     """`box loss`, `loss box`, `acc 3` -> the metric at either end, the rest as its part."""
     if "loss" in words and words[-1] in _NO_LOSS:
@@ -263,7 +293,7 @@ def _head_metric(words: list[str]) -> tuple[str, str] | None:
     for size in range(min(4, len(words) - 1), 0, -1):
         for tail in (True, False):
             key = "".join(words[-size:] if tail else words[:size])
-            metric = _WORDS.get(key)
+            metric = _WORDS.get(key) if key != "cost" else None
             if metric is None or (metric not in _COMPOSABLE):
                 continue
             part = words[:-size] if tail else words[size:]
@@ -311,7 +341,7 @@ def axis_of(raw: str) -> Axis | None:
 
 
 def _counter_key(raw: str) -> str:
-    key = re.sub(r"[^a-z0-9]+", "_", raw.strip().lower()).strip("_")
+    key = re.sub(r"[^a-z0-9]+", "_", english(raw).strip().lower()).strip("_")
     for lead in ("train_", "trainer_", "training_"):
         if key.startswith(lead) and key[len(lead) :] in _COUNTERS:
             return key[len(lead) :]
@@ -378,7 +408,7 @@ _SPLITLESS = frozenset({"lr", "grad_norm", "weight_norm", "loss_scale", "epoch",
 
 def _priority(candidate: Candidate, meaning: Meaning, forced: Mapping[str, str]) -> tuple[object, ...]:
     """Who gets the plain name: the forced, the per-step, the many-pointed, the first."""
-    scope = {"": 0, "step": 0, "epoch": 1, "bar": 2, "batch": 3, "mean": 4, "best": 5}[meaning.scope]
+    scope = {"": 0, "step": 0, "epoch": 1, "bar": 2, "batch": 3, "mean": 4, "best": 5, "final": 6}[meaning.scope]
     summary = candidate.points <= 1
     return (candidate.raw not in forced, summary, scope, candidate.derived, meaning.split == "train" and scope > 0, -candidate.points)
 
@@ -393,7 +423,7 @@ def _spell(meaning: Meaning, candidate: Candidate, test_is_val: bool, taken: Map
     name = front + meaning.metric + (f"/{meaning.part}" if meaning.part else "")
     if name not in taken and name not in overrides and meaning.scope != "best":
         return name
-    scope = f"@{meaning.scope}" if meaning.scope else ""
+    scope = "@final" if candidate.points <= 1 and meaning.scope in ("", "step") else f"@{meaning.scope}" if meaning.scope else ""
     if scope and name + scope not in taken:
         return name + scope
     raw = candidate.raw.removesuffix(scope) if scope else candidate.raw
@@ -414,7 +444,7 @@ def _named(name: str, candidate: Candidate, raws: str) -> Named:
             floor = None
         if _RL.search(raws) and not split:
             goal = "none"
-        if base != "loss" and _GAN.search(candidate.raw.lower()):
+        if base != "loss" and _gan_side(candidate.raw):
             goal, floor = "none", None
     rank = _RANKS.get(base, 6 if metric else 8)
     return Named(name, goal, floor, (rank + (1 if split else 0), name))
@@ -428,7 +458,7 @@ def _promote_total(result: dict[int, Named], candidates: Sequence[Candidate], ta
         parts = [i for i, n in result.items() if n.name.startswith(name + "/") and "@" not in n.name]
         if name == "lr" and parts:
             parts = [min(parts, key=lambda i: (-candidates[i].points, i))]
-        if len(parts) == 1 and not _GAN.search(candidates[parts[0]].raw.lower()):
+        if len(parts) == 1 and not _gan_side(candidates[parts[0]].raw):
             old = result[parts[0]]
             result[parts[0]] = Named(name, old.goal, old.floor, (_RANKS[name.removeprefix("val/")] + ("/" in name), name))
             taken[name] = parts[0]
@@ -442,7 +472,7 @@ def traits(series: Mapping[str, Series]) -> frozenset[str]:
         found.add("rl")
     if "rewards/chosen" in raws or "logps/chosen" in raws:
         found.add("preference")
-    if len({m[0] for m in _GAN.findall(raws)}) > 1 or ("d_loss" in raws and "g_loss" in raws):
+    if {_gan_side(s.source) for s in series.values()} >= {"g", "d"}:
         found.add("gan")
     if "elbo" in raws or re.search(r"\bkld?(_loss)?\b.*recon|recon.*\bkld?(_loss)?\b", raws):
         found.add("elbo")

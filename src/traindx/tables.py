@@ -229,7 +229,7 @@ def segments(steps: FloatArray) -> list[Segment]:
     dropped = np.zeros(steps.size, dtype=bool)
     for at in back.tolist():
         begin, peak = np.nanmin(steps[current:at]), np.nanmax(steps[current:at])
-        if at + 1 < steps.size and steps[at + 1] >= peak > begin + stride:
+        if (at + 1 == steps.size or steps[at + 1] >= peak) and steps[at] > begin + 0.5 * stride:
             continue
         if steps[at] <= begin + 0.5 * stride and peak > begin:
             parts.append(_segment(current, at, resumes, dropped))

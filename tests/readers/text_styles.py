@@ -82,7 +82,7 @@ def pytorch_mnist() -> Told:
             told["loss"].append((n, loss(n / 300)))
         out += ["", f"Test set: Average loss: {val(n / 300):.4f}, Accuracy: {9000 + e}/10000 ({90 + e / 100:.2f}%)", ""]
         told["val/loss"].append((n, val(n / 300)))
-        told["val/accuracy"].append((n, (9000 + e) / 10000))
+        told["val/accuracy"].append((n, (9000 + e) / 100))
     return "\n".join(out), told, "step"
 
 
@@ -295,8 +295,8 @@ def stable_baselines() -> Told:
         if i > 1:
             out += ["| train/                  |             |", f"|    approx_kl            | {0.01 + i / 1000:<11.5f} |", f"|    loss                 | {loss(i):<11.4f} |", "|    learning_rate        | 0.0003      |"]
         out.append("-----------------------------------------")
-        reward.append((float(i), 20.5 + i))
-    return "\n".join(out), {"reward": reward, "loss": [(i, loss(i)) for i in range(2, 9)]}, "step"
+        reward.append((2048 * i, 20.5 + i))
+    return "\n".join(out), {"reward": reward, "loss": [(2048 * i, loss(i)) for i in range(2, 9)]}, "step"
 
 
 @style

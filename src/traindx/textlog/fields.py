@@ -16,8 +16,11 @@ Kind = Literal["value", "total", "mean", "ignored"]
 _BYTES_UNIT = re.compile(rb"^ ?(?:[KMGT]i?B|[kmgt]b|[MG])(?![A-Za-z_])")
 _POWER = {b"k": 1, b"m": 2, b"g": 3, b"t": 4}
 _UNIT = re.compile(rb"^(%|\x05|" + UNITS + rb"(?![A-Za-z_]))(/[A-Za-z]+)?")
-_BOUNDARY = re.compile(rb"[,;|\t\[\](){}<>\x02-\x05]| - | -$|^- |\|\||->|=>|--+|\*\*|\\n| \x01|(?<=\s)[#~>]+(?=\s)|\xef\xbc\x8c|\xe3\x80\x82")
-_QUALIFIER = re.compile(rb"(?<=\w) ?\([^()\x01]{1,20}\)$")
+_BOUNDARY = re.compile(rb"[,;|\t\[\](){}<>\x02-\x05]| - | -$|^- |\|\||->|=>|--+|\*\*|\. |\\n| \x01|(?<=\s)[#~>]+(?=\s)|\xef\xbc\x8c|\xe3\x80\x82")
+_QUALIFIER = re.compile(rb"(?<=\w) ?\(([^()\x01]{1,20})\)$")
+_SPREAD = (b"+", b"\xc2\xb1", b"+/-", b"+-")
+_PROSE_END = re.compile(rb"\b(?:the|of|on|over|for|in|from|all|first|last)$", re.I)
+_CLOCKS = {b"ms": 1e-3, b"us": 1e-6, b"s": 1.0, b"sec": 1.0, b"min": 60.0}
 _OPENERS = b" \t[({<'\"$~"
 _WORD = re.compile(rb"[^\s\x01-\x05]+")
 _NOISE_WORDS = {b"info", b"warning", b"debug", b"error", b"info:", b"root", b"the", b"with", b"and", b"at", b"is", b"finished",
@@ -39,6 +42,9 @@ class Slot:
     factor: float = 1.0
     total: int | None = None
     of: int | None = None
+    right: bool = False
+    prose: bool = False
+    percent: bool = False
 
 
 def name_slots(skeleton: bytes) -> list[Slot]:
@@ -49,6 +55,7 @@ def name_slots(skeleton: bytes) -> list[Slot]:
         before, after = texts[i], texts[i + 1]
         slot = _name_one(before, after, slots, first=i == 0)
         slot.timed = after.startswith(TIME_UNIT)
+        slot.prose = bool(_PROSE_END.search(before.rstrip()))
         bytes_unit = _BYTES_UNIT.match(after)
         if bytes_unit and slot.name and names.understand(slot.name).metric == "gpu_mem":
             binary = b"i" in bytes_unit[0]
@@ -62,29 +69,59 @@ def _name_one(before: bytes, after: bytes, slots: list[Slot], *, first: bool) ->
     previous = slots[-1] if slots else None
     if previous is not None:
         before = _UNIT.sub(b"", before, count=1)
-        bare = before.strip().lower()
-        if bare in (b"/", b"of", b"out of") and previous.kind == "value" and previous.total is None:
-            previous.total = len(slots)
-            return Slot(previous.name, "total", of=len(slots) - 1)
-        if bare == b"=" and previous.kind == "total" and previous.of is not None:
-            slots[previous.of].kind = "ignored"
-            return Slot(previous.name, "value", keyed=True)
-        if before.lstrip() in (b"(", b"(avg:", b"(avg", b"(mean:", b"(mean", b"(avg ", b"(ave:") and previous.kind == "value" and previous.name:
-            if after.lstrip().startswith(b"%"):
-                return Slot("", "ignored")
-            return Slot(previous.name, "mean", of=len(slots) - 1)
-    name, keyed = _left_name(before, whole_line=first)
-    if name.lower() in ("eta", "remaining", "time left"):
+        related = _beside(before.strip(), before, after, previous, slots)
+        if related is not None:
+            return related
+    name, keyed, factor = _left_name(before, whole_line=first)
+    if name.lower() in ("eta", "remaining", "time left") or "..." in name:
         return Slot(name, "ignored")
-    if not name:
-        right = _right_name(after)
-        if right:
-            return Slot(right, keyed=False)
-    return Slot(name, keyed=keyed)
+    if previous is not None and keyed and name and _in_prose(slots, before):
+        previous.kind = "ignored"
+        name = f"{previous.name} {name}"
+    if not name and previous is not None and before.strip().lower() in (b"is", b"was", b":", b"=", b"->"):
+        name = _subject(previous.name)
+        keyed = bool(name)
+    if not name and (right := _right_name(after, any(s.right for s in slots))):
+        return Slot(right, right=True)
+    return Slot(name, keyed=keyed, factor=factor)
 
 
-def _left_name(before: bytes, *, whole_line: bool) -> tuple[str, bool]:
-    """The words in front of a number, and whether `=` or `:` ties them to it."""
+def _beside(bare: bytes, before: bytes, after: bytes, previous: Slot, slots: list[Slot]) -> Slot | None:
+    """A number that belongs to the one before it: a total, a share, a running mean, a spread."""
+    here = len(slots)
+    if bare.lower() in (b"/", b"of", b"out of") and previous.kind == "value" and previous.total is None:
+        previous.total = here
+        previous.percent = bool(re.match(rb"[ )]*\(\x01 ?%|\(", after)) and b"%" in after[:3]
+        return Slot(previous.name, "total", of=here - 1)
+    if bare == b"=" and previous.kind == "total" and previous.of is not None:
+        slots[previous.of].kind = "ignored"
+        return Slot(previous.name, "value", keyed=True)
+    if bare in _SPREAD and previous.kind == "value" and previous.name:
+        return Slot("", "ignored")
+    if bare == b"(" and after.lstrip().startswith(b"%"):
+        if previous.kind == "total" and previous.of is not None:
+            slots[previous.of].percent = True
+        return Slot("", "ignored")
+    if before.strip() in (b"(", b"(avg:", b"(avg", b"(mean:", b"(mean", b"(ave:") and previous.kind == "value" and previous.name:
+        return Slot(previous.name, "mean", of=here - 1)
+    return None
+
+
+def _in_prose(slots: list[Slot], before: bytes) -> bool:
+    """`accuracy on the 10000 test images: 55`: the first number is part of the second one's name."""
+    previous = slots[-1]
+    plain = not re.search(rb"[,;|=()\[\]\t]", before.rstrip(b":= "))
+    return plain and previous.prose and previous.kind == "value" and not counter_of(previous.name)
+
+
+def _subject(name: str) -> str:
+    """`Score at iteration 10 is 1.2`: what is left of a counter's words names the number after it."""
+    counter = counter_of(name)
+    return name[: -len(counter)].strip() if counter and len(name) > len(counter) else ""
+
+
+def _left_name(before: bytes, *, whole_line: bool) -> tuple[str, bool, float]:
+    """The words in front of a number, whether `=` or `:` ties them to it, and the unit they tell."""
     left = before.rstrip(_OPENERS)
     keyed = False
     cell = before.rstrip()
@@ -95,8 +132,10 @@ def _left_name(before: bytes, *, whole_line: bool) -> tuple[str, bool]:
     if not keyed and cell.endswith(b"|") and whole_line:
         inner = [c.strip() for c in cell.strip(b"|").split(b"|")]
         if len(inner) == 1 and inner[0]:
-            return text(inner[0]), True
-    left = _QUALIFIER.sub(b"", left)
+            return text(inner[0]), True, 1.0
+    qualifier = _QUALIFIER.search(left)
+    factor = _CLOCKS.get(qualifier[1].strip().lower(), 1.0) if qualifier else 1.0
+    left = left[: qualifier.start()] if qualifier else left
     tail = left
     for mark in _BOUNDARY.finditer(left):
         if mark.end() <= len(left):
@@ -107,19 +146,28 @@ def _left_name(before: bytes, *, whole_line: bool) -> tuple[str, bool]:
             tail = rest
     words = [w.strip(b"'\"*>`#-") if w not in (b"-",) else b"" for w in _WORD.findall(tail)]
     words = [w for w in words if w and w.lower() not in _NOISE_WORDS]
-    return text(b" ".join(words[-4:])).strip(), keyed
+    return text(b" ".join(words[-4:])).strip(), keyed, factor
 
 
-def _right_name(after: bytes) -> str:
-    """`576 tok/s`, `2906 ms/iter`: a name that follows its number."""
+def _right_name(after: bytes, others: bool) -> str:
+    """`576 tok/s`, `0.31 avg loss, 0.001 rate,`: a name that follows its number.
+
+    A measurement is taken only where a separator closes the name: words between two numbers
+    belong to the second.
+    """
     after = b"s" + after[1:] if after.startswith(TIME_UNIT) else after
-    cut = re.split(rb"[,;|\t\[\](){}\x01-\x04]", after, maxsplit=1)[0].strip()
-    cut = cut.split(b"  ")[0]
+    ends = re.split(rb"[,;|\t\[\](){}\x01-\x04]", after, maxsplit=1)
+    cut = ends[0].strip().split(b"  ")[0]
     if not cut or len(cut) > 24:
         return ""
     name = text(cut)
     meaning = names.understand(name)
-    return name if meaning.known and meaning.metric.endswith(("_s", "_bytes")) else ""
+    if not meaning.known:
+        return ""
+    if meaning.metric.endswith(("_s", "_bytes")):
+        return name
+    closed = after[len(ends[0]) : len(ends[0]) + 1] in (b",", b";", b"|") or (len(ends) == 1 and others)
+    return name if closed and not names.split_of(name) else ""
 
 
 def line_split(skeleton: bytes) -> str:

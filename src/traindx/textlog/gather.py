@@ -83,12 +83,14 @@ def _slot_pieces(part: Dated, slot: int, span: Span, final: set[tuple[str, str]]
 
 
 def _share(part: Dated, slot: int, span: Span) -> FloatArray | None:
-    """`Accuracy: 9837/10000` is a share, not a count."""
+    """`Accuracy: 9837/10000 (98%)` is a share, in percent where the log says so, not a count."""
     total = part.seen.shape.slots[slot].total
     if total is None or total not in part.seen.columns:
         return None
     hits, of = values_of(part, slot, span)[2], values_of(part, total, span)[2]
-    return hits / of if hits.size == of.size and (of > 0).all() else None
+    if hits.size != of.size or not (of > 0).all():
+        return None
+    return hits / of * (100.0 if part.seen.shape.slots[slot].percent else 1.0)
 
 
 def _bar_pieces(name: str, piece: Piece, done: BoolArray) -> list[tuple[str, Piece]]:

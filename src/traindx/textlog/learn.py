@@ -18,6 +18,8 @@ _MAX_SLOTS = 120
 _MAX_SHAPES = 80
 _PROBE_LINES = 200
 _CODE = re.compile(rb"\w\((?!s\)|ms\)|%\))|^\s*(?:def|class|import|from|return|if|for|while|@|#|//)\b|==|\+=|;\s*$")
+# Lines that tell of a change, not of a measurement: their numbers stand elsewhere too.
+_NEWS = re.compile(rb"(?i)\b(?:decreased|improved|increased|did not improve)\b")
 _RANK_WORDS = frozenset({"rank", "local_rank", "gpu", "worker", "proc", "process"})
 
 
@@ -72,7 +74,7 @@ class Shape:
 
 def _telling(metric: str) -> bool:
     """Metrics that make a line worth reading on their own."""
-    return names.METRICS[metric].goal != "none" or metric in ("lr", "grad_norm", "loss_scale")
+    return names.METRICS[metric].goal != "none" or metric in ("lr", "grad_norm", "loss_scale", "score")
 
 
 def learn(sample: Sample, known: Sequence[Shape] = ()) -> list[Shape]:
@@ -140,20 +142,48 @@ def _roles(shape: Shape, probe: list[np.ndarray]) -> None:
             continue
         if slot.name and len(slot.name) <= 60 and not (code and not slot.keyed):
             shape.values.append(i)
+    if _NEWS.search(shape.skeleton):
+        shape.values = []
+    _scores(shape, probe)
     if not shape.counts:
-        shape.step = _nameless_counter(shape.slots, probe)
+        _nameless_counter(shape, probe)
 
 
-def _nameless_counter(slots: list[Slot], probe: list[np.ndarray]) -> int | None:
-    """The first whole number without a name that only ever rises: `[120] loss=0.3`."""
-    for i, slot in enumerate(slots):
-        data = probe[i]
-        if slot.kind == "value" and not slot.name and data.size >= 3 and np.isfinite(data).all():
-            moves = np.diff(data)
-            if (data == np.floor(data)).all() and (moves >= 0).all() and moves.any() and data[0] >= 0:
-                slot.name = "step"
-                return i
-    return None
+def _scores(shape: Shape, probe: list[np.ndarray]) -> None:
+    """`Loss: 1.9, Train: 0.18, Val: 0.11`: beside a named loss, bare splits are scores."""
+    if not any(names.understand(shape.slots[i].name).metric == "loss" and not names.split_of(shape.slots[i].name) for i in shape.values):
+        return
+    for i in shape.values:
+        slot = shape.slots[i]
+        data = probe[i][np.isfinite(probe[i])]
+        if names.split_of(slot.name) and data.size and data.min() >= 0 and data.max() <= 100:
+            slot.name += " score"
+
+
+def _nameless_counter(shape: Shape, probe: list[np.ndarray]) -> None:
+    """A whole number without a name that rises: `[120] loss=0.3`, `664: learn: 0.69`.
+
+    Two of them side by side, `[2,  2000]`, are the epoch and the place in it.
+    """
+    texts = shape.skeleton.split(NUMBER)
+    for i, slot in enumerate(shape.slots):
+        if slot.kind != "value" or slot.name or not _whole(probe[i]) or probe[i].size < 2:
+            continue
+        moves = np.diff(probe[i])
+        leads = i == 0 and texts[0] in (b"", b"[", b"(", b"#") and texts[1][:1] in (b":", b"]", b"\t", b",", b")")
+        share = (moves >= 0).mean()
+        if not moves.any() or share < (0.5 if leads else 1.0) or (probe[i].size < 3 and not leads):
+            continue
+        following = shape.slots[i + 1] if i + 1 < len(shape.slots) else None
+        if following and not following.name and following.kind == "value" and texts[i + 1].strip() in (b",", b"][", b":", b"-") and _whole(probe[i + 1]):
+            shape.epoch, shape.inner = i, i + 1
+        else:
+            slot.name, shape.step = "step", i
+        return
+
+
+def _whole(data: np.ndarray) -> bool:
+    return bool(data.size) and bool(np.isfinite(data).all()) and bool((data == np.floor(data)).all()) and bool(data.min() >= 0)
 
 
 def _alike(value: np.ndarray, mean: np.ndarray) -> bool:
@@ -163,7 +193,7 @@ def _alike(value: np.ndarray, mean: np.ndarray) -> bool:
         return True
     if (value >= 0).all() and (mean < 0).any():
         return False
-    return bool(np.median(b) >= 0.02 * np.median(a) or np.median(a) == 0)
+    return bool(0.02 * np.median(a) <= np.median(b) <= 50 * np.median(a) or np.median(a) == 0)
 
 
 def _count_slot(shape: Shape, i: int, slot: Slot, data: np.ndarray, whole: bool) -> bool:
@@ -250,6 +280,13 @@ def _choose(shapes: list[Shape], known: Sequence[Shape]) -> list[Shape]:
     return kept[:_MAX_SHAPES]
 
 
+def _variant(single: Shape, often: Sequence[Shape]) -> bool:
+    """A line that lacks, or adds, only the end of a frequent one."""
+    if len(single.slots) < 2 or not single.counts:
+        return False
+    return any(s.skeleton.startswith(single.skeleton) or single.skeleton.startswith(s.skeleton) for s in often)
+
+
 def _plain_field(shape: Shape, i: int) -> bool:
     """`name=3`, or a lone word beside its number in a line that counts."""
     return shape.slots[i].keyed or (shape.counts and " " not in shape.slots[i].name and len(shape.slots) <= 3)
@@ -268,6 +305,6 @@ def _singles(singles: list[Shape], often: list[Shape], known: Sequence[Shape]) -
         if new and s.first > begin and (often or known or s.counts or len(new) < 12):
             s.values = [i for i in s.values if s.pair(i) not in told]
             out.append(s)
-        elif s.bar and s.inner is not None and s.judged() and s.first > begin:
+        elif (s.bar and s.inner is not None and s.judged() and s.first > begin) or _variant(s, often):
             out.append(s)
     return out

@@ -29,6 +29,8 @@ _SIGNS: tuple[tuple[bytes, str], ...] = (
     (b"esumed from", "resume"),
     (b"KeyboardInterrupt", "interrupted"),
 )
+# Early stopping that is only announced, configured or counted.
+_IDLE = re.compile(r"(?i)early.?stopping.*(?:will be|counter|patience|callback|enabled|monitor)|(?:will be|for|using|with|use) early.?stopping")
 _MOST_PER_KIND = 200
 
 
@@ -65,8 +67,10 @@ class Signs:
         for sign, kind in _SIGNS:
             at = piece.find(sign)
             while at >= 0 and self._counts.get(kind, 0) < _MOST_PER_KIND:
-                self._counts[kind] = self._counts.get(kind, 0) + 1
-                self.found.append((base + at, kind, _tell(piece, at, kind)))
+                told = _tell(piece, at, kind)
+                if not _IDLE.search(told):
+                    self._counts[kind] = self._counts.get(kind, 0) + 1
+                    self.found.append((base + at, kind, told))
                 at = piece.find(sign, at + len(sign))
 
 

@@ -45,9 +45,10 @@ class _Growing:
         """Take the rows of one piece; `share` of the log has been read when it is done."""
         end = self.count + len(rows)
         if end > self.offsets.size:
-            room = int(max(end / max(share, 0.01) * 1.1, 1.5 * end)) + 64
+            room = int(max(end / max(share, 1e-4) * 1.2, 1.5 * end)) + 64
             self.offsets = self._wider(self.offsets, room)
-            self.columns = {i: self._wider(column, room) for i, column in self.columns.items()}
+            for i in self.columns:
+                self.columns[i] = self._wider(self.columns[i], room)
         self.offsets[self.count : end] = starts
         for i, values in _columns(self.shape, rows):
             self.columns[i][self.count : end] = values

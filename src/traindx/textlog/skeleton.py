@@ -12,10 +12,10 @@ UNITS = (
     rb"it|its|x|X|ep|e|iters|steps|tok|px|Hz|W|C|d)"
 )
 _NUMBER = re.compile(
-    rb"(?:(?<![\w.@])|(?<=[Ee]poch)|(?<=[Ss]tep)|(?<=[Ii]ter)|(?<=EPOCH)|(?<=STEP)|(?<=ITER))"
+    rb"(?:(?<![\w.@])(?<![A-Za-z\d]-)|(?<=[Ee]poch)|(?<=[Ss]tep)|(?<=[Ii]ter)|(?<=EPOCH)|(?<=STEP)|(?<=ITER))"
     rb"(?:(?<![\w.)\]])[-+])?"
     rb"(?>(?:\d{1,3}(?:,\d{3})+(?![\d,])(?:\.\d+)?|\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?"
-    rb"|(?i:nan|infinity|inf)(?:\.0)?)"
+    rb"|(?i:nan|infinity|inf)(?:\.0)?(?! (?i:iter|val|grad|loss|batch|detect|found|or |in )))"
     rb"(?!\.?[\d_])(?=" + UNITS + rb"?(?![A-Za-z_]))"
 )
 _STAMP = re.compile(
@@ -31,15 +31,16 @@ _STAMP = re.compile(
 _TQDM = re.compile(
     rb"\[[^\[\]<,\n]{0,24}<[^,\[\]\n]{0,24}(?:,[ ]*[^,=\[\]\n]{0,24}?(?:/s|s/|it)[A-Za-z/]{0,8})?(?=[,\]])"
 )
-_PERCENT_BAR = re.compile(rb"\d+%\|[^|\n]{0,200}\|")
+_PERCENT_BAR = re.compile(rb"\d+%\|[^|\n]{0,2000}\|")
 _DRAWN_BAR = re.compile(
     rb"\[[=>.\-#* ]{6,}\]|(?:\xe2\x94[\x80-\x8f]|\xe2\x95[\xb8-\xbf]|\xe2\x96[\x80-\x9f]){3,}[ ]*(?:\xe2\x94[\x80-\x8f]|"
     rb"\xe2\x95[\xb8-\xbf])*"
 )
 _TIME_UNIT = re.compile(rb"(?<=\x01)(?:ns|us|ms|s)(?![A-Za-z_])")
-_BLANKS = re.compile(rb"[ \t\x0b\x0c]+")
-_BEFORE = re.compile(rb"(?<=[^\w\s\x01-\x05]) (?=\x01)")
-_AFTER = re.compile(rb"(?<=\x01) (?=[^\w\s\x01-\x05])")
+_TABS = re.compile(rb" *[\t\x0b\x0c][ \t\x0b\x0c]*")
+_BLANKS = re.compile(rb"  +")
+_BEFORE = re.compile(rb"(?<=[^\w\s\x01-\x05])[ \t](?=\x01)")
+_AFTER = re.compile(rb"(?<=\x01)[ \t](?=[^\w\s\x01-\x05])")
 
 
 def skeletons(buffer: bytes) -> list[bytes]:
@@ -51,17 +52,17 @@ def skeletons(buffer: bytes) -> list[bytes]:
     out = _DRAWN_BAR.sub(BAR, out)
     out = _NUMBER.sub(NUMBER, out)
     out = _TIME_UNIT.sub(UNIT, out)
-    out = _BLANKS.sub(b" ", out)
+    out = _BLANKS.sub(b" ", _TABS.sub(b"\t", out))
     out = _AFTER.sub(b"", _BEFORE.sub(b"", out))
     return [line.strip() for line in out.split(b"\n")]
 
 
-_PARTS = re.compile(rb"[\x01-\x05]| +|[^\x01-\x05 ]+")
+_PARTS = re.compile(rb"[\x01-\x05]|[ \t]+|[^\x01-\x05 \t]+")
 # Captures are loose and quick: what they caught is checked when it becomes a float.
 _LOOSE = rb"([-+.,\deEnaifNAIFtyTY]+)"
 _PATTERNS = {
     STAMP: rb"[\d:.,/\-TZ+_ A-Za-z]{4,40}?",
-    BAR: rb"(?:\d+%)?[\[|]?[^\n|\]]{0,200}[\]|]?",
+    BAR: rb"(?:\d+%)?[\[|]?[^\n|\]]{0,2000}[\]|]?",
     CLOCK: rb"[^,\]\n]{0,40}(?:,[^,=\]\n]{0,24})?",
 }
 
@@ -97,7 +98,7 @@ def pattern(skeleton: bytes, wanted: Set[int], units: Set[int] = frozenset()) ->
 
 def _punctuation(char: bytes) -> bool:
     """Blanks beside these come and go with the width of a number."""
-    return not (char.isalnum() or char == b"_" or char in b" \x01\x02\x03\x04\x05")
+    return not (char.isalnum() or char == b"_" or char in b" \t\x01\x02\x03\x04\x05")
 
 
 def slot_count(skeleton: bytes) -> int:

@@ -242,12 +242,27 @@ def _own_steps(part: Dated, epochs: tuple[IntArray, FloatArray]) -> None:
             part.level, part.steps = "none", np.full(inner.size, np.nan)
         elif np.isfinite(epoch).any():
             part.steps = _joined(inner, epoch, total)
+        elif total is not None and inner.size > 1 and (inner >= total).all():
+            part.level, part.steps = "epoch", np.arange(1.0, inner.size + 1)
         else:
             part.steps = _running(inner)
     elif shape.epoch is not None:
         part.level, part.steps = "epoch", columns[shape.epoch]
+        if not shape.bar and (within := _within_epochs(part.steps)) is not None:
+            part.level, part.steps = "step", within
         if shape.bar:
             part.keep &= np.append(np.diff(part.steps) != 0, True)
+
+
+def _within_epochs(epoch: FloatArray) -> FloatArray | None:
+    """A running count for lines that come several times an epoch and count nothing else."""
+    turns = np.flatnonzero(np.diff(epoch) != 0)
+    if epoch.size < 3 * (turns.size + 1) or epoch.size < 6:
+        return None
+    count = np.arange(epoch.size, dtype=float)
+    for fall in np.flatnonzero(np.diff(epoch) < 0) + 1:
+        count[fall:] -= count[fall]
+    return count
 
 
 def _epoch_of(part: Dated, epochs: tuple[IntArray, FloatArray]) -> FloatArray:

@@ -19,8 +19,8 @@ from pathlib import Path
 
 import numpy as np
 
-from traindx import csvs, jsons
-from traindx.source import File
+from traindx.reading import csvs, jsons
+from traindx.reading.source import File
 
 COLUMNS = ("step", "loss", "val_loss", "lr", "grad_norm")
 _FREE = ("traindx", "pandas.read_csv")

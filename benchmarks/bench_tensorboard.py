@@ -174,7 +174,7 @@ def _warm_imports(reader: str) -> None:
         from traindx import find, readers, units  # noqa: F401
 
         units.readers()
-        from traindx.readers import _tfconfig, _tfevents, _tfruns  # noqa: F401
+        from traindx.reading.tfevents import config, events, runs  # noqa: F401
     else:
         import grpc  # noqa: F401
         from tensorboard.backend.event_processing import event_accumulator  # noqa: F401

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from traindx import csvs, lines
+from traindx.reading import csvs, lines
 from traindx.core import Unreadable
-from traindx.source import File
-from traindx.tables import Table
+from traindx.reading.source import File
+from traindx.reading.tables import Table
 
 NAN, INF = float("nan"), float("inf")
 Cells = dict[str, list[float | None]]

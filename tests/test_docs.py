@@ -10,7 +10,7 @@ from types import ModuleType
 import pytest
 
 from traindx.core import Run
-from traindx.source import File
+from traindx.reading.source import File
 from traindx.units import Bundle, readers
 
 ROOT = Path(__file__).parents[1]

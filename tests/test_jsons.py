@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from traindx import jsons
+from traindx.reading import jsons
 from traindx.core import Unreadable
-from traindx.source import File
-from traindx.tables import Table
+from traindx.reading.source import File
+from traindx.reading.tables import Table
 
 
 def read(folder: Path, content: str | bytes) -> tuple[Table, list[str]]:

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from traindx.assemble import run_from_log
+from traindx.reading.assemble import run_from_log
 from traindx.core import Findings, Note, Run, Unreadable
-from traindx.source import File, natural, reason, stdin_file
+from traindx.reading.source import File, natural, reason, stdin_file
 from traindx.units import Bundle, Claim, Reader, readers
 
 _SKIP_FOLDERS = {".git", "__pycache__", "node_modules", ".venv", "venv", ".ipynb_checkpoints", ".tox", ".mypy_cache"}

@@ -16,8 +16,8 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from traindx.assemble import Log
-    from traindx.source import File
+    from traindx.reading.assemble import Log
+    from traindx.reading.source import File
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import pytest
 import traindx
 from tests.readers.truth import SAMPLES, assert_logged, only_run, read_text, truth_of
 from traindx.readers import json_file
-from traindx.source import File
+from traindx.reading.source import File
 from traindx.units import Bundle
 
 FOLDER = SAMPLES / "tables"

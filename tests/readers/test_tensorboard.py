@@ -22,9 +22,11 @@ from tensorboard.compat.proto.tensor_pb2 import TensorProto
 from tensorboard.util import tensor_util
 
 import traindx
-from traindx.readers import _tfcrc, _tfrecord, tensorboard
-from traindx.readers._tfruns import Tracks
-from traindx.source import File
+from traindx.readers import tensorboard
+from traindx.reading.tfevents import crc as checksums
+from traindx.reading.tfevents import record as records
+from traindx.reading.tfevents.runs import Tracks
+from traindx.reading.source import File
 
 SAMPLES = Path(__file__).parents[1] / "samples" / "tensorboard"
 NAME = "events.out.tfevents.1700000000.host"
@@ -32,7 +34,7 @@ NAME = "events.out.tfevents.1700000000.host"
 
 def record(payload: bytes) -> bytes:
     size = struct.pack("<Q", len(payload))
-    crc = [struct.pack("<I", _tfcrc.masked(google_crc32c.value(part))) for part in (size, payload)]
+    crc = [struct.pack("<I", checksums.masked(google_crc32c.value(part))) for part in (size, payload)]
     return size + crc[0] + payload + crc[1]
 
 
@@ -270,7 +272,7 @@ def test_many_tags(tmp_path: Path) -> None:
 
 
 def test_large_records_and_block_borders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_tfrecord, "BLOCK_BYTES", 1000)
+    monkeypatch.setattr(records, "BLOCK_BYTES", 1000)
     stream = [scalar("loss", step, step) for step in range(500)]
     for at in (3, 100, 300):
         stream.insert(at, Event(wall_time=2.0, graph_def=bytes(range(256)) * (at * 3)))
@@ -356,7 +358,7 @@ def test_malformed_payload_with_a_sound_checksum(tmp_path: Path) -> None:
 
 def test_a_length_that_lies_takes_no_memory(tmp_path: Path) -> None:
     size = struct.pack("<Q", 1 << 45)
-    lie = size + struct.pack("<I", _tfcrc.masked(google_crc32c.value(size)))
+    lie = size + struct.pack("<I", checksums.masked(google_crc32c.value(size)))
     path = tmp_path / NAME
     path.write_bytes(record(scalar("loss", 1.0, 1).SerializeToString()) + lie + bytes(100))
     found, file = ours(path)

@@ -15,8 +15,8 @@ import pytest
 
 import traindx
 from traindx.core import Run
-from traindx.readers import _wandb_store
-from traindx.source import File
+from traindx.reading import wandb_store
+from traindx.reading.source import File
 
 SAMPLES = Path(__file__).parents[1] / "samples" / "wandb" / "offline"
 TRUTH = json.loads((SAMPLES / "truth.json").read_text())
@@ -144,12 +144,12 @@ def test_records_longer_than_a_block_and_damaged_blocks(tmp_path: Path) -> None:
     rows = [row(step, loss=str(1 / (1 + step)), note=filler) for step in range(200)]
     rows.insert(50, row(1000, loss="7", note=json.dumps("y" * 80_000)))
     data = store(rows)
-    found = _wandb_store.read_store(File(write(tmp_path, data)))
+    found = wandb_store.read_store(File(write(tmp_path, data)))
     assert found.columns["_step"][0] == list(range(201))
     assert found.columns["loss"][1][50] == 7
     torn = bytearray(data)
     torn[40_000] ^= 255
-    found = _wandb_store.read_store(File(write(tmp_path, bytes(torn))))
+    found = wandb_store.read_store(File(write(tmp_path, bytes(torn))))
     assert found.lost
     assert 100 < found.rows < 201
     assert found.columns["_step"][1][-1] == 199
@@ -165,7 +165,7 @@ def test_typed_items_nan_and_odd_keys(tmp_path: Path) -> None:
         field(2, typed + odd + field(2, field(1, 5))),
         row(6, a="NaN", b="-Infinity", c='"NaN"', d='{"e": 1}'),
     ]
-    columns = _wandb_store.read_store(File(write(tmp_path, store(rows * 2)))).columns
+    columns = wandb_store.read_store(File(write(tmp_path, store(rows * 2)))).columns
     assert columns["a"][1][0] == 1
     assert math.isnan(columns["a"][1][1])
     assert columns["b"][1][:2] == [-4, -math.inf]
@@ -176,10 +176,10 @@ def test_typed_items_nan_and_odd_keys(tmp_path: Path) -> None:
 
 def test_history_truncated_at_every_byte(tmp_path: Path) -> None:
     data = (folder_of("global_step") / "run-global_step.wandb").read_bytes()
-    whole = _wandb_store.read_store(File(write(tmp_path, data))).columns["train/loss"][1]
+    whole = wandb_store.read_store(File(write(tmp_path, data))).columns["train/loss"][1]
     for end in range(0, len(data), 3):
         path = write(tmp_path, data[:end])
-        found = _wandb_store.read_store(File(path)).columns.get("train/loss", ([], []))[1]
+        found = wandb_store.read_store(File(path)).columns.get("train/loss", ([], []))[1]
         assert found == whole[: len(found)]
         traindx.read(str(tmp_path))
 
@@ -203,6 +203,6 @@ def test_sound_blocks_of_malformed_records(tmp_path: Path) -> None:
         odd = bytearray(good)
         odd[rng.randrange(len(odd))] = rng.randrange(256)
         junk.append(bytes(odd))
-    found = _wandb_store.read_store(File(write(tmp_path, store([good, *junk, good]))))
+    found = wandb_store.read_store(File(write(tmp_path, store([good, *junk, good]))))
     assert found.rows > 100
     traindx.read(str(tmp_path))

@@ -19,11 +19,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from traindx import csvs, generic, names
-from traindx.assemble import Log
-from traindx.layouts import SPACE
-from traindx.source import File
-from traindx.tables import Table
+from traindx import names
+from traindx.reading import csvs, generic
+from traindx.reading.assemble import Log
+from traindx.reading.layouts import SPACE
+from traindx.reading.source import File
+from traindx.reading.tables import Table
 from traindx.units import Bundle, Claim, Reader
 
 if TYPE_CHECKING:

@@ -12,10 +12,10 @@ from __future__ import annotations
 
 import re
 
-from traindx import generic, jsons
-from traindx.assemble import Log
-from traindx.source import File
-from traindx.tables import logs_from_table
+from traindx.reading import generic, jsons
+from traindx.reading.assemble import Log
+from traindx.reading.source import File
+from traindx.reading.tables import logs_from_table
 from traindx.units import Bundle, Claim, Reader
 
 _COCO = ("AP", "AP50", "AP75", "APs", "APm", "APl", "AR1", "AR10", "AR100", "ARs", "ARm", "ARl")

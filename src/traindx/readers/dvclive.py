@@ -14,11 +14,11 @@ from pathlib import PurePath
 
 import numpy as np
 
-from traindx import csvs, jsons, yamls
-from traindx.assemble import Column, Log
+from traindx.reading import csvs, jsons, yamls
+from traindx.reading.assemble import Column, Log
 from traindx.core import Unreadable
-from traindx.source import File
-from traindx.tables import as_number
+from traindx.reading.source import File
+from traindx.reading.tables import as_number
 from traindx.units import Bundle, Claim, Reader
 
 _FLAT = "__plots__metrics__"

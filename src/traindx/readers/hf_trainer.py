@@ -24,11 +24,11 @@ from pathlib import Path
 
 import numpy as np
 
-from traindx import jsons
-from traindx.assemble import Log
+from traindx.reading import jsons
+from traindx.reading.assemble import Log
 from traindx.core import Unreadable
-from traindx.source import File
-from traindx.tables import as_number, logs_from_table, table_from_rows
+from traindx.reading.source import File
+from traindx.reading.tables import as_number, logs_from_table, table_from_rows
 from traindx.units import Bundle, Claim, Reader
 
 STATE = "trainer_state.json"

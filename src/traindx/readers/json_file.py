@@ -17,11 +17,12 @@ from pathlib import PurePath
 
 import numpy as np
 
-from traindx import generic, jsons, names
-from traindx.assemble import Column, Log
+from traindx import names
+from traindx.reading import generic, jsons
+from traindx.reading.assemble import Column, Log
 from traindx.core import Unreadable
-from traindx.source import HEAD_BYTES, File
-from traindx.tables import Table, as_number
+from traindx.reading.source import HEAD_BYTES, File
+from traindx.reading.tables import Table, as_number
 from traindx.units import Bundle, Claim, Reader
 
 _NOT_METRICS = ("package.json", "package-lock.json", "tokenizer.json", "tsconfig.json", "vocab.json")

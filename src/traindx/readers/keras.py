@@ -17,12 +17,13 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from traindx import csvs, jsons, names
-from traindx.assemble import Column, Log
+from traindx import names
+from traindx.reading import csvs, jsons
+from traindx.reading.assemble import Column, Log
 from traindx.core import Unreadable
-from traindx.readers._headers import header
-from traindx.source import HEAD_BYTES, File
-from traindx.tables import as_number, logs_from_table
+from traindx.reading.headers import header
+from traindx.reading.source import HEAD_BYTES, File
+from traindx.reading.tables import as_number, logs_from_table
 from traindx.units import Bundle, Claim, Reader
 
 _NAME = re.compile(r"[A-Za-z]\w*")

@@ -11,10 +11,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from traindx import jsons, yamls
-from traindx.assemble import Log
-from traindx.source import File
-from traindx.tables import logs_from_table, table_from_rows
+from traindx.reading import jsons, yamls
+from traindx.reading.assemble import Log
+from traindx.reading.source import File
+from traindx.reading.tables import logs_from_table, table_from_rows
 from traindx.units import Bundle, Claim, Reader
 
 TRAINER_LOG = "trainer_log.jsonl"

@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from traindx import csvs, sqlites, yamls
-from traindx.assemble import Column, Log
-from traindx.source import File
+from traindx.reading import csvs, sqlites, yamls
+from traindx.reading.assemble import Column, Log
+from traindx.reading.source import File
 from traindx.units import Bundle, Claim, Reader
 
 if TYPE_CHECKING:

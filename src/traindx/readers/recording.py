@@ -18,12 +18,12 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from traindx import jsons
-from traindx.assemble import Log
+from traindx.reading import jsons
+from traindx.reading.assemble import Log
 from traindx.core import Event, Unreadable
-from traindx.lines import blocks
-from traindx.source import File
-from traindx.tables import as_number, logs_from_table
+from traindx.reading.lines import blocks
+from traindx.reading.source import File
+from traindx.reading.tables import as_number, logs_from_table
 from traindx.units import Bundle, Claim, Reader
 
 VERSION = 1

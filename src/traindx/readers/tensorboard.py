@@ -34,13 +34,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from traindx import names
-from traindx.assemble import Column, Log
+from traindx.reading.assemble import Column, Log
 from traindx.core import Unreadable
-from traindx.source import File, natural
+from traindx.reading.source import File, natural
 from traindx.units import Bundle, Claim, Reader
 
 if TYPE_CHECKING:
-    from traindx.readers._tfruns import Track, Tracks, Training
+    from traindx.reading.tfevents.runs import Track, Tracks, Training
 
 _NAME = re.compile(r"^(?P<lead>.*?)(?:events?\.)?(?:out\.)?tfevents(?:\.(?P<time>\d+))?(?:\.|$)")
 _SESSION = re.compile(r"^\d{9,}\.\d+$")
@@ -109,7 +109,7 @@ def _as_folder(tag: str) -> str:
 
 def read(bundle: Bundle) -> Iterable[Log]:
     """One log per training in the run's files."""
-    from traindx.readers._tfruns import trainings
+    from traindx.reading.tfevents.runs import trainings
 
     folders: dict[str, list[File]] = {}
     for file in sorted(bundle.files, key=_by_time):
@@ -140,13 +140,13 @@ def _by_time(file: File) -> tuple[float, list[tuple[int, int, str]]]:
 
 
 def _content(file: File) -> tuple[Tracks, dict[str, object]]:
-    from traindx.readers import _tfrecord
-    from traindx.readers._tfconfig import config_of
-    from traindx.readers._tfevents import Decoder
-    from traindx.readers._tfruns import tracks_of
+    from traindx.reading.tfevents import record
+    from traindx.reading.tfevents.config import config_of
+    from traindx.reading.tfevents.events import Decoder
+    from traindx.reading.tfevents.runs import tracks_of
 
-    damage, decoder = _tfrecord.Damage(), Decoder()
-    for block in _tfrecord.blocks(file, damage):
+    damage, decoder = record.Damage(), Decoder()
+    for block in record.blocks(file, damage):
         decoder.add(block)
     scalars = decoder.scalars()
     for text in damage.notes():

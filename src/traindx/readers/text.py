@@ -26,16 +26,16 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from traindx.assemble import Log
+from traindx.reading.assemble import Log
 from traindx.core import Unreadable
-from traindx.source import File
-from traindx.textlog import gather
-from traindx.textlog.clean import clean, pieces
-from traindx.textlog.config import nested_settings, settings_in
-from traindx.textlog.learn import Sample, Shape, learn
-from traindx.textlog.marks import Sections, Signs
-from traindx.textlog.scan import Seen, scan
-from traindx.textlog.timeline import Timeline, date_lines
+from traindx.reading.source import File
+from traindx.reading.textlog import gather
+from traindx.reading.textlog.clean import clean, pieces
+from traindx.reading.textlog.config import nested_settings, settings_in
+from traindx.reading.textlog.learn import Sample, Shape, learn
+from traindx.reading.textlog.marks import Sections, Signs
+from traindx.reading.textlog.scan import Seen, scan
+from traindx.reading.textlog.timeline import Timeline, date_lines
 from traindx.units import Bundle, Claim, Reader
 
 _WHOLE_BELOW = 1 << 20

@@ -13,11 +13,11 @@ from datetime import datetime
 
 import numpy as np
 
-from traindx import jsons, sqlites
-from traindx.assemble import Log
+from traindx.reading import jsons, sqlites
+from traindx.reading.assemble import Log
 from traindx.core import Event
-from traindx.source import File
-from traindx.tables import logs_from_table
+from traindx.reading.source import File
+from traindx.reading.tables import logs_from_table
 from traindx.units import Bundle, Claim, Reader
 
 _NEEDED = {"run_name", "step", "metrics", "timestamp"}

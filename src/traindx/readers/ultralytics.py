@@ -15,11 +15,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from traindx import csvs, yamls
-from traindx.assemble import Log
-from traindx.readers._headers import header
-from traindx.source import File
-from traindx.tables import Table, logs_from_table
+from traindx.reading import csvs, yamls
+from traindx.reading.assemble import Log
+from traindx.reading.headers import header
+from traindx.reading.source import File
+from traindx.reading.tables import Table, logs_from_table
 from traindx.units import Bundle, Claim, Reader
 
 RESULTS = "results.csv"

@@ -12,9 +12,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from traindx import csvs, names
-from traindx.assemble import Column, Log
-from traindx.source import File
+from traindx import names
+from traindx.reading import csvs
+from traindx.reading.assemble import Column, Log
+from traindx.reading.source import File
 from traindx.units import Bundle, Claim, Reader
 
 _MARK = " - "

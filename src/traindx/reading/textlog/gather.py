@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from traindx import names
-from traindx.assemble import Column, Log
+from traindx.reading.assemble import Column, Log
 from traindx.core import Event
-from traindx.textlog.timeline import Dated, Span, Timeline, metric_key, values_of
+from traindx.reading.textlog.timeline import Dated, Span, Timeline, metric_key, values_of
 
 if TYPE_CHECKING:
     from traindx.core import BoolArray, FloatArray, IntArray

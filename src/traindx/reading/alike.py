@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import orjson
 
-from traindx import cells
-from traindx.lines import text_of
+from traindx.reading import cells
+from traindx.reading.lines import text_of
 
 if TYPE_CHECKING:
     from traindx.core import BoolArray, FloatArray

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from traindx.source import File
+    from traindx.reading.source import File
 
 MAX_LINE = 16 * 1024 * 1024
 _BOMS = (

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable
 
 from traindx import names
-from traindx.textlog.clean import text
-from traindx.textlog.skeleton import NUMBER, pattern
+from traindx.reading.textlog.clean import text
+from traindx.reading.textlog.skeleton import NUMBER, pattern
 
 _SECTION = re.compile(
     rb"^[^\w]*(?:(?:start(?:ing)?|begin(?:ning)?|running|run|epoch)\s+)?"

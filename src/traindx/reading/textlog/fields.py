@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from traindx import names
-from traindx.textlog.clean import text
-from traindx.textlog.skeleton import NUMBER, UNITS
-from traindx.textlog.skeleton import UNIT as TIME_UNIT
+from traindx.reading.textlog.clean import text
+from traindx.reading.textlog.skeleton import NUMBER, UNITS
+from traindx.reading.textlog.skeleton import UNIT as TIME_UNIT
 
 Kind = Literal["value", "total", "mean", "ignored"]
 

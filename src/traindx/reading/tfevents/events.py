@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 import numpy.typing as npt
 
-from traindx.protowire import Malformed
-from traindx.readers import _tfsummary as slow
-from traindx.readers._tflayout import UInts, Values, events_of, keys_of, u64
-from traindx.readers._tfrecord import Block, view
+from traindx.reading.protowire import Malformed
+from traindx.reading.tfevents import summary as slow
+from traindx.reading.tfevents.layout import UInts, Values, events_of, keys_of, u64
+from traindx.reading.tfevents.record import Block, view
 
 if TYPE_CHECKING:
     from traindx.core import FloatArray, IntArray

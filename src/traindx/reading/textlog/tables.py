@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 from traindx import names
-from traindx.textlog.clean import text
-from traindx.textlog.fields import Slot, counter_of
-from traindx.textlog.skeleton import NUMBER
+from traindx.reading.textlog.clean import text
+from traindx.reading.textlog.fields import Slot, counter_of
+from traindx.reading.textlog.skeleton import NUMBER
 
 _LOOK_BACK = 4
 _VALUE = re.compile(r"[=:]\s*[-+.\d]|^[-+]?\d+(\.\d*)?$")

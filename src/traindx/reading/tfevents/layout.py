@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 import numpy.typing as npt
 
-from traindx.readers._tfrecord import Block, view
+from traindx.reading.tfevents.record import Block, view
 
 if TYPE_CHECKING:
     from traindx.core import BoolArray, FloatArray, IntArray

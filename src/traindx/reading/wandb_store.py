@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 
 import orjson
 
-from traindx.protowire import I64, LEN, VARINT, Malformed, double, fields, signed, text
-from traindx.tables import as_number
+from traindx.reading.protowire import I64, LEN, VARINT, Malformed, double, fields, signed, text
+from traindx.reading.tables import as_number
 
 if TYPE_CHECKING:
-    from traindx.source import File
+    from traindx.reading.source import File
 
 MAGIC = b":W&B"
 _BLOCK = 32 * 1024

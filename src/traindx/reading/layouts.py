@@ -8,7 +8,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from traindx import cells, names
+from traindx import names
+from traindx.reading import cells
 from traindx.core import Unreadable
 
 MAX_COLUMNS = 200_000

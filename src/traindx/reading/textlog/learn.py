@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from traindx import names
-from traindx.textlog.fields import Slot, counter_of, line_split, name_slots
-from traindx.textlog.numbers import floats
-from traindx.textlog.skeleton import BAR, NUMBER, pattern, skeletons, slot_count
-from traindx.textlog.tables import header_names
+from traindx.reading.textlog.fields import Slot, counter_of, line_split, name_slots
+from traindx.reading.textlog.numbers import floats
+from traindx.reading.textlog.skeleton import BAR, NUMBER, pattern, skeletons, slot_count
+from traindx.reading.textlog.tables import header_names
 
 _MAX_SLOTS = 120
 _MAX_SHAPES = 80

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from traindx import names
-from traindx.assemble import Column, Log
+from traindx.reading.assemble import Column, Log
 from traindx.core import Axis, Event
 
 if TYPE_CHECKING:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from traindx.layouts import split_line
-from traindx.lines import plain, text_of
-from traindx.source import File
+from traindx.reading.layouts import split_line
+from traindx.reading.lines import plain, text_of
+from traindx.reading.source import File
 
 _DELIMITERS = (",", ";", "\t")
 

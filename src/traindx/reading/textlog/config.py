@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from traindx import names
-from traindx.textlog.clean import text
+from traindx.reading.textlog.clean import text
 
 _STAMP = re.compile(
     r"^\s*(?:(?:INFO|DEBUG|WARNING)\s+-\s+)?\[?(?:\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d[^\s\]]*|\d\d/\d\d/\d{2,4} \d\d:\d\d:\d\d|"

@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 import numpy.typing as npt
 
-from traindx.readers._tfcrc import BULK, all_sound, is_sound, size_crc
+from traindx.reading.tfevents.crc import BULK, all_sound, is_sound, size_crc
 
 if TYPE_CHECKING:
     from traindx.core import IntArray
-    from traindx.source import File
+    from traindx.reading.source import File
 
 BLOCK_BYTES = 2 * 1024 * 1024
 RECORD_LIMIT = 256 * 1024 * 1024

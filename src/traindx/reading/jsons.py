@@ -15,15 +15,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import orjson
 
-from traindx.alike import Column, alike
-from traindx.alike import Row as Row
-from traindx.alike import parse_line as parse_line
+from traindx.reading.alike import Column, alike
+from traindx.reading.alike import Row as Row
+from traindx.reading.alike import parse_line as parse_line
 from traindx.core import Unreadable
-from traindx.lines import blocks, plain, text_of
-from traindx.tables import LABEL_NAMES, Table, as_number
+from traindx.reading.lines import blocks, plain, text_of
+from traindx.reading.tables import LABEL_NAMES, Table, as_number
 
 if TYPE_CHECKING:
-    from traindx.source import File
+    from traindx.reading.source import File
 
 MAX_DOCUMENT = 256 << 20
 MAX_COLUMNS = 200_000

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from traindx.textlog.learn import Shape
-from traindx.textlog.numbers import floats
+from traindx.reading.textlog.learn import Shape
+from traindx.reading.textlog.numbers import floats
 
 if TYPE_CHECKING:
     from traindx.core import FloatArray, IntArray

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from traindx import names, tables
+from traindx import names
+from traindx.reading import tables
 from traindx.core import Axis, Event
-from traindx.textlog.fields import counter_of
-from traindx.textlog.numbers import present
-from traindx.textlog.scan import Seen
+from traindx.reading.textlog.fields import counter_of
+from traindx.reading.textlog.numbers import present
+from traindx.reading.textlog.scan import Seen
 
 if TYPE_CHECKING:
     from traindx.core import BoolArray, FloatArray, IntArray

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 if TYPE_CHECKING:
-    from traindx.source import File
+    from traindx.reading.source import File
 
 MAGIC = b"SQLite format 3\0"
 # A damaged schema can spoil the text of SQLite's own error messages.

@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from traindx import cells
+from traindx.reading import cells
 from traindx.core import Unreadable
-from traindx.layouts import SPACE, Layout, distinct, is_decoration, is_number, learn_layout, split_line
-from traindx.lines import blocks, plain, text_of
-from traindx.tables import LABEL_NAMES, Table
+from traindx.reading.layouts import SPACE, Layout, distinct, is_decoration, is_number, learn_layout, split_line
+from traindx.reading.lines import blocks, plain, text_of
+from traindx.reading.tables import LABEL_NAMES, Table
 
 if TYPE_CHECKING:
     from traindx.core import BoolArray, FloatArray
-    from traindx.source import File
+    from traindx.reading.source import File
 
 
 _ALL_BYTES = bytes(range(256))

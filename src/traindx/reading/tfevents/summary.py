@@ -1,6 +1,6 @@
 """One TensorBoard summary value or event at a time: the exact, slow way.
 
-The quick way in `_tfevents` learns from what this module finds, and leaves to it all it does not know.
+The quick way in `events` learns from what this module finds, and leaves to it all it does not know.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from traindx import protowire
-from traindx.protowire import I32, I64, LEN, VARINT, Field, Malformed, double, fields, signed, single, text
+from traindx.reading import protowire
+from traindx.reading.protowire import I32, I64, LEN, VARINT, Field, Malformed, double, fields, signed, single, text
 
 # TensorProto.dtype -> numpy type of `tensor_content`
 DTYPES = {

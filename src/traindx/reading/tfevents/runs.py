@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from traindx.core import Event
-from traindx.tables import segments
+from traindx.reading.tables import segments
 
 if TYPE_CHECKING:
     from traindx.core import BoolArray, FloatArray, IntArray
-    from traindx.readers._tfevents import Scalars
+    from traindx.reading.tfevents.events import Scalars
 
 
 @dataclass

@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from traindx import jsons, names
+from traindx import names
+from traindx.reading import jsons
 from traindx.core import Unreadable
-from traindx.lines import plain
-from traindx.source import HEAD_BYTES, File
-from traindx.tables import Table, logs_from_table
+from traindx.reading.lines import plain
+from traindx.reading.source import HEAD_BYTES, File
+from traindx.reading.tables import Table, logs_from_table
 
 if TYPE_CHECKING:
-    from traindx.assemble import Log
+    from traindx.reading.assemble import Log
 
 # Metrics that few data sets have as a column, unlike `time`, `memory`, `error` or `cost`.
 _TELLING = frozenset(

@@ -7,7 +7,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 
-from traindx import yamls
+from traindx.reading import yamls
 
 _TELLS = re.compile(r"arg|config|cfg|hparam|hyper|param|setting|option|\bopts?\b|flags", re.IGNORECASE)
 _WRAPPERS = re.compile(r"^\s*(?:<pre>|<code>|```\w*)+|(?:</pre>|</code>|```)+\s*$", re.IGNORECASE)

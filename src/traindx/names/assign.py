@@ -1,0 +1,189 @@
+"""All columns of one run, named: who gets the plain name, and what the names tell of the training."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from traindx.core import Goal, Series
+from traindx.names.understand import Meaning, gan_side, understand
+from traindx.names.vocabulary import METRICS, SPLITS
+
+# Losses whose best value is not zero: they may be negative, or a floor is not known.
+_UNBOUNDED = re.compile(
+    r"elbo|nll|neg_?log_?lik|log_?lik|negative_log|si_?sdr|si_?snr|sdr|policy|actor|critic|value_loss|vf_loss|pg_loss|entropy_(?:loss|bonus)|"
+    r"advantage|grpo|ppo|dpo|wasserstein|wgan|energy|free_?energy|score_match|barlow|vicreg",
+)
+_RL = re.compile(r"reward|advantage|episode|ep_len|ep_rew|policy_loss|actor_loss|critic_loss|clip_ratio|clip_fraction|approx_kl|frac_reward")
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A column that wants a name: as written, the split its place tells, its number of points.
+
+    `rising` says that its values only ever grow: such a `time` is the time since the start.
+    """
+
+    raw: str
+    split: str | None = None
+    points: int = 1
+    derived: bool = False
+    rising: bool = False
+
+
+@dataclass(frozen=True)
+class Named:
+    """The name a column got, what is wished of it, and where it stands in the list."""
+
+    name: str
+    goal: Goal
+    floor: float | None
+    order: tuple[int, str]
+
+
+def assign(candidates: Sequence[Candidate], overrides: Mapping[str, str]) -> list[Named]:
+    """Give every column of one run a distinct canonical name.
+
+    `overrides` maps canonical names to columns as written (`--map loss=my_column`).
+    """
+    forced = {column: name for name, column in overrides.items()}
+    meanings = _numbered_heads(candidates, [_meaning(c, forced) for c in candidates])
+    test_is_val = not any(m.split == "val" for m in meanings) and any(
+        m.split == "test" and c.points > 1 for m, c in zip(meanings, candidates, strict=True)
+    )
+    raws = " ".join(c.raw.lower() for c in candidates)
+    taken: dict[str, int] = {}
+    order = sorted(range(len(candidates)), key=lambda i: _priority(candidates[i], meanings[i], forced))
+    result: dict[int, Named] = {}
+    for i in order:
+        candidate, meaning = candidates[i], meanings[i]
+        if candidate.raw in forced:
+            name = forced[candidate.raw]
+        else:
+            name = _spell(meaning, candidate, test_is_val, taken, overrides)
+        base, n = name, 2
+        while name in taken:
+            name, n = f"{base}#{n}", n + 1
+        taken[name] = i
+        result[i] = _named(name, candidate, raws)
+    _promote_total(result, candidates, taken)
+    return [result[i] for i in range(len(candidates))]
+
+
+def _meaning(candidate: Candidate, forced: Mapping[str, str]) -> Meaning:
+    meaning = understand(forced.get(candidate.raw, candidate.raw))
+    if meaning.metric == "step_s" and candidate.rising:
+        meaning = Meaning(meaning.split, "elapsed_s", meaning.part, "", True)
+    if meaning.metric in _SPLITLESS and meaning.split:
+        meaning = Meaning("", meaning.metric, meaning.part, meaning.scope, meaning.known)
+    if meaning.split == "" and candidate.split and meaning.metric not in _SPLITLESS:
+        split = SPLITS.get(candidate.split.lower(), candidate.split)
+        return Meaning(split, meaning.metric, meaning.part, meaning.scope, meaning.known)
+    return meaning
+
+
+_HEAD = re.compile(r"^(.*acc(?:uracy)?)_(\d+)$", re.I)
+
+
+def _numbered_heads(candidates: Sequence[Candidate], meanings: list[Meaning]) -> list[Meaning]:
+    """`acc_0` ... `acc_6` number the heads of a model; without `acc_0` the number is a top-k."""
+    hits = [_HEAD.match(c.raw) for c in candidates]
+    zeros = {hit[1] for hit in hits if hit and hit[2] == "0"}
+    return [
+        Meaning(m.split, "accuracy", hit[2], m.scope, True) if hit and hit[1] in zeros else m
+        for hit, m in zip(hits, meanings, strict=True)
+    ]
+
+
+# What belongs to the training however the line or folder around it is called.
+_SPLITLESS = frozenset({"lr", "grad_norm", "weight_norm", "loss_scale", "epoch", "grad_clip_share", "skipped_steps", "nan_steps"})
+
+
+def _priority(candidate: Candidate, meaning: Meaning, forced: Mapping[str, str]) -> tuple[object, ...]:
+    """Who gets the plain name: the forced, the per-step, the many-pointed, the first."""
+    scope = {"": 0, "step": 0, "epoch": 1, "bar": 2, "batch": 3, "mean": 4, "best": 5, "final": 6}[meaning.scope]
+    summary = candidate.points <= 1
+    return (candidate.raw not in forced, summary, scope, candidate.derived, meaning.split == "train" and scope > 0, -candidate.points)
+
+
+def _spell(meaning: Meaning, candidate: Candidate, test_is_val: bool, taken: Mapping[str, int], overrides: Mapping[str, str]) -> str:
+    split = "" if meaning.split == "train" else meaning.split
+    if split == "test" and test_is_val:
+        split = "val"
+    front = f"{split}/" if split else ""
+    if not meaning.known:
+        return front + meaning.part
+    name = front + meaning.metric + (f"/{meaning.part}" if meaning.part else "")
+    if name not in taken and name not in overrides and meaning.scope != "best":
+        return name
+    scope = "@final" if candidate.points <= 1 and meaning.scope in ("", "step") else f"@{meaning.scope}" if meaning.scope else ""
+    if scope and name + scope not in taken:
+        return name + scope
+    raw = candidate.raw.removesuffix(scope) if scope else candidate.raw
+    return front + meaning.metric + "/" + re.sub(r"\s+", "_", raw) + scope
+
+
+_RANKS = {"loss": 0, "accuracy": 2, "lr": 4, "grad_norm": 5}
+
+
+def _named(name: str, candidate: Candidate, raws: str) -> Named:
+    split, _, rest = name.partition("/") if name.split("/")[0] in ("val", "test") else ("", "", name)
+    base = rest.partition("@")[0]
+    metric = METRICS.get(base) or METRICS.get(base.partition("/")[0])
+    goal: Goal = metric.goal if metric else "none"
+    floor = metric.floor if metric else None
+    if base.startswith("loss"):
+        if _UNBOUNDED.search(candidate.raw.lower()) or _RL.search(raws):
+            floor = None
+        if _RL.search(raws) and not split:
+            goal = "none"
+        if base != "loss" and gan_side(candidate.raw):
+            goal, floor = "none", None
+    rank = _RANKS.get(base, 6 if metric else 8)
+    return Named(name, goal, floor, (rank + (1 if split else 0), name))
+
+
+def _promote_total(result: dict[int, Named], candidates: Sequence[Candidate], taken: dict[str, int]) -> None:
+    """When no column is plainly the loss (or the lr) but just one is of its kind, that one is it."""
+    for name in ("loss", "val/loss", "lr", "grad_norm"):
+        if name in taken:
+            continue
+        parts = [i for i, n in result.items() if n.name.startswith(name + "/") and "@" not in n.name]
+        if name == "lr" and parts:
+            parts = [min(parts, key=lambda i: (-candidates[i].points, i))]
+        if len(parts) == 1 and not gan_side(candidates[parts[0]].raw):
+            old = result[parts[0]]
+            result[parts[0]] = Named(name, old.goal, old.floor, (_RANKS[name.removeprefix("val/")] + ("/" in name), name))
+            taken[name] = parts[0]
+
+
+def traits(series: Mapping[str, Series]) -> frozenset[str]:
+    """What kind of training the names tell: `rl`, `gan`, `preference`, `elbo`, ..."""
+    raws = " ".join(s.source.lower() for s in series.values())
+    found = set()
+    if _RL.search(raws) and "rewards/chosen" not in raws:
+        found.add("rl")
+    if "rewards/chosen" in raws or "logps/chosen" in raws:
+        found.add("preference")
+    if {gan_side(s.source) for s in series.values()} >= {"g", "d"}:
+        found.add("gan")
+    if "elbo" in raws or re.search(r"\bkld?(_loss)?\b.*recon|recon.*\bkld?(_loss)?\b", raws):
+        found.add("elbo")
+    if re.search(r"si_?sdr|si_?snr", raws):
+        found.add("si_sdr")
+    loss = series.get("loss")
+    if loss is not None and len(loss) and (loss.values < 0).any():
+        found.add("negative_loss")
+    return frozenset(found)
+
+
+def parse_overrides(pairs: Iterable[str]) -> dict[str, str]:
+    """`--map NAME=COLUMN` options as a table; a malformed one is a ValueError that says so."""
+    table: dict[str, str] = {}
+    for pair in pairs:
+        name, sep, column = pair.partition("=")
+        if not sep or not name.strip() or not column.strip():
+            raise ValueError(f"--map takes NAME=COLUMN, for example --map loss=my_loss; got {pair!r}")
+        table[name.strip()] = column.strip()
+    return table

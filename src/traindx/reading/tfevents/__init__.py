@@ -1,0 +1,1 @@
+"""TensorBoard event files: records, checksums, vectorised decoding, trainings in a folder."""

@@ -37,9 +37,11 @@ def short_lines(i: int) -> str:
 
 def long_lines(i: int) -> str:
     """Behind a logging prefix: about 150 bytes and six numbers a line."""
+    stamp = f"2025-03-0{1 + i % 9} 12:{i % 60:02d}:{i % 59:02d},{i % 1000:03d}"
+    loss, lr, norm = 3 + math.sin(i), 1e-3 / (1 + i * 1e-6), 1 + i % 7 / 10
     return (
-        f"2025-03-0{1 + i % 9} 12:{i % 60:02d}:{i % 59:02d},{i % 1000:03d} - trainer - INFO - step {i} | loss: {3 + math.sin(i):.6f} | "
-        f"lr {1e-3 / (1 + i * 1e-6):.4e} | norm: {1 + i % 7 / 10:.4f} | dt: {400 + i % 31:.2f}ms | tok/sec: {1e6 + i % 9999:.2f}\n"
+        f"{stamp} - trainer - INFO - step {i} | loss: {loss:.6f} | lr {lr:.4e} | norm: {norm:.4f} | "
+        f"dt: {400 + i % 31:.2f}ms | tok/sec: {1e6 + i % 9999:.2f}\n"
     )
 
 
@@ -64,7 +66,9 @@ def main() -> None:
         for line in (short_lines, long_lines):
             path = Path(folder, f"{line.__name__}.log")
             written = write(path, size, line)
-            done = subprocess.run([sys.executable, "-c", READ, str(path)], capture_output=True, text=True, check=True)
+            done = subprocess.run(
+                [sys.executable, "-c", READ, str(path)], capture_output=True, text=True, check=True
+            )
             got = json.loads(done.stdout)
             points = sum(got["series"].values())
             print(

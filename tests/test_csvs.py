@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from traindx.reading import csvs, lines
 from traindx.core import Unreadable
+from traindx.reading import csvs, lines
 from traindx.reading.source import File
 from traindx.reading.tables import Table
 
@@ -130,9 +130,7 @@ pairs = st.tuples(numbers, st.one_of(st.none(), numbers))
 def test_every_float_comes_back(rows: list[tuple[float, float | None]], delimiter: str) -> None:
     import tempfile
 
-    text = f"a{delimiter}b\n" + "".join(
-        f"{a!r}{delimiter}{'' if b is None else repr(b)}\n" for a, b in rows
-    )
+    text = f"a{delimiter}b\n" + "".join(f"{a!r}{delimiter}{'' if b is None else repr(b)}\n" for a, b in rows)
     with tempfile.TemporaryDirectory() as folder:
         table, _ = read(Path(folder), text)
     np.testing.assert_array_equal(table.values["a"], [a for a, _ in rows])

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from traindx.reading import jsons
 from traindx.core import Unreadable
+from traindx.reading import jsons
 from traindx.reading.source import File
 from traindx.reading.tables import Table
 

@@ -8,13 +8,28 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from traindx.reading.assemble import run_from_log
 from traindx.core import Findings, Note, Run, Unreadable
+from traindx.reading.assemble import run_from_log
 from traindx.reading.source import File, natural, reason, stdin_file
 from traindx.units import Bundle, Claim, Reader, readers
 
-_SKIP_FOLDERS = {".git", "__pycache__", "node_modules", ".venv", "venv", ".ipynb_checkpoints", ".tox", ".mypy_cache"}
-_NOISE_NAMES = {"debug.log", "debug-internal.log", "debug-core.log", "requirements.txt", "conda-environment.yaml"}
+_SKIP_FOLDERS = {
+    ".git",
+    "__pycache__",
+    "node_modules",
+    ".venv",
+    "venv",
+    ".ipynb_checkpoints",
+    ".tox",
+    ".mypy_cache",
+}
+_NOISE_NAMES = {
+    "debug.log",
+    "debug-internal.log",
+    "debug-core.log",
+    "requirements.txt",
+    "conda-environment.yaml",
+}
 _LFS = b"version https://git-lfs"
 
 
@@ -81,9 +96,7 @@ def _walk(root: Path, skipped: list[Note]) -> Iterator[File]:
             yield File(path)
 
 
-def _bundles(
-    files: Iterable[File], skipped: list[Note], *, named: bool
-) -> list[tuple[Reader, Bundle]]:
+def _bundles(files: Iterable[File], skipped: list[Note], *, named: bool) -> list[tuple[Reader, Bundle]]:
     groups: dict[tuple[str, str], list[tuple[File, Claim]]] = {}
     units = {unit.id: unit for unit in readers()}
     for file in files:
@@ -147,7 +160,10 @@ def _read(
             raise
         logs = []
         skipped.append(
-            Note(bundle.run, f"the {reader.id} reader failed ({type(error).__name__}: {error}); please report it")
+            Note(
+                bundle.run,
+                f"the {reader.id} reader failed ({type(error).__name__}: {error}); please report it",
+            )
         )
     notes = [note for file in bundle.files for note in file.notes]
     runs = []

@@ -22,9 +22,7 @@ def test_names_come_from_the_path(tmp_path: Path) -> None:
         folder.mkdir(parents=True)
         (folder / "box_loss.tsv").write_text(f"step\tbox_loss\n0\t{value}\n1\t{value / 2}\n1\t{value / 2}\n")
     run = only_run(traindx.read(str(tmp_path)))
-    assert_logged(
-        run, {"train/box_loss": [(0, 1.0), (1, 0.5)], "val/box_loss": [(0, 2.0), (1, 1.0)]}
-    )
+    assert_logged(run, {"train/box_loss": [(0, 1.0), (1, 0.5)], "val/box_loss": [(0, 2.0), (1, 1.0)]})
     assert "val/loss" in run.series
 
 

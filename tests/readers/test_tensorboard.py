@@ -23,10 +23,10 @@ from tensorboard.util import tensor_util
 
 import traindx
 from traindx.readers import tensorboard
+from traindx.reading.source import File
 from traindx.reading.tfevents import crc as checksums
 from traindx.reading.tfevents import record as records
 from traindx.reading.tfevents.runs import Tracks
-from traindx.reading.source import File
 
 SAMPLES = Path(__file__).parents[1] / "samples" / "tensorboard"
 NAME = "events.out.tfevents.1700000000.host"

@@ -19,7 +19,9 @@ def check(run: traindx.Run, name: str, points: Points) -> None:
     got = list(zip(series.steps.tolist(), series.values.tolist(), strict=True))
     assert [s for s, _ in got] == [float(s) for s, _ in points]
     for (_, value), (_, wanted) in zip(got, points, strict=True):
-        assert value == pytest.approx(wanted, rel=1e-9, nan_ok=True) or (math.isnan(wanted) and math.isnan(value))
+        assert value == pytest.approx(wanted, rel=1e-9, nan_ok=True) or (
+            math.isnan(wanted) and math.isnan(value)
+        )
 
 
 @pytest.mark.parametrize("name", sorted(STYLES))

@@ -15,7 +15,9 @@ _UNBOUNDED = re.compile(
     r"elbo|nll|neg_?log_?lik|log_?lik|negative_log|si_?sdr|si_?snr|sdr|policy|actor|critic|value_loss|vf_loss|pg_loss|entropy_(?:loss|bonus)|"
     r"advantage|grpo|ppo|dpo|wasserstein|wgan|energy|free_?energy|score_match|barlow|vicreg",
 )
-_RL = re.compile(r"reward|advantage|episode|ep_len|ep_rew|policy_loss|actor_loss|critic_loss|clip_ratio|clip_fraction|approx_kl|frac_reward")
+_RL = re.compile(
+    r"reward|advantage|episode|ep_len|ep_rew|policy_loss|actor_loss|critic_loss|clip_ratio|clip_fraction|approx_kl|frac_reward"
+)
 
 
 @dataclass(frozen=True)
@@ -97,17 +99,34 @@ def _numbered_heads(candidates: Sequence[Candidate], meanings: list[Meaning]) ->
 
 
 # What belongs to the training however the line or folder around it is called.
-_SPLITLESS = frozenset({"lr", "grad_norm", "weight_norm", "loss_scale", "epoch", "grad_clip_share", "skipped_steps", "nan_steps"})
+_SPLITLESS = frozenset(
+    {"lr", "grad_norm", "weight_norm", "loss_scale", "epoch", "grad_clip_share", "skipped_steps", "nan_steps"}
+)
 
 
 def _priority(candidate: Candidate, meaning: Meaning, forced: Mapping[str, str]) -> tuple[object, ...]:
     """Who gets the plain name: the forced, the per-step, the many-pointed, the first."""
-    scope = {"": 0, "step": 0, "epoch": 1, "bar": 2, "batch": 3, "mean": 4, "best": 5, "final": 6}[meaning.scope]
+    scope = {"": 0, "step": 0, "epoch": 1, "bar": 2, "batch": 3, "mean": 4, "best": 5, "final": 6}[
+        meaning.scope
+    ]
     summary = candidate.points <= 1
-    return (candidate.raw not in forced, summary, scope, candidate.derived, meaning.split == "train" and scope > 0, -candidate.points)
+    return (
+        candidate.raw not in forced,
+        summary,
+        scope,
+        candidate.derived,
+        meaning.split == "train" and scope > 0,
+        -candidate.points,
+    )
 
 
-def _spell(meaning: Meaning, candidate: Candidate, test_is_val: bool, taken: Mapping[str, int], overrides: Mapping[str, str]) -> str:
+def _spell(
+    meaning: Meaning,
+    candidate: Candidate,
+    test_is_val: bool,
+    taken: Mapping[str, int],
+    overrides: Mapping[str, str],
+) -> str:
     split = "" if meaning.split == "train" else meaning.split
     if split == "test" and test_is_val:
         split = "val"
@@ -117,7 +136,13 @@ def _spell(meaning: Meaning, candidate: Candidate, test_is_val: bool, taken: Map
     name = front + meaning.metric + (f"/{meaning.part}" if meaning.part else "")
     if name not in taken and name not in overrides and meaning.scope != "best":
         return name
-    scope = "@final" if candidate.points <= 1 and meaning.scope in ("", "step") else f"@{meaning.scope}" if meaning.scope else ""
+    scope = (
+        "@final"
+        if candidate.points <= 1 and meaning.scope in ("", "step")
+        else f"@{meaning.scope}"
+        if meaning.scope
+        else ""
+    )
     if scope and name + scope not in taken:
         return name + scope
     raw = candidate.raw.removesuffix(scope) if scope else candidate.raw
@@ -154,7 +179,9 @@ def _promote_total(result: dict[int, Named], candidates: Sequence[Candidate], ta
             parts = [min(parts, key=lambda i: (-candidates[i].points, i))]
         if len(parts) == 1 and not gan_side(candidates[parts[0]].raw):
             old = result[parts[0]]
-            result[parts[0]] = Named(name, old.goal, old.floor, (_RANKS[name.removeprefix("val/")] + ("/" in name), name))
+            result[parts[0]] = Named(
+                name, old.goal, old.floor, (_RANKS[name.removeprefix("val/")] + ("/" in name), name)
+            )
             taken[name] = parts[0]
 
 

@@ -59,5 +59,3 @@ def _plain(value: Scalar) -> Scalar:
     except ValueError:
         return text
     return int(number) if number.is_integer() and re.fullmatch(r"[-+]?[\d,]+", text) else number
-
-

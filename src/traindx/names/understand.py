@@ -8,18 +8,25 @@ from functools import lru_cache
 
 from traindx.core import Axis
 from traindx.names.vocabulary import (
-    ADJECTIVES, COUNTERS, FILLERS, FOREIGN, SCOPE_WORDS, SCOPES, SPLITS, METRICS, WHOLE_NAMES, WORDS,
+    ADJECTIVES,
+    COUNTERS,
+    FILLERS,
+    FOREIGN,
+    METRICS,
+    SCOPE_WORDS,
+    SCOPES,
+    SPLITS,
+    WHOLE_NAMES,
+    WORDS,
 )
 
 _TOKEN = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+\d*|[A-Z]+\d*|\d+(?:\.\d+)*|[^\W\d_]+")
 _FOREIGN_WORD = re.compile("|".join(sorted(FOREIGN, key=len, reverse=True)), re.I)
 
 
-
 _GENERATOR = frozenset({"g", "gen", "generator"})
 _CRITIC = frozenset({"d", "disc", "discriminator"})
 _GAN_PART = re.compile(r"^(?:[GD]_(?:GAN|L1|real|fake|A|B|VGG|adv|feat)\w*|cycle_[AB]|idt_[AB])$")
-
 
 
 @dataclass(frozen=True)
@@ -35,7 +42,9 @@ class Meaning:
 
 def tokens(raw: str) -> list[str]:
     """Lower-case words of a name: `valTop1Acc`, `eval/top-1_acc` and `Val Top1 Acc` alike."""
-    plain = english(raw).replace("'s ", " ").replace("@", " ").replace("CrossEntropyLoss", "cross_entropy_loss")
+    plain = (
+        english(raw).replace("'s ", " ").replace("@", " ").replace("CrossEntropyLoss", "cross_entropy_loss")
+    )
     return [t.lower() for t in _TOKEN.findall(plain)]
 
 
@@ -90,10 +99,12 @@ def understand(raw: str) -> Meaning:
     if head:
         metric, part = head
         return Meaning(split, metric, part, scope, True)
-    return Meaning(split, "", _part_name(raw, split), "", False)
+    return Meaning(split, "", _part_name(raw), "", False)
 
 
-_LAYER = re.compile(r"(?:^|/)(?P<m>grad(?:ient)?_?norm|grad_2(?:\.0)?_norm|weight_norm|param_norm)s?[/.:](?P<layer>.+)$", re.I)
+_LAYER = re.compile(
+    r"(?:^|/)(?P<m>grad(?:ient)?_?norm|grad_2(?:\.0)?_norm|weight_norm|param_norm)s?[/.:](?P<layer>.+)$", re.I
+)
 
 
 def _already(raw: str) -> Meaning | None:
@@ -147,13 +158,55 @@ def _head_metric(words: list[str]) -> tuple[str, str] | None:
 
 
 # `mtp_loss_weight`, `loss_type`: settings of a loss, not losses.
-_NO_LOSS = frozenset("scale weight weights multiplier coef coefficient lambda alpha beta gamma type fn function ratio factor".split())
+_NO_LOSS = frozenset(
+    [
+        "scale",
+        "weight",
+        "weights",
+        "multiplier",
+        "coef",
+        "coefficient",
+        "lambda",
+        "alpha",
+        "beta",
+        "gamma",
+        "type",
+        "fn",
+        "function",
+        "ratio",
+        "factor",
+    ]
+)
 _COMPOSABLE = frozenset(
-    "loss accuracy error perplexity lr grad_norm weight_norm reward f1 auc iou dice precision recall mae mse rmse map50 map bleu rouge kl entropy".split()
+    [
+        "loss",
+        "accuracy",
+        "error",
+        "perplexity",
+        "lr",
+        "grad_norm",
+        "weight_norm",
+        "reward",
+        "f1",
+        "auc",
+        "iou",
+        "dice",
+        "precision",
+        "recall",
+        "mae",
+        "mse",
+        "rmse",
+        "map50",
+        "map",
+        "bleu",
+        "rouge",
+        "kl",
+        "entropy",
+    ]
 )
 
 
-def _part_name(raw: str, split: str) -> str:
+def _part_name(raw: str) -> str:
     """The name kept for what the vocabulary does not hold, its split taken off the front."""
     text = raw.strip()
     head, sep, rest = text.partition("/")
@@ -191,5 +244,3 @@ def _counter_key(raw: str) -> str:
         if key.startswith(lead) and key[len(lead) :] in COUNTERS:
             return key[len(lead) :]
     return key
-
-

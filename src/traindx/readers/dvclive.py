@@ -14,9 +14,9 @@ from pathlib import PurePath
 
 import numpy as np
 
+from traindx.core import Unreadable
 from traindx.reading import csvs, jsons, yamls
 from traindx.reading.assemble import Column, Log
-from traindx.core import Unreadable
 from traindx.reading.source import File
 from traindx.reading.tables import as_number
 from traindx.units import Bundle, Claim, Reader

@@ -24,9 +24,9 @@ from pathlib import Path
 
 import numpy as np
 
+from traindx.core import Unreadable
 from traindx.reading import jsons
 from traindx.reading.assemble import Log
-from traindx.core import Unreadable
 from traindx.reading.source import File
 from traindx.reading.tables import as_number, logs_from_table, table_from_rows
 from traindx.units import Bundle, Claim, Reader

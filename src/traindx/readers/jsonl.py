@@ -8,9 +8,9 @@ and foreign lines are passed over and counted. Lines whose objects hold no step 
 
 from __future__ import annotations
 
+from traindx.core import Unreadable
 from traindx.reading import generic, jsons
 from traindx.reading.assemble import Log
-from traindx.core import Unreadable
 from traindx.reading.source import File
 from traindx.units import Bundle, Claim, Reader
 

@@ -18,9 +18,9 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from traindx import names
+from traindx.core import Unreadable
 from traindx.reading import csvs, jsons
 from traindx.reading.assemble import Column, Log
-from traindx.core import Unreadable
 from traindx.reading.headers import header
 from traindx.reading.source import HEAD_BYTES, File
 from traindx.reading.tables import as_number, logs_from_table

@@ -62,9 +62,7 @@ def seconds(text: str) -> float | None:
     found = _SPAN.fullmatch(text.strip())
     if not found or len(text) > 40:
         return None
-    return (
-        int(found["days"] or 0) * 86400 + int(found["h"]) * 3600 + int(found["m"]) * 60 + float(found["s"])
-    )
+    return int(found["days"] or 0) * 86400 + int(found["h"]) * 3600 + int(found["m"]) * 60 + float(found["s"])
 
 
 READER = Reader("llamafactory", "LLaMA-Factory trainer log", 21, claim, read)

@@ -129,8 +129,10 @@ def _database(file: File) -> Iterator[Log]:
             point = _point(at, value, clock, nan)
             if point is not None:
                 logged.setdefault(str(run), {}).setdefault(str(key), []).append(point)
-        titles = {str(r): (str(n or ""), s) for r, n, s in sqlites.rows(
-            file, db, f"SELECT run_uuid, {name}, {stage} FROM runs")}
+        titles = {
+            str(r): (str(n or ""), s)
+            for r, n, s in sqlites.rows(file, db, f"SELECT run_uuid, {name}, {stage} FROM runs")
+        }
         config: dict[str, dict[str, object]] = {}
         if {"key", "value", "run_uuid"} <= columns.get("params", set()):
             for run, key, text in sqlites.rows(file, db, "SELECT run_uuid, key, value FROM params"):

@@ -18,9 +18,9 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from traindx.core import Event, Unreadable
 from traindx.reading import jsons
 from traindx.reading.assemble import Log
-from traindx.core import Event, Unreadable
 from traindx.reading.lines import blocks
 from traindx.reading.source import File
 from traindx.reading.tables import as_number, logs_from_table

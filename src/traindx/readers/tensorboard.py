@@ -34,8 +34,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from traindx import names
-from traindx.reading.assemble import Column, Log
 from traindx.core import Unreadable
+from traindx.reading.assemble import Column, Log
 from traindx.reading.source import File, natural
 from traindx.units import Bundle, Claim, Reader
 

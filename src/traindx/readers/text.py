@@ -23,18 +23,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from itertools import pairwise
 
 import numpy as np
 
-from traindx.reading.assemble import Log
 from traindx.core import Unreadable
+from traindx.reading.assemble import Log
 from traindx.reading.source import File
 from traindx.reading.textlog import gather
 from traindx.reading.textlog.clean import clean, pieces
 from traindx.reading.textlog.config import nested_settings, settings_in
-from traindx.reading.textlog.learn import Sample, Shape, learn
+from traindx.reading.textlog.learn import Sample, learn
 from traindx.reading.textlog.marks import Sections, Signs
 from traindx.reading.textlog.scan import Seen, scan
+from traindx.reading.textlog.shapes import Shape
 from traindx.reading.textlog.timeline import Timeline, date_lines
 from traindx.units import Bundle, Claim, Reader
 
@@ -62,7 +64,11 @@ def claim(file: File) -> Claim | None:
         return Claim(run=file.shown)
     plain = clean(head)
     odd = sum(1 for byte in head[:4096] if 0 < byte < 7 or 14 <= byte < 27)
-    if odd > 0.02 * min(len(head), 4096) or head.count(b"\0") > 0.9 * len(head) or not re.search(rb"\d", plain):
+    if (
+        odd > 0.02 * min(len(head), 4096)
+        or head.count(b"\0") > 0.9 * len(head)
+        or not re.search(rb"\d", plain)
+    ):
         return None
     return Claim(run=file.shown)
 
@@ -120,7 +126,11 @@ def _sample(file: File) -> bytes:
 
 
 def _scan(
-    file: File, shapes: list[Shape], sections: Sections | None, signs: Signs | None, residue: list[bytes] | None
+    file: File,
+    shapes: list[Shape],
+    sections: Sections | None,
+    signs: Signs | None,
+    residue: list[bytes] | None,
 ) -> list[Seen]:
     def looked_at() -> Iterator[bytes]:
         base = 0
@@ -153,7 +163,7 @@ def _settings(file: File, timeline: Timeline, logs: list[Log]) -> None:
         measured = {column.name for column in log.columns}
         inside = {key: value for key, value in nested_settings(line).items() if key not in measured}
         log.config = {**settings_in(above), **inside, **log.config}
-    for earlier, later in zip(logs, logs[1:], strict=False):
+    for earlier, later in pairwise(logs):
         if not later.config:
             later.config = dict(earlier.config)
 

@@ -12,9 +12,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from traindx.reading import cells
 from traindx.core import Unreadable
-from traindx.reading.layouts import SPACE, Layout, distinct, is_decoration, is_number, learn_layout, split_line
+from traindx.reading import cells
+from traindx.reading.layouts import (
+    SPACE,
+    Layout,
+    distinct,
+    is_decoration,
+    is_number,
+    learn_layout,
+    split_line,
+)
 from traindx.reading.lines import blocks, plain, text_of
 from traindx.reading.tables import LABEL_NAMES, Table
 

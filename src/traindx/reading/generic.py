@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from traindx import names
-from traindx.reading import jsons
 from traindx.core import Unreadable
+from traindx.reading import jsons
 from traindx.reading.lines import plain
 from traindx.reading.source import HEAD_BYTES, File
 from traindx.reading.tables import Table, logs_from_table

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import orjson
 
+from traindx.core import Unreadable
 from traindx.reading.alike import Column, alike
 from traindx.reading.alike import Row as Row
 from traindx.reading.alike import parse_line as parse_line
-from traindx.core import Unreadable
 from traindx.reading.lines import blocks, plain, text_of
 from traindx.reading.tables import LABEL_NAMES, Table, as_number
 
@@ -30,7 +30,6 @@ MAX_COLUMNS = 200_000
 _DEPTH = 8
 _NUMBER_STARTS = "0123456789+-. nNiI"
 _STRUCTURE = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{},]|"', re.DOTALL)
-
 
 
 def load(data: bytes) -> object:
@@ -128,9 +127,7 @@ def flatten_row(
             yield f"{prefix}{key}", value
 
 
-def columns_of(
-    rows: Sequence[Row], *, nested: bool = True
-) -> tuple[dict[str, Column], dict[str, list[str]]]:
+def columns_of(rows: Sequence[Row], *, nested: bool = True) -> tuple[dict[str, Column], dict[str, list[str]]]:
     """Numbers by column, and the words of columns that may name a split."""
     titles: Row = {}
     for row in rows:

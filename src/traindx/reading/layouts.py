@@ -9,8 +9,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from traindx import names
-from traindx.reading import cells
 from traindx.core import Unreadable
+from traindx.reading import cells
 
 MAX_COLUMNS = 200_000
 SPACE = " "

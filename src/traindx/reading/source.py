@@ -72,8 +72,9 @@ class File:
                     try:
                         yield from _gunzip(handle, size)
                     except (EOFError, zlib.error) as error:
-                        notes.append(Note(self.shown, f"the gzip stream is damaged ({error}); "
-                                                      "read up to the damage"))
+                        notes.append(
+                            Note(self.shown, f"the gzip stream is damaged ({error}); read up to the damage")
+                        )
                     return
                 while chunk := handle.read(size):
                     yield chunk

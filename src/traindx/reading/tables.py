@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from traindx import names
-from traindx.reading.assemble import Column, Log
 from traindx.core import Axis, Event
+from traindx.reading.assemble import Column, Log
 
 if TYPE_CHECKING:
     from traindx.core import BoolArray, FloatArray, IntArray

@@ -92,17 +92,31 @@ def trainer_for(folder: Path, *, evaluate: bool, breaks: bool = False, **how: An
     transformers.set_seed(0)
     model = Breaking(
         BertConfig(
-            vocab_size=32, hidden_size=8, num_hidden_layers=1, num_attention_heads=2, intermediate_size=8,
-            max_position_embeddings=16, num_labels=3,
+            vocab_size=32,
+            hidden_size=8,
+            num_hidden_layers=1,
+            num_attention_heads=2,
+            intermediate_size=8,
+            max_position_embeddings=16,
+            num_labels=3,
         )
     )
     model.breaks = breaks
     words = torch.randint(0, 32, (24, 6))
     data = [{"input_ids": w, "labels": (w.sum() % 3)} for w in words]
     args = TrainingArguments(
-        output_dir=str(folder), per_device_train_batch_size=4, num_train_epochs=2, learning_rate=0.01,
-        logging_steps=1, save_steps=6, eval_strategy="steps" if evaluate else "no", eval_steps=3,
-        disable_tqdm=True, use_cpu=True, seed=0, **how,
+        output_dir=str(folder),
+        per_device_train_batch_size=4,
+        num_train_epochs=2,
+        learning_rate=0.01,
+        logging_steps=1,
+        save_steps=6,
+        eval_strategy="steps" if evaluate else "no",
+        eval_steps=3,
+        disable_tqdm=True,
+        use_cpu=True,
+        seed=0,
+        **how,
     )
     witness = Witness()
     trainer = Trainer(model, args, train_dataset=data, eval_dataset=data[:8], callbacks=[witness])

@@ -62,8 +62,14 @@ def write(out: Path) -> None:
     data = torch.utils.data.DataLoader(torch.utils.data.TensorDataset(x, 3 * x + 1), batch_size=4)
     model = Line(lr=0.1, nan_from=20, sizes=(1, 1), extra=Namespace(note="a, b", warm=None))
     trainer = lightning.Trainer(
-        max_epochs=3, logger=logger, callbacks=[LearningRateMonitor("epoch")], log_every_n_steps=2,
-        enable_checkpointing=False, enable_progress_bar=False, enable_model_summary=False, accelerator="cpu",
+        max_epochs=3,
+        logger=logger,
+        callbacks=[LearningRateMonitor("epoch")],
+        log_every_n_steps=2,
+        enable_checkpointing=False,
+        enable_progress_bar=False,
+        enable_model_summary=False,
+        accelerator="cpu",
     )
     trainer.fit(model, data, data)
     truth = {"lightning_logs/version_0": {"series": logger.series, "config": {"lr": 0.1, "nan_from": 20}}}

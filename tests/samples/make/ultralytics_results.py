@@ -43,8 +43,19 @@ def train(folder: Path) -> dict[str, object]:
         model = ultralytics.YOLO("yolov8n.yaml")
         model.add_callback("on_fit_epoch_end", witness)
         model.train(
-            data=str(data), epochs=3, imgsz=64, batch=4, workers=0, device="cpu", plots=False, save=False,
-            project=f"{scratch}/runs", name="train", seed=0, val=True, verbose=False,
+            data=str(data),
+            epochs=3,
+            imgsz=64,
+            batch=4,
+            workers=0,
+            device="cpu",
+            plots=False,
+            save=False,
+            project=f"{scratch}/runs",
+            name="train",
+            seed=0,
+            val=True,
+            verbose=False,
         )
         folder.mkdir(parents=True)
         for name in ("results.csv", "args.yaml"):

@@ -8,22 +8,31 @@ from traindx import names
 from traindx.reading.textlog.clean import text
 
 _STAMP = re.compile(
-    r"^\s*(?:(?:INFO|DEBUG|WARNING)\s+-\s+)?\[?(?:\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d[^\s\]]*|\d\d/\d\d/\d{2,4} \d\d:\d\d:\d\d|"
-    r"\d\d:\d\d:\d\d)\]?(?:\s*-\s*\d+:\d\d:\d\d)?"
+    r"^\s*(?:(?:INFO|DEBUG|WARNING)\s+-\s+)?\[?(?:\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d[^\s\]]*|"
+    r"\d\d/\d\d/\d{2,4} \d\d:\d\d:\d\d|\d\d:\d\d:\d\d)\]?(?:\s*-\s*\d+:\d\d:\d\d)?"
 )
 _ORIGIN = re.compile(
-    r"^(?:\s*[-|:\t]?\s*(?:\[?(?:INFO|DEBUG|WARNING|ERROR)\]?|[\w.\-]+:\d+|__main__|root|[\w.]+(?=\s*[-|]\s*(?:INFO|DEBUG)))"
+    r"^(?:\s*[-|:\t]?\s*(?:\[?(?:INFO|DEBUG|WARNING|ERROR)\]?|[\w.\-]+:\d+|__main__|root|"
+    r"[\w.]+(?=\s*[-|]\s*(?:INFO|DEBUG)))"
     r"(?=[\s\]:|-]))*\s*[-|:>*\s]*"
 )
 _BULLET = re.compile(r"^[-|>*\s]*")
-_PAIR = re.compile(r"""(?<![\w.])['"]?([A-Za-z_][\w.\-/]{0,40})['"]?\s*[=:]\s*('[^'\n]{0,80}'|"[^"\n]{0,80}"|\[[^\]\n]{0,60}\]|[^\s,;(){}\[\]'"]{1,60}\(?)""")
+_PAIR = re.compile(
+    r"""(?<![\w.])['"]?([A-Za-z_][\w.\-/]{0,40})['"]?\s*[=:]\s*"""
+    r"""('[^'\n]{0,80}'|"[^"\n]{0,80}"|\[[^\]\n]{0,60}\]|[^\s,;(){}\[\]'"]{1,60}\(?)"""
+)
 _WHOLE = re.compile(r"^([A-Za-z_][\w .\-/]{0,40}?)\s*(?:[:=]|\s:\s\w+\s=)\s*(\S.{0,120}?)\s*$")
 _FLAG = re.compile(r"--([A-Za-z][\w\-]{1,40})[ =]([^\s\-][^\s]{0,80})")
 _PARAMETERS = re.compile(
     r"(?:(\d[\d,]*(?:\.\d+)?)\s*([KMB])?\s*(?:total |trainable |model )?param(?:eter)?s\b"
-    r"|param(?:eter)?s?(?: count)?\s*[:=]\s*(\d[\d,]*(?:\.\d+)?)\s*([KMB])?\b)", re.I)
+    r"|param(?:eter)?s?(?: count)?\s*[:=]\s*(\d[\d,]*(?:\.\d+)?)\s*([KMB])?\b)",
+    re.I,
+)
 _BRACES = re.compile(r"\{.*\}|\w\(\w+=.*\)")
-_CODE = re.compile(r"^\s*(?:def |class |import |from \S+ import|return\b|if |for |while |with |@|#|assert |print\(|self\.)|\w\(.*\)\s*$|\w\[.*\]\s*=")
+_CODE = re.compile(
+    r"^\s*(?:def |class |import |from \S+ import|return\b|if |for |while |with |@|#|assert |print\(|self\.)"
+    r"|\w\(.*\)\s*$|\w\[.*\]\s*="
+)
 _SCALE = {"": 1, "k": 10**3, "m": 10**6, "b": 10**9}
 _MOST_LINES = 4000
 
@@ -32,7 +41,7 @@ def settings_in(region: bytes) -> dict[str, object]:
     """`key: value` lines, `Namespace(...)`, dicts and command lines of a stretch of log."""
     found: dict[str, object] = {}
     for raw in region.split(b"\n")[:_MOST_LINES]:
-        if not raw.strip() or len(raw) > 60_000:
+        if not raw.strip() or len(raw) > 20_000:
             continue
         line = text(raw)
         stamp = _STAMP.match(line)
@@ -47,7 +56,9 @@ def settings_in(region: bytes) -> dict[str, object]:
 
 
 def _looks_nested(body: str) -> bool:
-    return bool(re.search(r"\w\(\w+=|\{\s*['\"]\w+['\"]\s*:", body)) and body.count("=") + body.count(":") >= 2
+    return (
+        bool(re.search(r"\w\(\w+=|\{\s*['\"]\w+['\"]\s*:", body)) and body.count("=") + body.count(":") >= 2
+    )
 
 
 def nested_settings(raw: bytes) -> dict[str, object]:

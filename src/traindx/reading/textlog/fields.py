@@ -16,15 +16,19 @@ Kind = Literal["value", "total", "mean", "ignored"]
 _BYTES_UNIT = re.compile(rb"^ ?(?:[KMGT]i?B|[kmgt]b|[MG])(?![A-Za-z_])")
 _POWER = {b"k": 1, b"m": 2, b"g": 3, b"t": 4}
 _UNIT = re.compile(rb"^(%|\x05|" + UNITS + rb"(?![A-Za-z_]))(/[A-Za-z]+)?")
-_BOUNDARY = re.compile(rb"[,;|\t\[\](){}<>\x02-\x05]| - | -$|^- |\|\||->|=>|--+|\*\*|\. |\\n| \x01|(?<=\s)[#~>]+(?=\s)|\xef\xbc\x8c|\xe3\x80\x82")
+_BOUNDARY = re.compile(
+    rb"[,;|\t\[\](){}<>\x02-\x05]| - | -$|^- |\|\||->|=>|--+|\*\*|\. |\\n| \x01|(?<=\s)[#~>]+(?=\s)"
+    rb"|\xef\xbc\x8c|\xe3\x80\x82"
+)
 _QUALIFIER = re.compile(rb"(?<=\w) ?\(([^()\x01]{1,20})\)$")
 _SPREAD = (b"+", b"\xc2\xb1", b"+/-", b"+-")
 _PROSE_END = re.compile(rb"\b(?:the|of|on|over|for|in|from|all|first|last)$", re.I)
 _CLOCKS = {b"ms": 1e-3, b"us": 1e-6, b"s": 1.0, b"sec": 1.0, b"min": 60.0}
 _OPENERS = b" \t[({<'\"$~"
 _WORD = re.compile(rb"[^\s\x01-\x05]+")
-_NOISE_WORDS = {b"info", b"warning", b"debug", b"error", b"info:", b"root", b"the", b"with", b"and", b"at", b"is", b"finished",
-                b"done", b"after", b"was", b"of", b"to", b"in", b"got", b"for", b"end"}
+_NOISE_WORDS = frozenset(
+    b"info warning debug error info: root the with and at is finished done after was of to in got for end".split()
+)
 _SPLIT_WORD = re.compile(
     rb"(?:^|[\s\[(|>*=#:_\-\"'])(train|training|val|valid|validation|validating|eval|evaluation|evaluating|dev|test|testing)(?=$|[\s\])|,:<*=#\-\"'.])",
     re.I,
@@ -102,7 +106,11 @@ def _beside(bare: bytes, before: bytes, after: bytes, previous: Slot, slots: lis
         if previous.kind == "total" and previous.of is not None:
             slots[previous.of].percent = True
         return Slot("", "ignored")
-    if before.strip() in (b"(", b"(avg:", b"(avg", b"(mean:", b"(mean", b"(ave:") and previous.kind == "value" and previous.name:
+    if (
+        before.strip() in (b"(", b"(avg:", b"(avg", b"(mean:", b"(mean", b"(ave:")
+        and previous.kind == "value"
+        and previous.name
+    ):
         return Slot(previous.name, "mean", of=here - 1)
     return None
 
@@ -141,7 +149,7 @@ def _left_name(before: bytes, *, whole_line: bool) -> tuple[str, bool, float]:
         if mark.end() <= len(left):
             tail = left[mark.end() :]
     for sign in (b"=", b": ", b":"):
-        head, found, rest = tail.rpartition(sign)
+        _, found, rest = tail.rpartition(sign)
         if found and rest.strip() and not rest.startswith(b"/"):
             tail = rest
     words = [w.strip(b"'\"*>`#-") if w not in (b"-",) else b"" for w in _WORD.findall(tail)]

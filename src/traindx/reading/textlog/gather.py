@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from traindx import names
-from traindx.reading.assemble import Column, Log
 from traindx.core import Event
-from traindx.reading.textlog.timeline import Dated, Span, Timeline, metric_key, values_of
+from traindx.reading.assemble import Column, Log
+from traindx.reading.textlog.dated import Dated
+from traindx.reading.textlog.timeline import Span, Timeline, metric_key, values_of
 
 if TYPE_CHECKING:
     from traindx.core import BoolArray, FloatArray, IntArray
@@ -52,7 +53,9 @@ def _log(timeline: Timeline, span: Span) -> Log:
                 pieces.setdefault((name, part.split), []).append(piece)
     columns = []
     for (name, split), found in pieces.items():
-        offsets, steps, values = (np.concatenate(x) for x in zip(*found, strict=True)) if len(found) > 1 else found[0]
+        offsets, steps, values = (
+            (np.concatenate(x) for x in zip(*found, strict=True)) if len(found) > 1 else found[0]
+        )
         if len(found) > 1:
             order = np.argsort(offsets, kind="stable")
             offsets, steps, values = offsets[order], steps[order], values[order]

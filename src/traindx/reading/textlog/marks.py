@@ -30,7 +30,10 @@ _SIGNS: tuple[tuple[bytes, str], ...] = (
     (b"KeyboardInterrupt", "interrupted"),
 )
 # Early stopping that is only announced, configured or counted.
-_IDLE = re.compile(r"(?i)early.?stopping.*(?:will be|counter|patience|callback|enabled|monitor)|(?:will be|for|using|with|use) early.?stopping")
+_IDLE = re.compile(
+    r"(?i)early.?stopping.*(?:will be|counter|patience|callback|enabled|monitor)"
+    r"|(?:will be|for|using|with|use) early.?stopping"
+)
 _MOST_PER_KIND = 200
 
 

@@ -51,4 +51,4 @@ def one(cell: bytes) -> float:
 def present(values: FloatArray) -> np.ndarray:
     """Which cells hold a number the log wrote."""
     bits = np.ascontiguousarray(values).view(np.uint64)
-    return bits != _MISSING_BITS
+    return np.not_equal(bits, _MISSING_BITS)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from traindx.reading.textlog.learn import Shape
 from traindx.reading.textlog.numbers import floats
+from traindx.reading.textlog.shapes import Shape
 
 if TYPE_CHECKING:
     from traindx.core import FloatArray, IntArray
@@ -93,7 +93,8 @@ def scan(
 def _line_starts(piece: bytes) -> IntArray:
     """Offsets of the newlines in front of lines that are not empty."""
     newlines = np.flatnonzero(np.frombuffer(piece, np.uint8) == 10)
-    return newlines[:-1][np.diff(newlines) > 1]
+    starts: IntArray = newlines[:-1][np.diff(newlines) > 1]
+    return starts
 
 
 def _starts(piece: bytes, shape: Shape, count: int, lines: IntArray, free: np.ndarray) -> IntArray:

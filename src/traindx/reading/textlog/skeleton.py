@@ -33,8 +33,9 @@ _TQDM = re.compile(
 )
 _PERCENT_BAR = re.compile(rb"\d+%\|[^|\n]{0,2000}\|")
 _DRAWN_BAR = re.compile(
-    rb"\[[=>.\-#* ]{6,}\]|(?:\xe2\x94[\x80-\x8f]|\xe2\x95[\xb8-\xbf]|\xe2\x96[\x80-\x9f]){3,}[ ]*(?:\xe2\x94[\x80-\x8f]|"
-    rb"\xe2\x95[\xb8-\xbf])*"
+    rb"\[[=>.\-#* ]{6,}\]"
+    rb"|(?:\xe2\x94[\x80-\x8f]|\xe2\x95[\xb8-\xbf]|\xe2\x96[\x80-\x9f]){3,}"
+    rb"[ ]*(?:\xe2\x94[\x80-\x8f]|\xe2\x95[\xb8-\xbf])*"
 )
 _TIME_UNIT = re.compile(rb"(?<=\x01)(?:ns|us|ms|s)(?![A-Za-z_])")
 _TABS = re.compile(rb" *[\t\x0b\x0c][ \t\x0b\x0c]*")

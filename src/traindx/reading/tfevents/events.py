@@ -110,8 +110,12 @@ class Decoder:
                 self.others[event.kind] += 1
         if extra:
             more = np.array(extra, dtype=np.int64).T
-            values = Values(*(np.concatenate(pair) for pair in zip(
-                (values.event, values.start, values.size), more, strict=True)))
+            values = Values(
+                *(
+                    np.concatenate(pair)
+                    for pair in zip((values.event, values.start, values.size), more, strict=True)
+                )
+            )
         if values.event.size > 1 and (np.diff(values.event) < 0).any():
             order = np.argsort(values.event, kind="stable")
             values = Values(values.event[order], values.start[order], values.size[order])
@@ -231,6 +235,12 @@ class Decoder:
         tag: npt.NDArray[Any] = np.concatenate(tags).astype(narrow)
         names = [name.decode("utf-8", "replace") for name in self.ids]
         return Scalars(
-            names, tag, np.concatenate(steps), np.concatenate(times), np.concatenate(values),
-            self.texts, self.hparams, self.others,
+            names,
+            tag,
+            np.concatenate(steps),
+            np.concatenate(times),
+            np.concatenate(values),
+            self.texts,
+            self.hparams,
+            self.others,
         )

@@ -61,8 +61,12 @@ def tracks_of(scalars: Scalars) -> Tracks:
     steps = scalars.step[order].astype(float)
     values, times = scalars.value[order], scalars.time[order]
     return {
-        name: Track(steps[end - count : end], values[end - count : end], times[end - count : end],
-                    order[end - count : end])
+        name: Track(
+            steps[end - count : end],
+            values[end - count : end],
+            times[end - count : end],
+            order[end - count : end],
+        )
         for name, count, end in zip(scalars.tags, counts, ends, strict=True)
         if count
     }
@@ -163,10 +167,16 @@ def _continue(old: Training, new: Training) -> bool:
     for tag, track in new.tracks.items():
         track.order = track.order + offset
         had = old.tracks.get(tag)
-        old.tracks[tag] = track if had is None else Track(*(
-            np.concatenate((getattr(had, name), getattr(track, name)))
-            for name in ("steps", "values", "times", "order")
-        ))
+        old.tracks[tag] = (
+            track
+            if had is None
+            else Track(
+                *(
+                    np.concatenate((getattr(had, name), getattr(track, name)))
+                    for name in ("steps", "values", "times", "order")
+                )
+            )
+        )
     old.config.update({key: value for key, value in new.config.items() if key not in old.config})
     old.events += new.events
     return True

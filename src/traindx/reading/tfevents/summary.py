@@ -13,12 +13,34 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from traindx.reading import protowire
-from traindx.reading.protowire import I32, I64, LEN, VARINT, Field, Malformed, double, fields, signed, single, text
+from traindx.reading.protowire import (
+    I32,
+    I64,
+    LEN,
+    VARINT,
+    Field,
+    Malformed,
+    double,
+    fields,
+    signed,
+    single,
+    text,
+)
 
 # TensorProto.dtype -> numpy type of `tensor_content`
 DTYPES = {
-    1: "<f4", 2: "<f8", 3: "<i4", 4: "u1", 5: "<i2", 6: "i1", 9: "<i8", 10: "u1", 17: "<u2", 19: "<f2",
-    22: "<u4", 23: "<u8",
+    1: "<f4",
+    2: "<f8",
+    3: "<i4",
+    4: "u1",
+    5: "<i2",
+    6: "i1",
+    9: "<i8",
+    10: "u1",
+    17: "<u2",
+    19: "<f2",
+    22: "<u4",
+    23: "<u8",
 }
 STRING, BFLOAT16, HALF, BOOL = 7, 14, 19, 10
 _NUMERIC = {*DTYPES, BFLOAT16}
@@ -52,8 +74,14 @@ class Event:
 
 
 _EVENT_KINDS = {
-    3: "version", 4: "graph", 5: "summary", 6: "log message", 7: "session", 8: "run metadata",
-    9: "graph", 10: "version",
+    3: "version",
+    4: "graph",
+    5: "summary",
+    6: "log message",
+    7: "session",
+    8: "run metadata",
+    9: "graph",
+    10: "version",
 }
 _VALUE_KINDS = {3: "histogram", 4: "image", 5: "histogram", 6: "audio"}
 

@@ -159,50 +159,16 @@ def _head_metric(words: list[str]) -> tuple[str, str] | None:
 
 # `mtp_loss_weight`, `loss_type`: settings of a loss, not losses.
 _NO_LOSS = frozenset(
-    [
-        "scale",
-        "weight",
-        "weights",
-        "multiplier",
-        "coef",
-        "coefficient",
-        "lambda",
-        "alpha",
-        "beta",
-        "gamma",
-        "type",
-        "fn",
-        "function",
-        "ratio",
-        "factor",
-    ]
+    """
+    scale weight weights multiplier coef coefficient lambda alpha beta gamma type fn function ratio
+    factor
+    """.split()
 )
 _COMPOSABLE = frozenset(
-    [
-        "loss",
-        "accuracy",
-        "error",
-        "perplexity",
-        "lr",
-        "grad_norm",
-        "weight_norm",
-        "reward",
-        "f1",
-        "auc",
-        "iou",
-        "dice",
-        "precision",
-        "recall",
-        "mae",
-        "mse",
-        "rmse",
-        "map50",
-        "map",
-        "bleu",
-        "rouge",
-        "kl",
-        "entropy",
-    ]
+    """
+    loss accuracy error perplexity lr grad_norm weight_norm reward f1 auc iou dice precision recall
+    mae mse rmse map50 map bleu rouge kl entropy
+    """.split()
 )
 
 

@@ -21,49 +21,11 @@ WORDED_SETTINGS = frozenset(
 )
 # Words that add nothing to what is measured.
 FILLERS = frozenset(
-    [
-        "all",
-        "and",
-        "at",
-        "average",
-        "averaged",
-        "avg",
-        "cur",
-        "curr",
-        "current",
-        "data",
-        "final",
-        "for",
-        "is",
-        "mean",
-        "metric",
-        "metrics",
-        "model",
-        "new",
-        "now",
-        "num",
-        "number",
-        "of",
-        "on",
-        "optim",
-        "optimizer",
-        "overall",
-        "per",
-        "perf",
-        "performance",
-        "scalar",
-        "scalars",
-        "set",
-        "stat",
-        "stats",
-        "subset",
-        "summary",
-        "the",
-        "this",
-        "total",
-        "vs",
-        "was",
-    ]
+    """
+    all and at average averaged avg cur curr current data final for is mean metric metrics model new
+    now num number of on optim optimizer overall per perf performance scalar scalars set stat stats
+    subset summary the this total vs was
+    """.split()
 )
 
 _SPLITS = """

@@ -120,8 +120,8 @@ def _nan_filter(series: Mapping[str, Series]) -> list[Event]:
     loss, norm = series.get("loss"), series.get("grad_norm")
     if loss is None or norm is None or not len(loss) or not len(norm):
         return []
-    zero = loss.steps[loss.values == 0.0]
-    hidden = np.intersect1d(zero, norm.steps[~np.isfinite(norm.values)])
+    zero, broken = loss.steps[loss.values == 0.0], norm.steps[~np.isfinite(norm.values)]
+    hidden = zero[np.isin(zero, broken)] if zero.size and broken.size else zero[:0]
     if not hidden.size:
         return []
     return [

@@ -16,7 +16,8 @@ LIMIT_BYTES = 1 << 20
 _NODES = 100_000
 _DEPTH = 40
 _DEEPEST = 1000
-_UNPRINTABLE = re.compile("[^\t\n\r -~\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+# Compiled on use: the wide character class takes longer than reading a small file.
+_UNPRINTABLE = "[^\t\n\r -~\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 _INT = re.compile(r"[-+]?\d[\d_]*")
 _FLOAT = re.compile(r"[-+]?(\d[\d_]*\.?\d*|\.\d+)([eE][-+]?\d+)?")
 _WORDS: dict[str, object] = {
@@ -33,7 +34,7 @@ _MAP = "tag:yaml.org,2002:"
 
 def load(data: bytes) -> dict[str, object]:
     """The mapping a YAML file holds; of a damaged file what can be understood; else nothing."""
-    text = _UNPRINTABLE.sub(" ", data[:LIMIT_BYTES].decode("utf-8-sig", "replace"))
+    text = re.sub(_UNPRINTABLE, " ", data[:LIMIT_BYTES].decode("utf-8-sig", "replace"))
     root = _Holder({})
     whole = _build(text, root)
     found = root.value if isinstance(root.value, dict) else {}

@@ -27,7 +27,8 @@ _CLOCKS = {b"ms": 1e-3, b"us": 1e-6, b"s": 1.0, b"sec": 1.0, b"min": 60.0}
 _OPENERS = b" \t[({<'\"$~"
 _WORD = re.compile(rb"[^\s\x01-\x05]+")
 _NOISE_WORDS = frozenset(
-    b"info warning debug error info: root the with and at is finished done after was of to in got for end".split()
+    b"info warning debug error info: root the with and at is "
+    b"finished done after was of to in got for end".split()
 )
 _SPLIT_WORD = re.compile(
     rb"(?:^|[\s\[(|>*=#:_\-\"'])(train|training|val|valid|validation|validating|eval|evaluation|evaluating|dev|test|testing)(?=$|[\s\])|,:<*=#\-\"'.])",

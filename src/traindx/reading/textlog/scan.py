@@ -13,7 +13,7 @@ from traindx.reading.textlog.numbers import floats
 from traindx.reading.textlog.shapes import Shape
 
 if TYPE_CHECKING:
-    from traindx.core import FloatArray, IntArray
+    from traindx.core import BoolArray, FloatArray, IntArray
 
 _RESIDUE_PER_PIECE = 96 * 1024
 _RESIDUE_TOTAL = 6 * 1024 * 1024
@@ -97,7 +97,7 @@ def _line_starts(piece: bytes) -> IntArray:
     return starts
 
 
-def _starts(piece: bytes, shape: Shape, count: int, lines: IntArray, free: np.ndarray) -> IntArray:
+def _starts(piece: bytes, shape: Shape, count: int, lines: IntArray, free: BoolArray) -> IntArray:
     """Where the lines of a shape stand. When it takes every line that is left, no search is needed."""
     if count == int(np.count_nonzero(free)):
         return lines[free]

@@ -179,7 +179,7 @@ class Decoder:
     def _gather(self, raw: bytes, places: IntArray, rows: npt.NDArray[np.int32]) -> FloatArray:
         """The numbers at the places, each of the type its template tells."""
         used = np.flatnonzero(np.bincount(rows))
-        kinds = np.unique(self.templates.kind[used]).tolist()
+        kinds = sorted(set(self.templates.kind[used].tolist()))
         numbers = np.empty(rows.size)
         with np.errstate(invalid="ignore"):
             for kind in kinds:

@@ -28,7 +28,20 @@ _BYTE, _TERMINATORS = u64(0xFF), u64(0x0080808080808080)
 _POSITIONS = u64(0x0102030405060708)
 _KEEP = np.array([(1 << (8 * n)) - 1 for n in range(9)], dtype=np.uint64)
 _MIX = u64(0x9E3779B97F4A7C15)
-_ODD = (np.random.default_rng(7).integers(1 << 62, 1 << 63, 64, dtype=np.uint64) << u64(1)) | u64(1)
+
+
+def _odd_numbers(count: int) -> list[int]:
+    """Odd 64-bit numbers with well mixed bits (splitmix64; numpy's generators are slow to import)."""
+    out, state, full = [], 7, (1 << 64) - 1
+    for _ in range(count):
+        state = (state + 0x9E3779B97F4A7C15) & full
+        mixed = (state ^ (state >> 30)) * 0xBF58476D1CE4E5B9 & full
+        mixed = (mixed ^ (mixed >> 27)) * 0x94D049BB133111EB & full
+        out.append(mixed ^ (mixed >> 31) | 1)
+    return out
+
+
+_ODD = np.array(_odd_numbers(64), dtype=np.uint64)
 
 
 @dataclass

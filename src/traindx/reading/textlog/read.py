@@ -1,0 +1,138 @@
+"""A text log to its trainings: learn the shapes, scan the file, date the lines, find the settings."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import pairwise
+
+import numpy as np
+
+from traindx.core import Unreadable
+from traindx.reading.assemble import Log
+from traindx.reading.source import File
+from traindx.reading.textlog import gather
+from traindx.reading.textlog.clean import pieces
+from traindx.reading.textlog.config import nested_settings, settings_in
+from traindx.reading.textlog.learn import Sample, learn
+from traindx.reading.textlog.marks import Sections, Signs
+from traindx.reading.textlog.scan import Seen, scan
+from traindx.reading.textlog.shapes import Shape
+from traindx.reading.textlog.timeline import Timeline, date_lines
+
+_WHOLE_BELOW = 1 << 20
+_SAMPLE_HEAD = 384 << 10
+_SAMPLE_BLOCKS = 40
+_SAMPLE_BLOCK = 16 << 10
+_SCAN_CHUNK = 4 << 20
+_REGION = 256 << 10
+_LINE = 16 << 10
+
+
+def logs_of(file: File) -> list[Log]:
+    """The trainings a text log tells of."""
+    sample = Sample(_sample(file))
+    shapes = learn(sample)
+    sections = Sections(sample.bones)
+    if not shapes:
+        raise Unreadable(_nothing(sample.text))
+    signs = Signs()
+    residue: list[bytes] | None = [] if file.size > _WHOLE_BELOW else None
+    seen = _scan(file, shapes, sections, signs, residue)
+    if residue:
+        more = learn(Sample(b"\n" + b"\n".join(residue) + b"\n"), shapes)
+        if more:
+            seen += _scan(file, more, None, None, None)
+    if not seen:
+        raise Unreadable("no line in it repeats with a metric that moves")
+    timeline = date_lines(seen, sections.marks())
+    logs = gather.logs(timeline)
+    _settings(file, timeline, logs)
+    for log, span in zip(logs, timeline.spans, strict=True):
+        gather.with_events(log, span, timeline, signs.found)
+    return logs
+
+
+def _nothing(sample: bytes) -> str:
+    """Why there is no run, with the last sign of progress where one was printed."""
+    bars = re.findall(rb"(\d+)/(\d+) \[\d+:\d\d", sample)
+    if bars:
+        done, total = bars[-1]
+        return f"only progress bars, the last at {int(done)} of {int(total)}; no metric was printed"
+    return "no line in it repeats with a metric that moves"
+
+
+def _sample(file: File) -> bytes:
+    """The whole of a small file; the head and blocks spread over a large one."""
+    if file.size <= _WHOLE_BELOW:
+        return b"".join(pieces(file.chunks(_SCAN_CHUNK)))
+    if file.gzipped:
+        return b"".join(pieces([file.read(_WHOLE_BELOW)]))
+    parts = []
+    with open(file.path, "rb") as handle:
+        parts += list(pieces([handle.read(_SAMPLE_HEAD)]))
+        for block in range(_SAMPLE_BLOCKS + 1):
+            at = _SAMPLE_HEAD + (file.size - _SAMPLE_HEAD - _SAMPLE_BLOCK) * block // _SAMPLE_BLOCKS
+            handle.seek(at)
+            data = handle.read(_SAMPLE_BLOCK)
+            first, last = data.find(b"\n") + 1, data.rfind(b"\n")
+            if last > first:
+                parts += list(pieces([data[first : last + 1]]))
+    return b"".join(parts)
+
+
+def _scan(
+    file: File,
+    shapes: list[Shape],
+    sections: Sections | None,
+    signs: Signs | None,
+    residue: list[bytes] | None,
+) -> list[Seen]:
+    def looked_at() -> Iterator[bytes]:
+        base = 0
+        for piece in pieces(file.chunks(_SCAN_CHUNK)):
+            if sections is not None:
+                sections.look(piece, base)
+            if signs is not None:
+                signs.look(piece, base)
+            yield piece
+            base += len(piece)
+
+    return scan(looked_at(), shapes, file.size, residue)
+
+
+def _settings(file: File, timeline: Timeline, logs: list[Log]) -> None:
+    """Read the settings that stand before each training's first measurement, or inside it."""
+    told = [p.seen.offsets for p in timeline.dated if p.seen.shape.judged() and p.seen.shape.count > 1]
+    told = told or [p.seen.offsets for p in timeline.dated]
+    regions = []
+    for span in timeline.spans:
+        places = [int(np.searchsorted(offsets, span.begin)) for offsets in told]
+        first = min((int(o[at]) for o, at in zip(told, places, strict=True) if at < o.size), default=0)
+        before = max((int(o[at - 1]) for o, at in zip(told, places, strict=True) if at > 0), default=0)
+        regions += [(max(before, first - _REGION), first), (first, first + _LINE)]
+    texts = _cut(file, regions)
+    for number, log in enumerate(logs):
+        above, line = texts[2 * number], texts[2 * number + 1].lstrip(b"\n").split(b"\n", 1)[0]
+        if regions[2 * number][0]:
+            above = above[above.find(b"\n", 1) :]
+        measured = {column.name for column in log.columns}
+        inside = {key: value for key, value in nested_settings(line).items() if key not in measured}
+        log.config = {**settings_in(above), **inside, **log.config}
+    for earlier, later in pairwise(logs):
+        if not later.config:
+            later.config = dict(earlier.config)
+
+
+def _cut(file: File, regions: list[tuple[int, int]]) -> list[bytes]:
+    out = [b""] * len(regions)
+    base = 0
+    last = max(end for _, end in regions)
+    for piece in pieces(file.chunks(_SCAN_CHUNK)):
+        for i, (begin, end) in enumerate(regions):
+            if begin < base + len(piece) and end > base:
+                out[i] += piece[max(begin - base, 0) : end - base]
+        base += len(piece)
+        if base >= last:
+            break
+    return out

@@ -197,7 +197,7 @@ fp16            fp16 half use_fp16 amp use_amp
 bf16            bf16 use_bf16
 model           model model_name model_type arch architecture model_name_or_path backbone net network
     name_or_path
-model_parametersmodel_parameters num_parameters n_params num_params total_params parameters model_params
+model_parameters model_parameters num_parameters n_params num_params total_params parameters model_params
     trainable_params trainable_parameters model_parameter_count parameter_count total_parameters
     number_of_parameters params_count model_num_parameters
 train_samples   train_samples num_train_samples train_size num_examples n_train dataset_size num_train

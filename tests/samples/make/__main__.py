@@ -16,7 +16,8 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[2]
 ENVIRONMENTS = {
-    "torch": ("torch", "transformers", "accelerate", "lightning", "tensorboard", "ultralytics"),
+    "torch": ("torch", "transformers", "accelerate", "lightning", "tensorboard", "keras"),
+    "ultralytics": ("torch", "ultralytics"),
     "llamafactory": ("torch", "llamafactory"),
     "mmengine": ("torch", "mmengine"),
     "keras": ("keras", "tensorflow", "pandas"),
@@ -35,9 +36,10 @@ PLAN: dict[str, tuple[str, str | None]] = {
     "mlflow": ("mlflow", "loggers"),
     "mmengine": ("mmengine", "mmengine"),
     "tables": ("tables", "loggers"),
+    "text_stdout": ("text", "torch"),
     "torch_summary_writer": ("tensorboard/torch", "torch"),
     "trackio": ("trackio", "loggers"),
-    "ultralytics_results": ("ultralytics", "torch"),
+    "ultralytics_results": ("ultralytics", "ultralytics"),
     "wandb_offline": ("wandb/offline", "loggers"),
 }
 

@@ -26,11 +26,10 @@ def clean(chunk: bytes) -> bytes:
 
 def pieces(chunks: Iterable[bytes]) -> Iterator[bytes]:
     """Cleaned pieces that begin and end with a newline: no line is torn between two of them."""
-    carry = b""
+    carry = waiting = b""
     decode = None
     for chunk in chunks:
-        if decode is None:
-            decode = _decoder(chunk)
+        decode = decode or _decoder(chunk)
         data = carry + decode(chunk)
         cut = max(data.rfind(b"\n"), data.rfind(b"\r", 0, len(data) - 1))
         if cut < 0 and len(data) < _LINE_LIMIT:
@@ -38,12 +37,12 @@ def pieces(chunks: Iterable[bytes]) -> Iterator[bytes]:
             continue
         if cut < 0:
             cut = len(data) - 1
-        carry = data[cut + 1 :]
-        if len(carry) > _LINE_LIMIT:
-            carry = b""
-        yield b"\n" + clean(data[: cut + 1]) + b"\n"
-    if carry:
-        yield b"\n" + clean(carry) + b"\n"
+        carry = data[cut + 1 :] if len(data) - cut <= _LINE_LIMIT else b""
+        if waiting:
+            yield b"\n" + clean(waiting) + b"\n"
+        waiting = data[: cut + 1]
+    if waiting or carry:
+        yield b"\n" + clean(waiting + carry) + b"\n"
 
 
 def _decoder(first: bytes) -> Decoder:

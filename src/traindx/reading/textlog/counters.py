@@ -157,5 +157,6 @@ def as_epochs(part: Dated, epochs: Track) -> None:
     done = inner >= total
     part.level = "epoch"
     part.steps = np.where(done, epoch, epoch - 1 + inner / np.maximum(total, 1))
+    part.keep &= inner > 0
     if not done.all():
         part.scope, part.done = "bar", done

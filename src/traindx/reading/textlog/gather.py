@@ -42,7 +42,7 @@ def _log(timeline: Timeline, span: Span) -> Log:
     final = {
         metric_key(p.seen.shape.slots[i].name, p.split)
         for p in timeline.dated
-        if p.scope != "bar"
+        if p.scope != "bar" and (p.seen.offsets.size > 1 or not p.seen.shape.bar)
         for i in p.seen.shape.values
     }
     for part in timeline.dated:

@@ -138,7 +138,8 @@ def _singles(singles: list[Shape], often: list[Shape], known: Sequence[Shape]) -
     out = []
     for s in sorted(singles, key=lambda s: s.first):
         new = [p for p in s.judged() if p not in told]
-        if new and s.first > begin and (often or known or s.counts or len(new) < 12):
+        plain = s.counts or any(s.slots[i].keyed for i in s.values if s.pair(i) in new)
+        if new and plain and s.first > begin and not CODE.search(s.skeleton):
             s.values = [i for i in s.values if s.pair(i) not in told]
             out.append(s)
         elif (s.bar and s.inner is not None and s.judged() and s.first > begin) or _variant(s, often):

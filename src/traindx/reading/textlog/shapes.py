@@ -162,6 +162,9 @@ def _count_slot(shape: Shape, i: int, slot: Slot, data: np.ndarray, whole: bool)
             return True
         if bare_split and whole and i == 0 and rising:
             name = "epoch"
+        elif bare_split and whole and data.size >= 3 and data.min() == data.max():
+            slot.kind = "ignored"
+            return True
         elif not slot.name and whole and (slot.total is not None or (i > 0 and _follows_counter(shape, i))):
             if shape.inner is not None and shape.epoch is None:
                 shape.epoch = shape.inner

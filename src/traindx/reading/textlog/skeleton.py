@@ -15,7 +15,7 @@ _NUMBER = re.compile(
     rb"(?:(?<![\w.@])(?<![A-Za-z\d]-)|(?<=[Ee]poch)|(?<=[Ss]tep)|(?<=[Ii]ter)|(?<=EPOCH)|(?<=STEP)|(?<=ITER))"
     rb"(?:(?<![\w.)\]])[-+])?"
     rb"(?>(?:\d{1,3}(?:,\d{3})+(?![\d,])(?:\.\d+)?|\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?"
-    rb"|(?i:nan|infinity|inf)(?:\.0)?(?! (?i:iter|val|grad|loss|batch|detect|found|or |in )))"
+    rb"|(?<!of )(?<!no )(?<!any )(?i:nan|infinity|inf)(?:\.0)?)"
     rb"(?!\.?[\d_])(?=" + UNITS + rb"?(?![A-Za-z_]))"
 )
 _STAMP = re.compile(

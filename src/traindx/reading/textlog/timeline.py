@@ -108,11 +108,11 @@ def _track(parts: list[Dated], axis: Axis) -> tuple[IntArray, FloatArray]:
         return np.zeros(0, np.int64), np.zeros(0)
     most = max(chosen, key=lambda p: p.seen.offsets.size)
     alone = sum(p.seen.offsets.size for p in chosen) <= 1.1 * most.seen.offsets.size
-    if alone and np.isfinite(most.steps).all():
+    if alone and most.done is None and most.keep.all() and np.isfinite(most.steps).all():
         return most.seen.offsets, most.steps
     offsets = np.concatenate([p.seen.offsets for p in chosen])
-    steps = np.concatenate([p.steps for p in chosen])
-    ok = np.isfinite(steps)
+    steps = np.concatenate([np.ceil(p.steps) if p.done is not None else p.steps for p in chosen])
+    ok = np.isfinite(steps) & np.concatenate([p.keep for p in chosen])
     order = np.argsort(offsets[ok], kind="stable")
     return offsets[ok][order], steps[ok][order]
 

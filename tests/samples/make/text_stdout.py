@@ -136,7 +136,7 @@ def print_lightning() -> None:
         )
         trainer.fit(module, DataLoader(TensorDataset(x, x.sum(1)), batch_size=8))
     record("lightning", lightning.__version__)
-    told = [[epoch, float(f"{loss:#.3f}")] for epoch, loss in enumerate(module.last)]
+    told = [[epoch, float(f"{loss:.3g}")] for epoch, loss in enumerate(module.last)]
     tell({"axis": "epoch", "series": {"train_loss": told}})
 
 

@@ -55,7 +55,9 @@ def corrupted(data: bytes, rng: random.Random) -> bytes:
         if kind == 0 and out:
             out[at] = rng.randrange(256)
         elif kind == 1:
-            out[at:at] = rng.choice((b"\0" * 9, b"\n", b",,,", b"{", b"nan", b"\xff\xfe", b"1e999", rng.randbytes(8)))
+            out[at:at] = rng.choice(
+                (b"\0" * 9, b"\n", b",,,", b"{", b"nan", b"\xff\xfe", b"1e999", rng.randbytes(8))
+            )
         elif kind == 2:
             del out[at : at + rng.randrange(1, 40)]
         else:

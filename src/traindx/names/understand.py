@@ -21,6 +21,8 @@ from traindx.names.vocabulary import (
 )
 
 _TOKEN = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+\d*|[A-Z]+\d*|\d+(?:\.\d+)*|[^\W\d_]+")
+_COUNTED_FILLER = re.compile(r"(?:avg|average|mean|last)\d+")
+_LOSS_PREFIX = re.compile(r"l_((?:g_|d_)?[a-z]\w*)")
 _FOREIGN_WORD = re.compile("|".join(sorted(FOREIGN, key=len, reverse=True)), re.I)
 
 
@@ -45,7 +47,8 @@ def tokens(raw: str) -> list[str]:
     plain = (
         english(raw).replace("'s ", " ").replace("@", " ").replace("CrossEntropyLoss", "cross_entropy_loss")
     )
-    return [t.lower() for t in _TOKEN.findall(plain)]
+    words = (t.lower() for t in _TOKEN.findall(plain))
+    return [FOREIGN.get(w, w) for w in words if not _COUNTED_FILLER.fullmatch(w)]
 
 
 def english(raw: str) -> str:
@@ -66,6 +69,9 @@ def understand(raw: str) -> Meaning:
         return Meaning(split, metric, "", "", True)
     if canonical := _already(raw.strip()):
         return canonical
+    if found := _LOSS_PREFIX.fullmatch(raw.strip()):
+        part = "" if found[1].endswith("total") else found[1]
+        return Meaning("", "loss", part, "", True)
     if _GAN_PART.match(raw.strip()):
         return Meaning("", "loss", raw.strip().lower(), "", True)
     split, scope, rest = "", "", []
@@ -204,8 +210,15 @@ def axis_of(raw: str) -> Axis | None:
     return found[1] if found else None
 
 
+# Columns of spaCy's table, and Marian's abbreviations.
+_SHORT_COUNTERS = {"#": "step", "E": "epoch", "Up.": "update", "Ep.": "epoch"}
+
+
 def _counter_key(raw: str) -> str:
+    if raw.strip() in _SHORT_COUNTERS:
+        return _SHORT_COUNTERS[raw.strip()]
     key = re.sub(r"[^a-z0-9]+", "_", english(raw).strip().lower()).strip("_")
+    key = FOREIGN.get(key, key)
     for lead in ("train_", "trainer_", "training_"):
         if key.startswith(lead) and key[len(lead) :] in COUNTERS:
             return key[len(lead) :]

@@ -22,7 +22,7 @@ WORDED_SETTINGS = frozenset(
 # Words that add nothing to what is measured.
 FILLERS = frozenset(
     """
-    all and at average averaged avg cur curr current data final for is mean metric metrics model new
+    mini all and at average averaged avg cur curr current data final for is mean metric metrics model new
     now num number of on optim optimizer overall per perf performance scalar scalars set stat stats
     subset summary the this total vs was
     """.split()
@@ -149,17 +149,17 @@ testloss    test    loss
 """
 
 _FOREIGN = """
-train           训练 訓練
-val             验证 検証 검증
+train           训练 訓練 entrenamiento treinamento treino entraînement тренировка обучение
+val             验证 検証 검증 validación validacion validação validacao валидация
 test            测试
-loss            损失 損失 손실 потери потеря pérdida
-accuracy        准确率 正确率 精度 정확도 точность
+loss            损失 損失 손실 потери потеря pérdida perdida perda verlust perte
+accuracy        准确率 正确率 精度 정확도 точность exactitud acurácia acuracia exactitude genauigkeit
 lr              学习率 学習率 학습률
-epoch           轮次 轮数 エポック 에폭 эпоха época époque
-time            耗时 用时
+epoch           轮次 轮数 エポック 에폭 эпоха época époque epoca epoche época эпохи
+time            耗时 用时 tiempo tempo время
 avg             平均
 step            步数
-iter            迭代
+iter            迭代 iteración iteracion iteração iteracao итерация
 batch           批次
 grad_norm       梯度范数
 """

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 # them make `nan5` two tokens, which JSON refuses.
 _NAN = 1.7391862438110837e308
 _INF = 1.7391862438110839e308
+_TAKEN = b"73918624381108"
 _TOKENS = (
     *((word, f" {_NAN!r} ".encode()) for word in (b"-nan", b"NaN", b"nan", b"NAN")),
     *((word, f" {-_INF!r} ".encode()) for word in (b"-Infinity", b"-inf", b"-Inf", b"-INF")),
@@ -34,6 +35,8 @@ def numbers(flat: bytes) -> tuple[FloatArray, BoolArray | None] | None:
     """
     odd = False
     if b"n" in flat or b"N" in flat or b"I" in flat:
+        if _TAKEN in flat:
+            return None
         for word, number in _TOKENS:
             if word in flat:
                 flat, odd = flat.replace(word, number), True

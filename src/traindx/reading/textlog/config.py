@@ -86,6 +86,8 @@ def _line(body: str, found: dict[str, object]) -> None:
 def _keep(key: str, value: str, found: dict[str, object]) -> None:
     """Single words are kept as they are; a key of several words only when it names a setting."""
     key = key.strip()
+    if value.endswith("("):
+        return
     if " " in key and names.setting_name(key.replace(" ", "_")) is None:
         return
     found.setdefault(key.replace(" ", "_"), value.strip().strip("'\"").rstrip(","))

@@ -48,6 +48,8 @@ def own_steps(part: Dated, epochs: Track) -> None:
             if _starts_again(steps, epoch):
                 steps = _joined(steps, epoch, None)
         part.level, part.steps = "step", steps
+        if steps.size > 1 and steps[0] == steps[-1] and shape.epoch is not None and (steps == steps[0]).all():
+            part.level, part.steps = "epoch", columns[shape.epoch]
     elif shape.inner is not None:
         inner, epoch = columns[shape.inner], epoch_of(part, epochs)
         total_slot = shape.slots[shape.inner].total

@@ -22,6 +22,8 @@ _BOUNDARY = re.compile(
 )
 _QUALIFIER = re.compile(rb"(?<=\w) ?\(([^()\x01]{1,20})\)$")
 _SPREAD = (b"+", b"\xc2\xb1", b"+/-", b"+-")
+_COUNTER_BEHIND = re.compile(rb"(?:epoch|batch|iter|step)(?![A-Za-z_])")
+_SOURCE_LINE = re.compile(rb"\w\.(?:py|cc|cpp|cu|c|h|rs|go|java|js|lua):$")
 _PROSE_END = re.compile(rb"\b(?:the|of|on|over|for|in|from|all|first|last)$", re.I)
 _CLOCKS = {b"ms": 1e-3, b"us": 1e-6, b"s": 1.0, b"sec": 1.0, b"min": 60.0}
 _OPENERS = b" \t[({<'\"$~"
@@ -67,7 +69,18 @@ def name_slots(skeleton: bytes) -> list[Slot]:
             slot.factor = float((1024 if binary else 1000) ** _POWER[bytes_unit[0].strip()[:1].lower()])
             slot.name += " [bytes]"
         slots.append(slot)
+    _keep_apart(slots)
     return slots
+
+
+def _keep_apart(slots: list[Slot]) -> None:
+    """Two values of one name in one line are two things: the second is numbered."""
+    seen: dict[str, int] = {}
+    for slot in slots:
+        if slot.kind == "value" and slot.name:
+            seen[slot.name] = seen.get(slot.name, 0) + 1
+            if seen[slot.name] > 1 and not counter_of(slot.name):
+                slot.name += f"#{seen[slot.name]}"
 
 
 def _name_one(before: bytes, after: bytes, slots: list[Slot], *, first: bool) -> Slot:
@@ -77,12 +90,16 @@ def _name_one(before: bytes, after: bytes, slots: list[Slot], *, first: bool) ->
         related = _beside(before.strip(), before, after, previous, slots)
         if related is not None:
             return related
+    if _SOURCE_LINE.search(before):
+        return Slot("", "ignored")
     name, keyed, factor = _left_name(before, whole_line=first)
     if name.lower() in ("eta", "remaining", "time left") or "..." in name:
         return Slot(name, "ignored")
     if previous is not None and keyed and name and _in_prose(slots, before):
         previous.kind = "ignored"
         name = f"{previous.name} {name}"
+    if not name and (counter := _COUNTER_BEHIND.match(after)):
+        return Slot(text(counter[0]), right=True)
     if not name and previous is not None and before.strip().lower() in (b"is", b"was", b":", b"=", b"->"):
         name = _subject(previous.name)
         keyed = bool(name)
@@ -101,11 +118,16 @@ def _beside(bare: bytes, before: bytes, after: bytes, previous: Slot, slots: lis
     if bare == b"=" and previous.kind == "total" and previous.of is not None:
         slots[previous.of].kind = "ignored"
         return Slot(previous.name, "value", keyed=True)
+    if bare == b"-" and (counter := _COUNTER_BEHIND.match(after)):
+        previous.kind = "ignored"
+        return Slot(text(counter[0]), right=True)
     if bare in _SPREAD and previous.kind == "value" and previous.name:
         return Slot("", "ignored")
     if bare == b"(" and after.lstrip().startswith(b"%"):
         if previous.kind == "total" and previous.of is not None:
             slots[previous.of].percent = True
+        return Slot("", "ignored")
+    if bare == b"(" and after.startswith(TIME_UNIT) and not previous.timed:
         return Slot("", "ignored")
     if (
         before.strip() in (b"(", b"(avg:", b"(avg", b"(mean:", b"(mean", b"(ave:")
@@ -149,12 +171,15 @@ def _left_name(before: bytes, *, whole_line: bool) -> tuple[str, bool, float]:
     for mark in _BOUNDARY.finditer(left):
         if mark.end() <= len(left):
             tail = left[mark.end() :]
+    dropped = b""
     for sign in (b"=", b": ", b":"):
-        _, found, rest = tail.rpartition(sign)
+        head, found, rest = tail.rpartition(sign)
         if found and rest.strip() and not rest.startswith(b"/"):
-            tail = rest
+            dropped, tail = head, rest
     words = [w.strip(b"'\"*>`#-") if w not in (b"-",) else b"" for w in _WORD.findall(tail)]
     words = [w for w in words if w and w.lower() not in _NOISE_WORDS]
+    if (split := _SPLIT_WORD.search(dropped)) and not any(names.split_of(text(w)) for w in words):
+        words = [split[1], *words[-3:]]
     return text(b" ".join(words[-4:])).strip(), keyed, factor
 
 
@@ -196,6 +221,8 @@ def line_split(skeleton: bytes) -> str:
 
 def counter_of(name: str) -> str:
     """The counter a name means, tried whole and then by its last words; '' when it is none."""
+    if names.counter_rank(name) is not None:
+        return name
     words = re.split(r"[\s]+", name.strip().strip("[]():#"))
     for size in range(len(words), 0, -1):
         tail = " ".join(words[-size:])

@@ -59,6 +59,8 @@ def _log(timeline: Timeline, span: Span) -> Log:
         if len(found) > 1:
             order = np.argsort(offsets, kind="stable")
             offsets, steps, values = offsets[order], steps[order], values[order]
+        if timeline.axis == "row":
+            steps = np.arange(values.size, dtype=float)
         if _is_setting(name, values):
             config[name] = float(values[0])
             continue

@@ -92,6 +92,8 @@ def _choose(shapes: list[Shape], known: Sequence[Shape]) -> list[Shape]:
     strong = [s for s in shapes if s.strong()]
     often = [s for s in strong if s.count >= 2 and (s.counts or s.judged())]
     kept = often + _singles([s for s in strong if s.count == 1], often, known)
+    if not kept and not known:
+        kept = [s for s in shapes if _counts_something(s)]
     if not kept:
         return []
     begin, end = min(s.first for s in kept), max(s.last for s in kept)
@@ -112,6 +114,14 @@ def _choose(shapes: list[Shape], known: Sequence[Shape]) -> list[Shape]:
         s.units = [i for i in s.values if s.slots[i].timed]
         s.regex = pattern(s.skeleton, set(s.wanted), set(s.units))
     return kept[:_MAX_SHAPES]
+
+
+def _counts_something(shape: Shape) -> bool:
+    """Lines without any known metric that still tell a course: a named counter beside moving values."""
+    if shape.count < 5 or (shape.step is None and shape.epoch is None) or CODE.search(shape.skeleton):
+        return False
+    shape.values = [i for i in shape.values if shape.slots[i].keyed]
+    return bool(shape.values)
 
 
 def _variant(single: Shape, often: Sequence[Shape]) -> bool:

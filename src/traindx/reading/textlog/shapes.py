@@ -89,17 +89,21 @@ def find_roles(shape: Shape, probe: list[np.ndarray]) -> None:
 
 
 def _scores(shape: Shape, probe: list[np.ndarray]) -> None:
-    """`Loss: 1.9, Train: 0.18, Val: 0.11`: beside a named loss, bare splits are scores."""
-    if not any(
-        names.understand(shape.slots[i].name).metric == "loss" and not names.split_of(shape.slots[i].name)
-        for i in shape.values
-    ):
-        return
+    """`Loss: 1.9, Train: 0.18, Val: 0.11` and `Val: 75.8%`: beside a named loss, or in percent, bare
+    splits are scores."""
+    plain = [shape.slots[i].name for i in shape.values]
+    named = any(names.understand(name).metric == "loss" and not names.split_of(name) for name in plain)
+    texts = shape.skeleton.split(NUMBER)
     for i in shape.values:
         slot = shape.slots[i]
         data = probe[i][np.isfinite(probe[i])]
-        if names.split_of(slot.name) and data.size and data.min() >= 0 and data.max() <= 100:
-            slot.name += " score"
+        percent = texts[i + 1].lstrip().startswith(b"%")
+        if (
+            names.split_of(slot.name)
+            and data.size
+            and (percent or (named and 0 <= data.min() <= data.max() <= 100))
+        ):
+            slot.name += " accuracy" if percent else " score"
 
 
 def _nameless_counter(shape: Shape, probe: list[np.ndarray]) -> None:
@@ -113,7 +117,9 @@ def _nameless_counter(shape: Shape, probe: list[np.ndarray]) -> None:
             continue
         moves = np.diff(probe[i])
         leads = (
-            i == 0 and texts[0] in (b"", b"[", b"(", b"#") and texts[1][:1] in (b":", b"]", b"\t", b",", b")")
+            i == 0
+            and texts[0] in (b"", b"[", b"(", b"#")
+            and texts[1][:1] in (b":", b"]", b"\t", b",", b")", b"-")
         )
         share = (moves >= 0).mean()
         if not moves.any() or share < (0.5 if leads else 1.0) or (probe[i].size < 3 and not leads):

@@ -9,10 +9,10 @@ NUMBER, STAMP, BAR, CLOCK, UNIT = b"\x01", b"\x02", b"\x03", b"\x04", b"\x05"
 
 UNITS = (
     rb"(?:ms|us|ns|s|sec|secs|seconds|min|mins|m|h|hrs|th|st|nd|rd|k|K|M|G|T|B|b|KB|MB|GB|TB|KiB|MiB|GiB|kb|mb|gb|"
-    rb"it|its|x|X|ep|e|iters|steps|tok|px|Hz|W|C|d)"
+    rb"it|its|x|X|ep|e|epochs?|iter|iters|steps?|batch|tok|px|Hz|W|C|d)"
 )
 _NUMBER = re.compile(
-    rb"(?:(?<![\w.@])(?<![A-Za-z\d]-)|(?<=[Ee]poch)|(?<=[Ss]tep)|(?<=[Ii]ter)|(?<=EPOCH)|(?<=STEP)|(?<=ITER))"
+    rb"(?:(?<![\w.@])(?<![A-Za-z]-)|(?<=[Ee]poch)|(?<=[Ss]tep)|(?<=[Ii]ter)|(?<=EPOCH)|(?<=STEP)|(?<=ITER))"
     rb"(?:(?<![\w.)\]])[-+])?"
     rb"(?>(?:\d{1,3}(?:,\d{3})+(?![\d,])(?:\.\d+)?|\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?"
     rb"|(?<!of )(?<!no )(?<!any )(?i:nan|infinity|inf)(?:\.0)?)"
@@ -37,7 +37,7 @@ _DRAWN_BAR = re.compile(
     rb"|(?:\xe2\x94[\x80-\x8f]|\xe2\x95[\xb8-\xbf]|\xe2\x96[\x80-\x9f]){3,}"
     rb"[ ]*(?:\xe2\x94[\x80-\x8f]|\xe2\x95[\xb8-\xbf])*"
 )
-_TIME_UNIT = re.compile(rb"(?<=\x01)(?:ns|us|ms|s)(?![A-Za-z_])")
+_TIME_UNIT = re.compile(rb"(?<=\x01) ?(?:ns|us|ms|s)(?![A-Za-z_])")
 _TABS = re.compile(rb" *[\t\x0b\x0c][ \t\x0b\x0c]*")
 _BLANKS = re.compile(rb"  +")
 _BEFORE = re.compile(rb"(?<=[^\w\s\x01-\x05])[ \t](?=\x01)")
@@ -86,7 +86,7 @@ def pattern(skeleton: bytes, wanted: Set[int], units: Set[int] = frozenset()) ->
             if at + 1 < len(parts) and _punctuation(parts[at + 1][:1]):
                 out.append(rb"[ \t]*")
         elif part == UNIT:
-            out.append(rb"([num]?s)" if slot in units else rb"[num]?s")
+            out.append(rb"[ \t]?([num]?s)" if slot in units else rb"[ \t]?[num]?s")
         elif part in _PATTERNS:
             out.append(_PATTERNS[part])
         elif part.isspace():

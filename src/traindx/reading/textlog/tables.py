@@ -10,6 +10,7 @@ from traindx.reading.textlog.fields import Slot, counter_of
 from traindx.reading.textlog.skeleton import NUMBER
 
 _LOOK_BACK = 4
+_RULE = re.compile(r"[-=+: ]+")
 _VALUE = re.compile(r"[=:]\s*[-+.\d]|^[-+]?\d+(\.\d*)?$")
 _BAR = re.compile(rb":\s*\d+%\|")
 
@@ -26,7 +27,9 @@ def header_names(
         for above in range(at - 1, max(at - 1 - _LOOK_BACK, -1), -1):
             if bones[above].count(NUMBER) > 3:
                 continue
-            header = _header(lines[above])
+            header = _header(
+                lines[above], lines[above - 1] if above and NUMBER not in bones[above - 1] else b""
+            )
             if header and _fits(header, cells):
                 return _named(header, cells, len(slots))
     return None
@@ -40,11 +43,17 @@ def _cells(bone: bytes) -> list[bytes]:
     return bone.split()
 
 
-def _header(line: bytes) -> list[str]:
-    """Cells of a header line; empty when nothing in it is a known metric or counter."""
+def _header(line: bytes, upper: bytes = b"") -> list[str]:
+    """Cells of a header line; empty when nothing in it is a known metric or counter.
+
+    A header in two rows (`| Mini-batch |` over `| Accuracy |`) is joined cell by cell.
+    """
     plain = _BAR.split(line, maxsplit=1)[0].strip().rstrip(b":")
     if b"|" in plain:
         cells = [text(c.strip()) for c in plain.strip(b"|").split(b"|")]
+        above = [text(c.strip()) for c in upper.strip().strip(b"|").split(b"|")]
+        if len(above) == len(cells) and not any(_RULE.fullmatch(c) for c in above):
+            cells = [f"{a} {b}".strip() for a, b in zip(above, cells, strict=True)]
     elif b"," in plain:
         cells = [text(c.strip()) for c in plain.split(b",")]
     elif re.search(rb"\t|  ", plain):

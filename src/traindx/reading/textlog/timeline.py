@@ -55,8 +55,6 @@ def date_lines(seen: list[Seen], marks: list[tuple[int, str]]) -> Timeline:
         _inherit(part, axis, track_offsets, track_steps)
     _scopes(parts, axis)
     spans = _spans(track_offsets, track_steps)
-    if axis == "row":
-        _count_rows(parts)
     return Timeline(axis, parts, spans, track_offsets, track_steps)
 
 
@@ -168,18 +166,14 @@ def _spans(offsets: IntArray, steps: FloatArray) -> list[Span]:
     return spans
 
 
-def _count_rows(parts: list[Dated]) -> None:
-    """Without any counter, the n-th line of a shape is step n."""
-    for part in parts:
-        part.steps = np.arange(part.seen.offsets.size, dtype=float)
-
-
 def values_of(
     part: Dated, slot: int, within: Span
 ) -> tuple[IntArray, FloatArray, FloatArray, BoolArray | None]:
     """Offsets, steps, values and whether a bar was full, of one slot where the log wrote a number."""
     offsets, steps, values = part.seen.offsets, part.steps, part.seen.columns[slot]
-    ok = present(values) & part.keep & np.isfinite(steps)
+    ok = present(values) & part.keep
+    if part.level != "none" or np.isfinite(steps).any():
+        ok &= np.isfinite(steps)
     ok &= (offsets >= within.begin) & (offsets < within.end)
     for offset, step, _ in within.resumes:
         ok &= ~((offsets < offset) & (steps >= step))

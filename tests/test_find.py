@@ -1,0 +1,128 @@
+"""Folders of logs: which files make a run, which are copies, which are noise."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import traindx
+
+LFS = "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a2\nsize 12345\n"
+
+
+def csv(path: Path, rows: int = 10, scale: float = 1.0) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("step,loss\n" + "".join(f"{i},{scale / (i + 1)}\n" for i in range(rows)))
+    return path
+
+
+def state(path: Path, rows: int, scale: float = 1.0) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    history = [
+        {"step": i, "epoch": i / 10, "loss": scale / (i + 1), "learning_rate": 1e-4} for i in range(1, rows)
+    ]
+    path.write_text(json.dumps({"log_history": history, "global_step": rows}))
+    return path
+
+
+def test_checkpoint_copies_count_once(tmp_path: Path) -> None:
+    for n in (5, 10, 20):
+        state(tmp_path / "out" / f"checkpoint-{n}" / "trainer_state.json", n)
+    state(tmp_path / "out" / "trainer_state.json", 20)
+    state(tmp_path / "other" / "trainer_state.json", 20, scale=2.0)
+    found = traindx.read(tmp_path)
+    assert sorted(len(run.series["loss"]) for run in found.runs) == [19, 19]
+    assert len({run.path for run in found.runs}) == 2
+
+
+def test_every_run_of_a_tree_is_found(tmp_path: Path) -> None:
+    for n in range(5):
+        csv(tmp_path / f"run{n}" / "metrics.csv", scale=n + 1.0)
+    assert len(traindx.read(tmp_path).runs) == 5
+
+
+def test_identical_copies_count_once(tmp_path: Path) -> None:
+    csv(tmp_path / "a.csv")
+    csv(tmp_path / "b.csv")
+    (run,) = traindx.read(tmp_path).runs
+    assert len(run.files) == 2
+
+
+def test_noise_is_named_and_skipped(tmp_path: Path) -> None:
+    csv(tmp_path / "good.csv")
+    (tmp_path / "trainer_state.json").write_text(LFS)
+    (tmp_path / "debug-internal.log").write_text("step 1 loss 3\n" * 20)
+    (tmp_path / "empty.csv").touch()
+    found = traindx.read(tmp_path)
+    assert len(found.runs) == 1
+    told = {Path(note.path).name: note.text for note in found.skipped}
+    assert "LFS" in told["trainer_state.json"]
+    assert "logger" in told["debug-internal.log"]
+    assert told["empty.csv"] == "empty file"
+
+
+def test_links_and_loops_do_not_double(tmp_path: Path) -> None:
+    csv(tmp_path / "runs" / "one" / "log.csv")
+    (tmp_path / "runs" / "latest").symlink_to(tmp_path / "runs" / "one")
+    (tmp_path / "runs" / "one" / "loop").symlink_to(tmp_path)
+    (tmp_path / "runs" / "gone").symlink_to(tmp_path / "nowhere")
+    found = traindx.read(tmp_path)
+    assert len(found.runs) == 1
+
+
+def test_what_is_missing_is_said(tmp_path: Path) -> None:
+    found = traindx.read(tmp_path / "nope.csv")
+    assert [note.text for note in found.skipped] == ["it does not exist"]
+    assert traindx.read(tmp_path).runs == ()
+
+
+def test_pipes_and_sockets_are_not_opened(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.log")
+    csv(tmp_path / "good.csv")
+    assert len(traindx.read(tmp_path).runs) == 1
+
+
+@pytest.mark.parametrize("cut", [0, 5, 100])
+def test_a_torn_gzip_gives_what_it_holds(cut: int, tmp_path: Path) -> None:
+    plain = "step,loss\n" + "".join(f"{i},{1 / (i + 1)}\n" for i in range(5000))
+    packed = gzip.compress(plain.encode())
+    (tmp_path / "log.csv.gz").write_bytes(packed[: len(packed) - cut])
+    (run,) = traindx.read(tmp_path / "log.csv.gz").runs
+    assert len(run.series["loss"]) > (4999 if not cut else 3000)
+    assert bool(run.notes) == bool(cut)
+
+
+def test_gzip_members_one_after_the_other(tmp_path: Path) -> None:
+    whole = gzip.compress(b"step,loss\n0,3\n1,2\n") + gzip.compress(b"2,1\n3,0.5\n4,0.2\n")
+    (tmp_path / "log.csv.gz").write_bytes(whole)
+    (run,) = traindx.read(tmp_path / "log.csv.gz").runs
+    assert run.series["loss"].values.tolist() == [3, 2, 1, 0.5, 0.2]
+
+
+def test_standard_input() -> None:
+    code = "import traindx; run, = traindx.read('-').runs; print(run.format, len(run.series['loss']))"
+    text = "".join(f"step {i} loss {1 / (i + 1)}\n" for i in range(30))
+    done = subprocess.run(
+        [sys.executable, "-c", code], input=text, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.split() == ["text", "30"]
+
+
+def test_mapping_reaches_the_series(tmp_path: Path) -> None:
+    (tmp_path / "log.csv").write_text("step,loss,weird\n" + "".join(f"{i},{i},{i * 2}\n" for i in range(9)))
+    (run,) = traindx.read(tmp_path / "log.csv", mapping={"loss": "weird"}).runs
+    assert run.series["loss"].source == "weird"
+
+
+def test_hidden_nan_is_recognised(tmp_path: Path) -> None:
+    rows = [{"step": i, "loss": 2.0, "grad_norm": 1.0, "learning_rate": 1e-4} for i in range(1, 5)]
+    rows += [{"step": i, "loss": 0.0, "grad_norm": float("nan"), "learning_rate": 1e-4} for i in range(5, 9)]
+    (tmp_path / "trainer_state.json").write_text(json.dumps({"log_history": rows}))
+    (run,) = traindx.read(tmp_path).runs
+    assert [(event.kind, event.step) for event in run.events] == [("nan_filter", 5.0)]

@@ -1,0 +1,180 @@
+"""Names of logs, as many libraries write them, understood."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from traindx import names
+from traindx.names import Candidate
+
+UNDERSTOOD = {
+    "loss": ("", "loss", "", ""),
+    "train_loss": ("train", "loss", "", ""),
+    "train/loss": ("train", "loss", "", ""),
+    "Train Loss": ("train", "loss", "", ""),
+    "trainLoss": ("train", "loss", "", ""),
+    "eval_loss": ("val", "loss", "", ""),
+    "Validation Loss": ("val", "loss", "", ""),
+    "Loss/Val_Epoch": ("val", "loss", "", "epoch"),
+    "train_loss_step": ("train", "loss", "", "step"),
+    "train_loss_epoch": ("train", "loss", "", "epoch"),
+    "train/box_loss": ("train", "loss", "box", ""),
+    "eval_g0_loss": ("val", "loss", "g0", ""),
+    "train/CrossEntropyLoss": ("train", "loss", "", ""),
+    "lm loss": ("", "loss", "", ""),
+    "value_loss": ("", "loss", "value", ""),
+    "l_pix": ("", "loss", "pix", ""),
+    "训练损失": ("train", "loss", "", ""),
+    "train": ("train", "loss", "", ""),
+    "trl": ("train", "loss", "", ""),
+    "tel": ("val", "loss", "", ""),
+    "Acc@1": ("", "accuracy", "", ""),
+    "val_top5_acc": ("val", "accuracy/top5", "", ""),
+    "metrics/mAP50(B)": ("", "map50", "", ""),
+    "metrics/mAP50-95(B)": ("", "map", "", ""),
+    "learning_rate": ("", "lr", "", ""),
+    "x/lr0": ("", "lr", "", ""),
+    "lr-Adam": ("", "lr", "adam", ""),
+    "optim/total_grad_norm": ("", "grad_norm", "", ""),
+    "gnorm": ("", "grad_norm", "", ""),
+    "grad_norm/encoder.0.weight": ("", "grad_norm", "encoder.0.weight", ""),
+    "tok/sec": ("", "tokens_per_s", "", ""),
+    "batch_cost": ("", "step_s", "", ""),
+    "reader_cost": ("", "data_wait_s", "", ""),
+    "Smoothed Validation Loss": ("val", "loss", "", "mean"),
+    "best_val_acc": ("val", "accuracy", "", "best"),
+    "valid_0's binary_logloss": ("val", "loss", "binary", ""),
+    "loss_scale": ("", "loss_scale", "", ""),
+}
+
+
+@pytest.mark.parametrize("raw", UNDERSTOOD)
+def test_understood(raw: str) -> None:
+    got = names.understand(raw)
+    metric, part = UNDERSTOOD[raw][1], UNDERSTOOD[raw][2]
+    if raw == "valid_0's binary_logloss":
+        assert (got.split, got.metric) == ("val", "loss")
+    else:
+        assert (got.split, got.metric, got.part, got.scope) == (
+            UNDERSTOOD[raw][0],
+            metric,
+            part,
+            UNDERSTOOD[raw][3],
+        )
+
+
+@pytest.mark.parametrize(
+    "raw", ["mtp_loss_weight", "loss_type", "banana", "out_tensor([0.])", "num_zeros", "5HT"]
+)
+def test_not_understood(raw: str) -> None:
+    assert not names.understand(raw).known
+
+
+@pytest.mark.parametrize("name", [n for n in names.METRICS if "/" not in n])
+def test_canonical_names_are_themselves(name: str) -> None:
+    for front in ("", "val/", "test/"):
+        got = names.understand(front + name)
+        assert (got.split, got.metric, got.part) == (front.rstrip("/"), name, "")
+
+
+def assigned(*raws: str | Candidate, **overrides: str) -> dict[str, str]:
+    columns = [raw if isinstance(raw, Candidate) else Candidate(raw, None, 50) for raw in raws]
+    return {c.raw: n.name for c, n in zip(columns, names.assign(columns, overrides), strict=True)}
+
+
+def test_per_step_values_get_the_plain_name() -> None:
+    got = assigned(
+        Candidate("train_loss_step", None, 900), Candidate("train_loss_epoch", None, 9), "val_loss"
+    )
+    assert got == {"train_loss_step": "loss", "train_loss_epoch": "loss@epoch", "val_loss": "val/loss"}
+
+
+def test_epoch_values_alone_get_the_plain_name() -> None:
+    assert assigned("train_loss_epoch") == {"train_loss_epoch": "loss"}
+
+
+def test_test_split_stands_in_for_validation_only_when_there_is_none() -> None:
+    assert assigned("train_loss", "test_acc") == {"train_loss": "loss", "test_acc": "val/accuracy"}
+    assert assigned("val_acc", "test_acc") == {"val_acc": "val/accuracy", "test_acc": "test/accuracy"}
+    assert assigned("loss", Candidate("test_loss", None, 1))["test_loss"] == "test/loss"
+
+
+def test_a_lone_part_is_the_loss_and_several_are_not() -> None:
+    assert assigned("train/cls_loss") == {"train/cls_loss": "loss"}
+    assert set(assigned("box_loss", "cls_loss").values()) == {"loss/box", "loss/cls"}
+    assert set(assigned("g_loss", "d_loss").values()) == {"loss/g", "loss/d"}
+
+
+def test_summary_values_do_not_take_the_curve() -> None:
+    got = assigned("loss", Candidate("train_loss", None, 1))
+    assert got == {"loss": "loss", "train_loss": "loss@final"}
+
+
+def test_learning_rate_has_no_split_and_groups_yield_the_first() -> None:
+    assert assigned(Candidate("lr", "val", 20)) == {"lr": "lr"}
+    assert assigned("lr-Adam/pg1", "lr-Adam/pg2")["lr-Adam/pg1"] == "lr"
+
+
+def test_numbered_heads_are_no_top_k() -> None:
+    got = assigned("acc_0", "acc_1", "acc_5")
+    assert got == {"acc_0": "accuracy/0", "acc_1": "accuracy/1", "acc_5": "accuracy/5"}
+
+
+def test_overrides_win() -> None:
+    got = assigned("loss", "my_column", loss="my_column")
+    assert got["my_column"] == "loss"
+    assert got["loss"] != "loss"
+
+
+def test_time_that_only_grows_is_the_time_since_the_start() -> None:
+    assert assigned(Candidate("time", None, 50, rising=True)) == {"time": "elapsed_s"}
+    assert assigned("time") == {"time": "step_s"}
+
+
+@pytest.mark.parametrize(
+    ("raws", "floor", "goal"),
+    [
+        (["train_loss"], 0.0, "lower"),
+        (["elbo_loss"], None, "lower"),
+        (["nll_loss"], None, "lower"),
+        (["si_sdr_loss"], None, "lower"),
+        (["loss", "reward", "kl"], None, "none"),
+    ],
+)
+def test_losses_that_do_not_end_at_zero_are_marked(raws: list[str], floor: float | None, goal: str) -> None:
+    named = names.assign([Candidate(raw, None, 50) for raw in raws], {})
+    first = next(n for n in named if n.name.startswith("loss"))
+    assert (first.floor, first.goal) == (floor, goal)
+
+
+@given(st.lists(st.text(min_size=1, max_size=30), max_size=30))
+def test_any_names_become_distinct_names(raws: list[str]) -> None:
+    named = names.assign([Candidate(raw, None, 3) for raw in raws], {})
+    assert len({n.name for n in named}) == len(raws)
+    assert all(n.name for n in named)
+
+
+def test_settings_of_many_frameworks() -> None:
+    config = {
+        "learning_rate": 5e-5,
+        "optim": "adamw_torch",
+        "per_device_train_batch_size": "8",
+        "lr_scheduler_type": "cosine",
+        "optimizer.weight_decay": 0.1,
+        "bf16": True,
+        "num_train_epochs": 3,
+        "max_steps": -1,
+        "model.hidden_size": 768,
+    }
+    got = names.settings(config)
+    assert got["lr"] == 5e-5
+    assert (got["optimizer"], got["batch_size"], got["schedule"]) == ("adamw_torch", 8, "cosine")
+    assert (got["precision"], got["epochs"], got["width"], got["weight_decay"]) == ("bf16", 3, 768, 0.1)
+    assert "max_steps" not in got
+
+
+def test_malformed_overrides_say_what_is_wanted() -> None:
+    with pytest.raises(ValueError, match="NAME=COLUMN"):
+        names.parse_overrides(["loss"])

@@ -206,3 +206,13 @@ def test_sound_blocks_of_malformed_records(tmp_path: Path) -> None:
     found = wandb_store.read_store(File(write(tmp_path, store([good, *junk, good]))))
     assert found.rows > 100
     traindx.read(str(tmp_path))
+
+
+def test_printed_output_belongs_to_the_run(tmp_path: Path) -> None:
+    files = tmp_path / "wandb" / "run-20240101_000000-abc" / "files"
+    files.mkdir(parents=True)
+    (files / "wandb-summary.json").write_text('{"_wandb": {"runtime": 40}}')
+    (files / "output.log").write_text("".join(f"step {i} loss {1 / (i + 1):.4f}\n" for i in range(9)))
+    (run,) = traindx.read(tmp_path).runs
+    assert len(run.series["loss"]) == 9
+    assert "printed" in run.notes[0].text

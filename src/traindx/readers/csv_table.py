@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from traindx.core import BoolArray, FloatArray
 
 _SUFFIXES = (".csv", ".tsv", ".tab", ".dat")
+# A header of 100,000 columns does not fit into the head.
+_WIDE_BYTES = 8 << 20
 _SPEAKS = re.compile(r"loss|acc|metric|train|valid|eval|history|curve|learning|reward|perplexity|error", re.I)
 _TAG = re.compile(r"(?:^|-)tag-(?P<tag>.+)$")
 _BINARY = re.compile(rb"[\x01-\x06\x0e-\x1a]")
@@ -41,10 +43,11 @@ def claim(file: File) -> Claim | None:
     start = file.head[:4096]
     if start.lstrip()[:1] in (b"{", b"[", b"<") or _BINARY.search(start):
         return None
-    found = csvs.peek(file.head)
+    listed = file.name.lower().endswith(_SUFFIXES)
+    wide = listed and b"\n" not in file.head and file.size > len(file.head)
+    found = csvs.peek(file.read(_WIDE_BYTES) if wide else file.head)
     if found is None or not found.table.values:
         return None
-    listed = file.name.lower().endswith(_SUFFIXES)
     if not listed and (found.words > 0.2 or found.ragged > 0.1 or not found.layout.named):
         return None
     if found.layout.delimiter == SPACE and (found.words > 0.05 or found.ragged > 0.1):

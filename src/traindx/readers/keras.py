@@ -76,6 +76,8 @@ def _is_history(file: File) -> bool:
     curves = _curves(found)
     told = [name for name in curves if names.understand(name).metric in ("loss", "accuracy")]
     others = _history_part(found).keys() - curves.keys()
+    if any(names.axis_of(name) == "step" for name in curves):
+        return False
     return bool(told) and len(others) <= len(curves)
 
 

@@ -35,7 +35,8 @@ if TYPE_CHECKING:
 
 _SUMMARY = "wandb-summary.json"
 _RUN_FOLDER = re.compile(r"^(offline-)?run-\d{8}_\d{6}-[^/]+$|^latest-run$")
-_PARTS = {"config.yaml", "wandb-metadata.json"}
+_OUTPUT = "output.log"
+_PARTS = {"config.yaml", "wandb-metadata.json", _OUTPUT}
 _JSON_LIMIT = 64 * 1024 * 1024
 
 
@@ -89,10 +90,27 @@ def read(bundle: Bundle) -> Iterable[Log]:
         else:
             config = {**_unwrapped(store.config), **config}
     if not logs:
-        logs = [_last_values(summary, config)]
+        logs = _printed(bundle, config) or [_last_values(summary, config)]
     for number, log in enumerate(logs, 1):
         log.name = f"part {number}" if len(logs) > 1 else ""
     return logs
+
+
+def _printed(bundle: Bundle, config: dict[str, object]) -> list[Log]:
+    """Without a history, what the run printed."""
+    from traindx.reading.textlog.read import logs_of
+
+    for file in bundle.files:
+        if file.name == _OUTPUT:
+            try:
+                logs = logs_of(file)
+            except Unreadable:
+                return []
+            for log in logs:
+                log.config = {**log.config, **config}
+                log.notes.append("no history was logged; these are the numbers the run printed")
+            return logs
+    return []
 
 
 def _store(file: File) -> Store:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import stat
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
+
 from traindx.core import Findings, Note, Run, Unreadable
 from traindx.reading.assemble import run_from_log
-from traindx.reading.source import File, natural, reason, stdin_file
+from traindx.reading.source import File, natural, pipe_file, reason, stdin_file
 from traindx.units import Bundle, Claim, Reader, readers
 
 _SKIP_FOLDERS = {
@@ -37,30 +40,32 @@ def find_runs(paths: Sequence[str], *, mapping: Mapping[str, str] | None = None)
     """Every run below the given paths ('-' is standard input)."""
     skipped: list[Note] = []
     runs: list[Run] = []
-    for path in paths:
-        named = path == "-" or Path(path).is_file()
-        files = list(_files(path, skipped))
-        for reader, bundle in _bundles(files, skipped, named=named):
-            runs += _read(reader, bundle, skipped, mapping)
-    return Findings(tuple(_without_copies(runs)), tuple(skipped))
+    with np.errstate(all="ignore"):
+        for path in paths:
+            files, named = _files(path, skipped)
+            for reader, bundle in _bundles(files, skipped, named=named):
+                runs += _read(reader, bundle, skipped, mapping)
+        return Findings(tuple(_without_copies(runs)), tuple(skipped))
 
 
-def _files(path: str, skipped: list[Note]) -> Iterator[File]:
-    if path == "-":
-        yield stdin_file()
-        return
-    root = Path(path)
+def _files(path: str, skipped: list[Note]) -> tuple[list[File], bool]:
+    """The files of one path, and whether the user named the file itself."""
     try:
-        is_folder = root.is_dir()
-        if not is_folder and not root.exists():
-            raise FileNotFoundError
+        if path == "-":
+            return [stdin_file()], True
+        mode = os.stat(path).st_mode
+        if stat.S_ISDIR(mode):
+            return list(_walk(Path(path), skipped)), False
+        if stat.S_ISFIFO(mode):
+            return [pipe_file(Path(path))], True
+        if stat.S_ISREG(mode):
+            return [File(Path(path), path)], True
+        skipped.append(Note(path, "not a regular file"))
     except OSError as error:
         skipped.append(Note(path, reason(error)))
-        return
-    if not is_folder:
-        yield File(root, path)
-        return
-    yield from _walk(root, skipped)
+    except Unreadable as error:
+        skipped.append(Note(path, str(error)))
+    return [], True
 
 
 def _walk(root: Path, skipped: list[Note]) -> Iterator[File]:
@@ -71,14 +76,14 @@ def _walk(root: Path, skipped: list[Note]) -> Iterator[File]:
 
     for folder, below, names in os.walk(root, followlinks=True, onerror=failed):
         try:
-            stat = os.stat(folder)
+            here = os.stat(folder)
         except OSError:
             below.clear()
             continue
-        if (stat.st_dev, stat.st_ino) in seen:
+        if (here.st_dev, here.st_ino) in seen:
             below.clear()
             continue
-        seen.add((stat.st_dev, stat.st_ino))
+        seen.add((here.st_dev, here.st_ino))
         below[:] = sorted((d for d in below if d not in _SKIP_FOLDERS), key=natural)
         for name in sorted(names, key=natural):
             path = Path(folder, name)
@@ -103,8 +108,8 @@ def _bundles(files: Iterable[File], skipped: list[Note], *, named: bool) -> list
         try:
             why = _noise(file, named=named)
             found = None if why else _claim(file)
-        except Unreadable as error:
-            skipped.append(Note(file.shown, str(error)))
+        except Exception as error:
+            skipped.append(Note(file.shown, _told(error, "the search")))
             continue
         if why:
             skipped.append(Note(file.shown, why))
@@ -149,29 +154,17 @@ def _read(
 ) -> list[Run]:
     try:
         logs = list(reader.read(bundle))
-    except Unreadable as error:
-        logs = []
-        skipped.append(Note(bundle.run, str(error)))
-    except (MemoryError, RecursionError, sqlite3.Error, OSError) as error:
-        logs = []
-        skipped.append(Note(bundle.run, f"the {reader.id} reader gave up: {error or type(error).__name__}"))
     except Exception as error:
-        if os.environ.get("TRAINDX_DEBUG"):
-            raise
         logs = []
-        skipped.append(
-            Note(
-                bundle.run,
-                f"the {reader.id} reader failed ({type(error).__name__}: {error}); please report it",
-            )
-        )
+        skipped.append(Note(bundle.run, _told(error, f"the {reader.id} reader")))
+    shown = bundle.run if bundle.run not in (".", "") else bundle.files[0].shown
     notes = [note for file in bundle.files for note in file.notes]
     runs = []
     for log in logs:
         run = run_from_log(
             log,
-            name=f"{bundle.run} ({log.name})" if log.name else bundle.run,
-            path=bundle.run,
+            name=f"{shown} ({log.name})" if log.name else shown,
+            path=shown,
             format=reader.id,
             files=[file.shown for file in bundle.files],
             notes=notes,
@@ -184,6 +177,17 @@ def _read(
     if not logs:
         skipped.extend(notes)
     return runs
+
+
+def _told(error: Exception, who: str) -> str:
+    """One line for the user; what nobody foresaw comes through when TRAINDX_DEBUG is set."""
+    if isinstance(error, Unreadable):
+        return str(error)
+    if isinstance(error, MemoryError | RecursionError | sqlite3.Error | OSError):
+        return f"{who} gave up: {error or type(error).__name__}"
+    if os.environ.get("TRAINDX_DEBUG"):
+        raise error
+    return f"{who} failed ({type(error).__name__}: {error}); please report it"
 
 
 def _without_copies(runs: list[Run]) -> list[Run]:
@@ -223,27 +227,22 @@ def _join(first: Run, second: Run) -> Run:
 
 def _fingerprint(run: Run) -> tuple[object, ...]:
     """The first point of each of the leading series: equal for copies of one history."""
-    import numpy as np
-
     return tuple(
-        (name, float(s.steps[0]), float(np.float32(s.values[0])))
+        (name, float(s.steps[0]), repr(np.float32(s.values[0])))
         for name, s in list(run.series.items())[:3]
         if len(s)
     )
 
 
 def _prefix(a: Run, b: Run) -> bool:
-    """Whether one run's main curve begins the other's, to single precision."""
-    import numpy as np
-
-    name = next(iter(a.series))
-    x, y = a.series[name], b.series.get(name)
-    if y is None:
+    """Whether every curve the runs share begins the other's, to single precision."""
+    shared = [(a.series[name], b.series[name]) for name in a.series if name in b.series]
+    if not shared or (max(len(x) for x, _ in shared) < 2 and a.points != b.points):
         return False
-    n = min(len(x), len(y))
-    if n < 2 and len(x) != len(y):
-        return False
-    return bool(
-        np.array_equal(x.steps[:n], y.steps[:n])
-        and np.allclose(x.values[:n], y.values[:n], rtol=1e-6, atol=0, equal_nan=True)
-    )
+    for x, y in shared:
+        n = min(len(x), len(y))
+        if not np.array_equal(x.steps[:n], y.steps[:n]):
+            return False
+        if not np.allclose(x.values[:n], y.values[:n], rtol=1e-6, atol=0, equal_nan=True):
+            return False
+    return True

@@ -41,6 +41,8 @@ class Commands(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
+            if sys.stdout is None:
+                raise Failure("standard output is closed: there is nowhere to show the result.")
             result = super().invoke(ctx)
             sys.stdout.flush()
             return result
@@ -51,6 +53,12 @@ class Commands(click.Group):
             ctx.exit(141)
         except (KeyboardInterrupt, click.Abort):
             ctx.exit(130)
+        except OSError as error:
+            _silence_stdout()
+            why = (error.strerror or type(error).__name__).lower()
+            raise Failure(
+                f"the result could not be written: {why}. Free some space, or write elsewhere."
+            ) from None
         except Exception as error:
             if os.environ.get("TRAINDX_DEBUG"):
                 raise

@@ -47,7 +47,7 @@ def _colour() -> bool:
         return False
     if os.environ.get("FORCE_COLOR"):
         return True
-    return sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
+    return sys.stdout is not None and sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
 
 
 def _encodes(text: str) -> bool:
@@ -87,8 +87,13 @@ def save_csv(runs: Sequence[Run], out: str, *, force: bool) -> None:
     from traindx.report.csv import write_points
 
     if out == "-":
+        if hasattr(sys.stdout, "reconfigure"):
+            sys.stdout.reconfigure(errors="backslashreplace")
         write_points(runs, sys.stdout)
         return
+    read = {os.path.realpath(file) for run in runs for file in run.files}
+    if os.path.realpath(out) in read:
+        raise Failure(f"{visible(out)} is one of the logs that were read. Choose another name.")
     try:
         with open(out, "w" if force else "x", encoding="utf-8", newline="") as file:
             write_points(runs, file)

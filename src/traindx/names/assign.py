@@ -54,7 +54,7 @@ def assign(candidates: Sequence[Candidate], overrides: Mapping[str, str]) -> lis
     test_is_val = not any(m.split == "val" for m in meanings) and any(
         m.split == "test" and c.points > 1 for m, c in zip(meanings, candidates, strict=True)
     )
-    raws = " ".join(c.raw.lower() for c in candidates)
+    rl = bool(_RL.search(" ".join(c.raw.lower() for c in candidates)))
     taken: dict[str, int] = {}
     order = sorted(range(len(candidates)), key=lambda i: _priority(candidates[i], meanings[i], forced))
     result: dict[int, Named] = {}
@@ -68,7 +68,7 @@ def assign(candidates: Sequence[Candidate], overrides: Mapping[str, str]) -> lis
         while name in taken:
             name, n = f"{base}#{n}", n + 1
         taken[name] = i
-        result[i] = _named(name, candidate, raws)
+        result[i] = _named(name, candidate, rl)
     _promote_total(result, candidates, taken)
     return [result[i] for i in range(len(candidates))]
 
@@ -152,16 +152,16 @@ def _spell(
 _RANKS = {"loss": 0, "accuracy": 2, "lr": 4, "grad_norm": 5}
 
 
-def _named(name: str, candidate: Candidate, raws: str) -> Named:
+def _named(name: str, candidate: Candidate, rl: bool) -> Named:
     split, _, rest = name.partition("/") if name.split("/")[0] in ("val", "test") else ("", "", name)
     base = rest.partition("@")[0]
     metric = METRICS.get(base) or METRICS.get(base.partition("/")[0])
     goal: Goal = metric.goal if metric else "none"
     floor = metric.floor if metric else None
     if base.startswith("loss"):
-        if _UNBOUNDED.search(candidate.raw.lower()) or _RL.search(raws):
+        if _UNBOUNDED.search(candidate.raw.lower()) or rl:
             floor = None
-        if _RL.search(raws) and not split:
+        if rl and not split:
             goal = "none"
         if base != "loss" and gan_side(candidate.raw):
             goal, floor = "none", None

@@ -13,6 +13,7 @@ sets are left alone. Without a header the file name must speak of metrics.
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import PurePath
 from typing import TYPE_CHECKING
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from traindx.core import BoolArray, FloatArray
 
 _SUFFIXES = (".csv", ".tsv", ".tab", ".dat")
+_PLAIN_SUFFIXES = ("", ".log", ".txt", ".out", ".data", ".res")
 # A header of 100,000 columns does not fit into the head.
 _WIDE_BYTES = 8 << 20
 _SPEAKS = re.compile(r"loss|acc|metric|train|valid|eval|history|curve|learning|reward|perplexity|error", re.I)
@@ -44,6 +46,8 @@ def claim(file: File) -> Claim | None:
     if start.lstrip()[:1] in (b"{", b"[", b"<") or _BINARY.search(start):
         return None
     listed = file.name.lower().endswith(_SUFFIXES)
+    if not listed and os.path.splitext(file.name)[1].lower() not in _PLAIN_SUFFIXES:
+        return None
     wide = listed and b"\n" not in file.head and file.size > len(file.head)
     found = csvs.peek(file.read(_WIDE_BYTES) if wide else file.head)
     if found is None or not found.table.values:

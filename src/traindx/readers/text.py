@@ -47,13 +47,11 @@ def claim(file: File) -> Claim | None:
         head = file.read(_HOLE).lstrip(b"\0")[: len(head)]
     if head.startswith((b"\xff\xfe", b"\xfe\xff")):
         return Claim(run=file.shown)
-    plain = clean(head)
-    odd = sum(1 for byte in head[:4096] if 0 < byte < 7 or 14 <= byte < 27)
-    if (
-        odd > 0.02 * min(len(head), 4096)
-        or head.count(b"\0") > 0.9 * len(head)
-        or not re.search(rb"\d", plain)
-    ):
+    body = head.replace(b"\0", b"")
+    odd = sum(1 for byte in body[:4096] if byte < 7 or 14 <= byte < 27 or byte == 127)
+    if odd > 0.02 * min(len(body), 4096) or not body:
+        return None
+    if file.size <= len(file.head) and not re.search(rb"\d", clean(body)):
         return None
     return Claim(run=file.shown)
 

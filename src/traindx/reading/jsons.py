@@ -29,7 +29,7 @@ MAX_DOCUMENT = 256 << 20
 MAX_COLUMNS = 200_000
 _DEPTH = 8
 _NUMBER_STARTS = "0123456789+-. nNiI"
-_STRUCTURE = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{},]|"', re.DOTALL)
+_STRUCTURE = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[\[\]{},]|"', re.DOTALL)
 
 
 def load(data: bytes) -> object:

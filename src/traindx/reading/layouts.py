@@ -16,7 +16,6 @@ MAX_COLUMNS = 200_000
 SPACE = " "
 _DELIMITERS = ("\t", ";", "|", ",")
 _QUOTED = re.compile(r'"(?:[^"]|"")*"')
-_TRAILING_BLANKS = re.compile(r" +$")
 
 
 @dataclass(frozen=True)
@@ -80,7 +79,7 @@ def split_line(line: str, delimiter: str) -> list[str]:
 
 def _delimiter(lines: Sequence[str]) -> str:
     """The delimiter that cuts most lines into equally many cells."""
-    bare = [_QUOTED.sub("q", _TRAILING_BLANKS.sub("", line)) for line in lines]
+    bare = [_QUOTED.sub("q", line.rstrip(" ")) for line in lines]
     best, best_score = SPACE, 0.0
     for delimiter in _DELIMITERS:
         counts = Counter(line.count(delimiter) for line in bare)

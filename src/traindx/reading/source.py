@@ -17,6 +17,7 @@ from traindx.core import Note, Unreadable
 
 HEAD_BYTES = 64 * 1024
 CHUNK_BYTES = 8 * 1024 * 1024
+_UNPACK_LIMIT = 4 << 30
 _GZIP_MAGIC = b"\x1f\x8b"
 
 
@@ -99,8 +100,12 @@ class File:
         if not self.gzipped:
             return self.path
         target = _scratch() / f"{abs(hash(self.shown)):x}-{self.name}"
+        left = _UNPACK_LIMIT
         with open(target, "wb") as out:
             for chunk in self.chunks():
+                left -= len(chunk)
+                if left < 0:
+                    raise Unreadable("it unpacks to more than 4 GB; unpack it by hand to read it")
                 out.write(chunk)
         return target
 
@@ -116,10 +121,22 @@ class File:
 
 def stdin_file() -> File:
     """Standard input, spooled to disk so that readers may look twice."""
-    target = _scratch() / "stdin"
+    if sys.stdin is None:
+        raise Unreadable("standard input is closed")
+    return _spooled(sys.stdin.buffer, "-")
+
+
+def pipe_file(path: Path) -> File:
+    """A named pipe or a shell's `<(...)`, spooled like standard input."""
+    with open(path, "rb") as pipe:
+        return _spooled(pipe, str(path))
+
+
+def _spooled(stream: IO[bytes], shown: str) -> File:
+    target = _scratch() / f"piped-{len(os.listdir(_scratch()))}"
     with open(target, "wb") as out:
-        shutil.copyfileobj(sys.stdin.buffer, out)
-    return File(target, "-")
+        shutil.copyfileobj(stream, out)
+    return File(target, shown)
 
 
 def reason(error: OSError) -> str:

@@ -220,7 +220,8 @@ def segments(steps: FloatArray) -> list[Segment]:
     back = _falls(steps)
     low, high = (float(np.nanmin(steps)), float(np.nanmax(steps))) if back.size else (0.0, 0.0)
     again = steps[back] <= low + 0.01 * (high - low)
-    if not back.size or (~again).sum() > max(20, 0.05 * steps.size):
+    short = again.sum() > 200 and steps.size < 4 * again.sum()
+    if not back.size or short or (~again).sum() > max(20, 0.05 * steps.size):
         return [Segment(0, steps.size)]
     ups = np.diff(steps[: 1 << 20])
     stride = float(np.median(ups[ups > 0])) if (ups > 0).any() else 1.0

@@ -165,6 +165,6 @@ def _lines(text: str) -> Iterator[tuple[str, object]]:
     for line in text.splitlines()[:_NODES]:
         found = _LINE.match(line)
         if found and found["value"]:
-            value = re.sub(r"\s+#.*", "", found["value"]).strip()
+            value = found["value"].partition(" #")[0].strip()
             quoted = re.fullmatch(r"(['\"])(.*)\1", value)
             yield found["key"], quoted[2] if quoted else scalar(value)

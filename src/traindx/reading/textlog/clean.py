@@ -6,7 +6,7 @@ import codecs
 import re
 from collections.abc import Iterable, Iterator
 
-_ANSI = re.compile(rb"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)|[@-Z\\-_])")
+_ANSI = re.compile(rb"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b\n]{0,500}(?:\x07|\x1b\\)|[@-Z\\-_])")
 _MARKS = re.compile(rb"[\x01-\x07\x0e-\x1a\x1c-\x1f]+")
 _LINE_LIMIT = 1 << 20
 

@@ -28,7 +28,7 @@ _PARAMETERS = re.compile(
     r"|param(?:eter)?s?(?: count)?\s*[:=]\s*(\d[\d,]*(?:\.\d+)?)\s*([KMB])?\b)",
     re.I,
 )
-_BRACES = re.compile(r"\{.*\}|\w\(\w+=.*\)")
+_BLANKS = re.compile(r"[ \t]{2,}")
 _CODE = re.compile(
     r"^\s*(?:def |class |import |from \S+ import|return\b|if |for |while |with |@|#|assert |print\(|self\.)"
     r"|\w\(.*\)\s*$|\w\[.*\]\s*="
@@ -43,14 +43,18 @@ def settings_in(region: bytes) -> dict[str, object]:
     for raw in region.split(b"\n")[:_MOST_LINES]:
         if not raw.strip() or len(raw) > 20_000:
             continue
-        line = text(raw)
+        line = _BLANKS.sub(" ", text(raw))
         stamp = _STAMP.match(line)
         body = _ORIGIN.sub("", line[stamp.end() :], count=1) if stamp else _BULLET.sub("", line, count=1)
-        if (count := _parameter_count(body)) and count > float(str(found.get("model_parameters", 0))):
+        if (
+            len(body) < 400
+            and (count := _parameter_count(body))
+            and count > float(str(found.get("model_parameters", 0)))
+        ):
             found["model_parameters"] = count
         if _looks_nested(body):
             found.update(nested_settings(raw))
-        elif not _CODE.search(body):
+        elif len(body) < 2000 and not _CODE.search(body):
             _line(body, found)
     return found
 
@@ -61,11 +65,20 @@ def _looks_nested(body: str) -> bool:
     )
 
 
+def _insides(line: str) -> list[str]:
+    """What stands between the first opening and the last closing brace, and likewise for `Name(a=`."""
+    found = []
+    for opener, closer in ((re.search(r"\{", line), "}"), (re.search(r"\w\(\w+=", line), ")")):
+        if opener and (end := line.rfind(closer)) > opener.start():
+            found.append(line[opener.start() : end + 1])
+    return found
+
+
 def nested_settings(raw: bytes) -> dict[str, object]:
     """The pairs inside the `{...}` or `Name(...)` of one line."""
     found: dict[str, object] = {}
     line = text(raw)
-    for inside in _BRACES.findall(line):
+    for inside in _insides(_BLANKS.sub(" ", line)):
         for key, value in _PAIR.findall(inside)[:400]:
             if not value.endswith("("):
                 _keep(key, value, found)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from traindx import names
@@ -11,17 +12,24 @@ from traindx.reading.textlog.shapes import CODE, Shape, find_roles, telling
 from traindx.reading.textlog.skeleton import BAR, NUMBER, pattern, skeletons, slot_count
 from traindx.reading.textlog.tables import header_names
 
-_MAX_SLOTS = 120
+_LONGEST = 8192
+_MAX_SLOTS = 300
 _MAX_SHAPES = 80
+_MAX_RARE = 1500
 _PROBE_LINES = 200
+_HINT = re.compile(rb"(?i)loss|acc|epoch|step|iter|err|ppl|perplex|reward|score|cost|[\x80-\xff]")
 
 
 class Sample:
     """Lines of a cleaned stretch of log, each with its skeleton."""
 
     def __init__(self, cleaned: bytes) -> None:
+        lines = cleaned.split(b"\n")
+        if any(len(line) > _LONGEST for line in lines):
+            lines = [line if len(line) <= _LONGEST else b"" for line in lines]
+            cleaned = b"\n".join(lines)
         self.text = cleaned
-        self.lines = cleaned.split(b"\n")
+        self.lines = lines
         self.bones = skeletons(cleaned)
 
 
@@ -32,6 +40,11 @@ def learn(sample: Sample, known: Sequence[Shape] = ()) -> list[Shape]:
     for number, bone in enumerate(sample.bones):
         if NUMBER in bone and len(bone) < 4000 and bone not in learned:
             groups.setdefault(bone, []).append(number)
+    rare = [bone for bone, where in groups.items() if len(where) < 3]
+    if len(rare) > _MAX_RARE:
+        hinted = [bone for bone in rare if _HINT.search(bone)]
+        for bone in set(rare).difference(hinted[:_MAX_RARE]):
+            del groups[bone]
     shapes = [shape for bone, where in groups.items() if (shape := _shape(bone, where, sample)) is not None]
     return _choose(shapes, known)
 

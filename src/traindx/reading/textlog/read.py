@@ -55,7 +55,7 @@ def logs_of(file: File) -> list[Log]:
 
 def _nothing(sample: bytes) -> str:
     """Why there is no run, with the last sign of progress where one was printed."""
-    bars = re.findall(rb"(\d+)/(\d+) \[\d+:\d\d", sample)
+    bars = re.findall(rb"(\d{1,12})/(\d{1,12}) \[\d{1,4}:\d\d", sample)
     if bars:
         done, total = bars[-1]
         return f"only progress bars, the last at {int(done)} of {int(total)}; no metric was printed"

@@ -71,7 +71,7 @@ def find_roles(shape: Shape, probe: list[np.ndarray]) -> None:
         if slot.kind in ("total", "ignored"):
             continue
         data = probe[i][np.isfinite(probe[i])]
-        whole = bool(data.size) and bool((data == np.floor(data)).all()) and bool((data >= 0).all())
+        whole = bool(data.size) and bool((data == np.floor(data)).all()) and bool((data >= -1).all())
         if slot.kind == "value" and slot.name.split(" ")[-1].lower().strip("[]") in _RANK_WORDS and whole:
             shape.rank = i if shape.rank is None else shape.rank
             continue
@@ -143,7 +143,7 @@ def _whole(data: np.ndarray) -> bool:
         bool(data.size)
         and bool(np.isfinite(data).all())
         and bool((data == np.floor(data)).all())
-        and bool(data.min() >= 0)
+        and bool(data.min() >= -1)
     )
 
 

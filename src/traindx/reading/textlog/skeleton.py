@@ -31,14 +31,14 @@ _STAMP = re.compile(
 _TQDM = re.compile(
     rb"\[[^\[\]<,\n]{0,24}<[^,\[\]\n]{0,24}(?:,[ ]*[^,=\[\]\n]{0,24}?(?:/s|s/|it)[A-Za-z/]{0,8})?(?=[,\]])"
 )
-_PERCENT_BAR = re.compile(rb"\d+%\|[^|\n]{0,2000}\|")
+_PERCENT_BAR = re.compile(rb"\d{1,3}%\|[^|\n]{0,2000}\|")
 _DRAWN_BAR = re.compile(
     rb"\[[=>.\-#* ]{6,}\]"
     rb"|(?:\xe2\x94[\x80-\x8f]|\xe2\x95[\xb8-\xbf]|\xe2\x96[\x80-\x9f]){3,}"
     rb"[ ]*(?:\xe2\x94[\x80-\x8f]|\xe2\x95[\xb8-\xbf])*"
 )
 _TIME_UNIT = re.compile(rb"(?<=\x01) ?(?:ns|us|ms|s)(?![A-Za-z_])")
-_TABS = re.compile(rb" *[\t\x0b\x0c][ \t\x0b\x0c]*")
+_TABS = re.compile(rb" ?[\t\x0b\x0c][ \t\x0b\x0c]*")
 _BLANKS = re.compile(rb"  +")
 _BEFORE = re.compile(rb"(?<=[^\w\s\x01-\x05])[ \t](?=\x01)")
 _AFTER = re.compile(rb"(?<=\x01)[ \t](?=[^\w\s\x01-\x05])")
@@ -53,18 +53,22 @@ def skeletons(buffer: bytes) -> list[bytes]:
     out = _DRAWN_BAR.sub(BAR, out)
     out = _NUMBER.sub(NUMBER, out)
     out = _TIME_UNIT.sub(UNIT, out)
-    out = _BLANKS.sub(b" ", _TABS.sub(b"\t", out))
+    out = _TABS.sub(b"\t", _BLANKS.sub(b" ", out))
     out = _AFTER.sub(b"", _BEFORE.sub(b"", out))
     return [line.strip() for line in out.split(b"\n")]
 
 
 _PARTS = re.compile(rb"[\x01-\x05]|[ \t]+|[^\x01-\x05 \t]+")
-# Captures are loose and quick: what they caught is checked when it becomes a float.
-_LOOSE = rb"([-+.,\deEnaifNAIFtyTY]+)"
+# Atomic: what a number, stamp or bar took is not given back, so that no line is tried twice.
+_CAPTURED = (
+    rb"([-+]?(?>\d++(?:\.\d*+|(?:,\d{3})++(?![\d,])(?:\.\d+)?)?|\.\d++"
+    rb"|[nN][aA][nN](?:\.0)?|[iI][nN][fF](?:inity|INITY)?(?:\.0)?)(?:[eE][-+]?\d++)?)"
+)
+_PASSED = b"(?:" + _CAPTURED[1:]
 _PATTERNS = {
-    STAMP: rb"[\d:.,/\-TZ+_ A-Za-z]{4,40}?",
-    BAR: rb"(?:\d+%)?[\[|]?[^\n|\]]{0,2000}[\]|]?",
-    CLOCK: rb"[^,\]\n]{0,40}(?:,[^,=\]\n]{0,24})?",
+    STAMP: b"(?>" + _STAMP.pattern + b")",
+    BAR: b"(?>" + _PERCENT_BAR.pattern + b"|" + _DRAWN_BAR.pattern + b")",
+    CLOCK: b"(?>" + _TQDM.pattern.removeprefix(rb"\[") + b")",
 }
 
 
@@ -82,7 +86,7 @@ def pattern(skeleton: bytes, wanted: Set[int], units: Set[int] = frozenset()) ->
             slot += 1
             if at and _punctuation(parts[at - 1][-1:]):
                 out.append(rb"[ \t]*")
-            out.append(_LOOSE if slot in wanted else _LOOSE.replace(b"(", b"(?:", 1))
+            out.append(_CAPTURED if slot in wanted else _PASSED)
             if at + 1 < len(parts) and _punctuation(parts[at + 1][:1]):
                 out.append(rb"[ \t]*")
         elif part == UNIT:

@@ -170,16 +170,18 @@ def values_of(
     part: Dated, slot: int, within: Span
 ) -> tuple[IntArray, FloatArray, FloatArray, BoolArray | None]:
     """Offsets, steps, values and whether a bar was full, of one slot where the log wrote a number."""
-    offsets, steps, values = part.seen.offsets, part.steps, part.seen.columns[slot]
-    ok = present(values) & part.keep
+    low, high = np.searchsorted(part.seen.offsets, (within.begin, within.end)).tolist()
+    rows = slice(low, high)
+    offsets, steps, values = part.seen.offsets[rows], part.steps[rows], part.seen.columns[slot][rows]
+    done = part.done[rows] if part.done is not None else None
+    ok = present(values) & part.keep[rows]
     if part.level != "none" or np.isfinite(steps).any():
         ok &= np.isfinite(steps)
-    ok &= (offsets >= within.begin) & (offsets < within.end)
     for offset, step, _ in within.resumes:
         ok &= ~((offsets < offset) & (steps >= step))
     if ok.all():
-        return offsets, steps, values, part.done
-    return offsets[ok], steps[ok], values[ok], part.done[ok] if part.done is not None else None
+        return offsets, steps, values, done
+    return offsets[ok], steps[ok], values[ok], done[ok] if done is not None else None
 
 
 def metric_key(name: str, split: str) -> tuple[str, str]:

@@ -13,18 +13,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import numpy as np
-
 from traindx.reading import csvs, yamls
 from traindx.reading.assemble import Log
 from traindx.reading.headers import header
 from traindx.reading.source import File
-from traindx.reading.tables import Table, logs_from_table
+from traindx.reading.tables import logs_from_table
 from traindx.units import Bundle, Claim, Reader
 
 RESULTS = "results.csv"
 _CONFIGS = ("args.yaml", "opt.yaml", "hyp.yaml")
-_TOTALS = {"loss": "train/", "val/loss": "val/"}
 
 
 def claim(file: File) -> Claim | None:
@@ -51,28 +48,10 @@ def read(bundle: Bundle) -> Iterator[Log]:
         if file.name in _CONFIGS:
             continue
         table = csvs.read_table(file)
-        derived = _add_totals(table)
         for log in logs_from_table(table, step="epoch", axis="epoch", config=config):
             for column in log.columns:
-                column.derived = derived.get(column.name)
                 column.split = "val" if column.name.startswith("metrics/") else None
             yield log
-
-
-def _add_totals(table: Table) -> dict[str, str]:
-    """Add the sums of the loss terms; what each sum is made of."""
-    derived = {}
-    for total, front in _TOTALS.items():
-        terms = [name for name in table.values if name.startswith(front) and name.endswith("_loss")]
-        if len(terms) < 2 or total in table.values or f"{front}loss" in table.values:
-            continue
-        whole = np.logical_and.reduce([table.has(name) for name in terms])
-        if whole.any():
-            with np.errstate(invalid="ignore", over="ignore"):
-                table.values[total] = np.sum([table.values[name] for name in terms], axis=0)
-            table.present[total] = whole
-            derived[total] = " + ".join(terms)
-    return derived
 
 
 READER = Reader("ultralytics", "Ultralytics results", 31, claim, read)

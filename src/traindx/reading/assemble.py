@@ -59,6 +59,7 @@ def run_from_log(
 ) -> Run:
     """Name, order and describe the columns of one log."""
     columns = [c for c in log.columns if c.values.size]
+    columns += _detection_totals(columns)
     chosen = names.assign([_candidate(column) for column in columns], overrides=mapping or {})
     series: dict[str, Series] = {}
     for column, named in sorted(zip(columns, chosen, strict=True), key=lambda pair: pair[1].order):
@@ -82,6 +83,34 @@ def run_from_log(
         notes=tuple(notes) + tuple(Note(path, text) for text in log.notes),
         files=tuple(files),
     )
+
+
+_DETECTION_TERMS = frozenset({"box", "cls", "dfl", "obj", "seg", "pose", "kobj", "angle"})
+
+
+def _detection_totals(columns: Sequence[Column]) -> list[Column]:
+    """The training objective of a YOLO, which logs only its (already weighted) terms: their sum."""
+    totals = []
+    for front, total in (("train/", "loss"), ("val/", "val/loss")):
+        terms = [
+            column
+            for column in columns
+            if column.name.startswith(front)
+            and column.name.removeprefix(front).removesuffix("_loss") in _DETECTION_TERMS
+        ]
+        kinds = {column.name.removeprefix(front).removesuffix("_loss") for column in terms}
+        if not {"box", "cls"} <= kinds or not kinds & {"dfl", "obj"}:
+            continue
+        if any(column.name in (total, f"{front}loss") for column in columns):
+            continue
+        steps = terms[0].steps
+        for column in terms[1:]:
+            steps = steps[np.isin(steps, column.steps)]
+        parts = [column.values[np.isin(column.steps, steps)] for column in terms]
+        if steps.size and all(part.size == steps.size for part in parts):
+            made = " + ".join(column.name for column in terms)
+            totals.append(Column(total, steps, np.sum(parts, axis=0), derived=made))
+    return totals
 
 
 def _candidate(column: Column) -> names.Candidate:

@@ -99,7 +99,7 @@ def _detection_totals(columns: Sequence[Column]) -> list[Column]:
             and column.name.removeprefix(front).removesuffix("_loss") in _DETECTION_TERMS
         ]
         kinds = {column.name.removeprefix(front).removesuffix("_loss") for column in terms}
-        if not {"box", "cls"} <= kinds or not kinds & {"dfl", "obj"}:
+        if not {"box", "cls"} <= kinds:
             continue
         if any(column.name in (total, f"{front}loss") for column in columns):
             continue

@@ -56,7 +56,7 @@ def english(raw: str) -> str:
     return raw if raw.isascii() else _FOREIGN_WORD.sub(lambda m: f" {FOREIGN[m[0].lower()]} ", raw)
 
 
-@lru_cache(maxsize=65536)
+@lru_cache(maxsize=262144)
 def understand(raw: str) -> Meaning:
     """Read one log name into split, metric, part and scope."""
     base, _, scope = raw.strip().rpartition("@")

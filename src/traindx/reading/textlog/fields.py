@@ -21,6 +21,7 @@ _BOUNDARY = re.compile(
     rb"|\xef\xbc\x8c|\xe3\x80\x82"
 )
 _QUALIFIER = re.compile(rb"(?<=\w) ?\(([^()\x01]{1,20})\)$")
+_MEANS = (b"(", b"(avg:", b"(avg", b"(mean:", b"(mean", b"(ave:")
 _SPREAD = (b"+", b"\xc2\xb1", b"+/-", b"+-")
 _COUNTER_BEHIND = re.compile(rb"(?:epoch|batch|iter|step)(?![A-Za-z_])")
 _SOURCE_LINE = re.compile(rb"\w\.(?:py|cc|cpp|cu|c|h|rs|go|java|js|lua):$")
@@ -87,7 +88,7 @@ def _name_one(before: bytes, after: bytes, slots: list[Slot], *, first: bool) ->
     previous = slots[-1] if slots else None
     if previous is not None:
         before = _UNIT.sub(b"", before, count=1)
-        related = _beside(before.strip(), before, after, previous, slots)
+        related = _beside(before.strip(), after, previous, slots)
         if related is not None:
             return related
     if _SOURCE_LINE.search(before):
@@ -105,15 +106,15 @@ def _name_one(before: bytes, after: bytes, slots: list[Slot], *, first: bool) ->
         keyed = bool(name)
     if not name and (right := _right_name(after, any(s.right for s in slots))):
         return Slot(right, right=True)
-    return Slot(name, keyed=keyed, factor=factor)
+    timed = names.understand(name).metric.endswith("_s")
+    return Slot(name, keyed=keyed, factor=factor if timed else 1.0)
 
 
-def _beside(bare: bytes, before: bytes, after: bytes, previous: Slot, slots: list[Slot]) -> Slot | None:
+def _beside(bare: bytes, after: bytes, previous: Slot, slots: list[Slot]) -> Slot | None:
     """A number that belongs to the one before it: a total, a share, a running mean, a spread."""
     here = len(slots)
     if bare.lower() in (b"/", b"of", b"out of") and previous.kind == "value" and previous.total is None:
         previous.total = here
-        previous.percent = bool(re.match(rb"[ )]*\(\x01 ?%|\(", after)) and b"%" in after[:3]
         return Slot(previous.name, "total", of=here - 1)
     if bare == b"=" and previous.kind == "total" and previous.of is not None:
         slots[previous.of].kind = "ignored"
@@ -129,11 +130,7 @@ def _beside(bare: bytes, before: bytes, after: bytes, previous: Slot, slots: lis
         return Slot("", "ignored")
     if bare == b"(" and after.startswith(TIME_UNIT) and not previous.timed:
         return Slot("", "ignored")
-    if (
-        before.strip() in (b"(", b"(avg:", b"(avg", b"(mean:", b"(mean", b"(ave:")
-        and previous.kind == "value"
-        and previous.name
-    ):
+    if bare in _MEANS and previous.kind == "value" and previous.name:
         return Slot(previous.name, "mean", of=here - 1)
     return None
 
@@ -169,8 +166,7 @@ def _left_name(before: bytes, *, whole_line: bool) -> tuple[str, bool, float]:
     left = left[: qualifier.start()] if qualifier else left
     tail = left
     for mark in _BOUNDARY.finditer(left):
-        if mark.end() <= len(left):
-            tail = left[mark.end() :]
+        tail = left[mark.end() :]
     dropped = b""
     for sign in (b"=", b": ", b":"):
         head, found, rest = tail.rpartition(sign)

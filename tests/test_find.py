@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 
 import traindx
 
+SAMPLE_EVENTS = next((Path(__file__).parent / "samples" / "tensorboard").rglob("events.out*"))
 LFS = "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a2\nsize 12345\n"
 
 
@@ -126,3 +128,61 @@ def test_hidden_nan_is_recognised(tmp_path: Path) -> None:
     (tmp_path / "trainer_state.json").write_text(json.dumps({"log_history": rows}))
     (run,) = traindx.read(tmp_path).runs
     assert [(event.kind, event.step) for event in run.events] == [("nan_filter", 5.0)]
+
+
+def test_trainings_of_one_file_are_never_copies(tmp_path: Path) -> None:
+    (tmp_path / "log.csv").write_text("step,loss\n" + "0,3\n1,2\n2,1\n" * 4)
+    assert len(traindx.read(tmp_path).runs) == 4
+
+
+def test_a_path_given_twice_is_read_once(tmp_path: Path) -> None:
+    path = csv(tmp_path / "log.csv")
+    (run,) = traindx.read(path, path).runs
+    assert run.files == (str(path),)
+
+
+def test_equal_losses_do_not_make_copies(tmp_path: Path) -> None:
+    for name, accuracy in (("a", 0.2), ("b", 0.9)):
+        rows = "".join(f"{i},0.6931,{0.1 if i == 0 else accuracy}\n" for i in range(9))
+        (tmp_path / f"{name}.csv").write_text("step,loss,acc\n" + rows)
+    assert len(traindx.read(tmp_path).runs) == 2
+
+
+def test_copies_of_every_history_are_found_and_told(tmp_path: Path) -> None:
+    for name, rows in (("a", 20), ("b", 20), ("c", 8)):
+        text = "".join(f"{i},{'nan' if i == 0 else 1 / i},{0.5 if name == 'a' else i}\n" for i in range(rows))
+        (tmp_path / f"{name}.csv").write_text("step,loss,acc\n" + text)
+    found = traindx.read(tmp_path)
+    assert len(found.runs) == 2
+    (note,) = [note for run in found.runs for note in run.notes]
+    assert "counted once" in note.text
+
+
+def test_two_formats_of_one_folder_are_one_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From outside and from inside the folder."""
+    text = "epoch,step,train_loss,val_loss\n" + "".join(f"{i},{i * 10},{3 - i / 9},\n" for i in range(9))
+    folder = tmp_path / "version_0"
+    folder.mkdir()
+    (folder / "metrics.csv").write_text(text)
+    (folder / "hparams.yaml").write_text("lr: 0.1\n")
+    shutil.copy(SAMPLE_EVENTS, folder)
+    outside = traindx.read(folder).runs
+    monkeypatch.chdir(folder)
+    inside = traindx.read(".").runs
+    assert len(outside) == len(inside)
+    assert [run.formats for run in outside] == [run.formats for run in inside]
+
+
+def test_two_histories_in_one_document(tmp_path: Path) -> None:
+    rows = [{"step": i, "loss": 1.0 / (i + 1)} for i in range(9)]
+    (tmp_path / "folds.json").write_text(json.dumps({"fold1": rows, "fold2": rows}))
+    assert len(traindx.read(tmp_path).runs) == 2
+
+
+def test_a_mark_at_the_start_loses_no_line(tmp_path: Path) -> None:
+    text = "".join(f"step {i} loss {1 / (i + 1):.4f}\n" for i in range(6))
+    (tmp_path / "a.log").write_bytes(text.encode("utf-8-sig"))
+    (tmp_path / "b.log").write_bytes(text.replace("0.", "1.").encode("utf-16"))
+    for run in traindx.read(tmp_path).runs:
+        assert run.series["loss"].steps.tolist() == [0, 1, 2, 3, 4, 5]
+    assert len(traindx.read(tmp_path).runs) == 2

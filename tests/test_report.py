@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from traindx.core import Event, Findings, Note, Run, Series
+from traindx.core import Event, Note, Reading, Run, Series
 from traindx.report.csv import write_points
 from traindx.report.json import runs_document
 from traindx.report.layout import Column, Screen, cells, fit, table
@@ -32,11 +32,11 @@ def series(name: str, values: object, steps: object = None, **more: object) -> S
 
 
 def run_of(*members: Series, **more: object) -> Run:
-    facts = {"name": "r", "path": "r", "format": "csv", "axis": "step", **more}
+    facts = {"name": "r", "path": "r", "formats": ("csv",), "axis": "step", **more}
     return Run(series={s.name: s for s in members}, **facts)  # type: ignore[arg-type]
 
 
-def evil_findings() -> Findings:
+def evil_findings() -> Reading:
     run = run_of(
         series(EVIL, [1, np.nan, np.inf, -1e300, 1e300], source=EVIL, goal="lower", derived=EVIL),
         name=EVIL,
@@ -48,7 +48,7 @@ def evil_findings() -> Findings:
         files=(EVIL, EVIL),
         traits=frozenset({"rl"}),
     )
-    return Findings((run, run), (Note(EVIL, EVIL),))
+    return Reading((run, run), (Note(EVIL, EVIL),))
 
 
 @pytest.mark.parametrize("colour", [False, True])
@@ -185,15 +185,15 @@ def test_tables_give_up_what_matters_least() -> None:
     assert wide[1] == "  " + "a" * 30 + "  1  " + "b" * 30
     assert len(narrow[1]) == 40
     assert "b…" in narrow[1]
-    assert tiny == ["  name           n", "  aaaaaaaaaaaa…  1"] or len(tiny[1]) <= 20
+    assert len(tiny[1]) <= 20
     assert "b" not in tiny[1]
 
 
 def test_many_series_are_cut_but_their_trouble_is_told() -> None:
     members = [series(f"m{i:03}", [1, 2, np.nan if i == 99 else 3]) for i in range(100)]
-    text = "\n".join(render(Findings((run_of(*members),), ()), everything=False, screen=Screen()))
+    text = "\n".join(render(Reading((run_of(*members),), ()), everything=False, screen=Screen()))
     assert "and 76 more series, 1 of them with NaN or Inf; --all shows them" in text
-    text = "\n".join(render(Findings((run_of(*members),), ()), everything=True, screen=Screen()))
+    text = "\n".join(render(Reading((run_of(*members),), ()), everything=True, screen=Screen()))
     assert "m099" in text
 
 

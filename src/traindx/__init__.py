@@ -6,21 +6,21 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from traindx.core import Event, Findings, Note, Run, Series
+    from traindx.core import Event, Note, Reading, Run, Series
     from traindx.engine import read
 
 __version__ = "0.1.0"
 
 _HOMES = {
     "Event": "core",
-    "Findings": "core",
     "Note": "core",
+    "Reading": "core",
     "Run": "core",
     "Series": "core",
     "read": "engine",
 }
 
-__all__ = ["Event", "Findings", "Note", "Run", "Series", "__version__", "read"]
+__all__ = ["Event", "Note", "Reading", "Run", "Series", "__version__", "read"]
 
 
 def __getattr__(name: str) -> object:

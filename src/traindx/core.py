@@ -43,7 +43,11 @@ class Event:
 
 @dataclass(frozen=True, eq=False)
 class Series:
-    """One curve. `steps` never decreases; NaN and Inf in `values` are values the log held."""
+    """One curve. `steps` never decreases; NaN and Inf in `values` are values the log held.
+
+    `axis` says what its steps count: mostly the same for all curves of a run, but a log may count
+    validation by epochs and training by steps.
+    """
 
     name: str
     steps: FloatArray
@@ -53,6 +57,7 @@ class Series:
     floor: float | None = None
     times: FloatArray | None = None
     derived: str | None = None
+    axis: Axis = "step"
 
     def __len__(self) -> int:
         return int(self.values.size)
@@ -60,11 +65,15 @@ class Series:
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """One training as its logs tell it."""
+    """One training as its logs tell it.
+
+    `axis` is what most of its curves are counted by; `formats` are the readers that told it, the main
+    one first.
+    """
 
     name: str
     path: str
-    format: str
+    formats: tuple[str, ...]
     axis: Axis
     series: Mapping[str, Series]
     config: Mapping[str, Scalar] = field(default_factory=lambda: MappingProxyType({}))
@@ -73,6 +82,11 @@ class Run:
     traits: frozenset[str] = frozenset()
     notes: tuple[Note, ...] = ()
     files: tuple[str, ...] = ()
+
+    @property
+    def format(self) -> str:
+        """The reader that told most of it."""
+        return self.formats[0]
 
     @property
     def last_step(self) -> float | None:
@@ -86,7 +100,7 @@ class Run:
 
 
 @dataclass(frozen=True)
-class Findings:
+class Reading:
     """What a search for runs gave: the runs, and what was passed over and why."""
 
     runs: tuple[Run, ...]

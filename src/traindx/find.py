@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from traindx.core import Findings, Note, Run, Unreadable
+from traindx.core import Note, Reading, Run, Series, Unreadable
 from traindx.reading.assemble import run_from_log
 from traindx.reading.source import File, natural, pipe_file, reason, stdin_file
 from traindx.units import Bundle, Claim, Reader, readers
@@ -36,16 +36,18 @@ _NOISE_NAMES = {
 _LFS = b"version https://git-lfs"
 
 
-def find_runs(paths: Sequence[str], *, mapping: Mapping[str, str] | None = None) -> Findings:
+def find_runs(paths: Sequence[str], *, mapping: Mapping[str, str] | None = None) -> Reading:
     """Every run below the given paths ('-' is standard input)."""
     skipped: list[Note] = []
-    runs: list[Run] = []
+    told: dict[str, dict[str, list[Run]]] = {}
     with np.errstate(all="ignore"):
-        for path in paths:
+        for path in dict.fromkeys(p if p == "-" else os.path.normpath(p) for p in paths):
             files, named = _files(path, skipped)
             for reader, bundle in _bundles(files, skipped, named=named):
-                runs += _read(reader, bundle, skipped, mapping)
-        return Findings(tuple(_without_copies(runs)), tuple(skipped))
+                runs = _read(reader, bundle, skipped, mapping)
+                told.setdefault(os.path.abspath(bundle.run), {})[reader.id] = runs
+        joined = [runs for formats in told.values() for runs in _joined(list(formats.values()))]
+        return Reading(tuple(_without_copies(joined)), tuple(skipped))
 
 
 def _files(path: str, skipped: list[Note]) -> tuple[list[File], bool]:
@@ -157,14 +159,15 @@ def _read(
     except Exception as error:
         logs = []
         skipped.append(Note(bundle.run, _told(error, f"the {reader.id} reader")))
-    shown = bundle.run if bundle.run not in (".", "") else bundle.files[0].shown
+    path = bundle.run if bundle.run not in (".", "") else bundle.files[0].shown
     notes = [note for file in bundle.files for note in file.notes]
     runs = []
-    for log in logs:
+    for number, log in enumerate(logs, 1):
+        part = log.name or (f"part {number}" if len(logs) > 1 else "")
         run = run_from_log(
             log,
-            name=f"{shown} ({log.name})" if log.name else shown,
-            path=shown,
+            name=f"{path} ({part})" if part else path,
+            path=path,
             format=reader.id,
             files=[file.shown for file in bundle.files],
             notes=notes,
@@ -173,7 +176,7 @@ def _read(
         if run.series:
             runs.append(run)
         else:
-            skipped.extend(run.notes or [Note(bundle.run, f"{reader.title}: no metric in it")])
+            skipped.extend(run.notes or [Note(path, f"{reader.title}: no metric in it")])
     if not logs:
         skipped.extend(notes)
     return runs
@@ -190,39 +193,70 @@ def _told(error: Exception, who: str) -> str:
     return f"{who} failed ({type(error).__name__}: {error}); please report it"
 
 
-def _without_copies(runs: list[Run]) -> list[Run]:
-    """Join what belongs to one run folder, and drop copies that are a prefix of another history."""
-    joined: dict[str, Run] = {}
-    for run in runs:
-        other = joined.get(run.name)
-        joined[run.name] = run if other is None else _join(other, run)
-    kept: dict[tuple[object, ...], Run] = {}
-    for run in joined.values():
-        key = _fingerprint(run)
-        other = kept.get(key)
-        if other is None or not _prefix(run, other):
-            kept[key if other is None else (*key, run.name)] = run
-            continue
-        longer, shorter = (run, other) if run.points > other.points else (other, run)
-        kept[key] = replace(longer, files=longer.files + shorter.files)
-    return list(kept.values())
+def _joined(formats: list[list[Run]]) -> list[list[Run]]:
+    """What several formats tell of one run folder, as one run where they count alike."""
+    whole = [runs for runs in formats if len(runs) == 1]
+    apart = [runs for runs in formats if len(runs) > 1]
+    while len(whole) > 1 and _count_alike(whole[0][0], whole[-1][0]):
+        second = whole.pop()[0]
+        whole[0] = [_join(whole[0][0], second)]
+    for runs in whole[1:]:
+        runs[0] = replace(runs[0], name=f"{runs[0].name} ({runs[0].format})")
+    return whole + apart
+
+
+def _count_alike(first: Run, second: Run) -> bool:
+    """Whether two formats of a run use one axis: they say so, or what both hold stands at equal steps."""
+    shared = [(s, second.series[n]) for n, s in first.series.items() if n in second.series]
+    if not shared:
+        return first.axis == second.axis
+    return all(np.isin(x.steps, y.steps).mean() > 0.5 for x, y in shared if len(x) and len(y))
 
 
 def _join(first: Run, second: Run) -> Run:
     """Two formats of one run: the first one's series stand, the second adds what is new."""
-    series = {**second.series, **first.series}
-    order = [*first.series, *(n for n in second.series if n not in first.series)]
+    series = {**first.series, **{n: s for n, s in second.series.items() if n not in first.series}}
+    differ = [n for n, s in second.series.items() if n in first.series and not _begins(s, first.series[n])]
+    notes = first.notes + second.notes
+    if differ:
+        listed = ", ".join(differ[:3]) + (", ..." if len(differ) > 3 else "")
+        notes += (
+            Note(first.path, f"{second.format} holds other points of {listed}; {first.format}'s are shown"),
+        )
     return replace(
         first,
-        format=f"{first.format}+{second.format}",
-        series={name: series[name] for name in order},
+        formats=first.formats + second.formats,
+        series=series,
         config={**second.config, **first.config},
         settings={**second.settings, **first.settings},
         events=first.events + tuple(e for e in second.events if e not in first.events),
         traits=first.traits | second.traits,
-        notes=first.notes + second.notes,
-        files=first.files + second.files,
+        notes=notes,
+        files=tuple(dict.fromkeys(first.files + second.files)),
     )
+
+
+def _without_copies(told: list[list[Run]]) -> list[Run]:
+    """Drop copies that are the beginning of another file's history; trainings of one file are none."""
+    kept: list[Run] = []
+    alike: dict[tuple[object, ...], list[tuple[int, int]]] = {}
+    for source, runs in enumerate(told):
+        for run in runs:
+            key = _fingerprint(run)
+            for at, other in alike.get(key, []):
+                if other != source and _prefix(run, kept[at]):
+                    kept[at] = _longer(run, kept[at])
+                    break
+            else:
+                alike.setdefault(key, []).append((len(kept), source))
+                kept.append(run)
+    return kept
+
+
+def _longer(a: Run, b: Run) -> Run:
+    long, short = (a, b) if a.points > b.points else (b, a)
+    note = Note(short.path, f"{short.name} holds the same history, or its beginning; counted once")
+    return replace(long, files=tuple(dict.fromkeys(long.files + short.files)), notes=(*long.notes, note))
 
 
 def _fingerprint(run: Run) -> tuple[object, ...]:
@@ -239,10 +273,12 @@ def _prefix(a: Run, b: Run) -> bool:
     shared = [(a.series[name], b.series[name]) for name in a.series if name in b.series]
     if not shared or (max(len(x) for x, _ in shared) < 2 and a.points != b.points):
         return False
-    for x, y in shared:
-        n = min(len(x), len(y))
-        if not np.array_equal(x.steps[:n], y.steps[:n]):
-            return False
-        if not np.allclose(x.values[:n], y.values[:n], rtol=1e-6, atol=0, equal_nan=True):
-            return False
-    return True
+    return all(_begins(x, y) for x, y in shared)
+
+
+def _begins(x: Series, y: Series) -> bool:
+    n = min(len(x), len(y))
+    return bool(
+        np.array_equal(x.steps[:n], y.steps[:n])
+        and np.allclose(x.values[:n], y.values[:n], rtol=1e-6, atol=0, equal_nan=True)
+    )

@@ -39,7 +39,10 @@ class Settings:
 
 def load(start: Path | None = None) -> Settings:
     """The settings of the nearest file at or above `start` (the working folder)."""
-    folder = (start or Path.cwd()).resolve()
+    try:
+        folder = (start or Path.cwd()).resolve()
+    except OSError:
+        return Settings()
     for place in (folder, *folder.parents):
         for path, section in ((place / "traindx.toml", ()), (place / "pyproject.toml", ("tool", "traindx"))):
             table = _table(path, section)

@@ -11,6 +11,7 @@ import importlib
 import os
 import pkgutil
 import sys
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache
@@ -67,7 +68,11 @@ def _plugins(group: str) -> Iterator[ModuleType]:
     from importlib.metadata import entry_points
 
     for point in entry_points(group=group):
-        yield importlib.import_module(point.value)
+        try:
+            yield importlib.import_module(point.value)
+        except Exception as error:
+            who = f"the plugin {point.name} ({point.value})"
+            warnings.warn(f"{who} could not be loaded and is left out: {error}", stacklevel=2)
 
 
 def _declared(group: str) -> bool:

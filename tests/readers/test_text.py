@@ -13,7 +13,7 @@ from traindx.core import Run
 from .truth import SAMPLES, read_text, truth_of
 
 
-def only(found: traindx.Findings) -> Run:
+def only(found: traindx.Reading) -> Run:
     assert len(found.runs) == 1, (found.skipped, [run.name for run in found.runs])
     return found.runs[0]
 

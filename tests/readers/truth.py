@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 import traindx
-from traindx.core import Findings, Run
+from traindx.core import Reading, Run
 
 SAMPLES = Path(__file__).parents[1] / "samples"
 
@@ -31,7 +31,7 @@ def assert_logged(run: Run, series: Mapping[str, Iterable[Any]], *, only: bool =
         np.testing.assert_array_equal(read[name].values, values, err_msg=name)
 
 
-def read_text(folder: Path, name: str, content: str | bytes) -> Findings:
+def read_text(folder: Path, name: str, content: str | bytes) -> Reading:
     """The findings in one file of that name and content."""
     path = folder / name
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -39,7 +39,7 @@ def read_text(folder: Path, name: str, content: str | bytes) -> Findings:
     return traindx.read(str(path))
 
 
-def only_run(findings: Findings) -> Run:
+def only_run(findings: Reading) -> Run:
     assert len(findings.runs) == 1, [(run.name, run.format) for run in findings.runs]
     return findings.runs[0]
 

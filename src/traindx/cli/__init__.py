@@ -44,7 +44,7 @@ class Commands(click.Group):
             if sys.stdout is None:
                 raise Failure("standard output is closed: there is nowhere to show the result.")
             result = super().invoke(ctx)
-            sys.stdout.flush()
+            _flush()
             return result
         except (click.ClickException, click.exceptions.Exit):
             raise
@@ -53,12 +53,6 @@ class Commands(click.Group):
             ctx.exit(141)
         except (KeyboardInterrupt, click.Abort):
             ctx.exit(130)
-        except OSError as error:
-            _silence_stdout()
-            why = (error.strerror or type(error).__name__).lower()
-            raise Failure(
-                f"the result could not be written: {why}. Free some space, or write elsewhere."
-            ) from None
         except Exception as error:
             if os.environ.get("TRAINDX_DEBUG"):
                 raise
@@ -66,6 +60,22 @@ class Commands(click.Group):
                 f"traindx itself failed ({type(error).__name__}: {error}). "
                 "This is a bug: please report it with the traceback that TRAINDX_DEBUG=1 shows."
             ) from None
+
+
+def _flush() -> None:
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise cannot_print(error) from None
+
+
+def cannot_print(error: OSError) -> Failure:
+    """The terminal, pipe or file behind standard output refuses: a full disk, say."""
+    _silence_stdout()
+    why = (error.strerror or type(error).__name__).lower()
+    return Failure(f"the result could not be printed: {why}. Free some space, or send it elsewhere.")
 
 
 def _silence_stdout() -> None:

@@ -2,23 +2,35 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import click
 
-from traindx.cli import Failure
+from traindx.cli import Failure, cannot_print
 from traindx.report.text import MARK, visible
 
 if TYPE_CHECKING:
-    from traindx.core import Findings, Run
+    from traindx.core import Reading, Run
     from traindx.report.layout import Screen
 
 _WIDTH_IN_PIPES = 100
 _WIDTH_MOST = 140
 _WIDTH_LEAST = 60
+
+
+@contextlib.contextmanager
+def printing() -> Iterator[None]:
+    """Standard output that refuses is the user's matter, told in one line."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise cannot_print(error) from None
 
 
 def screen() -> Screen:
@@ -61,26 +73,28 @@ def _encodes(text: str) -> bool:
 def print_lines(text: str) -> None:
     """Write text that may hold what the terminal's encoding lacks."""
     encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
-    sys.stdout.write(text.encode(encoding, "replace").decode(encoding))
+    with printing():
+        sys.stdout.write(text.encode(encoding, "replace").decode(encoding))
 
 
-def print_report(findings: Findings, *, everything: bool) -> None:
+def print_report(reading: Reading, *, everything: bool) -> None:
     from traindx.report.terminal import render
 
-    print_lines("\n".join(render(findings, everything=everything, screen=screen())) + "\n")
+    print_lines("\n".join(render(reading, everything=everything, screen=screen())) + "\n")
 
 
-def print_json(findings: Findings) -> None:
+def print_json(reading: Reading) -> None:
     from traindx.report.json import runs_document
 
     sys.stdout.flush()
-    document = runs_document(findings) + b"\n"
+    document = runs_document(reading) + b"\n"
     binary = getattr(sys.stdout, "buffer", None)
-    if binary is None:
-        sys.stdout.write(document.decode())
-    else:
-        binary.write(document)
-        binary.flush()
+    with printing():
+        if binary is None:
+            sys.stdout.write(document.decode())
+        else:
+            binary.write(document)
+            binary.flush()
 
 
 def save_csv(runs: Sequence[Run], out: str, *, force: bool) -> None:
@@ -89,7 +103,8 @@ def save_csv(runs: Sequence[Run], out: str, *, force: bool) -> None:
     if out == "-":
         if hasattr(sys.stdout, "reconfigure"):
             sys.stdout.reconfigure(errors="backslashreplace")
-        write_points(runs, sys.stdout)
+        with printing():
+            write_points(runs, sys.stdout)
         return
     read = {os.path.realpath(file) for run in runs for file in run.files}
     if os.path.realpath(out) in read:

@@ -19,10 +19,10 @@ def command() -> None:
     from traindx.engine import read
 
     log = Path(__file__).parents[1] / "demo" / "diverged.log"
-    findings = read(str(log))
+    reading = read(str(log))
     runs = (
         replace(run, name=run.name.replace(str(log), log.name), path=log.name, files=(log.name,))
-        for run in findings.runs
+        for run in reading.runs
     )
     click.echo(f"$ traindx inspect {log.name}\n")
-    print_report(replace(findings, runs=tuple(runs)), everything=False)
+    print_report(replace(reading, runs=tuple(runs)), everything=False)

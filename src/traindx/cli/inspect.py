@@ -10,7 +10,7 @@ from traindx.cli._options import map_option, mapping
 from traindx.cli._output import print_json, print_report, save_csv, save_plots
 
 if TYPE_CHECKING:
-    from traindx.core import Findings
+    from traindx.core import Reading
 
 
 @click.command(short_help="Show the training runs found in files and folders.")
@@ -40,29 +40,29 @@ def command(
     """
     if as_json and csv_out == "-":
         raise click.UsageError("--json and --csv - both write to standard output; give --csv a file name.")
-    findings = read_runs(paths, maps)
+    reading = read_runs(paths, maps)
     if as_json:
-        print_json(findings)
-    if not findings.runs:
+        print_json(reading)
+    if not reading.runs:
         from traindx.cli._errors import nothing_read
 
-        raise nothing_read(paths, findings.skipped)
+        raise nothing_read(paths, reading.skipped)
     if csv_out is not None:
-        save_csv(findings.runs, csv_out, force=force)
+        save_csv(reading.runs, csv_out, force=force)
     if not as_json and csv_out != "-":
-        print_report(findings, everything=everything)
+        print_report(reading, everything=everything)
     if plots_folder is not None:
-        save_plots(findings.runs, plots_folder)
+        save_plots(reading.runs, plots_folder)
 
 
-def read_runs(paths: tuple[str, ...], maps: tuple[str, ...]) -> Findings:
+def read_runs(paths: tuple[str, ...], maps: tuple[str, ...]) -> Reading:
     """The runs below the paths, columns named as the settings file and --map say."""
     wanted = mapping(maps)
     from traindx.engine import read
 
-    findings = read(*paths, mapping=wanted)
+    reading = read(*paths, mapping=wanted)
     if maps:
         from traindx.cli._errors import warn_unused_maps
 
-        warn_unused_maps(maps, findings.runs)
-    return findings
+        warn_unused_maps(maps, reading.runs)
+    return reading

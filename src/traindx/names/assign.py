@@ -5,19 +5,33 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from traindx.core import Goal, Series
-from traindx.names.understand import Meaning, gan_side, understand
+from traindx.names.understand import Meaning, gan_side, tokens, understand
 from traindx.names.vocabulary import METRICS, SPLITS
 
-# Losses whose best value is not zero: they may be negative, or a floor is not known.
-_UNBOUNDED = re.compile(
-    r"elbo|nll|neg_?log_?lik|log_?lik|negative_log|si_?sdr|si_?snr|sdr|policy|actor|critic|value_loss|vf_loss|pg_loss|entropy_(?:loss|bonus)|"
-    r"advantage|grpo|ppo|dpo|wasserstein|wgan|energy|free_?energy|score_match|barlow|vicreg",
+# Losses whose best value is not zero: they may be negative, or a floor is not known. Words of a name,
+# or two neighbours joined.
+_UNBOUNDED = frozenset(
+    """
+    elbo nll neglogl likelihood loglik loglikelihood sisdr sisnr sdr policy actor critic value vf pg advantage
+    grpo ppo dpo wasserstein wgan energy barlow vicreg entropybonus entropyloss
+    """.split()
 )
-_RL = re.compile(
-    r"reward|advantage|episode|ep_len|ep_rew|policy_loss|actor_loss|critic_loss|clip_ratio|clip_fraction|approx_kl|frac_reward"
+# Reinforcement learning shows by what it alone measures.
+_RL = frozenset(
+    """
+    reward rewards advantage advantages eprew epreward policyloss policygradient actorloss criticloss
+    clipfraction clipratio approxkl fracreward episodicreturn episodereturn
+    """.split()
 )
+
+
+def _words(raw: str) -> set[str]:
+    """The words of a name, and each two neighbours as one."""
+    words = tokens(raw)
+    return {*words, *(a + b for a, b in pairwise(words))}
 
 
 @dataclass(frozen=True)
@@ -54,7 +68,7 @@ def assign(candidates: Sequence[Candidate], overrides: Mapping[str, str]) -> lis
     test_is_val = not any(m.split == "val" for m in meanings) and any(
         m.split == "test" and c.points > 1 for m, c in zip(meanings, candidates, strict=True)
     )
-    rl = bool(_RL.search(" ".join(c.raw.lower() for c in candidates)))
+    rl = any(not _RL.isdisjoint(_words(c.raw)) for c in candidates)
     taken: dict[str, int] = {}
     order = sorted(range(len(candidates)), key=lambda i: _priority(candidates[i], meanings[i], forced))
     result: dict[int, Named] = {}
@@ -159,7 +173,7 @@ def _named(name: str, candidate: Candidate, rl: bool) -> Named:
     goal: Goal = metric.goal if metric else "none"
     floor = metric.floor if metric else None
     if base.startswith("loss"):
-        if _UNBOUNDED.search(candidate.raw.lower()) or rl:
+        if rl or not _UNBOUNDED.isdisjoint(_words(candidate.raw)):
             floor = None
         if rl and not split:
             goal = "none"
@@ -187,17 +201,19 @@ def _promote_total(result: dict[int, Named], candidates: Sequence[Candidate], ta
 
 def traits(series: Mapping[str, Series]) -> frozenset[str]:
     """What kind of training the names tell: `rl`, `gan`, `preference`, `elbo`, ..."""
-    raws = " ".join(s.source.lower() for s in series.values())
+    raws = [s.source.lower() for s in series.values()]
+    words = set[str]().union(*map(_words, raws))
     found = set()
-    if _RL.search(raws) and "rewards/chosen" not in raws:
-        found.add("rl")
-    if "rewards/chosen" in raws or "logps/chosen" in raws:
+    preference = any(raw.endswith(("rewards/chosen", "logps/chosen")) for raw in raws)
+    if preference:
         found.add("preference")
+    elif words & _RL:
+        found.add("rl")
     if {gan_side(s.source) for s in series.values()} >= {"g", "d"}:
         found.add("gan")
-    if "elbo" in raws or re.search(r"\bkld?(_loss)?\b.*recon|recon.*\bkld?(_loss)?\b", raws):
+    if "elbo" in words or (words & {"kl", "kld"} and words & {"recon", "reconstruction", "rec"}):
         found.add("elbo")
-    if re.search(r"si_?sdr|si_?snr", raws):
+    if words & {"sisdr", "sisnr"}:
         found.add("si_sdr")
     loss = series.get("loss")
     if loss is not None and len(loss) and (loss.values < 0).any():

@@ -41,7 +41,7 @@ mean            running smoothed smooth ema moving smth
 best            best
 """
 
-# name, goal, best value where it is known, aliases
+# name, goal, the value below which it cannot be (- when not known), aliases
 _METRICS = """
 loss            lower   0       loss losses cost objective lm_loss ce ce_loss xent cross_entropy
     crossentropy cross_entropy_loss crossentropyloss nll_loss loss_ce training_error criterion mse_loss

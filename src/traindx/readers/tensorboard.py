@@ -160,8 +160,7 @@ def _content(file: File) -> tuple[Tracks, dict[str, object]]:
 def _logs(run: str, found: Sequence[tuple[str, list[Training]]], spare: dict[str, object]) -> list[Log]:
     """The trainings of the folders put together: each joins the one of the main folder it began in."""
     main = max((each for _, each in found), key=len, default=[])
-    numbers = range(1, len(main) + 1)
-    logs = [Log([], config=dict(spare), name=f"part {n}" if len(main) > 1 else "") for n in numbers]
+    logs = [Log([], config=dict(spare)) for _ in main]
     for folder, each in found:
         for number, training in enumerate(each):
             at = number

@@ -91,8 +91,6 @@ def read(bundle: Bundle) -> Iterable[Log]:
             config = {**_unwrapped(store.config), **config}
     if not logs:
         logs = _printed(bundle, config) or [_last_values(summary, config)]
-    for number, log in enumerate(logs, 1):
-        log.name = f"part {number}" if len(logs) > 1 else ""
     return logs
 
 
@@ -160,9 +158,10 @@ def _columns(store: Store) -> tuple[list[Column], Axis]:
         steps, axis = default[rows], names.axis_of(counter.lstrip("_")) or "step" if counter else "row"
         if own is not None and own in by_row and np.isfinite(by_row[own][rows]).all():
             steps, axis = by_row[own][rows], names.axis_of(own) or "step"
-        columns.append(Column(key, steps, values, times[rows] if times is not None else None))
+        clock = times[rows] if times is not None else None
+        columns.append(Column(key, steps, values, clock, axis=axis))
         axes.append(axis)
-    return columns, axes[0] if axes and len(set(axes)) == 1 else "step"
+    return columns, max(dict.fromkeys(axes), key=axes.count, default="step")
 
 
 def _per_row(size: int, rows: IntArray, values: FloatArray) -> FloatArray:

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 class Column:
     """One metric as logged. Only points that were logged: a literal NaN is one, a gap is not.
 
-    `split` is what the place says when the name does not (a folder `validation/`, a section).
+    `split` is what the place says when the name does not (a folder `validation/`, a section);
+    `axis` is set where the column counts otherwise than its log.
     """
 
     name: str
@@ -33,6 +34,7 @@ class Column:
     times: FloatArray | None = None
     split: str | None = None
     derived: str | None = None
+    axis: Axis | None = None
 
 
 @dataclass
@@ -65,7 +67,15 @@ def run_from_log(
     for column, named in sorted(zip(columns, chosen, strict=True), key=lambda pair: pair[1].order):
         steps, values, times = in_order(column.steps, column.values, column.times)
         series[named.name] = Series(
-            named.name, steps, values, column.name, named.goal, named.floor, times, column.derived
+            named.name,
+            steps,
+            values,
+            column.name,
+            named.goal,
+            named.floor,
+            times,
+            column.derived,
+            column.axis or log.axis,
         )
     config = flatten(log.config)
     events = list(log.events)
@@ -73,7 +83,7 @@ def run_from_log(
     return Run(
         name=name,
         path=path,
-        format=format,
+        formats=(format,),
         axis=log.axis,
         series=MappingProxyType(series),
         config=MappingProxyType(config),

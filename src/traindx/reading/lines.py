@@ -21,7 +21,7 @@ def blocks(file: File) -> Iterator[bytes]:
     """The file's lines in blocks; only the last may lack its line end. Monster lines are dropped."""
     held: list[bytes] = []
     size, dropping, dropped = 0, False, 0
-    for chunk in _plain_chunks(file.chunks()):
+    for chunk in plain_chunks(file.chunks()):
         end = chunk.rfind(b"\n") + 1
         if dropping:
             start = chunk.find(b"\n") + 1
@@ -49,7 +49,7 @@ def blocks(file: File) -> Iterator[bytes]:
 
 def plain(data: bytes) -> bytes:
     """A piece of a file from its beginning, made plain."""
-    return _one_line_end(b"".join(_plain_chunks([data])))
+    return _one_line_end(b"".join(plain_chunks([data])))
 
 
 def text_of(data: bytes) -> str:
@@ -60,14 +60,15 @@ def text_of(data: bytes) -> str:
         return data.decode("latin-1")
 
 
-def _plain_chunks(chunks: Iterable[bytes]) -> Iterator[bytes]:
+def plain_chunks(chunks: Iterable[bytes], encoding: str | None = None) -> Iterator[bytes]:
+    """Pieces of a file as UTF-8 without marks and NULs; `encoding` tells that of a piece from its middle."""
     decoder: codecs.IncrementalDecoder | None = None
     for number, chunk in enumerate(chunks):
         if number == 0:
-            encoding, skip = _encoding(chunk)
+            told, skip = encoding_of(chunk) if encoding is None else (encoding, 0)
             chunk = chunk[skip:]
-            if encoding != "utf-8":
-                decoder = codecs.getincrementaldecoder(encoding)("replace")
+            if told != "utf-8":
+                decoder = codecs.getincrementaldecoder(told)("replace")
         if decoder is not None:
             chunk = decoder.decode(chunk).encode("utf-8", "replace")
         if b"\0" in chunk:
@@ -75,7 +76,7 @@ def _plain_chunks(chunks: Iterable[bytes]) -> Iterator[bytes]:
         yield chunk
 
 
-def _encoding(start: bytes) -> tuple[str, int]:
+def encoding_of(start: bytes) -> tuple[str, int]:
     """The encoding and the length of its mark; UTF-16 without a mark shows as NULs in every other place."""
     for mark, encoding in _BOMS:
         if start.startswith(mark):

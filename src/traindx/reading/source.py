@@ -28,6 +28,7 @@ class File:
         self.path = path
         self.shown = shown if shown is not None else str(path)
         self.notes: list[Note] = []
+        self._unpacked: Path | None = None
 
     @cached_property
     def name(self) -> str:
@@ -99,6 +100,8 @@ class File:
         """A path on disk that holds the unpacked content (for SQLite)."""
         if not self.gzipped:
             return self.path
+        if self._unpacked is not None:
+            return self._unpacked
         target = _scratch() / f"{abs(hash(self.shown)):x}-{self.name}"
         left = _UNPACK_LIMIT
         with open(target, "wb") as out:
@@ -107,10 +110,8 @@ class File:
                 if left < 0:
                     raise Unreadable("it unpacks to more than 4 GB; unpack it by hand to read it")
                 out.write(chunk)
+        self._unpacked = target
         return target
-
-    def sibling(self, name: str) -> File:
-        return File(self.path.parent / name, str(Path(self.shown).parent / name))
 
     def note(self, text: str) -> None:
         self.notes.append(Note(self.shown, text))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -108,9 +108,6 @@ def logs_from_table(
                     continue
                 clock = table.values[times][at] if times and times in table.values else None
                 logs[number].columns.append(Column(name, steps[at], values[at], clock, split))
-    if len(logs) > 1:
-        for number, log in enumerate(logs, 1):
-            log.name = f"part {number}"
     return logs
 
 
@@ -257,17 +254,3 @@ def _falls(steps: FloatArray) -> IntArray:
     where = np.flatnonzero(finite)
     known = steps[where]
     return where[1:][known[1:] < known[:-1]]
-
-
-def merge(logs: Iterable[Log]) -> Log | None:
-    """Several logs of one run as one: columns side by side."""
-    whole: Log | None = None
-    for log in logs:
-        if whole is None:
-            whole = log
-            continue
-        whole.columns += log.columns
-        whole.config.update(log.config)
-        whole.events += log.events
-        whole.notes += log.notes
-    return whole

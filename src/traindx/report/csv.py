@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import TextIO
 
 from traindx.core import Run
-from traindx.report.text import encodable
+from traindx.report.text import visible
 
 HEADER = ("run", "series", "source", "step", "value", "time")
 
@@ -20,7 +20,7 @@ def write_points(runs: Iterable[Run], out: TextIO) -> None:
         for series in run.series.values():
             steps = [int(step) if step.is_integer() else step for step in series.steps.tolist()]
             times: list[object] = [""] * len(series) if series.times is None else series.times.tolist()
-            label = [encodable(text) for text in (run.name, series.name, series.source)]
+            label = [visible(text) for text in (run.name, series.name, series.source)]
             writer.writerows(
                 (*label, step, value, time if time == time else "")
                 for step, value, time in zip(steps, series.values.tolist(), times, strict=True)

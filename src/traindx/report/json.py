@@ -10,7 +10,7 @@ import numpy as np
 import orjson
 
 from traindx import __version__
-from traindx.core import Findings, Note, Run, Series
+from traindx.core import Note, Reading, Run, Series
 from traindx.report.summary import summarize
 from traindx.report.text import encodable
 
@@ -21,19 +21,19 @@ SCHEMA = "traindx/runs/1"
 _EXACT = 2.0**53
 
 
-def runs_document(findings: Findings) -> bytes:
+def runs_document(reading: Reading) -> bytes:
     """The whole document. JSON has no NaN: numbers that are not finite are strings."""
     document = {
         "schema": SCHEMA,
         "traindx": __version__,
-        "runs": [_run(run) for run in findings.runs],
-        "skipped": _notes(findings.skipped),
+        "runs": [_run(run) for run in reading.runs],
+        "skipped": _notes(reading.skipped),
     }
-    return orjson.dumps(document, option=orjson.OPT_INDENT_2 if _small(findings) else None)
+    return orjson.dumps(document, option=orjson.OPT_INDENT_2 if _small(reading) else None)
 
 
-def _small(findings: Findings) -> bool:
-    return sum(run.points for run in findings.runs) <= 1000
+def _small(reading: Reading) -> bool:
+    return sum(run.points for run in reading.runs) <= 1000
 
 
 def _run(run: Run) -> dict[str, object]:
@@ -41,6 +41,7 @@ def _run(run: Run) -> dict[str, object]:
         "name": encodable(run.name),
         "path": encodable(run.path),
         "format": run.format,
+        "formats": list(run.formats),
         "axis": run.axis,
         "last_step": _number(run.last_step),
         "files": [encodable(file) for file in run.files],
@@ -64,6 +65,7 @@ def _series(series: Series) -> dict[str, object]:
         "source": encodable(series.source),
         "goal": series.goal,
         "floor": series.floor,
+        "axis": series.axis,
         "derived": None if series.derived is None else encodable(series.derived),
         "points": summary.points,
         "first": _number(summary.first),

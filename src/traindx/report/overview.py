@@ -38,7 +38,7 @@ def overview(runs: Sequence[Run], screen: Screen) -> list[str]:
                 f"{broken:,}" if broken else "",
                 curve(main, span(run), screen, 12),
                 f"{len(run.series):,}",
-                visible(run.format),
+                visible("+".join(run.formats)),
             ]
         )
     lines = table(*without_empty(columns, rows), screen)

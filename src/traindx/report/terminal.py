@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from traindx.core import Findings, Note, Run
+from traindx.core import Note, Reading, Run
 from traindx.report.cells import best, broken_points, curve, ends, not_finite, span, written
 from traindx.report.layout import Column, Screen, fit, paragraph, table, without_empty, wrapped
 from traindx.report.overview import overview
@@ -22,9 +22,9 @@ _WIDE = 120
 _LABEL = "  {:<10}"
 
 
-def render(findings: Findings, *, everything: bool, screen: Screen) -> Iterator[str]:
+def render(reading: Reading, *, everything: bool, screen: Screen) -> Iterator[str]:
     """Several runs as a table first; each run in full when they are few or when all is asked for."""
-    runs = findings.runs
+    runs = reading.runs
     if len(runs) > 1:
         yield from overview(runs, screen)
     if everything or len(runs) <= _DETAILS_UP_TO:
@@ -35,9 +35,9 @@ def render(findings: Findings, *, everything: bool, screen: Screen) -> Iterator[
     else:
         yield ""
         yield screen.paint("  --all shows each run in full; so does naming fewer of them.", "dim")
-    if findings.skipped:
+    if reading.skipped:
         yield ""
-        yield from _skipped(findings.skipped, everything, screen)
+        yield from _skipped(reading.skipped, everything, screen)
 
 
 def _run(run: Run, everything: bool, screen: Screen) -> Iterator[str]:
@@ -64,7 +64,7 @@ def _note(note: Note, run: Run) -> str:
 
 def _heading(run: Run, everything: bool, screen: Screen) -> Iterator[str]:
     titles = {unit.id: unit.title for unit in readers()}
-    formats = " + ".join(titles.get(part, part) for part in run.format.split("+"))
+    formats = " + ".join(titles.get(part, part) for part in run.formats)
     length = [f"last {run.axis} {short(run.last_step)}"]
     length.append(f"{count(len(run.series), 'series', 'series')}, {count(run.points, 'point')}")
     if seconds := duration(run):

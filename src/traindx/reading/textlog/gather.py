@@ -23,7 +23,6 @@ def logs(timeline: Timeline) -> list[Log]:
     out = []
     for number, span in enumerate(timeline.spans, 1):
         log = _log(timeline, span)
-        log.name = f"part {number}" if len(timeline.spans) > 1 else ""
         if len(timeline.spans) > 1 and not any(_judged(c.name) for c in log.columns):
             log.columns = []
             log.notes = [f"part {number} of it stopped before it logged a loss or another result"]

@@ -10,6 +10,7 @@ import numpy as np
 
 from traindx.core import Unreadable
 from traindx.reading.assemble import Log
+from traindx.reading.lines import encoding_of
 from traindx.reading.source import File
 from traindx.reading.textlog import gather
 from traindx.reading.textlog.clean import pieces
@@ -37,7 +38,7 @@ def logs_of(file: File) -> list[Log]:
     if not shapes:
         raise Unreadable(_nothing(sample.text))
     signs = Signs()
-    residue: list[bytes] | None = [] if file.size > _WHOLE_BELOW else None
+    residue: list[bytes] | None = [] if _large(file) else None
     seen = _scan(file, shapes, sections, signs, residue)
     if residue:
         more = learn(Sample(b"\n" + b"\n".join(residue) + b"\n"), shapes)
@@ -62,22 +63,25 @@ def _nothing(sample: bytes) -> str:
     return "no line in it repeats with a metric that moves"
 
 
+def _large(file: File) -> bool:
+    """Whether a file is learned from samples; what a packed one holds is not known beforehand."""
+    return file.gzipped or file.size > _WHOLE_BELOW
+
+
 def _sample(file: File) -> bytes:
     """The whole of a small file; the head and blocks spread over a large one."""
-    if file.size <= _WHOLE_BELOW:
-        return b"".join(pieces(file.chunks(_SCAN_CHUNK)))
     if file.gzipped:
         return b"".join(pieces([file.read(_WHOLE_BELOW)]))
-    parts = []
+    if not _large(file):
+        return b"".join(pieces(file.chunks(_SCAN_CHUNK)))
+    encoding = encoding_of(file.head)[0]
     with open(file.path, "rb") as handle:
-        parts += list(pieces([handle.read(_SAMPLE_HEAD)]))
+        parts = list(pieces([handle.read(_SAMPLE_HEAD)]))
         for block in range(_SAMPLE_BLOCKS + 1):
             at = _SAMPLE_HEAD + (file.size - _SAMPLE_HEAD - _SAMPLE_BLOCK) * block // _SAMPLE_BLOCKS
-            handle.seek(at)
-            data = handle.read(_SAMPLE_BLOCK)
-            first, last = data.find(b"\n") + 1, data.rfind(b"\n")
-            if last > first:
-                parts += list(pieces([data[first : last + 1]]))
+            handle.seek(at - at % 2)
+            text = b"".join(pieces([handle.read(_SAMPLE_BLOCK)], encoding))
+            parts.append(text[text.find(b"\n", 1) : text.rfind(b"\n", 0, -2) + 1])
     return b"".join(parts)
 
 
@@ -98,7 +102,7 @@ def _scan(
             yield piece
             base += len(piece)
 
-    return scan(looked_at(), shapes, file.size, residue)
+    return scan(looked_at(), shapes, 0 if file.gzipped else file.size, residue)
 
 
 def _settings(file: File, timeline: Timeline, logs: list[Log]) -> None:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class Span:
-    """One training in the log: from where to where, and its resumes (offset, step)."""
+    """One training in the log: from where to where, and its resumes (offset, step, event)."""
 
     begin: int
     end: int

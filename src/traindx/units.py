@@ -19,7 +19,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from traindx.reading.assemble import Log
+    from traindx.reading.log import Log
     from traindx.reading.source import File
 
 

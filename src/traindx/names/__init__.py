@@ -9,7 +9,7 @@ progress bar showed inside an epoch), `@batch` (single validation batches), `@me
 
 from traindx.names.assign import Candidate, Named, assign, parse_overrides, traits
 from traindx.names.settings import setting_name, settings
-from traindx.names.understand import Meaning, axis_of, counter_rank, split_of, understand
+from traindx.names.understand import Meaning, axis_of, counter_rank, parts, split_of, understand
 from traindx.names.vocabulary import METRICS, SCOPES, SETTINGS
 
 __all__ = [
@@ -23,6 +23,7 @@ __all__ = [
     "axis_of",
     "counter_rank",
     "parse_overrides",
+    "parts",
     "setting_name",
     "settings",
     "split_of",

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from traindx.core import Goal, Series
-from traindx.names.understand import Meaning, gan_side, tokens, understand
+from traindx.names.understand import Meaning, gan_side, parts, tokens, understand
 from traindx.names.vocabulary import METRICS, SPLITS
 
 # Losses whose best value is not zero: they may be negative, or a floor is not known. Words of a name,
@@ -83,7 +83,7 @@ def assign(candidates: Sequence[Candidate], overrides: Mapping[str, str]) -> lis
             name, n = f"{base}#{n}", n + 1
         taken[name] = i
         result[i] = _named(name, candidate, rl)
-    _promote_total(result, candidates, taken)
+    _promote_only_one(result, candidates, taken)
     return [result[i] for i in range(len(candidates))]
 
 
@@ -167,36 +167,37 @@ _RANKS = {"loss": 0, "accuracy": 2, "lr": 4, "grad_norm": 5}
 
 
 def _named(name: str, candidate: Candidate, rl: bool) -> Named:
-    split, _, rest = name.partition("/") if name.split("/")[0] in ("val", "test") else ("", "", name)
-    base = rest.partition("@")[0]
-    metric = METRICS.get(base) or METRICS.get(base.partition("/")[0])
+    told = parts(name)
+    split, metric = told.split, METRICS.get(told.metric)
     goal: Goal = metric.goal if metric else "none"
     floor = metric.floor if metric else None
-    if base.startswith("loss"):
+    if told.metric == "loss":
         if rl or not _UNBOUNDED.isdisjoint(_words(candidate.raw)):
             floor = None
         if rl and not split:
             goal = "none"
-        if base != "loss" and gan_side(candidate.raw):
+        if told.part and gan_side(candidate.raw):
             goal, floor = "none", None
-    rank = _RANKS.get(base, 6 if metric else 8)
+    rank = _RANKS.get(told.metric, 6) if metric and not told.part else 6 if metric else 8
     return Named(name, goal, floor, (rank + (1 if split else 0), name))
 
 
-def _promote_total(result: dict[int, Named], candidates: Sequence[Candidate], taken: dict[str, int]) -> None:
+def _promote_only_one(
+    result: dict[int, Named], candidates: Sequence[Candidate], taken: dict[str, int]
+) -> None:
     """When no column is plainly the loss (or the lr) but just one is of its kind, that one is it."""
     for name in ("loss", "val/loss", "lr", "grad_norm"):
         if name in taken:
             continue
-        parts = [i for i, n in result.items() if n.name.startswith(name + "/") and "@" not in n.name]
-        if name == "lr" and parts:
-            parts = [min(parts, key=lambda i: (-candidates[i].points, i))]
-        if len(parts) == 1 and not gan_side(candidates[parts[0]].raw):
-            old = result[parts[0]]
-            result[parts[0]] = Named(
+        lone = [i for i, n in result.items() if n.name.startswith(name + "/") and "@" not in n.name]
+        if name == "lr" and lone:
+            lone = [min(lone, key=lambda i: (-candidates[i].points, i))]
+        if len(lone) == 1 and not gan_side(candidates[lone[0]].raw):
+            old = result[lone[0]]
+            result[lone[0]] = Named(
                 name, old.goal, old.floor, (_RANKS[name.removeprefix("val/")] + ("/" in name), name)
             )
-            taken[name] = parts[0]
+            taken[name] = lone[0]
 
 
 def traits(series: Mapping[str, Series]) -> frozenset[str]:

@@ -121,21 +121,33 @@ def _already(raw: str) -> Meaning | None:
         if layer.lower() in ("total", "global", "all"):
             return Meaning("", kind, "", "", True)
         return Meaning("", kind, layer, "", True)
-    base, _, scope = raw.partition("@")
+    told = parts(raw)
+    if not told.known or told.scope not in ("", *SCOPES):
+        return None
+    if not told.part and "/" not in told.metric:
+        return told
+    split, metric, part = told.split, told.metric, told.part
+    if split == "" and metric in ("loss", "grad_norm", "weight_norm", "lr") and part and not told.scope:
+        if metric == "lr":
+            return Meaning("", "lr", "" if part in ("pg0", "group0", "0") else part, "", True)
+        if part.lower() not in SPLITS and part.split("_")[0].lower() not in SPLITS:
+            return told
+    return None
+
+
+def parts(name: str) -> Meaning:
+    """A canonical name, `[split/]metric[/part][@scope]`, taken apart."""
+    base, _, scope = name.partition("@")
     split, rest = "", base
     for known in ("val", "test"):
         if base.startswith(known + "/"):
             split, rest = known, base[len(known) + 1 :]
-    if scope in ("", *SCOPES):
-        if rest in METRICS and "/" not in rest:
-            return Meaning(split, rest, "", scope, True)
-        metric, _, part = rest.partition("/")
-        if split == "" and metric in ("loss", "grad_norm", "weight_norm", "lr") and part and not scope:
-            if metric == "lr":
-                return Meaning("", "lr", "" if part in ("pg0", "group0", "0") else part, "", True)
-            if part.lower() not in SPLITS and part.split("_")[0].lower() not in SPLITS:
-                return Meaning("", metric, part, "", True)
-    return None
+    if rest in METRICS:
+        return Meaning(split, rest, "", scope, True)
+    metric, _, part = rest.partition("/")
+    if metric in METRICS:
+        return Meaning(split, metric, part, scope, True)
+    return Meaning(split, "", rest, scope, False)
 
 
 def gan_side(raw: str) -> str:

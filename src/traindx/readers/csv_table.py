@@ -22,8 +22,8 @@ import numpy as np
 
 from traindx import names
 from traindx.reading import csvs, generic
-from traindx.reading.assemble import Log
 from traindx.reading.layouts import SPACE
+from traindx.reading.log import Log
 from traindx.reading.source import File
 from traindx.reading.tables import Table
 from traindx.units import Bundle, Claim, Reader

@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 
 from traindx.reading import generic, jsons
-from traindx.reading.assemble import Log
+from traindx.reading.log import Log
 from traindx.reading.source import File
 from traindx.reading.tables import logs_from_table
 from traindx.units import Bundle, Claim, Reader

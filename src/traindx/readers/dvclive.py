@@ -16,7 +16,7 @@ import numpy as np
 
 from traindx.core import Unreadable
 from traindx.reading import csvs, jsons, yamls
-from traindx.reading.assemble import Column, Log
+from traindx.reading.log import Column, Log
 from traindx.reading.source import File
 from traindx.reading.tables import as_number
 from traindx.units import Bundle, Claim, Reader

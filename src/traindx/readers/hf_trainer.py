@@ -26,7 +26,7 @@ import numpy as np
 
 from traindx.core import Unreadable
 from traindx.reading import jsons
-from traindx.reading.assemble import Log
+from traindx.reading.log import Log
 from traindx.reading.source import File
 from traindx.reading.tables import as_number, logs_from_table, table_from_rows
 from traindx.units import Bundle, Claim, Reader

@@ -20,7 +20,7 @@ import numpy as np
 from traindx import names
 from traindx.core import Unreadable
 from traindx.reading import generic, jsons
-from traindx.reading.assemble import Column, Log
+from traindx.reading.log import Column, Log
 from traindx.reading.source import HEAD_BYTES, File
 from traindx.reading.tables import Table, as_number
 from traindx.units import Bundle, Claim, Reader

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from traindx.core import Unreadable
 from traindx.reading import generic, jsons
-from traindx.reading.assemble import Log
+from traindx.reading.log import Log
 from traindx.reading.source import File
 from traindx.units import Bundle, Claim, Reader
 

@@ -20,8 +20,8 @@ import numpy as np
 from traindx import names
 from traindx.core import Unreadable
 from traindx.reading import csvs, jsons
-from traindx.reading.assemble import Column, Log
 from traindx.reading.headers import header
+from traindx.reading.log import Column, Log
 from traindx.reading.source import HEAD_BYTES, File
 from traindx.reading.tables import as_number, logs_from_table
 from traindx.units import Bundle, Claim, Reader

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator
 
 from traindx.reading import jsons, yamls
-from traindx.reading.assemble import Log
+from traindx.reading.log import Log
 from traindx.reading.source import File
 from traindx.reading.tables import logs_from_table, table_from_rows
 from traindx.units import Bundle, Claim, Reader

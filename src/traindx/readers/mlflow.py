@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from traindx.reading import csvs, sqlites, yamls
-from traindx.reading.assemble import Column, Log
+from traindx.reading.log import Column, Log
 from traindx.reading.source import File
 from traindx.units import Bundle, Claim, Reader
 

@@ -20,8 +20,8 @@ from pathlib import Path
 
 from traindx.core import Event, Unreadable
 from traindx.reading import jsons
-from traindx.reading.assemble import Log
 from traindx.reading.lines import blocks
+from traindx.reading.log import Log
 from traindx.reading.source import File
 from traindx.reading.tables import as_number, logs_from_table
 from traindx.units import Bundle, Claim, Reader

@@ -35,7 +35,7 @@ import numpy as np
 
 from traindx import names
 from traindx.core import Unreadable
-from traindx.reading.assemble import Column, Log
+from traindx.reading.log import Column, Log
 from traindx.reading.source import File, natural
 from traindx.units import Bundle, Claim, Reader
 

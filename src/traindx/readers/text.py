@@ -30,7 +30,7 @@ from traindx.reading.textlog.clean import clean
 from traindx.units import Bundle, Claim, Reader
 
 if TYPE_CHECKING:
-    from traindx.reading.assemble import Log
+    from traindx.reading.log import Log
 
 _HOLE = 8 << 20
 _TEXT_ENDINGS = (".log", ".txt", ".out", ".err", ".stdout", ".stderr", "")

@@ -15,7 +15,7 @@ import numpy as np
 
 from traindx.core import Event
 from traindx.reading import jsons, sqlites
-from traindx.reading.assemble import Log
+from traindx.reading.log import Log
 from traindx.reading.source import File
 from traindx.reading.tables import logs_from_table
 from traindx.units import Bundle, Claim, Reader

@@ -14,8 +14,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from traindx.reading import csvs, yamls
-from traindx.reading.assemble import Log
 from traindx.reading.headers import header
+from traindx.reading.log import Log
 from traindx.reading.source import File
 from traindx.reading.tables import logs_from_table
 from traindx.units import Bundle, Claim, Reader

@@ -25,7 +25,7 @@ import numpy as np
 from traindx import names
 from traindx.core import Unreadable
 from traindx.reading import yamls
-from traindx.reading.assemble import Column, Log
+from traindx.reading.log import Column, Log
 from traindx.reading.source import File
 from traindx.reading.wandb_store import MAGIC, Store, parse_json, put, read_store
 from traindx.units import Bundle, Claim, Reader

@@ -14,7 +14,7 @@ import numpy as np
 
 from traindx import names
 from traindx.reading import csvs
-from traindx.reading.assemble import Column, Log
+from traindx.reading.log import Column, Log
 from traindx.reading.source import File
 from traindx.units import Bundle, Claim, Reader
 

@@ -7,46 +7,18 @@ for all formats happens here, once.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from traindx import names
-from traindx.core import Axis, Event, Note, Run, Scalar, Series
+from traindx.core import Note, Run, Scalar, Series
+from traindx.reading.derived import detection_totals, hidden_nans
+from traindx.reading.log import Column, Log
 
 if TYPE_CHECKING:
     from traindx.core import FloatArray
-
-
-@dataclass
-class Column:
-    """One metric as logged. Only points that were logged: a literal NaN is one, a gap is not.
-
-    `split` is what the place says when the name does not (a folder `validation/`, a section);
-    `axis` is set where the column counts otherwise than its log.
-    """
-
-    name: str
-    steps: FloatArray
-    values: FloatArray
-    times: FloatArray | None = None
-    split: str | None = None
-    derived: str | None = None
-    axis: Axis | None = None
-
-
-@dataclass
-class Log:
-    """One run as its writer laid it out."""
-
-    columns: list[Column]
-    axis: Axis = "step"
-    config: dict[str, object] = field(default_factory=dict)
-    events: list[Event] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-    name: str = ""
 
 
 def run_from_log(
@@ -61,7 +33,7 @@ def run_from_log(
 ) -> Run:
     """Name, order and describe the columns of one log."""
     columns = [c for c in log.columns if c.values.size]
-    columns += _detection_totals(columns)
+    columns += detection_totals(columns)
     chosen = names.assign([_candidate(column) for column in columns], overrides=mapping or {})
     series: dict[str, Series] = {}
     for column, named in sorted(zip(columns, chosen, strict=True), key=lambda pair: pair[1].order):
@@ -79,7 +51,7 @@ def run_from_log(
         )
     config = flatten(log.config)
     events = list(log.events)
-    events += _nan_filter(series)
+    events += hidden_nans(series)
     return Run(
         name=name,
         path=path,
@@ -93,34 +65,6 @@ def run_from_log(
         notes=tuple(notes) + tuple(Note(path, text) for text in log.notes),
         files=tuple(files),
     )
-
-
-_DETECTION_TERMS = frozenset({"box", "cls", "dfl", "obj", "seg", "pose", "kobj", "angle"})
-
-
-def _detection_totals(columns: Sequence[Column]) -> list[Column]:
-    """The training objective of a YOLO, which logs only its (already weighted) terms: their sum."""
-    totals = []
-    for front, total in (("train/", "loss"), ("val/", "val/loss")):
-        terms = [
-            column
-            for column in columns
-            if column.name.startswith(front)
-            and column.name.removeprefix(front).removesuffix("_loss") in _DETECTION_TERMS
-        ]
-        kinds = {column.name.removeprefix(front).removesuffix("_loss") for column in terms}
-        if not {"box", "cls"} <= kinds:
-            continue
-        if any(column.name in (total, f"{front}loss") for column in columns):
-            continue
-        steps = terms[0].steps
-        for column in terms[1:]:
-            steps = steps[np.isin(steps, column.steps)]
-        parts = [column.values[np.isin(column.steps, steps)] for column in terms]
-        if steps.size and all(part.size == steps.size for part in parts):
-            made = " + ".join(column.name for column in terms)
-            totals.append(Column(total, steps, np.sum(parts, axis=0), derived=made))
-    return totals
 
 
 def _candidate(column: Column) -> names.Candidate:
@@ -152,25 +96,6 @@ def in_order(
             steps, values = steps[keep], values[keep]
             times = times[keep] if times is not None else None
     return steps, values, times
-
-
-def _nan_filter(series: Mapping[str, Series]) -> list[Event]:
-    """Loss exactly 0 where the gradient norm is not finite: a NaN that the Trainer hid."""
-    loss, norm = series.get("loss"), series.get("grad_norm")
-    if loss is None or norm is None or not len(loss) or not len(norm):
-        return []
-    zero, broken = loss.steps[loss.values == 0.0], norm.steps[~np.isfinite(norm.values)]
-    hidden = zero[np.isin(zero, broken)] if zero.size and broken.size else zero[:0]
-    if not hidden.size:
-        return []
-    return [
-        Event(
-            "nan_filter",
-            f"{hidden.size} logged losses are exactly 0.0 where grad_norm is not finite: "
-            "the logger replaced NaN losses by 0",
-            float(hidden[0]),
-        )
-    ]
 
 
 def flatten(config: Mapping[str, object], depth: int = 4) -> dict[str, Scalar]:

@@ -15,7 +15,7 @@ from traindx.reading.source import HEAD_BYTES, File
 from traindx.reading.tables import Table, logs_from_table
 
 if TYPE_CHECKING:
-    from traindx.reading.assemble import Log
+    from traindx.reading.log import Log
 
 # Metrics that few data sets have as a column, unlike `time`, `memory`, `error` or `cost`.
 _TELLING = frozenset(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from traindx.core import Run, Series
+from traindx.names import parts
 from traindx.report.layout import Screen
 from traindx.report.sparkline import sparkline
 from traindx.report.summary import Summary, summarize
@@ -28,7 +29,7 @@ def curve(series: Series, steps: tuple[float, float], screen: Screen, width: int
         start=steps[0],
         end=steps[1],
         width=width,
-        logarithmic=series.name.partition("/")[0] != "lr",
+        logarithmic=parts(series.name).metric != "lr",
         unicode=screen.unicode,
     )
 

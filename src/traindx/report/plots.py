@@ -17,6 +17,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import EngFormatter, FuncFormatter, MaxNLocator, NullFormatter
 
 from traindx.core import Run, Series
+from traindx.names import parts
 from traindx.report.text import count, short, visible
 
 if TYPE_CHECKING:
@@ -94,8 +95,8 @@ def _panels(run: Run) -> list[list[Series]]:
 
 
 def _metric(name: str) -> str:
-    split, _, rest = name.partition("/")
-    return (rest if split in ("val", "test") and rest else name).partition("@")[0]
+    told = parts(name)
+    return "/".join(word for word in (told.metric, told.part) if word)
 
 
 def _draw(axes: Axes, panel: Sequence[Series], run: Run) -> None:
@@ -170,7 +171,7 @@ def _drawable(values: FloatArray) -> FloatArray:
 def _wants_log(panel: Sequence[Series]) -> bool:
     """A learning rate is read on a linear scale: its schedule has a shape."""
     values = _finite(panel)
-    if panel[0].name.partition("/")[0] == "lr":
+    if parts(panel[0].name).metric == "lr":
         return False
     return bool(values.size and values.min() > 0 and values.max() > _LOG_FROM * values.min())
 

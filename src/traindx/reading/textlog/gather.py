@@ -8,7 +8,7 @@ import numpy as np
 
 from traindx import names
 from traindx.core import Event
-from traindx.reading.assemble import Column, Log
+from traindx.reading.log import Column, Log
 from traindx.reading.textlog.dated import Dated
 from traindx.reading.textlog.timeline import Span, Timeline, metric_key, values_of
 

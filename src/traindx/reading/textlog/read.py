@@ -9,8 +9,8 @@ from itertools import pairwise
 import numpy as np
 
 from traindx.core import Unreadable
-from traindx.reading.assemble import Log
 from traindx.reading.lines import encoding_of
+from traindx.reading.log import Log
 from traindx.reading.source import File
 from traindx.reading.textlog import gather
 from traindx.reading.textlog.clean import pieces

@@ -9,7 +9,7 @@ import numpy as np
 
 from traindx import names
 from traindx.core import Axis, Event
-from traindx.reading import tables
+from traindx.reading.segments import segments
 from traindx.reading.textlog.counters import as_epochs, at, epoch_track, own_steps
 from traindx.reading.textlog.dated import Dated, by_split_and_rank, part_evaluations, split_of_neighbours
 from traindx.reading.textlog.fields import counter_of
@@ -156,7 +156,7 @@ def _spans(offsets: IntArray, steps: FloatArray) -> list[Span]:
     if not offsets.size:
         return [Span(-1, far, [])]
     spans: list[Span] = []
-    for segment in tables.segments(steps):
+    for segment in segments(steps):
         begin = int(offsets[segment.begin])
         if spans:
             spans[-1].end = begin

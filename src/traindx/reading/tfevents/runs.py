@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from traindx.core import Event
-from traindx.reading.tables import segments
+from traindx.reading.segments import segments
 
 if TYPE_CHECKING:
     from traindx.core import BoolArray, FloatArray, IntArray

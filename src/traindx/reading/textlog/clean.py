@@ -8,7 +8,8 @@ from collections.abc import Iterable, Iterator
 from traindx.reading.lines import plain_chunks
 
 _ANSI = re.compile(rb"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b\n]{0,500}(?:\x07|\x1b\\)|[@-Z\\-_])")
-_MARKS = re.compile(rb"[\x01-\x07\x0e-\x1a\x1c-\x1f]+")
+# Control bytes become blanks: the skeletons use some of them as marks.
+_PLAIN = bytes(32 if (0 < b < 8 or 14 <= b < 27 or 28 <= b < 32) else b for b in range(256))
 _LINE_LIMIT = 1 << 20
 
 
@@ -20,7 +21,7 @@ def clean(chunk: bytes) -> bytes:
         chunk = re.sub(rb"\x08+", b"\n", chunk)
     if b"\r" in chunk:
         chunk = chunk.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-    return _MARKS.sub(b" ", chunk)
+    return chunk.translate(_PLAIN)
 
 
 def pieces(chunks: Iterable[bytes], encoding: str | None = None) -> Iterator[bytes]:

@@ -178,3 +178,9 @@ def test_settings_of_many_frameworks() -> None:
 def test_malformed_overrides_say_what_is_wanted() -> None:
     with pytest.raises(ValueError, match="NAME=COLUMN"):
         names.parse_overrides(["loss"])
+
+
+@pytest.mark.parametrize("raw", ["factor_loss", "support_loss", "train/CrossEntropyLoss"])
+def test_words_inside_words_mark_nothing(raw: str) -> None:
+    (named,) = names.assign([Candidate(raw, None, 50)], {})
+    assert (named.goal, named.floor) == ("lower", 0.0)

@@ -16,7 +16,7 @@ from traindx.names.vocabulary import METRICS, SPLITS
 _UNBOUNDED = frozenset(
     """
     elbo nll neglogl likelihood loglik loglikelihood sisdr sisnr sdr policy actor critic value vf pg advantage
-    grpo ppo dpo wasserstein wgan energy barlow vicreg entropybonus entropyloss
+    grpo ppo dpo wasserstein wgan energy barlow vicreg entropybonus
     """.split()
 )
 # Reinforcement learning shows by what it alone measures.
@@ -68,7 +68,7 @@ def assign(candidates: Sequence[Candidate], overrides: Mapping[str, str]) -> lis
     test_is_val = not any(m.split == "val" for m in meanings) and any(
         m.split == "test" and c.points > 1 for m, c in zip(meanings, candidates, strict=True)
     )
-    rl = any(not _RL.isdisjoint(_words(c.raw)) for c in candidates)
+    rl = any(m.metric == "reward" for m in meanings) or any(_words(c.raw) & _RL for c in candidates)
     taken: dict[str, int] = {}
     order = sorted(range(len(candidates)), key=lambda i: _priority(candidates[i], meanings[i], forced))
     result: dict[int, Named] = {}
@@ -208,7 +208,7 @@ def traits(series: Mapping[str, Series]) -> frozenset[str]:
     preference = any(raw.endswith(("rewards/chosen", "logps/chosen")) for raw in raws)
     if preference:
         found.add("preference")
-    elif words & _RL:
+    elif words & _RL or any(parts(name).metric == "reward" for name in series):
         found.add("rl")
     if {gan_side(s.source) for s in series.values()} >= {"g", "d"}:
         found.add("gan")

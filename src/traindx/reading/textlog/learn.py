@@ -161,7 +161,8 @@ def _singles(singles: list[Shape], often: list[Shape], known: Sequence[Shape]) -
     out = []
     for s in sorted(singles, key=lambda s: s.first):
         new = [p for p in s.judged() if p not in told]
-        terse = len(s.skeleton.split()) <= 4
+        named = any(not names.split_of(s.slots[i].name) for i in s.values if s.pair(i) in new)
+        terse = named and len(s.skeleton.split()) <= 4
         plain = s.counts or terse or any(s.slots[i].keyed for i in s.values if s.pair(i) in new)
         if new and plain and s.first > begin and not CODE.search(s.skeleton):
             s.values = [i for i in s.values if s.pair(i) not in told]

@@ -133,3 +133,18 @@ def test_rare_lines_of_a_large_log_are_found(tmp_path: Path) -> None:
     run = only(read_text(tmp_path, "a.log", "\n".join(lines)))
     assert len(run.series["loss"]) == 60_000
     assert run.series["val/loss"].values.tolist() == [41.234, 41.999, 50.001]
+
+
+def test_a_table_whose_header_comes_again(tmp_path: Path) -> None:
+    """fastai prints one table per fit, and the columns may change."""
+    first = [
+        "epoch     train_loss  valid_loss  error_rate  time",
+        "0         0.021682    0.003351    0.001353    00:45",
+    ]
+    second = ["epoch     train_loss  valid_loss  accuracy  time"]
+    second += [f"{e}         0.{30 - e}1669    0.2532{e}4    0.{89 + e}7920  02:53" for e in range(4)]
+    found = read_text(tmp_path, "fit.log", "\n".join(first + second + first))
+    assert [len(run.series["loss"]) for run in found.runs] == [1, 4, 1]
+    assert "error" in found.runs[0].series
+    assert "accuracy" in found.runs[1].series
+    assert "error" not in found.runs[1].series

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -28,6 +29,15 @@ class Dated:
     scope: str = ""
     suffix: str = ""
     done: BoolArray | None = None
+
+
+def below_own_header(seen: Seen, headers: Sequence[tuple[int, bytes]]) -> Seen:
+    """Only the rows of a table shape that stand below the header which named it."""
+    if not seen.shape.header or len({bone for _, bone in headers}) < 2:
+        return seen
+    nearest = np.searchsorted([offset for offset, _ in headers], seen.offsets, side="right") - 1
+    own = np.array([at < 0 or headers[at][1] == seen.shape.header for at in nearest.tolist()], dtype=bool)
+    return _pick(seen, own)
 
 
 def by_split_and_rank(seen: Seen, marks: list[tuple[int, str]]) -> list[Dated]:

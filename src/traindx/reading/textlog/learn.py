@@ -10,7 +10,7 @@ from traindx.reading.textlog.fields import Slot, counter_of, line_split, name_sl
 from traindx.reading.textlog.numbers import floats
 from traindx.reading.textlog.shapes import CODE, Shape, find_roles, telling
 from traindx.reading.textlog.skeleton import BAR, NUMBER, pattern, skeletons, slot_count
-from traindx.reading.textlog.tables import header_names
+from traindx.reading.textlog.tables import Headed, by_header
 
 _LONGEST = 8192
 _MAX_SLOTS = 300
@@ -45,17 +45,22 @@ def learn(sample: Sample, known: Sequence[Shape] = ()) -> list[Shape]:
         hinted = [bone for bone in rare if _HINT.search(bone)]
         for bone in set(rare).difference(hinted[:_MAX_RARE]):
             del groups[bone]
-    shapes = [shape for bone, where in groups.items() if (shape := _shape(bone, where, sample)) is not None]
+    shapes = [shape for bone, where in groups.items() for shape in _shapes(bone, where, sample)]
     return _choose(shapes, known)
 
 
-def _shape(bone: bytes, where: list[int], sample: Sample) -> Shape | None:
+def _shapes(bone: bytes, where: list[int], sample: Sample) -> list[Shape]:
     if slot_count(bone) > _MAX_SLOTS:
-        return None
-    slots = name_slots(bone)
-    header = header_names(bone, slots, where, sample.lines, sample.bones)
-    if header is not None:
-        slots = header
+        return []
+    groups = by_header(bone, name_slots(bone), where, sample.lines, sample.bones)
+    shapes = [shape for group in groups if (shape := _shape(bone, group, sample)) is not None]
+    for shape in shapes:
+        shape.headers = tuple(group.header for group in groups if group.header)
+    return shapes
+
+
+def _shape(bone: bytes, group: Headed, sample: Sample) -> Shape | None:
+    slots, where = group.slots, group.rows
     if not _promising(slots, len(where)):
         return None
     regex = pattern(bone, set(range(len(slots))))
@@ -66,6 +71,7 @@ def _shape(bone: bytes, where: list[int], sample: Sample) -> Shape | None:
         return None
     probe = [floats(rows, at if len(slots) > 1 else None) for at in range(len(slots))]
     shape = Shape(bone, len(where), where[0], where[-1], slots, line_split(bone), BAR in bone)
+    shape.header = group.header
     find_roles(shape, probe)
     if not shape.counts and not shape.values:
         return None

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 from traindx import names
 from traindx.reading.textlog.clean import text
+from traindx.reading.textlog.shapes import Shape
 from traindx.reading.textlog.skeleton import NUMBER, pattern
 
 _SECTION = re.compile(
@@ -56,6 +57,22 @@ class Sections:
             self.found += [(base + m.start(), split) for m in regex.finditer(piece)]
 
     def marks(self) -> list[tuple[int, str]]:
+        return sorted(self.found)
+
+
+class Headers:
+    """The header lines of printed tables: what stands below is named by the nearest one."""
+
+    def __init__(self, shapes: Iterable[Shape]) -> None:
+        bones = dict.fromkeys(bone for shape in shapes for bone in shape.headers)
+        self._patterns = [(pattern(bone, set()), bone) for bone in bones]
+        self.found: list[tuple[int, bytes]] = []
+
+    def look(self, piece: bytes, base: int) -> None:
+        for regex, bone in self._patterns:
+            self.found += [(base + m.start(), bone) for m in regex.finditer(piece)]
+
+    def marks(self) -> list[tuple[int, bytes]]:
         return sorted(self.found)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -16,7 +16,7 @@ from traindx.reading.textlog import gather
 from traindx.reading.textlog.clean import pieces
 from traindx.reading.textlog.config import nested_settings, settings_in
 from traindx.reading.textlog.learn import Sample, learn
-from traindx.reading.textlog.marks import Sections, Signs
+from traindx.reading.textlog.marks import Headers, Sections, Signs
 from traindx.reading.textlog.scan import Seen, scan
 from traindx.reading.textlog.shapes import Shape
 from traindx.reading.textlog.timeline import Timeline, date_lines
@@ -37,16 +37,16 @@ def logs_of(file: File) -> list[Log]:
     sections = Sections(sample.bones)
     if not shapes:
         raise Unreadable(_nothing(sample.text))
-    signs = Signs()
+    signs, headers = Signs(), Headers(shapes)
     residue: list[bytes] | None = [] if _large(file) else None
-    seen = _scan(file, shapes, sections, signs, residue)
+    seen = _scan(file, shapes, [sections, signs, headers], residue)
     if residue:
         more = learn(Sample(b"\n" + b"\n".join(residue) + b"\n"), shapes)
         if more:
-            seen += _scan(file, more, None, None, None)
+            seen += _scan(file, more, [], None)
     if not seen:
         raise Unreadable("no line in it repeats with a metric that moves")
-    timeline = date_lines(seen, sections.marks())
+    timeline = date_lines(seen, sections.marks(), headers.marks())
     logs = gather.logs(timeline)
     _settings(file, timeline, logs)
     for log, span in zip(logs, timeline.spans, strict=True):
@@ -88,17 +88,14 @@ def _sample(file: File) -> bytes:
 def _scan(
     file: File,
     shapes: list[Shape],
-    sections: Sections | None,
-    signs: Signs | None,
+    lookouts: Sequence[Sections | Signs | Headers],
     residue: list[bytes] | None,
 ) -> list[Seen]:
     def looked_at() -> Iterator[bytes]:
         base = 0
         for piece in pieces(file.chunks(_SCAN_CHUNK)):
-            if sections is not None:
-                sections.look(piece, base)
-            if signs is not None:
-                signs.look(piece, base)
+            for lookout in lookouts:
+                lookout.look(piece, base)
             yield piece
             base += len(piece)
 

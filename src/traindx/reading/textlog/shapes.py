@@ -34,6 +34,8 @@ class Shape:
     epoch: int | None = None
     inner: int | None = None
     rank: int | None = None
+    header: bytes = b""
+    headers: tuple[bytes, ...] = ()
     values: list[int] = field(default_factory=list)
     wanted: list[int] = field(default_factory=list)
     units: list[int] = field(default_factory=list)

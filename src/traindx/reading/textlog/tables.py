@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
 from traindx import names
 from traindx.reading.textlog.clean import text
@@ -15,23 +16,47 @@ _VALUE = re.compile(r"[=:]\s*[-+.\d]|^[-+]?\d+(\.\d*)?$")
 _BAR = re.compile(rb":\s*\d+%\|")
 
 
-def header_names(
+@dataclass
+class Headed:
+    """Rows of one shape below one header (none when the line names its own numbers)."""
+
+    header: bytes
+    slots: list[Slot]
+    rows: list[int]
+
+
+def by_header(
     bone: bytes, slots: list[Slot], where: list[int], lines: list[bytes], bones: list[bytes]
-) -> list[Slot] | None:
-    """Slots named by the header above, or None when the line names its own numbers."""
+) -> list[Headed]:
+    """The rows of a shape, parted by the header above them: it may change within a log."""
     own = sum(1 for s in slots if s.name and s.kind == "value")
     if own > len(slots) // 2 or len(slots) < 2:
-        return None
+        return [Headed(b"", slots, where)]
     cells = _cells(bone)
-    for at in where[:3]:
-        for above in range(at - 1, max(at - 1 - _LOOK_BACK, -1), -1):
-            if bones[above].count(NUMBER) > 3:
-                continue
-            header = _header(
-                lines[above], lines[above - 1] if above and NUMBER not in bones[above - 1] else b""
-            )
-            if header and _fits(header, cells):
-                return _named(header, cells, len(slots))
+    groups: dict[bytes, Headed] = {}
+    current = Headed(b"", slots, [])
+    for number, at in enumerate(where):
+        follows = number > 0 and where[number - 1] == at - 1
+        if not follows and (number < 3 or groups):
+            found = _header_above(at, cells, lines, bones)
+            if found is not None:
+                above, names_of = found
+                fresh = Headed(above, _named(names_of, cells, len(slots)), [])
+                current = groups.setdefault(above, fresh)
+        current.rows.append(at)
+    return list(groups.values()) or [Headed(b"", slots, where)]
+
+
+def _header_above(
+    at: int, cells: list[bytes], lines: list[bytes], bones: list[bytes]
+) -> tuple[bytes, list[str]] | None:
+    for above in range(at - 1, max(at - 1 - _LOOK_BACK, -1), -1):
+        if bones[above].count(NUMBER) > 3:
+            continue
+        upper = lines[above - 1] if above and NUMBER not in bones[above - 1] else b""
+        header = _header(lines[above], upper)
+        if header and _fits(header, cells):
+            return bones[above], header
     return None
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,7 +13,13 @@ from traindx import names
 from traindx.core import Axis, Event
 from traindx.reading.segments import segments
 from traindx.reading.textlog.counters import as_epochs, at, epoch_track, own_steps
-from traindx.reading.textlog.dated import Dated, by_split_and_rank, part_evaluations, split_of_neighbours
+from traindx.reading.textlog.dated import (
+    Dated,
+    below_own_header,
+    by_split_and_rank,
+    part_evaluations,
+    split_of_neighbours,
+)
 from traindx.reading.textlog.fields import counter_of
 from traindx.reading.textlog.numbers import present
 from traindx.reading.textlog.scan import Seen
@@ -38,8 +46,11 @@ class Timeline:
     track_steps: FloatArray
 
 
-def date_lines(seen: list[Seen], marks: list[tuple[int, str]]) -> Timeline:
+def date_lines(
+    seen: list[Seen], marks: list[tuple[int, str]], headers: Sequence[tuple[int, bytes]] = ()
+) -> Timeline:
     """Put every line on one axis."""
+    seen = [own for one in seen if (own := below_own_header(one, headers)).offsets.size]
     parts = [part for one in seen for part in by_split_and_rank(one, marks)]
     split_of_neighbours(parts)
     epochs = epoch_track(parts)
@@ -54,7 +65,7 @@ def date_lines(seen: list[Seen], marks: list[tuple[int, str]]) -> Timeline:
     for part in parts:
         _inherit(part, axis, track_offsets, track_steps)
     _scopes(parts, axis)
-    spans = _spans(track_offsets, track_steps)
+    spans = _spans(track_offsets, track_steps, [offset for offset, _ in headers])
     return Timeline(axis, parts, spans, track_offsets, track_steps)
 
 
@@ -150,20 +161,31 @@ def _scopes(parts: list[Dated], axis: Axis) -> None:
                     part.scope = "batch"
 
 
-def _spans(offsets: IntArray, steps: FloatArray) -> list[Span]:
+def _spans(offsets: IntArray, steps: FloatArray, headers: list[int]) -> list[Span]:
     """Where one training ends in the file and the next begins."""
     far = 1 << 62
     if not offsets.size:
         return [Span(-1, far, [])]
     spans: list[Span] = []
-    for segment in segments(steps):
-        begin = int(offsets[segment.begin])
-        if spans:
-            spans[-1].end = begin
-        marks = [(int(offsets[at]), float(steps[at]), event) for at, event in segment.resumes]
-        spans.append(Span(begin, far, marks))
+    for first, last in pairwise([0, *_fresh_tables(offsets, steps, headers), offsets.size]):
+        for segment in segments(steps[first:last]):
+            begin = int(offsets[first + segment.begin])
+            if spans:
+                spans[-1].end = begin
+            resumes = [(first + row, event) for row, event in segment.resumes]
+            marks = [(int(offsets[row]), float(steps[row]), event) for row, event in resumes]
+            spans.append(Span(begin, far, marks))
     spans[0].begin = -1
     return spans
+
+
+def _fresh_tables(offsets: IntArray, steps: FloatArray, headers: list[int]) -> list[int]:
+    """Rows at which a header stands again and the counter is back where the table began."""
+    cuts = [0]
+    for row in np.searchsorted(offsets, headers).tolist():
+        if cuts[-1] < row < steps.size and steps[row] <= steps[cuts[-1]]:
+            cuts.append(row)
+    return cuts[1:]
 
 
 def values_of(

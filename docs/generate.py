@@ -24,6 +24,7 @@ def pages() -> dict[Path, str]:
     return {
         DOCS / "formats.md": formats(),
         DOCS / "cli.md": command_line(),
+        DOCS / "names.md": vocabulary(),
         readme: _TABLE.sub(lambda _: format_table(), readme.read_text(encoding="utf-8")),
     }
 
@@ -52,6 +53,28 @@ def format_table() -> str:
     for unit in readers():
         first = re.split(r"(?<=\.)\s+(?=[A-Z`])|\n\n", unit.page, maxsplit=1)[0]
         lines.append(f"| {unit.title} | {' '.join(first.split()).replace('|', chr(92) + '|')} |")
+    return "\n".join(lines) + "\n"
+
+
+def vocabulary() -> str:
+    """The canonical metrics and settings with their aliases."""
+    from traindx import names
+
+    lines = [
+        "# Names\n",
+        _MADE,
+        names.__doc__ or "",
+        "Spelling does not matter: `valTop1Acc`, `val/top-1_acc` and `Val Top1 Acc` are the same.\n",
+        "## Metrics\n",
+        "| name | better is | never below | also written |",
+        "| --- | --- | --- | --- |",
+    ]
+    for name, metric in names.METRICS.items():
+        floor = "" if metric.floor is None else f"{metric.floor:g}"
+        wish = "" if metric.goal == "none" else metric.goal
+        lines.append(f"| `{name}` | {wish} | {floor} | {', '.join(metric.words)} |")
+    lines += ["\n## Settings\n", "| name | also written |", "| --- | --- |"]
+    lines += [f"| `{name}` | {', '.join(words.split())} |" for name, words in names.SETTINGS.items()]
     return "\n".join(lines) + "\n"
 
 

@@ -42,10 +42,7 @@ def claim(file: File) -> Claim | None:
 
 def read(bundle: Bundle) -> Iterator[Log]:
     """The metrics of one version folder with its hyperparameters."""
-    config: dict[str, object] = {}
-    for file in bundle.files:
-        if file.name == _HPARAMS:
-            config.update(yamls.load(file.read(yamls.LIMIT_BYTES)))
+    config = yamls.load_files(bundle.files, (_HPARAMS,))
     for file in bundle.files:
         if file.name != _HPARAMS:
             yield from logs_from_table(csvs.read_table(file), step="step", config=config)

@@ -35,10 +35,7 @@ def claim(file: File) -> Claim | None:
 
 def read(bundle: Bundle) -> Iterator[Log]:
     """The trainings in one trainer log."""
-    config: dict[str, object] = {}
-    for file in bundle.files:
-        if file.name in _CONFIGS:
-            config.update(yamls.load(file.read(yamls.LIMIT_BYTES)))
+    config = yamls.load_files(bundle.files, _CONFIGS)
     for file in bundle.files:
         if file.name not in _CONFIGS:
             rows = jsons.read_rows(file)

@@ -40,10 +40,7 @@ def claim(file: File) -> Claim | None:
 
 def read(bundle: Bundle) -> Iterator[Log]:
     """The results of one training folder with its arguments."""
-    config: dict[str, object] = {}
-    for file in bundle.files:
-        if file.name in _CONFIGS:
-            config.update(yamls.load(file.read(yamls.LIMIT_BYTES)))
+    config = yamls.load_files(bundle.files, _CONFIGS)
     for file in bundle.files:
         if file.name in _CONFIGS:
             continue

@@ -8,9 +8,12 @@ and aliases cannot multiply.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from traindx.reading.source import File
 
 LIMIT_BYTES = 1 << 20
 _NODES = 100_000
@@ -42,6 +45,15 @@ def load(data: bytes) -> dict[str, object]:
         for key, value in _lines(text):
             found.setdefault(key, value)
     return found
+
+
+def load_files(files: Iterable[File], names: Collection[str]) -> dict[str, object]:
+    """The settings in those of the files that bear one of the names."""
+    config: dict[str, object] = {}
+    for file in files:
+        if file.name in names:
+            config.update(load(file.read(LIMIT_BYTES)))
+    return config
 
 
 def scalar(text: str) -> object:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Generic, TypeVar
 
 from traindx import names
 from traindx.reading.textlog.clean import text
@@ -37,43 +38,38 @@ _IDLE = re.compile(
 )
 _MOST_PER_KIND = 200
 
+Told = TypeVar("Told")
 
-class Sections:
+
+class Marks(Generic[Told]):
+    """Places of lines of known skeletons, with what each skeleton says."""
+
+    def __init__(self, bones: Mapping[bytes, Told]) -> None:
+        self._patterns = [(pattern(bone, set()), told) for bone, told in bones.items()]
+        self._found: list[tuple[int, Told]] = []
+
+    def look(self, piece: bytes, base: int) -> None:
+        for regex, told in self._patterns:
+            self._found += [(base + m.start(), told) for m in regex.finditer(piece)]
+
+    def marks(self) -> list[tuple[int, Told]]:
+        return sorted(self._found, key=lambda mark: mark[0])
+
+
+def sections(bones: Iterable[bytes]) -> Marks[str]:
     """Lines such as `> EVALUATION` that say which split the lines below speak of."""
-
-    def __init__(self, bones: Iterable[bytes]) -> None:
-        self._patterns: list[tuple[re.Pattern[bytes], str]] = []
-        self.found: list[tuple[int, str]] = []
-        for bone in dict.fromkeys(bones):
-            hit = _SECTION.match(bone) if 2 < len(bone) < 80 and NUMBER not in bone else None
-            if hit and b"..." not in bone and len(self._patterns) < 12:
-                self._patterns.append((pattern(bone, set()), names.split_of(text(hit[1]))))
-        kinds = {split for _, split in self._patterns}
-        if "train" not in kinds or len(kinds) < 2:
-            self._patterns = []
-
-    def look(self, piece: bytes, base: int) -> None:
-        for regex, split in self._patterns:
-            self.found += [(base + m.start(), split) for m in regex.finditer(piece)]
-
-    def marks(self) -> list[tuple[int, str]]:
-        return sorted(self.found)
+    found: dict[bytes, str] = {}
+    for bone in dict.fromkeys(bones):
+        hit = _SECTION.match(bone) if 2 < len(bone) < 80 and NUMBER not in bone else None
+        if hit and b"..." not in bone and len(found) < 12:
+            found[bone] = names.split_of(text(hit[1]))
+    kinds = set(found.values())
+    return Marks(found if "train" in kinds and len(kinds) > 1 else {})
 
 
-class Headers:
+def headers(shapes: Iterable[Shape]) -> Marks[bytes]:
     """The header lines of printed tables: what stands below is named by the nearest one."""
-
-    def __init__(self, shapes: Iterable[Shape]) -> None:
-        bones = dict.fromkeys(bone for shape in shapes for bone in shape.headers)
-        self._patterns = [(pattern(bone, set()), bone) for bone in bones]
-        self.found: list[tuple[int, bytes]] = []
-
-    def look(self, piece: bytes, base: int) -> None:
-        for regex, bone in self._patterns:
-            self.found += [(base + m.start(), bone) for m in regex.finditer(piece)]
-
-    def marks(self) -> list[tuple[int, bytes]]:
-        return sorted(self.found)
+    return Marks({bone: bone for shape in shapes for bone in shape.headers})
 
 
 class Signs:

@@ -16,7 +16,7 @@ from traindx.reading.textlog import gather
 from traindx.reading.textlog.clean import pieces
 from traindx.reading.textlog.config import nested_settings, settings_in
 from traindx.reading.textlog.learn import Sample, learn
-from traindx.reading.textlog.marks import Headers, Sections, Signs
+from traindx.reading.textlog.marks import Marks, Signs, headers, sections
 from traindx.reading.textlog.scan import Seen, scan
 from traindx.reading.textlog.shapes import Shape
 from traindx.reading.textlog.timeline import Timeline, date_lines
@@ -34,19 +34,18 @@ def logs_of(file: File) -> list[Log]:
     """The trainings a text log tells of."""
     sample = Sample(_sample(file))
     shapes = learn(sample)
-    sections = Sections(sample.bones)
     if not shapes:
         raise Unreadable(_nothing(sample.text))
-    signs, headers = Signs(), Headers(shapes)
+    signs, splits, titles = Signs(), sections(sample.bones), headers(shapes)
     residue: list[bytes] | None = [] if _large(file) else None
-    seen = _scan(file, shapes, [sections, signs, headers], residue)
+    seen = _scan(file, shapes, [splits, signs, titles], residue)
     if residue:
         more = learn(Sample(b"\n" + b"\n".join(residue) + b"\n"), shapes)
         if more:
             seen += _scan(file, more, [], None)
     if not seen:
         raise Unreadable("no line in it repeats with a metric that moves")
-    timeline = date_lines(seen, sections.marks(), headers.marks())
+    timeline = date_lines(seen, splits.marks(), titles.marks())
     logs = gather.logs(timeline)
     _settings(file, timeline, logs)
     for log, span in zip(logs, timeline.spans, strict=True):
@@ -88,7 +87,7 @@ def _sample(file: File) -> bytes:
 def _scan(
     file: File,
     shapes: list[Shape],
-    lookouts: Sequence[Sections | Signs | Headers],
+    lookouts: Sequence[Marks[str] | Marks[bytes] | Signs],
     residue: list[bytes] | None,
 ) -> list[Seen]:
     def looked_at() -> Iterator[bytes]:

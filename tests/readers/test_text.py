@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import numpy as np
@@ -148,3 +149,22 @@ def test_a_table_whose_header_comes_again(tmp_path: Path) -> None:
     assert "error" in found.runs[0].series
     assert "accuracy" in found.runs[1].series
     assert "error" not in found.runs[1].series
+
+
+def test_stamps_tell_the_time_of_every_point(tmp_path: Path) -> None:
+    begin = datetime(2024, 2, 28, 23, 59, 50, 500_000, tzinfo=UTC)
+    moments = [begin + timedelta(seconds=7 * i) for i in range(20)]
+    shown = [f"{m:%Y-%m-%d %H:%M:%S},{m.microsecond // 1000:03d}" for m in moments]
+    lines = [f"{stamp} - INFO - step {i} loss {i / 7:.4f}" for i, stamp in enumerate(shown)]
+    run = only(read_text(tmp_path, "a.log", "\n".join(lines)))
+    times = run.series["loss"].times
+    assert times is not None
+    assert times.tolist() == [m.timestamp() for m in moments]
+
+
+def test_lines_below_a_stamp_share_its_time(tmp_path: Path) -> None:
+    blocks = [f"2024-02-28 10:00:{i:02d} INFO [step={i}]\n    train/loss={i / 3:.3f}" for i in range(30)]
+    run = only(read_text(tmp_path, "a.log", "\n".join(blocks)))
+    times = run.series["loss"].times
+    assert times is not None
+    assert np.diff(times).tolist() == [1.0] * 29

@@ -10,6 +10,7 @@ from traindx import names
 from traindx.core import Event
 from traindx.reading.log import Column, Log
 from traindx.reading.textlog.dated import Dated
+from traindx.reading.textlog.stamps import Stamps
 from traindx.reading.textlog.timeline import Span, Timeline, metric_key, values_of
 
 if TYPE_CHECKING:
@@ -18,11 +19,11 @@ if TYPE_CHECKING:
 Piece = tuple["IntArray", "FloatArray", "FloatArray"]
 
 
-def logs(timeline: Timeline) -> list[Log]:
+def logs(timeline: Timeline, stamps: Stamps) -> list[Log]:
     """One log per training found in the text."""
     out = []
     for number, span in enumerate(timeline.spans, 1):
-        log = _log(timeline, span)
+        log = _log(timeline, span, stamps)
         if len(timeline.spans) > 1 and not any(_judged(c.name) for c in log.columns):
             log.columns = []
             log.notes = [f"part {number} of it stopped before it logged a loss or another result"]
@@ -35,7 +36,7 @@ def _judged(name: str) -> bool:
     return meaning.known and names.METRICS[meaning.metric].goal != "none"
 
 
-def _log(timeline: Timeline, span: Span) -> Log:
+def _log(timeline: Timeline, span: Span, stamps: Stamps) -> Log:
     pieces: dict[tuple[str, str], list[Piece]] = {}
     config: dict[str, object] = {}
     final = {
@@ -65,7 +66,7 @@ def _log(timeline: Timeline, span: Span) -> Log:
             continue
         if _stands_still(name, values):
             continue
-        columns.append(Column(name, steps, values, split=split or None))
+        columns.append(Column(name, steps, values, stamps.at(offsets), split or None))
     events = [event for _, _, event in span.resumes]
     return Log(columns, timeline.axis, config=config, events=events)
 

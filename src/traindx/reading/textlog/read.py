@@ -19,6 +19,7 @@ from traindx.reading.textlog.learn import Sample, learn
 from traindx.reading.textlog.marks import Marks, Signs, headers, sections
 from traindx.reading.textlog.scan import Seen, scan
 from traindx.reading.textlog.shapes import Shape
+from traindx.reading.textlog.stamps import Stamps
 from traindx.reading.textlog.timeline import Timeline, date_lines
 
 _WHOLE_BELOW = 1 << 20
@@ -36,9 +37,10 @@ def logs_of(file: File) -> list[Log]:
     shapes = learn(sample)
     if not shapes:
         raise Unreadable(_nothing(sample.text))
-    signs, splits, titles = Signs(), sections(sample.bones), headers(shapes)
+    signs, stamps = Signs(), Stamps(sample.text)
+    splits, titles = sections(sample.bones), headers(shapes)
     residue: list[bytes] | None = [] if _large(file) else None
-    seen = _scan(file, shapes, [splits, signs, titles], residue)
+    seen = _scan(file, shapes, [splits, signs, titles, stamps], residue)
     if residue:
         more = learn(Sample(b"\n" + b"\n".join(residue) + b"\n"), shapes)
         if more:
@@ -46,7 +48,7 @@ def logs_of(file: File) -> list[Log]:
     if not seen:
         raise Unreadable("no line in it repeats with a metric that moves")
     timeline = date_lines(seen, splits.marks(), titles.marks())
-    logs = gather.logs(timeline)
+    logs = gather.logs(timeline, stamps)
     _settings(file, timeline, logs)
     for log, span in zip(logs, timeline.spans, strict=True):
         gather.with_events(log, span, timeline, signs.found)
@@ -87,7 +89,7 @@ def _sample(file: File) -> bytes:
 def _scan(
     file: File,
     shapes: list[Shape],
-    lookouts: Sequence[Marks[str] | Marks[bytes] | Signs],
+    lookouts: Sequence[Marks[str] | Marks[bytes] | Signs | Stamps],
     residue: list[bytes] | None,
 ) -> list[Seen]:
     def looked_at() -> Iterator[bytes]:

@@ -109,7 +109,7 @@ def _bundles(files: Iterable[File], skipped: list[Note], *, named: bool) -> list
     for file in files:
         try:
             why = _noise(file, named=named)
-            found = None if why else _claim(file)
+            found = None if why else _claim(file, named=named)
         except Exception as error:
             skipped.append(Note(file.shown, _told(error, "the search")))
             continue
@@ -143,11 +143,13 @@ def _noise(file: File, *, named: bool) -> str | None:
     return None
 
 
-def _claim(file: File) -> tuple[Reader, Claim] | None:
+def _claim(file: File, *, named: bool) -> tuple[Reader, Claim] | None:
     for reader in readers():
         claim = reader.claim(file)
         if claim is not None:
             return reader, claim
+    if named and b"\0" not in file.head[:4096]:
+        return readers()[-1], Claim(file.shown)
     return None
 
 

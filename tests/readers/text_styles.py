@@ -608,3 +608,49 @@ def gan_pairs() -> Told:
         {"loss/d": [(e * 40 + b, loss(e * 40 + b)) for e in range(12) for b in range(0, 40, 10)]},
         "step",
     )
+
+
+@style
+def split_said_once() -> Told:
+    rows = []
+    for e in EPOCHS:
+        rows.append(f"18:{e:02d}:47 [Epoch: {e:02d}] Train acc: {acc(e):.4f} | loss: {loss(e):.4f}")
+        rows.append(f"18:{e:02d}:59 [Epoch: {e:02d}] Valid acc: {acc(e) - 0.02:.4f} | loss: {val(e):.4f}")
+    return (
+        "\n".join(rows),
+        {"loss": over(EPOCHS, loss), "val/loss": over(EPOCHS, val), "accuracy": over(EPOCHS, acc)},
+        "epoch",
+    )
+
+
+@style
+def split_after_the_epoch() -> Told:
+    rows = []
+    for e in EPOCHS:
+        rows.append(
+            f"2024-01-01 10:00:{e:02d} - Epoch {e} Training - Loss: {loss(e):.4f}, Acc: {acc(e):.4f}, Time: 16.9s"
+        )
+        rows.append(
+            f"2024-01-01 10:00:{e:02d} - Epoch {e} Validation - Loss: {val(e):.4f}, Acc: {acc(e) - 0.1:.4f}"
+        )
+    return (
+        "\n".join(rows),
+        {"loss": over(EPOCHS, loss), "val/loss": over(EPOCHS, val), "accuracy": over(EPOCHS, acc)},
+        "epoch",
+    )
+
+
+@style
+def hits_of_total() -> Told:
+    rows = []
+    for e in EPOCHS:
+        rows += [
+            f"epoch   {e}",
+            f"loss: {loss(e):.6f}",
+            f"test accuracy: {100 * acc(e):.2f}%, ({1000 * e}/2466133)",
+        ]
+    return (
+        "\n".join(rows),
+        {"loss": over(EPOCHS, loss), "val/accuracy": [(e, float(f"{100 * acc(e):.2f}")) for e in EPOCHS]},
+        "epoch",
+    )

@@ -81,7 +81,7 @@ def understand(raw: str) -> Meaning:
     for at, word in enumerate(words):
         if word == "0" and at and words[at - 1] in SPLITS:
             continue
-        if word in SPLITS and not split and (word not in ADJECTIVES or at in (0, len(words) - 1)):
+        if word in SPLITS and not split and _is_split(words, at):
             split = SPLITS[word]
         elif word in SPLITS and SPLITS[word] == split:
             continue
@@ -97,6 +97,8 @@ def understand(raw: str) -> Meaning:
             key = "".join(form)
             if key in WORDS:
                 used_scope = scope if drop_scopes else ""
+                if not used_scope and form is slim and _AVERAGES & set(core):
+                    used_scope = "mean"
                 return Meaning(split, WORDS[key], "", used_scope, True)
     slim = [w.lstrip("\0") for w in rest if w.lstrip("\0") not in FILLERS and not w.startswith("\0")]
     if split and not slim and not any(w.startswith("\0") for w in rest):
@@ -106,6 +108,16 @@ def understand(raw: str) -> Meaning:
         metric, part = head
         return Meaning(split, metric, part, scope, True)
     return Meaning(split, "", _part_name(raw), "", False)
+
+
+_AVERAGES = frozenset({"avg", "average", "averaged", "mean"})
+
+
+def _is_split(words: list[str], at: int) -> bool:
+    """`valid` in the middle of a name is an adjective, unless only `best` or the like stands before it."""
+    if words[at] not in ADJECTIVES or at in (0, len(words) - 1):
+        return True
+    return all(word in FILLERS or word in SCOPE_WORDS for word in words[:at])
 
 
 _LAYER = re.compile(

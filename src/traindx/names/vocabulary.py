@@ -84,7 +84,7 @@ lr              none    -       lr learning_rate learningrate learn_rate lr_0 lr
 grad_norm       none    0       grad_norm gradnorm gnorm gradient_norm norm grad_2_norm
     grad_2.0_norm_total grad_norm_total grad_total_norm total_grad_norm global_grad_norm grad_l2_norm
     gradients_norm total_norm grad
-grad_clip_share none    0       clip clip_share clip_fraction clipped clipping_rate
+grad_clip_share none    0       clip clip_share clipped clipping_rate
 weight_norm     none    0       weight_norm param_norm params_norm parameter_norm wnorm
 loss_scale      none    -       loss_scale scale grad_scale amp_scale scaler_scale scaler
 skipped_steps   none    0       skipped_steps skipped number_of_skipped_iterations skipped_iterations
@@ -130,7 +130,7 @@ _COUNTERS = """
     niter
 2               step    batch batch_idx minibatch i batches batch_i mb
 3               epoch   epoch epochs ep current_epoch epoch_idx epoch_number train_epoch
-4               step    episode episodes timestep round generation consumed_samples index unnamed_0
+4               step    cycle episode episodes timestep round generation consumed_samples index unnamed_0
 """
 
 # short names that say the split and the metric at once

@@ -57,7 +57,8 @@ def segments(steps: FloatArray) -> list[Segment]:
         begin, peak = np.nanmin(steps[current:at]), np.nanmax(steps[current:at])
         if (at + 1 == steps.size or steps[at + 1] >= peak) and steps[at] > begin + 0.5 * stride:
             continue
-        if steps[at] <= begin + 0.5 * stride and peak > begin:
+        near = begin + (stride if peak > begin + 3 * stride else 0.5 * stride)
+        if steps[at] <= near and peak > begin:
             parts.append(_segment(current, at, resumes, dropped))
             current, resumes = at, []
             continue

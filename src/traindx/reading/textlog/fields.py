@@ -21,6 +21,7 @@ _BOUNDARY = re.compile(
     rb"|\xef\xbc\x8c|\xe3\x80\x82"
 )
 _QUALIFIER = re.compile(rb"(?<=\w) ?\(([^()\x01]{1,20})\)$")
+_AGGREGATE = re.compile(rb"\b(avg|mean|average|max|min|std|sum)\(([\w/.]{1,40})\)$")
 _MEANS = (b"(", b"(avg:", b"(avg", b"(mean:", b"(mean", b"(ave:")
 _SPREAD = (b"+", b"\xc2\xb1", b"+/-", b"+-")
 _COUNTER_BEHIND = re.compile(rb"(?:epoch|batch|iter|step)(?![A-Za-z_])")
@@ -34,7 +35,7 @@ _NOISE_WORDS = frozenset(
     b"finished done after was of to in got for end".split()
 )
 _SPLIT_WORD = re.compile(
-    rb"(?:^|[\s\[(|>*=#:_\-\"'])(train|training|val|valid|validation|validating|eval|evaluation|evaluating|dev|test|testing)(?=$|[\s\])|,:<*=#\-\"'.])",
+    rb"(?:^|[\s\[(|>*=#:_\-\"'])(train|training|val|valid|validation|validating|eval|evaluation|evaluating|dev|test|testing)(?=$|[\s\](})|,:<*=#\-\"'.])",
     re.I,
 )
 
@@ -70,8 +71,32 @@ def name_slots(skeleton: bytes) -> list[Slot]:
             slot.factor = float((1024 if binary else 1000) ** _POWER[bytes_unit[0].strip()[:1].lower()])
             slot.name += " [bytes]"
         slots.append(slot)
+    _carry_splits(slots)
     _keep_apart(slots)
     return slots
+
+
+def _carry_splits(slots: list[Slot]) -> None:
+    """`Valid acc: 0.3 | loss: 2.0`: the split said once holds for what follows and was not said yet."""
+    word, said = "", set[tuple[str, str]]()
+    for slot in slots:
+        if slot.kind != "value" or not slot.name:
+            continue
+        meaning, first = names.understand(slot.name), slot.name.split(" ")[0]
+        kind = (meaning.metric, meaning.part)
+        if meaning.split:
+            spoken = " " in slot.name and names.split_of(first) in ("val", "test")
+            word, said = (first if spoken else ""), {kind}
+        elif word and not counter_of(slot.name) and kind not in said and _measured(meaning):
+            said.add(kind)
+            slot.name = f"{word} {slot.name}"
+
+
+def _measured(meaning: names.Meaning) -> bool:
+    """What a split can be measured on: not the learning rate, nor times and memory."""
+    if not meaning.known:
+        return True
+    return names.METRICS[meaning.metric].goal != "none" or meaning.metric in ("score", "kl", "entropy")
 
 
 def _keep_apart(slots: list[Slot]) -> None:
@@ -122,6 +147,10 @@ def _beside(bare: bytes, after: bytes, previous: Slot, slots: list[Slot]) -> Slo
     if bare == b"-" and (counter := _COUNTER_BEHIND.match(after)):
         previous.kind = "ignored"
         return Slot(text(counter[0]), right=True)
+    if bare in (b"(", b", (") and after.startswith(b"/") and previous.kind == "value" and previous.name:
+        return Slot("", "ignored")
+    if bare == b"/" and previous.kind == "ignored":
+        return Slot("", "ignored")
     if bare in _SPREAD and previous.kind == "value" and previous.name:
         return Slot("", "ignored")
     if bare == b"(" and after.lstrip().startswith(b"%"):
@@ -161,6 +190,7 @@ def _left_name(before: bytes, *, whole_line: bool) -> tuple[str, bool, float]:
         inner = [c.strip() for c in cell.strip(b"|").split(b"|")]
         if len(inner) == 1 and inner[0]:
             return text(inner[0]), True, 1.0
+    left = _AGGREGATE.sub(rb"\1 \2", left)
     qualifier = _QUALIFIER.search(left)
     factor = _CLOCKS.get(qualifier[1].strip().lower(), 1.0) if qualifier else 1.0
     left = left[: qualifier.start()] if qualifier else left
@@ -200,10 +230,9 @@ def _right_name(after: bytes, others: bool) -> str:
     return name if closed and not names.split_of(name) else ""
 
 
-def line_split(skeleton: bytes) -> str:
+def line_split(skeleton: bytes, slots: list[Slot]) -> str:
     """The split a line speaks of outside the names of its numbers: `[eval] iter 3: loss 0.2`."""
-    head = skeleton.split(NUMBER, 1)[0]
-    found = [m[1].lower() for m in _SPLIT_WORD.finditer(head)]
+    found = [m[1].lower() for m in _SPLIT_WORD.finditer(_before_values(skeleton, slots))]
     if not found:
         for segment in re.split(rb"[|,]", skeleton)[:6]:
             if NUMBER not in segment:
@@ -213,6 +242,19 @@ def line_split(skeleton: bytes) -> str:
         if kind in kinds:
             return kind
     return ""
+
+
+def _before_values(skeleton: bytes, slots: list[Slot]) -> bytes:
+    """The text in front of the first number that is no counter, without that number's own name."""
+    texts = skeleton.split(NUMBER)
+    for i, slot in enumerate(slots):
+        if names.split_of(slot.name) or counter_of(slot.name):
+            continue
+        if slot.kind == "value" and slot.name:
+            own = slot.name.split(" ")[0].encode()
+            cut = texts[i].rfind(own)
+            return NUMBER.join([*texts[:i], texts[i][: cut if cut >= 0 else None]])
+    return texts[0]
 
 
 def counter_of(name: str) -> str:

@@ -70,7 +70,7 @@ def _shape(bone: bytes, group: Headed, sample: Sample) -> Shape | None:
     if len(rows) < 0.8 * len(picked):
         return None
     probe = [floats(rows, at if len(slots) > 1 else None) for at in range(len(slots))]
-    shape = Shape(bone, len(where), where[0], where[-1], slots, line_split(bone), BAR in bone)
+    shape = Shape(bone, len(where), where[0], where[-1], slots, line_split(bone, slots), BAR in bone)
     shape.header = group.header
     find_roles(shape, probe)
     if not shape.counts and not shape.values:

@@ -15,7 +15,7 @@ CODE = re.compile(
     rb"\w\((?!s\)|ms\)|%\))|^\s*(?:def|class|import|from|return|if|for|while|@|#|//)\b|==|\+=|;\s*$"
 )
 # Lines that tell of a change, not of a measurement: their numbers stand elsewhere too.
-_NEWS = re.compile(rb"(?i)\b(?:decreased|improved|increased|did not improve)\b")
+_NEWS = re.compile(rb"(?i)\b(?:decreased|improved|improving|increased|did not improve)\b")
 _RANK_WORDS = frozenset({"rank", "local_rank", "gpu", "worker", "proc", "process"})
 
 
@@ -58,7 +58,8 @@ class Shape:
         if not meaning.known or not telling(meaning.metric) or self.slots[slot].kind != "value":
             return None
         split = meaning.split or self.split or "train"
-        return f"{meaning.metric}/{meaning.part}{meaning.scope}", split
+        scope = "" if meaning.scope == "mean" else meaning.scope
+        return f"{meaning.metric}/{meaning.part}{scope}", split
 
 
 def telling(metric: str) -> bool:

@@ -654,3 +654,15 @@ def hits_of_total() -> Told:
         {"loss": over(EPOCHS, loss), "val/accuracy": [(e, float(f"{100 * acc(e):.2f}")) for e in EPOCHS]},
         "epoch",
     )
+
+
+@style
+def bars_and_bracketed_epochs() -> Told:
+    out = []
+    for e in EPOCHS:
+        for b in range(1, 8):
+            out.append(
+                f"\rTrain Loss: {loss(e) + 1 / b:.4f}:  {100 * b // 7}%|{'█' * b:10s}| {b}/7 [00:00<00:03,  1.60step/s]"
+            )
+        out.append(f"\n[{e}/100] Train Loss: {loss(e):.4f}, Valid Loss: {val(e):.4f}\n")
+    return "".join(out), {"loss": over(EPOCHS, loss), "val/loss": over(EPOCHS, val)}, "epoch"

@@ -51,6 +51,7 @@ def date_lines(
 ) -> Timeline:
     """Put every line on one axis."""
     seen = [own for one in seen if (own := below_own_header(one, headers)).offsets.size]
+    _summaries_beside_bars(seen)
     parts = [part for one in seen for part in by_split_and_rank(one, marks)]
     split_of_neighbours(parts)
     epochs = epoch_track(parts)
@@ -67,6 +68,20 @@ def date_lines(
     _scopes(parts, axis)
     spans = _spans(track_offsets, track_steps, [offset for offset, _ in headers])
     return Timeline(axis, parts, spans, track_offsets, track_steps)
+
+
+def _summaries_beside_bars(seen: list[Seen]) -> None:
+    """`[3/100] Train Loss: ...` beside bars that run to another total counts the epochs."""
+    inside = [one for one in seen if one.shape.inner is not None and one.shape.epoch is None]
+    if not any(one.shape.bar for one in inside):
+        return
+    for one in inside:
+        shape = one.shape
+        if shape.bar or shape.step is not None or shape.inner is None:
+            continue
+        moves = np.diff(one.columns[shape.inner])
+        if one.offsets.size > 1 and (moves == 1).all():
+            shape.epoch, shape.inner = shape.inner, None
 
 
 def _choose_axis(parts: list[Dated]) -> Axis:

@@ -82,6 +82,7 @@ def test_what_is_missing_is_said(tmp_path: Path) -> None:
     found = traindx.read(tmp_path / "nope.csv")
     assert [note.text for note in found.skipped] == ["it does not exist"]
     assert traindx.read(tmp_path).runs == ()
+    assert [note.text for note in traindx.read("").skipped] == ["an empty path"]
 
 
 def test_pipes_and_sockets_are_not_opened(tmp_path: Path) -> None:

@@ -41,7 +41,7 @@ def find_runs(paths: Sequence[str], *, mapping: Mapping[str, str] | None = None)
     skipped: list[Note] = []
     told: dict[str, dict[str, list[Run]]] = {}
     with np.errstate(all="ignore"):
-        for path in dict.fromkeys(p if p == "-" else os.path.normpath(p) for p in paths):
+        for path in {p if p in ("-", "") else os.path.realpath(p): p for p in paths}.values():
             files, named = _files(path, skipped)
             for reader, bundle in _bundles(files, skipped, named=named):
                 runs = _read(reader, bundle, skipped, mapping)
@@ -55,6 +55,9 @@ def _files(path: str, skipped: list[Note]) -> tuple[list[File], bool]:
     try:
         if path == "-":
             return [stdin_file()], True
+        if not path:
+            skipped.append(Note(path, "an empty path"))
+            return [], True
         mode = os.stat(path).st_mode
         if stat.S_ISDIR(mode):
             return list(_walk(Path(path), skipped)), False

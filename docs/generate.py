@@ -1,4 +1,4 @@
-"""Writes what the docs say twice: the formats, the command line's help, the pictures.
+"""Writes what the docs say twice: the formats, the pages of knowledge, the command line's help, the pictures.
 
 `python docs/generate.py` (or `make docs`) writes; a test calls `pages()` and compares.
 """
@@ -25,6 +25,7 @@ def pages() -> dict[Path, str]:
         DOCS / "formats.md": formats(),
         DOCS / "cli.md": command_line(),
         DOCS / "names.md": vocabulary(),
+        **knowledge(),
         readme: _TABLE.sub(lambda _: format_table(), readme.read_text(encoding="utf-8")),
     }
 
@@ -78,6 +79,55 @@ def vocabulary() -> str:
     return "\n".join(lines) + "\n"
 
 
+KINDS = {
+    "cause": (
+        "causes",
+        "Causes",
+        "Why trainings go wrong. Bits are log2 of how much more likely a finding is under "
+        "this cause than under the others that show the same symptom.",
+    ),
+    "symptom": ("symptoms", "Symptoms", "What is seen when a training goes wrong, the gravest first."),
+    "detector": ("detectors", "Detectors", "What traindx looks for in a run, and the thresholds it goes by."),
+    "remedy": ("remedies", "Remedies", "What to do; `{lr}` and the like stand for a run's own numbers."),
+    "sheet": ("sheets", "Reference sheets", "Numbers and rules on one subject each."),
+}
+
+
+def knowledge() -> dict[Path, str]:
+    """A page per kind with all its entries; each sheet is a page of its own."""
+    from traindx.knowledge.catalogue import pages_of
+    from traindx.report.pages import markdown, one_line
+
+    written = {}
+    for kind, (name, title, about) in KINDS.items():
+        listed = one_line(name)
+        texts = []
+        for page in (page for id, _, _ in listed for page in pages_of(id) if page.kind == kind):
+            if kind == "sheet":
+                made = markdown(page, link=link).replace("\n", f"\n\n{_MADE}", 1)
+                written[DOCS / "sheets" / f"{page.id}.md"] = made
+            else:
+                texts.append(f'<a id="{page.id}"></a>\n\n{markdown(page, link=link, level=2)}')
+        top = [f"# {title}\n", _MADE, f"{about}\n", _contents(kind, listed)]
+        written[DOCS / f"{name}.md"] = "\n".join([*top, *texts])
+    return written
+
+
+def _contents(kind: str, listed: list[tuple[str, str, str]]) -> str:
+    grouped = any(group for _, group, _ in listed)
+    lines = [f"| {kind} | group | |" if grouped else f"| {kind} | |", "| --- | --- |" + " --- |" * grouped]
+    for id, group, text in listed:
+        cells = [link(kind, id), group, text] if grouped else [link(kind, id), text]
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+def link(kind: str, id: str) -> str:
+    """Another page of knowledge, seen from a page in docs/."""
+    name = KINDS[kind][0]
+    return f"[`{id}`]({name}/{id}.md)" if kind == "sheet" else f"[`{id}`]({name}.md#{id})"
+
+
 def command_line() -> str:
     """The help of every command."""
     import click
@@ -97,26 +147,35 @@ def command_line() -> str:
 
 
 def write_pictures(folder: Path) -> None:
-    """What `traindx inspect` prints and draws for the log of the demo, by really running it."""
+    """What traindx prints and draws for the log of the demo, by really running it."""
+    folder.mkdir(exist_ok=True)
+    for name in ("inspect", "diagnose"):
+        _picture(name, folder)
+    command = [sys.executable, "-m", "traindx", "inspect", DEMO_LOG.name, "--plots", str(folder)]
+    subprocess.run(command, cwd=DEMO_LOG.parent, stdout=subprocess.DEVNULL, check=True)
+
+
+def _picture(name: str, folder: Path) -> None:
+    """The output of one command as an SVG."""
     from rich.console import Console
     from rich.text import Text
 
     environment = {**os.environ, "COLUMNS": "100", "FORCE_COLOR": "1", "PYTHONIOENCODING": "utf-8"}
-    command = [sys.executable, "-m", "traindx", "inspect", DEMO_LOG.name]
-    shown = subprocess.run(command, cwd=DEMO_LOG.parent, env=environment, capture_output=True, check=True)
-    with open("/dev/null", "w", encoding="utf-8") as nowhere:
+    arguments = [name, DEMO_LOG.name]
+    command = [sys.executable, "-m", "traindx", *arguments]
+    shown = subprocess.run(command, cwd=DEMO_LOG.parent, env=environment, capture_output=True, check=False)
+    if shown.returncode not in (0, 1):
+        raise SystemExit(shown.stderr.decode())
+    with open(os.devnull, "w", encoding="utf-8") as nowhere:
         console = Console(record=True, width=102, file=nowhere, force_terminal=True)
-        console.print(Text.from_ansi("$ " + " ".join(["traindx", *command[3:]]) + "\n"))
+        console.print(Text.from_ansi("$ " + " ".join(["traindx", *arguments]) + "\n"))
         console.print(Text.from_ansi(shown.stdout.decode()), end="")
-    folder.mkdir(exist_ok=True)
-    console.save_svg(str(folder / "inspect.svg"), title="traindx inspect", unique_id="inspect")
-    subprocess.run(
-        [*command, "--plots", str(folder)], cwd=DEMO_LOG.parent, stdout=subprocess.DEVNULL, check=True
-    )
+    console.save_svg(str(folder / f"{name}.svg"), title=f"traindx {name}", unique_id=name)
 
 
 def main() -> None:
     for path, text in pages().items():
+        path.parent.mkdir(exist_ok=True)
         path.write_text(text, encoding="utf-8")
     write_pictures(DOCS / "images")
 

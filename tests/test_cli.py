@@ -53,7 +53,7 @@ def many(tmp_path: Path) -> Path:
 def test_help_lists_the_commands() -> None:
     result = call("--help")
     assert result.exit_code == 0
-    assert "inspect  Show the training runs found in files and folders." in result.output
+    assert "Show the training runs found in files and folders." in result.output
     assert "demo " in result.output
 
 
@@ -254,7 +254,7 @@ def test_a_bug_of_ours_is_one_line(log: Path, monkeypatch: pytest.MonkeyPatch) -
     def broken(*_: object, **__: object) -> None:
         raise RuntimeError("broken on purpose")
 
-    monkeypatch.setattr("traindx.engine.find_runs", broken)
+    monkeypatch.setattr("traindx.find.find_runs", broken)
     monkeypatch.delenv("TRAINDX_DEBUG", raising=False)
     result = call("inspect", log)
     assert result.exit_code == 2

@@ -6,9 +6,12 @@ import importlib.util
 import re
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 
+from traindx.case import Case
+from traindx.core import Finding
 from traindx.reading.source import File
 from traindx.units import Bundle, readers
 
@@ -61,6 +64,18 @@ def example_reader(tmp_path: Path) -> ModuleType:
     return module
 
 
+def test_the_example_detector_keeps_its_promises() -> None:
+    text = (ROOT / "docs" / "adding-a-detector.md").read_text(encoding="utf-8")
+    names: dict[str, Any] = {}
+    exec(
+        compile(re.findall(r"```python\n(.*?)```", text, re.DOTALL)[0], "adding-a-detector.md", "exec"), names
+    )
+    for run in names["fires"]():
+        assert isinstance(names["detect"](Case(run)), Finding)
+    for run in names["silent"]():
+        assert not isinstance(names["detect"](Case(run)), Finding)
+
+
 def test_the_example_reader_works(tmp_path: Path) -> None:
     unit = example_reader(tmp_path).READER
     path = tmp_path / "frob.log"
@@ -75,10 +90,11 @@ def test_the_example_reader_works(tmp_path: Path) -> None:
 
 
 def test_the_json_page_names_every_key() -> None:
-    source = (ROOT / "src/traindx/report/json.py").read_text(encoding="utf-8")
     page = (ROOT / "docs/json.md").read_text(encoding="utf-8")
-    for key in re.findall(r'^\s+"(\w+)":', source, re.MULTILINE):
-        assert f"`{key}`" in page, f"docs/json.md does not name {key}"
+    for name in ("json", "diagnosis_json"):
+        source = (ROOT / f"src/traindx/report/{name}.py").read_text(encoding="utf-8")
+        for key in re.findall(r'^\s+"(\w+)":', source, re.MULTILINE):
+            assert f"`{key}`" in page, f"docs/json.md does not name {key}"
 
 
 def test_the_readme_example_runs(
@@ -91,4 +107,4 @@ def test_the_readme_example_runs(
         0
     ]
     exec(compile(example, "README.md", "exec"), {})
-    assert capsys.readouterr().out.split()[-2:] == ["2.0", "1.0"]
+    assert capsys.readouterr().out.split()[-2:] == ["insufficient_evidence", "[]"]

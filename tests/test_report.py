@@ -14,9 +14,10 @@ from hypothesis import strategies as st
 
 from traindx.core import Event, Note, Reading, Run, Series
 from traindx.report.csv import write_points
+from traindx.report.curves import thinned
 from traindx.report.json import runs_document
 from traindx.report.layout import Column, Screen, cells, fit, table
-from traindx.report.plots import _thinned, write_plots
+from traindx.report.plots import write_plots
 from traindx.report.sparkline import sparkline
 from traindx.report.summary import summarize
 from traindx.report.terminal import render
@@ -200,7 +201,7 @@ def test_many_series_are_cut_but_their_trouble_is_told() -> None:
 @given(st.lists(st.floats(), min_size=1, max_size=50), st.integers(3001, 9000))
 def test_thinning_keeps_extremes_and_holes(values: list[float], size: int) -> None:
     whole = np.resize(np.asarray(values), size)
-    steps, kept = _thinned(np.arange(float(whole.size)), whole)
+    steps, kept = thinned(np.arange(float(whole.size)), whole)
     assert kept.size <= 3000
     assert (np.diff(steps) > 0).all()
     finite, kept_finite = whole[np.isfinite(whole)], kept[np.isfinite(kept)]

@@ -6,21 +6,58 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from traindx.core import Event, Note, Reading, Run, Series
-    from traindx.engine import read
+    from traindx.core import (
+        Check,
+        Diagnosis,
+        Event,
+        Evidence,
+        Finding,
+        Fix,
+        Hypothesis,
+        Note,
+        Problem,
+        Reading,
+        Run,
+        Series,
+    )
+    from traindx.engine import diagnose, read
 
 __version__ = "0.1.0"
 
 _HOMES = {
+    "Check": "core",
+    "Diagnosis": "core",
     "Event": "core",
+    "Evidence": "core",
+    "Finding": "core",
+    "Fix": "core",
+    "Hypothesis": "core",
     "Note": "core",
+    "Problem": "core",
     "Reading": "core",
     "Run": "core",
     "Series": "core",
+    "diagnose": "engine",
     "read": "engine",
 }
 
-__all__ = ["Event", "Note", "Reading", "Run", "Series", "__version__", "read"]
+__all__ = [
+    "Check",
+    "Diagnosis",
+    "Event",
+    "Evidence",
+    "Finding",
+    "Fix",
+    "Hypothesis",
+    "Note",
+    "Problem",
+    "Reading",
+    "Run",
+    "Series",
+    "__version__",
+    "diagnose",
+    "read",
+]
 
 
 def __getattr__(name: str) -> object:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     import numpy as np
@@ -18,6 +18,10 @@ if TYPE_CHECKING:
 Axis = Literal["step", "epoch", "row"]
 Goal = Literal["lower", "higher", "none"]
 Scalar = str | int | float | bool | None
+Severity = Literal["critical", "high", "medium", "low"]
+SEVERITIES: tuple[Severity, ...] = ("critical", "high", "medium", "low")
+Verdict = Literal["healthy", "problem", "insufficient_evidence"]
+Number = float | int | str
 
 
 class Unreadable(Exception):
@@ -105,3 +109,120 @@ class Reading:
 
     runs: tuple[Run, ...]
     skipped: tuple[Note, ...]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What one detector saw, with its numbers.
+
+    `symptom` is None for a sign: something that speaks for or against a cause but is no trouble by
+    itself (a constant learning rate, half precision). `strength` (0 to 1) says how clearly it was seen.
+    `numbers` are what was measured, under the names remedies use. `marks` are steps to mark in plots.
+    The engine fills in `id`, `family` and `thresholds`.
+    """
+
+    text: str
+    symptom: str | None = None
+    severity: Severity = "medium"
+    step: float | None = None
+    end: float | None = None
+    series: str | None = None
+    strength: float = 1.0
+    numbers: Mapping[str, Number] = field(default_factory=dict)
+    marks: tuple[float, ...] = ()
+    id: str = ""
+    family: str = ""
+    thresholds: Mapping[str, float | int | bool | str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Skipped:
+    """A detector could not look; `needs` says what would let it.
+
+    Empty when there is nothing to look at and nothing is missing: no spike whose place could be told.
+    """
+
+    needs: str = ""
+
+
+@dataclass(frozen=True)
+class Check:
+    """One line of the coverage: a detector that looked, or what it would have needed."""
+
+    check: str
+    status: Literal["ran", "skipped"]
+    seen: bool = False
+    needs: str | None = None
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """A finding as it weighs on one cause; negative bits speak against it."""
+
+    finding: str
+    text: str
+    bits: float
+    step: float | None = None
+    series: str | None = None
+
+
+@dataclass(frozen=True)
+class Fix:
+    """A remedy with this run's own numbers filled in; `config` is setting -> new value."""
+
+    remedy: str
+    summary: str
+    config: Mapping[str, Scalar] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Hypothesis:
+    """One cause that may be the root of a problem."""
+
+    cause: str
+    title: str
+    confidence: float
+    evidence: tuple[Evidence, ...]
+    against: tuple[Evidence, ...]
+    fixes: tuple[Fix, ...]
+    confirm: str | None = None
+    avoid: tuple[str, ...] = ()
+    sheets: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One thing gone wrong with its ranked differential; `rest` is what no listed cause takes."""
+
+    symptom: str
+    also: tuple[str, ...]
+    severity: Severity
+    onset_step: float | None
+    summary: str
+    findings: tuple[Finding, ...]
+    hypotheses: tuple[Hypothesis, ...]
+    rest: float
+    questions: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """Everything traindx says about one run.
+
+    `reasons` are sentences: why health can be believed, or what to log when evidence is thin.
+    `signs` are the findings that belong to no problem.
+    """
+
+    run: Run
+    verdict: Verdict
+    problems: tuple[Problem, ...]
+    coverage: tuple[Check, ...]
+    reasons: tuple[str, ...] = ()
+    signs: tuple[Finding, ...] = ()
+    evidence: tuple[str, ...] = ("log",)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The diagnosis as plain data: what `traindx diagnose --json` prints for one run."""
+        from traindx.report.diagnosis_json import diagnosis_dict
+
+        return diagnosis_dict(self)

@@ -1,14 +1,39 @@
-"""The line: path -> read -> Run. Detection, inference and remedies join it here."""
+"""The line: path -> read -> Run -> detect -> Findings -> infer -> Diagnosis."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping
 
-from traindx.core import Reading
-from traindx.find import find_runs
+from traindx.case import Case
+from traindx.core import Diagnosis, Reading, Run
+from traindx.settings import Threshold
 
 
 def read(*paths: str | os.PathLike[str], mapping: Mapping[str, str] | None = None) -> Reading:
     """Every training run in the given files and folders; '-' is standard input."""
+    from traindx.find import find_runs
+
     return find_runs([str(path) for path in paths], mapping=mapping)
+
+
+def diagnose(
+    what: Run | str | os.PathLike[str], *, thresholds: Mapping[str, Mapping[str, Threshold]] | None = None
+) -> Diagnosis:
+    """What is wrong with a run (or with the only run of a file or folder), how surely, and what to do."""
+    from traindx.examine import examine
+    from traindx.knowledge.judge import judge
+
+    case = Case(what if isinstance(what, Run) else only_run(what))
+    return judge(case, examine(case, thresholds))
+
+
+def only_run(path: str | os.PathLike[str]) -> Run:
+    """The run of a path that holds exactly one."""
+    reading = read(path)
+    if len(reading.runs) == 1:
+        return reading.runs[0]
+    if reading.runs:
+        raise ValueError(f"{path} holds {len(reading.runs)} runs: diagnose each of traindx.read(path).runs.")
+    why = f": {reading.skipped[0].text}" if reading.skipped else ""
+    raise ValueError(f"no training run was found in {path}{why}")

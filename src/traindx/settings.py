@@ -3,8 +3,8 @@
     [tool.traindx.map]                      # the log's columns, where their names do not tell
     loss = "my_objective"
 
-    [tool.traindx.thresholds.loss_spike]    # a detector's keyword-only parameters
-    factor = 4.0
+    [tool.traindx.thresholds.loss_spikes]   # a detector's keyword-only parameters
+    ratio = 3.0
 
 The file nearest above the working folder counts. In traindx.toml the tables stand without
 `tool.traindx`.

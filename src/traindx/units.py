@@ -1,8 +1,9 @@
 """How a unit declares itself, and how units are found.
 
-A reader is a module in `traindx.readers` that holds a `READER`; its docstring is its page.
-A package elsewhere joins in through the entry-point group `traindx.readers`, whose value names
-such a module.
+A reader is a module in `traindx.readers` that holds a `READER`; a detector one below
+`traindx.detectors` that holds a `DETECTOR` and a function `detect`. A module's docstring is its page.
+A package elsewhere joins in through the entry-point groups `traindx.readers` and `traindx.detectors`,
+whose values name such modules.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from traindx.core import Finding, Skipped
     from traindx.reading.log import Log
     from traindx.reading.source import File
 
@@ -55,10 +57,36 @@ class Reader:
     page: str = ""
 
 
+@dataclass(frozen=True)
+class Detector:
+    """One finding. The module's name is the finding's id.
+
+    `needs` are what must be there to look at all: canonical series, or `setting:` and a name; `a|b` is
+    either. Findings of one `family` are several views of one happening: inference counts them once.
+    A finding takes back those it `explains`: a loss that is summed up, never reset, does not diverge.
+    `detect` takes a Case and thresholds as keyword-only parameters; None means looked and not seen.
+    """
+
+    title: str
+    needs: tuple[str, ...]
+    family: str
+    explains: tuple[str, ...] = ()
+    id: str = ""
+    area: str = ""
+    page: str = ""
+    detect: Callable[..., Finding | Skipped | None] = lambda _: None
+    module: str = ""
+
+
 def _modules(package: str) -> Iterator[ModuleType]:
+    """The modules below a package, those in its folders too; names with an underscore are private."""
     root = importlib.import_module(package)
     for info in pkgutil.iter_modules(root.__path__, package + "."):
-        if not info.name.rsplit(".", 1)[1].startswith("_"):
+        if info.name.rsplit(".", 1)[1].startswith("_"):
+            continue
+        if info.ispkg:
+            yield from _modules(info.name)
+        else:
             yield importlib.import_module(info.name)
 
 
@@ -95,13 +123,32 @@ def _declared(group: str) -> bool:
     return False
 
 
+def _all_modules(package: str) -> Iterator[ModuleType]:
+    yield from _modules(package)
+    yield from _plugins(package)
+
+
 @cache
 def readers() -> tuple[Reader, ...]:
     """All readers, the ones to ask first in front."""
     found = []
-    for source in (_modules("traindx.readers"), _plugins("traindx.readers")):
-        for module in source:
-            unit = getattr(module, "READER", None)
-            if isinstance(unit, Reader):
-                found.append(replace(unit, page=(module.__doc__ or "").strip()))
+    for module in _all_modules("traindx.readers"):
+        unit = getattr(module, "READER", None)
+        if isinstance(unit, Reader):
+            found.append(replace(unit, page=(module.__doc__ or "").strip()))
     return tuple(sorted(found, key=lambda unit: (unit.rank, unit.id)))
+
+
+@cache
+def detectors() -> tuple[Detector, ...]:
+    """All detectors, ordered by area and id."""
+    found = []
+    for module in _all_modules("traindx.detectors"):
+        unit = getattr(module, "DETECTOR", None)
+        if isinstance(unit, Detector):
+            *_, area, name = ["", *module.__name__.split(".")]
+            page = (module.__doc__ or "").strip()
+            found.append(
+                replace(unit, id=name, area=area, page=page, detect=module.detect, module=module.__name__)
+            )
+    return tuple(sorted(found, key=lambda unit: (unit.area, unit.id)))

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from traindx.cli import Failure
+from traindx.report.text import visible
+
+if TYPE_CHECKING:
+    from traindx.settings import Threshold
 
 map_option: Callable[[Any], Any] = click.option(
     "--map",
@@ -15,6 +19,14 @@ map_option: Callable[[Any], Any] = click.option(
     metavar="NAME=COLUMN",
     multiple=True,
     help="Read the log's COLUMN as NAME, for example --map loss=my_objective. Repeatable.",
+)
+
+set_option: Callable[[Any], Any] = click.option(
+    "--set",
+    "sets",
+    metavar="DETECTOR.THRESHOLD=VALUE",
+    multiple=True,
+    help="Use another threshold, for example --set loss_spikes.ratio=3. Repeatable.",
 )
 
 
@@ -31,3 +43,59 @@ def mapping(maps: tuple[str, ...]) -> dict[str, str]:
         return {**load().map, **given}
     except BadSettings as error:
         raise Failure(str(error)) from None
+
+
+def thresholds(sets: tuple[str, ...]) -> dict[str, dict[str, Threshold]]:
+    """Detector -> threshold -> value: `--set` options over the table `thresholds` of the settings file."""
+    from traindx.settings import BadSettings, load
+
+    given = _given(sets)
+    try:
+        settings = load()
+    except BadSettings as error:
+        raise Failure(str(error)) from None
+    _check(settings.thresholds, f"{settings.path}: thresholds")
+    _check(given, "--set")
+    merged = {detector: dict(values) for detector, values in settings.thresholds.items()}
+    for detector, values in given.items():
+        merged.setdefault(detector, {}).update(values)
+    return merged
+
+
+def _given(sets: tuple[str, ...]) -> dict[str, dict[str, Threshold]]:
+    given: dict[str, dict[str, Threshold]] = {}
+    for text in sets:
+        name, equals, value = text.partition("=")
+        detector, dot, threshold = name.strip().partition(".")
+        if not (equals and dot and detector and threshold and value.strip()):
+            shape = "DETECTOR.THRESHOLD=VALUE, like loss_spikes.ratio=3"
+            raise click.UsageError(f"--set takes {shape}; got {visible(text, 80)!r}.")
+        given.setdefault(detector, {})[threshold] = _value(value.strip())
+    return given
+
+
+def _value(text: str) -> Threshold:
+    """A number, true or false, or else the text itself."""
+    if text in ("true", "false"):
+        return text == "true"
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
+
+
+def _check(overrides: Mapping[str, Mapping[str, Threshold]], where: str) -> None:
+    """One line on the first override that fits no detector."""
+    if not overrides:
+        return
+    from inspect import signature
+
+    from traindx.settings import check_thresholds
+    from traindx.units import detectors
+
+    errors = check_thresholds(overrides, {unit.id: signature(unit.detect) for unit in detectors()})
+    if errors:
+        more = f" (and {len(errors) - 1} more like it)" if len(errors) > 1 else ""
+        raise Failure(f"{visible(where)}: {visible(errors[0], 300)}{more}.")

@@ -86,14 +86,18 @@ def print_report(reading: Reading, *, everything: bool) -> None:
 def print_json(reading: Reading) -> None:
     from traindx.report.json import runs_document
 
+    print_document(runs_document(reading))
+
+
+def print_document(document: bytes) -> None:
+    """Write a JSON document and a line end."""
     sys.stdout.flush()
-    document = runs_document(reading) + b"\n"
     binary = getattr(sys.stdout, "buffer", None)
     with printing():
         if binary is None:
-            sys.stdout.write(document.decode())
+            sys.stdout.write(document.decode() + "\n")
         else:
-            binary.write(document)
+            binary.write(document + b"\n")
             binary.flush()
 
 
@@ -106,19 +110,26 @@ def save_csv(runs: Sequence[Run], out: str, *, force: bool) -> None:
         with printing():
             write_points(runs, sys.stdout)
         return
-    read = {os.path.realpath(file) for run in runs for file in run.files}
-    if os.path.realpath(out) in read:
-        raise Failure(f"{visible(out)} is one of the logs that were read. Choose another name.")
+    refuse_logs(out, runs)
     try:
         with open(out, "w" if force else "x", encoding="utf-8", newline="") as file:
             write_points(runs, file)
     except FileExistsError:
-        hint = "Choose another name, or replace it with --force."
-        raise Failure(f"{visible(out)} exists already. {hint}") from None
+        raise exists_already(out) from None
     except OSError as error:
-        raise _cannot_write(out, error) from None
+        raise cannot_write(out, error) from None
     points = sum(run.points for run in runs)
     click.echo(f"Wrote {points:,} points to {visible(out)}", err=True)
+
+
+def refuse_logs(out: str, runs: Sequence[Run]) -> None:
+    """A report must not replace what it was made from, not even when told to replace files."""
+    if os.path.realpath(out) in {os.path.realpath(file) for run in runs for file in run.files}:
+        raise Failure(f"{visible(out)} is one of the logs that were read. Choose another name.")
+
+
+def exists_already(out: str) -> Failure:
+    return Failure(f"{visible(out)} exists already. Choose another name, or replace it with --force.")
 
 
 def save_plots(runs: Sequence[Run], folder: str) -> None:
@@ -130,11 +141,11 @@ def save_plots(runs: Sequence[Run], folder: str) -> None:
         Path(folder).mkdir(parents=True, exist_ok=True)
         written = write_plots(runs, Path(folder))
     except OSError as error:
-        raise _cannot_write(folder, error) from None
+        raise cannot_write(folder, error) from None
     pictures = f"{len(written)} PNG" + ("s" if len(written) != 1 else "")
     click.echo(f"Wrote {pictures} to {visible(folder)}", err=True)
 
 
-def _cannot_write(path: str, error: OSError) -> Failure:
+def cannot_write(path: str, error: OSError) -> Failure:
     why = (error.strerror or type(error).__name__).lower()
     return Failure(f"{visible(path)} cannot be written: {why}. Give a path in a folder you may write to.")

@@ -1,10 +1,8 @@
-"""`traindx demo`: a training that goes wrong, and what traindx sees in it."""
+"""`traindx demo`: a training that goes wrong, and what traindx says about it."""
 
 from __future__ import annotations
 
 import click
-
-from traindx.cli._output import print_report
 
 
 @click.command(short_help="Show traindx at work on a training that went wrong.")
@@ -16,13 +14,17 @@ def command() -> None:
     from dataclasses import replace
     from pathlib import Path
 
-    from traindx.engine import read
+    from traindx.cli._output import print_lines, screen
+    from traindx.engine import diagnose, only_run
+    from traindx.report.diagnosis_terminal import render_diagnosis
 
     log = Path(__file__).parents[1] / "demo" / "diverged.log"
-    reading = read(str(log))
-    runs = (
-        replace(run, name=run.name.replace(str(log), log.name), path=log.name, files=(log.name,))
-        for run in reading.runs
-    )
-    click.echo(f"$ traindx inspect {log.name}\n")
-    print_report(replace(reading, runs=tuple(runs)), everything=False)
+    run = replace(only_run(log), name=log.name, path=log.name, files=(log.name,))
+    lines = render_diagnosis(diagnose(run), everything=False, screen=screen())
+    print_lines("\n".join([f"$ traindx diagnose {log.name}", "", *lines, "", *_NEXT]) + "\n")
+
+
+_NEXT = (
+    "Now your own: traindx diagnose PATH (a log, a run folder, a folder of runs);",
+    "--html report.html gives a page with live curves, traindx explain lr_too_high the background.",
+)

@@ -12,8 +12,28 @@ from typing import Literal
 
 from traindx.report.text import MARK
 
-_CODES = {"bold": "1", "dim": "2", "red": "31", "yellow": "33", "cyan": "36", "title": "1;36", "curve": "36"}
-_OURS = dict.fromkeys(map(ord, f"→…·▁▂▃▄▅▆▇█{MARK}"), "x")  # one cell each; spares an import
+_CODES = {
+    "bold": "1",
+    "dim": "2",
+    "red": "31",
+    "green": "32",
+    "yellow": "33",
+    "cyan": "36",
+    "title": "1;36",
+    "curve": "36",
+    "alarm": "1;31",
+    "good": "1;32",
+    "warning": "1;33",
+}
+_OURS = dict.fromkeys(map(ord, f"→…·▁▂▃▄▅▆▇█▏▎▍▌▋▊▉▲─{MARK}"), "x")  # one cell each; spares an import
+# Signs of ours, and those people use in sentences, in letters that every terminal has.
+_IN_ASCII: dict[int, int | str] = {
+    **str.maketrans("…·▲─≈×–—‘’“”\u00a0", "~-^-~x--''\"\" "),  # noqa: RUF001
+    ord("→"): "->",
+    ord("≥"): ">=",
+    ord("≤"): "<=",
+    ord("±"): "+-",
+}
 _MARKS = re.compile(f"{MARK}+")
 
 
@@ -37,7 +57,7 @@ class Screen:
         """The few signs of our own in letters that every terminal has."""
         if self.unicode:
             return text
-        return text.translate({0x2192: "->", 0x2026: "~", 0xB7: "-", 0xD7: "x"})
+        return text.translate(_IN_ASCII)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,240 @@
+"""A run as the detectors look at it: its main curves found once, their statistics computed once."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import fields
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from traindx import signal
+from traindx.core import Axis, Goal, Run, Series
+
+if TYPE_CHECKING:
+    from traindx.core import BoolArray, FloatArray
+
+# The scopes a curve may be logged under, the most telling first.
+_SCOPES = ("", "@step", "@epoch", "@mean", "@batch", "@bar")
+_SPLITS = ("val/", "test/")
+# Where the loss is a surrogate whose value says nothing about progress.
+SURROGATE_LOSS = frozenset({"rl", "gan"})
+_FIRST = 4
+
+
+class Curve:
+    """One series: `x`, `y` are its finite points; coarse shape, noise and levels on demand."""
+
+    def __init__(self, series: Series) -> None:
+        self.series = series
+        self.name = series.name
+        self.goal: Goal = series.goal
+        self.axis: Axis = series.axis
+        self.finite: BoolArray = np.isfinite(series.values)
+        self.x: FloatArray = series.steps[self.finite]
+        self.y: FloatArray = series.values[self.finite]
+
+    def __len__(self) -> int:
+        """How many finite points."""
+        return int(self.y.size)
+
+    @property
+    def broken(self) -> int:
+        """How many values are NaN or Inf."""
+        return int(self.finite.size - self.y.size)
+
+    @cached_property
+    def coarse(self) -> signal.Bins:
+        """The shape in at most 160 stretches of at least four points: medians, deaf to single spikes.
+
+        Curves of up to 24 points are taken as they are; so are the first points of longer ones, where
+        much happens in a few steps.
+        """
+        if len(self) <= 24:
+            return signal.bins(self.x, self.y, len(self))
+        first = signal.bins(self.x[:_FIRST], self.y[:_FIRST], _FIRST)
+        count = min(160 - _FIRST, max(24 - _FIRST, len(self) // 4))
+        rest = signal.bins(self.x[_FIRST:], self.y[_FIRST:], count)
+        return signal.Bins(
+            *(np.concatenate([getattr(first, f.name), getattr(rest, f.name)]) for f in fields(signal.Bins))
+        )
+
+    @cached_property
+    def noise(self) -> float:
+        """Standard deviation of the point-to-point noise, trend and outliers left aside."""
+        return signal.noise(self.y)
+
+    @cached_property
+    def head(self) -> float:
+        """The level it starts from: the median of the first few points."""
+        return float(np.median(self.y[: max(1, min(3, len(self) // 8))]))
+
+    @cached_property
+    def tail(self) -> float:
+        """The level it ends at: the median of the last tenth."""
+        return float(np.median(self.y[-self.tail_points :]))
+
+    @property
+    def tail_points(self) -> int:
+        return max(1, min(len(self), max(3, len(self) // 10)))
+
+    @cached_property
+    def best_at(self) -> int:
+        """Which stretch of `coarse` is best by the curve's goal (lowest when it has none)."""
+        levels = self.coarse.median
+        return int(levels.argmax() if self.goal == "higher" else levels.argmin())
+
+    @property
+    def best(self) -> float:
+        """The best level it held for a stretch."""
+        return float(self.coarse.median[self.best_at])
+
+    @property
+    def best_step(self) -> float:
+        return float(self.coarse.step[self.best_at])
+
+    @cached_property
+    def spikes(self) -> list[signal.Spike]:
+        """Upward excursions beyond the tail of its own noise; places are indices into `x` and `y`."""
+        return signal.spikes(self.y)
+
+    @cached_property
+    def trend(self) -> signal.Trend:
+        """The trend over the whole curve."""
+        return signal.trend(self.coarse.step, self.coarse.median)
+
+    def after(self, step: float) -> FloatArray:
+        """Finite values later than a step."""
+        return self.y[np.searchsorted(self.x, step, side="right") :]
+
+    def before(self, step: float) -> FloatArray:
+        """Finite values at or before a step."""
+        return self.y[: np.searchsorted(self.x, step, side="right")]
+
+    def at(self, step: float) -> float:
+        """The last value at or before a step; the first one when there is none."""
+        return float(self.y[max(0, int(np.searchsorted(self.x, step, side="right")) - 1)])
+
+
+class Case:
+    """A run and what detectors ask of it again and again."""
+
+    def __init__(self, run: Run) -> None:
+        self.run = run
+        self._curves: dict[str, Curve] = {}
+
+    def curve(self, *names: str) -> Curve | None:
+        """The first of the named series that has a finite point, under any scope."""
+        for name in names:
+            for scope in _SCOPES:
+                key = name + scope
+                series = self.run.series.get(key)
+                if series is not None and len(series):
+                    if key not in self._curves:
+                        self._curves[key] = Curve(series)
+                    return self._curves[key]
+        return None
+
+    def has(self, need: str) -> bool:
+        """Whether a detector's need is met: `loss`, `lr|setting:lr`, `val/*`."""
+        return any(self._has(one) for one in need.split("|"))
+
+    def _has(self, need: str) -> bool:
+        if need.startswith("setting:"):
+            return self.run.settings.get(need.removeprefix("setting:")) is not None
+        if need.endswith("*"):
+            return any(name.startswith(need[:-1]) and len(s) for name, s in self.run.series.items())
+        curve = self.loss if need == "loss" else self.val_loss if need == "val/loss" else self.curve(need)
+        return curve is not None
+
+    @cached_property
+    def loss(self) -> Curve | None:
+        """The training loss, of the scope with the most points."""
+        return self._fullest("loss")
+
+    @cached_property
+    def val_loss(self) -> Curve | None:
+        """The validation loss; the test loss when it was logged along the way instead."""
+        for split in _SPLITS:
+            curve = self._fullest(split + "loss")
+            if curve is not None:
+                return curve
+        return None
+
+    def val(self, metric: str) -> Curve | None:
+        """A metric on validation (or test) data."""
+        return self.curve(*(split + metric for split in _SPLITS))
+
+    def _fullest(self, name: str) -> Curve | None:
+        """`loss` itself when it is there with points enough, else the scope that has the most."""
+        curves = [
+            Curve(s) for scope in _SCOPES if (s := self.run.series.get(name + scope)) is not None and len(s)
+        ]
+        if not curves:
+            return None
+        return curves[0] if len(curves[0].series) >= 8 else max(curves, key=lambda c: len(c.series))
+
+    @cached_property
+    def lr(self) -> Curve | None:
+        return self.curve("lr")
+
+    @cached_property
+    def grad_norm(self) -> Curve | None:
+        return self.curve("grad_norm")
+
+    @cached_property
+    def lr_value(self) -> float | None:
+        """The learning rate in use: the highest logged, else the configured one."""
+        if self.lr is not None and len(self.lr):
+            return float(self.lr.y.max())
+        return self.number("lr")
+
+    def number(self, setting: str) -> float | None:
+        """A setting as a number, None when it is not there or is no number."""
+        value = self.run.settings.get(setting)
+        if not isinstance(value, int | float) or isinstance(value, bool) or not math.isfinite(value):
+            return None
+        return float(value)
+
+    def word(self, setting: str) -> str:
+        """A setting as lower-case text, empty when it is not there."""
+        value = self.run.settings.get(setting)
+        return "" if value is None else str(value).lower()
+
+    @property
+    def traits(self) -> frozenset[str]:
+        return self.run.traits
+
+    @property
+    def surrogate(self) -> bool:
+        """Whether the loss is a surrogate (RL, GAN): its level and trend say nothing about progress."""
+        return bool(self.traits & SURROGATE_LOSS)
+
+    def events(self, *kinds: str) -> Sequence[float]:
+        """Steps of the events of these kinds that have one."""
+        return [e.step for e in self.run.events if e.kind in kinds and e.step is not None]
+
+    @cached_property
+    def span(self) -> tuple[float, float]:
+        """First and last step of any curve."""
+        ends = [(float(s.steps[0]), float(s.steps[-1])) for s in self.run.series.values() if len(s)]
+        return (min(a for a, _ in ends), max(b for _, b in ends)) if ends else (0.0, 0.0)
+
+    @cached_property
+    def epoch_length(self) -> float | None:
+        """Steps per epoch on the run's axis, when the log or the settings tell."""
+        if self.run.axis == "epoch":
+            return 1.0
+        counted = self.curve("epoch")
+        if counted is not None and len(counted) > 1:
+            done = float(counted.y[-1] - counted.y[0])
+            passed = float(counted.x[-1] - counted.x[0])
+            if done > 0 and passed > 0:
+                return passed / done
+        samples, batch = self.number("train_samples"), self.number("batch_size")
+        if samples and batch and self.run.axis == "step":
+            whole = batch * (self.number("accumulation") or 1) * (self.number("world_size") or 1)
+            return max(1.0, samples / whole)
+        return None

@@ -1,0 +1,1 @@
+"""What can be seen in a run: one finding per file, ordered by area."""

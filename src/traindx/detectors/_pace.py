@@ -1,0 +1,48 @@
+"""How fast a run goes: time per step, or throughput, whatever the log holds."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from traindx import signal
+from traindx.case import Case, Curve
+
+if TYPE_CHECKING:
+    from traindx.core import FloatArray
+
+THROUGHPUT = ("tokens_per_s", "samples_per_s", "steps_per_s", "throughput", "mfu")
+TIMES = ("step_s", "epoch_s")
+# The first steps hold compilation, allocation and the filling of queues.
+_FIRST_SHARE = 0.02
+
+
+def settled(curve: Curve) -> tuple[FloatArray, FloatArray]:
+    """Steps and positive values after the first of the run: at least one, two of a hundred."""
+    skip = max(1, int(np.ceil(_FIRST_SHARE * len(curve))))
+    steps, values = curve.x[skip:], curve.y[skip:]
+    return steps[values > 0], values[values > 0]
+
+
+def speed(case: Case) -> tuple[Curve, FloatArray, FloatArray] | None:
+    """The curve that tells the speed, its steps, and the speed there (more is faster)."""
+    for name in (*THROUGHPUT, *TIMES):
+        curve = case.curve(name)
+        if curve is None or len(curve) < 3:
+            continue
+        steps, values = settled(curve)
+        if values.size > len(curve) // 2:
+            return curve, steps, (1.0 / values if name in TIMES else values)
+    return None
+
+
+def thirds(values: FloatArray) -> tuple[float, float, float]:
+    """The medians of the three thirds."""
+    first, second, third = (float(np.median(part)) for part in np.array_split(values, 3))
+    return first, second, third
+
+
+def shape(steps: FloatArray, values: FloatArray) -> signal.Bins:
+    """The course in at most 60 stretches."""
+    return signal.bins(steps, values, 60)

@@ -1,0 +1,47 @@
+"""The spikes of the training loss, found once for the detectors that ask about them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from traindx.case import Curve
+
+if TYPE_CHECKING:
+    from traindx.core import FloatArray
+
+
+@dataclass(frozen=True)
+class Jump:
+    """One spike: where it begins, how many times the level around it, whether it came back at once."""
+
+    step: float
+    ratio: float
+    height: float
+    recovered: bool
+    level: float
+
+
+def loss_jumps(loss: Curve) -> list[Jump]:
+    """Spikes after the steep start of the curve."""
+    found = []
+    for spike in loss.spikes:
+        level = float(loss.y[spike.peak]) - float(spike.height)
+        found.append(
+            Jump(float(loss.x[spike.at]), float(spike.ratio), float(spike.height), spike.recovered, level)
+        )
+    return found
+
+
+def together(steps: list[float], others: FloatArray, reach: float) -> int:
+    """How many of the steps have one of the others within reach."""
+    if not others.size:
+        return 0
+    return sum(bool(np.abs(others - step).min() <= reach) for step in steps)
+
+
+def expected_together(count: int, others: int, reach: float, span: float) -> float:
+    """How many would coincide by accident."""
+    return count * min(1.0, others * 2 * reach / span) if span > 0 else float(count)

@@ -1,0 +1,49 @@
+"""A framework runs the training loop.
+
+Keras, Lightning, the Hugging Face trainer, LLaMA-Factory and Ultralytics zero the gradients, set train
+and eval mode and divide accumulated losses by themselves, so slips in a hand-written loop are unlikely.
+Told by the format of the log.
+
+Silent for logs that anybody may write (CSV, JSON, TensorBoard, text). Known mistake: Lightning allows
+loops by hand (manual optimisation), which the log does not tell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from traindx.case import Case
+from traindx.core import Finding, Run, Skipped
+from traindx.units import Detector
+
+DETECTOR = Detector(title="A framework runs the loop", needs=(), family="loop")
+_MANAGED = {
+    "hf-trainer": "The Hugging Face trainer",
+    "keras": "Keras",
+    "lightning": "Lightning",
+    "llamafactory": "LLaMA-Factory",
+    "ultralytics": "Ultralytics",
+    "detectron2": "Detectron2",
+}
+
+
+def detect(case: Case) -> Finding | Skipped | None:
+    known = next((form for form in case.run.formats if form in _MANAGED), None)
+    if known is None:
+        return Skipped()
+    text = f"{_MANAGED[known]} runs the loop (its log has {case.run.points:,} points): it zeroes gradients."
+    return Finding(text, severity="low", strength=0.8 if known == "lightning" else 1.0)
+
+
+def fires() -> Iterator[Run]:
+    from traindx.sketch import decay, run
+
+    yield replace(run({"loss": decay(20, 2.0, 1.0)}), formats=("keras",))
+
+
+def silent() -> Iterator[Run]:
+    from traindx.sketch import decay, run
+
+    yield replace(run({"loss": decay(20, 2.0, 1.0)}), formats=("csv",))
+    yield replace(run({"loss": decay(20, 2.0, 1.0)}), formats=("text",))

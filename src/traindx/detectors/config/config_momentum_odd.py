@@ -1,0 +1,83 @@
+"""Momentum, a beta or epsilon of the optimizer lies outside what makes sense.
+
+Odd is: SGD momentum above 0.99 or below 0; beta1 above 0.98 or below 0; beta2 below 0.9, above 0.9999,
+or not above beta1; Adam's epsilon above 0.001 or below 1e-15.
+
+`momentum` counts only for SGD and RMSprop, `eps` only when its key says that it is the optimizer's:
+both words name other things too (batch norm, a teacher's average, Sinkhorn).
+Known mistakes: a few image models were trained with an epsilon of 0.1 to 1 on purpose.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from traindx.case import Case
+from traindx.core import Finding, Run, Skipped
+from traindx.detectors._numbers import text
+from traindx.detectors._settings import keys_of, optimizer_family
+from traindx.units import Detector
+
+DETECTOR = Detector(
+    title="Odd momentum, beta or epsilon",
+    needs=("setting:momentum|setting:beta1|setting:beta2|setting:eps",),
+    family="momentum",
+)
+
+
+def detect(
+    case: Case,
+    *,
+    momentum_most: float = 0.99,
+    beta1_most: float = 0.98,
+    beta2_least: float = 0.9,
+    beta2_most: float = 0.9999,
+    eps_least: float = 1e-15,
+    eps_most: float = 1e-3,
+) -> Finding | Skipped | None:
+    family = optimizer_family(case)
+    limits = []
+    if family in ("sgd", "rmsprop"):
+        limits.append(("momentum", case.number("momentum"), 0.0, momentum_most))
+    elif family or case.number("beta1") is not None:
+        limits.append(("beta1", case.number("beta1"), 0.0, beta1_most))
+        least = max(beta2_least, case.number("beta1") or 0.0)
+        limits.append(("beta2", case.number("beta2"), least, beta2_most))
+        if any("adam" in key or "optim" in key for key in keys_of(case, "eps")):
+            limits.append(("eps", case.number("eps"), eps_least, eps_most))
+    known = [(name, value, low, high) for name, value, low, high in limits if value is not None]
+    if not known:
+        return Skipped("the optimizer and its momentum, betas or epsilon")
+    for name, value, low, high in known:
+        side, bound = ("below", low) if value < low else ("above", high)
+        equal = name == "beta2" and value == case.number("beta1")
+        if low <= value <= high and not equal:
+            continue
+        told = "equal to beta1" if equal else f"{side} the usual {text(bound)}"
+        return Finding(
+            text=f"The optimizer's {name} is {text(value) if value < 0.99 else f'{value:g}'}, {told}.",
+            severity="low",
+            numbers={name: value},
+        )
+    return None
+
+
+def fires() -> Iterator[Run]:
+    from traindx.sketch import run
+
+    yield run({}, settings={"momentum": 0.999, "optimizer": "sgd"})
+    yield run({}, settings={"beta1": 0.999, "beta2": 0.9999, "optimizer": "adamw"})
+    yield run({}, settings={"beta1": 0.9, "beta2": 0.5})
+    odd_eps = run({}, settings={"beta1": 0.9, "eps": 0.1, "optimizer": "adam"})
+    yield replace(odd_eps, config={"adam_epsilon": 0.1})
+
+
+def silent() -> Iterator[Run]:
+    from traindx.sketch import run
+
+    yield run({}, settings={"beta1": 0.9, "beta2": 0.999, "eps": 1e-8, "optimizer": "adamw"})
+    yield run({}, settings={"momentum": 0.996})
+    yield run({}, settings={"momentum": 0.99, "optimizer": "sgd"})
+    yield run({}, settings={"beta1": 0.0, "beta2": 0.9, "optimizer": "adam"})
+    yield replace(run({}, settings={"eps": 0.05}), config={"epsilon": 0.05})

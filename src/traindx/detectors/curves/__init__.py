@@ -1,0 +1,1 @@
+"""Findings in the curves of a run."""

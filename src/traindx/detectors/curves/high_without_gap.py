@@ -1,0 +1,150 @@
+"""Training and validation loss both end high, close together, and no longer fall.
+
+High is told in one of two ways. *Classes*: with K classes known (from the settings, or from a loss and an
+accuracy that both begin at chance) less than a quarter of the way from ln K to zero was made. *Regression*:
+more than half of the first loss is left, in a run whose metrics or settings say that it is a regression, or
+whose loss is larger than any cross-entropy begins with (then only low: the floor is not known).
+
+Silent when the validation loss is a third above the training loss or a quarter below it, while the
+training loss still falls, at chance level (see loss_at_chance), with good scores, for language models
+(where the first loss of a trained model says nothing), for losses summed from several terms, and for RL,
+GAN and ELBO losses.
+Known mistakes: noise in the targets sets a floor that no model gets below.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+
+import numpy as np
+
+from traindx.case import Case, Curve
+from traindx.core import Finding, Run, Severity, Skipped
+from traindx.detectors._chance import chance_near
+from traindx.detectors._numbers import percent, strength, text
+from traindx.detectors._progress import good_already, starts_late
+from traindx.detectors._twins import NO_SURROGATE, class_count, last_level, one_output, shares
+from traindx.units import Detector
+
+DETECTOR = Detector(title="Both losses high, no gap", needs=("loss", "val/loss"), family="fit")
+
+_REGRESSION = re.compile(r"mse|mae|l1|l2|huber|squared|regress")
+# No cross-entropy begins above the logarithm of the largest vocabularies.
+_ABOVE_ALL_CHANCE = 13.0
+
+
+def detect(
+    case: Case,
+    *,
+    made: float = 0.25,
+    left: float = 0.5,
+    gap: float = 0.35,
+    flat: float = 0.04,
+    least: int = 8,
+) -> Finding | Skipped | None:
+    train, val = case.loss, case.val_loss
+    if train is None or val is None or not len(val):
+        return Skipped("a training and a validation loss")
+    if case.surrogate or case.traits & {"elbo", "negative_loss", "preference", "si_sdr"}:
+        return Skipped(NO_SURROGATE)
+    if len(train) < least:
+        return Skipped(f"at least {least} training losses")
+    now, held_out = train.tail, last_level(val.y)
+    if not (train.y > 0).all() or not now * 0.75 <= held_out <= now * (1.0 + gap):
+        return None
+    if _still_falls(train, flat) or starts_late(train) or good_already(case):
+        return None
+    found = _far_from_fit(case, train, made) or _much_is_left(case, train, left)
+    if found is None:
+        return None
+    severity, why, share = found
+    return Finding(
+        f"The training loss ends at {text(now)} and the validation loss at {text(held_out)}, and training "
+        f"no longer falls: {why}.",
+        "underfitting",
+        severity,
+        step=float(train.x[len(train) * 2 // 3]),
+        end=float(train.x[-1]),
+        series=train.name,
+        strength=strength(1.0 / max(1.0 - share, 0.02), 1.0, 8.0),
+        numbers={"train_last": now, "val_last": held_out, "unexplained": share},
+    )
+
+
+def _still_falls(train: Curve, flat: float) -> bool:
+    """Whether the last third of the training loss falls by more than a few percent."""
+    last = train.y[-max(4, len(train) // 3) :]
+    half = last.size // 2
+    early, late = float(np.median(last[:half])), float(np.median(last[half:]))
+    return early - late > flat * early
+
+
+def _far_from_fit(case: Case, train: Curve, made: float) -> tuple[Severity, str, float] | None:
+    """Little of the way from ln K to zero, K being known."""
+    classes, sure = _classes(case, train)
+    if classes is None:
+        return None
+    chance = math.log(classes)
+    way = 1.0 - train.tail / chance
+    if not 0.03 < way < made:
+        return None
+    told = f"{percent(way)} of the way from chance (ln {classes} = {text(chance)}) to zero"
+    return ("medium" if sure else "low"), told, 1.0 - way
+
+
+def _classes(case: Case, train: Curve) -> tuple[int | None, bool]:
+    known = class_count(case)
+    if known is not None:
+        return (known, True) if known <= 1000 else (None, False)
+    near = chance_near(case, train.head, tolerance=0.05)
+    accuracy = shares(case.curve("accuracy"))
+    if near is None or near.classes is None or near.classes > 1000 or accuracy is None:
+        return None, False
+    fits = abs(float(accuracy[0]) - 1.0 / near.classes) <= 0.4 / near.classes
+    return (near.classes, True) if fits else (None, False)
+
+
+def _much_is_left(case: Case, train: Curve, left: float) -> tuple[Severity, str, float] | None:
+    """More than half of the first loss is left in a regression."""
+    share = train.tail / train.head
+    if not left < share < 0.97:
+        return None
+    if any(name.startswith(("loss/", "map", "val/map", "perplexity")) for name in case.run.series):
+        return None
+    names = " ".join(name for name in case.run.series) + " " + case.word("loss_function")
+    said = (
+        one_output(case)
+        or _REGRESSION.search(names) is not None
+        or case.has("mse|mae|rmse|r2|val/mse|val/mae|val/rmse|val/r2")
+    )
+    if not said and train.head <= _ABOVE_ALL_CHANCE:
+        return None
+    told = f"{percent(share)} of the first loss ({text(train.head)}) is left"
+    return ("medium" if said else "low"), told, share
+
+
+def fires() -> Iterator[Run]:
+    from traindx.sketch import decay, noisy, run
+
+    loss = noisy(decay(60, 2.3, 1.9, rate=12), 0.005)
+    yield run(
+        {"loss": loss, "val/loss": noisy(loss * 1.02, 0.005, seed=1)}, axis="epoch", settings={"classes": 10}
+    )
+    high = noisy(decay(120, 28.0, 16.0, rate=12), 0.03)
+    yield run({"loss": high, "val/loss": (np.array([40.0, 80.0, 119.0]), [24.0, 18.0, 17.0])})
+    yield run({"loss": high / 20, "val/loss": high / 19, "val/mae": high / 30}, axis="epoch")
+
+
+def silent() -> Iterator[Run]:
+    from traindx.sketch import decay, noisy, run
+
+    loss = decay(60, 2.3, 0.4)
+    yield run({"loss": loss, "val/loss": loss * 1.05}, axis="epoch", settings={"classes": 10})
+    tuned = noisy(decay(200, 1.6, 1.1, rate=9), 0.02)
+    yield run({"loss": tuned, "val/loss": (np.arange(5) * 40, decay(5, 1.5, 1.12))})
+    falling = np.linspace(2.3, 1.75, 60)
+    yield run({"loss": falling, "val/loss": falling}, axis="epoch", settings={"classes": 10})
+    parted = np.full(60, 2.0)
+    yield run({"loss": parted, "val/loss": parted * 2}, axis="epoch", settings={"classes": 10})

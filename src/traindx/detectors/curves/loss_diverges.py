@@ -1,0 +1,91 @@
+"""The loss jumps up and does not come back.
+
+Compares the level at the end with the best level held before. Seen when the end is `ratio` times the
+best or higher, far outside the curve's noise, and half of the rise took less than `quick` of the run.
+Critical when the loss ends at or above its start; high otherwise.
+
+Silent when the loss falls again after the jump and has won back most of it (restarts of the learning
+rate, harder data), when it rose as far several times (it swings), for reinforcement learning and GANs,
+and under six points.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from traindx.case import Case
+from traindx.core import Finding, Run, Severity, Skipped
+from traindx.detectors._numbers import where
+from traindx.detectors._rise import rise_of
+from traindx.units import Detector
+
+DETECTOR = Detector(
+    title="Loss diverges",
+    needs=("loss",),
+    family="rise",
+    explains=("plateau", "slow_decline", "loss_flat", "loss_spikes"),
+)
+
+
+def detect(
+    case: Case, *, ratio: float = 1.5, z: float = 5.0, quick: float = 0.15, points: int = 6
+) -> Finding | Skipped | None:
+    loss = case.loss
+    if loss is None:
+        return Skipped("a training loss")
+    if case.surrogate:
+        return Skipped("a loss that measures progress (RL and GAN losses do not)")
+    if len(loss) < points:
+        return Skipped(f"at least {points} values of the loss")
+    rise = rise_of(loss)
+    if rise is None or rise.ratio < ratio or rise.width > quick or rise.climbs > 2:
+        return None
+    if rise.z < (z if rise.ratio < 5 else z / 2):
+        return None
+    if rise.from_first and _metric_improves(case):
+        return None
+    worse = rise.end >= 0.95 * loss.head if loss.head > 0 else rise.lost >= 1
+    if not worse and (rise.lost < 0.15 or (rise.mending and rise.lost < 0.5)):
+        return None
+    severity: Severity = "critical" if worse else "high"
+    than = f"its first value was {loss.y[0]:.4g}"
+    text = (
+        f"The loss jumps at {where(loss, rise.onset)} and stays up: {rise.best:.4g} at best, {rise.end:.4g} "
+        f"at the end ({rise.ratio:.3g} times; {than}; {_z(rise.z)})."
+    )
+    numbers = {"best_value": rise.best, "last_value": rise.end, "rise": rise.ratio}
+    return Finding(
+        text, "divergence", severity, rise.onset, float(loss.x[-1]), loss.name, numbers=numbers,
+        marks=(rise.onset,),
+    )  # fmt: skip
+
+
+def _metric_improves(case: Case) -> bool:
+    """Whether a score rises all the same: then the first logged loss was of another kind (spaCy's)."""
+    for name in ("score", "accuracy", "f1", "auc", "map50", "bleu"):
+        for curve in (case.curve(name), case.val(name)):
+            if curve is not None and len(curve) >= 5 and curve.tail > curve.head + 2 * curve.noise:
+                return True
+    return False
+
+
+def _z(z: float) -> str:
+    return f"{min(z, 99):.0f} standard errors" if z < 99 else "over 99 standard errors"
+
+
+def fires() -> Iterator[Run]:
+    from traindx.sketch import decay, noisy, run
+
+    yield run({"loss": noisy([*decay(60, 2.0, 0.5), *[6.0] * 60], 0.03)})
+    yield run({"loss": [1.64, 11.8, 11.6, 10.38, 10.37, 10.37, 10.37, 10.37, 10.37, 10.37]})
+
+
+def silent() -> Iterator[Run]:
+    from traindx.sketch import decay, noisy, run
+
+    yield run({"loss": noisy(decay(120, 2.0, 0.5), 0.1)})
+    back = [*decay(60, 2.0, 0.5), 3.0, *decay(60, 1.0, 0.4)]
+    yield run({"loss": noisy(back, 0.03)})
+    yield run({"loss": noisy(np.linspace(0.1, 5.0, 100), 0.1)}, traits=("gan",))

@@ -1,0 +1,95 @@
+"""The training loss never left its starting level.
+
+Compares the first and the last tenth of the loss: seen when the fall is under `least` of the start, or
+cannot be told from the curve's own noise, and the loss was never clearly lower in between. Noise must be
+small enough that a real fall would have shown.
+
+Low when the noise would hide a fall of `clear` or less of the start.
+
+Silent when the log begins in the middle of a training (a resumed run may have converged), when a metric
+says that the model does well, for reinforcement learning and GANs, and with fewer than eight points.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from traindx.case import Case
+from traindx.core import Finding, Run, Severity, Skipped
+from traindx.detectors._progress import good_already, progress, starts_late
+from traindx.units import Detector
+
+DETECTOR = Detector(
+    title="Loss flat from the start", needs=("loss",), family="flat", explains=("plateau", "slow_decline")
+)
+
+
+def detect(
+    case: Case,
+    *,
+    least: float = 0.02,
+    blur: float = 0.3,
+    clear: float = 0.08,
+    points: int = 8,
+    steps: int = 20,
+) -> Finding | Skipped | None:
+    loss = case.loss
+    if loss is None:
+        return Skipped("a training loss")
+    if case.surrogate:
+        return Skipped("a loss that measures progress (RL and GAN losses do not)")
+    if len(loss) < points:
+        return Skipped(f"at least {points} values of the loss")
+    if loss.axis == "step" and loss.x[-1] - loss.x[0] < steps:
+        return Skipped(f"at least {steps} steps: fewer need not show in a loss")
+    if starts_late(loss):
+        return Skipped("the start of the training (the log begins in the middle)")
+    went = progress(loss)
+    if went.resolution > blur and abs(went.share) < went.resolution:
+        return Skipped("more or less noisy values of the loss: noise would hide a fall")
+    falls = went.share > max(least, min(went.resolution, 2.5 * least))
+    falls = falls and (went.z > 3 or went.share > 2.5 * least)
+    dipped = went.deepest > max(2 * least, went.resolution + 2 * loss.noise / (abs(went.head) or 1.0))
+    started_above = max(loss.head, float(loss.y[0])) - went.tail > max(
+        4 * least * abs(loss.head), 6 * loss.noise
+    )
+    trend = loss.trend
+    slides = trend.p < 1e-4 and -trend.change > least * (abs(went.head) or 1.0)
+    rises = went.share < -max(5 * least, went.resolution)
+    if falls or dipped or started_above or slides or rises or good_already(case):
+        return None
+    severity: Severity = "high" if len(loss) >= 2 * points else "medium"
+    if went.resolution > clear:
+        severity = "low"
+    size = 2 * loss.noise / (abs(went.head) or 1.0)
+    text = (
+        f"The loss stays at its start: {went.head:.4g} in the first tenth, {went.tail:.4g} in the last "
+        f"({-went.share:+.1%}; its noise is about {size:.1%}) over {len(loss):,} values."
+    )
+    numbers = {"first_value": went.head, "last_value": went.tail}
+    return Finding(
+        text,
+        "not_learning",
+        severity,
+        float(loss.x[0]),
+        float(loss.x[-1]),
+        loss.name,
+        1.0 if abs(went.share) < least else 0.7,
+        numbers,
+    )
+
+
+def fires() -> Iterator[Run]:
+    from traindx.sketch import noisy, run
+
+    yield run({"loss": noisy([2.3] * 100, 0.02)})
+    yield run({"loss": noisy([1e25] * 40, 0.001)})
+
+
+def silent() -> Iterator[Run]:
+    from traindx.sketch import decay, noisy, run
+
+    yield run({"loss": noisy(decay(100, 2.3, 1.9), 0.02)})
+    yield run({"loss": noisy([0.0] * 100, 0.1, relative=False), "reward": [0.0] * 100}, traits=("rl",))
+    yield run({"loss": noisy([0.05] * 60, 0.1), "val/accuracy": [0.99] * 60})
+    yield run({"loss": ([900 + n for n in range(60)], noisy([0.5] * 60, 0.05))})

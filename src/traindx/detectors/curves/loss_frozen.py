@@ -1,0 +1,70 @@
+"""The loss repeats one value to the last digit.
+
+Real batches differ, so a loss that is logged with four or more significant digits cannot repeat itself
+unless nothing reaches it: no update, outputs that no longer depend on the input, or a value that is not
+recomputed. Seen when the last values (at least `points` of them, and `share` of the run) are identical.
+
+Silent when the log rounds so coarsely that repeats are ordinary, and at exactly zero (see
+loss_masked_nan).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from traindx.case import Case
+from traindx.core import Finding, Run, Skipped
+from traindx.detectors._numbers import where
+from traindx.units import Detector
+
+if TYPE_CHECKING:
+    from traindx.core import FloatArray
+
+DETECTOR = Detector(title="Loss frozen", needs=("loss",), family="flat", explains=("plateau", "slow_decline"))
+
+
+def detect(case: Case, *, points: int = 5, share: float = 0.2, digits: int = 4) -> Finding | Skipped | None:
+    loss = case.loss
+    if loss is None or len(loss) < points:
+        return Skipped(f"at least {points} values of the training loss")
+    if case.surrogate:
+        return Skipped("a loss that measures progress (RL and GAN losses do not)")
+    last = float(loss.y[-1])
+    differs = np.flatnonzero(np.abs(loss.y - last) > 1e-9 * abs(last))
+    first = int(differs[-1]) + 1 if differs.size else 0
+    count = len(loss) - first
+    if last == 0 or count < max(points, share * len(loss)) or _digits(loss.y) < digits:
+        return None
+    onset = float(loss.x[first])
+    text = f"The loss is {last:.8g} to the last digit in {count:,} values, from {where(loss, onset)} on."
+    return Finding(
+        text, "not_learning" if first <= 0.1 * len(loss) else "plateau", "high", onset,
+        float(loss.x[-1]), loss.name, numbers={"last_value": last}, marks=(onset,),
+    )  # fmt: skip
+
+
+def _digits(values: FloatArray) -> int:
+    """With how many significant digits the last value is told, judged by all of them."""
+    last = abs(float(values[-1]))
+    sample = values[-2000:]
+    for decimals in range(12):
+        if np.allclose(np.round(sample, decimals), sample, rtol=1e-12, atol=0):
+            return len(str(int(last * 10**decimals))) if last * 10**decimals >= 1 else 0
+    return 12
+
+
+def fires() -> Iterator[Run]:
+    from traindx.sketch import run
+
+    yield run({"loss": [1.6, 11.8, 11.5, 10.38, *[10.3735] * 20]})
+    yield run({"loss": [2.30258] * 30})
+
+
+def silent() -> Iterator[Run]:
+    from traindx.sketch import decay, noisy, run
+
+    yield run({"loss": [round(v, 3) for v in decay(100, 2.0, 0.004, rate=12)]})
+    yield run({"loss": noisy(decay(100, 2.0, 0.5), 0.02)})

@@ -1,0 +1,67 @@
+"""The loss jumps up for a moment, far outside its own noise.
+
+A spike is a point or short stretch far above a robust band of its neighbours, and far beyond the tail
+of the curve's ordinary deviations (skewed batch noise is not a spike). Gives their number, the largest,
+and whether each came back. Low when few and recovered: large trainings have them. Medium when one is
+`large` times its level or did not come back.
+
+Silent for ordinary noise, in the steep start, for reinforcement learning and GANs, under 30 points, and
+when there are many (loss_spikes_recurring).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from traindx.case import Case
+from traindx.core import Finding, Run, Severity, Skipped
+from traindx.detectors._numbers import where
+from traindx.detectors._spiking import loss_jumps
+from traindx.units import Detector
+
+DETECTOR = Detector(title="Loss spikes", needs=("loss",), family="spikes")
+
+
+def detect(
+    case: Case, *, ratio: float = 1.5, large: float = 10.0, many: int = 4, points: int = 30
+) -> Finding | Skipped | None:
+    loss = case.loss
+    if loss is None or len(loss) < points:
+        return Skipped(f"at least {points} values of the training loss")
+    if case.surrogate:
+        return Skipped("a loss that measures progress (RL and GAN losses do not)")
+    jumps = [jump for jump in loss_jumps(loss) if jump.ratio >= ratio]
+    if not jumps or len(jumps) >= many:
+        return None
+    top = max(jumps, key=lambda jump: jump.ratio)
+    lasting = [j for j in jumps if not j.recovered and loss.tail > 1.2 * j.level]
+    severity: Severity = "medium" if top.ratio >= large or lasting else "low"
+    count = "1 spike" if len(jumps) == 1 else f"{len(jumps)} spikes"
+    back = f"{len(lasting)} not recovered" if lasting else "all recovered" if len(jumps) > 1 else "recovered"
+    text = (
+        f"{count} of the loss; the largest, at {where(loss, top.step)}, is {top.ratio:.3g} times the level "
+        f"around it ({back})."
+    )
+    return Finding(
+        text, "loss_spike", severity, min(jump.step for jump in jumps), series=loss.name,
+        numbers={"spikes": len(jumps), "spike_step": top.step, "spike_ratio": top.ratio},
+        marks=tuple(jump.step for jump in jumps),
+    )  # fmt: skip
+
+
+def fires() -> Iterator[Run]:
+    from traindx.sketch import decay, noisy, run
+
+    curve = noisy(decay(300, 3.0, 1.0), 0.03)
+    curve[200] *= 6
+    yield run({"loss": curve})
+
+
+def silent() -> Iterator[Run]:
+    from traindx.sketch import decay, noisy, run
+
+    yield run({"loss": noisy(decay(300, 3.0, 1.0), 0.3)})
+    skewed = decay(300, 3.0, 1.0) * np.random.default_rng(1).gamma(2.0, 0.5, 300)
+    yield run({"loss": skewed})

@@ -1,0 +1,65 @@
+"""The loss spikes again and again.
+
+As loss_spikes, but at least `many` times. Medium when they are large, when the later ones are not
+smaller than the earlier ones, or when some did not come back; low otherwise.
+
+Silent for ordinary noise, for reinforcement learning and GANs, and under 30 points.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from traindx.case import Case
+from traindx.core import Finding, Run, Severity, Skipped
+from traindx.detectors._spiking import loss_jumps
+from traindx.units import Detector
+
+DETECTOR = Detector(title="Loss spikes again and again", needs=("loss",), family="spikes")
+
+
+def detect(
+    case: Case, *, ratio: float = 1.5, many: int = 4, large: float = 3.0, points: int = 30
+) -> Finding | Skipped | None:
+    loss = case.loss
+    if loss is None or len(loss) < points:
+        return Skipped(f"at least {points} values of the training loss")
+    if case.surrogate:
+        return Skipped("a loss that measures progress (RL and GAN losses do not)")
+    jumps = [jump for jump in loss_jumps(loss) if jump.ratio >= ratio]
+    if len(jumps) < many:
+        return None
+    sizes = np.array([jump.ratio for jump in jumps])
+    typical = float(np.median(sizes))
+    lasting = sum(not j.recovered and loss.tail > 1.2 * j.level for j in jumps)
+    severity: Severity = "medium" if typical >= large or lasting else "low"
+    gaps = np.diff([jump.step for jump in jumps])
+    every = f", about every {np.median(gaps):,.4g} steps" if gaps.size else ""
+    text = (
+        f"{len(jumps)} spikes of the loss{every}; typically {typical:.3g} times their level, at most "
+        f"{sizes.max():.3g} times ({lasting} not recovered)."
+    )
+    return Finding(
+        text, "loss_spike", severity, jumps[0].step, jumps[-1].step, loss.name,
+        numbers={"spikes": len(jumps), "spike_step": jumps[0].step, "spike_ratio": typical},
+        marks=tuple(jump.step for jump in jumps[:200]),
+    )  # fmt: skip
+
+
+def fires() -> Iterator[Run]:
+    from traindx.sketch import decay, noisy, run
+
+    curve = noisy(decay(400, 3.0, 1.0), 0.03)
+    curve[[90, 150, 210, 270, 330]] *= 6
+    yield run({"loss": curve})
+
+
+def silent() -> Iterator[Run]:
+    from traindx.sketch import decay, noisy, run
+
+    yield run({"loss": noisy(decay(300, 3.0, 1.0), 0.3)})
+    curve = noisy(decay(300, 3.0, 1.0), 0.03)
+    curve[200] *= 6
+    yield run({"loss": curve})

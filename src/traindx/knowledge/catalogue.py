@@ -1,0 +1,262 @@
+"""Everything the pages hold, as data: causes, symptoms, remedies, reference sheets.
+
+The folders of pages stand beside this package; each is read when it is first asked for. Detectors keep
+their page in their docstring; `pages_of` finds them too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, TypeVar
+
+from traindx.knowledge.pages import Page, bullets, first_paragraph, read_page, table, words
+
+if TYPE_CHECKING:
+    from traindx.units import Detector
+
+T = TypeVar("T")
+PRIORS = ("often", "sometimes", "rarely")
+FOLDERS = {"cause": "causes", "symptom": "symptoms", "remedy": "remedies", "sheet": "sheets"}
+_PACKAGE = Path(__file__).parents[1]
+
+
+@dataclass(frozen=True)
+class Weight:
+    """Bits that a finding speaks for a cause: when seen, and when looked for and not seen."""
+
+    seen: float
+    unseen: float
+    why: str
+
+
+@dataclass(frozen=True)
+class Cause:
+    """A state of the world that makes trainings go wrong; `symptoms` says how often it is the root."""
+
+    id: str
+    title: str
+    meaning: str
+    category: str
+    symptoms: Mapping[str, str]
+    remedies: tuple[str, ...]
+    sheets: tuple[str, ...]
+    evidence: Mapping[str, Weight]
+    confirm: str
+    avoid: tuple[str, ...]
+    page: Page
+
+
+@dataclass(frozen=True)
+class Symptom:
+    """What is seen; of several the one of lowest rank is the primary one."""
+
+    id: str
+    title: str
+    rank: int
+    meaning: str
+    sheets: tuple[str, ...]
+    page: Page
+
+
+@dataclass(frozen=True)
+class Remedy:
+    """What to do. `set` is setting -> template of its new value; `do` are templates, special ones first."""
+
+    id: str
+    title: str
+    knobs: tuple[str, ...]
+    set: Mapping[str, str]
+    risk: str
+    do: tuple[str, ...]
+    expect: str
+    page: Page
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """A page of reference: numbers and rules on one subject."""
+
+    id: str
+    title: str
+    meaning: str
+    page: Page
+
+
+@cache
+def causes() -> Mapping[str, Cause]:
+    """Every cause by its id."""
+    return _load("cause", _cause)
+
+
+@cache
+def symptoms() -> Mapping[str, Symptom]:
+    """Every symptom by its id, the primary ones first."""
+    found = _load("symptom", _symptom)
+    return MappingProxyType(dict(sorted(found.items(), key=lambda item: item[1].rank)))
+
+
+@cache
+def remedies() -> Mapping[str, Remedy]:
+    """Every remedy by its id."""
+    return _load("remedy", _remedy)
+
+
+@cache
+def sheets() -> Mapping[str, Sheet]:
+    """Every reference sheet by its id."""
+    return _load("sheet", _sheet)
+
+
+def causes_of(symptom: str) -> list[Cause]:
+    """The causes that can be the root of a symptom, the most frequent first."""
+    able = [cause for cause in causes().values() if symptom in cause.symptoms]
+    return sorted(able, key=lambda cause: (PRIORS.index(cause.symptoms[symptom]), cause.title))
+
+
+def _load(kind: str, build: Callable[[Page], T]) -> Mapping[str, T]:
+    return MappingProxyType({path.stem: build(read_page(path, kind)) for path in _files(FOLDERS[kind])})
+
+
+def _files(folder: str) -> list[Path]:
+    return sorted((_PACKAGE / folder).glob("*.md"))
+
+
+def _cause(page: Page) -> Cause:
+    return Cause(
+        id=page.id,
+        title=page.title,
+        meaning=page.need("meaning"),
+        category=page.need("category"),
+        symptoms=_priors(page),
+        remedies=words(page.head.get("remedies", "")),
+        sheets=words(page.head.get("sheets", "")),
+        evidence=_evidence(page),
+        confirm=first_paragraph(page.section("Confirm")),
+        avoid=tuple(bullets(page.section("Do not"))),
+        page=page,
+    )
+
+
+def _priors(page: Page) -> Mapping[str, str]:
+    """`divergence often, plateau rarely` by symptom."""
+    priors = {}
+    for item in words(page.need("symptoms")):
+        symptom, _, word = item.partition(" ")
+        if word.strip() not in PRIORS or symptom in priors:
+            raise page.malformed(f"symptoms must read 'id {'|'.join(PRIORS)}' once each, not {item!r}")
+        priors[symptom] = word.strip()
+    return MappingProxyType(priors)
+
+
+def _evidence(page: Page) -> Mapping[str, Weight]:
+    weights = {}
+    for row in table(page.section("Evidence")):
+        if len(row) != 4:
+            raise page.malformed(f"an evidence row needs 4 cells, got {row!r}")
+        finding = row[0].strip("`")
+        if finding in weights:
+            raise page.malformed(f"the finding {finding!r} stands twice in the evidence")
+        try:
+            seen, unseen = (float(cell) if cell else 0.0 for cell in row[1:3])
+        except ValueError:
+            raise page.malformed(f"the bits of {finding!r} must be numbers, got {row[1:3]!r}") from None
+        weights[finding] = Weight(seen, unseen, row[3])
+    return MappingProxyType(weights)
+
+
+def _symptom(page: Page) -> Symptom:
+    rank = page.need("rank")
+    if not rank.isdigit():
+        raise page.malformed(f"rank must be a whole number, not {rank!r}")
+    return Symptom(
+        page.id, page.title, int(rank), page.need("meaning"), words(page.head.get("sheets", "")), page
+    )
+
+
+def _remedy(page: Page) -> Remedy:
+    settings = {}
+    for item in words(page.head.get("set", "")):
+        name, equals, template = (part.strip() for part in item.partition("="))
+        if not (name and equals and template):
+            raise page.malformed(f"set must read 'setting = value', not {item!r}")
+        settings[name] = template
+    do = tuple(bullets(page.section("Do")))
+    if not do:
+        raise page.malformed("the section 'Do' must hold a bullet")
+    return Remedy(
+        id=page.id,
+        title=page.title,
+        knobs=words(page.head.get("knobs", "")),
+        set=MappingProxyType(settings),
+        risk=page.need("risk"),
+        do=do,
+        expect=first_paragraph(page.section("Expect")),
+        page=page,
+    )
+
+
+def _sheet(page: Page) -> Sheet:
+    return Sheet(page.id, page.title, page.need("meaning"), page)
+
+
+def pages_of(id: str) -> tuple[Page, ...]:
+    """Every page under an id: a cause, a symptom, a detector, a remedy, a sheet may share it."""
+    found = []
+    for kind, folder in FOLDERS.items():
+        found += [read_page(path, kind) for path in _files(folder) if path.stem == id]
+    if id in _detector_names() or not found:
+        from traindx.units import detectors
+
+        found += [detector_page(unit) for unit in detectors() if unit.id == id]
+    return tuple(found)
+
+
+def page_of(id: str) -> Page | None:
+    """The first page under an id, None when nothing is called that."""
+    return next(iter(pages_of(id)), None)
+
+
+def detector_page(unit: Detector) -> Page:
+    """A detector's docstring and thresholds as a page."""
+    head = {"needs": ", ".join(unit.needs), "family": unit.family, "area": unit.area}
+    sections = {"What it sees": unit.page}
+    rows = [f"| {unit.id}.{name} | {default!r} |" for name, default in thresholds(unit).items()]
+    if rows:
+        sections["Thresholds"] = "\n".join(["| threshold | default |", "| --- | --- |", *rows])
+    return Page(unit.id, "detector", unit.title, MappingProxyType(head), MappingProxyType(sections))
+
+
+def thresholds(unit: Detector) -> dict[str, float | int | bool | str]:
+    """A detector's thresholds with their defaults: the keyword-only parameters of `detect`."""
+    from inspect import signature
+
+    parameters = signature(unit.detect).parameters.values()
+    return {p.name: p.default for p in parameters if p.kind is p.KEYWORD_ONLY}
+
+
+def _detector_names() -> set[str]:
+    """The ids of the built-in detectors, told by their files: importing them takes a while."""
+    files = (_PACKAGE / "detectors").glob("*/*.py")
+    return {path.stem for path in files if not path.stem.startswith("_")}
+
+
+def known_ids() -> set[str]:
+    """Every id that has a page."""
+    found = _detector_names()
+    for folder in FOLDERS.values():
+        found.update(path.stem for path in _files(folder))
+    return found
+
+
+def nearest(id: str, count: int = 3) -> tuple[str, ...]:
+    """Ids that look like an unknown one, the likeliest first."""
+    from difflib import get_close_matches
+
+    known = sorted(known_ids())
+    close = get_close_matches(id, known, n=count, cutoff=0.5)
+    holding = [name for name in known if id and id in name and name not in close]
+    return tuple([*close, *holding][:count])

@@ -1,0 +1,109 @@
+"""Which cause, how surely: log-odds over the causes of a problem, from what was seen, what was looked for
+and not seen, and what could not be looked for (which says nothing).
+
+Each cause page gives its prior among the causes of a symptom (a word) and its evidence (bits of
+log-likelihood ratio). Findings of one family are views of one happening: only the strongest counts.
+Confidences of a problem sum to one with a rest that no listed cause takes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from traindx.core import Evidence, Finding
+from traindx.knowledge.catalogue import Cause
+
+PRIOR_BITS: Mapping[str, float] = {"often": 4.5, "sometimes": 2.0, "rarely": -0.5}
+# A cause that only explains a secondary symptom is less likely to be the root.
+_SECONDARY = -1.5
+# What no page knows: as likely as a cause met "sometimes" of which nothing was seen.
+REST_BITS = 2.0
+# Expert weights are not calibrated: nothing is surer than this.
+MOST = 0.95
+_LEAST_BITS = 0.05
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """A cause with its share of the probability and what speaks for and against it."""
+
+    cause: Cause
+    confidence: float
+    evidence: tuple[Evidence, ...]
+    against: tuple[Evidence, ...]
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What the run showed: findings, and the ids (with their families) that were looked for in vain."""
+
+    findings: Sequence[Finding]
+    unseen: Mapping[str, str]
+    titles: Mapping[str, str]
+
+
+def rank(symptoms: Sequence[str], seen: Seen, causes: Iterable[Cause]) -> tuple[list[Ranked], float]:
+    """The causes of these symptoms (the primary one first), likeliest first, and the rest."""
+    candidates = [cause for cause in causes if any(s in cause.symptoms for s in symptoms)]
+    told = [_evidence(cause, seen) for cause in candidates]
+    scores = [
+        _prior(cause, symptoms) + sum(item.bits for item in items)
+        for cause, items in zip(candidates, told, strict=True)
+    ]
+    shares, rest = shares_of(scores)
+    made = [
+        Ranked(
+            cause,
+            share,
+            tuple(sorted((i for i in items if i.bits > 0), key=lambda i: -i.bits)),
+            tuple(sorted((i for i in items if i.bits < 0), key=lambda i: i.bits)),
+        )
+        for cause, share, items in zip(candidates, shares, told, strict=True)
+    ]
+    return sorted(made, key=lambda ranked: -ranked.confidence), rest
+
+
+def shares_of(scores: Sequence[float]) -> tuple[list[float], float]:
+    """Probabilities from log2 scores, with the rest; none above what expert weights can warrant."""
+    top = max([*scores, REST_BITS])
+    weights = [2.0 ** (score - top) for score in scores]
+    rest = 2.0 ** (REST_BITS - top)
+    total = sum(weights) + rest
+    shares = [weight / total for weight in weights]
+    over = max(shares, default=0.0) - MOST
+    if over > 0:
+        shares = [min(share, MOST) for share in shares]
+        return shares, rest / total + over
+    return shares, rest / total
+
+
+def _prior(cause: Cause, symptoms: Sequence[str]) -> float:
+    return max(
+        PRIOR_BITS[cause.symptoms[symptom]] + (_SECONDARY if number else 0.0)
+        for number, symptom in enumerate(symptoms)
+        if symptom in cause.symptoms
+    )
+
+
+def _evidence(cause: Cause, seen: Seen) -> list[Evidence]:
+    """One item per family: its strongest finding, or what its absence says."""
+    strongest: dict[str, Evidence] = {}
+    for finding in seen.findings:
+        weight = cause.evidence.get(finding.id)
+        bits = weight.seen * finding.strength if weight else 0.0
+        item = Evidence(finding.id, finding.text, round(bits, 2), finding.step, finding.series)
+        held = strongest.get(finding.family)
+        if held is None or abs(item.bits) > abs(held.bits):
+            strongest[finding.family] = item
+    absent: dict[str, Evidence] = {}
+    for finding_id, weight in cause.evidence.items():
+        family = seen.unseen.get(finding_id)
+        if family is None or family in strongest or not weight.unseen:
+            continue
+        text = f"Looked for and not seen: {seen.titles.get(finding_id, finding_id)}."
+        held = absent.get(family)
+        if held is None or abs(weight.unseen) > abs(held.bits):
+            absent[family] = Evidence(finding_id, text, weight.unseen)
+    items = [*strongest.values(), *absent.values()]
+    return [item for item in items if abs(item.bits) >= _LEAST_BITS]

@@ -1,0 +1,124 @@
+"""Findings -> a diagnosis: problems with ranked causes, fixes, questions, and the verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from traindx.case import Case
+from traindx.core import SEVERITIES, Diagnosis, Evidence, Finding, Hypothesis, Problem, Severity, Verdict
+from traindx.examine import Examination
+from traindx.knowledge.advice import fixes
+from traindx.knowledge.catalogue import causes, remedies, symptoms
+from traindx.knowledge.facts import facts
+from traindx.knowledge.infer import Ranked, Seen, rank
+from traindx.knowledge.problems import Complaint, complaints
+from traindx.knowledge.questions import next_questions
+from traindx.knowledge.verdict import reasons_for_health, what_to_log
+from traindx.units import detectors
+
+_SHOWN_MOST = 6
+_SHOWN_LEAST = 0.02
+_BENIGN = 0.5
+_LOGGING = {
+    "lr": "Which learning rate was in use, step by step? Log it as lr.",
+    "lr|setting:lr": "Which learning rate was in use? Log it as lr.",
+    "setting:lr": "Which learning rate and optimizer are configured? Keep the configuration beside the log.",
+    "setting:optimizer": "Which optimizer is in use? Keep the configuration beside the log.",
+    "grad_norm": "How large are the gradients? Log their global norm as grad_norm.",
+    "val/loss": "How does the validation loss go? Log it as val/loss at least once an epoch.",
+    "accuracy": "What is the accuracy on the training data? Log it as accuracy.",
+    "setting:batch_size": "How large is the batch? Keep the configuration beside the log.",
+    "setting:dropout": "How much dropout is there? Keep the configuration beside the log.",
+    "setting:weight_decay": "How much weight decay is there? Keep the configuration beside the log.",
+    "setting:precision": "In which precision does it run? Keep the configuration beside the log.",
+    "loss_scale": "Is mixed precision in use, and what does its loss scale do? Log it as loss_scale.",
+    "data_wait_s": "How long does each step wait for data? Log it as data_wait_s.",
+    "step_s": "How long does a step take? Log it as step_s.",
+}
+
+
+def judge(case: Case, examination: Examination) -> Diagnosis:
+    """Everything there is to say about a run that has been examined."""
+    ranks = {symptom.id: symptom.rank for symptom in symptoms().values()}
+    troubles = complaints(examination.findings, ranks, case.span)
+    problems = [_problem(case, examination, trouble) for trouble in troubles]
+    problems.sort(key=lambda p: (SEVERITIES.index(p.severity), ranks[p.symptom]))
+    verdict = _verdict(problems, examination.findings)
+    used = {id(finding) for problem in problems for finding in problem.findings}
+    return Diagnosis(
+        run=case.run,
+        verdict=verdict,
+        problems=tuple(problems),
+        coverage=examination.checks,
+        reasons=_reasons(verdict, case, examination),
+        signs=tuple(finding for finding in examination.findings if id(finding) not in used),
+        evidence=("log", "config") if case.run.settings or case.run.config else ("log",),
+    )
+
+
+def _reasons(verdict: Verdict, case: Case, examination: Examination) -> tuple[str, ...]:
+    if verdict == "healthy":
+        return reasons_for_health(case, examination)
+    return what_to_log(case, examination) if verdict == "insufficient_evidence" else ()
+
+
+def _verdict(problems: Sequence[Problem], findings: Sequence[Finding]) -> Verdict:
+    """Low problems are worth knowing and leave a run healthy; a run too short to say is neither."""
+    if any(problem.severity != "low" for problem in problems):
+        return "problem"
+    return "insufficient_evidence" if any(f.id == "run_too_short" for f in findings) else "healthy"
+
+
+def _problem(case: Case, examination: Examination, trouble: Complaint) -> Problem:
+    units = {unit.id: unit for unit in detectors()}
+    seen = Seen(
+        examination.findings,
+        {name: units[name].family for name in examination.unseen},
+        {name: unit.title.lower() for name, unit in units.items()},
+    )
+    ranked, rest = rank(trouble.symptoms, seen, causes().values())
+    shown = [r for r in ranked[:_SHOWN_MOST] if r.confidence >= _SHOWN_LEAST] or ranked[:1]
+    rest += sum(r.confidence for r in ranked if r not in shown)
+    known = facts(case, trouble.findings + tuple(examination.findings), trouble.onset)
+    asked = next_questions(
+        {r.cause.id: r.confidence for r in shown}, rest, causes(), examination.missing, _LOGGING
+    )
+    return Problem(
+        symptom=trouble.symptoms[0],
+        also=trouble.symptoms[1:],
+        severity=_severity(trouble.severity, ranked),
+        onset_step=trouble.onset,
+        summary=trouble.findings[0].text,
+        findings=trouble.findings,
+        hypotheses=tuple(_hypothesis(r, trouble, known) for r in shown),
+        rest=max(0.0, rest),
+        questions=asked,
+    )
+
+
+def _severity(severity: Severity, ranked: Sequence[Ranked]) -> Severity:
+    """What is probably no fault at all is at most worth knowing."""
+    benign = sum(r.confidence for r in ranked if r.cause.category == "benign")
+    return "low" if benign >= _BENIGN else severity
+
+
+def _hypothesis(ranked: Ranked, trouble: Complaint, known: Mapping[str, str]) -> Hypothesis:
+    cause = ranked.cause
+    return Hypothesis(
+        cause=cause.id,
+        title=cause.title,
+        confidence=ranked.confidence,
+        evidence=_with_symptom(ranked.evidence, trouble.findings[0]),
+        against=ranked.against,
+        fixes=fixes((remedies()[name] for name in cause.remedies), known),
+        confirm=cause.confirm or None,
+        avoid=cause.avoid,
+        sheets=cause.sheets,
+    )
+
+
+def _with_symptom(evidence: tuple[Evidence, ...], first: Finding) -> tuple[Evidence, ...]:
+    """What made it a problem is always among the evidence, even when it tells no cause from another."""
+    if any(item.finding == first.id for item in evidence):
+        return evidence
+    return (*evidence, Evidence(first.id, first.text, 0.0, first.step, first.series))

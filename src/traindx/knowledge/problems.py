@@ -1,0 +1,85 @@
+"""Findings -> problems: what belongs together, what is a trouble of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from traindx.core import SEVERITIES, Finding, Severity
+
+# Symptoms that one root cause commonly shows together.
+_KINDS = {
+    "unstable": "nonfinite divergence exploding_gradients oscillation loss_spike",
+    "stuck": "not_learning vanishing_gradients dead_units saturated_units plateau slow_convergence "
+    "underfitting",
+    "unequal": "overfitting double_descent",
+    "defect": "silent_defect",
+    "slow": "slow_training",
+    "memory": "memory_growth",
+}
+_KIND = {symptom: kind for kind, symptoms in _KINDS.items() for symptom in symptoms.split()}
+_EARLY = 0.05
+
+
+@dataclass(frozen=True)
+class Complaint:
+    """Findings that are seen as one problem, before anybody asked why."""
+
+    symptoms: tuple[str, ...]
+    severity: Severity
+    findings: tuple[Finding, ...]
+
+    @property
+    def onset(self) -> float | None:
+        steps = [f.step for f in self.findings if f.step is not None and f.symptom == self.symptoms[0]]
+        return min(steps, default=None)
+
+
+def complaints(
+    findings: Sequence[Finding], ranks: Mapping[str, int], span: tuple[float, float]
+) -> list[Complaint]:
+    """The problems of a run, worst first; `ranks` orders the symptoms."""
+    groups: dict[str, list[Finding]] = {}
+    for finding in findings:
+        if finding.symptom is not None:
+            groups.setdefault(_group(finding), []).append(finding)
+    if "unstable" in groups and "validation" in groups:
+        groups["unstable"] += groups.pop("validation")
+    if "unstable" in groups and "stuck" in groups and _follows(groups["stuck"], groups["unstable"], span):
+        groups["unstable"] += groups.pop("stuck")
+    made = [_complaint(members, ranks) for members in groups.values()]
+    return sorted(made, key=lambda c: (SEVERITIES.index(c.severity), ranks[c.symptoms[0]]))
+
+
+def _group(finding: Finding) -> str:
+    """Defects stand each alone; so does trouble that only the validation data have."""
+    kind = _KIND[str(finding.symptom)]
+    if kind == "defect":
+        return f"defect {finding.family}"
+    if kind == "unstable" and (finding.series or "").startswith(("val/", "test/")):
+        return "validation"
+    return kind
+
+
+def _follows(stuck: Sequence[Finding], unstable: Sequence[Finding], span: tuple[float, float]) -> bool:
+    """Whether the run got stuck where, or after, it became unstable."""
+    early = span[0] + _EARLY * (span[1] - span[0])
+    blow = min((f.step for f in unstable if f.step is not None), default=span[0])
+    halt = max((f.step for f in stuck if f.step is not None), default=span[0])
+    return halt >= blow or (halt <= early and blow <= early)
+
+
+def _complaint(members: Sequence[Finding], ranks: Mapping[str, int]) -> Complaint:
+    """The primary symptom is the highest-ranked one among the gravest findings."""
+    gravest = min(SEVERITIES.index(f.severity) for f in members)
+    order = sorted(
+        members,
+        key=lambda f: (
+            SEVERITIES.index(f.severity) > gravest + 1,
+            ranks[str(f.symptom)],
+            not (f.series or "").startswith("loss"),
+            -f.strength,
+        ),
+    )
+    symptoms = tuple(dict.fromkeys(str(f.symptom) for f in order))
+    return Complaint(symptoms, SEVERITIES[gravest], tuple(order))

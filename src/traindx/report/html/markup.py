@@ -1,0 +1,58 @@
+"""HTML that cannot be broken by what stands in a log: text is escaped unless it is `Html` already."""
+
+from __future__ import annotations
+
+import html
+import re
+
+import orjson
+
+from traindx.report.text import visible
+
+_CODE = re.compile(r"`([^`]+)`")
+_EMPTY = frozenset({"meta", "input", "br"})
+
+
+class Html(str):
+    """Finished markup."""
+
+    __slots__ = ()
+
+
+def tag(name: str, /, *children: str | None, **attributes: object) -> Html:
+    """An element. `cls` is class, `data_run` is data-run; attributes that are None are left out."""
+    told = "".join(
+        f" {_attribute(key)}" if value is True else f' {_attribute(key)}="{escaped(str(value))}"'
+        for key, value in attributes.items()
+        if value is not None and value is not False
+    )
+    if name in _EMPTY:
+        return Html(f"<{name}{told}>")
+    return Html(f"<{name}{told}>{joined(*children)}</{name}>")
+
+
+def joined(*children: str | None) -> Html:
+    """Children one after the other, plain text escaped."""
+    return Html("".join(child if isinstance(child, Html) else escaped(child) for child in children if child))
+
+
+def escaped(text: str) -> Html:
+    """One line of text with nothing hidden in it and nothing that HTML would read."""
+    return Html(html.escape(visible(text)))
+
+
+def prose(text: str) -> Html:
+    """A sentence in which `code` stands between backticks."""
+    return Html(_CODE.sub(r"<code>\1</code>", escaped(text)))
+
+
+def json_script(data: object, name: str) -> Html:
+    """Data for the page's script; no character in it can end the element."""
+    text = orjson.dumps(data).decode()
+    for char in "<>&\u2028\u2029":
+        text = text.replace(char, f"\\u{ord(char):04x}")
+    return Html(f'<script type="application/json" id="{escaped(name)}">{text}</script>')
+
+
+def _attribute(key: str) -> str:
+    return {"cls": "class"}.get(key, key.replace("_", "-"))

@@ -1,0 +1,32 @@
+"""Ids in words: the titles of their pages."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from traindx.knowledge.catalogue import sheets, symptoms
+from traindx.units import detectors
+
+
+@cache
+def finding_title(finding: str) -> str:
+    """The title of the detector that gives it."""
+    return next((unit.title for unit in detectors() if unit.id == finding), spelled(finding))
+
+
+@cache
+def symptom_title(symptom: str) -> str:
+    known = symptoms().get(symptom)
+    return known.title if known is not None else spelled(symptom)
+
+
+@cache
+def sheet_title(sheet: str) -> str:
+    known = sheets().get(sheet)
+    return known.title if known is not None else spelled(sheet)
+
+
+def spelled(name: str) -> str:
+    """`loss_spikes` -> `Loss spikes`."""
+    words = name.replace("_", " ").strip()
+    return words[:1].upper() + words[1:]

@@ -1,0 +1,196 @@
+"""How a diagnosis is put into words: shared by every report, so that all say the same."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+
+from traindx.core import SEVERITIES, Check, Diagnosis, Finding, Hypothesis, Problem, Run, Severity
+from traindx.report.text import count, short
+from traindx.report.titles import symptom_title
+
+ACTED_ON: tuple[Severity, ...] = ("critical", "high", "medium")
+_EVEN = 0.5  # below this the second cause is named beside the first
+_UNCLEAR = 0.3  # below this no cause is put forward without saying so
+
+# What the run did, and the word before the step where it began.
+_HAPPENED = {
+    "nonfinite": ("went to NaN or Inf", "at"),
+    "divergence": ("diverged", "from"),
+    "not_learning": ("does not learn", "from"),
+    "exploding_gradients": ("gradients explode", "at"),
+    "vanishing_gradients": ("gradients vanish", "from"),
+    "dead_units": ("units died", "from"),
+    "saturated_units": ("units are saturated", "from"),
+    "oscillation": ("oscillates", "from"),
+    "loss_spike": ("loss spikes", "from"),
+    "plateau": ("stopped improving", "at"),
+    "slow_convergence": ("learns too slowly", "from"),
+    "underfitting": ("underfits", "from"),
+    "overfitting": ("overfits", "from"),
+    "double_descent": ("validation worsened, then improved again", "from"),
+    "silent_defect": ("looks plausible, but something is broken", "from"),
+    "slow_training": ("steps are slow", "from"),
+    "memory_growth": ("memory grows", "from"),
+}
+SYMPTOMS_WORDED = frozenset(_HAPPENED)
+
+
+def percent(share: float) -> str:
+    """A probability; certainty is never claimed."""
+    if not share >= 0.005:
+        return "<1 %"
+    return ">99 %" if share >= 0.995 else f"{round(100 * share)} %"
+
+
+def bits(weight: float) -> str:
+    """The weight of evidence with its sign."""
+    return f"{weight:+.1f}" if abs(weight) < 99.95 else f"{weight:+.0f}"
+
+
+def at_step(step: float, series: str | None, run: Run) -> str:
+    """A step in the units of the curve it was seen on, named where they are not the run's own."""
+    curve = run.series.get(series) if series else None
+    return short(step) if curve is None or curve.axis == run.axis else f"{curve.axis} {short(step)}"
+
+
+def onset(problem: Problem, run: Run, word: str = "from") -> str:
+    """`from step 240`; empty when it is not known."""
+    step = problem.onset_step
+    if step is None or not math.isfinite(step):
+        return ""
+    starts = [float(series.steps[0]) for series in run.series.values() if len(series)]
+    if step <= min(starts, default=-math.inf):
+        return "from the start"
+    return f"{word} {run.axis} {short(step)}"
+
+
+def happening(problem: Problem, run: Run) -> str:
+    """`diverged from step 240`."""
+    did, word = _HAPPENED.get(problem.symptom, (beginning(symptom_title(problem.symptom)), "from"))
+    return f"{did} {onset(problem, run, word)}".rstrip()
+
+
+def beginning(title: str) -> str:
+    """A title inside a sentence; names that are not plain words keep their capitals."""
+    first = title.split(" ", 1)[0]
+    return title if any(char.isupper() for char in first[1:]) else title[:1].lower() + title[1:]
+
+
+def sentence(problem: Problem, run: Run) -> str:
+    """`diverged from step 240: learning rate too high (82 %)`."""
+    happened = happening(problem, run)
+    if not problem.hypotheses:
+        return f"{happened}: no known cause fits"
+    first, *others = problem.hypotheses
+    if not first.confidence >= _EVEN and others:
+        unclear = "" if first.confidence >= _UNCLEAR else "cause unclear, perhaps "
+        return f"{happened}: {unclear}{_likely(first)} or {_likely(others[0])}"
+    return f"{happened}: {_likely(first)}"
+
+
+def _likely(hypothesis: Hypothesis) -> str:
+    return f"{beginning(hypothesis.title)} ({percent(hypothesis.confidence)})"
+
+
+def verdict_word(diagnosis: Diagnosis) -> str:
+    return {"problem": "PROBLEM", "healthy": "HEALTHY"}.get(diagnosis.verdict, "NO VERDICT")
+
+
+def verdict_sentences(diagnosis: Diagnosis) -> list[str]:
+    """What the verdict is, one sentence for each problem that calls for action."""
+    if diagnosis.verdict == "problem":
+        grave = acted_on(diagnosis) or diagnosis.problems
+        return [sentence(problem, diagnosis.run) for problem in grave]
+    looked = looks(diagnosis.coverage)
+    if diagnosis.verdict == "healthy":
+        return [f"{looked} and found nothing to act on"]
+    return [f"too little to go by: only {looked}" if _blind(diagnosis) else "too little to go by"]
+
+
+def looks(coverage: Sequence[Check]) -> str:
+    """`41 of 62 checks looked`."""
+    ran = sum(check.status == "ran" for check in coverage)
+    if ran == len(coverage):
+        return f"{count(ran, 'check')} looked"
+    return f"{ran:,} of {count(len(coverage), 'check')} looked"
+
+
+def _blind(diagnosis: Diagnosis) -> bool:
+    return any(check.status == "skipped" for check in diagnosis.coverage)
+
+
+def acted_on(diagnosis: Diagnosis) -> list[Problem]:
+    return [problem for problem in diagnosis.problems if problem.severity in ACTED_ON]
+
+
+def minor(diagnosis: Diagnosis) -> list[Problem]:
+    """Problems worth knowing but not worth acting on, unless there is nothing else to show."""
+    grave = acted_on(diagnosis)
+    if diagnosis.verdict == "problem" and not grave:
+        return []
+    return [problem for problem in diagnosis.problems if problem.severity not in ACTED_ON]
+
+
+def shown_problems(diagnosis: Diagnosis) -> list[Problem]:
+    """The problems told in full."""
+    small = minor(diagnosis)
+    return [problem for problem in diagnosis.problems if not any(problem is other for other in small)]
+
+
+def further_signs(diagnosis: Diagnosis) -> list[Finding]:
+    """The signs that do not stand among the evidence for the first cause of a problem already."""
+    first = [problem.hypotheses[0] for problem in shown_problems(diagnosis) if problem.hypotheses]
+    told = {item.text for cause in first for item in (*cause.evidence, *cause.against)}
+    return [sign for sign in diagnosis.signs if sign.text not in told]
+
+
+def severity_rank(severity: str) -> int:
+    return SEVERITIES.index(severity) if severity in SEVERITIES else len(SEVERITIES)
+
+
+def worst_first(diagnoses: Iterable[Diagnosis]) -> list[Diagnosis]:
+    """By severity, then by confidence in the first cause; runs without a verdict before healthy ones."""
+    return sorted(diagnoses, key=_order)
+
+
+def _order(diagnosis: Diagnosis) -> tuple[int, int, float]:
+    order = {"problem": 0, "insufficient_evidence": 1}.get(diagnosis.verdict, 2)
+    first = diagnosis.problems[0] if diagnosis.problems else None
+    worst = min((severity_rank(p.severity) for p in diagnosis.problems), default=len(SEVERITIES))
+    sure = first.hypotheses[0].confidence if first and first.hypotheses else 0.0
+    return order, worst, -sure
+
+
+def tally(diagnoses: Sequence[Diagnosis]) -> str:
+    """`24 runs: 3 critical, 2 high, 18 healthy, 1 without a verdict`."""
+    counts = dict.fromkeys((*SEVERITIES, "without a verdict", "healthy"), 0)
+    for diagnosis in diagnoses:
+        if diagnosis.verdict == "problem":
+            counts[min((p.severity for p in diagnosis.problems), key=severity_rank, default="low")] += 1
+        else:
+            counts["healthy" if diagnosis.verdict == "healthy" else "without a verdict"] += 1
+    told = ", ".join(f"{number:,} {word}" for word, number in counts.items() if number)
+    return f"{count(len(diagnoses), 'run')}: {told}" if told else count(len(diagnoses), "run")
+
+
+def blind_spots(coverage: Sequence[Check]) -> list[tuple[str, list[str]]]:
+    """What would let checks look, and which checks: the need of most checks first."""
+    groups: dict[str, list[str]] = {}
+    for check in coverage:
+        if check.status == "skipped":
+            groups.setdefault(need(check.needs), []).append(check.check)
+    return sorted(groups.items(), key=lambda group: (-len(group[1]), group[0]))
+
+
+def need(text: str | None) -> str:
+    """A detector's need in words: `lr|setting:lr` is `lr or lr in the configuration`."""
+    if not text:
+        return "more than the log holds"
+    if " " in text:
+        return text.rstrip(".")
+    names = [
+        f"{name.removeprefix('setting:')} in the configuration" if name.startswith("setting:") else name
+        for name in text.split("|")
+    ]
+    return " or ".join(names)

@@ -1,0 +1,135 @@
+"""Inference: what is counted, what is not, and that the numbers add up."""
+
+from __future__ import annotations
+
+import math
+from types import MappingProxyType
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from traindx.core import Finding
+from traindx.knowledge.catalogue import Cause, Weight, causes, symptoms
+from traindx.knowledge.infer import MOST, PRIOR_BITS, Seen, rank, shares_of
+from traindx.knowledge.pages import Page
+from traindx.knowledge.problems import complaints
+from traindx.knowledge.questions import next_questions, questions
+
+
+def cause(name: str, prior: str = "sometimes", **evidence: tuple[float, float]) -> Cause:
+    page = Page(name, "cause", name, MappingProxyType({}), MappingProxyType({}))
+    weights = {finding: Weight(seen, unseen, "") for finding, (seen, unseen) in evidence.items()}
+    return Cause(name, name, "", "data", {"divergence": prior}, (), (), weights, "", (), page)
+
+
+def finding(name: str, family: str, strength: float = 1.0, symptom: str | None = None) -> Finding:
+    return Finding(f"{name} 1.", symptom, id=name, family=family, strength=strength)
+
+
+def seen(*findings: Finding, unseen: dict[str, str] | None = None) -> Seen:
+    return Seen(findings, unseen or {}, {})
+
+
+def confidence(ranked: list[object], name: str) -> float:
+    return next(r.confidence for r in ranked if r.cause.id == name)  # type: ignore[attr-defined]
+
+
+def test_without_evidence_the_prior_ranks() -> None:
+    ranked, rest = rank(["divergence"], seen(), [cause("a", "rarely"), cause("b", "often"), cause("c")])
+    assert [r.cause.id for r in ranked] == ["b", "c", "a"]
+    assert rest + sum(r.confidence for r in ranked) == pytest.approx(1.0)
+
+
+def test_bits_are_log_odds_between_two_causes() -> None:
+    ranked, _ = rank(["divergence"], seen(finding("x", "f")), [cause("a", x=(2.0, 0.0)), cause("b")])
+    assert math.log2(confidence(ranked, "a") / confidence(ranked, "b")) == pytest.approx(2.0)
+
+
+def test_findings_of_one_family_count_once() -> None:
+    both = cause("a", x=(2.0, 0.0), y=(1.5, 0.0))
+    one, _ = rank(["divergence"], seen(finding("x", "f")), [both, cause("b")])
+    two, _ = rank(["divergence"], seen(finding("x", "f"), finding("y", "f")), [both, cause("b")])
+    apart, _ = rank(["divergence"], seen(finding("x", "f"), finding("y", "g")), [both, cause("b")])
+    assert confidence(one, "a") == confidence(two, "a") < confidence(apart, "a")
+
+
+def test_looked_for_and_not_seen_speaks_and_blindness_does_not() -> None:
+    pages = [cause("a", x=(2.0, -1.5)), cause("b")]
+    looked, _ = rank(["divergence"], seen(unseen={"x": "f"}), pages)
+    blind, _ = rank(["divergence"], seen(), pages)
+    assert math.log2(confidence(looked, "a") / confidence(looked, "b")) == pytest.approx(-1.5)
+    assert confidence(blind, "a") == confidence(blind, "b")
+    assert looked[-1].against[0].bits == -1.5
+
+
+def test_a_faint_finding_weighs_less() -> None:
+    ranked, _ = rank(["divergence"], seen(finding("x", "f", 0.5)), [cause("a", x=(3.0, 0.0)), cause("b")])
+    assert math.log2(confidence(ranked, "a") / confidence(ranked, "b")) == pytest.approx(1.5)
+
+
+@given(st.lists(st.floats(-40, 40), max_size=60))
+def test_shares_sum_to_one_and_none_is_certain(scores: list[float]) -> None:
+    shares, rest = shares_of(scores)
+    assert sum(shares) + rest == pytest.approx(1.0)
+    assert all(0 <= share <= MOST for share in shares)
+    assert rest >= 0
+
+
+def test_two_unrelated_troubles_are_two_problems() -> None:
+    ranks = {symptom.id: symptom.rank for symptom in symptoms().values()}
+    found = [
+        finding("validation_parts", "gap", symptom="overfitting"),
+        finding("data_wait", "wait", symptom="slow_training"),
+        finding("lr_constant", "lr"),
+    ]
+    made = complaints(found, ranks, (0.0, 100.0))
+    assert [c.symptoms for c in made] == [("overfitting",), ("slow_training",)]
+
+
+def test_stuck_after_a_blow_up_is_one_problem_and_before_it_is_two() -> None:
+    ranks = {symptom.id: symptom.rank for symptom in symptoms().values()}
+
+    def at(name: str, symptom: str, step: float) -> Finding:
+        return Finding(f"{name} 1.", symptom, "high", step, id=name, family=name)
+
+    after = [at("loss_diverges", "divergence", 40), at("loss_frozen", "plateau", 60)]
+    before = [at("loss_diverges", "divergence", 80), at("plateau", "plateau", 30)]
+    assert [c.symptoms for c in complaints(after, ranks, (0, 100))] == [("divergence", "plateau")]
+    assert len(complaints(before, ranks, (0, 100))) == 2
+
+
+def test_every_question_names_known_causes_and_sums_up() -> None:
+    for question in questions().values():
+        assert set(question.often) == set(question.answers), question.id
+        assert sum(question.often.values()) == pytest.approx(1.0), question.id
+        for bits in question.answers.values():
+            assert set(bits) <= set(causes()), question.id
+
+
+def test_the_question_that_splits_the_leading_causes_comes_first() -> None:
+    shares = {"lr_too_high": 0.45, "corrupt_batch": 0.4}
+    asked = next_questions(shares, 0.15, causes(), {}, {})
+    telling = {q.ask for q in questions().values() if q.id in ("lr_tenth", "same_step", "fp32")}
+    assert asked[0] in telling
+    certain = next_questions({"lr_too_high": 0.995}, 0.005, causes(), {}, {})
+    assert certain == ()
+
+
+def test_a_field_that_would_tell_is_asked_for() -> None:
+    shares = {"lr_too_high": 0.4, "unclipped_gradients": 0.4}
+    wanted = next_questions(
+        shares, 0.2, causes(), {"spikes_with_gradients": "grad_norm"}, {"grad_norm": "Log it."}, 30
+    )
+    assert "Log it." in wanted
+
+
+def test_priors_are_words_of_the_pages() -> None:
+    words = {word for page in causes().values() for word in page.symptoms.values()}
+    assert words == set(PRIOR_BITS)
+
+
+def test_every_symptom_has_causes() -> None:
+    for symptom in symptoms():
+        able = [c for c in causes().values() if symptom in c.symptoms]
+        assert len(able) >= 2, symptom

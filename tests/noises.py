@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -59,6 +60,18 @@ MEMORY: dict[str, Kind] = {
     "AR(0.5)": lambda r, n: remembering(r, n, 0.5),
     "AR(0.9)": lambda r, n: remembering(r, n, 0.9),
     "random walk": lambda r, n: remembering(r, n, 1.0),
+    "wandering under noise": lambda r, n: remembering(r, n, 0.9) + 2 * r.standard_normal(n),
+}
+
+# Kinds on which nothing was tuned.
+UNSEEN: dict[str, Kind] = {
+    "Laplace": lambda r, n: r.laplace(size=n),
+    "Gumbel": lambda r, n: r.gumbel(size=n),
+    "chi-squared(3)": lambda r, n: r.chisquare(3, n),
+    "student-t(3)": lambda r, n: r.standard_t(3, n),
+    "1 in 20 three times as wide": lambda r, n: r.standard_normal(n) * np.where(r.random(n) < 0.05, 3, 1),
+    "AR(0.7)": lambda r, n: remembering(r, n, 0.7),
+    "mean of 10": lambda r, n: np.convolve(r.standard_normal(n + 9), np.ones(10) / 10, "valid"),
 }
 
 # Losses without a spike.
@@ -102,3 +115,13 @@ def share(test: Callable[[Array], bool], kind: Kind, size: int, series: int, see
     """In what share of so many series the test says yes."""
     rng = np.random.default_rng([seed, size])
     return float(np.mean([test(kind(rng, size)) for _ in range(series)]))
+
+
+def most(rate: float, series: int) -> float:
+    """The share a true rate may show in so many series, three standard deviations of luck included."""
+    return rate + 3 * math.sqrt(rate * (1 - rate) / series)
+
+
+def with_noise(clean: Callable[[Array], Array], size: float) -> Kind:
+    """A course over 0 to 1 with Gaussian noise."""
+    return lambda r, n: clean(ramp(n) / n) + size * r.standard_normal(n)

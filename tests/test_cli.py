@@ -179,6 +179,14 @@ def test_a_map_that_fits_nothing_is_said(log: Path) -> None:
     assert "no run has a column 'val_los'; the nearest is 'val_loss'" in result.stderr
 
 
+def test_map_takes_the_name_that_is_shown(tmp_path: Path) -> None:
+    (tmp_path / "a.log").write_text("\n".join(f"Epoch {i}, train MSE {9 - i / 4}" for i in range(12)))
+    result = process("inspect", tmp_path / "a.log", "--map", "loss=mse")
+    assert (result.returncode, result.stderr) == (0, "")
+    assert "is read as the loss" not in result.stdout
+    assert "train MSE" in result.stdout
+
+
 def test_settings_file_names_columns(log: Path) -> None:
     (log.parent / "traindx.toml").write_text('[map]\nreward = "lr"\n', encoding="utf-8")
     result = process("inspect", log.name, cwd=log.parent)

@@ -123,6 +123,73 @@ def test_mapping_reaches_the_series(tmp_path: Path) -> None:
     assert run.series["loss"].source == "weird"
 
 
+def table(folder: Path, *columns: str) -> Path:
+    """Twelve falling rows under a header."""
+    rows = [",".join([str(i)] + [f"{n + 9 / (i + 1)}" for n in range(len(columns))]) for i in range(12)]
+    (folder / "log.csv").write_text("\n".join([",".join(("step", *columns)), *rows]))
+    return folder / "log.csv"
+
+
+@pytest.mark.parametrize(
+    ("columns", "sources"),
+    [
+        (("train_mse", "val_mse"), {"loss": "train_mse", "val/loss": "val_mse"}),
+        (("mae", "mse"), {"loss": "mse", "mae": "mae"}),
+        (("train_bce", "val_bce", "val_map"), {"loss": "train_bce", "val/loss": "val_bce"}),
+        (("obj", "test_rmse"), {"loss": "obj", "val/rmse": "test_rmse"}),
+        (("ppl", "nll"), {"loss": "nll", "perplexity": "ppl"}),
+        (("neg_si_sdr",), {"loss": "neg_si_sdr"}),
+        (("elbo",), {"loss": "elbo"}),
+    ],
+)
+def test_what_is_minimised_is_the_loss(
+    tmp_path: Path, columns: tuple[str, ...], sources: dict[str, str]
+) -> None:
+    (run,) = traindx.read(table(tmp_path, *columns)).runs
+    assert {name: run.series[name].source for name in sources} == sources
+    assert next(iter(run.series)) == "loss"
+    loss = run.series["loss"]
+    assert (loss.name, loss.goal, loss.derived) == ("loss", "lower", None)
+    assert [note.text for note in run.notes] == [
+        f"no column is called a loss: {loss.source} is read as the loss; --map loss=COLUMN names another"
+    ]
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        ("mse", "val_loss"),
+        ("mse", "box_loss", "cls_loss"),
+        ("mse", "reward"),
+        ("val_mse", "val_mae"),
+        ("acc",),
+    ],
+)
+def test_no_other_curve_is_the_loss(tmp_path: Path, columns: tuple[str, ...]) -> None:
+    (run,) = traindx.read(table(tmp_path, *columns)).runs
+    assert "loss" not in run.series
+    assert not run.notes
+
+
+def test_an_elbo_that_rises_is_no_loss(tmp_path: Path) -> None:
+    (tmp_path / "log.csv").write_text("step,elbo\n" + "".join(f"{i},{i - 90}\n" for i in range(12)))
+    (run,) = traindx.read(tmp_path / "log.csv").runs
+    assert list(run.series) == ["elbo"]
+
+
+def test_a_map_goes_before_what_is_minimised(tmp_path: Path) -> None:
+    (run,) = traindx.read(table(tmp_path, "train MSE", "MAE"), mapping={"loss": "mae"}).runs
+    assert {name: s.source for name, s in run.series.items()} == {"loss": "MAE", "mse": "train MSE"}
+    (run,) = traindx.read(table(tmp_path, "a", "b"), mapping={"mse": "a"}).runs
+    assert "loss" not in run.series
+
+
+def test_memory_is_told_in_bytes(tmp_path: Path) -> None:
+    (run,) = traindx.read(table(tmp_path, "loss", "mem_mb", "rss_gib")).runs
+    assert run.series["gpu_mem_bytes"].values[0] == 10e6
+    assert run.series["rss_bytes"].values[0] == 11 * 2.0**30
+
+
 def test_hidden_nan_is_recognised(tmp_path: Path) -> None:
     rows = [{"step": i, "loss": 2.0, "grad_norm": 1.0, "learning_rate": 1e-4} for i in range(1, 5)]
     rows += [{"step": i, "loss": 0.0, "grad_norm": float("nan"), "learning_rate": 1e-4} for i in range(5, 9)]

@@ -109,17 +109,23 @@ def test_every_question_names_known_causes_and_sums_up() -> None:
 
 def test_the_question_that_splits_the_leading_causes_comes_first() -> None:
     shares = {"lr_too_high": 0.45, "corrupt_batch": 0.4}
-    asked = next_questions(shares, 0.15, causes(), {}, {})
+    asked = next_questions(shares, 0.15, causes(), {}, {}, ["divergence"])
     telling = {q.ask for q in questions().values() if q.id in ("lr_tenth", "same_step", "fp32")}
     assert asked[0] in telling
-    certain = next_questions({"lr_too_high": 0.995}, 0.005, causes(), {}, {})
+    certain = next_questions({"lr_too_high": 0.995}, 0.005, causes(), {}, {}, ["divergence"])
     assert certain == ()
 
 
 def test_a_field_that_would_tell_is_asked_for() -> None:
     shares = {"lr_too_high": 0.4, "unclipped_gradients": 0.4}
     wanted = next_questions(
-        shares, 0.2, causes(), {"spikes_with_gradients": "grad_norm"}, {"grad_norm": "Log it."}, 30
+        shares,
+        0.2,
+        causes(),
+        {"spikes_with_gradients": "grad_norm"},
+        {"grad_norm": "Log it."},
+        ["divergence"],
+        30,
     )
     assert "Log it." in wanted
 

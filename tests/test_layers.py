@@ -19,7 +19,7 @@ LAYERS = [
     ["examine"],
     ["readers", "detectors"],
     ["reading", "case", "sketch"],
-    ["signal", "names", "units", "settings", "store"],
+    ["signal", "names", "numbers", "units", "settings", "store"],
     ["core"],
     ["__init__"],
 ]

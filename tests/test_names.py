@@ -39,6 +39,18 @@ UNDERSTOOD = {
     "lr-Adam": ("", "lr", "adam", ""),
     "optim/total_grad_norm": ("", "grad_norm", "", ""),
     "gnorm": ("", "grad_norm", "", ""),
+    "va_loss": ("val", "loss", "", ""),
+    "tr_acc": ("train", "accuracy", "", ""),
+    "train_nll": ("train", "nll", "", ""),
+    "neg_si_sdr": ("", "neg_si_sdr", "", ""),
+    "triplet_loss": ("", "loss", "triplet", ""),
+    "mem_mb": ("", "gpu_mem_bytes", "", ""),
+    "Max GPU memory (GiB)": ("", "gpu_mem_bytes", "", ""),
+    "gpu1_mem_gb": ("", "gpu_mem_bytes", "1", ""),
+    "vram_gb": ("", "gpu_mem_bytes", "", ""),
+    "rss_mb": ("", "rss_bytes", "", ""),
+    "cpu_mem_mb": ("", "rss_bytes", "", ""),
+    "process_memory_kb": ("", "rss_bytes", "", ""),
     "grad_norm/encoder.0.weight": ("", "grad_norm", "encoder.0.weight", ""),
     "tok/sec": ("", "tokens_per_s", "", ""),
     "batch_cost": ("", "step_s", "", ""),
@@ -126,6 +138,33 @@ def test_overrides_win() -> None:
     got = assigned("loss", "my_column", loss="my_column")
     assert got["my_column"] == "loss"
     assert got["loss"] != "loss"
+
+
+def test_overrides_name_a_column_as_it_is_shown() -> None:
+    assert assigned("train MSE", "MAE", loss="mse") == {"train MSE": "loss", "MAE": "mae"}
+    assert assigned("train MSE", "MAE", loss="mae") == {"train MSE": "mse", "MAE": "loss"}
+    assert assigned("mse", "train MSE", loss="train mse")["train MSE"] == "loss"
+
+
+@pytest.mark.parametrize(
+    ("column", "raw", "meant"),
+    [
+        ("mse", "train MSE", True),
+        ("val/rmse", "test_rmse", True),
+        ("VAL_LOSS", "val_loss", True),
+        ("val_los", "val_loss", False),
+        ("mse", "val_mse", False),
+    ],
+)
+def test_what_a_map_can_mean(column: str, raw: str, meant: bool) -> None:
+    assert names.refers(column, raw) is meant
+
+
+@pytest.mark.parametrize(
+    ("raw", "factor"), [("mem_mb", 1e6), ("rss_GiB", 2.0**30), ("memory", 1.0), ("dataset_mb", 1.0)]
+)
+def test_units_in_the_names_of_memory(raw: str, factor: float) -> None:
+    assert names.byte_factor(raw) == factor
 
 
 def test_time_that_only_grows_is_the_time_since_the_start() -> None:

@@ -129,7 +129,7 @@ def test_a_curve_with_memory_has_a_less_certain_level() -> None:
 def test_significant_rise() -> None:
     before, after = draw(6, 40), draw(7, 40) + 2
     up = signal.significant_rise(before, after)
-    assert up > 4
+    assert up > 3
     assert signal.significant_rise(after, before) == pytest.approx(-up, rel=0.05)
     assert signal.significant_rise(np.ones(5), np.full(5, 2.0)) == levels.Z_CAP
     assert signal.significant_rise(np.ones(5), np.ones(5)) == 0.0

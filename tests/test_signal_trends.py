@@ -46,17 +46,22 @@ def test_interval_is_that_of_independent_noise_when_there_is_no_memory() -> None
     assert found.low < 0.05 < found.high
 
 
-@pytest.mark.parametrize("size", [6, 12, 40])
+@pytest.mark.parametrize("size", [6, 12, 40, 150])
 def test_odds_of_a_smooth_walk_are_not_understated(size: int) -> None:
-    """Of 4,000 random walks, at most as many as told look so much like a shape (three deviations off)."""
-    walks = np.cumsum(draw(19, 4000 * size).reshape(4000, size), axis=1)
+    """Of 3,000 random walks, at most as many as told look so much like a shape (three deviations off)."""
+    walks = np.cumsum(draw(19, 3000 * size).reshape(3000, size), axis=1)
     told = []
     for walk in walks:
-        rest = trends._beside_best_shape(ramp(size), walk)
-        left = float((rest @ rest) / ((walk - walk.mean()) ** 2).sum())
-        told.append(scale.two_sided(trends._walk_z(left, size)))
+        course = trends._best_course(ramp(size), walk)
+        told.append(scale.two_sided(trends._walk_z(course.left, size)) if course.one_way else 1.0)
     for p in (0.1, 0.02):
-        assert np.mean(np.array(told) < p) < p + 3 * math.sqrt(p / 4000)
+        assert np.mean(np.array(told) < p) < p + 3 * math.sqrt(p / 3000)
+
+
+@pytest.mark.parametrize("size", [60, 400])
+def test_a_valley_has_no_trend_however_smooth(size: int) -> None:
+    found = signal.trend(ramp(size), (ramp(size) / size - 0.5) ** 2 + 1e-4 * draw(20, size))
+    assert found.p > 0.05
 
 
 @pytest.mark.parametrize("size", [12, 50, 300, 5000])

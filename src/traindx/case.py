@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import fields
 from functools import cached_property
@@ -19,9 +20,9 @@ if TYPE_CHECKING:
 # The scopes a curve may be logged under, the most telling first.
 _SCOPES = ("", "@step", "@epoch", "@mean", "@batch", "@bar")
 _SPLITS = ("val/", "test/")
+_RATE = re.compile(r"(?:^|[/_.])lr(?![a-z])")
 # Where the loss is a surrogate whose value says nothing about progress.
 SURROGATE_LOSS = frozenset({"rl", "gan"})
-_FIRST = 4
 
 
 class Curve:
@@ -54,9 +55,10 @@ class Curve:
         """
         if len(self) <= 24:
             return signal.bins(self.x, self.y, len(self))
-        first = signal.bins(self.x[:_FIRST], self.y[:_FIRST], _FIRST)
-        count = min(160 - _FIRST, max(24 - _FIRST, len(self) // 4))
-        rest = signal.bins(self.x[_FIRST:], self.y[_FIRST:], count)
+        alone = 4 if len(self) < 48 else 8
+        first = signal.bins(self.x[:alone], self.y[:alone], alone)
+        count = min(160 - alone, max(24 - alone, len(self) // 4))
+        rest = signal.bins(self.x[alone:], self.y[alone:], count)
         return signal.Bins(
             *(np.concatenate([getattr(first, f.name), getattr(rest, f.name)]) for f in fields(signal.Bins))
         )
@@ -68,8 +70,10 @@ class Curve:
 
     @cached_property
     def head(self) -> float:
-        """The level it starts from: the median of the first few points."""
-        return float(np.median(self.y[: max(1, min(3, len(self) // 8))]))
+        """The level it starts from: the median of the first few points, or the first if it leaps up."""
+        few = float(np.median(self.y[: max(1, min(3, len(self) // 8))]))
+        first = float(self.y[0])
+        return first if 0 < first < 0.5 * few else few
 
     @cached_property
     def tail(self) -> float:
@@ -98,7 +102,7 @@ class Curve:
     @cached_property
     def spikes(self) -> list[signal.Spike]:
         """Upward excursions beyond the tail of its own noise; places are indices into `x` and `y`."""
-        return signal.spikes(self.y)
+        return signal.spikes(self.y, ratio=1.2)
 
     @cached_property
     def trend(self) -> signal.Trend:
@@ -126,16 +130,22 @@ class Case:
         self._curves: dict[str, Curve] = {}
 
     def curve(self, *names: str) -> Curve | None:
-        """The first of the named series that has a finite point, under any scope."""
+        """The first of the named series that has a point, finite or not, under any scope."""
         for name in names:
             for scope in _SCOPES:
-                key = name + scope
-                series = self.run.series.get(key)
-                if series is not None and len(series):
-                    if key not in self._curves:
-                        self._curves[key] = Curve(series)
-                    return self._curves[key]
+                found = self._curve(name + scope)
+                if found is not None:
+                    return found
         return None
+
+    def _curve(self, key: str) -> Curve | None:
+        """A series by its full name, made into a curve once."""
+        series = self.run.series.get(key)
+        if series is None or not len(series):
+            return None
+        if key not in self._curves:
+            self._curves[key] = Curve(series)
+        return self._curves[key]
 
     def has(self, need: str) -> bool:
         """Whether a detector's need is met: `loss`, `lr|setting:lr`, `val/*`."""
@@ -169,16 +179,34 @@ class Case:
 
     def _fullest(self, name: str) -> Curve | None:
         """`loss` itself when it is there with points enough, else the scope that has the most."""
-        curves = [
-            Curve(s) for scope in _SCOPES if (s := self.run.series.get(name + scope)) is not None and len(s)
-        ]
+        curves = [found for scope in _SCOPES if (found := self._curve(name + scope)) is not None]
         if not curves:
             return None
         return curves[0] if len(curves[0].series) >= 8 else max(curves, key=lambda c: len(c.series))
 
     @cached_property
     def lr(self) -> Curve | None:
-        return self.curve("lr")
+        """The logged learning rate of the parameter group that tells the schedule.
+
+        Mostly the first one. Detectors of the YOLO family start the biases, which they log first, at a
+        high rate that falls while the weights' rate warms up: then the weights' group is taken.
+        """
+        first = self.curve("lr")
+        if first is None or len(first) < 3:
+            return first
+        early = max(2, len(first) // 10)
+        if first.y[0] >= first.y.max() and first.y[early] < 0.9 * first.y[0]:
+            for group in self.lr_groups:
+                if len(group) == len(first) and group.y[early] > 1.1 * group.y[0]:
+                    return group
+        return first
+
+    @cached_property
+    def lr_groups(self) -> list[Curve]:
+        """The logged rates of further parameter groups."""
+        names = [name for name in self.run.series if name != "lr" and _RATE.search(name.lower())]
+        found = [self.curve(name) for name in names]
+        return [curve for curve in found if curve is not None and len(curve)]
 
     @cached_property
     def grad_norm(self) -> Curve | None:
@@ -186,10 +214,23 @@ class Case:
 
     @cached_property
     def lr_value(self) -> float | None:
-        """The learning rate in use: the highest logged, else the configured one."""
-        if self.lr is not None and len(self.lr):
-            return float(self.lr.y.max())
-        return self.number("lr")
+        """The highest learning rate in use: logged, else configured."""
+        configured = self.number("lr")
+        if self.lr is None or not len(self.lr):
+            return configured
+        highest = float(self.lr.y.max())
+        # A log that begins after the first steps of a decay misses the peak by little.
+        near = configured is not None and highest <= configured <= 1.25 * highest
+        return configured if near else highest
+
+    @property
+    def planned_steps(self) -> float | None:
+        """Steps the run was meant to take, on its own axis."""
+        total = self.number("epochs" if self.run.axis == "epoch" else "max_steps")
+        if total is None and self.run.axis == "step":
+            epochs, length = self.number("epochs"), self.epoch_length
+            total = epochs * length if epochs and length else None
+        return total if total is not None and total > 0 else None
 
     def number(self, setting: str) -> float | None:
         """A setting as a number, None when it is not there or is no number."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
+import numpy as np
+
 from traindx.case import Case
 from traindx.core import Diagnosis, Reading, Run
 from traindx.settings import Threshold
@@ -24,8 +26,22 @@ def diagnose(
     from traindx.examine import examine
     from traindx.knowledge.judge import judge
 
+    if thresholds:
+        _check(thresholds)
     case = Case(what if isinstance(what, Run) else only_run(what))
-    return judge(case, examine(case, thresholds))
+    with np.errstate(all="ignore"):  # logs hold numbers near the ends of the range
+        return judge(case, examine(case, thresholds))
+
+
+def _check(thresholds: Mapping[str, Mapping[str, Threshold]]) -> None:
+    from inspect import signature
+
+    from traindx.settings import check_thresholds
+    from traindx.units import detectors
+
+    wrong = check_thresholds(thresholds, {unit.id: signature(unit.detect) for unit in detectors()})
+    if wrong:
+        raise ValueError("; ".join(wrong))
 
 
 def only_run(path: str | os.PathLike[str]) -> Run:

@@ -95,6 +95,11 @@ def defaults(unit: Detector) -> dict[str, Threshold]:
 
 def _unexplained(findings: Sequence[Finding], units: Sequence[Detector]) -> tuple[Finding, ...]:
     """What other findings do not take back."""
-    by_id = {unit.id: unit for unit in units}
-    explained = {other for finding in findings for other in by_id[finding.id].explains}
+    explains = {unit.id: set(unit.explains) for unit in units}
+    explained: set[str] = set()
+    for _ in findings:  # what is taken back takes nothing back itself
+        taken = {other for f in findings if f.id not in explained for other in explains[f.id]}
+        if taken == explained:
+            break
+        explained = taken
     return tuple(finding for finding in findings if finding.id not in explained)

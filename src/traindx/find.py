@@ -13,6 +13,7 @@ import numpy as np
 
 from traindx.core import Note, Reading, Run, Series, Unreadable
 from traindx.reading.assemble import run_from_log
+from traindx.reading.objective import with_loss
 from traindx.reading.source import File, natural, pipe_file, reason, stdin_file
 from traindx.units import Bundle, Claim, Reader, readers
 
@@ -47,7 +48,8 @@ def find_runs(paths: Sequence[str], *, mapping: Mapping[str, str] | None = None)
                 runs = _read(reader, bundle, skipped, mapping)
                 told.setdefault(os.path.abspath(bundle.run), {})[reader.id] = runs
         joined = [runs for formats in told.values() for runs in _joined(list(formats.values()))]
-        return Reading(tuple(_without_copies(joined)), tuple(skipped))
+        runs = [with_loss(run, mapping or {}) for run in _without_copies(joined)]
+        return Reading(tuple(runs), tuple(skipped))
 
 
 def _files(path: str, skipped: list[Note]) -> tuple[list[File], bool]:

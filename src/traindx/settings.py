@@ -127,7 +127,7 @@ def _fits(value: Threshold, default: object) -> bool:
     if isinstance(default, int):
         return isinstance(value, int)
     if isinstance(default, float):
-        return isinstance(value, int | float) and value == value
+        return isinstance(value, int | float) and abs(value) < float("inf")
     return isinstance(value, type(default))
 
 

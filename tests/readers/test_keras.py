@@ -58,11 +58,38 @@ def test_semicolons(tmp_path: Path) -> None:
     [
         "step,loss,val_loss\n0,2,3\n1,1,2\n2,1,2\n",
         "epoch,batch,loss,val_loss\n0,0,2,3\n0,1,1,2\n1,0,1,2\n",
+        "epoch,loss,acc,val_loss\n0,2,0.1,3\n1,1,0.2,2\n2,1,0.3,2\n",
+        "epoch,loss,val_loss\n0,2,3\n1,1,2\n2,1,2\n",
+        "epoch,loss,lr\n0,2,3\n1,1,2\n2,1,2\n",
+        "epoch,grad_norm,loss\n0,2,3\n1,1,2\n2,1,2\n",
         "2024-01-01 epoch 1, loss 0.5, val_loss 0.25\n2024-01-01 epoch 2, loss 0.4, val_loss 0.2\n",
     ],
 )
 def test_other_logs_are_left_alone(tmp_path: Path, text: str) -> None:
     assert all(run.format != "keras" for run in read_text(tmp_path, "training.log", text).runs)
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "epoch,acc,loss,val_acc,val_loss",
+        "epoch,loss,zeta,val_loss,val_zeta",
+        "epoch,accuracy,learning_rate,loss",
+    ],
+)
+def test_the_order_of_the_logger(tmp_path: Path, header: str) -> None:
+    rows = [",".join(map(str, range(i, i + header.count(",") + 1))) for i in range(3)]
+    run = only_run(read_text(tmp_path, "log.csv", "\n".join([header, *rows])))
+    assert (run.format, run.axis) == ("keras", "epoch")
+
+
+def test_a_table_in_another_order_is_read_alike(tmp_path: Path) -> None:
+    text = "epoch,loss,acc,val_loss\n0,2,0.5,NA\n1,nan,0.75,3\n"
+    run = only_run(read_text(tmp_path, "training.csv", text))
+    assert (run.format, run.axis) == ("csv", "epoch")
+    assert_logged(
+        run, {"loss": [(0, 2), (1, float("nan"))], "acc": [(0, 0.5), (1, 0.75)], "val_loss": [(1, 3)]}
+    )
 
 
 def test_whole_history_object(tmp_path: Path) -> None:

@@ -60,6 +60,48 @@ def test_settings_are_found_above_the_measurements(tmp_path: Path) -> None:
     assert {name: run.settings[name] for name in wanted} == wanted
 
 
+@pytest.mark.parametrize("title", ["args: ", "config: ", "Training config: ", ""])
+@pytest.mark.parametrize("comma", [" ", ", "])
+def test_pairs_behind_a_title(tmp_path: Path, title: str, comma: str) -> None:
+    head = title + comma.join(["batch_size=2", "lr=0.05", "momentum=0.9", "model=cnn_bn"])
+    run = only(read_text(tmp_path, "a.log", "\n".join([head, *(f"step {s} loss {9 - s}" for s in range(8))])))
+    assert dict(run.settings) == {"lr": 0.05, "batch_size": 2, "momentum": 0.9, "model": "cnn_bn"}
+    assert "args" not in run.config
+
+
+@pytest.mark.parametrize(
+    ("line", "total", "trainable"),
+    [
+        ("trainable params: 650 || all params: 1968 || trainable%: 33.0", 1968, 650),
+        ("trainable 650 of 1968 parameters", 1968, 650),
+        ("Total params: 1,968\nTrainable params: 650\nNon-trainable params: 1,318", 1968, 650),
+        ("1.5 M trainable params", None, 1_500_000),
+        ("my net, trainable parameters: 650, frozen parameters: 1318", None, 650),
+        ("number of parameters: 124.35M", 124_350_000, None),
+        ("fsdp_min_num_params: 0", None, None),
+    ],
+)
+def test_parameters_in_all_and_trainable(
+    tmp_path: Path, line: str, total: int | None, trainable: int | None
+) -> None:
+    run = only(read_text(tmp_path, "a.log", "\n".join([line, *(f"step {s} loss {9 - s}" for s in range(8))])))
+    told = (run.settings.get("model_parameters"), run.settings.get("trainable_parameters"))
+    assert told == (total, trainable)
+
+
+def test_a_log_level_and_date_are_no_epoch(tmp_path: Path) -> None:
+    lines = [f"E0314 12:00:{s:02d}.120 train.cc:33] iter {s} loss {9 - s}" for s in range(8)]
+    run = only(read_text(tmp_path, "a.log", "\n".join(lines)))
+    assert run.axis == "step"
+    assert list(run.series) == ["loss"]
+
+
+def test_brackets_that_speak_of_the_loss_itself_are_no_terms(tmp_path: Path) -> None:
+    lines = [f"step {s} loss={9 - s} (best {8 - s}, lr 0.{s + 1})" for s in range(8)]
+    run = only(read_text(tmp_path, "a.log", "\n".join(lines)))
+    assert not [name for name in run.series if name.startswith("loss/")]
+
+
 def test_restarts_part_and_resumes_join(tmp_path: Path) -> None:
     def line(s: int, add: float) -> str:
         return f"iter {s}: loss {add + 1 / (s + 1):.4f}"

@@ -666,3 +666,74 @@ def bars_and_bracketed_epochs() -> Told:
             )
         out.append(f"\n[{e}/100] Train Loss: {loss(e):.4f}, Valid Loss: {val(e):.4f}\n")
     return "".join(out), {"loss": over(EPOCHS, loss), "val/loss": over(EPOCHS, val)}, "epoch"
+
+
+def _by_epoch(line: str) -> Told:
+    epochs = list(range(10))
+    told = {"loss": over(epochs, loss), "val/loss": over(epochs, val), "val/accuracy": over(epochs, acc)}
+    filled = [line.format(e=e, loss=loss(e), val=val(e), acc=acc(e)) for e in epochs]
+    return "\n".join(filled), told, "epoch"
+
+
+@style
+def letter_epochs() -> Told:
+    return _by_epoch("E{e} loss {loss:.4f} vloss {val:.4f} vacc {acc:.4f}")
+
+
+@style
+def letter_epochs_apart() -> Told:
+    return _by_epoch("E {e} | tr_loss {loss:.4f} va_loss {val:.4f} va_acc {acc:.4f}")
+
+
+@style
+def letter_epochs_behind_a_clock() -> Told:
+    return _by_epoch("[12:00:0{e}] E{e}: loss={loss:.4f}, va_loss={val:.4f}, va_acc={acc:.4f}")
+
+
+@style
+def short_epochs() -> Told:
+    return _by_epoch("ep{e} loss {loss:.4f} va_loss {val:.4f} va_acc {acc:.4f}")
+
+
+def _with_norm(line: str) -> Told:
+    told = {"loss": over(STEPS, loss), "grad_norm": over(STEPS, norm), "lr": over(STEPS, lr)}
+    filled = [line.format(s=s, loss=loss(s), norm=norm(s), lr=lr(s)) for s in STEPS]
+    return "\n".join(filled), told, "step"
+
+
+@style
+def norm_between_bars() -> Told:
+    return _with_norm("it {s} loss={loss:.4f} |g|={norm:.3f} lr={lr:.3e}")
+
+
+@style
+def norm_between_double_bars() -> Told:
+    return _with_norm("step {s} | loss {loss:.4f} | ||grad|| {norm:.3f} | lr {lr:.3e}")
+
+
+@style
+def terms_in_brackets() -> Told:
+    out = [
+        f"====> Epoch: {e} Average loss: {loss(e):.4f} (recon {val(e):.4f}, kl {acc(e):.4f}) Test loss: {val(e):.4f}"
+        for e in EPOCHS
+    ]
+    told = {"loss": over(EPOCHS, loss), "loss/recon": over(EPOCHS, val), "kl": over(EPOCHS, acc)}
+    return "\n".join(out), {**told, "val/loss": over(EPOCHS, val)}, "epoch"
+
+
+@style
+def terms_of_two_losses() -> Told:
+    out = [
+        f"step {s} loss {loss(s):.4f} (pix {acc(s):.4f}, tv {norm(s):.3f})"
+        f" val loss {val(s):.4f} (pix {acc(s):.4f}, tv {norm(s):.3f})"
+        for s in STEPS
+    ]
+    told = {"loss/pix": over(STEPS, acc), "val/loss/tv": over(STEPS, norm), "val/loss": over(STEPS, val)}
+    return "\n".join(out), told, "step"
+
+
+@style
+def memory_with_a_unit() -> Told:
+    out = [f"step {s} loss {loss(s):.4f} rss {100 + s} MB lr {lr(s):.3e}" for s in STEPS]
+    told = {"loss": over(STEPS, loss), "lr": over(STEPS, lr)}
+    return "\n".join(out), {**told, "rss_bytes": [(s, (100 + s) * 1e6) for s in STEPS]}, "step"

@@ -54,8 +54,23 @@ def _cores() -> int:
 def _here(runs: Sequence[Run], thresholds: Thresholds) -> Iterator[Diagnosis]:
     from traindx.engine import diagnose
 
+    each = diagnose if len(runs) == 1 else _or_failure
     for run in runs:
-        yield diagnose(run, thresholds=thresholds)
+        yield each(run, thresholds=thresholds)
+
+
+def _or_failure(run: Run, thresholds: Thresholds) -> Diagnosis:
+    """The diagnosis; a run that traindx itself fails on is told as such and does not stop the others."""
+    from traindx.core import Diagnosis
+    from traindx.engine import diagnose
+
+    try:
+        return diagnose(run, thresholds=thresholds)
+    except Exception as error:
+        if os.environ.get("TRAINDX_DEBUG"):
+            raise
+        reason = f"traindx itself failed on this run ({type(error).__name__}: {error}). Please report it."
+        return Diagnosis(run, "insufficient_evidence", (), (), reasons=(reason,))
 
 
 def _apart(runs: Sequence[Run], thresholds: Thresholds, *, cores: int) -> Iterator[Diagnosis]:
@@ -77,9 +92,8 @@ def _apart(runs: Sequence[Run], thresholds: Thresholds, *, cores: int) -> Iterat
 
 
 def _told(run: Run, thresholds: Thresholds) -> Diagnosis:
-    from traindx.engine import diagnose
-
-    return replace(diagnose(run, thresholds=thresholds), run=replace(run, series={}, config={}, settings={}))
+    bare = replace(run, series={}, config={}, settings={})
+    return replace(_or_failure(run, thresholds), run=bare)
 
 
 def _context() -> BaseContext:

@@ -9,7 +9,7 @@ import click
 
 from traindx.cli import Failure
 from traindx.core import Note, Run
-from traindx.names import parse_overrides
+from traindx.names import parse_overrides, refers
 from traindx.report.text import visible
 
 _EXPECTED = "Give a training log or a run folder (docs/formats.md lists what is read)."
@@ -29,7 +29,7 @@ def warn_unused_maps(maps: Sequence[str], runs: Sequence[Run]) -> None:
     """Say it when a column named by --map is in none of the runs."""
     columns = {series.source for run in runs for series in run.series.values()}
     for name, column in parse_overrides(maps).items():
-        if runs and column not in columns:
+        if runs and not any(refers(column, written) for written in columns):
             near = get_close_matches(column, sorted(columns), n=1, cutoff=0.0)
             hint = f"; the nearest is {visible(near[0], 60)!r}" if near else ""
             said = f"--map {visible(name)}: no run has a column {visible(column)!r}{hint}."

@@ -124,8 +124,16 @@ def save_csv(runs: Sequence[Run], out: str, *, force: bool) -> None:
 
 def refuse_logs(out: str, runs: Sequence[Run]) -> None:
     """A report must not replace what it was made from, not even when told to replace files."""
-    if os.path.realpath(out) in {os.path.realpath(file) for run in runs for file in run.files}:
+    if any(_same(out, file) for run in runs for file in run.files):
         raise Failure(f"{visible(out)} is one of the logs that were read. Choose another name.")
+
+
+def _same(one: str, other: str) -> bool:
+    """Whether two paths are one file, by whatever link."""
+    try:
+        return os.path.samefile(one, other)
+    except OSError:
+        return os.path.realpath(one) == os.path.realpath(other)
 
 
 def exists_already(out: str) -> Failure:

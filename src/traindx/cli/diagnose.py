@@ -64,6 +64,8 @@ def command(
     """
     if as_json and md_out == "-":
         raise click.UsageError("--json and --md - both write to standard output; give --md a file name.")
+    if html_out == "-":
+        raise click.UsageError("--html writes a page of some megabytes; give it a file name.")
     files = [out for out in (md_out, html_out) if out not in (None, "-")]
     _refuse_existing(files, force)
     chosen = thresholds(sets)

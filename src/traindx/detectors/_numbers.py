@@ -35,6 +35,7 @@ def percent(share: float) -> str:
 
 def times(factor: float) -> str:
     """`1.8 times`, `30 times`, `2e6 times`."""
+    factor = min(factor, 1e300)
     return f"{text(round(factor, 1) if factor < 10 else round(factor))} times"
 
 

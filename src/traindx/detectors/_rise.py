@@ -52,10 +52,14 @@ def rise_of(curve: Curve) -> Rise | None:
     later = levels[at:]
     low = int(np.argmax(later > best + 0.1 * (end - best)))
     high = int(np.argmax(later > best + 0.5 * (end - best)))
-    onset = float(steps[at + low])
     z = _certainty(curve, float(steps[at]), best, end - best)
+    beyond = np.flatnonzero((curve.x > steps[at]) & (curve.y > best + 0.1 * (end - best)))
+    later_than = np.flatnonzero(curve.x >= steps[at + max(0, low - 1)])
+    near = beyond[beyond >= later_than[0]] if later_than.size else beyond
+    onset = float(curve.x[near[0]]) if near.size else float(steps[at + low])
     fall = max(curve.head - best, 0.0)
-    ratio = end / best if best > 0 else 1 + (end - best) / (fall or abs(best) or 1.0)
+    positive = curve.y.min() > 0 or best > 3 * curve.noise
+    ratio = end / best if best > 0 and positive else 1 + (end - best) / (fall or abs(best) or 1.0)
     peak = at + int(later.argmax())
     after = levels[peak:]
     mending = (

@@ -94,12 +94,3 @@ def counts_tokens(case: Case) -> bool:
     keys = " ".join(case.run.config).lower()
     names = " ".join(case.run.series).lower()
     return bool(case.number("vocab_size")) or "token" in keys or "token" in names or "perplexity" in names
-
-
-def planned_steps(case: Case) -> float | None:
-    """Steps the run was meant to take, on its own axis."""
-    total = case.number("epochs" if case.run.axis == "epoch" else "max_steps")
-    if total is None and case.run.axis == "step":
-        epochs, length = case.number("epochs"), case.epoch_length
-        total = epochs * length if epochs and length else None
-    return total if total is not None and total > 0 else None

@@ -24,10 +24,12 @@ class Jump:
     level: float
 
 
-def loss_jumps(loss: Curve) -> list[Jump]:
-    """Spikes after the steep start of the curve."""
+def loss_jumps(loss: Curve, ratio: float = 1.5) -> list[Jump]:
+    """Spikes to `ratio` times the level around them or more."""
     found = []
     for spike in loss.spikes:
+        if spike.ratio < ratio:
+            continue
         level = float(loss.y[spike.peak]) - float(spike.height)
         found.append(
             Jump(float(loss.x[spike.at]), float(spike.ratio), float(spike.height), spike.recovered, level)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,7 @@ NO_SURROGATE = "a loss that measures progress: in RL and GAN training it does no
 # Validation metrics that tell how good the model is, the usual first.
 SCORES = ("accuracy", "map", "map50", "f1", "auc", "iou", "dice", "bleu", "rouge", "r2")
 _NEVER_ON_TRAIN = frozenset({"map", "map50", "bleu", "rouge"})
+_CLASS_COUNTS = (*range(2, 21), 50, 100, 200, 1000)
 ERRORS = ("perplexity", "bits_per_byte", "error", "wer", "cer", "mse", "rmse", "mae")
 
 
@@ -102,6 +104,29 @@ def class_count(case: Case) -> int | None:
     if number is None:
         number = _named_labels(case)
     return int(number) if 2 <= number <= 100_000 else None
+
+
+def told_classes(case: Case) -> int | None:
+    """The number of classes: configured, else the K whose ln K and 1/K the run begins with.
+
+    Dropout lifts the first training loss, so the first validation loss counts as well. The first accuracy,
+    at the end of an epoch perhaps, may be above 1/K already; a K that it lies well below is not named.
+    """
+    known = class_count(case)
+    if known is not None:
+        return known
+    firsts = [float(curve.y[0]) for curve in (case.loss, case.val_loss) if curve is not None and len(curve)]
+    scores = (shares(case.curve("accuracy")), shares(case.val("accuracy")))
+    starts = [float(np.median(part[:3])) for part in scores if part is not None]
+    if not firsts or not starts or min(firsts) <= 0 or not min(starts) > 0:
+        return None
+    fits = []
+    for k in _CLASS_COUNTS:
+        off = min(abs(math.log(k) / first - 1.0) for first in firsts)
+        ratios = [start * k for start in starts]
+        if off <= 0.05 and all(0.6 <= ratio <= 2.2 for ratio in ratios):
+            fits.append((off / 0.05 + max(abs(math.log(r)) * (0.5 if r > 1 else 1.0) for r in ratios), k))
+    return min(fits)[1] if fits else None
 
 
 def one_output(case: Case) -> bool:

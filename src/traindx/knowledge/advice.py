@@ -9,6 +9,9 @@ from traindx.core import Fix, Scalar
 from traindx.knowledge.catalogue import Remedy
 from traindx.knowledge.facts import number
 
+# Pointless to touch while the rate is zero.
+_NEED_A_RATE = frozenset({"change_schedule", "fix_schedule_pace", "switch_optimizer", "lower_lr"})
+
 
 def fixes(remedies: Iterable[Remedy], known: Mapping[str, str]) -> tuple[Fix, ...]:
     """One fix per remedy, in the page's order; what is done already is left out."""
@@ -21,14 +24,17 @@ def fixes(remedies: Iterable[Remedy], known: Mapping[str, str]) -> tuple[Fix, ..
 
 def _done(remedy: str, known: Mapping[str, str]) -> bool:
     """Whether the run does already what a remedy would make it do."""
-    value = {name: number(known.get(name)) or 0.0 for name in ("warmup", "warmup_new", "clip", "clip_new")}
+    value = {name: number(known.get(name)) or 0.0 for name in ("warmup", "warmup_ratio", "clip", "clip_new")}
+    if "lr_zero" in known and remedy in _NEED_A_RATE:
+        return True
     match remedy:
         case "add_warmup":
-            return value["warmup"] >= max(value["warmup_new"], 1.0)
+            return value["warmup"] > 0 or value["warmup_ratio"] > 0
         case "clip_gradients":
             return 0 < value["clip"] <= value["clip_new"]
         case "leave_fp16":
-            return known.get("precision", "").lower().endswith(("bf16", "bfloat16", "32", "float32"))
+            precision = known.get("precision", "").lower()
+            return any(word in precision for word in ("bf16", "bfloat16", "fp32", "float32", "32"))
         case "switch_optimizer":
             return "adamw" in known.get("optimizer", "").lower()
     return False

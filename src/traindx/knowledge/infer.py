@@ -91,8 +91,10 @@ def _evidence(cause: Cause, seen: Seen) -> list[Evidence]:
     strongest: dict[str, Evidence] = {}
     for finding in seen.findings:
         weight = cause.evidence.get(finding.id)
-        bits = weight.seen * finding.strength if weight else 0.0
-        item = Evidence(finding.id, finding.text, round(bits, 2), finding.step, finding.series)
+        if weight is None:
+            continue
+        bits = round(weight.seen * finding.strength, 2)
+        item = Evidence(finding.id, finding.text, bits, finding.step, finding.series)
         held = strongest.get(finding.family)
         if held is None or abs(item.bits) > abs(held.bits):
             strongest[finding.family] = item

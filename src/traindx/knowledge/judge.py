@@ -13,24 +13,25 @@ from traindx.knowledge.facts import facts
 from traindx.knowledge.infer import Ranked, Seen, rank
 from traindx.knowledge.problems import Complaint, complaints
 from traindx.knowledge.questions import next_questions
-from traindx.knowledge.verdict import reasons_for_health, what_to_log
+from traindx.knowledge.verdict import nothing_judged, reasons_for_health, what_to_log
 from traindx.units import detectors
 
 _SHOWN_MOST = 6
 _SHOWN_LEAST = 0.02
 _BENIGN = 0.5
+_PLAIN_BITS = 2.5
 _LOGGING = {
     "lr": "Which learning rate was in use, step by step? Log it as lr.",
-    "lr|setting:lr": "Which learning rate was in use? Log it as lr.",
-    "setting:lr": "Which learning rate and optimizer are configured? Keep the configuration beside the log.",
-    "setting:optimizer": "Which optimizer is in use? Keep the configuration beside the log.",
+    "lr|setting:lr": "Which learning rate was in use, step by step? Log it as lr.",
+    "setting:lr": "Which learning rate was in use, step by step? Log it as lr.",
+    "setting:optimizer": "Which optimizer is in use?",
     "grad_norm": "How large are the gradients? Log their global norm as grad_norm.",
     "val/loss": "How does the validation loss go? Log it as val/loss at least once an epoch.",
     "accuracy": "What is the accuracy on the training data? Log it as accuracy.",
-    "setting:batch_size": "How large is the batch? Keep the configuration beside the log.",
-    "setting:dropout": "How much dropout is there? Keep the configuration beside the log.",
-    "setting:weight_decay": "How much weight decay is there? Keep the configuration beside the log.",
-    "setting:precision": "In which precision does it run? Keep the configuration beside the log.",
+    "setting:batch_size": "How large is the batch?",
+    "setting:dropout": "How much dropout is there?",
+    "setting:weight_decay": "How much weight decay is there?",
+    "setting:precision": "In which precision does it run?",
     "loss_scale": "Is mixed precision in use, and what does its loss scale do? Log it as loss_scale.",
     "data_wait_s": "How long does each step wait for data? Log it as data_wait_s.",
     "step_s": "How long does a step take? Log it as step_s.",
@@ -43,7 +44,7 @@ def judge(case: Case, examination: Examination) -> Diagnosis:
     troubles = complaints(examination.findings, ranks, case.span)
     problems = [_problem(case, examination, trouble) for trouble in troubles]
     problems.sort(key=lambda p: (SEVERITIES.index(p.severity), ranks[p.symptom]))
-    verdict = _verdict(problems, examination.findings)
+    verdict = _verdict(case, problems, examination.findings)
     used = {id(finding) for problem in problems for finding in problem.findings}
     return Diagnosis(
         run=case.run,
@@ -62,11 +63,15 @@ def _reasons(verdict: Verdict, case: Case, examination: Examination) -> tuple[st
     return what_to_log(case, examination) if verdict == "insufficient_evidence" else ()
 
 
-def _verdict(problems: Sequence[Problem], findings: Sequence[Finding]) -> Verdict:
-    """Low problems are worth knowing and leave a run healthy; a run too short to say is neither."""
+def _verdict(case: Case, problems: Sequence[Problem], findings: Sequence[Finding]) -> Verdict:
+    """Low problems are worth knowing and leave a run healthy. A run that is too short, that may not learn
+    at all, or of which nothing could be judged is neither healthy nor ill.
+    """
     if any(problem.severity != "low" for problem in problems):
         return "problem"
-    return "insufficient_evidence" if any(f.id == "run_too_short" for f in findings) else "healthy"
+    doubtful = any("not_learning" in (problem.symptom, *problem.also) for problem in problems)
+    short = any(finding.id == "run_too_short" for finding in findings)
+    return "insufficient_evidence" if short or doubtful or nothing_judged(case) else "healthy"
 
 
 def _problem(case: Case, examination: Examination, trouble: Complaint) -> Problem:
@@ -81,7 +86,12 @@ def _problem(case: Case, examination: Examination, trouble: Complaint) -> Proble
     rest += sum(r.confidence for r in ranked if r not in shown)
     known = facts(case, trouble.findings + tuple(examination.findings), trouble.onset)
     asked = next_questions(
-        {r.cause.id: r.confidence for r in shown}, rest, causes(), examination.missing, _LOGGING
+        {r.cause.id: r.confidence for r in shown},
+        rest,
+        causes(),
+        examination.missing,
+        _LOGGING,
+        trouble.symptoms,
     )
     return Problem(
         symptom=trouble.symptoms[0],
@@ -97,9 +107,18 @@ def _problem(case: Case, examination: Examination, trouble: Complaint) -> Proble
 
 
 def _severity(severity: Severity, ranked: Sequence[Ranked]) -> Severity:
-    """What is probably no fault at all is at most worth knowing."""
+    """What is probably no fault at all is at most worth knowing; what a setting far out of range explains
+    is worth acting on.
+    """
     benign = sum(r.confidence for r in ranked if r.cause.category == "benign")
-    return "low" if benign >= _BENIGN else severity
+    if benign >= _BENIGN:
+        return "low"
+    first = ranked[0] if ranked else None
+    settled = first is not None and first.confidence >= _BENIGN
+    if severity == "low" and first is not None and settled:
+        named = [e for e in first.evidence if e.finding.startswith("config_") and e.bits >= _PLAIN_BITS]
+        return "medium" if named else "low"
+    return severity
 
 
 def _hypothesis(ranked: Ranked, trouble: Complaint, known: Mapping[str, str]) -> Hypothesis:

@@ -43,7 +43,11 @@ def complaints(
     for finding in findings:
         if finding.symptom is not None:
             groups.setdefault(_group(finding), []).append(finding)
-    if "unstable" in groups and "validation" in groups:
+    if (
+        "unstable" in groups
+        and "validation" in groups
+        and _follows(groups["validation"], groups["unstable"], span)
+    ):
         groups["unstable"] += groups.pop("validation")
     if "unstable" in groups and "stuck" in groups and _follows(groups["stuck"], groups["unstable"], span):
         groups["unstable"] += groups.pop("stuck")

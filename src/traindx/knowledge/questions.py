@@ -22,13 +22,17 @@ _MOST_LIKELY = 0.95
 
 @dataclass(frozen=True)
 class Question:
-    """What is asked; `answers` is answer -> cause -> bits, `often` how likely an answer is by itself."""
+    """What is asked; `answers` is answer -> cause -> bits, `often` how likely an answer is by itself.
+
+    Asked only when the log lacks one of the fields it is `about`, and for its `symptoms`, if it names any.
+    """
 
     id: str
     ask: str
     answers: Mapping[str, Mapping[str, float]]
     often: Mapping[str, float]
-    about: str | None = None
+    about: tuple[str, ...] = ()
+    symptoms: frozenset[str] = frozenset()
 
 
 @cache
@@ -39,7 +43,14 @@ def questions() -> Mapping[str, Question]:
     for name, entry in data.items():
         answers = entry["answers"]
         even = {answer: 1 / len(answers) for answer in answers}
-        made[name] = Question(name, entry["ask"], answers, entry.get("often", even), entry.get("about"))
+        made[name] = Question(
+            name,
+            entry["ask"],
+            answers,
+            entry.get("often", even),
+            tuple(entry.get("about", ())),
+            frozenset(entry.get("symptoms", ())),
+        )
     return made
 
 
@@ -49,6 +60,7 @@ def next_questions(
     causes: Mapping[str, Cause],
     missing: Mapping[str, str],
     logging: Mapping[str, str],
+    symptoms: Sequence[str] = (),
     count: int = 3,
 ) -> tuple[str, ...]:
     """The most telling questions first: of the person, and for fields that are not in the log.
@@ -57,10 +69,13 @@ def next_questions(
     """
     gains: dict[str, float] = {}
     for question in questions().values():
-        if question.about is not None and question.about not in missing.values():
+        if question.about and not any(field in need for field in question.about for need in missing.values()):
+            continue
+        if question.symptoms and not question.symptoms & set(symptoms):
             continue
         given = {c: _likelihoods(question, c) for c in shares}
-        gains[question.ask] = _gain(shares, rest, given, list(question.often.values()))
+        even = [question.often[answer] for answer in question.answers]
+        gains[question.ask] = _gain(shares, rest, given, even)
     for finding, need in missing.items():
         text = logging.get(need)
         if text is None:

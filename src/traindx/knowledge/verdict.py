@@ -6,8 +6,11 @@ import numpy as np
 
 from traindx.case import Case, Curve
 from traindx.examine import Examination
-from traindx.knowledge.facts import readable
+from traindx.numbers import short
 
+# A loss that fell by less than this share of its start does not show that anything was learned.
+_LITTLE = 0.04
+_SCORES = ("reward", "accuracy", "score", "f1", "auc", "iou", "map50", "bleu")
 _WANTED = (
     ("loss", "the training loss at least 20 times a run (loss)"),
     ("val/loss", "the validation loss at least once an epoch (val/loss)"),
@@ -36,12 +39,29 @@ def reasons_for_health(case: Case, examination: Examination) -> tuple[str, ...]:
     return tuple(reasons)
 
 
+def nothing_judged(case: Case) -> bool:
+    """Whether no curve shows that anything is learned: a surrogate loss alone, or one that hardly fell."""
+    scores = [curve for name in _SCORES for curve in (case.curve(name), case.val(name)) if curve is not None]
+    if case.surrogate:
+        return not any(len(curve) >= 6 for curve in scores)
+    losses = [curve for curve in (case.loss, case.val_loss) if curve is not None and len(curve) >= 3]
+    if any(curve.head - curve.tail > _LITTLE * abs(curve.head) for curve in losses):
+        return False
+    return not any(len(curve) >= 3 and curve.tail > curve.head + 2 * curve.noise for curve in scores)
+
+
 def what_to_log(case: Case, examination: Examination) -> tuple[str, ...]:
     """What is too thin, and what would let the checks look."""
     thin = next((f.text for f in examination.findings if f.id == "run_too_short"), None)
     wanted = [text for need, text in _WANTED if not case.has(need)]
     blind = sum(check.status == "skipped" for check in examination.checks)
     said = [thin] if thin else []
+    if not case.surrogate and not thin:
+        said.append(
+            "The loss hardly moved: a run that was good from the start looks the same as one that stands."
+        )
+    if case.surrogate:
+        said.append("The loss of RL and GAN training is a surrogate: its course says nothing about progress.")
     said.append(f"{blind} of {len(examination.checks)} checks could not look.")
     if wanted:
         said.append(f"Log {'; '.join(wanted)}.")
@@ -54,18 +74,25 @@ def _fell(what: str, curve: Curve | None) -> list[str]:
     if curve is None or len(curve) < 3:
         return []
     first, last = curve.head, curve.tail
-    ends = f"{readable(first)} to {readable(last)} in {len(curve):,} points"
+    ends = f"{short(first)} to {short(last)} in {len(curve):,} points"
     if not last < first:
         return [f"{what} went from {ends}, without trouble that could be told from its noise."]
     share = f" ({(first - last) / first:.0%})" if first > 0 and last > 0 else ""
-    end = "is at its best level at the end" if curve.best >= last - 2 * curve.noise else "stays near its best"
-    return [f"{what} fell from {ends}{share} and {end}."]
+    return [f"{what} fell from {ends}{share} and {_end(curve)}."]
+
+
+def _end(curve: Curve) -> str:
+    if curve.best >= curve.tail - 2 * curve.noise:
+        return "is at its best level at the end"
+    if curve.best > 0 and curve.tail <= 1.1 * curve.best:
+        return "stays near its best"
+    return f"was best at {short(curve.best)}"
 
 
 def _rose(what: str, curve: Curve | None) -> list[str]:
     if curve is None or len(curve) < 3 or not curve.tail > curve.head:
         return []
-    return [f"{what} rose from {readable(curve.head)} to {readable(curve.tail)} in {len(curve):,} points."]
+    return [f"{what} rose from {short(curve.head)} to {short(curve.tail)} in {len(curve):,} points."]
 
 
 def _steady(case: Case) -> list[str]:
@@ -73,4 +100,4 @@ def _steady(case: Case) -> list[str]:
     if norm is None or len(norm) < 8 or norm.broken:
         return []
     low, high = np.quantile(norm.y, (0.05, 0.95))
-    return [f"The gradient norm stays between {readable(float(low))} and {readable(float(high))} (5-95 %)."]
+    return [f"The gradient norm stays between {short(float(low))} and {short(float(high))} (5-95 %)."]

@@ -5,15 +5,30 @@ A canonical name is `[split/]metric[/part][@scope]`: `loss`, `val/loss`, `loss/b
 several times: `@epoch` (a mean over the epoch beside per-step values), `@step`, `@bar` (what a
 progress bar showed inside an epoch), `@batch` (single validation batches), `@mean` (a running mean),
 `@best`, `@final` (one value told at the end).
+
+A log that calls nothing a loss has one all the same when it holds what is plainly minimised (`mse`,
+`nll`, `obj`, ...): that curve becomes `loss`, its validation twin `val/loss`, and a note says so. Memory
+whose column names a unit (`mem_mb`, `rss_gb`) is told in bytes.
 """
 
-from traindx.names.assign import Candidate, Named, assign, parse_overrides, traits
+from traindx.names.assign import Candidate, Named, assign, traits
+from traindx.names.overrides import parse_overrides, refers
 from traindx.names.settings import setting_name, settings
-from traindx.names.understand import Meaning, axis_of, counter_rank, parts, split_of, understand
-from traindx.names.vocabulary import METRICS, SCOPES, SETTINGS
+from traindx.names.understand import (
+    Meaning,
+    axis_of,
+    byte_factor,
+    counter_rank,
+    parts,
+    split_of,
+    understand,
+)
+from traindx.names.vocabulary import EITHER_SIGN, METRICS, OBJECTIVES, SCOPES, SETTINGS
 
 __all__ = [
+    "EITHER_SIGN",
     "METRICS",
+    "OBJECTIVES",
     "SCOPES",
     "SETTINGS",
     "Candidate",
@@ -21,9 +36,11 @@ __all__ = [
     "Named",
     "assign",
     "axis_of",
+    "byte_factor",
     "counter_rank",
     "parse_overrides",
     "parts",
+    "refers",
     "setting_name",
     "settings",
     "split_of",

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 from traindx.core import Goal, Series
+from traindx.names.overrides import forced_columns
 from traindx.names.understand import Meaning, gan_side, parts, tokens, understand
 from traindx.names.vocabulary import METRICS, SPLITS
 
@@ -61,9 +62,10 @@ class Named:
 def assign(candidates: Sequence[Candidate], overrides: Mapping[str, str]) -> list[Named]:
     """Give every column of one run a distinct canonical name.
 
-    `overrides` maps canonical names to columns as written (`--map loss=my_column`).
+    `overrides` maps canonical names to columns (`--map loss=my_column`), as written or as they would be
+    named without it.
     """
-    forced = {column: name for name, column in overrides.items()}
+    forced = _forced(candidates, overrides)
     meanings = _numbered_heads(candidates, [_meaning(c, forced) for c in candidates])
     test_is_val = not any(m.split == "val" for m in meanings) and any(
         m.split == "test" and c.points > 1 for m, c in zip(meanings, candidates, strict=True)
@@ -85,6 +87,13 @@ def assign(candidates: Sequence[Candidate], overrides: Mapping[str, str]) -> lis
         result[i] = _named(name, candidate, rl)
     _promote_only_one(result, candidates, taken)
     return [result[i] for i in range(len(candidates))]
+
+
+def _forced(candidates: Sequence[Candidate], overrides: Mapping[str, str]) -> dict[str, str]:
+    raws = [c.raw for c in candidates]
+    if set(overrides.values()) <= set(raws):
+        return {column: name for name, column in overrides.items()}
+    return forced_columns(overrides, raws, [named.name for named in assign(candidates, {})])
 
 
 def _meaning(candidate: Candidate, forced: Mapping[str, str]) -> Meaning:
@@ -220,14 +229,3 @@ def traits(series: Mapping[str, Series]) -> frozenset[str]:
     if loss is not None and len(loss) and (loss.values < 0).any():
         found.add("negative_loss")
     return frozenset(found)
-
-
-def parse_overrides(pairs: Iterable[str]) -> dict[str, str]:
-    """`--map NAME=COLUMN` options as a table; a malformed one is a ValueError that says so."""
-    table: dict[str, str] = {}
-    for pair in pairs:
-        name, sep, column = pair.partition("=")
-        if not sep or not name.strip() or not column.strip():
-            raise ValueError(f"--map takes NAME=COLUMN, for example --map loss=my_loss; got {pair!r}")
-        table[name.strip()] = column.strip()
-    return table

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from traindx.core import Axis
+from traindx.names.memory import memory
 from traindx.names.vocabulary import (
     ADJECTIVES,
     COUNTERS,
@@ -78,6 +79,8 @@ def understand(raw: str) -> Meaning:
     words = tokens(raw)
     if "".join(words) in WORDS:
         return Meaning("", WORDS["".join(words)], "", "", True)
+    if found_memory := memory([w for w in words if SPLITS.get(w) != "train"]):
+        return Meaning("", *found_memory[:2], "", True)
     for at, word in enumerate(words):
         if word == "0" and at and words[at - 1] in SPLITS:
             continue
@@ -108,6 +111,12 @@ def understand(raw: str) -> Meaning:
         metric, part = head
         return Meaning(split, metric, part, scope, True)
     return Meaning(split, "", _part_name(raw), "", False)
+
+
+def byte_factor(raw: str) -> float:
+    """How many bytes the unit in the name of a memory column stands for; 1 when it tells none."""
+    found = memory([w for w in tokens(raw) if SPLITS.get(w) != "train"])
+    return found[2] if found else 1.0
 
 
 _AVERAGES = frozenset({"avg", "average", "averaged", "mean"})

@@ -30,7 +30,7 @@ FILLERS = frozenset(
 
 _SPLITS = """
 train           train training trn tr learn
-val             val valid validation validating validate eval evaluation dev vali holdout
+val             val valid validation validating validate eval evaluation dev vali va holdout
 test            test testing tst predict
 """
 
@@ -60,6 +60,12 @@ cer             lower   0       cer char_error_rate
 mse             lower   0       mse mean_squared_error squared_error
 rmse            lower   0       rmse root_mean_squared_error
 mae             lower   0       mae mean_absolute_error l1 l1_error
+bce             lower   0       bce
+nll             lower   -       nll neg_log_likelihood negative_log_likelihood neg_ll
+hinge           lower   0       hinge
+triplet         lower   0       triplet
+neg_elbo        lower   -       neg_elbo nelbo negative_elbo
+neg_si_sdr      lower   -       neg_si_sdr neg_si_snr negative_si_sdr negative_si_snr
 score           none    -       score
 r2              higher  -       r2 r2_score r_squared
 precision       higher  -       precision prec precision_b
@@ -146,7 +152,20 @@ trainacc    train   accuracy
 vacc        val     accuracy
 testacc     test    accuracy
 testloss    test    loss
+|g|         train   grad_norm
+||g||       train   grad_norm
+|grad|      train   grad_norm
+||grad||    train   grad_norm
+‖g‖         train   grad_norm
+‖grad‖      train   grad_norm
 """
+
+# What a log minimises when it calls nothing a loss, the plainest first.
+OBJECTIVES = tuple(
+    "mse rmse mae bce nll hinge triplet obj neg_elbo elbo neg_si_sdr bits_per_byte perplexity".split()
+)
+# Those that some log as it is and some with its sign turned.
+EITHER_SIGN = frozenset({"elbo"})
 
 _FOREIGN = """
 train           训练 訓練 entrenamiento treinamento treino entraînement тренировка обучение
@@ -198,8 +217,10 @@ bf16            bf16 use_bf16
 model           model model_name model_type arch architecture model_name_or_path backbone net network
     name_or_path
 model_parameters model_parameters num_parameters n_params num_params total_params parameters model_params
-    trainable_params trainable_parameters model_parameter_count parameter_count total_parameters
-    number_of_parameters params_count model_num_parameters
+    model_parameter_count parameter_count total_parameters number_of_parameters params_count
+    model_num_parameters all_params
+trainable_parameters trainable_parameters trainable_params num_trainable_params num_trainable_parameters
+    n_trainable_params number_of_trainable_parameters learnable_parameters
 train_samples   train_samples num_train_samples train_size num_examples n_train dataset_size num_train
     num_training_samples
 val_samples     val_samples num_val_samples val_size num_eval_samples n_val test_size

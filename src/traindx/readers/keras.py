@@ -1,9 +1,10 @@
 """Keras: what CSVLogger writes, and saved `History` objects as JSON or CSV.
 
-CSVLogger files are known by their header whatever they are called: `epoch`, the metrics, and each
-`val_` twin. `NA` (a metric that an epoch did not log) is a gap, `nan` a value; `\\r\\r\\n` line ends,
-other separators, a data frame's unnamed index column and files without an epoch column (the row
-counts) are read. Trainings appended to one file are told apart where the epoch starts again.
+CSVLogger files are known by their header whatever they are called: `epoch`, then the metrics and each
+`val_` twin in alphabetical order; another order is a table of somebody's own. `NA` (a metric that an
+epoch did not log) is a gap, `nan` a value; `\\r\\r\\n` line ends, other separators, a data frame's
+unnamed index column and files without an epoch column (the row counts) are read. Trainings appended
+to one file are told apart where the epoch starts again.
 
 A history in JSON is a dict of lists or, from a data frame, a dict of dicts keyed by the epoch;
 `{"history": ..., "params": ...}` gives its parameters as configuration. Validation lists that are
@@ -28,6 +29,7 @@ from traindx.units import Bundle, Claim, Reader
 
 _NAME = re.compile(r"[A-Za-z]\w*")
 _INDEX = "Unnamed: 0"
+_ANYBODYS = frozenset({"loss", "lr", "learning_rate"})
 _FIRST_LIST = re.compile(rb'\s*\{\s*"[^"\n]{1,100}"\s*:\s*[\[{]')
 
 
@@ -52,7 +54,11 @@ def read(bundle: Bundle) -> Iterator[Log]:
 
 
 def _is_logger_header(columns: tuple[str, ...]) -> bool:
-    """Plain metric names with `loss` among them, and `val_` twins or CSVLogger's order."""
+    """Plain metric names with `loss` among them: CSVLogger's order, or a history's twins without an epoch.
+
+    CSVLogger sorts what an epoch logged, the `val_` twins by themselves. Of a header that anybody may
+    write (`epoch,loss,val_loss`) nothing is taken, nor one with what Keras does not log (times, norms).
+    """
     metrics = columns[1:] if columns[:1] == ("",) else columns
     if "loss" not in metrics or not all(map(_NAME.fullmatch, metrics)):
         return False
@@ -60,8 +66,17 @@ def _is_logger_header(columns: tuple[str, ...]) -> bool:
     twins = [name for name in metrics if name.startswith("val_") and name[4:] in metrics]
     if counters and (counters != ["epoch"] or metrics[0] != "epoch"):
         return False
-    in_order = list(metrics[1:]) == sorted(metrics[1:])
-    return bool(twins) or (bool(counters) and in_order and len(metrics) > 2)
+    if not counters:
+        return bool(twins)
+    logged = metrics[1:]
+    in_order = list(logged) == sorted(logged, key=lambda name: (name.startswith("val_"), name))
+    telling = [name for name in logged if name.removeprefix("val_") not in _ANYBODYS]
+    return (in_order or list(logged) == sorted(logged)) and bool(telling) and not any(map(_unlogged, telling))
+
+
+def _unlogged(name: str) -> bool:
+    metric = names.METRICS.get(names.understand(name).metric)
+    return metric is not None and metric.goal == "none"
 
 
 def _is_history(file: File) -> bool:

@@ -4,8 +4,9 @@ No list of known projects: the reader looks at which line shapes repeat, which n
 move, what the words beside a number call it, and which number counts steps or epochs. It reads
 `k=v`, `k: v`, `k v | k v`, tables under a header line, JSON or Python dicts behind a logging
 prefix, progress bars redrawn by carriage returns or backspaces, meters `Loss 4.28 (4.31)` (the
-number in brackets becomes `loss@mean`), records spread over several lines, per-epoch summaries
-among per-step lines, numbers with thousands separators or exponents, `nan` and `inf`.
+number in brackets becomes `loss@mean`), terms of a loss `loss 1.2 (recon 1.0, kl 0.2)`, records
+spread over several lines, per-epoch summaries among per-step lines, numbers with thousands
+separators or exponents, `nan` and `inf`.
 
 Lines without a counter take the step of the counting line they belong to. Several trainings in
 one file are told apart where the counter starts again; a counter that falls back to a later step

@@ -38,10 +38,11 @@ def run_from_log(
     series: dict[str, Series] = {}
     for column, named in sorted(zip(columns, chosen, strict=True), key=lambda pair: pair[1].order):
         steps, values, times = in_order(column.steps, column.values, column.times)
+        unit = _unit(column.name, named.name)
         series[named.name] = Series(
             named.name,
             steps,
-            values,
+            values if unit == 1.0 else values * unit,
             column.name,
             named.goal,
             named.floor,
@@ -65,6 +66,11 @@ def run_from_log(
         notes=tuple(notes) + tuple(Note(path, text) for text in log.notes),
         files=tuple(files),
     )
+
+
+def _unit(raw: str, name: str) -> float:
+    """What a column's values are multiplied by: `mem_mb` is told in bytes."""
+    return names.byte_factor(raw) if names.parts(name).metric.endswith("_bytes") else 1.0
 
 
 def _candidate(column: Column) -> names.Candidate:

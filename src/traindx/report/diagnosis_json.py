@@ -20,7 +20,12 @@ def diagnosis_document(diagnoses: Sequence[Diagnosis], skipped: Sequence[Note] =
     """One run is one object; several stand in `runs`, with what was not read beside them."""
     import orjson
 
-    document = diagnosis_dict(diagnoses[0]) if len(diagnoses) == 1 else diagnoses_dict(diagnoses, skipped)
+    if len(diagnoses) == 1:
+        document = diagnosis_dict(diagnoses[0])
+        if skipped:
+            document["skipped"] = _skipped(skipped)
+    else:
+        document = diagnoses_dict(diagnoses, skipped)
     return orjson.dumps(document, option=orjson.OPT_INDENT_2 if len(diagnoses) <= _READ_BY_EYE else None)
 
 
@@ -29,8 +34,12 @@ def diagnoses_dict(diagnoses: Sequence[Diagnosis], skipped: Sequence[Note] = ())
         "schema": SCHEMA_OF_SEVERAL,
         "traindx": __version__,
         "runs": [diagnosis_dict(diagnosis) for diagnosis in diagnoses],
-        "skipped": [{"path": encodable(note.path), "text": encodable(note.text)} for note in skipped],
+        "skipped": _skipped(skipped),
     }
+
+
+def _skipped(skipped: Sequence[Note]) -> list[dict[str, str]]:
+    return [{"path": encodable(note.path), "text": encodable(note.text)} for note in skipped]
 
 
 def diagnosis_dict(diagnosis: Diagnosis) -> dict[str, Any]:

@@ -5,6 +5,7 @@ The command line and the documentation show the same text; only links and headin
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 
 from traindx.knowledge.catalogue import causes, causes_of, remedies, sheets, symptoms
@@ -21,9 +22,14 @@ def named(kind: str, id: str) -> str:
     return f"`{id}`"
 
 
+_PLACEHOLDER = re.compile(r"\{(\w+)\}")
+
+
 def markdown(page: Page, *, link: Link = named, level: int = 1) -> str:
     """The whole page, its heading of the given level."""
     sections = dict(page.sections)
+    if page.kind == "remedy":
+        sections["Do"] = _PLACEHOLDER.sub(r"<\1>", sections["Do"])
     add = {"cause": _cause, "symptom": _symptom, "remedy": _remedy, "detector": _detector, "sheet": _sheet}
     intro = add[page.kind](page, sections, link)
     mark = "#" * level

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-import math
 import unicodedata
+
+from traindx.numbers import short
+
+__all__ = ["MARK", "count", "encodable", "lasting", "short", "visible"]
 
 MARK = "×"  # noqa: RUF001  where a value is NaN or Inf
 
@@ -34,23 +37,6 @@ def _shown(char: str) -> str:
     if unicodedata.category(char) == "Co":
         return "\ufffd"
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
-
-
-def short(number: float | None) -> str:
-    """A number in about four digits: 0.0123, 1,250, 3e-4, NaN."""
-    if number is None:
-        return ""
-    if math.isnan(number):
-        return "NaN"
-    if math.isinf(number):
-        return "Inf" if number > 0 else "-Inf"
-    size = abs(number)
-    if size and (size < 1e-3 or size >= 1e7):
-        digits, _, power = f"{number:.2e}".partition("e")
-        return f"{digits.rstrip('0').rstrip('.')}e{int(power)}"
-    if number == int(number):
-        return f"{int(number):,}"
-    return f"{number:,.1f}" if size >= 999.95 else f"{number:.4g}"
 
 
 def count(number: int, word: str, words: str | None = None) -> str:

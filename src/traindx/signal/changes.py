@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 _STRETCHES = 300
 # More memory than this cannot be told from a trend.
 _MOST_MEMORY = 0.95
+_BLOCK = 8
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,13 @@ def _wander(y: FloatArray) -> float:
     memories = np.linspace(0.0, _MOST_MEMORY, 60)
     ratios = (1.0 - memories) / (1.0 - memories**lag)
     memory = float(np.interp(-((step / max(far, step)) ** 2), -ratios, memories))
-    return step * math.sqrt((1.0 + memory) / (1.0 - memory) / (1.0 - memory))
+    size = step * math.sqrt((1.0 + memory) / (1.0 - memory) / (1.0 - memory))
+    blocks = y.size // _BLOCK
+    if blocks < 10:
+        return size
+    # Slow wandering under strong noise hardly shows from point to point, but in means of stretches.
+    moves = np.diff(y[: blocks * _BLOCK].reshape(blocks, _BLOCK).mean(axis=1))
+    return max(size, math.sqrt(_BLOCK) * _deviation(moves - np.median(moves), 4))
 
 
 def _deviation(moves: FloatArray, changes: int) -> float:

@@ -45,9 +45,11 @@ class Fit:
 
     def reach(self, target: float) -> float:
         """The step at which the curve meets the target; inf when never."""
-        if target <= self.asymptote:
+        # Values near the smallest float leave no room between target and asymptote.
+        share = (target - self.asymptote) / self.amplitude if self.amplitude > 0 else 0.0
+        if target <= self.asymptote or share <= 0:
             return math.inf
-        wait = -math.log((target - self.asymptote) / self.amplitude) / self.rate
+        wait = -math.log(share) / self.rate
         if self.form == "exponential":
             return self.origin + wait * self.span
         return self.origin + self.span * math.expm1(wait) if wait < 600.0 else math.inf

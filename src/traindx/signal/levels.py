@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 Z_CAP = 99.0
 # So many points' worth of spread a stretch borrows from both together.
 _LENT = 8.0
+# Stretches whose means are asked for slow wandering.
+_BLOCKS = 20
 
 
 def noise(values: FloatArray) -> float:
@@ -62,6 +64,23 @@ def independent_points(correlation: float, points: int, fitted: float) -> float:
     return points * (1.0 - true) / (1.0 + true)
 
 
+def worth(rest: FloatArray, fitted: float) -> float:
+    """How many independent points deviations around zero are worth, after `fitted` numbers were taken.
+
+    Slow wandering under strong noise from point to point hardly shows at lag one: with enough points,
+    means of stretches are asked too.
+    """
+    size = rest.size
+    count = independent_points(lag_one(rest), size, fitted)
+    width = size // _BLOCKS
+    if width >= 3:
+        means = rest[: width * _BLOCKS].reshape(_BLOCKS, width).mean(axis=1)
+        wider = width * dot(means, means) / _BLOCKS / max(dot(rest, rest) / size, 1e-300)
+        blocks = independent_points(lag_one(means), _BLOCKS, fitted / 2.0)
+        count = min(count, size / max(wider * _BLOCKS / blocks, 1e-300))
+    return max(count, 1.0)
+
+
 def level(values: FloatArray) -> tuple[float, float]:
     """The median and its standard error; the error is inf where fewer than two points tell it."""
     if values.size == 0:
@@ -71,7 +90,7 @@ def level(values: FloatArray) -> tuple[float, float]:
     if values.size < 2:
         return back(middle, exponent), math.inf
     rest = scaled - middle
-    error = _median_error(_spread_around(rest), _worth(_tamed(rest), rest.size, 1))
+    error = _median_error(_spread_around(rest), worth(_tamed(rest), 1.0))
     return back(middle, exponent), back(error, exponent)
 
 
@@ -97,11 +116,6 @@ def _tamed(rest: FloatArray) -> FloatArray:
     return cut
 
 
-def _worth(rest: FloatArray, points: int, fitted: float) -> float:
-    """How many independent points these are worth."""
-    return max(independent_points(lag_one(rest), points, fitted), 1.0)
-
-
 def significant_rise(before: FloatArray, after: FloatArray) -> float:
     """z of the shift in level from one stretch to the next, positive when it rose; 0 when unknown.
 
@@ -116,7 +130,7 @@ def significant_rise(before: FloatArray, after: FloatArray) -> float:
         return 0.0
     rests = [part - np.median(part) for part in (old, new)]
     common = _spread_around(np.concatenate(rests))
-    share = _worth(np.concatenate([_tamed(rest) for rest in rests]), both.size, 2.5) / both.size
+    share = worth(np.concatenate([_tamed(rest) for rest in rests]), 2.5) / both.size
     errors, freedoms = [], []
     for rest in rests:
         size = math.sqrt((rest.size * _spread_around(rest) ** 2 + _LENT * common**2) / (rest.size + _LENT))

@@ -16,8 +16,9 @@ from traindx.signal.scale import ROUNDING, spread
 if TYPE_CHECKING:
     from traindx.core import FloatArray
 
-# The 90 % point of chi-squared with one degree of freedom: how much worse a fit may be.
-_ALLOWED = 2.706
+# How much worse a fit may be: the 90 % point of chi-squared with two degrees of freedom, since besides
+# the asymptote the form was chosen too.
+_ALLOWED = 4.605
 # No training follows a formula closer than to this share of its fall.
 _MODEL_ERROR = 0.005
 # Parts of the curve to leave out at its beginning, where it may follow no simple form yet.
@@ -25,13 +26,14 @@ _CUTS = (0.05, 0.15, 0.3, 0.5)
 _FEWEST = 12
 _RATES = np.geomspace(0.02, 300.0, 110)
 _LATE_RATES = np.geomspace(0.7, 30.0, 40)
-_EXPONENTS = np.geomspace(0.05, 3.0, 24)
+_EXPONENTS = np.geomspace(0.05, 3.0, 20)
+_FINER, _FINER_ONSETS = np.geomspace(1 / 1.6, 1.6, 13), np.geomspace(0.4, 2.5, 11)
 
 
 def search(where: FloatArray, y: FloatArray, weight: FloatArray, finest: float) -> Search:
     """The fits to the longest last part of the curve that leaves residuals without a pattern.
 
-    `where` runs from 0 to 1 over the curve; no power law sets in earlier than at `finest`.
+    `where` runs from 0 to 1 over the curve; `finest` is the distance of two points.
     """
     whole = found = Search(where, y, weight, finest)
     for cut in _CUTS:
@@ -48,24 +50,35 @@ class Search:
     """Least squares for every shape on the grid at once; far-off points count less."""
 
     def __init__(self, where: FloatArray, y: FloatArray, weight: FloatArray, finest: float) -> None:
-        onsets = np.unique(np.maximum([finest, 3.0 * finest, 0.01, 0.03, 0.1, 0.3], finest))
-        exponent, onset = (grid.ravel() for grid in np.meshgrid(_EXPONENTS, onsets))
-        self.rate = np.concatenate([_RATES, _LATE_RATES, exponent])
-        self.onset = np.concatenate([np.zeros(_RATES.size + _LATE_RATES.size), onset])
         self.where, self.y, self.weight = where, y, weight
-        single = np.exp(-np.outer(_RATES, where))
-        late, early = np.exp(-np.outer(_LATE_RATES, where)), np.exp(-10.0 * np.outer(_LATE_RATES, where))
-        bent = np.exp(-exponent[:, None] * np.log1p(where / onset[:, None]))
-        self.shapes = np.concatenate([single, late, bent])
-        self.early = np.zeros_like(self.shapes)
-        self.early[_RATES.size : _RATES.size + _LATE_RATES.size] = early
         self.drop = float(y.max() - y.min())
+        none = np.zeros(_RATES.size + _LATE_RATES.size)
+        self.rate, self.onset = np.concatenate([_RATES, _LATE_RATES]), none
+        self.shapes = np.exp(-np.outer(self.rate, where))
+        self.early = np.zeros_like(self.shapes)
+        self.early[_RATES.size :] = np.exp(-10.0 * np.outer(_LATE_RATES, where))
+        onsets = np.geomspace(0.1 * finest, 0.5, math.ceil(math.log2(5.0 / finest)) + 1)
+        self._add_powers(_EXPONENTS, onsets)
         self._solve()
-        for _ in range(2):
-            size = spread(self.rest)
-            if size > ROUNDING:
-                self.weight = weight / np.maximum(np.abs(self.rest) / (2.5 * size), 1.0)
-                self._solve()
+        size = spread(self.rest)
+        if size > ROUNDING:
+            self.weight = weight / np.maximum(np.abs(self.rest) / (2.5 * size), 1.0)
+            self._solve()
+        bent = np.where(self.onset > 0, self.error, np.inf)
+        near = int(bent.argmin())
+        if math.isfinite(bent[near]):
+            # Exponent and onset make up for each other: a coarse grid would settle at a wrong pair.
+            self._add_powers(self.rate[near] * _FINER, self.onset[near] * _FINER_ONSETS)
+            self._solve()
+
+    def _add_powers(self, exponents: FloatArray, onsets: FloatArray) -> None:
+        """Power laws of all these exponents and onsets join the grid."""
+        exponent, onset = (grid.ravel() for grid in np.meshgrid(exponents, onsets))
+        bent = np.exp(-exponent[:, None] * np.log1p(self.where / onset[:, None]))
+        self.rate = np.concatenate([self.rate, exponent])
+        self.onset = np.concatenate([self.onset, onset])
+        self.shapes = np.concatenate([self.shapes, bent])
+        self.early = np.concatenate([self.early, np.zeros_like(bent)])
 
     def _solve(self) -> None:
         """Asymptote, amplitude and squared error per shape; what is left by the best one."""

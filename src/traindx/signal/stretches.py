@@ -48,7 +48,9 @@ def _medians(rows: FloatArray) -> FloatArray:
     width = rows.shape[1]
     low, high = (width - 1) // 2, width // 2
     ordered = np.partition(rows, (low, high), axis=1)
-    found: FloatArray = 0.5 * ordered[:, low] + 0.5 * ordered[:, high]
+    # Halves of the smallest floats vanish: the two values bound their mean.
+    middle = 0.5 * ordered[:, low] + 0.5 * ordered[:, high]
+    found: FloatArray = np.clip(middle, ordered[:, low], ordered[:, high])
     return found
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from traindx.signal.levels import Z_CAP, independent_points, lag_one
+from traindx.signal.levels import Z_CAP, worth
 from traindx.signal.scale import ROUNDING, back, dot, normal_from_t, two_sided, unit
 from traindx.signal.stretches import bins
 
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 _STRETCHES = 300
 # Numbers a shape takes from the points: level, slope, bend, and the choice of the kind.
 _FITTED = 4.0
+# From so many points on a course may have a line besides its shape.
+_MANY = 30
 _Z95 = 1.959963984540054
 
 
@@ -50,12 +52,11 @@ def trend(steps: FloatArray, values: FloatArray) -> Trend:
     slopes = np.sort(rise[apart] / run[apart])
     slope = float(np.median(slopes))
     score = float(np.sign(rise[apart]).sum())
-    rest = _beside_best_shape(x, y)
-    count = max(independent_points(lag_one(rest), size, _FITTED), 1.0)
+    course = _best_course(x, y)
+    count = worth(course.rest, course.fitted)
     variance = _variance(x, y)
     z = _z(score, math.sqrt(variance * size / count), count if count < size else math.inf)
-    off = y - y.mean()
-    walk = _walk_z(dot(rest, rest) / max(dot(off, off), 1e-300), size)
+    walk = _walk_z(course.left, size) if course.one_way else 0.0
     if walk > abs(z) and score:
         z = math.copysign(walk, score)
     low, high = _interval(slopes, _Z95 * max(abs(score) / abs(z) if z else 0.0, math.sqrt(variance)))
@@ -85,19 +86,49 @@ def _variance(x: FloatArray, y: FloatArray) -> float:
     return max(variance, 0.0)
 
 
-def _beside_best_shape(x: FloatArray, y: FloatArray) -> FloatArray:
-    """What the best of some shapes of trainings leaves: lines, exponentials and power laws."""
+@dataclass(frozen=True)
+class _Course:
+    """The smooth course of a curve: what it leaves, as share of the variance too, whether it goes one
+    way, and how many numbers it took from the points."""
+
+    rest: FloatArray
+    left: float
+    one_way: bool
+    fitted: float
+
+
+def _best_course(x: FloatArray, y: FloatArray) -> _Course:
+    """The course that leaves least; of many positive points the logarithms are tried too."""
+    plain = _course(x, y)
+    if y.size < _MANY or y.min() <= 0:
+        return plain
+    return min(plain, _course(x, np.log(y)), key=lambda course: course.left)
+
+
+def _course(x: FloatArray, y: FloatArray) -> _Course:
+    """The best of some shapes of trainings: line, exponentials, power laws; of many points, with a line."""
     u = (x - x[0]) / (x[-1] - x[0])
-    bends = np.outer((-6.0, -3.0, -1.5, 1.5, 3.0, 6.0, 12.0, 24.0, 48.0), u)
+    bends = np.outer((-6.0, -3.0, -1.5, 1.5, 3.0, 6.0, 12.0, 24.0, 48.0, 120.0, 300.0), u)
     roots, inverses = np.outer((30.0, 300.0, 3000.0), u), np.outer((10.0, 300.0), u)
     shapes = np.concatenate([u[None, :], np.exp(-bends), (1.0 + roots) ** -0.5, 1.0 / (1.0 + inverses)])
     shapes -= shapes.mean(axis=1)[:, None]
     off = y - y.mean()
+    rest = off
+    if y.size >= _MANY:
+        line, shapes = shapes[0], shapes[1:]
+        rest = off - line * (dot(line, off) / dot(line, line))
+        shapes = shapes - line * ((shapes * line).sum(axis=1) / dot(line, line))[:, None]
     power = np.maximum((shapes * shapes).sum(axis=1), 1e-300)
-    slopes = (shapes * off).sum(axis=1) / power
+    slopes = (shapes * rest).sum(axis=1) / power
     best = int((slopes * slopes * power).argmax())
-    rest: FloatArray = off - slopes[best] * shapes[best]
-    return rest
+    rest = rest - slopes[best] * shapes[best]
+    way = off - rest
+    return _Course(
+        rest=rest,
+        left=dot(rest, rest) / max(dot(off, off), 1e-300),
+        one_way=bool(abs(way[-1] - way[0]) >= 0.8 * (way.max() - way.min())),
+        fitted=_FITTED + (y.size >= _MANY),
+    )
 
 
 def _z(score: float, deviation: float, freedom: float) -> float:
@@ -115,9 +146,12 @@ def _walk_z(left: float, size: int) -> float:
     Correcting for memory alone would find nothing in a clear fall of slightly another shape, whose
     residuals are smooth. The odds are fitted to simulated walks: tests compare them.
     """
-    odds = -1.2 - 0.14 / max(left, 1e-3)
-    if size < 20:
-        odds = max(odds, 0.6 + 1.55 * (size - 5.0) + (size - 3.0) / 2.0 * math.log(max(left, 1e-30)))
+    if size >= _MANY:
+        odds = -1.1 - 0.1 / max(left, 1e-3)
+    else:
+        odds = -1.2 - 0.14 / max(left, 1e-3)
+        if size < 20:
+            odds = max(odds, 0.6 + 1.55 * (size - 5.0) + (size - 3.0) / 2.0 * math.log(max(left, 1e-30)))
     # Two tests are made: each has half of the odds.
     p = 2.0 * math.exp(max(odds, -30.0))
     return -NormalDist().inv_cdf(p / 2.0) if p < 1.0 else 0.0

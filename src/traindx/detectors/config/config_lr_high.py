@@ -3,8 +3,9 @@
 Compares the highest logged rate (or the configured one) with the upper end of what is usual for the
 optimizer's family: 0.01 for Adam and its kin, 0.003 when adapters (LoRA) are trained, 0.001 when a
 pretrained model is, 0.001 for Lion, 1 for SGD and the rest (in proportion more for batches beyond 640).
-When the optimizer is not known only a rate above 1 counts; the trainers of Hugging Face and LLaMA
-Factory are taken to use AdamW, their default. The further above, the stronger the sign.
+When the optimizer is not known only a rate above 1 counts, and below that nothing can be said; the
+trainers of Hugging Face and LLaMA Factory are taken to use AdamW, their default. The further above, the
+stronger the sign.
 
 Silent about families made for large rates (Adadelta, LARS, Prodigy, L-BFGS) up to 10.
 Known mistakes: small nets often stand Adam at 0.02; muP rescales rates per layer.
@@ -18,7 +19,6 @@ from dataclasses import replace
 from traindx.case import Case
 from traindx.core import Finding, Run, Skipped
 from traindx.detectors._numbers import strength, text, times
-from traindx.detectors._rates import peak_rate
 from traindx.detectors._settings import (
     ADAPTIVE,
     LARGE_RATES,
@@ -45,7 +45,7 @@ def detect(
     large: float = 10.0,
     unknown: float = 1.0,
 ) -> Finding | Skipped | None:
-    rate = peak_rate(case)
+    rate = case.lr_value
     if rate is None:
         return Skipped("the learning rate")
     named = optimizer_family(case)
@@ -65,7 +65,7 @@ def detect(
     else:
         limit, who = unknown, "nearly any optimizer"
     if not rate > limit:
-        return None
+        return None if family else Skipped("the optimizer, in the configuration")
     default = "" if named or not family else ", the trainer's default"
     return Finding(
         text=f"The learning rate {text(rate)} is {times(rate / limit)} the upper end of what is usual "

@@ -3,7 +3,8 @@
 Compares the highest logged rate (or the configured one) with the lower end of what is usual: 1e-6 for
 Adam and its kin and Lion, 1e-4 for SGD, 0.05 for Adadelta (whose own scale is 1). When anything hints
 at fine-tuning, preference or reinforcement learning, a tenth of that, for SGD half. When the optimizer
-is not known only a rate below 1e-8 counts. The further below, the stronger the sign.
+is not known only a rate below 1e-8 counts, and above that nothing can be said. The further below, the
+stronger the sign.
 
 Silent about a rate of exactly 0: that is lr_zero.
 Known mistakes: very small rates are right for the last phase of some long trainings; a sum-reduced
@@ -18,7 +19,6 @@ from dataclasses import replace
 from traindx.case import Case
 from traindx.core import Finding, Run, Skipped
 from traindx.detectors._numbers import strength, text, times
-from traindx.detectors._rates import peak_rate
 from traindx.detectors._settings import ADAPTIVE, optimizer_family, perhaps_tuned
 from traindx.units import Detector
 
@@ -35,7 +35,7 @@ def detect(
     unknown: float = 1e-8,
     tuned_factor: float = 0.1,
 ) -> Finding | Skipped | None:
-    rate = peak_rate(case)
+    rate = case.lr_value
     if rate is None:
         return Skipped("the learning rate")
     family = optimizer_family(case)
@@ -50,7 +50,7 @@ def detect(
     if family not in ("", "sgd") and perhaps_tuned(case):
         limit *= tuned_factor
     if not 0 < rate < limit:
-        return None
+        return None if family or rate <= 0 else Skipped("the optimizer, in the configuration")
     return Finding(
         text=f"The learning rate {text(rate)} is {times(limit / rate)} below the lower end of what is usual "
         f"for {family or 'nearly any optimizer'} ({text(limit)}).",

@@ -14,7 +14,7 @@ from dataclasses import replace
 from traindx.case import Case
 from traindx.core import Finding, Run, Skipped
 from traindx.detectors._numbers import text
-from traindx.detectors._settings import keys_of, planned_steps
+from traindx.detectors._settings import keys_of
 from traindx.units import Detector
 
 DETECTOR = Detector(
@@ -48,7 +48,7 @@ def detect(case: Case, *, share: float = 1.0) -> Finding | Skipped | None:
 
 
 def _steps(case: Case) -> float | None:
-    return planned_steps(case) if case.run.axis == "step" else None
+    return case.planned_steps if case.run.axis == "step" else None
 
 
 def fires() -> Iterator[Run]:

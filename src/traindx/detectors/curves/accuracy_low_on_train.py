@@ -4,8 +4,9 @@ A model that cannot even fit what it trains on: less than half of the way from c
 of classes is known, below one half otherwise, and without gain over the last third of the run. A sign for
 underfitting, and against memorising.
 
-Silent while the accuracy still rises, with fewer than eight values, for language models (token accuracy
-has its own ceiling), for regressions (an accuracy near zero says nothing there), and for RL and GAN losses.
+When it is low but still rises nothing can be said yet. Silent with fewer than eight values, for language
+models (token accuracy has its own ceiling), for regressions (an accuracy near zero says nothing there),
+and for RL and GAN losses.
 Known mistakes: strong augmentation or mixup lower the training accuracy without harm.
 """
 
@@ -15,10 +16,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from traindx import signal
 from traindx.case import Case, Curve
 from traindx.core import Finding, Run, Skipped
 from traindx.detectors._numbers import strength, text
-from traindx.detectors._twins import NO_SURROGATE, class_count, shares
+from traindx.detectors._twins import NO_SURROGATE, shares, told_classes
 from traindx.units import Detector
 
 DETECTOR = Detector(title="Training accuracy low", needs=("accuracy",), family="fit")
@@ -34,19 +36,25 @@ def detect(
     if curve is None or len(curve) < least:
         return Skipped(f"at least {least} values of the training accuracy")
     if part is None or _counts_tokens(case, curve) or float(np.median(part)) < 0.02:
-        return None
+        return Skipped("an accuracy of classes")
     third = part.size // 3
     last = float(np.median(part[-max(1, third // 2) :]))
     before = float(np.median(part[-third : -max(1, third // 2)]))
-    classes = class_count(case)
+    classes = told_classes(case)
     chance = 1.0 / classes if classes else 0.0
     way = (last - chance) / (1.0 - chance)
-    if way >= reached or last - before > gain * max(last, 0.1):
+    if way >= reached:
         return None
+    # Accuracies of small batches scatter: a gain must be more than that.
+    error = 1.25 * float(part[-third:].std()) * float(np.sqrt(4.0 / third))
+    if (
+        last - before > max(gain * max(last, 0.1), min(error, 0.5 * last))
+        or signal.trend(curve.x[-third:], part[-third:]).z > 3.0
+    ):
+        return Skipped("a longer run: the training accuracy is low but still rises")
     held_out = shares(case.val("accuracy"))
     if held_out is not None and float(np.median(held_out[-3:])) > 1.5 * last:
-        # Training is made harder than validation on purpose.
-        return None
+        return Skipped("a training accuracy on plain data: it is made harder than validation on purpose")
     told = f" (guessing among {classes} classes gives {text(chance)})" if classes else ""
     gained = max(last - before, 0.0)
     return Finding(

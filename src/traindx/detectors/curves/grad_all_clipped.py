@@ -31,6 +31,8 @@ def detect(case: Case, *, share: float = 0.95, points: int = 10) -> Finding | Sk
     logged, norms, clip = case.curve("grad_clip_share"), case.grad_norm, case.number("clip")
     if logged is not None and len(logged) >= points:
         part = float(np.median(logged.y)) / (100.0 if logged.y.max() > 1 else 1.0)
+        if part > 1:
+            return Skipped("the share of clipped steps: what is logged is no share")
         if part < share:
             return None
         return Finding(

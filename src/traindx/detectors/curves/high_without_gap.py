@@ -1,14 +1,15 @@
-"""Training and validation loss both end high, close together, and no longer fall.
+"""Training and validation loss both end high, close together, and hardly fall any more.
 
 High is told in one of two ways. *Classes*: with K classes known (from the settings, or from a loss and an
-accuracy that both begin at chance) less than a quarter of the way from ln K to zero was made. *Regression*:
-more than half of the first loss is left, in a run whose metrics or settings say that it is a regression, or
-whose loss is larger than any cross-entropy begins with (then only low: the floor is not known).
+accuracy that both begin at chance; of several K the one nearest to the accuracy) less than a quarter of the
+way from ln K to zero was made. *Regression*: more than half of the first loss is left, in a run whose
+metrics or settings say that it is a regression, or whose loss is larger than any cross-entropy begins with
+(then only low: the floor is not known).
 
 Silent when the validation loss is a third above the training loss or a quarter below it, while the
-training loss still falls, at chance level (see loss_at_chance), with good scores, for language models
-(where the first loss of a trained model says nothing), for losses summed from several terms, and for RL,
-GAN and ELBO losses.
+training loss still falls by more than a few percent, at chance level (see loss_at_chance), with good
+scores, for language models (where the first loss of a trained model says nothing), for losses summed from
+several terms, and for RL, GAN and ELBO losses.
 Known mistakes: noise in the targets sets a floor that no model gets below.
 """
 
@@ -20,12 +21,12 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from traindx import signal
 from traindx.case import Case, Curve
 from traindx.core import Finding, Run, Severity, Skipped
-from traindx.detectors._chance import chance_near
 from traindx.detectors._numbers import percent, strength, text
 from traindx.detectors._progress import good_already, starts_late
-from traindx.detectors._twins import NO_SURROGATE, class_count, last_level, one_output, shares
+from traindx.detectors._twins import NO_SURROGATE, last_level, one_output, told_classes
 from traindx.units import Detector
 
 DETECTOR = Detector(title="Both losses high, no gap", needs=("loss", "val/loss"), family="fit")
@@ -54,15 +55,19 @@ def detect(
     now, held_out = train.tail, last_level(val.y)
     if not (train.y > 0).all() or not now * 0.75 <= held_out <= now * (1.0 + gap):
         return None
-    if _still_falls(train, flat) or starts_late(train) or good_already(case):
+    slope = _fall(train)
+    if slope > flat or starts_late(train) or good_already(case):
         return None
     found = _far_from_fit(case, train, made) or _much_is_left(case, train, left)
     if found is None:
         return None
     severity, why, share = found
+    course = _course(train, slope)
+    if course.startswith("still"):
+        severity = "low"
     return Finding(
-        f"The training loss ends at {text(now)} and the validation loss at {text(held_out)}, and training "
-        f"no longer falls: {why}.",
+        f"The training loss ends at {text(now)} and the validation loss at {text(held_out)}; training "
+        f"{course}: {why}.",
         "underfitting",
         severity,
         step=float(train.x[len(train) * 2 // 3]),
@@ -73,37 +78,34 @@ def detect(
     )
 
 
-def _still_falls(train: Curve, flat: float) -> bool:
-    """Whether the last third of the training loss falls by more than a few percent."""
+def _fall(train: Curve) -> float:
+    """By which share the loss falls between the halves of its last third."""
     last = train.y[-max(4, len(train) // 3) :]
     half = last.size // 2
     early, late = float(np.median(last[:half])), float(np.median(last[half:]))
-    return early - late > flat * early
+    return (early - late) / early
+
+
+def _course(train: Curve, slope: float) -> str:
+    """What the training loss does over its last third, in words that hold."""
+    last = train.y[-max(4, len(train) // 3) :]
+    error = 1.25 * signal.noise(last) * float(np.sqrt(4.0 / last.size)) / float(np.median(last))
+    if slope > max(0.005, 2.0 * error):
+        return f"still falls, but slowly ({percent(slope)} within the last third of the run)"
+    return "no longer falls"
 
 
 def _far_from_fit(case: Case, train: Curve, made: float) -> tuple[Severity, str, float] | None:
     """Little of the way from ln K to zero, K being known."""
-    classes, sure = _classes(case, train)
-    if classes is None:
+    classes = told_classes(case)
+    if classes is None or classes > 1000:
         return None
     chance = math.log(classes)
     way = 1.0 - train.tail / chance
     if not 0.03 < way < made:
         return None
     told = f"{percent(way)} of the way from chance (ln {classes} = {text(chance)}) to zero"
-    return ("medium" if sure else "low"), told, 1.0 - way
-
-
-def _classes(case: Case, train: Curve) -> tuple[int | None, bool]:
-    known = class_count(case)
-    if known is not None:
-        return (known, True) if known <= 1000 else (None, False)
-    near = chance_near(case, train.head, tolerance=0.05)
-    accuracy = shares(case.curve("accuracy"))
-    if near is None or near.classes is None or near.classes > 1000 or accuracy is None:
-        return None, False
-    fits = abs(float(accuracy[0]) - 1.0 / near.classes) <= 0.4 / near.classes
-    return (near.classes, True) if fits else (None, False)
+    return "medium", told, 1.0 - way
 
 
 def _much_is_left(case: Case, train: Curve, left: float) -> tuple[Severity, str, float] | None:

@@ -61,7 +61,7 @@ def detect(
     numbers: dict[str, float | int | str] = {"chance": chance.level, "last_value": level}
     if chance.classes:
         numbers["classes"] = chance.classes
-    symptom = "not_learning" if how == "stays" or level > 0.75 * curve.head else "plateau"
+    symptom = "not_learning" if how == "stays" or level > 0.75 * curve.head or agrees else "plateau"
     return Finding(
         text, symptom, "high" if symptom == "not_learning" else "medium", onset, float(curve.x[-1]),
         curve.name, strength, numbers,
@@ -85,7 +85,30 @@ def _all_along(case: Case, curve: Curve, tolerance: float, flat: float) -> Chanc
 
 
 def _settled(case: Case, curve: Curve) -> tuple[Chance, float] | None:
-    """A level of chance on which the second half rests to four digits, and since when."""
+    """A level of chance on which the second half rests, and since when.
+
+    To four digits; or to one percent where the accuracy says the same.
+    """
+    return _settled_by_accuracy(case, curve) or _settled_exactly(case, curve)
+
+
+def _settled_by_accuracy(case: Case, curve: Curve) -> tuple[Chance, float] | None:
+    accuracy = _accuracy(case)
+    half = curve.y[len(curve) // 2 :]
+    level, noise = float(np.median(half)), float(np.std(half[1:] - half[:-1])) / 1.41
+    if len(curve) < 12 or not level > 0 or noise > 0.05 * level or accuracy is None:
+        return None
+    chance = chance_near(case, level, tolerance=0.01)
+    if chance is None or chance.classes is None or abs(accuracy * chance.classes - 1) > 0.35:
+        return None
+    thirds = [float(np.median(part)) for part in np.array_split(half, 3)]
+    if thirds[0] - thirds[-1] > max(0.01 * level, 2 * noise / np.sqrt(half.size / 3)):
+        return None
+    off = np.flatnonzero(np.abs(curve.y / level - 1) > max(0.02, 4 * noise / level))
+    return chance, float(curve.x[min(int(off[-1]) + 1, len(curve) - 1) if off.size else 0])
+
+
+def _settled_exactly(case: Case, curve: Curve) -> tuple[Chance, float] | None:
     half = curve.y[len(curve) // 2 :]
     level = float(np.median(half))
     if len(curve) < 20 or not level > 0 or np.ptp(half) > 2e-2 * level:
@@ -98,7 +121,7 @@ def _settled(case: Case, curve: Curve) -> tuple[Chance, float] | None:
     if chance is None:
         return None
     off = np.flatnonzero(np.abs(curve.y / level - 1) > 0.02)
-    return chance, float(curve.x[int(off[-1]) + 1 if off.size else 0])
+    return chance, float(curve.x[min(int(off[-1]) + 1, len(curve) - 1) if off.size else 0])
 
 
 def _accuracy(case: Case) -> float | None:
@@ -115,6 +138,8 @@ def fires() -> Iterator[Run]:
     yield run({"val/loss": ([100, 200, 300], [1.611, 1.611, 1.608]), "val/accuracy": [0.195, 0.17, 0.215]})
     yield run({"loss": decay(80, 4.3, 3.91202, rate=15)})
     yield run({"loss": noisy([6.215] * 40, 0.01)}, settings={"classes": 500})
+    thrown = [3400.0, 4e6, 3e11, *noisy([1.61] * 60, 0.01)]
+    yield run({"loss": ([4 * n for n in range(63)], thrown), "accuracy": noisy([0.2] * 63, 0.2)})
 
 
 def silent() -> Iterator[Run]:

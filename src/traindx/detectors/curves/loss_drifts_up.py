@@ -52,8 +52,9 @@ def detect(
     steps, levels = loss.coarse.step, loss.coarse.median
     since = int(levels.argmin())
     climb = signal.trend(steps[since:], levels[since:])
+    steady = climb.p < 0.01 or float((np.diff(levels[since:]) > 0).mean()) >= 0.7
     plain = rise.ratio >= 2 and rise.lost >= 0.5
-    sure = rise.z >= (2 * z if climb.p > 0.01 else z / 3 if plain else z)
+    sure = rise.z >= (z / 3 if plain and steady else z if climb.p < 0.01 else 2 * z)
     if not climb.slope > 0 or not sure or rise.mending:
         return None
     worse = rise.end >= 0.95 * loss.head if loss.head > 0 else rise.lost >= 1
@@ -61,12 +62,17 @@ def detect(
     turn = float(steps[since])
     text = (
         f"The loss was best at {where(loss, turn)} ({rise.best:.4g}) and has climbed to {rise.end:.4g}: "
-        f"{rise.ratio:.3g} times its best, {min(rise.lost, 9.99):.0%} of the progress lost."
+        f"{rise.ratio:.3g} times its best{_lost(rise.lost)}."
     )
     numbers = {"best_value": rise.best, "best_step": turn, "last_value": rise.end, "rise": rise.ratio}
     return Finding(
         text, "divergence", severity, turn, float(loss.x[-1]), loss.name, numbers=numbers, marks=(turn,)
     )
+
+
+def _lost(share: float) -> str:
+    """How much of the progress is gone, where there was any."""
+    return f", {share:.0%} of the progress lost" if share < 2 else ", more than all progress lost"
 
 
 def fires() -> Iterator[Run]:

@@ -49,22 +49,23 @@ def detect(
         return Skipped("more or less noisy values of the loss: noise would hide a fall")
     falls = went.share > max(least, min(went.resolution, 2.5 * least))
     falls = falls and (went.z > 3 or went.share > 2.5 * least)
-    dipped = went.deepest > max(2 * least, went.resolution + 2 * loss.noise / (abs(went.head) or 1.0))
+    size = abs(went.head) or 1.0
+    dipped = went.deepest > max(2 * least, went.resolution + 2 * loss.noise / size)
+    dipped = dipped or went.head - float(loss.y.min()) > max(0.3 * size, 12 * loss.noise)
     started_above = max(loss.head, float(loss.y[0])) - went.tail > max(
         4 * least * abs(loss.head), 6 * loss.noise
     )
     trend = loss.trend
-    slides = trend.p < 1e-4 and -trend.change > least * (abs(went.head) or 1.0)
-    rises = went.share < -max(5 * least, went.resolution)
+    slides = trend.p < 1e-4 and -trend.change > least * size
+    rises = loss.tail - loss.head > max(1.5 * least, min(2 * went.resolution, 0.15)) * size
     if falls or dipped or started_above or slides or rises or good_already(case):
         return None
     severity: Severity = "high" if len(loss) >= 2 * points else "medium"
     if went.resolution > clear:
         severity = "low"
-    size = 2 * loss.noise / (abs(went.head) or 1.0)
     text = (
         f"The loss stays at its start: {went.head:.4g} in the first tenth, {went.tail:.4g} in the last "
-        f"({-went.share:+.1%}; its noise is about {size:.1%}) over {len(loss):,} values."
+        f"({-went.share:+.1%}; its noise is about {2 * loss.noise / size:.1%}) over {len(loss):,} values."
     )
     numbers = {"first_value": went.head, "last_value": went.tail}
     return Finding(

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from traindx.case import Case
-from traindx.core import Finding, Run, Skipped
+from traindx.core import Finding, Run, Severity, Skipped
 from traindx.detectors._chance import chance_near
 from traindx.detectors._numbers import where
 from traindx.detectors._rise import rise_of
@@ -23,7 +23,7 @@ DETECTOR = Detector(title="Loss jumps to chance level", needs=("loss",), family=
 
 
 def detect(
-    case: Case, *, tolerance: float = 0.01, below: float = 0.8, share: float = 0.1
+    case: Case, *, tolerance: float = 0.01, below: float = 0.95, share: float = 0.1
 ) -> Finding | Skipped | None:
     loss = case.loss
     if loss is None or len(loss) < 6:
@@ -38,13 +38,17 @@ def detect(
     chance = chance_near(case, level, tolerance=tolerance)
     if chance is None or rise.best > below * chance.level or np.ptp(last) > 0.05 * level:
         return None
+    rest = [float(np.median(part)) for part in np.array_split(loss.y[-max(6, len(loss) // 5) :], 3)]
+    if max(rest) - min(rest) > 0.01 * level:
+        return None
     text = (
         f"The loss was {rise.best:.4g} at best and rests at {level:.5g} since {where(loss, rise.onset)}: "
         f"{chance.why} ({chance.level:.5g})."
     )
     numbers: dict[str, float | int | str] = {"chance": chance.level, "best_value": rise.best}
+    grave: Severity = "critical" if rise.best < 0.8 * chance.level else "high"
     return Finding(
-        text, "divergence", "critical", rise.onset, float(loss.x[-1]), loss.name, numbers=numbers,
+        text, "divergence", grave, rise.onset, float(loss.x[-1]), loss.name, numbers=numbers,
         marks=(rise.onset,),
     )  # fmt: skip
 

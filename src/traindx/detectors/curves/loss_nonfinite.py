@@ -36,12 +36,16 @@ def detect(case: Case, *, few: float = 0.02) -> Finding | Skipped | None:
     first = int(gone[0])
     onset = float(steps[first])
     kind = "NaN" if np.isnan(values[first]) else "Inf"
-    stays = not loss.finite[first:].any() or not loss.finite[-1]
+    stays = not loss.finite[-1]
+    again = stays and bool(loss.finite[first:].any())
     share = gone.size / values.size
     severity: Severity = "critical" if stays else "high" if share > few else "medium"
     before = loss.y[loss.x <= onset]
     led = f" after {before[-1]:.4g}" if before.size else " in its first value"
-    end = "stays so to the end" if stays else f"{gone.size} of {values.size:,} values, finite again later"
+    share_text = f"{gone.size} of {values.size:,} values"
+    end = "stays so to the end" if stays else f"{share_text}, finite again later"
+    if again:
+        end = f"{share_text} are not finite, the last one too"
     text = f"The loss is {kind} at {where(loss, onset)}{led}; {end}."
     numbers = {"nonfinite_share": float(share)}
     if before.size:

@@ -5,8 +5,7 @@ of the curve's ordinary deviations (skewed batch noise is not a spike). Gives th
 and whether each came back. Low when few and recovered: large trainings have them. Medium when one is
 `large` times its level or did not come back.
 
-Silent for ordinary noise, in the steep start, for reinforcement learning and GANs, under 30 points, and
-when there are many (loss_spikes_recurring).
+Silent for ordinary noise, in the steep start, for reinforcement learning and GANs, and under 30 points.
 """
 
 from __future__ import annotations
@@ -25,15 +24,15 @@ DETECTOR = Detector(title="Loss spikes", needs=("loss",), family="spikes")
 
 
 def detect(
-    case: Case, *, ratio: float = 1.5, large: float = 10.0, many: int = 4, points: int = 30
+    case: Case, *, ratio: float = 1.5, large: float = 10.0, points: int = 30
 ) -> Finding | Skipped | None:
     loss = case.loss
     if loss is None or len(loss) < points:
         return Skipped(f"at least {points} values of the training loss")
     if case.surrogate:
         return Skipped("a loss that measures progress (RL and GAN losses do not)")
-    jumps = [jump for jump in loss_jumps(loss) if jump.ratio >= ratio]
-    if not jumps or len(jumps) >= many:
+    jumps = loss_jumps(loss, ratio)
+    if not jumps:
         return None
     top = max(jumps, key=lambda jump: jump.ratio)
     lasting = [j for j in jumps if not j.recovered and loss.tail > 1.2 * j.level]

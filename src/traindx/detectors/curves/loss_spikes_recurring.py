@@ -17,7 +17,9 @@ from traindx.core import Finding, Run, Severity, Skipped
 from traindx.detectors._spiking import loss_jumps
 from traindx.units import Detector
 
-DETECTOR = Detector(title="Loss spikes again and again", needs=("loss",), family="spikes")
+DETECTOR = Detector(
+    title="Loss spikes again and again", needs=("loss",), family="spikes", explains=("loss_spikes",)
+)
 
 
 def detect(
@@ -28,7 +30,7 @@ def detect(
         return Skipped(f"at least {points} values of the training loss")
     if case.surrogate:
         return Skipped("a loss that measures progress (RL and GAN losses do not)")
-    jumps = [jump for jump in loss_jumps(loss) if jump.ratio >= ratio]
+    jumps = loss_jumps(loss, ratio)
     if len(jumps) < many:
         return None
     sizes = np.array([jump.ratio for jump in jumps])
@@ -36,7 +38,7 @@ def detect(
     lasting = sum(not j.recovered and loss.tail > 1.2 * j.level for j in jumps)
     severity: Severity = "medium" if typical >= large or lasting else "low"
     gaps = np.diff([jump.step for jump in jumps])
-    every = f", about every {np.median(gaps):,.4g} steps" if gaps.size else ""
+    every = f", about every {np.median(gaps):,.4g} {loss.axis}s" if gaps.size else ""
     text = (
         f"{len(jumps)} spikes of the loss{every}; typically {typical:.3g} times their level, at most "
         f"{sizes.max():.3g} times ({lasting} not recovered)."

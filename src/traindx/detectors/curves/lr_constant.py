@@ -17,7 +17,6 @@ import numpy as np
 from traindx.case import Case
 from traindx.core import Finding, Run, Skipped
 from traindx.detectors._numbers import text, where
-from traindx.detectors._rates import rates
 from traindx.units import Detector
 
 DETECTOR = Detector(title="Learning rate constant", needs=("lr",), family="lr_schedule")
@@ -26,7 +25,7 @@ DETECTOR = Detector(title="Learning rate constant", needs=("lr",), family="lr_sc
 def detect(
     case: Case, *, tail: float = 0.8, tolerance: float = 1e-3, points: int = 8
 ) -> Finding | Skipped | None:
-    lr = rates(case)
+    lr = case.lr
     if lr is None or len(lr) < points:
         return Skipped(f"at least {points} values of the learning rate")
     rest = lr.y[int((1 - tail) * len(lr)) :]

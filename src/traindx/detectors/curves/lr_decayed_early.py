@@ -2,8 +2,9 @@
 
 Finds where the rate last stood above `low` of its peak. Seen when a quarter of the run or more lies
 beyond, the loss was falling steadily up to there (not just flattening out) and fast enough to gain
-`worth` of all its progress in the rest of the run, and from there on it stands still. When the rate is
-below a thousandth of its peak for that long but the loss had slowed down before, it is a sign only.
+`worth` of all its progress in the rest of the run, and from there on it stands still. Seen as well when
+the rate is below a thousandth of its peak for more than half of the run and the loss, neither near zero nor
+with good scores, stands still since. For a shorter part it is a sign only.
 
 Silent when the loss had flattened before the rate went, as it should, and when it goes on falling after;
 about smooth exponential decays, under which a loss that slows down may as well have converged; in
@@ -20,8 +21,9 @@ import numpy as np
 from traindx import signal
 from traindx.case import Case, Curve
 from traindx.core import Finding, Run, Skipped
+from traindx.detectors._frozen import moved
 from traindx.detectors._numbers import percent, text, where
-from traindx.detectors._rates import rates
+from traindx.detectors._progress import good_already
 from traindx.units import Detector
 
 DETECTOR = Detector(title="Learning rate decayed early", needs=("lr", "loss"), family="lr_schedule")
@@ -37,10 +39,12 @@ def detect(
     stopped: float = 0.15,
     sharp: float = 3.0,
     worth: float = 0.2,
+    half: float = 0.5,
+    left: float = 0.02,
     z: float = 4.0,
     points: int = 30,
 ) -> Finding | Skipped | None:
-    lr, loss = rates(case), case.loss
+    lr, loss = case.lr, case.loss
     if lr is None or loss is None or len(loss) < points or len(lr) < 8:
         return Skipped(f"the learning rate and at least {points} values of the loss")
     if case.surrogate or lr.axis != loss.axis:
@@ -64,11 +68,15 @@ def detect(
         return _finding(lr, loss, gone, peak, cut_short=True)
     idle = _left(lr, nothing * peak)
     if idle is not None and end - idle >= rest * (end - begin):
-        return _finding(lr, loss, idle, peak, cut_short=False)
+        wasted = end - idle > half * (end - begin) and loss.tail > left * loss.head > 0
+        stands = wasted and not good_already(case) and not moved(loss.after(idle), share=0.02, z=3.0)
+        return _finding(lr, loss, idle, peak, cut_short=False, stands=stands)
     return None
 
 
-def _finding(lr: Curve, loss: Curve, gone: float, peak: float, *, cut_short: bool) -> Finding:
+def _finding(
+    lr: Curve, loss: Curve, gone: float, peak: float, *, cut_short: bool, stands: bool = False
+) -> Finding:
     rate, end = lr.at(gone), float(loss.x[-1])
     share = percent((end - gone) / (end - float(loss.x[0])))
     fell = f"The learning rate fell to {text(rate)} ({percent(rate / peak)} of its peak) at {where(lr, gone)}"
@@ -76,16 +84,17 @@ def _finding(lr: Curve, loss: Curve, gone: float, peak: float, *, cut_short: boo
         f"{fell} while the loss was falling; since then, for {share} of the run, the loss stands still at "
         f"{text(loss.tail)}."
         if cut_short
-        else f"{fell}: the last {share} of the run were trained at next to nothing."
+        else f"{fell}: the last {share} of the run were trained at next to nothing"
+        + (f", and the loss stands still at {text(loss.tail)}." if stands else ".")
     )
     return Finding(
         text=told,
-        symptom="plateau" if cut_short else None,
-        severity="medium" if cut_short else "low",
+        symptom="plateau" if cut_short or stands else None,
+        severity="medium" if cut_short or stands else "low",
         step=gone,
         end=end,
         series=lr.name,
-        strength=1.0 if cut_short else 0.4,
+        strength=1.0 if cut_short or stands else 0.4,
         numbers={"lr_last": float(lr.y[-1]), "onset": gone},
         marks=(gone,),
     )
@@ -125,6 +134,8 @@ def fires() -> Iterator[Run]:
     yield run(
         {"lr": [1e-3] * 150 + [0.0] * 150, "loss": noisy(1.0 + 2.0 * np.exp(-np.arange(300) / 20), 0.02)}
     )
+    stepped = 0.05 * 0.5 ** (np.arange(300) // 8)
+    yield run({"lr": stepped, "loss": noisy(0.55 + 1.8 * np.exp(-np.arange(300) / 12), 0.05)})
 
 
 def silent() -> Iterator[Run]:

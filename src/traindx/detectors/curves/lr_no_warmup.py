@@ -16,8 +16,7 @@ import numpy as np
 from traindx.case import Case, Curve
 from traindx.core import Finding, Run, Skipped
 from traindx.detectors._numbers import text, where
-from traindx.detectors._rates import rates
-from traindx.detectors._settings import ADAPTIVE, optimizer_family, planned_steps
+from traindx.detectors._settings import ADAPTIVE, optimizer_family
 from traindx.units import Detector
 
 DETECTOR = Detector(
@@ -30,7 +29,7 @@ DETECTOR = Detector(
 def detect(
     case: Case, *, full: float = 0.9, early: float = 0.005, sgd: float = 0.3, unknown: float = 0.6
 ) -> Finding | Skipped | None:
-    lr = rates(case)
+    lr = case.lr
     warmup, ratio = case.number("warmup"), case.number("warmup_ratio")
     if lr is not None and len(lr) > 1 and lr.y[0] < full * lr.y[: max(2, len(lr) // 2)].max():
         return None
@@ -57,7 +56,7 @@ def detect(
 
 
 def _length(case: Case, lr: Curve) -> float:
-    return planned_steps(case) or float(lr.x[-1])
+    return case.planned_steps or float(lr.x[-1])
 
 
 def _from_the_start(case: Case, lr: Curve, early: float) -> bool:

@@ -20,7 +20,6 @@ from traindx import signal
 from traindx.case import Case
 from traindx.core import Finding, Run, Skipped
 from traindx.detectors._numbers import text, where
-from traindx.detectors._rates import rates
 from traindx.units import Detector
 
 DETECTOR = Detector(title="Learning rate restarts", needs=("lr",), family="lr_schedule")
@@ -29,7 +28,7 @@ DETECTOR = Detector(title="Learning rate restarts", needs=("lr",), family="lr_sc
 def detect(
     case: Case, *, factor: float = 2.0, points: int = 8, most: float = 0.1
 ) -> Finding | Skipped | None:
-    lr = rates(case)
+    lr = case.lr
     if lr is None or len(lr) < points:
         return Skipped(f"at least {points} values of the learning rate")
     peak = float(lr.y.max())

@@ -17,8 +17,6 @@ import numpy as np
 from traindx.case import Case
 from traindx.core import Finding, Run, Skipped
 from traindx.detectors._numbers import text, times, where
-from traindx.detectors._rates import rates
-from traindx.detectors._settings import planned_steps
 from traindx.units import Detector
 
 DETECTOR = Detector(title="Learning rate collapses at once", needs=("lr",), family="lr_schedule")
@@ -27,7 +25,7 @@ DETECTOR = Detector(title="Learning rate collapses at once", needs=("lr",), fami
 def detect(
     case: Case, *, factor: float = 100.0, early: float = 0.1, headway: float = 0.2, points: int = 20
 ) -> Finding | Skipped | None:
-    lr = rates(case)
+    lr = case.lr
     if lr is None or len(lr) < points or lr.axis == "epoch":
         return Skipped(f"at least {points} values of the learning rate, by steps")
     top = int(lr.y.argmax())
@@ -38,7 +36,7 @@ def detect(
     if high[-1] + 1 >= len(lr):
         return None
     gone = float(lr.x[high[-1] + 1])
-    horizon = max(early * max(planned_steps(case) or 0.0, end - begin), 0.0)
+    horizon = max(early * max(case.planned_steps or 0.0, end - begin), 0.0)
     if case.epoch_length and case.run.axis == "step":
         horizon = max(horizon, min(case.epoch_length, 0.5 * (end - begin)))
     if gone - begin > horizon or gone > begin + 0.5 * (end - begin):

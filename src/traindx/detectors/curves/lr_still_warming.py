@@ -16,7 +16,6 @@ import numpy as np
 from traindx.case import Case
 from traindx.core import Finding, Run, Skipped
 from traindx.detectors._numbers import percent, text, where
-from traindx.detectors._rates import rates
 from traindx.units import Detector
 
 DETECTOR = Detector(title="Still warming up at the end", needs=("lr",), family="warmup")
@@ -25,7 +24,7 @@ DETECTOR = Detector(title="Still warming up at the end", needs=("lr",), family="
 def detect(
     case: Case, *, growth: float = 1.5, reached: float = 0.98, points: int = 5
 ) -> Finding | Skipped | None:
-    lr = rates(case)
+    lr = case.lr
     if lr is None or len(lr) < points:
         return Skipped(f"at least {points} values of the learning rate")
     last = float(lr.y[-1])

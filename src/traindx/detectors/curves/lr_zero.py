@@ -17,7 +17,6 @@ from traindx.case import Case
 from traindx.core import Finding, Run, Skipped
 from traindx.detectors._learning import learns
 from traindx.detectors._numbers import percent, text
-from traindx.detectors._rates import groups, rates
 from traindx.units import Detector
 
 DETECTOR = Detector(title="Learning rate zero", needs=("lr",), family="lr_zero")
@@ -26,12 +25,12 @@ DETECTOR = Detector(title="Learning rate zero", needs=("lr",), family="lr_zero")
 def detect(
     case: Case, *, zero: float = 1e-12, share: float = 0.9, points: int = 5
 ) -> Finding | Skipped | None:
-    lr = rates(case)
+    lr = case.lr
     if lr is None or len(lr) < points:
         return Skipped(f"at least {points} values of the learning rate")
     none = np.abs(lr.y) < zero
     part = float(none.mean())
-    if part < share or any((group.y > zero).mean() > 1 - share for group in groups(case)):
+    if part < share or any((group.y > zero).mean() > 1 - share for group in case.lr_groups):
         return None
     if learns(case.loss):
         return None

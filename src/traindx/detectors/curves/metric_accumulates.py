@@ -1,4 +1,4 @@
-"""A logged loss is a running sum that is never reset, not what the model has.
+"""A logged loss is a running sum, not what the model has.
 
 A sum of positive losses starts at one of them and grows by about the same amount each time: a straight
 line through zero, or, while the true loss falls, a curve that bends down and never turns. Also seen:
@@ -55,7 +55,7 @@ def detect(
 
 
 def _seen(case: Case, curve: Curve, how: str) -> Finding:
-    words = f"{curve.name} {how}: a running sum that is not reset, not a loss."
+    words = f"{curve.name} {how}, not a mean."
     val = case.val_loss
     certain = False
     if val is not None and val.name != curve.name and len(val) >= 4:
@@ -95,7 +95,10 @@ def _line_through_zero(curve: Curve, straight: float, grows: float) -> str | Non
     if slope <= 0 or fit < straight or abs(at_start) > 0.06 * float(y[-1]) or x.size < 10:
         return None
     first, last = text(size * float(y[0])), text(size * float(y[-1]))
-    return f"grows along a straight line through zero (R2 {fit:.4f}), from {first} to {last}"
+    return (
+        f"grows along a straight line through zero (R2 {fit:.4f}), from {first} to {last}: a running sum "
+        "that is never reset"
+    )
 
 
 def _sum(curve: Curve, grows: float) -> str | None:
@@ -105,7 +108,10 @@ def _sum(curve: Curve, grows: float) -> str | None:
     if (steps < 0).any() or y[-1] < 2.0 * grows * y[0] or not _sums_up(y, steps):
         return None
     first, last = text(float(y[0])), text(float(y[-1]))
-    return f"never falls and starts at the size of one step up ({first}), reaching {last}"
+    return (
+        f"never falls and starts at the size of one step up ({first}), reaching {last}: a running sum "
+        "that is never reset"
+    )
 
 
 def _sums_up(y: FloatArray, steps: FloatArray) -> bool:
@@ -135,7 +141,10 @@ def _sawtooth(curve: Curve, least: int) -> str | None:
     if np.mean(climbs) < 0.8:
         return None
     first = float(curve.x[cuts[0]])
-    return f"climbs from nothing {lengths.size} times and is set back, first at {where(curve, first)}"
+    return (
+        f"climbs from the size of one step {lengths.size} times and is set back in between, first at "
+        f"{where(curve, first)}: a running sum, started anew each time"
+    )
 
 
 def fires() -> Iterator[Run]:

@@ -1,11 +1,11 @@
 """The loss became NaN from one step to the next, without any rise before it.
 
 A sign that tells causes apart: a bad sample, log(0), a division by zero or an fp16 overflow strike at
-once; an optimizer that overshoots mostly shows a rise before. Also seen when the very first value is
-NaN.
+once; an optimizer that overshoots mostly shows a rise before.
 
-Silent when the loss or the gradient norm rose before, and when the values are logged so rarely that a
-rise could have gone unseen (fewer than `least` values before the NaN, unless it is the first).
+Silent when the loss or the gradient norm rose before, when the values are logged so rarely that a rise
+could have gone unseen (fewer than `least` values before the NaN), and when the very first value is NaN
+(see nan_from_start).
 """
 
 from __future__ import annotations
@@ -26,13 +26,10 @@ def detect(case: Case, *, rise: float = 1.5, least: int = 10) -> Finding | Skipp
     loss = case.loss
     if loss is None:
         return Skipped("a training loss")
-    if not loss.broken:
+    if not loss.broken or not loss.finite[0]:
         return Skipped()
     onset = float(loss.series.steps[int(np.argmin(loss.finite))])
     before = loss.y[loss.x < onset]
-    if not loss.finite[0]:
-        text = f"The first logged loss, at {where(loss, onset)}, is not finite: 0 good values came before it."
-        return Finding(text, severity="low", step=onset, series=loss.name)
     if before.size < least:
         return Skipped(f"at least {least} finite values before the NaN")
     usual = float(np.median(before[:-3][-20:]))
@@ -52,7 +49,6 @@ def fires() -> Iterator[Run]:
     from traindx.sketch import decay, noisy, run
 
     yield run({"loss": [*noisy(decay(50, 2.0, 0.5), 0.05), *[float("nan")] * 20]})
-    yield run({"loss": [float("nan")] * 20})
 
 
 def silent() -> Iterator[Run]:
@@ -60,3 +56,4 @@ def silent() -> Iterator[Run]:
 
     yield run({"loss": [*decay(50, 2.0, 0.5), 0.9, 3.0, 40.0, *[float("nan")] * 20]})
     yield run({"loss": decay(50, 2.0, 0.5)})
+    yield run({"loss": [float("nan")] * 20})

@@ -1,9 +1,9 @@
 """The loss swings up and down far beyond its sampling noise.
 
-Two ways to see it. Curves with many points: a swing with a period of several points that noise of
-independent batches would not make. Curves of whole-epoch means, where batch noise has averaged out:
-point-to-point swings of `epoch_swing` of the level or more. The swings must be large against the level
-(`swing`) and against the progress made.
+Three ways to see it. Curves with many points: a swing with a period of several points that noise of
+independent batches would not make, or a turn at nearly every point. Curves of whole-epoch means, where
+batch noise has averaged out: swings from epoch to epoch of `epoch_swing` of the level or more. The swings
+must be large against the level (`swing`) and against the progress made.
 
 Silent for swings at the rhythm of the epoch or of learning-rate restarts, for reinforcement learning and
 GANs, and under 16 points (8 of epoch means).
@@ -34,7 +34,9 @@ def detect(
     level = abs(float(np.median(loss.y[len(loss) // 4 :])))
     if not level > 0:
         return None
-    found = _periodic(case, loss, p) or (_between_epochs(loss) if _restarts(case) is None else None)
+    found = _periodic(case, loss, p) or _alternating(loss)
+    if found is None and _restarts(case) is None:
+        found = _between_epochs(loss)
     if found is None:
         return None
     size, how, wanted = found[0] / level, found[1], swing if found[2] else epoch_swing
@@ -65,7 +67,15 @@ def _periodic(case: Case, loss: Curve, p: float) -> tuple[float, str, bool] | No
     for rhythm in (case.epoch_length, _restarts(case)):
         if rhythm and 0.8 < (period / rhythm if period > rhythm else rhythm / period) < 1.25:
             return None
-    return swing.amplitude, f"with a period of about {period:,.4g} steps", True
+    return swing.amplitude, f"with a period of about {period:,.4g} {loss.axis}s", True
+
+
+def _alternating(loss: Curve) -> tuple[float, str, bool] | None:
+    """Up and down from point to point: batch noise has no memory, an overshooting step turns each time."""
+    later = loss.y[len(loss) // 4 :]
+    if later.size < 16 or signal.autocorrelation(later) > -0.6:
+        return None
+    return float(np.median(np.abs(np.diff(later)))) / 2, "up and down from point to point", True
 
 
 def _between_epochs(loss: Curve) -> tuple[float, str, bool] | None:
@@ -78,11 +88,8 @@ def _between_epochs(loss: Curve) -> tuple[float, str, bool] | None:
     size = signal.noise(later)
     if often < 0.4 or (later.size < 10 and size < 0.3):
         return None
-    return (
-        float(np.expm1(min(2 * size, 50.0))) * float(np.exp(np.median(later))),
-        "from epoch to epoch",
-        False,
-    )
+    swing = float(np.quantile(np.abs(np.diff(loss.y[len(loss) // 4 :])), 0.7))
+    return swing, "from epoch to epoch", False
 
 
 def _restarts(case: Case) -> float | None:
@@ -90,7 +97,8 @@ def _restarts(case: Case) -> float | None:
     rate = case.lr
     if rate is None or len(rate) < 6:
         return None
-    peaks = rate.x[1:][np.diff(rate.y) > 0.2 * np.ptp(rate.y)]
+    begun = int(np.argmax(rate.y >= 0.8 * rate.y.max()))  # a warm-up is no restart
+    peaks = rate.x[begun + 1 :][np.diff(rate.y[begun:]) > 0.2 * np.ptp(rate.y)]
     return float(np.median(np.diff(peaks))) if peaks.size >= 2 else None
 
 
@@ -99,6 +107,7 @@ def fires() -> Iterator[Run]:
 
     swings = 1.0 + 0.6 * np.sin(np.arange(300) / 6.0)
     yield run({"loss": noisy(swings, 0.05)})
+    yield run({"loss": 5 + 4.0 * (-1.0) ** np.arange(200)})
     yield run({"loss": [2.2, 1.1, 2.0, 0.9, 2.4, 1.0, 2.1, 0.8, 2.2, 1.0, 2.3]}, axis="epoch")
 
 

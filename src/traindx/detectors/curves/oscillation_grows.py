@@ -1,11 +1,11 @@
 """The swings of the loss grow.
 
 The size of the deviations from the smooth level is compared between the first and the last part of the
-curve, relative to the level. Seen when it grew by `growth` or more, significantly, and ends large
-(`swing` of the level).
+curve: point-to-point jumps by quarters, or a swing with a period by thirds. Seen when it grew by `growth`
+or more and ends large (`swing` of the level).
 
-Silent when the level itself rises (divergence is told by itself), when swings shrink or stay, under 40
-points, for reinforcement learning and GANs, and for losses near zero where relative noise always grows.
+Silent when swings shrink or stay, when the loss itself fell below half (relative noise always grows
+there), under 40 points, for reinforcement learning and GANs.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from traindx import signal
-from traindx.case import Case
+from traindx.case import Case, Curve
 from traindx.core import Finding, Run, Severity, Skipped
 from traindx.units import Detector
 
@@ -30,24 +30,43 @@ def detect(
         return Skipped(f"at least {points} values of the training loss")
     if case.surrogate:
         return Skipped("a loss that measures progress (RL and GAN losses do not)")
-    parts = np.array_split(loss.y[len(loss) // 10 :], 4)
-    sizes = [signal.noise(part) for part in parts]
-    levels = [abs(float(np.median(part))) for part in parts]
-    early, late = max(min(sizes[:2]), 1e-300), sizes[3]
-    rising = sizes[3] > sizes[2] > sizes[1]
-    if not levels[3] > 0 or late / early < growth or not rising or late / levels[3] < swing:
+    seen = [
+        found
+        for found in (_jumps(loss), _swings(loss))
+        if found is not None and found[2] > 0 and found[1] >= max(growth * found[0], swing * found[2])
+    ]
+    if not seen:
         return None
-    if levels[3] < 0.5 * levels[0]:
-        return None
+    early, late, level = seen[0]
     severity: Severity = "medium" if late / early < 3 * growth else "high"
     text = (
         f"The swings of the loss grew {late / early:.3g} times, from {early:.3g} to {late:.3g}, "
-        f"{late / levels[3]:.0%} of its level."
+        f"{late / level:.0%} of its level."
     )
     onset = float(loss.x[len(loss) // 2])
     return Finding(
         text, "oscillation", severity, onset, float(loss.x[-1]), loss.name, numbers={"growth": late / early}
     )
+
+
+def _jumps(loss: Curve) -> tuple[float, float, float] | None:
+    """Noise from point to point, early and late, and the level at the end; None unless it rises."""
+    parts = np.array_split(loss.y[len(loss) // 10 :], 4)
+    sizes = [signal.noise(part) for part in parts]
+    levels = [abs(float(np.median(part))) for part in parts]
+    if not sizes[3] > sizes[2] > sizes[1] or levels[3] < 0.5 * levels[0]:
+        return None
+    return max(min(sizes[:2]), 1e-300), sizes[3], levels[3]
+
+
+def _swings(loss: Curve) -> tuple[float, float, float] | None:
+    """A swing with a period: its early and late size, and the level."""
+    values = loss.y if len(loss) <= 1000 else loss.coarse.median
+    swing = signal.oscillation(values)
+    if swing.p > 1e-3 or not swing.growth > 0:
+        return None
+    late = swing.amplitude * 2 * swing.growth / (1 + swing.growth)
+    return late / swing.growth, late, abs(float(np.median(values)))
 
 
 def fires() -> Iterator[Run]:
@@ -61,6 +80,8 @@ def fires() -> Iterator[Run]:
             + np.geomspace(0.01, 1.5, 60) * (-1.0) ** np.arange(60)
         }
     )
+    wave = 1.0 + np.geomspace(0.02, 0.8, 300) * np.sin(np.arange(300) / 3.0)
+    yield run({"loss": wave})
 
 
 def silent() -> Iterator[Run]:

@@ -2,13 +2,13 @@
 
 Finds the longest last stretch, at least `share` of the run, over which the loss fell by no more than
 `gain` of its level or by nothing that can be told from noise. Tells since when, at which level, how much
-of the start is left, and whether the validation loss stopped too.
+of the start is left, where its earlier course pointed, and whether the validation loss stopped too.
 
 From a curve alone a plateau cannot be told from convergence. So this is a sign; when more than `much` of
 the start is left it is worth knowing (low), never an alarm. Alarms need other evidence: a learning rate
 that decayed too early, a loss at chance level.
 
-Silent when the loss ended below `small` of its start, in the first 20 points, and for reinforcement
+Silent when the loss ended below `small` of its start, under `points` values, and for reinforcement
 learning and GANs.
 """
 
@@ -35,7 +35,7 @@ def detect(
     gain: float = 0.005,
     small: float = 0.1,
     much: float = 0.5,
-    points: int = 20,
+    points: int = 12,
 ) -> Finding | Skipped | None:
     loss = case.loss
     if loss is None:
@@ -61,11 +61,25 @@ def detect(
         both = "; the validation loss stopped too" if stopped else "; the validation loss moves on"
     text = (
         f"The loss stopped falling at {where(loss, since)}: {level:.4g} for the last "
-        f"{(loss.x[-1] - since) / span:.0%} of the run, {left:.0%} of its start is left{both}."
+        f"{(loss.x[-1] - since) / span:.0%} of the run, {left:.0%} of its start is left{both}"
+        f"{_reachable(loss, since, level)}."
     )
     numbers = {"last_value": level, "best_value": loss.best, "left": left}
     symptom = "plateau" if left > much and not good_already(case) else None
     return Finding(text, symptom, "low", since, float(loss.x[-1]), loss.name, 0.8, numbers)
+
+
+def _reachable(loss: Curve, since: float, level: float) -> str:
+    """How far the course before the standstill would have led, where that can be told."""
+    before = loss.x <= since
+    if int(before.sum()) < 12:
+        return ""
+    course = signal.decay(loss.x[before], loss.y[before])
+    if course is None or not course.high < level or course.high - course.low > 0.5 * abs(level):
+        return ""
+    return (
+        f"; its course until then pointed to {course.asymptote:.4g} ({course.low:.4g} to {course.high:.4g})"
+    )
 
 
 def _flat_since(curve: Curve, gain: float, share: float) -> float | None:

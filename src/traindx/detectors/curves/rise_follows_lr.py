@@ -18,7 +18,6 @@ from traindx import signal
 from traindx.case import Case, Curve
 from traindx.core import Finding, Run, Skipped
 from traindx.detectors._numbers import percent, text, where
-from traindx.detectors._rates import rates
 from traindx.units import Detector
 
 DETECTOR = Detector(title="Loss rises with the learning rate", needs=("loss", "lr"), family="lr_course")
@@ -32,7 +31,7 @@ def detect(
     near_peak: float = 0.8,
     points: int = 8,
 ) -> Finding | Skipped | None:
-    loss, lr = case.loss, rates(case)
+    loss, lr = case.loss, case.lr
     if loss is None or lr is None or len(loss) < points or len(lr) < 4:
         return Skipped(f"the learning rate and at least {points} values of the loss")
     if case.surrogate or loss.axis != lr.axis:

@@ -43,7 +43,8 @@ def detect(
         return Skipped(f"at least {points} values of a loss")
     if case.surrogate or not curve.y.min() > 0:
         return Skipped("a positive loss that measures progress")
-    fall = (curve.head - curve.tail) / curve.head
+    start = max(curve.head, float(curve.y[0]))
+    fall = (start - curve.tail) / start
     if starts_late(curve) or good_already(case) or not 0.02 < fall < far or curve.trend.p > 0.03:
         return None
     pace = _pace(case, curve)
@@ -58,13 +59,21 @@ def detect(
         else "low"
     )
     text = (
-        f"The loss fell only {fall:.0%}, from {curve.head:.4g} to {curve.tail:.4g}, at a steady pace; half "
-        f"of the rest would take {pace.runs_to_half:.1f} more runs of this length."
+        f"The loss fell only {fall:.0%}, from {start:.4g} to {curve.tail:.4g}, at a steady pace; half "
+        f"of the rest would take {_how_long(case, curve, pace.runs_to_half)}."
     )
-    numbers = {"first_value": curve.head, "last_value": curve.tail, "more_runs": pace.runs_to_half}
+    numbers = {"first_value": start, "last_value": curve.tail, "more_runs": pace.runs_to_half}
     return Finding(
         text, "slow_convergence", severity, float(curve.x[0]), float(curve.x[-1]), curve.name, 0.8, numbers
     )
+
+
+def _how_long(case: Case, curve: Curve, runs: float) -> str:
+    """Epochs where their length is known, else runs as long as this one."""
+    length = case.epoch_length if curve.axis == case.run.axis else None
+    if length:
+        return f"{runs * float(curve.x[-1] - curve.x[0]) / length:,.3g} more epochs"
+    return f"{runs:.1f} more runs of this length"
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from traindx import names
 from traindx.reading.textlog.clean import text
@@ -23,11 +24,16 @@ _PAIR = re.compile(
 )
 _WHOLE = re.compile(r"^([A-Za-z_][\w .\-/]{0,40}?)\s*(?:[:=]|\s:\s\w+\s=)\s*(\S.{0,120}?)\s*$")
 _FLAG = re.compile(r"--([A-Za-z][\w\-]{1,40})[ =]([^\s\-][^\s]{0,80})")
+_COUNT = r"(\d[\d,]*(?:\.\d+)?)\s*([KMB])?"
+_KIND = r"(non-?trainable[ _]|trainable[ _]|learnable[ _]|frozen[ _]|total[ _]|all[ _]|model[ _])?"
 _PARAMETERS = re.compile(
-    r"(?:(\d[\d,]*(?:\.\d+)?)\s*([KMB])?\s*(?:total |trainable |model )?param(?:eter)?s\b"
-    r"|param(?:eter)?s?(?: count)?\s*[:=]\s*(\d[\d,]*(?:\.\d+)?)\s*([KMB])?\b)",
-    re.I,
+    rf"{_COUNT}\s*{_KIND}param(?:eter)?s\b|{_KIND}param(?:eter)?s?(?: count)?\s*[:=]\s*{_COUNT}\b", re.I
 )
+_TRAINABLE_OF = re.compile(
+    rf"\b(?:trainable|learnable)\b[^\d\n]{{0,24}}{_COUNT}\s*(?:of|out of|/)\s*{_COUNT}\b", re.I
+)
+# `args: lr=0.1 batch_size=2`: a title before the pairs.
+_TITLE = re.compile(r"^[A-Za-z][\w \-]{0,30}:\s+(?=[A-Za-z_][\w.\-]*(?:=|:\s)\s*\S)")
 _BLANKS = re.compile(r"[ \t]{2,}")
 _CODE = re.compile(
     r"^\s*(?:def |class |import |from \S+ import|return\b|if |for |while |with |@|#|assert |print\(|self\.)"
@@ -46,12 +52,9 @@ def settings_in(region: bytes) -> dict[str, object]:
         line = _BLANKS.sub(" ", text(raw))
         stamp = _STAMP.match(line)
         body = _ORIGIN.sub("", line[stamp.end() :], count=1) if stamp else _BULLET.sub("", line, count=1)
-        if (
-            len(body) < 400
-            and (count := _parameter_count(body))
-            and count > float(str(found.get("model_parameters", 0)))
-        ):
-            found["model_parameters"] = count
+        for name, count in _parameter_counts(body) if len(body) < 400 else ():
+            if count > float(str(found.get(name, 0))):
+                found[name] = count
         if _looks_nested(body):
             found.update(nested_settings(raw))
         elif len(body) < 2000 and not _CODE.search(body):
@@ -92,8 +95,9 @@ def _line(body: str, found: dict[str, object]) -> None:
     if whole and not re.search(r"[:=|]", whole[2]):
         _keep(whole[1], whole[2], found)
         return
-    for key, value in _PAIR.findall(body)[:40]:
-        _keep(key, value, found)
+    for key, value in _PAIR.findall(_TITLE.sub("", body, count=1))[:40]:
+        if not (_PARAMETERS.search(body) and re.fullmatch("param(?:eter)?s", key, re.I)):
+            _keep(key, value, found)
 
 
 def _keep(key: str, value: str, found: dict[str, object]) -> None:
@@ -106,12 +110,18 @@ def _keep(key: str, value: str, found: dict[str, object]) -> None:
     found.setdefault(key.replace(" ", "_"), value.strip().strip("'\"").rstrip(","))
 
 
-def _parameter_count(body: str) -> int | None:
-    hit = _PARAMETERS.search(body)
-    if hit is None:
-        return None
-    digits, scale = (hit[1], hit[2]) if hit[1] else (hit[3], hit[4])
-    try:
-        return round(float(digits.replace(",", "")) * _SCALE[(scale or "").lower()])
-    except ValueError:
-        return None
+def _parameter_counts(body: str) -> Iterator[tuple[str, int]]:
+    """How many parameters a line says there are, in all and trainable; the frozen ones are not told."""
+    if hit := _TRAINABLE_OF.search(body):
+        yield "trainable_parameters", _count(hit[1], hit[2])
+        yield "model_parameters", _count(hit[3], hit[4])
+        return
+    for hit in _PARAMETERS.finditer(body):
+        kind = (hit[3] or hit[4] or "").lower()
+        if not kind.startswith(("non", "frozen")):
+            name = "trainable_parameters" if "able" in kind else "model_parameters"
+            yield name, _count(*(hit.group(1, 2) if hit[1] else hit.group(5, 6)))
+
+
+def _count(digits: str, scale: str | None) -> int:
+    return round(float(digits.replace(",", "")) * _SCALE[(scale or "").lower()])

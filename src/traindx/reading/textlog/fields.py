@@ -22,6 +22,8 @@ _BOUNDARY = re.compile(
 )
 _QUALIFIER = re.compile(rb"(?<=\w) ?\(([^()\x01]{1,20})\)$")
 _AGGREGATE = re.compile(rb"\b(avg|mean|average|max|min|std|sum)\(([\w/.]{1,40})\)$")
+# `|g|`, `||grad||`
+_NORM = re.compile(rb"(?:\|{1,2}|\xe2\x80\x96)[A-Za-z]{1,8}(?:\|{1,2}|\xe2\x80\x96)$")
 _MEANS = (b"(", b"(avg:", b"(avg", b"(mean:", b"(mean", b"(ave:")
 _SPREAD = (b"+", b"\xc2\xb1", b"+/-", b"+-")
 _COUNTER_BEHIND = re.compile(rb"(?:epoch|batch|iter|step)(?![A-Za-z_])")
@@ -66,7 +68,7 @@ def name_slots(skeleton: bytes) -> list[Slot]:
         slot.timed = after.startswith(TIME_UNIT)
         slot.prose = bool(_PROSE_END.search(before.rstrip()))
         bytes_unit = _BYTES_UNIT.match(after)
-        if bytes_unit and slot.name and names.understand(slot.name).metric == "gpu_mem":
+        if bytes_unit and slot.name and _is_memory(slot.name):
             binary = b"i" in bytes_unit[0]
             slot.factor = float((1024 if binary else 1000) ** _POWER[bytes_unit[0].strip()[:1].lower()])
             slot.name += " [bytes]"
@@ -74,6 +76,14 @@ def name_slots(skeleton: bytes) -> list[Slot]:
     _carry_splits(slots)
     _keep_apart(slots)
     return slots
+
+
+def _is_memory(name: str) -> bool:
+    """A memory whose own name tells no unit."""
+    told = names.understand(name).metric
+    return told == "gpu_mem" or (
+        told == "rss_bytes" and names.byte_factor(name) == 1.0 and "byte" not in name
+    )
 
 
 def _carry_splits(slots: list[Slot]) -> None:
@@ -112,7 +122,8 @@ def _keep_apart(slots: list[Slot]) -> None:
 def _name_one(before: bytes, after: bytes, slots: list[Slot], *, first: bool) -> Slot:
     previous = slots[-1] if slots else None
     if previous is not None:
-        before = _UNIT.sub(b"", before, count=1)
+        unit = _BYTES_UNIT if previous.name.endswith("[bytes]") else _UNIT
+        before = unit.sub(b"", before, count=1)
         related = _beside(before.strip(), after, previous, slots)
         if related is not None:
             return related
@@ -190,6 +201,8 @@ def _left_name(before: bytes, *, whole_line: bool) -> tuple[str, bool, float]:
         inner = [c.strip() for c in cell.strip(b"|").split(b"|")]
         if len(inner) == 1 and inner[0]:
             return text(inner[0]), True, 1.0
+    if (norm := _NORM.search(left)) and names.understand(text(norm[0])).metric == "grad_norm":
+        return text(norm[0]), keyed, 1.0
     left = _AGGREGATE.sub(rb"\1 \2", left)
     qualifier = _QUALIFIER.search(left)
     factor = _CLOCKS.get(qualifier[1].strip().lower(), 1.0) if qualifier else 1.0

@@ -11,6 +11,7 @@ from traindx.reading.textlog.numbers import floats
 from traindx.reading.textlog.shapes import CODE, Shape, find_roles, telling
 from traindx.reading.textlog.skeleton import BAR, NUMBER, pattern, skeletons, slot_count
 from traindx.reading.textlog.tables import Headed, by_header
+from traindx.reading.textlog.terms import name_terms
 
 _LONGEST = 8192
 _MAX_SLOTS = 300
@@ -52,7 +53,9 @@ def learn(sample: Sample, known: Sequence[Shape] = ()) -> list[Shape]:
 def _shapes(bone: bytes, where: list[int], sample: Sample) -> list[Shape]:
     if slot_count(bone) > _MAX_SLOTS:
         return []
-    groups = by_header(bone, name_slots(bone), where, sample.lines, sample.bones)
+    slots = name_slots(bone)
+    name_terms(bone.split(NUMBER), slots)
+    groups = by_header(bone, slots, where, sample.lines, sample.bones)
     shapes = [shape for group in groups if (shape := _shape(bone, group, sample)) is not None]
     for shape in shapes:
         shape.headers = tuple(group.header for group in groups if group.header)

@@ -12,7 +12,7 @@ from traindx.reading.textlog.fields import Slot, counter_of
 from traindx.reading.textlog.skeleton import NUMBER
 
 CODE = re.compile(
-    rb"\w\((?!s\)|ms\)|%\))|^\s*(?:def|class|import|from|return|if|for|while|@|#|//)\b|==|\+=|;\s*$"
+    rb"\w\((?!s\)|ms\)|%\))|^\s*(?:def|class|import|from|return|if|for|while|@|#|//)\b|(?<!=)==(?![=>])|\+=|;\s*$"
 )
 # Lines that tell of a change, not of a measurement: their numbers stand elsewhere too.
 _NEWS = re.compile(rb"(?i)\b(?:decreased|improved|improving|increased|did not improve)\b")

@@ -12,7 +12,9 @@ UNITS = (
     rb"it|its|x|X|ep|e|epochs?|iter|iters|steps?|batch|tok|px|Hz|W|C|d)"
 )
 _NUMBER = re.compile(
-    rb"(?:(?<![\w.@])(?<![A-Za-z]-)|(?<=[Ee]poch)|(?<=[Ss]tep)|(?<=[Ii]ter)|(?<=EPOCH)|(?<=STEP)|(?<=ITER))"
+    rb"(?:(?<![\w.@])(?<![A-Za-z]-)|(?<=[Ee]poch)|(?<=[Ss]tep)|(?<=[Ii]ter)|(?<=EPOCH)|(?<=STEP)|(?<=ITER)"
+    # `E3 loss`, `[12:00] E3`, but not the date of glog's `E0314 12:00:00`; `ep3`.
+    rb"|(?<=\nE)(?!\d{4} )|(?<=\] E)|(?<=\W[Ee]p)|(?<=\WEP))"
     rb"(?:(?<![\w.)\]])[-+])?"
     rb"(?>(?:\d{1,3}(?:,\d{3})+(?![\d,])(?:\.\d+)?|\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?"
     rb"|(?<!of )(?<!no )(?<!any )(?i:nan|infinity|inf)(?:\.0)?)"

@@ -1,0 +1,22 @@
+"""Numbers as people write them: one way for reports, remedies and reasons."""
+
+from __future__ import annotations
+
+import math
+
+
+def short(number: float | None) -> str:
+    """A number in about four digits: 0.0123, 1,250, 3e-4, NaN."""
+    if number is None:
+        return ""
+    if math.isnan(number):
+        return "NaN"
+    if math.isinf(number):
+        return "Inf" if number > 0 else "-Inf"
+    size = abs(number)
+    if size and (size < 1e-3 or size >= 1e7):
+        digits, _, power = f"{number:.2e}".partition("e")
+        return f"{digits.rstrip('0').rstrip('.')}e{int(power)}"
+    if number == int(number):
+        return f"{int(number):,}"
+    return f"{number:,.1f}" if size >= 999.95 else f"{number:.4g}"

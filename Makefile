@@ -4,12 +4,13 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: help demo test lint bench docs samples clean
+.PHONY: help demo test lint study bench docs samples clean
 
 help:
 	@echo "make demo     install, and show traindx on a training that went wrong"
 	@echo "make test     install, lint, check types, run the tests"
 	@echo "make lint     ruff and mypy only"
+	@echo "make study    the simulation study over a thousand runs of each shape"
 	@echo "make bench    the benchmarks (benchmarks/README.md)"
 	@echo "make docs     write the generated pages and pictures under docs/"
 	@echo "make samples  write tests/samples anew with the real libraries (installs them)"
@@ -39,6 +40,9 @@ lint: $(VENV)/.test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+study: $(VENV)/.test
+	TRAINDX_STUDY_RUNS=1000 $(BIN)/python -m pytest tests/test_simulation.py
 
 bench: $(VENV)/.bench
 	$(BIN)/python -m benchmarks

@@ -52,7 +52,7 @@ def detect(
     steps, levels = loss.coarse.step, loss.coarse.median
     since = int(levels.argmin())
     climb = signal.trend(steps[since:], levels[since:])
-    steady = climb.p < 0.01 or float((np.diff(levels[since:]) > 0).mean()) >= 0.7
+    steady = climb.p < 0.05 or float((np.diff(levels[since:]) > 0).mean()) >= 0.7
     plain = rise.ratio >= 2 and rise.lost >= 0.5
     sure = rise.z >= (z / 3 if plain and steady else z if climb.p < 0.01 else 2 * z)
     if not climb.slope > 0 or not sure or rise.mending:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from traindx import signal
-from traindx.case import Curve
+from traindx.case import Case, Curve
 
 if TYPE_CHECKING:
     from traindx.core import FloatArray
@@ -35,6 +36,20 @@ class Rise:
     mending: bool
     climbs: int
     from_first: bool
+
+
+_OBJECTIVE = frozenset("beta anneal annealing curriculum difficulty temperature horizon".split())
+
+
+def objective_changes(case: Case) -> bool:
+    """Whether a logged weight of the objective (a KL weight, a curriculum) rises by design."""
+    for name, series in case.run.series.items():
+        words = set(re.split(r"[^a-z]+", name.lower()))
+        if words & _OBJECTIVE or {"kl", "weight"} <= words:
+            values = series.values[np.isfinite(series.values)]
+            if values.size >= 3 and values[-1] > 1.2 * abs(values[0]) + 1e-12:
+                return True
+    return False
 
 
 def rise_of(curve: Curve) -> Rise | None:

@@ -58,15 +58,17 @@ def detect(
     if found is None:
         return Skipped("the number of classes, and a loss at rest" if classes is None else "a loss at rest")
     floor = _floor(found)
+    certain = accuracy is not None and accuracy >= right
     beside = f", with {text(100 * accuracy)} % of the answers right" if accuracy is not None else ""
     return Finding(
         f"The loss rests at {level:.4f}{beside}: softmax applied twice cannot get below ln(e + {found - 1}) "
         f"- 1 = {floor:.4f} with {found} classes.",
-        severity="low",
+        symptom="plateau" if certain else None,
+        severity="medium" if certain else "low",
         step=float(loss.x[-third.size]),
         end=float(loss.x[-1]),
         series=loss.name,
-        strength=1.0 if accuracy is not None and accuracy >= right else 0.6,
+        strength=1.0 if certain else 0.6,
         numbers={"classes": found, "floor": floor},
     )
 

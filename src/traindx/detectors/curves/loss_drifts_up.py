@@ -18,7 +18,7 @@ from traindx import signal
 from traindx.case import Case
 from traindx.core import Finding, Run, Severity, Skipped
 from traindx.detectors._numbers import where
-from traindx.detectors._rise import rise_of
+from traindx.detectors._rise import objective_changes, rise_of
 from traindx.units import Detector
 
 DETECTOR = Detector(
@@ -42,6 +42,8 @@ def detect(
         return Skipped("a loss that measures progress (RL and GAN losses do not)")
     if len(loss) < points:
         return Skipped(f"at least {points} values of the loss")
+    if objective_changes(case):
+        return Skipped("an objective that stays the same (a weight of it is logged and rises)")
     rise = rise_of(loss)
     if rise is None or rise.ratio < ratio or rise.climbs > 2:
         return None

@@ -16,7 +16,7 @@ from traindx.case import Case
 from traindx.core import Finding, Run, Severity, Skipped
 from traindx.detectors._chance import chance_near
 from traindx.detectors._numbers import where
-from traindx.detectors._rise import rise_of
+from traindx.detectors._rise import objective_changes, rise_of
 from traindx.units import Detector
 
 DETECTOR = Detector(title="Loss jumps to chance level", needs=("loss",), family="rise_to_chance")
@@ -30,6 +30,8 @@ def detect(
         return Skipped("at least 6 values of the training loss")
     if case.surrogate:
         return Skipped("a loss that measures progress (RL and GAN losses do not)")
+    if objective_changes(case):
+        return Skipped("an objective that stays the same (a weight of it is logged and rises)")
     rise = rise_of(loss)
     if rise is None or rise.z < 5 or not rise.end > 0:
         return None

@@ -48,7 +48,12 @@ def detect(
     for curve in curves:
         if not (curve.y >= 0).all() or not curve.y.max() > 0:
             continue
-        how = _line_through_zero(curve, straight, grows) or _sum(curve, grows) or _sawtooth(curve, least)
+        how = (
+            _line_through_zero(curve, straight, grows)
+            or _sum(curve, grows)
+            or _sawtooth(curve, least)
+            or _against_validation(case, curve)
+        )
         if how:
             return _seen(case, curve, how)
     return None
@@ -74,6 +79,20 @@ def _seen(case: Case, curve: Curve, how: str) -> Finding:
         strength=1.0 if certain else 0.7,
         numbers={"metric": curve.name, "first": float(curve.y[0]), "last": float(curve.y[-1])},
     )
+
+
+def _against_validation(case: Case, curve: Curve) -> str | None:
+    """A training loss that only ever rises while the validation loss falls far cannot be a mean."""
+    val = case.val_loss
+    if val is None or curve.name.startswith(("val/", "test/")) or len(val) < 6:
+        return None
+    levels = curve.coarse.median
+    rising = float((np.diff(levels) > 0).mean())
+    _, values = evaluations(val)
+    if rising < 0.95 or levels[-1] < 1.3 * levels[0] or last_level(values) > 0.5 * float(values[0]):
+        return None
+    first, last = text(float(levels[0])), text(float(levels[-1]))
+    return f"rises in {rising:.0%} of its stretches, from {first} to {last}: a sum"
 
 
 def _line_through_zero(curve: Curve, straight: float, grows: float) -> str | None:

@@ -101,7 +101,9 @@ def _rates(case: Case, findings: Iterable[Finding]) -> dict[str, str]:
         return {}
     usual = {f.id: float(f.numbers["lr_usual"]) for f in findings if "lr_usual" in f.numbers}
     low, high = usual.get("config_lr_low", 0.0), usual.get("config_lr_high", math.inf)
-    known = {"lr": short(rate), "lr_higher": short(round_down(max(rate * 10, low * 100)))}
+    known = {"lr": short(rate)}
+    if rate <= 0.05:
+        known["lr_higher"] = short(round_down(max(rate * 10, low * 100)))
     if case.lr is not None and len(case.lr):
         last = float(case.lr.y[-1])
         if rate > 2 * last and case.lr.y.argmax() < 0.8 * len(case.lr):

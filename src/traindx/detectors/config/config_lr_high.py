@@ -3,7 +3,7 @@
 Compares the highest logged rate (or the configured one) with the upper end of what is usual for the
 optimizer's family: 0.01 for Adam and its kin, 0.003 when adapters (LoRA) are trained, 0.001 when a
 pretrained model is, 0.001 for Lion, 1 for SGD and the rest (in proportion more for batches beyond 640).
-When the optimizer is not known only a rate above 1 counts, and below that nothing can be said; the
+When the optimizer is not known a rate above 0.2 counts, weakly, and below that nothing can be said; the
 trainers of Hugging Face and LLaMA Factory are taken to use AdamW, their default. The further above, the
 stronger the sign.
 
@@ -43,7 +43,7 @@ def detect(
     lion: float = 0.001,
     sgd: float = 1.0,
     large: float = 10.0,
-    unknown: float = 1.0,
+    unknown: float = 0.2,
 ) -> Finding | Skipped | None:
     rate = case.lr_value
     if rate is None:
@@ -63,7 +63,7 @@ def detect(
     elif family:
         limit, who = sgd * max(1.0, _samples(case) / 640), family
     else:
-        limit, who = unknown, "nearly any optimizer"
+        limit, who = unknown, "most optimizers (this one is not known)"
     if not rate > limit:
         return None if family else Skipped("the optimizer, in the configuration")
     default = "" if named or not family else ", the trainer's default"
@@ -72,7 +72,7 @@ def detect(
         f"for {who}{default} ({text(limit)}).",
         severity="low",
         series="lr" if case.lr is not None else None,
-        strength=strength(rate, limit, 10 * limit),
+        strength=strength(rate, limit, (10 if family else 50) * limit),
         numbers={"lr": rate, "lr_usual": limit},
     )
 
@@ -97,7 +97,7 @@ def silent() -> Iterator[Run]:
     from traindx.sketch import run
 
     yield run({}, settings={"lr": 0.01, "optimizer": "adam"})
-    yield run({}, settings={"lr": 0.6})
+    yield run({}, settings={"lr": 0.15})
     yield run({}, settings={"lr": 1.0, "optimizer": "adadelta"})
     yield run({}, settings={"lr": 3.2, "optimizer": "sgd", "batch_size": 256, "world_size": 32})
     biases = run({"lr": [0.08, 0.04, 0.01, 0.009], "lr/pg1": [0.001, 0.005, 0.01, 0.009]})

@@ -19,6 +19,7 @@ LAYERS = [
     ["examine"],
     ["readers", "detectors"],
     ["reading", "case", "sketch"],
+    ["curve"],
     ["signal", "names", "numbers", "units", "settings", "store"],
     ["core"],
     ["__init__"],

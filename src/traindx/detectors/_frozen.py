@@ -9,7 +9,8 @@ import numpy as np
 from traindx import signal
 from traindx.case import Case, Curve
 from traindx.core import Skipped
-from traindx.detectors._twins import NO_SURROGATE, steps_on
+from traindx.detectors._progress import NO_SURROGATE
+from traindx.detectors._twins import steps_on
 
 if TYPE_CHECKING:
     from traindx.core import FloatArray

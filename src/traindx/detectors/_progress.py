@@ -8,6 +8,17 @@ import numpy as np
 
 from traindx import signal
 from traindx.case import Case, Curve
+from traindx.core import Skipped
+
+NO_SURROGATE = "a loss that measures progress: in RL and GAN training it does not"
+
+
+def judged_loss(case: Case, points: int) -> Curve | Skipped:
+    """The training loss, if its course says something and it has points enough."""
+    loss = case.loss
+    if loss is None or len(loss) < points:
+        return Skipped(f"at least {points} values of the training loss")
+    return Skipped(NO_SURROGATE) if case.surrogate else loss
 
 
 @dataclass(frozen=True)

@@ -14,17 +14,11 @@ from traindx.case import Case, Curve
 if TYPE_CHECKING:
     from traindx.core import FloatArray
 
-NO_SURROGATE = "a loss that measures progress: in RL and GAN training it does not"
 # Validation metrics that tell how good the model is, the usual first.
 SCORES = ("accuracy", "map", "map50", "f1", "auc", "iou", "dice", "bleu", "rouge", "r2")
 _NEVER_ON_TRAIN = frozenset({"map", "map50", "bleu", "rouge"})
 _CLASS_COUNTS = (*range(2, 21), 50, 100, 200, 1000)
 ERRORS = ("perplexity", "bits_per_byte", "error", "wer", "cer", "mse", "rmse", "mae")
-
-
-def where(curve: Curve, step: float) -> str:
-    """A place on a curve in words: `epoch 5`, `step 12,500`, `row 7`."""
-    return f"{curve.axis} {step:,.10g}"
 
 
 def steps_on(curve: Curve, other: Curve) -> FloatArray:

@@ -28,6 +28,8 @@ def reasons_for_health(case: Case, examination: Examination) -> tuple[str, ...]:
     if not case.surrogate:
         reasons += _fell("The training loss", case.loss)
         reasons += _fell("The validation loss", case.val_loss)
+        if not reasons:
+            reasons += _rose("The accuracy", case.curve("accuracy") or case.val("accuracy"))
     else:
         reasons.append("The loss of this kind of training (RL, GAN) is a surrogate: it was not judged.")
         reasons += _rose("The reward", case.curve("reward"))

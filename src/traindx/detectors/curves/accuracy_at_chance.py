@@ -21,7 +21,8 @@ from traindx.case import Case, Curve
 from traindx.core import Finding, Run, Severity, Skipped
 from traindx.detectors._chance import chance_near
 from traindx.detectors._numbers import text
-from traindx.detectors._twins import NO_SURROGATE, class_count, last_level, shares, told_classes
+from traindx.detectors._progress import NO_SURROGATE
+from traindx.detectors._twins import class_count, last_level, shares, told_classes
 from traindx.units import Detector
 
 DETECTOR = Detector(title="Accuracy at chance", needs=("accuracy|val/accuracy|test/accuracy",), family="flat")

@@ -22,8 +22,8 @@ from traindx.case import Case, Curve
 from traindx.core import Finding, Run, Skipped
 from traindx.detectors._chance import chance_near
 from traindx.detectors._numbers import percent, text
-from traindx.detectors._progress import starts_late
-from traindx.detectors._twins import NO_SURROGATE, class_count, last_level, shares
+from traindx.detectors._progress import NO_SURROGATE, starts_late
+from traindx.detectors._twins import class_count, last_level, shares
 from traindx.units import Detector
 
 DETECTOR = Detector(

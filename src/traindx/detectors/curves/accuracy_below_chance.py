@@ -20,7 +20,8 @@ import numpy as np
 from traindx.case import Case
 from traindx.core import Finding, Run, Skipped
 from traindx.detectors._numbers import text
-from traindx.detectors._twins import NO_SURROGATE, last_level, shares, told_classes
+from traindx.detectors._progress import NO_SURROGATE
+from traindx.detectors._twins import last_level, shares, told_classes
 from traindx.units import Detector
 
 DETECTOR = Detector(

@@ -20,7 +20,8 @@ from traindx import signal
 from traindx.case import Case, Curve
 from traindx.core import Finding, Run, Skipped
 from traindx.detectors._numbers import strength, text
-from traindx.detectors._twins import NO_SURROGATE, shares, told_classes
+from traindx.detectors._progress import NO_SURROGATE
+from traindx.detectors._twins import shares, told_classes
 from traindx.units import Detector
 
 DETECTOR = Detector(title="Training accuracy low", needs=("accuracy",), family="fit")

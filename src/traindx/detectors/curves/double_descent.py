@@ -20,16 +20,15 @@ import numpy as np
 from traindx import signal
 from traindx.case import Case, Curve
 from traindx.core import Finding, Run, Skipped
-from traindx.detectors._numbers import strength, text
+from traindx.detectors._numbers import strength, text, where
+from traindx.detectors._progress import NO_SURROGATE
 from traindx.detectors._twins import (
-    NO_SURROGATE,
     evaluations,
     largest_rise,
     levels_at,
     running_median,
     steps_on,
     validation_curves,
-    where,
 )
 from traindx.units import Detector
 

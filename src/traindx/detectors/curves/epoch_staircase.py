@@ -23,8 +23,9 @@ import numpy as np
 from traindx import signal
 from traindx.case import Case, Curve
 from traindx.core import Finding, Run, Severity, Skipped
-from traindx.detectors._numbers import percent, strength, text
-from traindx.detectors._twins import NO_SURROGATE, evaluations, last_level, validation_curves, where
+from traindx.detectors._numbers import percent, strength, text, where
+from traindx.detectors._progress import NO_SURROGATE
+from traindx.detectors._twins import evaluations, last_level, validation_curves
 from traindx.units import Detector
 
 if TYPE_CHECKING:

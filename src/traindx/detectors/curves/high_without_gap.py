@@ -25,8 +25,8 @@ from traindx import signal
 from traindx.case import Case, Curve
 from traindx.core import Finding, Run, Severity, Skipped
 from traindx.detectors._numbers import percent, strength, text
-from traindx.detectors._progress import good_already, starts_late
-from traindx.detectors._twins import NO_SURROGATE, last_level, one_output, told_classes
+from traindx.detectors._progress import NO_SURROGATE, good_already, starts_late
+from traindx.detectors._twins import last_level, one_output, told_classes
 from traindx.units import Detector
 
 DETECTOR = Detector(title="Both losses high, no gap", needs=("loss", "val/loss"), family="fit")

@@ -18,7 +18,7 @@ import numpy as np
 from traindx.case import Case, Curve
 from traindx.core import Finding, Run, Skipped
 from traindx.detectors._chance import Chance, chance_near, exact_chance
-from traindx.detectors._progress import good_already, starts_late
+from traindx.detectors._progress import NO_SURROGATE, good_already, starts_late
 from traindx.units import Detector
 
 DETECTOR = Detector(
@@ -33,7 +33,7 @@ def detect(
     case: Case, *, tolerance: float = 0.01, flat: float = 0.02, steps: int = 20
 ) -> Finding | Skipped | None:
     if case.surrogate:
-        return Skipped("a loss that measures progress (RL and GAN losses do not)")
+        return Skipped(NO_SURROGATE)
     curve = case.loss if case.loss is not None and len(case.loss) >= 3 else case.val_loss
     if curve is None or len(curve) < 3:
         return Skipped("at least 3 values of a loss")

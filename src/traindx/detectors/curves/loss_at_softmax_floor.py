@@ -22,7 +22,8 @@ from traindx.case import Case, Curve
 from traindx.core import Finding, Run, Skipped
 from traindx.detectors._chance import chance_near
 from traindx.detectors._numbers import text
-from traindx.detectors._twins import NO_SURROGATE, class_count, last_level, shares
+from traindx.detectors._progress import NO_SURROGATE
+from traindx.detectors._twins import class_count, last_level, shares
 from traindx.units import Detector
 
 DETECTOR = Detector(title="Loss at the floor of a doubled softmax", needs=("loss",), family="softmax_floor")

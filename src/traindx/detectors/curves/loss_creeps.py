@@ -20,8 +20,7 @@ from traindx import signal
 from traindx.case import Case
 from traindx.core import Finding, Run, Skipped
 from traindx.detectors._numbers import percent
-from traindx.detectors._progress import starts_late
-from traindx.detectors._twins import NO_SURROGATE
+from traindx.detectors._progress import NO_SURROGATE, starts_late
 from traindx.units import Detector
 
 DETECTOR = Detector(title="Loss creeps downwards", needs=("loss",), family="creep")

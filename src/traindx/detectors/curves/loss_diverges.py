@@ -4,9 +4,9 @@ Compares the level at the end with the best level held before. Seen when the end
 best or higher, far outside the curve's noise, and half of the rise took less than `quick` of the run.
 Critical when the loss ends at or above its start; high otherwise.
 
-Silent when the loss falls again after the jump and has won back most of it (restarts of the learning
-rate, harder data), when it rose as far several times (it swings), for reinforcement learning and GANs,
-and under six points.
+Silent when the loss falls again after the jump and has won back most of it, or is on its way down and
+under three times its best (restarts of the learning rate, harder data, a hump at the start), when it rose
+as far several times (it swings), for reinforcement learning and GANs, and under six points.
 """
 
 from __future__ import annotations
@@ -15,9 +15,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from traindx.case import Case
+from traindx.case import Case, Curve
 from traindx.core import Finding, Run, Severity, Skipped
 from traindx.detectors._numbers import where
+from traindx.detectors._progress import judged_loss
 from traindx.detectors._rise import objective_changes, rise_of
 from traindx.units import Detector
 
@@ -32,13 +33,9 @@ DETECTOR = Detector(
 def detect(
     case: Case, *, ratio: float = 1.5, z: float = 5.0, quick: float = 0.15, points: int = 6
 ) -> Finding | Skipped | None:
-    loss = case.loss
-    if loss is None:
-        return Skipped("a training loss")
-    if case.surrogate:
-        return Skipped("a loss that measures progress (RL and GAN losses do not)")
-    if len(loss) < points:
-        return Skipped(f"at least {points} values of the loss")
+    loss = judged_loss(case, points)
+    if isinstance(loss, Skipped):
+        return loss
     if objective_changes(case):
         return Skipped("an objective that stays the same (a weight of it is logged and rises)")
     rise = rise_of(loss)
@@ -47,6 +44,8 @@ def detect(
     if rise.z < (z if rise.ratio < 5 else z / 2):
         return None
     if rise.from_first and _metric_improves(case):
+        return None
+    if rise.mending and rise.ratio < 3 and _falls(loss):
         return None
     worse = rise.end >= 0.95 * loss.head if loss.head > 0 else rise.lost >= 1
     if not worse and (rise.lost < 0.15 or (rise.mending and rise.lost < 0.5)):
@@ -62,6 +61,12 @@ def detect(
         text, "divergence", severity, rise.onset, float(loss.x[-1]), loss.name, numbers=numbers,
         marks=(rise.onset,),
     )  # fmt: skip
+
+
+def _falls(loss: Curve) -> bool:
+    """Whether the loss is on its way down at the end: a hump, not a jump that stays."""
+    early, late = np.array_split(loss.y[-max(4, len(loss) // 3) :], 2)
+    return bool(np.median(late) < 0.95 * np.median(early))
 
 
 def _metric_improves(case: Case) -> bool:
@@ -88,6 +93,7 @@ def silent() -> Iterator[Run]:
     from traindx.sketch import decay, noisy, run
 
     yield run({"loss": noisy(decay(120, 2.0, 0.5), 0.1)})
+    yield run({"loss": [0.63, 1.33, 2.05, 2.59, 2.13, 1.78, 1.61, 1.57, 1.48, 1.34, 1.29, 1.16]})
     back = [*decay(60, 2.0, 0.5), 3.0, *decay(60, 1.0, 0.4)]
     yield run({"loss": noisy(back, 0.03)})
     yield run({"loss": noisy(np.linspace(0.1, 5.0, 100), 0.1)}, traits=("gan",))

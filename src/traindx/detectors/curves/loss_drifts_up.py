@@ -18,6 +18,7 @@ from traindx import signal
 from traindx.case import Case
 from traindx.core import Finding, Run, Severity, Skipped
 from traindx.detectors._numbers import where
+from traindx.detectors._progress import judged_loss
 from traindx.detectors._rise import objective_changes, rise_of
 from traindx.units import Detector
 
@@ -35,13 +36,9 @@ def detect(
     quick: float = 0.15,
     points: int = 8,
 ) -> Finding | Skipped | None:
-    loss = case.loss
-    if loss is None:
-        return Skipped("a training loss")
-    if case.surrogate:
-        return Skipped("a loss that measures progress (RL and GAN losses do not)")
-    if len(loss) < points:
-        return Skipped(f"at least {points} values of the loss")
+    loss = judged_loss(case, points)
+    if isinstance(loss, Skipped):
+        return loss
     if objective_changes(case):
         return Skipped("an objective that stays the same (a weight of it is logged and rises)")
     rise = rise_of(loss)

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 
 from traindx.case import Case
 from traindx.core import Finding, Run, Severity, Skipped
-from traindx.detectors._progress import good_already, progress, starts_late
+from traindx.detectors._progress import good_already, judged_loss, progress, starts_late
 from traindx.units import Detector
 
 DETECTOR = Detector(
@@ -33,13 +33,9 @@ def detect(
     points: int = 8,
     steps: int = 20,
 ) -> Finding | Skipped | None:
-    loss = case.loss
-    if loss is None:
-        return Skipped("a training loss")
-    if case.surrogate:
-        return Skipped("a loss that measures progress (RL and GAN losses do not)")
-    if len(loss) < points:
-        return Skipped(f"at least {points} values of the loss")
+    loss = judged_loss(case, points)
+    if isinstance(loss, Skipped):
+        return loss
     if loss.axis == "step" and loss.x[-1] - loss.x[0] < steps:
         return Skipped(f"at least {steps} steps: fewer need not show in a loss")
     if starts_late(loss):

@@ -18,6 +18,7 @@ import numpy as np
 from traindx.case import Case
 from traindx.core import Finding, Run, Skipped
 from traindx.detectors._numbers import where
+from traindx.detectors._progress import judged_loss
 from traindx.units import Detector
 
 if TYPE_CHECKING:
@@ -27,11 +28,9 @@ DETECTOR = Detector(title="Loss frozen", needs=("loss",), family="flat", explain
 
 
 def detect(case: Case, *, points: int = 5, share: float = 0.2, digits: int = 4) -> Finding | Skipped | None:
-    loss = case.loss
-    if loss is None or len(loss) < points:
-        return Skipped(f"at least {points} values of the training loss")
-    if case.surrogate:
-        return Skipped("a loss that measures progress (RL and GAN losses do not)")
+    loss = judged_loss(case, points)
+    if isinstance(loss, Skipped):
+        return loss
     last = float(loss.y[-1])
     differs = np.flatnonzero(np.abs(loss.y - last) > 1e-9 * abs(last))
     first = int(differs[-1]) + 1 if differs.size else 0

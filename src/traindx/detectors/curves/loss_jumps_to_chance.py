@@ -16,6 +16,7 @@ from traindx.case import Case
 from traindx.core import Finding, Run, Severity, Skipped
 from traindx.detectors._chance import chance_near
 from traindx.detectors._numbers import where
+from traindx.detectors._progress import judged_loss
 from traindx.detectors._rise import objective_changes, rise_of
 from traindx.units import Detector
 
@@ -25,11 +26,9 @@ DETECTOR = Detector(title="Loss jumps to chance level", needs=("loss",), family=
 def detect(
     case: Case, *, tolerance: float = 0.01, below: float = 0.95, share: float = 0.1
 ) -> Finding | Skipped | None:
-    loss = case.loss
-    if loss is None or len(loss) < 6:
-        return Skipped("at least 6 values of the training loss")
-    if case.surrogate:
-        return Skipped("a loss that measures progress (RL and GAN losses do not)")
+    loss = judged_loss(case, 6)
+    if isinstance(loss, Skipped):
+        return loss
     if objective_changes(case):
         return Skipped("an objective that stays the same (a weight of it is logged and rises)")
     rise = rise_of(loss)

@@ -16,6 +16,7 @@ import numpy as np
 
 from traindx.case import Case
 from traindx.core import Finding, Run, Skipped
+from traindx.detectors._progress import judged_loss
 from traindx.units import Detector
 
 DETECTOR = Detector(title="Loss runs below zero without end", needs=("loss",), family="rise")
@@ -24,11 +25,9 @@ DETECTOR = Detector(title="Loss runs below zero without end", needs=("loss",), f
 def detect(
     case: Case, *, size: float = 1000.0, growth: float = 10.0, points: int = 5
 ) -> Finding | Skipped | None:
-    loss = case.loss
-    if loss is None or len(loss) < points:
-        return Skipped(f"at least {points} values of the training loss")
-    if case.surrogate:
-        return Skipped("a loss that measures progress (RL and GAN losses do not)")
+    loss = judged_loss(case, points)
+    if isinstance(loss, Skipped):
+        return loss
     last = loss.tail
     middle = float(np.median(loss.y[len(loss) // 3 : len(loss) // 2 + 1]))
     if last > -size or last > growth * min(middle, -1.0) / 2 or loss.y.argmin() < 0.8 * len(loss):

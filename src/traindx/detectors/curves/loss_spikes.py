@@ -17,6 +17,7 @@ import numpy as np
 from traindx.case import Case
 from traindx.core import Finding, Run, Severity, Skipped
 from traindx.detectors._numbers import where
+from traindx.detectors._progress import judged_loss
 from traindx.detectors._spiking import loss_jumps
 from traindx.units import Detector
 
@@ -26,11 +27,9 @@ DETECTOR = Detector(title="Loss spikes", needs=("loss",), family="spikes")
 def detect(
     case: Case, *, ratio: float = 1.5, large: float = 10.0, points: int = 30
 ) -> Finding | Skipped | None:
-    loss = case.loss
-    if loss is None or len(loss) < points:
-        return Skipped(f"at least {points} values of the training loss")
-    if case.surrogate:
-        return Skipped("a loss that measures progress (RL and GAN losses do not)")
+    loss = judged_loss(case, points)
+    if isinstance(loss, Skipped):
+        return loss
     jumps = loss_jumps(loss, ratio)
     if not jumps:
         return None

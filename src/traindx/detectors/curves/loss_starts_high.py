@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from traindx.case import Case
 from traindx.core import Finding, Run, Skipped
 from traindx.detectors._chance import known_chance
-from traindx.detectors._progress import starts_late
+from traindx.detectors._progress import NO_SURROGATE, starts_late
 from traindx.units import Detector
 
 _LANGUAGE = frozenset({"hf-trainer", "llamafactory"})
@@ -29,7 +29,7 @@ def detect(
     if loss is None or not len(loss):
         return Skipped("a training loss")
     if case.surrogate:
-        return Skipped("a loss that measures progress (RL and GAN losses do not)")
+        return Skipped(NO_SURROGATE)
     if starts_late(loss):
         return Skipped("the start of the training (the log begins in the middle)")
     first = float(loss.y[0])

@@ -20,7 +20,7 @@ import numpy as np
 from traindx.case import Case
 from traindx.core import Finding, Run, Series, Skipped
 from traindx.detectors._numbers import text
-from traindx.detectors._twins import NO_SURROGATE
+from traindx.detectors._progress import NO_SURROGATE
 from traindx.units import Detector
 
 DETECTOR = Detector(

@@ -16,7 +16,8 @@ from collections.abc import Iterator
 from traindx.case import Case
 from traindx.core import Finding, Run, Skipped
 from traindx.detectors._numbers import percent, strength, text, times
-from traindx.detectors._twins import NO_SURROGATE, shares, validation_curves
+from traindx.detectors._progress import NO_SURROGATE
+from traindx.detectors._twins import shares, validation_curves
 from traindx.units import Detector
 
 DETECTOR = Detector(title="Memorised, not validated", needs=("loss|accuracy",), family="memorising")

@@ -18,8 +18,9 @@ import numpy as np
 
 from traindx.case import Case, Curve
 from traindx.core import Finding, Run, Skipped
-from traindx.detectors._numbers import text
-from traindx.detectors._twins import NO_SURROGATE, evaluations, last_level, where
+from traindx.detectors._numbers import text, where
+from traindx.detectors._progress import NO_SURROGATE
+from traindx.detectors._twins import evaluations, last_level
 from traindx.units import Detector
 
 if TYPE_CHECKING:

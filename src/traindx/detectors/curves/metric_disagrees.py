@@ -21,17 +21,9 @@ import numpy as np
 from traindx import signal
 from traindx.case import Case, Curve
 from traindx.core import Finding, Run, Severity, Skipped
-from traindx.detectors._numbers import percent, strength, text
-from traindx.detectors._twins import (
-    NO_SURROGATE,
-    class_count,
-    last_level,
-    levels_at,
-    shares,
-    steps_on,
-    turn_of,
-    where,
-)
+from traindx.detectors._numbers import percent, strength, text, where
+from traindx.detectors._progress import NO_SURROGATE
+from traindx.detectors._twins import class_count, last_level, levels_at, shares, steps_on, turn_of
 from traindx.units import Detector
 
 DETECTOR = Detector(

@@ -20,8 +20,7 @@ from traindx.case import Case
 from traindx.core import Finding, Run, Skipped
 from traindx.detectors._frozen import frozen_from
 from traindx.detectors._numbers import percent
-from traindx.detectors._progress import good_already, starts_late
-from traindx.detectors._twins import NO_SURROGATE
+from traindx.detectors._progress import NO_SURROGATE, good_already, starts_late
 from traindx.units import Detector
 
 DETECTOR = Detector(title="Only the training loss moves", needs=("loss", "val/loss"), family="creep")

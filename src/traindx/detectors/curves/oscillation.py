@@ -18,6 +18,7 @@ import numpy as np
 from traindx import signal
 from traindx.case import Case, Curve
 from traindx.core import Finding, Run, Severity, Skipped
+from traindx.detectors._progress import NO_SURROGATE
 from traindx.units import Detector
 
 DETECTOR = Detector(title="Loss oscillates", needs=("loss",), family="swings", explains=("plateau",))
@@ -30,7 +31,7 @@ def detect(
     if loss is None or len(loss) < 8 or (loss.axis != "epoch" and len(loss) < 16):
         return Skipped("at least 16 values of the training loss (8 of epoch means)")
     if case.surrogate:
-        return Skipped("a loss that measures progress (RL and GAN losses do not)")
+        return Skipped(NO_SURROGATE)
     level = abs(float(np.median(loss.y[len(loss) // 4 :])))
     if not level > 0:
         return None

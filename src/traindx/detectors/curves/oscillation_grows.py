@@ -17,6 +17,7 @@ import numpy as np
 from traindx import signal
 from traindx.case import Case, Curve
 from traindx.core import Finding, Run, Severity, Skipped
+from traindx.detectors._progress import judged_loss
 from traindx.units import Detector
 
 DETECTOR = Detector(title="Growing swings", needs=("loss",), family="swings", explains=("plateau",))
@@ -25,11 +26,9 @@ DETECTOR = Detector(title="Growing swings", needs=("loss",), family="swings", ex
 def detect(
     case: Case, *, growth: float = 3.0, swing: float = 0.3, points: int = 40
 ) -> Finding | Skipped | None:
-    loss = case.loss
-    if loss is None or len(loss) < points:
-        return Skipped(f"at least {points} values of the training loss")
-    if case.surrogate:
-        return Skipped("a loss that measures progress (RL and GAN losses do not)")
+    loss = judged_loss(case, points)
+    if isinstance(loss, Skipped):
+        return loss
     seen = [
         found
         for found in (_jumps(loss), _swings(loss))

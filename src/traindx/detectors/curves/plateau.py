@@ -22,7 +22,7 @@ from traindx import signal
 from traindx.case import Case, Curve
 from traindx.core import Finding, Run, Skipped
 from traindx.detectors._numbers import where
-from traindx.detectors._progress import good_already, starts_late
+from traindx.detectors._progress import good_already, judged_loss, starts_late
 from traindx.units import Detector
 
 DETECTOR = Detector(title="Loss stopped falling", needs=("loss",), family="plateau")
@@ -37,13 +37,9 @@ def detect(
     much: float = 0.5,
     points: int = 12,
 ) -> Finding | Skipped | None:
-    loss = case.loss
-    if loss is None:
-        return Skipped("a training loss")
-    if case.surrogate:
-        return Skipped("a loss that measures progress (RL and GAN losses do not)")
-    if len(loss) < points:
-        return Skipped(f"at least {points} values of the loss")
+    loss = judged_loss(case, points)
+    if isinstance(loss, Skipped):
+        return loss
     fall = loss.head - loss.tail
     left = loss.tail / loss.head if loss.head > 0 else 1.0
     since = _flat_since(loss, gain, share)

@@ -15,8 +15,7 @@ import numpy as np
 
 from traindx.case import Case
 from traindx.core import Finding, Run, Severity, Skipped
-from traindx.detectors._numbers import text
-from traindx.detectors._twins import where
+from traindx.detectors._numbers import text, where
 from traindx.units import Detector
 
 DETECTOR = Detector(title="Validation loss NaN or Inf", needs=("val/loss",), family="nonfinite")

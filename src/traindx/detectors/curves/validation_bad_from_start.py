@@ -22,8 +22,9 @@ import numpy as np
 
 from traindx.case import Case, Curve
 from traindx.core import Finding, Run, Skipped
-from traindx.detectors._numbers import percent, strength, text, times
-from traindx.detectors._twins import NO_SURROGATE, class_count, evaluations, last_level, shares, where
+from traindx.detectors._numbers import percent, strength, text, times, where
+from traindx.detectors._progress import NO_SURROGATE
+from traindx.detectors._twins import class_count, evaluations, last_level, shares
 from traindx.units import Detector
 
 DETECTOR = Detector(

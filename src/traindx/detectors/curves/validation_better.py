@@ -21,7 +21,8 @@ from traindx import signal
 from traindx.case import Case
 from traindx.core import Finding, Run, Skipped
 from traindx.detectors._numbers import percent, strength, text
-from traindx.detectors._twins import NO_SURROGATE, evaluations, steps_on
+from traindx.detectors._progress import NO_SURROGATE
+from traindx.detectors._twins import evaluations, steps_on
 from traindx.units import Detector
 
 DETECTOR = Detector(

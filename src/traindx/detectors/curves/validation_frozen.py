@@ -21,7 +21,8 @@ from traindx.case import Case
 from traindx.core import Finding, Run, Skipped
 from traindx.detectors._frozen import digits_told, frozen_from, moved
 from traindx.detectors._numbers import text, where
-from traindx.detectors._twins import NO_SURROGATE, steps_on
+from traindx.detectors._progress import NO_SURROGATE
+from traindx.detectors._twins import steps_on
 from traindx.units import Detector
 
 DETECTOR = Detector(

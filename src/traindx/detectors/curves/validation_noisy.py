@@ -20,7 +20,8 @@ from traindx import signal
 from traindx.case import Case, Curve
 from traindx.core import Finding, Run, Skipped
 from traindx.detectors._numbers import percent, strength, text
-from traindx.detectors._twins import NO_SURROGATE, SCORES, evaluations, score, shares
+from traindx.detectors._progress import NO_SURROGATE
+from traindx.detectors._twins import SCORES, evaluations, score, shares
 from traindx.units import Detector
 
 DETECTOR = Detector(

@@ -23,9 +23,9 @@ import numpy as np
 
 from traindx.case import Case, Curve
 from traindx.core import Finding, Run, Severity, Skipped
-from traindx.detectors._numbers import percent, strength, text, times
+from traindx.detectors._numbers import percent, strength, text, times, where
+from traindx.detectors._progress import NO_SURROGATE
 from traindx.detectors._twins import (
-    NO_SURROGATE,
     SCORES,
     Turn,
     evaluations,
@@ -36,7 +36,6 @@ from traindx.detectors._twins import (
     steps_on,
     turn_of,
     validation_curves,
-    where,
 )
 from traindx.units import Detector
 

@@ -2,7 +2,8 @@
 
 The share of the time per step that is spent waiting for the loader. Seen when it is `share` or more at
 three quarters of the logged points at least: the first batch of an epoch always waits and does not count.
-When a wait exceeds its step, waits are taken as not included in the step's time.
+When a wait exceeds its step, waits are taken as not included in the step's time. Waits under `brief`
+seconds a step are worth knowing (low): in toy trainings nearly everything is overhead.
 
 Silent when the wait is short or shows at some points only.
 """
@@ -23,7 +24,13 @@ DETECTOR = Detector(title="Waiting for data", needs=("data_wait_s", "step_s"), f
 
 
 def detect(
-    case: Case, *, share: float = 0.3, large: float = 0.6, mostly: float = 0.25, points: int = 10
+    case: Case,
+    *,
+    share: float = 0.3,
+    large: float = 0.6,
+    mostly: float = 0.25,
+    brief: float = 0.005,
+    points: int = 10,
 ) -> Finding | Skipped | None:
     wait, step = case.curve("data_wait_s"), case.curve("step_s")
     if wait is None or step is None:
@@ -44,7 +51,7 @@ def detect(
         text=f"{percent(part)} of the time per step is spent waiting for data: "
         f"{text(float(np.median(waits)))} of {text(whole)} s.",
         symptom="slow_training",
-        severity="medium",
+        severity="medium" if float(np.median(waits)) >= brief else "low",
         step=float(steps[0]),
         series=wait.name,
         strength=strength(part, share, large),

@@ -22,6 +22,10 @@ $(VENV)/.base: pyproject.toml constraints.txt
 	$(PIP) -e .
 	touch $@
 
+$(VENV)/.torch: $(VENV)/.base
+	$(PIP) -e '.[torch]'
+	touch $@
+
 $(VENV)/.test: $(VENV)/.base
 	$(PIP) -e '.[test]'
 	touch $@
@@ -30,7 +34,7 @@ $(VENV)/.bench: $(VENV)/.test
 	$(PIP) -e '.[bench]'
 	touch $@
 
-demo: $(VENV)/.base
+demo: $(VENV)/.torch
 	$(BIN)/traindx demo
 
 test: lint

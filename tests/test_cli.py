@@ -297,13 +297,6 @@ def test_ctrl_c_is_quiet() -> None:
     assert (out.strip(), err.strip()) == (b"", b"")
 
 
-def test_the_demo_finds_the_nan() -> None:
-    result = call("demo")
-    assert result.exit_code == 0, result.output
-    assert "→ NaN" in result.output
-    assert MARK in result.output
-
-
 SAMPLES = Path(__file__).parent / "samples"
 
 

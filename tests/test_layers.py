@@ -13,8 +13,9 @@ SRC = Path(__file__).parents[1] / "src" / "traindx"
 # Highest first. A part imports only parts that stand lower; parts of one line do not know each other.
 LAYERS = [
     ["__main__"],
-    ["cli", "serve", "mcp"],
+    ["cli", "serve", "mcp", "notebook"],
     ["report", "trial", "engine"],
+    ["record"],
     ["find", "knowledge"],
     ["examine"],
     ["readers", "detectors"],
@@ -22,12 +23,17 @@ LAYERS = [
     ["curve"],
     ["signal", "names", "numbers", "units", "settings", "store"],
     ["core"],
-    ["__init__"],
+    ["__init__", "demo"],
 ]
 # These run inside somebody's training and must never load the diagnosis.
 APART = {"record": {"store"}, "intervene": {"store"}, "integrations": {"store", "record", "intervene"}}
-# The one call upwards: `Diagnosis.to_dict` gives what the JSON report holds, loaded when it is called.
-UPWARDS = {("core.py", "traindx.report.diagnosis_json")}
+# The few calls upwards, loaded when they are called: a diagnosis as plain data and in a notebook; the
+# diagnosis of a recording, asked for by the script that makes it.
+UPWARDS = {
+    ("core.py", "traindx.report.diagnosis_json"),
+    ("core.py", "traindx.report.notebook"),
+    ("record/watch.py", "traindx.engine"),
+}
 RANK = {part: number for number, parts in enumerate(LAYERS) for part in parts}
 
 

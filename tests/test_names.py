@@ -223,3 +223,56 @@ def test_malformed_overrides_say_what_is_wanted() -> None:
 def test_words_inside_words_mark_nothing(raw: str) -> None:
     (named,) = names.assign([Candidate(raw, None, 50)], {})
     assert (named.goal, named.floor) == ("lower", 0.0)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("grad_norm/layer4.1.conv2", "activation_zero_share/relu1", "update_ratio/fc", "grad_nonfinite/a"),
+        *(
+            "printed/loss",
+            "observed/val/loss",
+            "logged/lr",
+            "loss/rank1",
+            "val/loss/rank12",
+            "loss/rank1@mean",
+        ),
+    ],
+)
+def test_layers_ranks_and_second_tellings_stand_aside(name: str) -> None:
+    assert names.aside(name)
+
+
+@pytest.mark.parametrize(
+    "name", ["loss", "val/loss", "grad_norm", "loss/box", "rank1", "lr/group1", "input/mean"]
+)
+def test_curves_of_the_run_do_not(name: str) -> None:
+    assert not names.aside(name)
+
+
+def test_canonical_is_the_name_of_a_column_alone() -> None:
+    assert names.canonical("valTop1Acc") == "val/accuracy"
+    assert names.canonical("train_loss_epoch") == "loss"
+    assert names.canonical("optimizer_s") == "optimizer_s"
+    for metric in names.METRICS:
+        assert names.canonical(metric) == metric
+
+
+def test_given_names_are_kept_and_come_first() -> None:
+    columns = [
+        Candidate("loss", points=900),
+        Candidate("train loss", points=5, given="loss"),
+        Candidate("time", points=5, rising=True, given="step_s"),
+        Candidate("x", points=5, given="grad_norm/total"),
+    ]
+    assert [named.name for named in names.assign(columns, {})] == [
+        "loss/loss",
+        "loss",
+        "step_s",
+        "grad_norm/total",
+    ]
+
+
+def test_plain_is_the_name_before_another_took_it() -> None:
+    found = names.assign([Candidate("loss", points=9), Candidate("Loss (avg)@mean", points=9)], {})
+    assert [(named.name, named.plain) for named in found] == [("loss", "loss"), ("loss@mean", "loss")]

@@ -13,8 +13,8 @@ import traindx
 def test_the_list_is_sorted_and_complete() -> None:
     assert sorted(traindx.__all__) == list(traindx.__all__)
     assert sorted(traindx.__all__) == dir(traindx)
-    nouns = "Check Diagnosis Event Evidence Finding Fix Hypothesis Note Problem Reading Run Series"
-    assert traindx.__all__ == [*nouns.split(), "__version__", "diagnose", "read"]
+    nouns = "Check Diagnosis Event Evidence Finding Fix Hypothesis Note Problem Reading Run Series Watch"
+    assert traindx.__all__ == [*nouns.split(), "__version__", "diagnose", "log", "read", "watch"]
 
 
 @pytest.mark.parametrize("name", traindx.__all__)

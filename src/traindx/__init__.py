@@ -21,6 +21,9 @@ if TYPE_CHECKING:
         Series,
     )
     from traindx.engine import diagnose, read
+    from traindx.notebook import load_ipython_extension as load_ipython_extension
+    from traindx.notebook import unload_ipython_extension as unload_ipython_extension
+    from traindx.record.watch import Watch, log, watch
 
 __version__ = "0.1.0"
 
@@ -37,9 +40,14 @@ _HOMES = {
     "Reading": "core",
     "Run": "core",
     "Series": "core",
+    "Watch": "record.watch",
     "diagnose": "engine",
+    "log": "record.watch",
     "read": "engine",
+    "watch": "record.watch",
 }
+# What `%load_ext traindx` and `%unload_ext traindx` look for.
+_HOOKS = {"load_ipython_extension": "notebook", "unload_ipython_extension": "notebook"}
 
 __all__ = [
     "Check",
@@ -54,15 +62,19 @@ __all__ = [
     "Reading",
     "Run",
     "Series",
+    "Watch",
     "__version__",
     "diagnose",
+    "log",
     "read",
+    "watch",
 ]
 
 
 def __getattr__(name: str) -> object:
-    if name in _HOMES:
-        return getattr(import_module(f"traindx.{_HOMES[name]}"), name)
+    home = _HOMES.get(name) or _HOOKS.get(name)
+    if home is not None:
+        return getattr(import_module(f"traindx.{home}"), name)
     raise AttributeError(f"module 'traindx' has no attribute {name!r}")
 
 

@@ -9,6 +9,7 @@ from functools import cached_property
 
 from traindx.core import Run
 from traindx.curve import Curve as Curve
+from traindx.names import aside
 
 # The scopes a curve may be logged under, the most telling first.
 _SCOPES = ("", "@step", "@epoch", "@mean", "@batch", "@bar")
@@ -98,9 +99,14 @@ class Case:
         return first
 
     @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The names of its series but those of layers and further ranks, and what was told twice."""
+        return tuple(name for name in self.run.series if not aside(name))
+
+    @cached_property
     def lr_groups(self) -> list[Curve]:
         """The logged rates of further parameter groups."""
-        names = [name for name in self.run.series if name != "lr" and _RATE.search(name.lower())]
+        names = [name for name in self.names if name != "lr" and _RATE.search(name.lower())]
         found = [self.curve(name) for name in names]
         return [curve for curve in found if curve is not None and len(curve)]
 

@@ -226,3 +226,16 @@ class Diagnosis:
         from traindx.report.diagnosis_json import diagnosis_dict
 
         return diagnosis_dict(self)
+
+    def _repr_html_(self) -> str:
+        """How notebooks show it."""
+        from traindx.report.notebook import html
+
+        return html(self)
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        """How IPython shows it on a terminal, and keeps it as text in a notebook's file."""
+        from traindx.report.notebook import text
+
+        del cycle
+        printer.text(text(self))

@@ -16,18 +16,25 @@ def read(*paths: str | os.PathLike[str], mapping: Mapping[str, str] | None = Non
     """Every training run in the given files and folders; '-' is standard input."""
     from traindx.find import find_runs
 
-    return find_runs([str(path) for path in paths], mapping=mapping)
+    return find_runs([os.fspath(path) for path in paths], mapping=mapping)
 
 
 def diagnose(
-    what: Run | str | os.PathLike[str], *, thresholds: Mapping[str, Mapping[str, Threshold]] | None = None
+    what: Run | str | os.PathLike[str] | None = None,
+    *,
+    thresholds: Mapping[str, Mapping[str, Threshold]] | None = None,
 ) -> Diagnosis:
-    """What is wrong with a run (or with the only run of a file or folder), how surely, and what to do."""
+    """What is wrong with a run (or with the only run of a file or folder), how surely, and what to do.
+
+    Without a run: with what this process has recorded, by `traindx.watch` or under `traindx run`.
+    """
     from traindx.examine import examine
     from traindx.knowledge.judge import judge
 
     if thresholds:
         _check(thresholds)
+    if what is None:
+        what = recording_here()
     case = Case(what if isinstance(what, Run) else only_run(what))
     with np.errstate(all="ignore"):  # logs hold numbers near the ends of the range
         return judge(case, examine(case, thresholds))
@@ -44,8 +51,21 @@ def _check(thresholds: Mapping[str, Mapping[str, Threshold]]) -> None:
         raise ValueError("; ".join(wrong))
 
 
+def recording_here() -> os.PathLike[str]:
+    """What this process records, or has recorded last."""
+    from traindx.record.watch import latest
+
+    found = latest()
+    if found is None:
+        raise ValueError(
+            "nothing was recorded in this process: call traindx.watch() before the training, or give a path."
+        )
+    return found
+
+
 def only_run(path: str | os.PathLike[str]) -> Run:
     """The run of a path that holds exactly one."""
+    path = os.fspath(path)
     reading = read(path)
     if len(reading.runs) == 1:
         return reading.runs[0]

@@ -11,6 +11,7 @@ import importlib
 import os
 import pkgutil
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import click
@@ -41,7 +42,7 @@ class Commands(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
-            if sys.stdout is None:
+            if sys.stdout is None and sys.argv[1:2] != ["run"]:
                 raise Failure("standard output is closed: there is nowhere to show the result.")
             result = super().invoke(ctx)
             _flush()
@@ -64,7 +65,8 @@ class Commands(click.Group):
 
 def _flush() -> None:
     try:
-        sys.stdout.flush()
+        if sys.stdout is not None:
+            sys.stdout.flush()
     except BrokenPipeError:
         raise
     except OSError as error:
@@ -92,4 +94,11 @@ def cli() -> None:
 
 def main() -> None:
     """The entry point of the command `traindx`."""
-    cli(prog_name="traindx")
+    afterwards: list[Callable[[], None]] = []
+    try:
+        cli(prog_name="traindx", obj=afterwards)
+    except SystemExit as end:
+        if end.code or not afterwards:
+            raise
+    # A program of the user's runs out here: what it raises is not ours to catch.
+    afterwards.pop()()

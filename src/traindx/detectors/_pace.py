@@ -16,6 +16,8 @@ THROUGHPUT = ("tokens_per_s", "samples_per_s", "steps_per_s", "throughput", "mfu
 TIMES = ("step_s", "epoch_s")
 # The first steps hold compilation, allocation and the filling of queues.
 _FIRST_SHARE = 0.02
+# A curve of so many points tells the speed better than the throughput at a few.
+_WELL_KNOWN = 24
 
 
 def settled(curve: Curve) -> tuple[FloatArray, FloatArray]:
@@ -27,13 +29,14 @@ def settled(curve: Curve) -> tuple[FloatArray, FloatArray]:
 
 def speed(case: Case) -> tuple[Curve, FloatArray, FloatArray] | None:
     """The curve that tells the speed, its steps, and the speed there (more is faster)."""
-    for name in (*THROUGHPUT, *TIMES):
-        curve = case.curve(name)
-        if curve is None or len(curve) < 3:
-            continue
-        steps, values = settled(curve)
-        if values.size > len(curve) // 2:
-            return curve, steps, (1.0 / values if name in TIMES else values)
+    for least in (_WELL_KNOWN, 3):
+        for name in (*THROUGHPUT, *TIMES):
+            curve = case.curve(name)
+            if curve is None or len(curve) < least:
+                continue
+            steps, values = settled(curve)
+            if values.size > len(curve) // 2:
+                return curve, steps, (1.0 / values if name in TIMES else values)
     return None
 
 

@@ -43,10 +43,11 @@ _OBJECTIVE = frozenset("beta anneal annealing curriculum difficulty temperature 
 
 def objective_changes(case: Case) -> bool:
     """Whether a logged weight of the objective (a KL weight, a curriculum) rises by design."""
-    for name, series in case.run.series.items():
+    for name in case.names:
         words = set(re.split(r"[^a-z]+", name.lower()))
         if words & _OBJECTIVE or {"kl", "weight"} <= words:
-            values = series.values[np.isfinite(series.values)]
+            values = case.run.series[name].values
+            values = values[np.isfinite(values)]
             if values.size >= 3 and values[-1] > 1.2 * abs(values[0]) + 1e-12:
                 return True
     return False

@@ -92,5 +92,5 @@ def whole_batch(case: Case) -> tuple[float, bool] | None:
 def counts_tokens(case: Case) -> bool:
     """Whether a batch size may count tokens: a language model."""
     keys = " ".join(case.run.config).lower()
-    names = " ".join(case.run.series).lower()
+    names = " ".join(case.names).lower()
     return bool(case.number("vocab_size")) or "token" in keys or "token" in names or "perplexity" in names

@@ -12,13 +12,14 @@ whose column names a unit (`mem_mb`, `rss_gb`) is told in bytes.
 """
 
 from traindx.names.assign import Candidate, Named, assign, traits
+from traindx.names.beside import aside
+from traindx.names.counters import axis_of, counter_rank
 from traindx.names.overrides import parse_overrides, refers
 from traindx.names.settings import setting_name, settings
 from traindx.names.understand import (
     Meaning,
-    axis_of,
     byte_factor,
-    counter_rank,
+    canonical,
     parts,
     split_of,
     understand,
@@ -34,9 +35,11 @@ __all__ = [
     "Candidate",
     "Meaning",
     "Named",
+    "aside",
     "assign",
     "axis_of",
     "byte_factor",
+    "canonical",
     "counter_rank",
     "parse_overrides",
     "parts",

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from traindx.core import Goal, Series
+from traindx.names.beside import aside
 from traindx.names.overrides import forced_columns
-from traindx.names.understand import Meaning, gan_side, parts, tokens, understand
+from traindx.names.understand import Meaning, gan_side, parts, tokens, understand, without_split
 from traindx.names.vocabulary import METRICS, SPLITS
 
 # Losses whose best value is not zero: they may be negative, or a floor is not known. Words of a name,
@@ -39,7 +40,8 @@ def _words(raw: str) -> set[str]:
 class Candidate:
     """A column that wants a name: as written, the split its place tells, its number of points.
 
-    `rising` says that its values only ever grow: such a `time` is the time since the start.
+    `rising` says that its values only ever grow: such a `time` is the time since the start. `given` is
+    its canonical name where that is known.
     """
 
     raw: str
@@ -47,16 +49,21 @@ class Candidate:
     points: int = 1
     derived: bool = False
     rising: bool = False
+    given: str = ""
 
 
 @dataclass(frozen=True)
 class Named:
-    """The name a column got, what is wished of it, and where it stands in the list."""
+    """The name a column got, what is wished of it, and where it stands in the list.
+
+    `plain` is what it would be called if no other column were like it.
+    """
 
     name: str
     goal: Goal
     floor: float | None
     order: tuple[int, str]
+    plain: str = ""
 
 
 def assign(candidates: Sequence[Candidate], overrides: Mapping[str, str]) -> list[Named]:
@@ -70,7 +77,9 @@ def assign(candidates: Sequence[Candidate], overrides: Mapping[str, str]) -> lis
     test_is_val = not any(m.split == "val" for m in meanings) and any(
         m.split == "test" and c.points > 1 for m, c in zip(meanings, candidates, strict=True)
     )
-    rl = any(m.metric == "reward" for m in meanings) or any(_words(c.raw) & _RL for c in candidates)
+    rl = any(m.metric == "reward" for m in meanings) or any(
+        _words(c.raw) & _RL for c in candidates if not aside(c.given)
+    )
     taken: dict[str, int] = {}
     order = sorted(range(len(candidates)), key=lambda i: _priority(candidates[i], meanings[i], forced))
     result: dict[int, Named] = {}
@@ -79,12 +88,13 @@ def assign(candidates: Sequence[Candidate], overrides: Mapping[str, str]) -> lis
         if candidate.raw in forced:
             name = forced[candidate.raw]
         else:
-            name = _spell(meaning, candidate, test_is_val, taken, overrides)
+            name = candidate.given or _spell(meaning, candidate, test_is_val, taken, overrides)
         base, n = name, 2
         while name in taken:
             name, n = f"{base}#{n}", n + 1
         taken[name] = i
-        result[i] = _named(name, candidate, rl)
+        plain = candidate.given or _plain(meaning, test_is_val)
+        result[i] = replace(_named(name, candidate, rl), plain=plain)
     _promote_only_one(result, candidates, taken)
     return [result[i] for i in range(len(candidates))]
 
@@ -97,6 +107,8 @@ def _forced(candidates: Sequence[Candidate], overrides: Mapping[str, str]) -> di
 
 
 def _meaning(candidate: Candidate, forced: Mapping[str, str]) -> Meaning:
+    if candidate.given and candidate.raw not in forced:
+        return parts(candidate.given)
     meaning = understand(forced.get(candidate.raw, candidate.raw))
     if meaning.metric == "step_s" and candidate.rising:
         meaning = Meaning(meaning.split, "elapsed_s", meaning.part, "", True)
@@ -127,14 +139,16 @@ _SPLITLESS = frozenset(
 )
 
 
+_SCOPE_RANKS = {"epoch": 1, "bar": 2, "batch": 3, "mean": 4, "best": 5, "final": 6}
+
+
 def _priority(candidate: Candidate, meaning: Meaning, forced: Mapping[str, str]) -> tuple[object, ...]:
     """Who gets the plain name: the forced, the per-step, the many-pointed, the first."""
-    scope = {"": 0, "step": 0, "epoch": 1, "bar": 2, "batch": 3, "mean": 4, "best": 5, "final": 6}[
-        meaning.scope
-    ]
+    scope = _SCOPE_RANKS.get(meaning.scope, 0)
     summary = candidate.points <= 1
     return (
         candidate.raw not in forced,
+        not candidate.given,
         summary,
         scope,
         candidate.derived,
@@ -150,13 +164,10 @@ def _spell(
     taken: Mapping[str, int],
     overrides: Mapping[str, str],
 ) -> str:
-    split = "" if meaning.split == "train" else meaning.split
-    if split == "test" and test_is_val:
-        split = "val"
-    front = f"{split}/" if split else ""
+    name = _plain(meaning, test_is_val)
     if not meaning.known:
-        return front + meaning.part
-    name = front + meaning.metric + (f"/{meaning.part}" if meaning.part else "")
+        return name
+    front = _front(meaning, test_is_val)
     if name not in taken and name not in overrides and meaning.scope != "best":
         return name
     scope = (
@@ -170,6 +181,16 @@ def _spell(
         return name + scope
     raw = candidate.raw.removesuffix(scope) if scope else candidate.raw
     return front + meaning.metric + "/" + re.sub(r"\s+", "_", raw) + scope
+
+
+def _plain(meaning: Meaning, test_is_val: bool) -> str:
+    """The name without its scope."""
+    return _front(meaning, test_is_val) + without_split(meaning)
+
+
+def _front(meaning: Meaning, test_is_val: bool) -> str:
+    split = "val" if meaning.split == "test" and test_is_val else meaning.split
+    return f"{split}/" if split not in ("", "train") else ""
 
 
 _RANKS = {"loss": 0, "accuracy": 2, "lr": 4, "grad_norm": 5}
@@ -198,20 +219,26 @@ def _promote_only_one(
     for name in ("loss", "val/loss", "lr", "grad_norm"):
         if name in taken:
             continue
-        lone = [i for i, n in result.items() if n.name.startswith(name + "/") and "@" not in n.name]
+        lone = [
+            i
+            for i, n in result.items()
+            if n.name.startswith(name + "/")
+            and "@" not in n.name
+            and not (candidates[i].given and aside(n.name))
+        ]
         if name == "lr" and lone:
             lone = [min(lone, key=lambda i: (-candidates[i].points, i))]
         if len(lone) == 1 and not gan_side(candidates[lone[0]].raw):
             old = result[lone[0]]
-            result[lone[0]] = Named(
-                name, old.goal, old.floor, (_RANKS[name.removeprefix("val/")] + ("/" in name), name)
-            )
+            order = (_RANKS[name.removeprefix("val/")] + ("/" in name), name)
+            result[lone[0]] = replace(old, name=name, order=order, plain=name)
             taken[name] = lone[0]
 
 
 def traits(series: Mapping[str, Series]) -> frozenset[str]:
     """What kind of training the names tell: `rl`, `gan`, `preference`, `elbo`, ..."""
-    raws = [s.source.lower() for s in series.values()]
+    told = [s.source for name, s in series.items() if not aside(name)]
+    raws = [source.lower() for source in told]
     words = set[str]().union(*map(_words, raws))
     found = set()
     preference = any(raw.endswith(("rewards/chosen", "logps/chosen")) for raw in raws)
@@ -219,7 +246,7 @@ def traits(series: Mapping[str, Series]) -> frozenset[str]:
         found.add("preference")
     elif words & _RL or any(parts(name).metric == "reward" for name in series):
         found.add("rl")
-    if {gan_side(s.source) for s in series.values()} >= {"g", "d"}:
+    if {gan_side(source) for source in told} >= {"g", "d"}:
         found.add("gan")
     if "elbo" in words or (words & {"kl", "kld"} and words & {"recon", "reconstruction", "rec"}):
         found.add("elbo")

@@ -1,4 +1,4 @@
-"""One name of a log, understood: split, metric, part and scope; counters; the sides of a GAN."""
+"""One name of a log, understood: split, metric, part and scope; the sides of a GAN."""
 
 from __future__ import annotations
 
@@ -6,11 +6,9 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from traindx.core import Axis
 from traindx.names.memory import memory
 from traindx.names.vocabulary import (
     ADJECTIVES,
-    COUNTERS,
     FILLERS,
     FOREIGN,
     METRICS,
@@ -171,6 +169,19 @@ def parts(name: str) -> Meaning:
     return Meaning(split, "", rest, scope, False)
 
 
+def canonical(raw: str) -> str:
+    """What a name alone would be called, its scope left out."""
+    told = understand(raw)
+    return (f"{told.split}/" if told.split not in ("", "train") else "") + without_split(told)
+
+
+def without_split(told: Meaning) -> str:
+    """Metric and part of a name."""
+    if not told.known:
+        return told.part
+    return told.metric + (f"/{told.part}" if told.part else "")
+
+
 def gan_side(raw: str) -> str:
     """`g` or `d` when a name is the loss of a generator or a discriminator, else nothing."""
     words = set(tokens(raw))
@@ -229,30 +240,3 @@ def _part_name(raw: str) -> str:
 def split_of(word: str) -> str:
     """`train`, `val` or `test` when a word names a split, else nothing."""
     return SPLITS.get(word.strip().lower(), "")
-
-
-def counter_rank(raw: str) -> int | None:
-    """How well a name serves as the step (0 best), None when it is no counter."""
-    found = COUNTERS.get(_counter_key(raw))
-    return found[0] if found else None
-
-
-def axis_of(raw: str) -> Axis | None:
-    """What a counter counts: steps or epochs."""
-    found = COUNTERS.get(_counter_key(raw))
-    return found[1] if found else None
-
-
-# Columns of spaCy's table, and Marian's abbreviations.
-_SHORT_COUNTERS = {"#": "step", "E": "epoch", "Up.": "update", "Ep.": "epoch"}
-
-
-def _counter_key(raw: str) -> str:
-    if raw.strip() in _SHORT_COUNTERS:
-        return _SHORT_COUNTERS[raw.strip()]
-    key = re.sub(r"[^a-z0-9]+", "_", english(raw).strip().lower()).strip("_")
-    key = FOREIGN.get(key, key)
-    for lead in ("train_", "trainer_", "training_"):
-        if key.startswith(lead) and key[len(lead) :] in COUNTERS:
-            return key[len(lead) :]
-    return key

@@ -90,8 +90,16 @@ lr              none    -       lr learning_rate learningrate learn_rate lr_0 lr
 grad_norm       none    0       grad_norm gradnorm gnorm gradient_norm norm grad_2_norm
     grad_2.0_norm_total grad_norm_total grad_total_norm total_grad_norm global_grad_norm grad_l2_norm
     gradients_norm total_norm grad
+grad_norm_clipped none  0       grad_norm_clipped clipped_grad_norm
+grad_zero_share none    0       grad_zero_share
 grad_clip_share none    0       clip clip_share clipped clipping_rate
 weight_norm     none    0       weight_norm param_norm params_norm parameter_norm wnorm
+update_ratio    none    0       update_ratio
+activation_zero_share none 0    activation_zero_share
+activation_dead_share none 0    activation_dead_share
+activation_saturated_share none 0 activation_saturated_share
+activation_mean none    -       activation_mean
+activation_std  none    0       activation_std
 loss_scale      none    -       loss_scale scale grad_scale amp_scale scaler_scale scaler
 skipped_steps   none    0       skipped_steps skipped number_of_skipped_iterations skipped_iterations
     num_skipped
@@ -101,6 +109,9 @@ step_s          none    0       step_s step_time time_per_step batch_cost dt tim
     s_step sec_it step_avg time
 data_wait_s     none    0       data_wait_s reader_cost data_time data_wait data loader_time
     data_loading_time load_time
+forward_s       none    0       forward_s forward_time fwd_time
+backward_s      none    0       backward_s backward_time bwd_time
+optimizer_s     none    0       optimizer_s optimizer_time
 epoch_s         none    0       epoch_s time_cost cost_time epoch_time time_taken epoch_duration
     time_elapsed_epoch
 tokens_per_s    none    0       tokens_per_s tok_s tok_sec tokens_s tokens_sec tokens_per_second

@@ -1,16 +1,16 @@
 """traindx's own recordings: `.traindx/<run>/rank-<N>.jsonl` and `run.json`.
 
-Format version 1. Each rank appends to its own file, one JSON object per line:
+The format is told in [recording.md](recording.md). A recording is read at any time, also while the
+training runs: a torn last line and a missing `run.json` do not matter.
 
-- a row of measurements: `{"t": 1731696000.25, "step": 120, "loss": 2.31, "lr": 0.0003}`. `t` is unix
-  seconds, `step` the optimizer step, every other key a series. Bare NaN, Infinity and -Infinity
-  are values; null and a missing key are gaps.
-- an event: `{"t": 1731696001.5, "event": "overflow", "text": "loss scale halved", "step": 121}`.
+Rank 0 gives the plain names, the series of further ranks get the suffix `/rank<N>`. What the script
+printed is read as a text log, each value at the optimizer step it was printed at. What was recorded of
+the training goes before what was printed of it (`printed/loss`); what was printed of validation goes
+before what was observed (`observed/val/loss`). When no optimizer step was recorded, the printed text is
+read as any text log.
 
-`run.json` is one object: `{"version": 1, "name": "...", "config": {...}}`.
-
-Series of ranks above 0 get the suffix `/rank<N>`. A torn last line, which a killed training leaves,
-is passed over.
+Weights that differ between ranks, the end of the training and crashes become events; what could not be
+looked at, lines that were lost and a recording without an end are noted.
 """
 
 from __future__ import annotations
@@ -18,38 +18,56 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from traindx.core import Event, Unreadable
+from traindx.core import Event
 from traindx.reading import jsons
 from traindx.reading.lines import blocks
 from traindx.reading.log import Log
+from traindx.reading.recorded import log_of_ranks
+from traindx.reading.recordings import Part, parts_of
+from traindx.reading.run_facts import Facts, facts_of
 from traindx.reading.source import File
 from traindx.reading.tables import as_number, logs_from_table
 from traindx.units import Bundle, Claim, Reader
 
-VERSION = 1
 _RANK = re.compile(r"rank-(?P<rank>\d{1,6})\.jsonl")
+# Beside the ranks: what the recorder wrote of the run, half a `run.json`, the wish to stop.
+_BESIDE = re.compile(r"run\.json|\.run-\w+|stop")
+_MARKS = (b'"recording"', b'"rows"', b'"names"', b'"sample"', b'"log"', b'"out"', b'"err"')
 
 
 def claim(file: File) -> Claim | None:
-    """A rank's file, or the `run.json` beside one."""
+    """A rank's file, or what stands beside one."""
     if _RANK.fullmatch(file.name):
-        ours = Path(file.folder).parent.name == ".traindx" or b'"t"' in file.head[:4096]
+        ours = Path(file.folder).parent.name == ".traindx" or b'"t"' in file.head[:4096] or _marked(file)
         return Claim(file.folder) if ours or (file.path.parent / "run.json").is_file() else None
-    if file.name == "run.json" and (file.path.parent / "rank-0.jsonl").is_file():
+    if _BESIDE.fullmatch(file.name) and any(file.path.parent.glob("rank-*.jsonl*")):
         return Claim(file.folder, part=True)
     return None
 
 
+def _marked(file: File) -> bool:
+    return any(mark in file.head for mark in _MARKS)
+
+
 def read(bundle: Bundle) -> list[Log]:
-    """The ranks of one recording side by side; a restart in it begins another log."""
+    """The ranks of one recording side by side; another training in its files is another log."""
+    facts = next((facts_of(file) for file in bundle.files if file.name == "run.json"), Facts())
+    files = {int(found["rank"]): file for file in bundle.files if (found := _RANK.fullmatch(file.name))}
+    if not any(map(_marked, files.values())):
+        return _version_one(files, facts)
+    told = {rank: parts_of(file) for rank, file in files.items()}
+    count = max(map(len, told.values()))
     logs: list[Log] = []
-    config: dict[str, object] = {}
-    for file in bundle.files:
-        found = _RANK.fullmatch(file.name)
-        if found is None:
-            config = _config(file)
-            continue
-        rank = int(found["rank"])
+    for number in range(count):
+        ranks: dict[int, Part] = {rank: parts[number] for rank, parts in told.items() if number < len(parts)}
+        logs += log_of_ranks(ranks, facts, bundle.run, last=number == count - 1)
+    return logs
+
+
+def _version_one(files: dict[int, File], facts: Facts) -> list[Log]:
+    """Single rows and events, `t` in unix seconds; a restart in a file begins another log."""
+    logs: list[Log] = []
+    for rank, file in sorted(files.items()):
         for number, log in enumerate(_rank(file)):
             if rank:
                 for column in log.columns:
@@ -60,23 +78,8 @@ def read(bundle: Bundle) -> list[Log]:
             else:
                 logs.append(log)
     for log in logs:
-        log.config = dict(config)
+        log.config = dict(facts.config)
     return logs
-
-
-def _config(file: File) -> dict[str, object]:
-    try:
-        run = jsons.load_file(file)
-    except Unreadable as error:
-        file.note(str(error))
-        return {}
-    if not isinstance(run, dict):
-        return {}
-    version = run.get("version", VERSION)
-    if isinstance(version, int) and version > VERSION:
-        file.note(f"written by a newer traindx (recording version {version}, this one knows {VERSION})")
-    config = run.get("config")
-    return config if isinstance(config, dict) else {}
 
 
 def _rank(file: File) -> list[Log]:

@@ -34,7 +34,7 @@ def run_from_log(
     """Name, order and describe the columns of one log."""
     columns = [c for c in log.columns if c.values.size]
     columns += detection_totals(columns)
-    chosen = names.assign([_candidate(column) for column in columns], overrides=mapping or {})
+    chosen = names.assign([candidate(column) for column in columns], overrides=mapping or {})
     series: dict[str, Series] = {}
     for column, named in sorted(zip(columns, chosen, strict=True), key=lambda pair: pair[1].order):
         steps, values, times = in_order(column.steps, column.values, column.times)
@@ -73,12 +73,14 @@ def _unit(raw: str, name: str) -> float:
     return names.byte_factor(raw) if names.parts(name).metric.endswith("_bytes") else 1.0
 
 
-def _candidate(column: Column) -> names.Candidate:
+def candidate(column: Column) -> names.Candidate:
+    """What the naming of a run's columns needs to know of one."""
     values = column.values
     rising = False
-    if values.size > 2 and names.understand(column.name).metric == "step_s":
+    if not column.given and values.size > 2 and names.understand(column.name).metric == "step_s":
         rising = bool((values[1:] >= values[:-1]).all() and values[-1] > 2 * values[0])
-    return names.Candidate(column.name, column.split, int(values.size), column.derived is not None, rising)
+    derived = column.derived is not None
+    return names.Candidate(column.name, column.split, int(values.size), derived, rising, column.given)
 
 
 def in_order(

@@ -149,6 +149,11 @@ def columns_of(rows: Sequence[Row], *, nested: bool = True) -> tuple[dict[str, C
     return columns, labels
 
 
+def column_of(raw: list[Any]) -> Column | None:
+    """Numbers from what JSON held, and which cells hold one (None: all); None when no cell does."""
+    return _column(raw, set(map(type, raw)))
+
+
 def _column(raw: list[Any], kinds: set[type]) -> Column | None:
     if kinds == {type(None)}:
         return None

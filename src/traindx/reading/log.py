@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from traindx.core import Axis, Event
 
 if TYPE_CHECKING:
-    from traindx.core import FloatArray
+    from traindx.core import FloatArray, IntArray
 
 
 @dataclass
@@ -16,7 +16,8 @@ class Column:
     """One metric as logged. Only points that were logged: a literal NaN is one, a gap is not.
 
     `split` is what the place says when the name does not (a folder `validation/`, a section);
-    `axis` is set where the column counts otherwise than its log.
+    `axis` is set where the column counts otherwise than its log. `places` are offsets into the text the
+    values stand in. `given` is the canonical name where the writer speaks it: nothing is guessed then.
     """
 
     name: str
@@ -26,6 +27,8 @@ class Column:
     split: str | None = None
     derived: str | None = None
     axis: Axis | None = None
+    places: IntArray | None = None
+    given: str = ""
 
 
 @dataclass

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import io
 import os
 import shutil
 import sys
@@ -43,10 +44,13 @@ class File:
     def size(self) -> int:
         return self.path.stat().st_size
 
+    def open(self) -> IO[bytes]:
+        return open(self.path, "rb")
+
     @cached_property
     def gzipped(self) -> bool:
         try:
-            with open(self.path, "rb") as handle:
+            with self.open() as handle:
                 return handle.read(2) == _GZIP_MAGIC
         except OSError as error:
             raise Unreadable(reason(error)) from None
@@ -69,7 +73,7 @@ class File:
 
     def _pieces(self, size: int, notes: list[Note]) -> Iterator[bytes]:
         try:
-            with open(self.path, "rb") as handle:
+            with self.open() as handle:
                 if self.gzipped:
                     try:
                         yield from _gunzip(handle, size)
@@ -118,6 +122,24 @@ class File:
 
     def __repr__(self) -> str:
         return f"File({self.shown!r})"
+
+
+class Held(File):
+    """Content that is in memory already. It comes in one chunk, so that offsets into it hold."""
+
+    def __init__(self, content: bytes, shown: str) -> None:
+        super().__init__(Path(shown), shown)
+        self._content = content
+
+    @cached_property
+    def size(self) -> int:
+        return len(self._content)
+
+    def open(self) -> IO[bytes]:
+        return io.BytesIO(self._content)
+
+    def chunks(self, size: int = CHUNK_BYTES) -> Iterator[bytes]:  # noqa: ARG002
+        yield self._content
 
 
 def stdin_file() -> File:

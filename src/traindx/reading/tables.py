@@ -130,7 +130,7 @@ def step_axis(table: Table, step: str | None = None) -> tuple[FloatArray, Axis, 
     rows = table.rows
     if step is not None and step in table.values:
         steps = np.where(table.has(step), table.values[step], np.nan)
-        return _fill_gaps(steps), names.axis_of(step) or "step", {step}
+        return fill_gaps(steps), names.axis_of(step) or "step", {step}
     counters = [(names.counter_rank(n), n) for n in table.values]
     ranked = [n for rank, n in sorted((r, n) for r, n in counters if r is not None)]
     ranked = [n for n in ranked if _counts(table.values[n][table.has(n)])]
@@ -146,7 +146,7 @@ def step_axis(table: Table, step: str | None = None) -> tuple[FloatArray, Axis, 
         joined = _join_epochs(steps, outer)
         if joined is not None:
             steps = joined
-    return _fill_gaps(steps), kind, used
+    return fill_gaps(steps), kind, used
 
 
 def _counts(values: FloatArray) -> bool:
@@ -175,7 +175,7 @@ def _join_epochs(inner: FloatArray, outer: FloatArray) -> FloatArray | None:
     return joined
 
 
-def _fill_gaps(steps: FloatArray) -> FloatArray:
+def fill_gaps(steps: FloatArray) -> FloatArray:
     """Rows without a step take the step of the row before (or of the first that has one)."""
     known = np.isfinite(steps)
     if known.all() or not known.any():

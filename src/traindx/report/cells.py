@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from traindx.core import Run, Series
 from traindx.names import parts
 from traindx.report.layout import Screen
@@ -45,9 +47,12 @@ def broken_points(series: Series) -> int:
     return summary.nans + summary.infs if summary else 0
 
 
-def not_finite(summary: Summary) -> str:
-    parts = [f"{summary.nans:,} NaN"] if summary.nans else []
-    return " ".join([*parts, f"{summary.infs:,} Inf"] if summary.infs else parts)
+def not_finite(members: Iterable[Series]) -> str:
+    """How many values of all these series are NaN or Inf."""
+    summaries = [summarize(series) for series in members]
+    nans, infs = sum(s.nans for s in summaries), sum(s.infs for s in summaries)
+    parts = [f"{nans:,} NaN"] if nans else []
+    return " ".join([*parts, f"{infs:,} Inf"] if infs else parts)
 
 
 def written(series: Series) -> str:

@@ -13,6 +13,7 @@ from matplotlib.lines import Line2D
 from traindx.core import Run
 from traindx.report.cells import span
 from traindx.report.curves import Panel, finite_values, metric_of, wants_log
+from traindx.report.families import families
 from traindx.report.figures import ALARM, COLOURS, draw_curve, file_name, save, set_scale, set_steps
 from traindx.report.text import count, visible
 
@@ -49,7 +50,10 @@ def _figure(run: Run) -> Figure:
 def _panels(run: Run) -> list[Panel]:
     """Curves of one metric share a panel; the run's own order says which come first."""
     panels: dict[str, list[Series]] = {}
-    for series in run.series.values():
+    filled = [series for series in run.series.values() if len(series)]
+    if len(filled) > _PANELS_MOST:
+        filled = [family.curve for family in families(filled)]
+    for series in filled:
         if len(series) > 1 or len(run.series) == 1:
             panels.setdefault(metric_of(series.name), []).append(series)
     if not panels:

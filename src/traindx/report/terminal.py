@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from traindx.core import Note, Reading, Run
 from traindx.report.cells import best, broken_points, curve, ends, not_finite, span, written
+from traindx.report.families import Family, families
 from traindx.report.layout import Column, Screen, fit, paragraph, table, without_empty, wrapped
 from traindx.report.overview import overview
 from traindx.report.summary import duration, summarize
@@ -85,14 +86,15 @@ def _heading(run: Run, everything: bool, screen: Screen) -> Iterator[str]:
 
 
 def _series(run: Run, everything: bool, screen: Screen) -> Iterator[str]:
-    shown = [series for series in run.series.values() if len(series)]
-    hidden = [] if everything or len(shown) <= _SERIES_SHOWN + 4 else shown[_SERIES_SHOWN:]
-    shown = shown[: len(shown) - len(hidden)]
-    summaries = [summarize(series) for series in shown]
+    filled = [series for series in run.series.values() if len(series)]
+    few = everything or len(filled) <= _SERIES_SHOWN + 4
+    told = [Family(series, (series,)) for series in filled] if few else families(filled)
+    shown = told if few or len(told) <= _SERIES_SHOWN + 4 else told[:_SERIES_SHOWN]
+    summaries = [summarize(family.curve) for family in shown]
     steps = span(run)
     width = _CURVE_WIDTH_WIDE if screen.width >= _WIDE else _CURVE_WIDTH
     columns = [
-        Column("series", least=16, style="bold"),
+        Column("series", least=16 if few else min(28, max(16, screen.width - 74)), style="bold"),
         Column("points", "right"),
         Column("first → last"),
         Column("best"),
@@ -103,21 +105,26 @@ def _series(run: Run, everything: bool, screen: Screen) -> Iterator[str]:
     firsts = max((len(short(s.first)) for s in summaries), default=0)
     rows = [
         [
-            visible(series.name, 200),
+            visible(family.curve.name, 200),
             f"{summary.points:,}",
             ends(summary, firsts),
             best(summary),
-            not_finite(summary),
-            curve(series, steps, screen, width),
-            written(series),
+            not_finite(family.members),
+            curve(family.curve, steps, screen, width),
+            written(family.curve),
         ]
-        for series, summary in zip(shown, summaries, strict=True)
+        for family, summary in zip(shown, summaries, strict=True)
     ]
     yield from table(*without_empty(columns, rows), screen)
+    hidden = [series for family in told[len(shown) :] for series in family.members]
     if hidden:
         broken = sum(broken_points(series) > 0 for series in hidden)
         alarm = f", {broken:,} of them with NaN or Inf" if broken else ""
         yield screen.paint(f"  and {len(hidden):,} more series{alarm}; --all shows them", "dim")
+    elif len(shown) < len(filled):
+        yield screen.paint(
+            f"  * is the median of layers, groups or ranks; --all shows all {len(filled):,}", "dim"
+        )
 
 
 def _settings(run: Run, everything: bool, screen: Screen) -> Iterator[str]:

@@ -76,9 +76,9 @@ def detect(
 def _losses(case: Case, side: str, points: int) -> list[Curve]:
     """The losses of one side, longest first."""
     found = []
-    for name, series in case.run.series.items():
+    for name in case.names:
         told = name.lower().removeprefix("loss/")
-        if name.startswith("loss") and len(series) >= points and _SIDES[side].search(told):
+        if name.startswith("loss") and len(case.run.series[name]) >= points and _SIDES[side].search(told):
             curve = case.curve(name)
             if curve is not None and len(curve) >= points:
                 found.append(curve)

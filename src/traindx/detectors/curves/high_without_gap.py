@@ -113,9 +113,9 @@ def _much_is_left(case: Case, train: Curve, left: float) -> tuple[Severity, str,
     share = train.tail / train.head
     if not left < share < 0.97:
         return None
-    if any(name.startswith(("loss/", "map", "val/map", "perplexity")) for name in case.run.series):
+    if any(name.startswith(("loss/", "map", "val/map", "perplexity")) for name in case.names):
         return None
-    names = " ".join(name for name in case.run.series) + " " + case.word("loss_function")
+    names = " ".join(case.names) + " " + case.word("loss_function")
     said = (
         one_output(case)
         or _REGRESSION.search(names) is not None

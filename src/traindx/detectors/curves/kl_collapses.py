@@ -62,7 +62,7 @@ def _terms(case: Case) -> list[Curve]:
     """The KL terms of the training loss."""
     names = [
         name
-        for name in case.run.series
+        for name in case.names
         if not name.startswith(("val/", "test/"))
         and _KL.search(name.lower())
         and not _NOT_THE_TERM.search(name.lower())

@@ -41,8 +41,8 @@ def detect(case: Case, *, least: int = 3) -> Finding | Skipped | None:
         return Skipped(NO_SURROGATE)
     terms = {
         name.removeprefix("loss/"): series
-        for name, series in case.run.series.items()
-        if name.startswith("loss/") and "@" not in name and len(series) >= least
+        for name in case.names
+        if name.startswith("loss/") and "@" not in name and len(series := case.run.series[name]) >= least
     }
     if not terms:
         return Skipped(f"at least {least} values of a loss term")

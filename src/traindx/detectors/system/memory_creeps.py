@@ -73,7 +73,7 @@ def detect(
 
 def _memory(case: Case) -> list[Curve]:
     """What was logged of memory, the best known first."""
-    others = [name for name in case.run.series if name not in _FIRST and _tells_memory(name)]
+    others = [name for name in case.names if name not in _FIRST and _tells_memory(name)]
     found = [case.curve(name) for name in (*_FIRST, *others)]
     return [curve for curve in found if curve is not None]
 

@@ -66,7 +66,7 @@ def _log(timeline: Timeline, span: Span, stamps: Stamps) -> Log:
             continue
         if _stands_still(name, values):
             continue
-        columns.append(Column(name, steps, values, stamps.at(offsets), split or None))
+        columns.append(Column(name, steps, values, stamps.at(offsets), split or None, places=offsets))
     events = [event for _, _, event in span.resumes]
     return Log(columns, timeline.axis, config=config, events=events)
 

@@ -76,7 +76,7 @@ def _sample(file: File) -> bytes:
     if not _large(file):
         return b"".join(pieces(file.chunks(_SCAN_CHUNK)))
     encoding = encoding_of(file.head)[0]
-    with open(file.path, "rb") as handle:
+    with file.open() as handle:
         parts = list(pieces([handle.read(_SAMPLE_HEAD)]))
         for block in range(_SAMPLE_BLOCKS + 1):
             at = _SAMPLE_HEAD + (file.size - _SAMPLE_HEAD - _SAMPLE_BLOCK) * block // _SAMPLE_BLOCKS

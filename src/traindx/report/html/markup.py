@@ -10,7 +10,7 @@ import orjson
 from traindx.report.text import visible
 
 _CODE = re.compile(r"`([^`]+)`")
-_EMPTY = frozenset({"meta", "input", "br"})
+_EMPTY = frozenset({"meta", "input", "br", "img"})
 
 
 class Html(str):

@@ -1,0 +1,92 @@
+"""How often to look: the recorder's own time as an account that fills with the training's time.
+
+Each second of training pays `share` seconds in; everything the recorder does is paid out of it. The row of
+each step comes first, thinned where rows alone would take more than their part; a look (the gradient norm,
+a sample of the internals) is taken when its account can bear it. An account holds at most what two seconds
+pay in, so that no stretch of ten seconds is charged for savings from before.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from statistics import median
+
+# What a recorder measures of a look is less than what it costs: dispatch, caches, allocations.
+UNDERCOUNT = 1.4
+_HOLDS = 2.0
+_SPENDS = 0.9
+_ROWS = 0.6
+_SETTLED_EVERY = 16
+_LEARNS = 0.1
+
+
+class Account:
+    """One kind of look, and what it may cost."""
+
+    def __init__(self, share: float) -> None:
+        self.share = share
+        self.balance = 0.0
+        self.cost = 0.0
+
+    def earn(self, seconds: float) -> None:
+        self.balance = min(self.balance + self.share * seconds, max(self.share * _HOLDS, self.cost))
+
+    def can_pay(self) -> bool:
+        return self.share > 0 and self.balance >= self.cost
+
+    def pay(self, seconds: float) -> None:
+        """Charge a look. Its cost is remembered; one slow look does not change it much."""
+        self.balance -= min(seconds, 4 * self.cost) if self.cost else seconds
+        self.cost = seconds if self.cost == 0 else 0.7 * self.cost + 0.3 * min(seconds, 4 * self.cost)
+
+
+class Budget:
+    """The recorder's accounts: the row of every step, gradient norms, samples of the internals."""
+
+    def __init__(self, share: float) -> None:
+        self.share = share
+        self.norms = Account(0.5 * _SPENDS * share)
+        self.samples = Account(0.5 * _SPENDS * share)
+        self.row_cost = 0.0
+        self.spent = 0.0
+        self.stride = 1
+        self.usual = 0.0
+        self._since = 0.0
+        self._seconds: deque[float] = deque(maxlen=31)
+        self._rows = 0.0
+        self._plain = 0
+        self._steps = 0
+
+    def step(self, seconds: float, own: float, looked: bool) -> None:
+        """One step took so long, of which the recorder itself `own`; `looked`: it also took a sample."""
+        self.spent += own
+        self._since += seconds
+        if not looked:
+            self._seconds.append(seconds)
+            self._rows += own
+            self._plain += 1
+        self._steps += 1
+        if self._steps % _SETTLED_EVERY == 0 or seconds > 0.05:
+            self._settle()
+
+    def sampled(self, own: float, seconds: float) -> None:
+        """A sample took `own` seconds of the recorder in a step of `seconds`."""
+        self.spent += own
+        excess = seconds - self.usual if self.usual else 0.0
+        self.samples.pay(min(max(UNDERCOUNT * own, excess), 4 * UNDERCOUNT * own))
+
+    def _settle(self) -> None:
+        """What rows do not need is for looks; they always keep a part."""
+        if self._plain:
+            # The mean, since the writing that comes with one row in many belongs to all of them.
+            mean, self._rows, self._plain = self._rows / self._plain, 0.0, 0
+            self.row_cost += (mean - self.row_cost) * (_LEARNS if self.row_cost else 1.0)
+            self.usual = median(self._seconds)
+        if self.share and self.usual:
+            self.stride = max(1, min(64, round(self.row_cost / (_ROWS * self.share * self.usual))))
+            left = _SPENDS * self.share - self.row_cost / self.stride / self.usual
+            for account in (self.norms, self.samples):
+                account.share = 0.5 * max((_SPENDS - _ROWS) * self.share, left)
+        for account in (self.norms, self.samples):
+            account.earn(self._since)
+        self._since = 0.0

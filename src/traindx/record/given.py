@@ -1,0 +1,63 @@
+"""What a script gives to `traindx.watch`: understood, or refused in one line."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import sys
+from collections.abc import Mapping
+
+_SHARE = re.compile(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*%\s*")
+_MOST = 0.5
+
+
+def share(budget: str | float) -> float:
+    """A budget as a share: `1%` and 0.01 are the same."""
+    if isinstance(budget, str) and (found := _SHARE.fullmatch(budget)):
+        part = float(found[1]) / 100
+    else:
+        try:
+            part = -1.0 if isinstance(budget, bool) else float(budget)
+        except (TypeError, ValueError):
+            part = -1.0
+    if not 0 <= part <= _MOST:
+        raise ValueError(f"budget={budget!r} is no share between 0 and 50%, like '1%', '0.5%' or 0.01.")
+    return part
+
+
+def listed(given: object) -> list[object]:
+    """One, several or none."""
+    if given is None:
+        return []
+    if isinstance(given, Mapping):
+        return list(given.values())
+    # Not any iterable: a Sequential is a module that can be walked over.
+    if isinstance(given, list | tuple | set | frozenset):
+        return list(given)
+    return [given]
+
+
+def check(models: list[object], optimizers: list[object]) -> None:
+    """Raise when torch is missing, or when something given is of another kind."""
+    torch = sys.modules.get("torch")
+    if torch is None and not _installed():
+        raise ModuleNotFoundError(
+            "traindx.watch records PyTorch trainings, and torch is not installed: pip install torch.",
+            name="torch",
+        )
+    wanted = (
+        ("model", models, "nn", "Module", "a torch.nn.Module"),
+        ("optimizer", optimizers, "optim", "Optimizer", "a torch.optim.Optimizer"),
+    )
+    for word, given, home, kind, said in wanted:
+        known = getattr(getattr(torch, home, None), kind, None)
+        for one in given:
+            if known is None or not isinstance(one, known):
+                raise TypeError(f"{word} must be {said} or a list of them; got {type(one).__name__}.")
+
+
+def _installed() -> bool:
+    try:
+        return importlib.util.find_spec("torch") is not None
+    except ValueError:
+        return False

@@ -1,0 +1,72 @@
+"""The log files that the program itself writes: their paths, so that they can be read beside the recording.
+
+Python tells of every file that is opened. Only names that look like those of logs are kept.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Callable
+from typing import Any
+
+_WRITES = os.O_WRONLY | os.O_RDWR
+_MOST = 100
+_ENDINGS = (".csv", ".jsonl", ".ndjson", ".json", ".log", ".txt")
+_ALWAYS = re.compile(r"\.(?:csv|jsonl|ndjson|log)$|^events\.out\.tfevents\.", re.IGNORECASE)
+_WANDB = re.compile(r".*[/\\]wandb[/\\](?:offline-)?run-\d{8}_\d{6}-\w+(?=[/\\])")
+_TELLING = re.compile(r"log|hist|metric|result|score|loss|trainer_state|progress|stats", re.IGNORECASE)
+
+
+class Links:
+    """Paths of logs in the order they were opened. An audit hook stays for good, so it can be shut."""
+
+    def __init__(self, changed: Callable[[list[str]], None], ours: str) -> None:
+        self.paths: list[str] = []
+        self._changed = changed
+        self._ours = os.path.join(os.path.abspath(ours), "")
+        self._open = True
+
+    def listen(self) -> None:
+        sys.addaudithook(self._heard)
+
+    def _heard(self, event: str, args: tuple[Any, ...]) -> None:
+        if event != "open" or not self._open:
+            return
+        try:
+            path, _, flags = args
+            if flags & _WRITES and type(path) in (str, bytes):
+                self._opened(os.fsdecode(path))
+        except Exception:
+            self._open = False
+
+    def _opened(self, path: str) -> None:
+        name = os.path.basename(path)
+        if not name.lower().endswith(_ENDINGS) and ".tfevents." not in name:
+            return
+        if not (_ALWAYS.search(name) or _TELLING.search(name)):
+            return
+        full = os.path.abspath(path)
+        run = _WANDB.match(full)
+        self.add(run[0] if run else full)
+
+    def add(self, path: str) -> None:
+        """Keep a path once; the recording's own files are no links."""
+        if path in self.paths or path.startswith(self._ours) or len(self.paths) >= _MOST:
+            return
+        self.paths.append(path)
+        self._changed(list(self.paths))
+
+    def close(self) -> None:
+        """The end: what has gone meanwhile is no link, and an unfinished W&B run says where it writes."""
+        self._open = False
+        wandb = sys.modules.get("wandb")
+        folder = getattr(getattr(wandb, "run", None), "dir", None)
+        if isinstance(folder, str):
+            # `run.dir` holds the run's files; the log itself stands beside it.
+            self.add(os.path.dirname(os.path.abspath(folder)))
+        there = [path for path in self.paths if os.path.exists(path)]
+        if there != self.paths:
+            self.paths[:] = there
+            self._changed(there)

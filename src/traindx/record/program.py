@@ -1,0 +1,191 @@
+"""The user's program, run in this process as `__main__` the way Python itself would run it.
+
+A program is a script, a module (`-m`), or a folder or zip file that holds `__main__.py`.
+"""
+
+from __future__ import annotations
+
+import builtins
+import importlib.util
+import io
+import os
+import pkgutil
+import runpy
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader, SourcelessFileLoader
+from types import CodeType, ModuleType
+from typing import Literal
+
+_BYTECODE = ".pyc"
+
+
+class NoProgram(Exception):
+    """There is nothing to run; the message is one line for the user."""
+
+
+@dataclass(frozen=True)
+class Program:
+    """What to run: `name` is the path or the module as the user wrote it."""
+
+    kind: Literal["script", "module", "container"]
+    name: str
+    args: tuple[str, ...] = ()
+    path: str | None = None
+    """The file whose code runs, where that is known before it runs."""
+
+    @property
+    def stem(self) -> str:
+        """A short name for it."""
+        if self.kind == "module":
+            return self.name.rpartition(".")[2]
+        base = os.path.basename(os.path.abspath(self.name))
+        return base if self.kind == "container" and os.path.isdir(self.name) else os.path.splitext(base)[0]
+
+    @property
+    def command(self) -> list[str]:
+        """What would be given to plain Python."""
+        return [*(["-m"] if self.kind == "module" else []), self.name, *self.args]
+
+
+def find_module(name: str, args: tuple[str, ...]) -> Program:
+    """The module of `-m`, looked for the way Python does: the working directory comes first."""
+    path = sys.path if sys.flags.safe_path else [os.getcwd(), *sys.path[1:]]
+    if name.startswith(".") or not all(name.split(".")):
+        raise NoProgram(f"-m takes the name of a module, like package.train; got {name!r}.")
+    if name.endswith(".py") and os.path.exists(name):
+        raise NoProgram(f"-m takes the name of a module; {name} is a file: run it without -m.")
+    before, sys.path = sys.path, path
+    try:
+        return Program("module", name, args, _located(name, path))
+    finally:
+        sys.path = before
+
+
+def _located(name: str, path: list[str]) -> str | None:
+    """The file of a module, or of the `__main__` of a package; None where only Python itself can tell."""
+    spec = _without_import(name, path)
+    try:  # some finders know more than folders; some packages say only when imported where their parts are
+        spec = spec or importlib.util.find_spec(name)
+        if spec is not None and spec.submodule_search_locations is not None:
+            spec = PathFinder.find_spec(f"{name}.__main__", list(spec.submodule_search_locations))
+            if spec is None:
+                raise NoProgram(f"{name} is a package without a __main__ module. Give one of its modules.")
+    except ModuleNotFoundError as error:
+        if error.name is None or not f"{name}.".startswith(f"{error.name}."):
+            return None
+    except NoProgram:
+        raise
+    except Exception:
+        return None
+    if spec is None:
+        raise NoProgram(f"no module named {name!r} was found. Give a module that 'python -m' can run.")
+    return spec.origin
+
+
+def _without_import(name: str, path: list[str]) -> ModuleSpec | None:
+    """Walk down the folders: imports belong to the program's own time."""
+    spec = None
+    for end in (*(at for at, letter in enumerate(name) if letter == "."), len(name)):
+        try:
+            spec = PathFinder.find_spec(name[:end], path)
+        except Exception:  # a part without `__init__.py` wants its parent imported
+            return None
+        if spec is None or spec.origin is None:
+            return None
+        path = list(spec.submodule_search_locations or ())
+    return spec
+
+
+def find_script(name: str, args: tuple[str, ...]) -> Program:
+    """A script that can be opened and is Python; or a folder or zip file with `__main__.py`."""
+    full = os.path.join(os.getcwd(), name)
+    if not os.path.exists(full):
+        raise NoProgram(f"{name} does not exist. Give the script as you give it to python.")
+    importer = pkgutil.get_importer(full)
+    if importer is not None:
+        spec = importer.find_spec("__main__")
+        if spec is None:
+            what = "folder" if os.path.isdir(full) else "zip file"
+            raise NoProgram(f"{name} is a {what} without __main__.py. Give a script.")
+        return Program("container", name, args, spec.origin)
+    try:
+        with io.open_code(full) as file:
+            head = file.read(4096)
+    except OSError as error:
+        why = (error.strerror or type(error).__name__).lower()
+        raise NoProgram(f"{name} cannot be read: {why}.") from None
+    first = head.split(b"\n", 1)[0]
+    if not full.endswith(_BYTECODE) and b"\0" in head:
+        raise NoProgram(f"{name} is a binary file, not a Python script.")
+    if first.startswith(b"#!") and b"python" not in first and not full.endswith((".py", _BYTECODE)):
+        raise NoProgram(f"{name} is a script for {first[2:].decode(errors='replace').strip()}, not Python.")
+    return Program("script", name, args, full)
+
+
+def runner(program: Program) -> Callable[[], None]:
+    """Set the interpreter up as if it had been started on this program; what is returned runs it.
+
+    A script is compiled here, so a syntax error shows before anything else happens.
+    """
+    # Python joins without tidying up: `./a/../b.py` stays as it is.
+    full = os.path.join(os.getcwd(), program.name)
+    sys.argv[:] = [program.name, *program.args]
+    if program.kind == "module":
+        sys.argv[0] = "-m"
+        _first_path(os.getcwd())
+        _fresh_main()
+        return lambda: _run_module(program.name)
+    if program.kind == "container":
+        sys.path[:] = [full, *sys.path[_ours() :]]
+        _fresh_main()
+        return _run_container
+    code = _compiled(full)
+    _first_path(os.path.dirname(os.path.realpath(full)))
+    names = _fresh_main().__dict__
+    loader = SourcelessFileLoader if full.endswith(_BYTECODE) else SourceFileLoader
+    names.update(__loader__=loader("__main__", full), __file__=full, __cached__=None)
+    return lambda: _run_code(code, names)
+
+
+# Three functions, so that their frames can be told from the program's own.
+def _run_code(code: CodeType, names: dict[str, object]) -> None:
+    exec(code, names)
+
+
+def _run_module(name: str) -> None:
+    runpy._run_module_as_main(name)  # type: ignore[attr-defined]
+
+
+def _run_container() -> None:
+    runpy._run_module_as_main("__main__", False)  # type: ignore[attr-defined]
+
+
+def _ours() -> int:
+    """How many entries of `sys.path` are there because traindx was started, not the program."""
+    return 0 if sys.flags.safe_path else 1
+
+
+def _first_path(folder: str) -> None:
+    if not sys.flags.safe_path:
+        sys.path[:1] = [folder]
+
+
+def _fresh_main() -> ModuleType:
+    """A `__main__` with what the interpreter puts into it, in the same order."""
+    main = ModuleType("__main__")
+    if sys.version_info < (3, 14):
+        main.__annotations__ = {}
+    vars(main)["__builtins__"] = builtins
+    sys.modules["__main__"] = main
+    return main
+
+
+def _compiled(path: str) -> CodeType:
+    if path.endswith(_BYTECODE):
+        code = SourcelessFileLoader("__main__", path).get_code("__main__")
+        assert code is not None
+        return code
+    with io.open_code(path) as file:
+        return compile(file.read(), path, "exec", dont_inherit=True)

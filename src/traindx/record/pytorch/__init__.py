@@ -1,0 +1,1 @@
+"""What is watched of PyTorch. Loaded only once torch itself is."""

@@ -1,0 +1,135 @@
+"""What is told once of a training: its model, optimizers, loss functions, loaders and schedulers."""
+
+from __future__ import annotations
+
+import weakref
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from traindx.record.pytorch import summary
+from traindx.record.pytorch.batches import describe_shapes
+from traindx.record.pytorch.losses import reduction
+from traindx.record.pytorch.optimizing import Known
+
+if TYPE_CHECKING:
+    from traindx.record.pytorch.watching import Watching
+
+_MOST = 16
+_LOADER_SETTINGS = (("batch_size", "batch_size"), ("train_samples", "samples"), ("workers", "workers"))
+
+
+class Facts:
+    """Gathered as they show themselves, written to `run.json`."""
+
+    def __init__(self, watching: Watching) -> None:
+        self.watching = watching
+        self.recorder = watching.recorder
+        self.world = 1
+        self._optimizers: list[dict[str, object]] = []
+        self._loaders: dict[int, tuple[weakref.ref[Any], dict[str, object]]] = {}
+        self._losses: dict[str, dict[str, object]] = {}
+
+    def optimizer(self, optimizer: torch.optim.Optimizer, known: Known) -> None:
+        """An optimizer is about to take its first step."""
+        if len(self._optimizers) >= _MOST:
+            return
+        recorder, names, everyone = self.recorder, self.watching.names, self.watching.optimizers()
+        names.refresh(everyone)
+        models = [summary.model_facts(root, names) for root in names.roots[:8]]
+        mine = summary.optimizer_facts(optimizer, everyone, names.roots, names) | {"name": known.name}
+        if not self._optimizers:
+            for name, value in summary.settings_of(models, mine).items():
+                recorder.setting(name, value)
+            recorder.fact("libraries", summary.library_facts())
+            recorder.fact("seed", summary.seed_facts())
+            self._world()
+            self._scheduler_order()
+        self._optimizers.append(mine)
+        recorder.fact("models", models)
+        recorder.fact("optimizers", list(self._optimizers))
+        missing = mine.get("not_held")
+        if isinstance(missing, list) and missing and len(everyone) == 1:
+            shown = ", ".join(str(name) for name in missing[:6]) + (" ..." if len(missing) > 6 else "")
+            recorder.event(
+                "parameters_not_in_optimizer",
+                f"trainable but in no optimizer: {shown}",
+                {"parameters": missing[:100]},
+            )
+
+    def _scheduler_order(self) -> None:
+        """Before the first optimizer step: a scheduler that has stepped already skips its first value."""
+        alive = [one for ref in self.watching.schedulers.values() if (one := ref()) is not None]
+        early = [type(one).__name__ for one in alive if (getattr(one, "_step_count", 1) or 1) > 1]
+        if early:
+            text = f"{', '.join(early)} stepped before the first optimizer step"
+            self.recorder.event("scheduler_before_optimizer", text)
+
+    def _world(self) -> None:
+        distributed = torch.distributed
+        if distributed.is_available() and distributed.is_initialized():
+            self.world = distributed.get_world_size()
+            self.recorder.world = self.world
+            self.recorder.setting("world_size", self.world)
+        self.recorder.fact("world_size", self.world)
+
+    def loss(
+        self,
+        name: str,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        output: torch.Tensor,
+        target: torch.Tensor,
+    ) -> None:
+        """A loss function was called for the first time."""
+        if name in self._losses:
+            return
+        facts: dict[str, object] = {"function": name, "reduction": reduction(name, args, kwargs)}
+        self._losses[name] = facts | describe_shapes(output, target)
+        self.recorder.fact("losses", list(self._losses.values()))
+        if len(self._losses) == 1:
+            self.recorder.setting("loss_function", name)
+
+    def loader(self, loader: Any) -> None:
+        """A loader is iterated."""
+        if id(loader) in self._loaders and self._loaders[id(loader)][0]() is loader:
+            return
+        if len(self._loaders) >= _MOST:
+            return
+        training = torch.is_grad_enabled() and self.watching.modes.training() is not False
+        first = training and not any(facts["role"] == "training" for _, facts in self._loaders.values())
+        facts = summary.loader_facts(loader) | {"role": "training" if training else "validation"}
+        self._loaders[id(loader)] = (weakref.ref(loader), facts)
+        self.recorder.fact("loaders", [one for _, one in self._loaders.values()])
+        if first:
+            for setting, key in _LOADER_SETTINGS:
+                if facts.get(key) is not None:
+                    self.recorder.setting(setting, facts[key])
+
+    def end(self) -> None:
+        """What only the end shows."""
+        recorder, watching = self.recorder, self.watching
+        stepped = watching.steps.optimizers.known
+        never = [one for one in watching.optimizers() if id(one) not in stepped]
+        if never and not watching.compiled:
+            kinds = ", ".join(type(one).__name__ for one in never[:4])
+            recorder.event(
+                "optimizer_never_stepped", f"{len(never)} optimizers were made but never stepped: {kinds}"
+            )
+        if watching.functional and not recorder.step:
+            recorder.unseen(
+                "steps",
+                "training by torch.func calls neither backward nor an optimizer; only its output was kept",
+            )
+        self._tell_schedulers()
+        budget = recorder.budget
+        recorder.fact(
+            "overhead", {"own_seconds": round(budget.spent, 3), "seconds": round(recorder.now(), 3)}
+        )
+
+    def _tell_schedulers(self) -> None:
+        alive = [one for ref in self.watching.schedulers.values() if (one := ref()) is not None]
+        if alive:
+            found = [summary.scheduler_facts(one) for one in alive[:_MOST]]
+            self.recorder.fact("schedulers", found)
+            self.recorder.setting("schedule", found[-1].get("class"))

@@ -1,0 +1,123 @@
+"""Looks inside: a step that is sampled in full, from its forward pass to what the optimizer changed."""
+
+from __future__ import annotations
+
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from traindx.record.pytorch import batches
+from traindx.record.pytorch.activations import ActivationProbe
+from traindx.record.pytorch.layers import LayerProbe
+
+if TYPE_CHECKING:
+    from traindx.record.pytorch.watching import Watching
+
+# These are looked at whatever they cost: what happens first tells most.
+_EARLY = frozenset({1, 2, 4, 8, 16, 32, 64})
+_STEPS_WITHOUT_GRADIENT = 3
+
+
+class Looks:
+    """Takes a sample when the budget and the size of the recording allow one."""
+
+    def __init__(self, watching: Watching) -> None:
+        self.watching = watching
+        self.recorder = watching.recorder
+        self.layers = LayerProbe(watching.names)
+        self.activations = ActivationProbe(watching.names)
+        self.batches = batches.Batches()
+        self.now = False
+        self.forward = True
+        self.own = 0.0
+        self._groups: dict[str, dict[str, object]] = {}
+        self._taken = 0
+        self._told: set[str] = set()
+
+    def plan(self, coming: int) -> None:
+        """Decide about the step that begins now."""
+        recorder = self.recorder
+        due = coming in _EARLY or (recorder.budget.samples.can_pay() and recorder.may_sample())
+        self.now = recorder.internals and due
+        if not self.now:
+            return
+        self._groups, self.own = {}, 0.0
+        if self.forward:
+            self.watching.guard("activations", self.activations.arm)
+
+    def before(self, optimizer: torch.optim.Optimizer, closure: bool) -> None:
+        began = perf_counter()
+        self.watching.guard("layers", self.layers.before, optimizer, not closure)
+        self.own += perf_counter() - began
+
+    def after(self, optimizer: torch.optim.Optimizer, closure: bool) -> None:
+        began = perf_counter()
+        self.watching.guard("layers", self.layers.after, optimizer, closure)
+        self.own += perf_counter() - began
+
+    def abandon(self) -> None:
+        """The step will not end as it began: a scaler skipped it."""
+        self.layers.forget()
+        self.finish_forward()
+        self.now = False
+
+    def saw_loss(self, output: Any, target: Any) -> None:
+        """What reached the loss function in this step."""
+        if "target" not in self._groups and isinstance(target, torch.Tensor):
+            self._groups["target"] = dict(self.batches.targets(target))
+        if "output" not in self._groups and isinstance(output, torch.Tensor) and output.is_floating_point():
+            self._groups["output"] = dict(batches.input_statistics(output.detach()))
+
+    def finish_forward(self) -> None:
+        self.activations.disarm()
+
+    def done(self, seconds: float) -> None:
+        """The step ended after so many seconds: everything seen of it becomes one line."""
+        began = perf_counter()
+        self.finish_forward()
+        groups = self._groups
+        self.watching.guard("layers", self._collect_layers, groups)
+        if self.forward:
+            self.watching.guard("activations", self._collect_activations, groups)
+        if groups:
+            self.recorder.sample(groups)
+        self._taken += 1
+        self.now = False
+        self.own += perf_counter() - began
+        self.recorder.budget.sampled(self.own, seconds + perf_counter() - began)
+        if self._taken == _STEPS_WITHOUT_GRADIENT or self._taken % 16 == 0:
+            self.watching.guard("layers", self._tell_untrained)
+
+    def _collect_layers(self, groups: dict[str, dict[str, object]]) -> None:
+        found = self.layers.collect()
+        if found:
+            self.recorder.names("layer", self.layers.names)
+            groups["layer"] = dict(found)
+
+    def _collect_activations(self, groups: dict[str, dict[str, object]]) -> None:
+        probe = self.activations
+        names, found = probe.collect()
+        if names:
+            self.recorder.names("activation", names)
+            groups["activation"] = dict(found)
+        if probe.root_input is not None:
+            step = self.recorder.step
+            groups["input"] = {
+                **batches.input_statistics(probe.root_input),
+                **self.batches.input(probe.root_input, step),
+            }
+        self.watching.modes.seen(probe.eval_modules, probe.autocast)
+
+    def _tell_untrained(self) -> None:
+        """Parameters that got no gradient in any sample so far, once for each set."""
+        names = self.layers.without_gradient()
+        key = ",".join(names)
+        if names and key not in self._told:
+            self._told.add(key)
+            shown = ", ".join(names[:8]) + (f" and {len(names) - 8} more" if len(names) > 8 else "")
+            self.recorder.event(
+                "no_gradient",
+                f"no gradient reached {shown} in {self._taken} samples",
+                {"layers": names[:100]},
+            )

@@ -1,0 +1,65 @@
+"""Training and eval mode, and autocast, as the model runs."""
+
+from __future__ import annotations
+
+import weakref
+from typing import TYPE_CHECKING
+
+from torch import nn
+
+if TYPE_CHECKING:
+    from traindx.record.pytorch.watching import Watching
+
+
+class Modes:
+    """The mode the model trains in, told when it changes."""
+
+    def __init__(self, watching: Watching) -> None:
+        self.watching = watching
+        self.recorder = watching.recorder
+        self._mode: bool | None = None
+        self._root: weakref.ref[nn.Module] | None = None
+        self._version = -1
+        self._in_eval: tuple[str, ...] = ()
+
+    def training(self) -> bool | None:
+        """Whether the model is in training mode; None when there is no model to ask."""
+        names = self.watching.names
+        if names.version != self._version:
+            self._version = names.version
+            self._root = self._find_root()
+        root = self._root() if self._root is not None else None
+        return root.training if root is not None else None
+
+    def forget(self) -> None:
+        """Another model trains now."""
+        self._version, self._mode = -1, None
+
+    def _find_root(self) -> weakref.ref[nn.Module] | None:
+        """The model whose parameters the leading optimizer holds."""
+        roots, optimizer = self.watching.names.roots, self.watching.lead()
+        if optimizer is not None and len(roots) > 1:
+            held = {id(one) for one in self.watching.parameters(optimizer)}
+            roots = [root for root in roots if any(id(one) in held for one in root.parameters())] or roots
+        return weakref.ref(roots[0]) if roots else None
+
+    def look(self) -> None:
+        """After a step: in which mode it was taken."""
+        mode = self.training()
+        if mode is None or mode is self._mode:
+            return
+        if self._mode is not None or not mode:
+            word = "training" if mode else "eval"
+            self.recorder.event("mode", f"the model trains in {word} mode", {"training": mode})
+        self._mode = mode
+
+    def seen(self, in_eval: list[str], autocast: str | None) -> None:
+        """From a look inside: normalisation and dropout in eval mode while the model trains."""
+        now = tuple(sorted(in_eval))
+        if now != self._in_eval:
+            self._in_eval = now
+            shown = ", ".join(now[:8]) or "none"
+            text = f"in eval mode while training: {shown}"
+            self.recorder.event("eval_modules", text, {"modules": list(now[:100])})
+        if autocast:
+            self.recorder.setting("precision", f"{autocast} autocast")

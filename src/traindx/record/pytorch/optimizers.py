@@ -1,0 +1,73 @@
+"""Optimizers and schedulers: when they are made, when they step."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch.optim import lr_scheduler
+from torch.optim.optimizer import (
+    Optimizer,
+    register_optimizer_step_post_hook,
+    register_optimizer_step_pre_hook,
+)
+
+Args = tuple[Any, ...]
+Kwargs = dict[str, Any]
+
+if TYPE_CHECKING:
+    from traindx.record.pytorch.watching import Watching
+
+
+def watch_optimizers(watching: Watching) -> None:
+    """Global step hooks, and the two places every optimizer and scheduler passes when it is made."""
+    steps, recorder = watching.steps, watching.recorder
+
+    def before(optimizer: Optimizer, args: Args, kwargs: Kwargs) -> None:
+        if torch.compiler.is_compiling() or not watching.active or not (steps.depth or watching.mine()):
+            return
+        try:
+            steps.step_begins(optimizer, _closure(args, kwargs))
+        except Exception as error:
+            watching.stop_counting(error)
+
+    def after(optimizer: Optimizer, args: Args, kwargs: Kwargs) -> None:
+        if torch.compiler.is_compiling() or not watching.active or not (steps.depth or watching.mine()):
+            return
+        try:
+            steps.step_ends(optimizer, _closure(args, kwargs))
+        except Exception as error:
+            watching.stop_counting(error)
+        if not steps.depth:
+            recorder.check_stop()
+
+    watching.removals += [
+        register_optimizer_step_pre_hook(before).remove,
+        register_optimizer_step_post_hook(after).remove,
+    ]
+
+    def built(original: Callable[..., Any]) -> Callable[..., Any]:
+        def made(self: Optimizer) -> Any:
+            if watching.active:
+                watching.optimizer_made(self)
+            return original(self)
+
+        return made
+
+    def started(original: Callable[..., Any]) -> Callable[..., Any]:
+        def begun(self: Any, *args: Any, **kwargs: Any) -> Any:
+            if watching.active:
+                watching.schedulers[id(self)] = weakref.ref(self)
+            return original(self, *args, **kwargs)
+
+        return begun
+
+    watching.patches.replace(Optimizer, "_patch_step_function", built)
+    watching.patches.replace(lr_scheduler.LRScheduler, "_initial_step", started)
+    watching.patches.replace(lr_scheduler.ReduceLROnPlateau, "_init_is_better", started)
+
+
+def _closure(args: Args, kwargs: Kwargs) -> bool:
+    return (len(args) > 1 and callable(args[1])) or (bool(kwargs) and kwargs.get("closure") is not None)

@@ -1,0 +1,119 @@
+"""Small even samples of tensors, and how they reach the host.
+
+Nothing here changes a tensor it is given, keeps a link to it, or draws a random number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import gcd
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+SAMPLE = 4096
+# Neighbours are read together: sixteen float32 fill one line of the cache.
+_RUN = 16
+READABLE = frozenset(
+    {torch.float16, torch.bfloat16, torch.float32, torch.float64, torch.complex64, torch.complex128}
+)
+_PLAIN: dict[type, bool] = {torch.Tensor: True, torch.nn.Parameter: True}
+
+
+class Spread(NamedTuple):
+    """Where in a block of memory the sample lies, as `as_strided` takes it."""
+
+    size: tuple[int, ...]
+    stride: tuple[int, ...]
+    length: int
+
+
+def spread(numel: int, limit: int = SAMPLE) -> Spread:
+    """At most `limit` of so many elements, evenly over all of them: everything, or short runs.
+
+    The distance of the runs has no divisor in common with the number of elements, so that they do not
+    fall on the same few columns of every row.
+    """
+    if numel <= limit:
+        return Spread((numel,), (1,), numel)
+    runs = limit // _RUN
+    stride = (numel - _RUN) // (runs - 1)
+    while stride > _RUN and gcd(stride, numel) > 1:
+        stride -= 1
+    return Spread((runs, _RUN), (stride, 1), runs * _RUN)
+
+
+def plain(tensor: torch.Tensor) -> torch.Tensor | None:
+    """The strided real numbers behind a tensor, apart from its graph; None where they cannot be read.
+
+    A sharded tensor gives the part of this process. Complex numbers become pairs.
+    """
+    if not _is_plain(type(tensor)):
+        tensor = getattr(tensor, "_local_tensor", tensor)
+        if not _is_plain(type(tensor)):
+            return None
+    if tensor.layout is not torch.strided or tensor.is_meta or tensor.is_quantized:
+        return None
+    if tensor.numel() and not tensor.data_ptr():  # memory that was given back
+        return None
+    data = tensor.data
+    return torch.view_as_real(data) if data.is_complex() else data
+
+
+def sample_of(data: torch.Tensor, where: Spread) -> torch.Tensor:
+    """The sampled elements as a view; of memory with gaps, as a view of a copy."""
+    whole = data if dense(data) else data.contiguous()
+    return whole.as_strided(where.size, where.stride)
+
+
+def evenly(data: torch.Tensor, limits: Sequence[int], turn: int = 0) -> torch.Tensor:
+    """A view of at most `limits[d]` evenly spaced places along each dimension; `turn` shifts them."""
+    size, stride, offset = [], [], data.storage_offset()
+    for length, step, limit in zip(data.shape, data.stride(), limits, strict=True):
+        count = min(length, max(limit, 1))
+        apart = length // count if count else 1
+        size.append(count)
+        stride.append(apart * step)
+        offset += (turn % apart) * step
+    return data.as_strided(size, stride, offset)
+
+
+def to_host(tensors: Sequence[torch.Tensor]) -> list[npt.NDArray[Any]]:
+    """Tensors as arrays, with one transfer for each device and type."""
+    waiting: dict[tuple[torch.device, torch.dtype], list[int]] = {}
+    for number, tensor in enumerate(tensors):
+        if not tensor.is_cpu:
+            waiting.setdefault((tensor.device, tensor.dtype), []).append(number)
+    found: dict[int, npt.NDArray[Any]] = {}
+    for numbers in waiting.values():
+        together = torch.cat([tensors[number].reshape(-1) for number in numbers]).cpu().numpy()
+        ends = np.cumsum([tensors[number].numel() for number in numbers])
+        for number, part in zip(numbers, np.split(together, ends[:-1]), strict=True):
+            found[number] = part.reshape(tuple(tensors[number].shape))
+    return [found[number] if number in found else one.numpy() for number, one in enumerate(tensors)]
+
+
+def _is_plain(kind: Any) -> bool:
+    """Whether tensors of a class behave as tensors do: no dispatch or function of its own."""
+    known = _PLAIN.get(kind)
+    if known is None:
+        usual: tuple[Any, ...] = (torch.Tensor.__torch_function__, torch.nn.Parameter.__torch_function__)
+        functions = [getattr(one, "__func__", one) for one in usual]
+        function = getattr(kind.__torch_function__, "__func__", kind.__torch_function__)
+        known = kind.__torch_dispatch__ is torch.Tensor.__torch_dispatch__ and function in functions
+        _PLAIN[kind] = known
+    return known
+
+
+def dense(data: torch.Tensor) -> bool:
+    """Whether the elements fill their memory without gaps or overlaps, in whatever order."""
+    if data.is_contiguous():
+        return True
+    expected = 1
+    for step, size in sorted(zip(data.stride(), data.shape, strict=True)):
+        if size != 1 and step != expected:
+            return False
+        expected *= size
+    return True

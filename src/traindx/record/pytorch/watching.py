@@ -1,0 +1,257 @@
+"""One watched process: the clock, the probes beside it, and how they are switched off."""
+
+from __future__ import annotations
+
+import math
+import weakref
+from collections.abc import Callable
+from threading import get_ident
+from typing import Any
+
+import torch
+
+from traindx.record.memory import resident_bytes
+from traindx.record.pytorch import replicas
+from traindx.record.pytorch.facts import Facts
+from traindx.record.pytorch.gradients import global_norm
+from traindx.record.pytorch.looks import Looks
+from traindx.record.pytorch.losscalls import LossCalls
+from traindx.record.pytorch.modes import Modes
+from traindx.record.pytorch.naming import Names, variable_name
+from traindx.record.pytorch.optimizing import Hidden, Known
+from traindx.record.pytorch.origins import Origins
+from traindx.record.pytorch.patches import Patches
+from traindx.record.pytorch.scaling import Scaling
+from traindx.record.pytorch.steps import Steps
+from traindx.record.pytorch.validation import Validation
+from traindx.record.pytorch.values import Row, exact_norm, scalar, settle
+from traindx.record.recorder import Recorder, Stopped
+
+_MEMORY_EVERY = 1.0
+_SURELY_HIDDEN = 8
+
+
+def _call(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    return function(*args, **kwargs)
+
+
+class Watching:
+    """What the patches report to, guarded: a probe that fails is off, the training goes on."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        self.recorder = recorder
+        self.active = True
+        self.closed = False
+        self.functional = False
+        self.compiled = False
+        self.batch: Any = None
+        self.patches = Patches()
+        self.removals: list[Callable[[], object]] = []
+        self.uncompiled: list[Callable[..., object]] = []
+        self.made: dict[int, weakref.ref[torch.optim.Optimizer]] = {}
+        self.schedulers: dict[int, weakref.ref[Any]] = {}
+        self.names = Names()
+        self.facts = Facts(self)
+        self.modes = Modes(self)
+        self.origins = Origins(self)
+        self.scaling = Scaling(self)
+        self.losses = LossCalls(self)
+        self.validation = Validation(self)
+        self.looks = Looks(self)
+        self.steps = Steps(self)
+        self._call: Callable[..., Any] = _call
+        self._memory_read = -math.inf
+        self._late: set[int] = set()
+        recorder.before_flush.append(settle)
+
+    def guard(self, probe: str, function: Callable[..., object], *args: Any, **kwargs: Any) -> None:
+        """Call a probe unless it is off; switch it off if it fails."""
+        if probe in self.recorder.off:
+            return
+        try:
+            self._call(function, *args, **kwargs)
+        except Stopped:
+            raise
+        except Exception as error:
+            self.recorder.failed(probe, error)
+
+    def report(self, told: Callable[[Any], None], what: Any) -> None:
+        """What the clock is told of; without it there is nothing left to record."""
+        try:
+            self._call(told, what) if self.compiled else told(what)
+        except Exception as error:
+            self.stop_counting(error)
+
+    def stop_counting(self, error: Exception) -> None:
+        """The clock itself failed: only what the script prints is recorded from now on."""
+        self.recorder.failed("steps", error)
+        self.active = False
+        self.looks.finish_forward()
+
+    def mine(self) -> bool:
+        """Whether this thread is the one that trains."""
+        return self.steps.thread == get_ident() or bool(self._call(self.steps.adopt))
+
+    @property
+    def looking(self) -> bool:
+        """Whether this step is looked into."""
+        return self.looks.now
+
+    # Optimizers.
+
+    def optimizer_made(self, optimizer: torch.optim.Optimizer) -> None:
+        known = self.made.get(id(optimizer))
+        if known is None or known() is not optimizer:
+            self.made[id(optimizer)] = weakref.ref(optimizer)
+            self.steps.built += 1
+            self._late.discard(id(optimizer))
+            if self.steps.optimizers.lead is not None:
+                self._late.add(id(optimizer))
+
+    def made_late(self, optimizer: torch.optim.Optimizer) -> bool:
+        """Whether it was made after another had begun to step."""
+        return id(optimizer) in self._late
+
+    def optimizers(self) -> list[torch.optim.Optimizer]:
+        """Those that were made and are still there."""
+        return [one for ref in self.made.values() if (one := ref()) is not None]
+
+    def optimizers_alive(self) -> int:
+        if len(self.made) > 1:
+            self.made = {key: ref for key, ref in self.made.items() if ref() is not None}
+        return len(self.made)
+
+    def optimizer_name(self, optimizer: torch.optim.Optimizer, number: int) -> str:
+        """What the script calls it."""
+        return variable_name(optimizer) or (type(optimizer).__name__ + (str(number) if number else ""))
+
+    def new_optimizer(self, optimizer: torch.optim.Optimizer, known: Known) -> None:
+        """Its first step is about to be taken: the weights are still as they were initialised."""
+        self.optimizer_made(optimizer)
+        self.guard("facts", self.facts.optimizer, optimizer, known)
+
+    def lead_changed(self, known: Known, another: bool) -> None:
+        """Another optimizer trains now, on the same model or as a training of its own."""
+        self.modes.forget()
+        if another:
+            self.recorder.event("new_training", f"{known.name} trains another model; steps are counted anew")
+            self.recorder.restart()
+        else:
+            self.recorder.event("optimizer_changed", f"{known.name} trains now")
+
+    def find_hidden(self, losses: int) -> Hidden | None:
+        """Losses but no steps, and something was compiled: the optimizer steps where no hook is called."""
+        made = self.optimizers()
+        if len(made) != 1 or self.steps.optimizers.known:
+            return None
+        hidden = Hidden(made[0])
+        if hidden.counted() is None and losses < _SURELY_HIDDEN:
+            return None
+        self.recorder.unseen(
+            "optimizer steps", "the optimizer steps inside torch.compile: steps are counted from outside"
+        )
+        return hidden
+
+    def lead(self) -> torch.optim.Optimizer | None:
+        """The optimizer whose steps are counted; before the first step, the only one there is."""
+        lead, made = self.steps.optimizers.lead, self.optimizers()
+        if lead is None:
+            return made[0] if len(made) == 1 else None
+        return lead.ref()
+
+    def parameters(self, optimizer: torch.optim.Optimizer) -> list[torch.Tensor]:
+        """All parameters of an optimizer, never kept: torch will not swap one that somebody else holds."""
+        return [one for group in optimizer.param_groups for one in group["params"]]
+
+    def holds_gradients(self) -> bool:
+        """Whether any parameter has a gradient from before; True where that cannot be told."""
+        made = self.optimizers()
+        if self.compiled or not made:
+            return True
+        return any(one.grad is not None for optimizer in made for one in self.parameters(optimizer))
+
+    def gradient_norm(self, optimizer: torch.optim.Optimizer) -> torch.Tensor | None:
+        norm = global_norm(self.parameters(optimizer))
+        if norm is not None and norm.is_cpu and not math.isfinite(norm.item()):
+            # Squares of large but finite gradients overflow in single precision.
+            norm = exact_norm(self.parameters(optimizer))
+        scale = getattr(optimizer, "grad_scale", None)
+        return norm / scale if norm is not None and isinstance(scale, torch.Tensor) else norm
+
+    # Steps.
+
+    def step_done(self, row: Row, seconds: float, now: float) -> None:
+        norm = row.get("grad_norm")
+        if isinstance(norm, float) and not math.isfinite(norm):
+            self.guard("origin", self.origins.gradients, norm, row.get("loss"), self.recorder.step)
+        self.modes.look()
+        if now - self._memory_read >= _MEMORY_EVERY:
+            self._memory_read = now
+            self.guard("memory", _memory, row)
+        if self.facts.world > 1 and replicas.due(self.recorder.step):
+            self.guard("replicas", self._checksum)
+        if self.looking:
+            self.looks.done(seconds)
+
+    def _checksum(self) -> None:
+        """The same number on every rank whose weights are the same."""
+        optimizer = self.lead()
+        value = replicas.checksum(self.parameters(optimizer)) if optimizer is not None else None
+        if value is not None:
+            self.recorder.row({"replica_checksum": value})
+
+    def clipped(self, norm: Any, limit: float) -> None:
+        """Gradients were clipped to a norm."""
+        if not isinstance(norm, torch.Tensor):
+            return
+        self.recorder.setting("clip", float(limit))
+        scale = self.steps.loss_scale
+        if scale not in (None, 1.0) and not self.scaling.unscaled_gradients:
+            self.recorder.event("clip_before_unscale", f"gradients were clipped while scaled by {scale:g}")
+        value = scalar(norm) if scale is None and len(self.optimizers()) == 1 else None
+        if isinstance(value, float) and not math.isfinite(value):
+            # Clipping is about to spread it to every gradient.
+            coming = self.recorder.step + 1
+            self.guard("origin", self.origins.gradients, value, self.steps.last_loss(), coming)
+        self.steps.clips.append((norm.detach(), float(limit)))
+
+    def clipped_by_value(self, limit: float) -> None:
+        self.recorder.fact("clipping", {"by": "value", "limit": float(limit)})
+
+    # What is out of sight.
+
+    def compiles(self) -> None:
+        """A hook inside compiled code would break its graph: activations stay unseen from now on."""
+        import torch._dynamo
+
+        self.compiled = True
+        # Backward is never compiled; what we do around it must not be tried either.
+        for function in (*self.uncompiled, Watching.guard, Watching.report, Watching.mine):
+            torch._dynamo.decorators.skip(function)
+        self._call = torch._dynamo.disable(_call)  # type: ignore[no-untyped-call]
+        self.looks.forward = False
+        self.looks.finish_forward()
+        self.recorder.unseen("activations", "torch.compile is in use: nothing is hooked inside compiled code")
+
+    def close(self) -> None:
+        """What is still open is written; nothing is watched any more."""
+        if self.closed:
+            return
+        self.closed, self.active, self.batch = True, False, None
+        self.guard("steps", self.steps.close)
+        self.guard("losses", self.validation.commit, training=False)
+        self.guard("facts", self.facts.end)
+        self.looks.finish_forward()
+        for remove in self.removals:
+            remove()
+        self.removals.clear()
+        self.patches.undo()
+
+
+def _memory(row: Row) -> None:
+    resident = resident_bytes()
+    if resident is not None:
+        row["rss_bytes"] = resident
+    for device in (torch.cuda, getattr(torch, "xpu", None)):
+        if device is not None and device.is_available() and device.is_initialized():
+            row["gpu_mem_bytes"] = int(device.memory_allocated())

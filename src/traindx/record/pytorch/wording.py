@@ -1,0 +1,61 @@
+"""The words for where a NaN or inf came from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+_SHOWN = 3
+
+
+def place(own: str, before: str, after: str) -> str:
+    """Where an operation stands among the layers."""
+    return f"in layer {own}" if own else between(before, after)
+
+
+def between(before: str, after: str) -> str:
+    if before and after:
+        return f"between layers {before} and {after}"
+    if before:
+        return f"between layer {before} and the loss"
+    return f"before layer {after}" if after else "between the input and the loss"
+
+
+def handed(constant: str, operation: str, *, in_layer: bool) -> str:
+    """What came in from outside, by the name of the argument that held it."""
+    known = {"target": "the target", "weight": "the class weight"}.get(constant)
+    if known:
+        return f"{known} of {operation} is not finite"
+    if in_layer or constant in ("input", "mat1", "variable"):
+        return "the input is not finite"
+    return f"the tensor without gradient (data, target or mask) in {operation} is not finite"
+
+
+def counted(found: Mapping[str, object]) -> str:
+    """How much of a tensor is not finite, and in which rows and features, when not in all."""
+    text = f"{found['nonfinite']} of {found['count']} values"
+    for name in ("rows", "features"):
+        places, bad, every = found.get(name), found.get(f"{name}_bad"), found.get(f"{name}_all")
+        if isinstance(places, list) and places and bad != every:
+            text += f", in {bad} of {every} {name} (first: {places[0]})"
+    return text
+
+
+def ranged(found: Mapping[str, object]) -> str:
+    """From where to where the values of a tensor go."""
+    parts = [f"from {found['min']:.4g} to {found['max']:.4g}"] if "min" in found else []
+    for key, word in (("zeros", "zero"), ("nonfinite", "not finite")):
+        if found.get(key):
+            parts.append(f"{found[key]} of {found['count']} {word}")
+    return ", ".join(parts)
+
+
+def share(bad: Sequence[str], every: Sequence[str]) -> str:
+    """`2 of 5 layers (fc1, fc2)`."""
+    if len(bad) == len(every) > 1:
+        return "all layers"
+    return f"{len(bad)} of {len(every)} layers ({listed(bad)})"
+
+
+def listed(names: Sequence[str]) -> str:
+    shown = ", ".join(names[:_SHOWN])
+    return shown if len(names) <= _SHOWN else f"{shown} and {len(names) - _SHOWN} more"

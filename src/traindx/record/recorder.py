@@ -1,0 +1,370 @@
+"""The recorder of this process: what the probes hand it becomes lines of the recording.
+
+It knows nothing of any framework. Nothing here raises into the training, but for `Stopped`, which is
+asked for.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+import os
+import sys
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from traindx.record.budget import Budget
+from traindx.record.rows import block
+from traindx.store import VERSION, Journal
+
+_FLUSH = 0.1
+_BURST = 5
+_LOOK_FOR_STOP = 1.0
+_FACTS_EVERY = 5.0
+_AGREE = 4.0
+_EVENTS_OF_A_KIND = 50
+_OUTPUT_WHOLE = 2 << 20
+_OUTPUT_MOST = 4 << 20
+_ROWS_WHOLE = 100_000
+_SAMPLE_BYTES = 1_500_000
+_SAMPLES_DENSE = 1_000
+
+_current: Recorder | None = None
+
+
+class Stopped(SystemExit):
+    """The training was asked to stop: after so many steps, or because something critical was seen."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__(0)
+        self.why = why
+
+
+@dataclass
+class Chunk:
+    """What the script printed while it stood at one step."""
+
+    stream: str
+    step: int
+    t: float
+    parts: list[str]
+
+
+class Recorder:
+    """Lines of one process, written at least four times a second while something happens."""
+
+    def __init__(
+        self, folder: Path, rank: int, *, name: str, budget: float, internals: bool, steps: int | None
+    ) -> None:
+        self.folder = folder
+        self.rank = rank
+        self.started = time.time()
+        self.step = 0
+        self.internals = internals and budget > 0
+        self.budget = Budget(budget)
+        self.last_steps = steps
+        self.journal = Journal(folder, rank, self.started)
+        self.off: set[str] = set()
+        self.before_flush: list[Callable[[list[dict[str, object]]], None]] = []
+        self.before_close: list[Callable[[], None]] = []
+        self._zero = time.perf_counter()
+        self._facts: dict[str, object] = {
+            "version": VERSION,
+            "name": name or folder.name,
+            "started": round(self.started, 3),
+            "config": {},
+            "ended": None,
+        }
+        self._facts_changed = True
+        self._facts_written = -math.inf
+        self._rows: list[dict[str, object]] = []
+        self._lines: list[str | Chunk] = []
+        self._output_kept = 0
+        self._output_cut = 0
+        self._events: dict[str, int] = {}
+        self._unseen: dict[str, str] = {}
+        self._names: dict[str, tuple[str, ...]] = {}
+        self._sample_size = 0.0
+        self._next_sample = 0
+        self._flushed = 0.0
+        self._burst = (0, 0)
+        self._looked_for_stop = 0.0
+        self._stop = ""
+        self._stop_at = 0
+        self.world = 1
+        self._lock = threading.RLock()
+        self.closed = False
+
+    # What the probes call.
+
+    def now(self) -> float:
+        """Seconds since the recording began."""
+        return time.perf_counter() - self._zero
+
+    def push(self, values: dict[str, object]) -> None:
+        """The row of the step just done. Long runs keep fewer of them, but never lose a NaN."""
+        if self.step >= _ROWS_WHOLE and self.step % (1 << (self.step // _ROWS_WHOLE).bit_length()):
+            loss = values.get("loss")
+            if not isinstance(loss, float) or math.isfinite(loss):
+                return
+        values.setdefault("t", self.now())
+        values.setdefault("step", self.step)
+        self._rows.append(values)
+
+    def row(self, values: Mapping[str, float]) -> None:
+        """Numbers at the present step that are not part of its row."""
+        if values:
+            with self._lock:
+                self._write({"t": self.now(), "step": self.step, **values})
+
+    def log(self, values: Mapping[str, float], step: float | None = None) -> None:
+        """Numbers of the script's own, at the present step or the one it names."""
+        at = self.step if step is None else step
+        with self._lock:
+            self._write({"t": self.now(), "step": at, "log": values})
+
+    def may_sample(self) -> bool:
+        """Whether the size of the recording allows another sample by now."""
+        return self.internals and self.step >= self._next_sample
+
+    def sample(self, groups: Mapping[str, Mapping[str, object]]) -> None:
+        """A look inside. The more bytes one takes, the sooner they grow rare."""
+        line = _dumps({"t": self.now(), "step": self.step, "sample": groups})
+        with self._lock:
+            self._lines.append(line)
+        size = len(line)
+        self._sample_size = size if not self._sample_size else 0.8 * self._sample_size + 0.2 * size
+        dense = min(_SAMPLES_DENSE, max(8.0, _SAMPLE_BYTES / self._sample_size))
+        self._next_sample = self.step + 1 + int(self.step / dense)
+
+    def names(self, group: str, names: Sequence[str]) -> None:
+        """What the lists of later samples of a group count by."""
+        if self._names.get(group) != tuple(names):
+            self._names[group] = tuple(names)
+            with self._lock:
+                self._lines.append(_dumps({"names": {group: list(names)}}))
+
+    def event(self, kind: str, text: str, data: Mapping[str, object] | None = None) -> None:
+        """Something that happened; more than fifty of a kind are counted, not told."""
+        seen = self._events[kind] = self._events.get(kind, 0) + 1
+        if seen > _EVENTS_OF_A_KIND:
+            return
+        line: dict[str, object] = {"t": self.now(), "step": self.step, "event": kind, "text": text}
+        with self._lock:
+            self._write(line | {"data": dict(data)} if data else line)
+
+    def setting(self, name: str, value: object) -> None:
+        config = self._facts["config"]
+        if isinstance(config, dict) and config.get(name, self) != value:
+            config[name] = value
+            self._facts_changed = True
+
+    def fact(self, key: str, value: object) -> None:
+        if self._facts.get(key, self) != value:
+            self._facts[key] = value
+            self._facts_changed = True
+
+    def unseen(self, what: str, why: str) -> None:
+        """What cannot be looked at in this training, and why: blindness must be told."""
+        if what not in self._unseen:
+            self._unseen[what] = why
+            self.fact("unseen", [{"what": what, "why": why} for what, why in self._unseen.items()])
+
+    def failed(self, probe: str, error: BaseException) -> None:
+        """A probe broke: it is off from now on, and the training goes on."""
+        if probe in self.off:
+            return
+        self.off.add(probe)
+        if os.environ.get("TRAINDX_DEBUG"):
+            import traceback
+
+            with contextlib.suppress(Exception):
+                traceback.print_exception(error, file=sys.__stderr__)
+        text = f"{type(error).__name__}: {error}".splitlines()[0][:300]
+        self.unseen(probe, f"the probe failed and was switched off ({text})")
+        self.event("probe_failed", f"{probe}: {text}")
+
+    def output(self, stream: str, text: str) -> None:
+        """What the script printed."""
+        if not text or self.closed:
+            return
+        with self._lock:
+            last = self._lines[-1] if self._lines else None
+            if isinstance(last, Chunk) and last.stream == stream and last.step == self.step:
+                last.parts.append(text)
+            else:
+                self._lines.append(Chunk(stream, self.step, self.now(), [text]))
+        if "\n" in text:
+            self._tick_output()
+
+    def _tick_output(self) -> None:
+        """Printed lines are written at once as long as they are few: silence may follow, or an end."""
+        second = int(time.perf_counter())
+        self._burst = (second, self._burst[1] + 1) if self._burst[0] == second else (second, 0)
+        if self._burst[1] < _BURST:
+            self.flush()
+        else:
+            self.tick()
+
+    # Writing.
+
+    def tick(self, now: float | None = None) -> None:
+        """Write what is there when the last writing is a while ago."""
+        now = time.perf_counter() if now is None else now
+        if now - self._flushed >= _FLUSH:
+            self.flush()
+        if now - self._looked_for_stop >= _LOOK_FOR_STOP:
+            self._looked_for_stop = now
+            self._look_for_stop()
+
+    def flush(self) -> None:
+        """Everything so far to the file, in one write."""
+        if self.closed:
+            return
+        self._flushed = time.perf_counter()
+        try:
+            for settle in self.before_flush:
+                settle(self._rows)
+            with self._lock:
+                waiting, self._lines = self._lines, []
+                rows, self._rows = self._rows, []
+            lines = [block(rows)] if rows else []
+            told = (self._told(line) if isinstance(line, Chunk) else line for line in waiting)
+            lines += [line for line in told if line]
+            if lines:
+                dropped = self.journal.dropped
+                if self.journal.append(("\n".join(lines) + "\n").encode("utf-8", "replace")) and dropped:
+                    self.journal.dropped = 0
+                    self.fact("dropped", int(str(self._facts.get("dropped", 0))) + dropped)
+                    self.event("recording_gap", f"{dropped} lines could not be written: {self.journal.error}")
+            self._write_facts()
+        except Exception as error:
+            self.failed("recording", error)
+
+    def close(self, how: str, text: str = "") -> None:
+        """The end, with how it came."""
+        if self.closed:
+            return
+        for finish in self.before_close:
+            try:
+                finish()
+            except Exception as error:
+                self.failed("recording", error)
+        if self._output_cut:
+            self.unseen("printed output", f"{self._output_cut} characters of it were not kept")
+        self.fact("ended", {"how": how, "text": text, "t": round(self.now(), 3), "step": self.step})
+        self.event("ended", text or how, {"how": how})
+        self._facts_written = -math.inf
+        self.flush()
+        self._facts_written = -math.inf
+        self.flush()
+        self.closed = True
+        self.journal.close()
+
+    def check_stop(self) -> None:
+        """Called after each step: raises `Stopped` when the training is to end here."""
+        if self.last_steps is not None and self.step >= self.last_steps:
+            self._stop, self._stop_at = f"stopped after {self.step} steps, as asked", self.step
+        if self._stop and self.step >= self._stop_at:
+            self.flush()
+            raise Stopped(self._stop)
+
+    def restart(self) -> None:
+        """Another training begins in the same process: its steps count from one."""
+        self.flush()
+        self.step = 0
+        self._next_sample = 0
+
+    def forked(self) -> None:
+        """In a forked child: nothing of the parent's is written twice, and its file is left alone."""
+        self._lock = threading.RLock()
+        self._rows, self._lines = [], []
+        self.journal.close()
+
+    def _look_for_stop(self) -> None:
+        if self._stop:
+            return
+        with contextlib.suppress(OSError, ValueError):
+            why = (self.folder / "stop").read_text("utf-8").strip() or "asked to stop"
+            self._stop_at = self._agreed_step() if self.world > 1 else self.step
+            self._stop = why
+
+    def _agreed_step(self) -> int:
+        """A step that all ranks stop at: the first to ask says one that none can have reached yet."""
+        path = self.folder / "stop-at"
+        ahead = self.step + 2 + int(_AGREE / max(self.budget.usual, 1e-3))
+        with contextlib.suppress(FileExistsError), path.open("x", encoding="utf-8") as file:
+            file.write(str(ahead))
+        return int(path.read_text("utf-8"))
+
+    def _write(self, line: Mapping[str, object]) -> None:
+        self._lines.append(_dumps(line))
+
+    def _write_facts(self) -> None:
+        now = time.perf_counter()
+        if self.rank == 0 and self._facts_changed and now - self._facts_written >= _FACTS_EVERY:
+            self._facts_written = now
+            self._facts_changed = False
+            self.journal.facts(self._facts)
+
+    def _told(self, chunk: Chunk) -> str:
+        """A chunk of output as a line; redrawn bars keep their last state, long outputs their ends."""
+        text = _last_redraws("".join(chunk.parts))
+        if self._output_kept > _OUTPUT_WHOLE:
+            short = text[-200:] if self._output_kept < _OUTPUT_MOST or chunk.stream == "err" else ""
+            self._output_cut += len(text) - len(short)
+            text = short
+        self._output_kept += len(text)
+        return _dumps({"t": chunk.t, "step": chunk.step, chunk.stream: text}) if text else ""
+
+
+def start(
+    folder: Path,
+    *,
+    rank: int = 0,
+    name: str = "",
+    budget: float = 0.01,
+    internals: bool = True,
+    steps: int | None = None,
+    facts: Mapping[str, object] | None = None,
+) -> Recorder:
+    """Begin recording in this process; the recorder is `current()` from now on."""
+    global _current
+    recorder = Recorder(folder, rank, name=name, budget=budget, internals=internals, steps=steps)
+    for key, value in (facts or {}).items():
+        recorder.fact(key, value)
+    _current = recorder
+    recorder.flush()
+    return recorder
+
+
+def current() -> Recorder | None:
+    """The recorder of this process."""
+    return _current
+
+
+def _last_redraws(text: str) -> str:
+    """A progress bar drawn a hundred times within a chunk: once will do."""
+    if "\r" not in text:
+        return text
+    text = text.replace("\r\n", "\n")
+    return "\n".join("\r" + line.rpartition("\r")[2] if "\r" in line else line for line in text.split("\n"))
+
+
+def _dumps(line: Mapping[str, object]) -> str:
+    return json.dumps(_plain(line), separators=(",", ":"), default=str)
+
+
+def _plain(value: object) -> object:
+    """Floats at seven digits, mappings and sequences through."""
+    if isinstance(value, float):
+        return float(f"{value:.7g}") if math.isfinite(value) else value
+    if isinstance(value, Mapping):
+        return {str(key): _plain(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(inner) for inner in value]
+    return value

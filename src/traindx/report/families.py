@@ -1,0 +1,63 @@
+"""Many series of one kind as one line: the gradient norm of a hundred layers is their median."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from traindx.core import Series
+from traindx.names import METRICS, aside
+
+_LEAST_LAYERS = 2
+_LEAST = 4
+_RANK = re.compile(r"/rank\d+(?=@|$)")
+
+
+@dataclass(frozen=True, eq=False)
+class Family:
+    """Series that differ only in the layer, group or rank they are of, and a curve that stands for all."""
+
+    curve: Series
+    members: tuple[Series, ...]
+
+
+def families(series: Iterable[Series]) -> list[Family]:
+    """Series in their order; those of layers and ranks, or four and more of a kind, as one."""
+    alike: dict[str, list[Series]] = {}
+    for one in series:
+        alike.setdefault(_kind(one.name), []).append(one)
+    found = []
+    for kind, members in alike.items():
+        if len(members) < (_LEAST_LAYERS if aside(members[0].name) else _LEAST):
+            found += [Family(one, (one,)) for one in members]
+        else:
+            found.append(Family(_middle(kind, members), tuple(members)))
+    return found
+
+
+def _kind(name: str) -> str:
+    """`grad_norm/*` for a layer, `loss/rank*` for a rank; the name itself where series are no kin."""
+    plain = _RANK.sub("/rank*", name)
+    head, slash, _ = plain.partition("/")
+    if not slash or head in ("printed", "logged", "observed", "val", "test"):
+        return plain
+    ranked = "/rank*" if plain != name else ""
+    layers = aside(f"{head}/") or (head in METRICS and METRICS[head].goal == "none")
+    return f"{head}/*{ranked}" if layers and plain != f"{head}/rank*" else plain
+
+
+def _middle(kind: str, members: Sequence[Series]) -> Series:
+    """The median of all where they stand at the same steps, else the longest of them."""
+    longest = max(members, key=len)
+    alike = [one for one in members if np.array_equal(one.steps, longest.steps)]
+    values = longest.values
+    if len(alike) > 1:
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore", RuntimeWarning)  # a step at which all are NaN
+            values = np.nanmedian([one.values for one in alike], axis=0)
+    told = f"median of {len(members):,}" if len(alike) > 1 else f"the longest of {len(members):,}"
+    return Series(kind, longest.steps, values, kind, derived=told, times=longest.times, axis=longest.axis)

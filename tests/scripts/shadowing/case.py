@@ -1,0 +1,1 @@
+raise ImportError("case.py of the user is not for importing")

@@ -1,0 +1,1 @@
+raise ImportError("engine.py of the user is not for importing")

@@ -1,0 +1,1 @@
+raise ImportError("find.py of the user is not for importing")

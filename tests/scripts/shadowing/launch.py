@@ -1,0 +1,1 @@
+raise ImportError("launch.py of the user is not for importing")

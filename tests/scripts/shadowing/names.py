@@ -1,0 +1,1 @@
+NAMES = ["ant", "bee", "cat"]

@@ -1,0 +1,1 @@
+raise ImportError("recorder.py of the user is not for importing")

@@ -1,0 +1,1 @@
+raise ImportError("settings.py of the user is not for importing")

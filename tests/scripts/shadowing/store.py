@@ -1,0 +1,1 @@
+raise ImportError("store.py of the user is not for importing")

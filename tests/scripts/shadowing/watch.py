@@ -1,0 +1,1 @@
+raise ImportError("watch.py of the user is not for importing")

@@ -1,0 +1,62 @@
+"""`traindx demo`: a real broken training where PyTorch is, a shipped log where it is not."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import traindx
+from traindx.report.text import MARK
+
+ROOT = Path(__file__).parents[1]
+SHIPPED = Path(traindx.__file__).parent / "demo" / "broken_training.py"
+WITHOUT_TORCH = """
+import sys
+sys.modules["torch"] = None
+sys.argv = ["traindx", "demo"]
+from traindx.cli import main
+main()
+"""
+
+
+def call(tmp_path: Path, *command: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, *command],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        timeout=180,
+        check=False,
+    )
+
+
+def test_without_torch_it_diagnoses_the_log_and_says_so(tmp_path: Path) -> None:
+    done = call(tmp_path, "-c", WITHOUT_TORCH)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("PyTorch is not installed, so here is the log of a training")
+    assert "$ traindx diagnose diverged.log" in done.stdout
+    assert "→ NaN" in done.stdout
+    assert MARK in done.stdout
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_with_torch_it_runs_a_training_that_goes_wrong(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    done = call(tmp_path, "-m", "traindx", "demo")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("$ traindx run ")
+    assert "step  800  loss" in done.stdout
+    assert "learning rate too high (" in done.stderr
+    assert done.stdout.splitlines()[-2].startswith("Now your own: traindx run train.py")
+    (folder,) = (path for path in (tmp_path / ".traindx").iterdir() if path.is_dir())
+    diagnosis = traindx.diagnose(folder)
+    assert diagnosis.problems[0].hypotheses[0].cause == "lr_too_high"
+    assert diagnosis.problems[0].hypotheses[0].confidence > 0.8
+
+
+def test_the_example_is_the_script_that_ships() -> None:
+    assert (ROOT / "examples" / "broken_training.py").read_bytes() == SHIPPED.read_bytes()

@@ -25,7 +25,7 @@ import pytest
 from .script_checks import Both, Outcome
 
 SCRIPTS = Path(__file__).resolve().parent / "scripts"
-SLOW = bool(os.environ.get("TRAINDX_SLOW_SCRIPTS"))
+ALL = bool(os.environ.get("TRAINDX_ALL_SCRIPTS"))
 TRAINDX = (sys.executable, "-m", "traindx", "run", "--quiet")
 _TORCHRUN = (sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node")
 _LOG_HEAD = re.compile(r"^([VIWEF])\d{4} [\d:.]+ \d+ |^(USDT):\S+ \S+ \S+ ", re.MULTILINE)
@@ -80,12 +80,12 @@ class Runs:
         self._mine = threading.local()
         self._pool = ThreadPoolExecutor(max(2, os.cpu_count() or 1))
         self._futures: dict[Script, Future[Both]] = {
-            script: self._pool.submit(self._run, script) for script in scripts if not script.slow or SLOW
+            script: self._pool.submit(self._run, script) for script in scripts if not script.slow or ALL
         }
 
     def __getitem__(self, script: Script) -> Both:
         if script not in self._futures:
-            pytest.skip("takes long: set TRAINDX_SLOW_SCRIPTS=1")
+            pytest.skip("one of many: set TRAINDX_ALL_SCRIPTS=1")
         return self._futures[script].result()
 
     def close(self) -> None:

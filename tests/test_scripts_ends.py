@@ -35,13 +35,13 @@ def test_own_handlers(both: Both) -> None:
     step_loss(both)
 
 
-@script("closes_files.py")
+@script("closes_files.py", slow=True)
 def test_closes_files(both: Both) -> None:
     seen(both, 20)
     step_loss(both)
 
 
-@script("graceful_interrupt.py")
+@script("graceful_interrupt.py", slow=True)
 def test_graceful_interrupt(both: Both) -> None:
     seen(both, 10)
     step_loss(both)
@@ -72,10 +72,11 @@ def test_broken_log0(both: Both) -> None:
     assert "LogFeatures" in str(event), event
 
 
-@script("broken_zero_grad.py")
+@script("broken_zero_grad.py", slow=True)
 def test_broken_zero_grad(both: Both) -> None:
     seen(both, 40)
     check_printed(both, "grad_norm", rf"step (\d+) .* norm {NUMBER}")
+    assert both.events("stale_gradients")
 
 
 @script("broken_frozen.py")
@@ -116,7 +117,7 @@ def test_exit(both: Both) -> None:
     left(both, "exit")
 
 
-@script("leave.py message", alone=True)
+@script("leave.py message", alone=True, slow=True)
 def test_exit_message(both: Both) -> None:
     left(both, "exit")
 
@@ -131,7 +132,7 @@ def test_exit_terminate(both: Both) -> None:
     left(both, "terminated")
 
 
-@script("leave.py os_exit")
+@script("leave.py os_exit", slow=True)
 def test_exit_os(both: Both) -> None:
     left(both, None)
 

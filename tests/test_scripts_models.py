@@ -48,7 +48,7 @@ def looked_at(both: Both, name: str, pattern: str, *, within: float = 2e-6) -> N
     np.testing.assert_allclose(list(found.values()), values, rtol=within, atol=1e-6, err_msg=name)
 
 
-@script("tied_weights.py")
+@script("tied_weights.py", slow=True)
 def test_tied_weights(both: Both) -> None:
     seen(both, 25)
     step_loss(both)
@@ -62,7 +62,7 @@ def test_finetune_head(both: Both) -> None:
     assert sorted(both.series("lr/group1")) == list(range(21, 41))
 
 
-@script("bf16_weights.py")
+@script("bf16_weights.py", slow=True)
 def test_bf16_weights(both: Both) -> None:
     seen(both, 30)
     check_printed(both, "loss", rf"step (\d+): loss={NUMBER}")
@@ -77,7 +77,7 @@ def test_jit_model(both: Both) -> None:
     step_loss(both)
 
 
-@script("sparse_embedding.py")
+@script("sparse_embedding.py", slow=True)
 def test_sparse_embedding(both: Both) -> None:
     assert not both.events("probe_failed")
     assert len(both.facts["optimizers"]) == 2
@@ -88,6 +88,7 @@ def test_sparse_embedding(both: Both) -> None:
 @script("averaged.py", after="load_everything.py")
 def test_averaged(both: Both) -> None:
     seen(both, 32)
+    assert not both.events("optimizer_never_stepped")
     told = both.printed(rf"epoch (\d) loss {NUMBER}")
     for epoch, loss in told:
         assert both.series("loss")[4 * int(epoch) + 4] == pytest.approx(loss, abs=2e-6)
@@ -100,7 +101,7 @@ def test_user_hooks(both: Both) -> None:
     check_printed(both, "grad_norm", rf"step (\d+) .* norm {NUMBER}")
 
 
-@script("many_losses.py")
+@script("many_losses.py", slow=True)
 def test_many_losses(both: Both) -> None:
     seen(both, 27)
     step_loss(both)
@@ -112,7 +113,7 @@ def test_odd_modules(both: Both) -> None:
     step_loss(both)
 
 
-@script("traced_models.py")
+@script("traced_models.py", slow=True)
 def test_traced_models(both: Both) -> None:
     seen(both, 10)
     step_loss(both)
@@ -140,7 +141,7 @@ def test_threads(both: Both) -> None:
     assert both.facts["ended"]["how"] == "finished"
 
 
-@script("hogwild.py", alone=True)
+@script("hogwild.py", alone=True, slow=True)
 def test_hogwild(both: Both) -> None:
     seen(both, 10)
     step_loss(both)

@@ -304,6 +304,26 @@ def test_ranks_side_by_side(tmp_path: Path) -> None:
     ]
 
 
+def test_a_process_that_only_starts_others(tmp_path: Path) -> None:
+    """Rank 0 takes no step: the first that does gives the plain names."""
+    tapes = [Tape(tmp_path / ".traindx" / "r", rank) for rank in range(3)]
+    tapes[0].line(rss_bytes=1e9)
+    tapes[0].prints("2 processes started\n")
+    for tape in tapes[1:]:
+        for epoch in range(1, 4):
+            tape.rows(2, loss=float(tape.rank))
+            tape.prints(f"epoch {epoch} val_loss {tape.rank / epoch:.3f}\n")
+        tape.end()
+    tapes[0].end("exception", "ProcessRaisedException: process 1 terminated")
+    run = only_run(traindx.read(tapes[0].folder))
+    assert points(run, "loss")[-1] == (6, 1.0)
+    assert points(run, "loss/rank2")[-1] == (6, 2.0)
+    assert points(run, "rss_bytes/rank0") == [(0, 1e9)]
+    assert points(run, "val/loss")[0] == (2, 1.0)
+    assert [event.text for event in run.events] == ["rank 0: ProcessRaisedException: process 1 terminated"]
+    assert run.notes == ()
+
+
 def test_ranks_that_only_write_at_different_moments(tmp_path: Path) -> None:
     """While a training runs, one rank has flushed later than the other."""
     for rank, steps in ((0, 12), (1, 9)):

@@ -130,7 +130,8 @@ def test_a_layer_that_goes_straight_into_an_activation_is_seldom_looked_at() -> 
     probe = ActivationProbe(Names())
     seen = [set(look(probe, lambda: model(torch.randn(6, 4)))) for _ in range(32)]
     assert seen[0] == seen[31] == {"one", "act", "two"}
-    assert all(each == {"act", "two"} for each in seen[2:31])
+    assert all("one" not in each and "act" in each for each in seen[2:31])
+    assert sum("two" in each for each in seen[2:31]) in (7, 8)  # layers take turns
 
 
 def test_small_spread_around_a_large_mean() -> None:
@@ -394,7 +395,8 @@ def test_names_only_grow_and_unseen_modules_are_gaps() -> None:
     model.on = True
     assert set(look(probe, lambda: model(torch.randn(5, 2)))) == {"a", "b"}
     model.on = False
-    assert set(look(probe, lambda: model(torch.randn(5, 2)))) == {"a"}
+    seen = [set(look(probe, lambda: model(torch.randn(5, 2)))) for _ in range(4)]
+    assert set().union(*seen) == {"a"}
     assert probe.names == ["a", "b"]
 
 
@@ -530,6 +532,34 @@ def test_transforms_inside_a_model_are_let_be() -> None:
     probe = ActivationProbe(Names())
     for _ in range(3):
         assert set(look(probe, lambda: model(torch.randn(5, 4)))) == {"last", "last.input"}
+
+
+@pytest.mark.parametrize("how", ["function", "method", "inside"])
+def test_compiled_models_are_let_be(how: str) -> None:
+    graphs = []
+
+    def backend(graph: torch.fx.GraphModule, _: object) -> Callable[..., Any]:
+        graphs.append(graph)
+        return graph.forward
+
+    model: nn.Module = Plain(nn.ReLU())
+    called = model
+    if how == "function":
+        called = torch.compile(model, backend=backend, fullgraph=True)
+    elif how == "method":
+        model.compile(backend=backend, fullgraph=True)
+    else:
+        called = nn.Sequential(torch.compile(model, backend=backend, fullgraph=True))
+    names = Names()
+    names.refresh([torch.optim.SGD(called.parameters(), 0.1)])
+    probe = ActivationProbe(names)
+    for turn in range(6):
+        if turn % 2:
+            assert look(probe, lambda: called(torch.randn(5, 4))) == {}
+        else:
+            called(torch.randn(5, 4))
+    assert len(graphs) == 1
+    torch._dynamo.reset()
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")

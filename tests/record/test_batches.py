@@ -55,7 +55,7 @@ def test_channels_of_images_have_a_scale(last: bool) -> None:
     x[:, :, 0] = 50.0
     told = input_statistics(x.permute(0, 2, 3, 1) if last else x)
     assert told["scale_ratio"] == pytest.approx(200, rel=0.4)
-    assert told["constant_share"] == pytest.approx(1 / 9, abs=0.01)  # one line of the nine that are read
+    assert told["constant_share"] == pytest.approx(1 / 6, abs=0.01)  # one line of the six that are read
 
 
 def test_features_of_sequences_vary_over_time() -> None:

@@ -6,6 +6,7 @@ import copy
 import gc
 import weakref
 
+import pytest
 import torch
 from torch import nn
 from torch.nn.utils import parametrizations
@@ -99,6 +100,15 @@ def test_parametrized_weights_count_to_their_layer() -> None:
     names = known(net)
     (first, *_) = net.tied.parametrizations["weight"].parameters()
     assert names.layer_of(first) == "tied"
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_scripted_models_have_names_too() -> None:
+    net = torch.jit.script(nn.Sequential(nn.Linear(3, 3), nn.ReLU()))
+    names = known(net)
+    assert names.roots == [net]
+    assert [names.parameter_name(one) for one in net.parameters()] == ["0.weight", "0.bias"]
+    assert names.layer_of(next(net.parameters())) == "0"
 
 
 def test_the_outermost_module_is_the_model() -> None:

@@ -165,6 +165,13 @@ def test_settings_of_a_transformer_and_of_several_models() -> None:
     assert settings["layers"] == 3
     assert settings["dropout"] == 0.1
     both = settings_of([facts_of(model), facts_of(nn.Linear(2, 2))], told)
+    kinds = {
+        "class": "Bert",
+        "embeddings": [{"size": 2, "width": 8}, {"size": 30000, "width": 8}],
+        "output_width": 2,
+    }
+    bert = settings_of([facts_of(model) | kinds], told)
+    assert bert["vocab_size"] == 30000
     assert both["model"] == "Gpt + Linear"
     assert both["model_parameters"] == settings["model_parameters"] + 6
     assert "layers" not in both
@@ -252,6 +259,8 @@ def test_skip_connections_are_counted() -> None:
     assert residuals((plain(x).sum() + plain(x).square().mean()).grad_fn) == 0
     h = plain(x)
     assert residuals((h + plain(h)).sum().grad_fn) == 1
+    assert residuals((nn.Linear(4, 4)(h) + plain(h)).sum().grad_fn) == 1
+    assert residuals((h + 0.04 * h**3).tanh().sum().grad_fn) == 0  # part of an activation
 
 
 def test_depth_is_the_longest_way() -> None:

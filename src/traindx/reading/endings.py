@@ -18,23 +18,24 @@ _DATA_LONGEST = 200
 
 
 def told_events(
-    ranks: Mapping[int, Part], facts: Facts, printed: Printed, *, last: bool
+    ranks: Mapping[int, Part], first: int, facts: Facts, printed: Printed, *, last: bool
 ) -> tuple[list[Event], list[str]]:
-    """Events and notes of all ranks, each told once."""
+    """Events and notes of all ranks, each told once; `first` is the rank that gives the plain names."""
     events: list[Event] = []
     notes = list(facts.notes)
-    first = min(ranks)
+    endless = True
     for rank, part in sorted(ranks.items()):
         front = f"rank {rank}: " if rank != first else ""
-        ending = _ending(part) or (facts.ending if rank == first else None)
+        ending = _ending(part) or (facts.ending if rank == min(ranks) else None)
+        endless = endless and (ending is None or rank not in (first, min(ranks)))
         for event in _events(part, ending):
             if not any(_same(event, other) for other in events):
                 events.append(Event(event.kind, front + event.text, event.step))
         notes += [front + m.text for m in part.events if m.kind in _OF_THE_RECORDING and m.text]
         if not facts.told:
             notes += [front + f"a probe failed: {m.text}" for m in part.events if m.kind == "probe_failed"]
-        if rank == first and ending is None and last and facts.version >= 2:
-            notes.append("the recording has no end: the training still runs, or it was killed")
+    if endless and last and facts.version >= 2:
+        notes.append("the recording has no end: the training still runs, or it was killed")
     ends = [event for event in events if event.kind in _LAST_WORDS]
     when = max((m.t for m in ranks[first].events if m.kind == "ended" and m.t is not None), default=None)
     end = None if when is None else ranks[first].started + when

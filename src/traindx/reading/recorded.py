@@ -25,19 +25,20 @@ _WRITTEN_LATE = 5.0
 def log_of_ranks(ranks: Mapping[int, Part], facts: Facts, shown: str, *, last: bool) -> list[Log]:
     """One log, or those that the printed text tells of when no step was recorded.
 
+    The first rank that trains gives the plain names: a process that only starts others takes no step.
     `last` says that this is the training `run.json` speaks of.
     """
-    first = min(ranks)
-    part = ranks[first]
-    printed = Printed(part.output, part.started, shown)
     seen = {rank: ranks[rank].columns() for rank in sorted(ranks)}
+    first = next((rank for rank, columns in seen.items() if _stepped(columns)), min(ranks))
+    part = ranks[first]
+    heard = part if part.output else ranks[min(ranks)]
+    printed = Printed(heard.output, heard.started, shown)
     recorded = [column for column in seen[first] if column.given]
     logged = named_by_script([c for c in seen[first] if not c.given] + part.logged.columns(part.started))
-    stepped = any(column.steps.max() > 0 for column in seen[first])
     own = facts if last else replace(facts, notes=[], ending=None)
-    events, notes = told_events(ranks, own, printed, last=last)
+    events, notes = told_events(ranks, first, own, printed, last=last)
     config = {**_gaps(printed.config(), facts.config), **facts.config}
-    if not stepped:
+    if not _stepped(seen[first]):
         return _unstepped(recorded, logged, printed, config, events, notes)
     events += _replicas(seen, first)
     notes += _last_steps(ranks, ended=facts.ending is not None or not last)
@@ -45,6 +46,10 @@ def log_of_ranks(ranks: Mapping[int, Part], facts: Facts, shown: str, *, last: b
     for rank in sorted(set(seen) - {first}):
         columns += _of_rank(rank, seen[rank] + ranks[rank].logged.columns(ranks[rank].started))
     return [Log(columns, "step", config, events, notes)]
+
+
+def _stepped(columns: list[Column]) -> bool:
+    return any(column.steps.max() > 0 for column in columns)
 
 
 def _unstepped(
@@ -127,7 +132,7 @@ def _checksum(columns: list[Column]) -> Column | None:
 
 def _last_steps(ranks: Mapping[int, Part], *, ended: bool) -> Iterator[str]:
     """Ranks that stop at different steps; while they run they only write at different moments."""
-    ends = {rank: last for rank, part in sorted(ranks.items()) if (last := part.rows.last) is not None}
+    ends = {rank: last for rank, part in sorted(ranks.items()) if (last := part.rows.last) and last[0] > 0}
     if len({step for step, _ in ends.values()}) < 2:
         return
     times = [t for _, t in ends.values() if t is not None]

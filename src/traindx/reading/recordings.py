@@ -173,7 +173,7 @@ class Rows:
 
 
 def parts_of(file: File) -> list[Part]:
-    """The trainings in one rank's file: one, unless a later start wrote on in it."""
+    """The trainings in one rank's file: one, unless the script or a later start began another."""
     found: list[Part] = [Part(0.0)]
     garbage, torn = 0, False
     for line in _lines(file):
@@ -188,6 +188,8 @@ def parts_of(file: File) -> list[Part]:
             elif abs(started - found[-1].started) > 1.0:
                 found.append(Part(started))
         else:
+            if row.get("event") == "new_training" and found[-1].lines:
+                found.append(Part(found[-1].started))
             found[-1].add(row)
     if garbage - torn:
         file.note(f"{garbage - torn} line(s) are torn or no JSON objects; passed over")

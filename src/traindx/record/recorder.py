@@ -276,6 +276,7 @@ class Recorder:
     def restart(self) -> None:
         """Another training begins in the same process: its steps count from one."""
         self.flush()
+        self._names.clear()
         self.step = 0
         self._next_sample = 0
 

@@ -82,9 +82,11 @@ class ActivationProbe:
         self._evals: list[weakref.ref[nn.Module]] = []
 
     def arm(self) -> None:
-        """Look at the models that are called from now on."""
+        """Look at the models that are called from now on; compiled ones warn of hooks, and are let be."""
         global _armed
         self.disarm()
+        if self._known.compiled:
+            return
         window = self._window
         window.turn += 1
         window.thread = threading.get_ident()
@@ -161,6 +163,9 @@ class ActivationProbe:
         window = self._window
         model = self._models.get(id(module))
         if model is None or model.ref() is not module:
+            if any(type(part).__name__ == "OptimizedModule" for part in module.modules()):
+                self._known.compiled = True
+                return
             self._clear_gone()
             model = self._models[id(module)] = _Model(module)
         self._model = model
@@ -174,8 +179,8 @@ class ActivationProbe:
             model.learned += 1
             calls._global_forward_hooks[_ANYWHERE] = _inside
         elif not again:
-            for watch in model.watches:
-                part = watch.ref() if watch.useful else None
+            for number, watch in enumerate(model.watches):
+                part = watch.ref() if watch.due(window.turn + number) else None
                 if part is not None and part is not module:
                     self._hook(part, watch.called)
 

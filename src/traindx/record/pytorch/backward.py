@@ -22,6 +22,7 @@ def watch_backward(watching: Watching) -> None:
             accumulates = bool(kwargs.get("accumulate_grad", True))
             if not accumulates and not _trains(args, torch.nn.Parameter if steps.built else torch.Tensor):
                 return original(t_outputs, *args, **kwargs)
+            steps.accumulates = accumulates
             watching.report(steps.backward_begins, t_outputs)
             steps.depth += 1
             try:

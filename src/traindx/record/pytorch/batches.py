@@ -10,24 +10,24 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from traindx.record.pytorch.sampling import evenly, plain
+from traindx.record.pytorch.sampling import evenly, host, limits, readable
+from traindx.record.pytorch.targets import counts_of, describe_shapes, target_statistics, targets_sample
+
+__all__ = ["Batches", "describe_shapes", "fingerprint", "input_statistics", "target_statistics"]
 
 Values = npt.NDArray[Any]
 
-_ROWS, _FEATURES, _ELEMENTS = 32, 256, 8192
+_ROWS, _FEATURES, _ELEMENTS = 32, 128, 4096
 _FEW_ROWS = 8
 _FEATURES_FIRST, _FEATURES_EVERY = 4, 8
 _PRINTED = 1024
-_TARGETS = 8192
 _CLASSES = 1000
 _REMEMBERED = 100_000
-_NEAR = 100_000
-IGNORED = -100
 
 
 def input_statistics(tensor: torch.Tensor) -> dict[str, float | None]:
     """A batch by a sample of it. Features are columns; in images, points vary and channels have a scale."""
-    data = _readable(tensor)
+    data = readable(tensor)
     return {} if data is None else _statistics(data, _sample(data), by_feature=True)
 
 
@@ -35,7 +35,7 @@ def _sample(data: torch.Tensor) -> Values:
     """The elements that are looked at: (rows, channels, points) of real numbers, any shape of whole ones."""
     if data.is_floating_point():
         return _rows_and_features(data)
-    return _host(evenly(data, _limits(data.shape, _ELEMENTS)))
+    return host(evenly(data, limits(data.shape, _ELEMENTS)))
 
 
 def _statistics(data: torch.Tensor, sample: Values, *, by_feature: bool) -> dict[str, float | None]:
@@ -48,17 +48,17 @@ def _statistics(data: torch.Tensor, sample: Values, *, by_feature: bool) -> dict
 def _rows_and_features(data: torch.Tensor) -> Values:
     """A sample as (rows, channels, points): rows vary over the batch, and in sequences over time."""
     if data.dim() == 1:
-        return _host(evenly(data, (_ELEMENTS,)))[:, None, None]
+        return host(evenly(data, (_ELEMENTS,)))[:, None, None]
     if data.dim() == 2:
-        return _host(evenly(data, (_ROWS, _FEATURES)))[:, :, None]
+        return host(evenly(data, (_ROWS, _FEATURES)))[:, :, None]
     if data.dim() == 3:
-        sample = _host(evenly(data, (_ROWS, max(1, _ROWS // data.shape[0]), _FEATURES)))
+        sample = host(evenly(data, (_ROWS, max(1, _ROWS // data.shape[0]), _FEATURES)))
         return sample.reshape(-1, sample.shape[-1], 1)
     last = data.shape[1] not in (1, 3, 4) and data.shape[-1] in (1, 3, 4)
     data = data.movedim(-1, 1) if last else data
     channels = min(data.shape[1], _FEATURES)
     along = max(1, int((_FEATURES / channels) ** (1 / (data.dim() - 2))))
-    sample = _host(evenly(data, (_ROWS, channels, *(along for _ in data.shape[2:]))))
+    sample = host(evenly(data, (_ROWS, channels, *(along for _ in data.shape[2:]))))
     return sample.reshape(*sample.shape[:2], -1)
 
 
@@ -109,19 +109,12 @@ def _of_the_finite(flat: Values) -> dict[str, float | None]:
 
 def _whole_numbers(values: Values) -> dict[str, float | None]:
     low, high = int(values.min()), int(values.max())
-    return {"min": low, "max": high, "distinct": int(np.count_nonzero(_counts(values, low, high)))}
-
-
-def _counts(values: Values, low: int, high: int) -> Values:
-    """How often each value is there."""
-    if high - low < _NEAR:
-        return np.bincount(values.reshape(-1).astype(np.int64) - low)
-    return np.unique(values, return_counts=True)[1]
+    return {"min": low, "max": high, "distinct": int(np.count_nonzero(counts_of(values, low, high)))}
 
 
 def fingerprint(tensor: torch.Tensor) -> int:
     """A number that is the same for the same batch: of its shape and a fixed sample of its bytes."""
-    data = _readable(tensor)
+    data = readable(tensor)
     return 0 if data is None else _print(data, _sample(data))
 
 
@@ -143,7 +136,7 @@ class Batches:
 
     def input(self, tensor: torch.Tensor, step: int) -> dict[str, float | None]:
         """The statistics of a batch, and how many of the batches noted so far had been there before."""
-        data = _readable(tensor)
+        data = readable(tensor)
         if data is None:
             return {}
         sample = _sample(data)
@@ -171,9 +164,9 @@ class Batches:
     def targets(self, tensor: torch.Tensor) -> dict[str, float | None]:
         """The statistics of a batch of targets; its classes are counted."""
         told = target_statistics(tensor)
-        data = _readable(tensor)
+        data = readable(tensor)
         if data is not None and told.get("kind") == "classes" and not data.is_floating_point():
-            values = _host(evenly(data, _limits(data.shape, _TARGETS))).reshape(-1)
+            values = targets_sample(data)
             self._count(values[(values >= 0) & (values < _CLASSES)])
         return {key: value for key, value in told.items() if not isinstance(value, str)}
 
@@ -188,93 +181,3 @@ class Batches:
             grown[: len(self._classes)] = self._classes
             grown[: len(counts)] += counts
             self._classes = grown
-
-
-def target_statistics(tensor: torch.Tensor) -> dict[str, Any]:
-    """A batch of targets: classes (whole numbers, or only zeros and ones) or real numbers."""
-    data = _readable(tensor)
-    if data is None:
-        return {}
-    values = _host(evenly(data, _limits(data.shape, _TARGETS))).reshape(-1)
-    with np.errstate(all="ignore"):
-        if data.is_floating_point() and not np.isin(values, (0, 1)).all():
-            return {"kind": "real"} | _of_real_targets(values)
-        return {"kind": "classes"} | _of_classes(values)
-
-
-def _of_classes(values: Values) -> dict[str, Any]:
-    ignored = values == IGNORED
-    used = values[~ignored]
-    told: dict[str, Any] = {"ignored_share": int(np.count_nonzero(ignored)) / values.size}
-    if used.size:
-        low, high = int(used.min()), int(used.max())
-        counts = _counts(used, low, high)
-        told |= {"min": low, "max": high, "distinct": int(np.count_nonzero(counts))}
-        told["top_share"] = int(counts.max()) / used.size
-    return told
-
-
-def _of_real_targets(values: Values) -> dict[str, Any]:
-    finite = np.isfinite(values)
-    good = values[finite]
-    told: dict[str, Any] = {"nonfinite": 1 - good.size / values.size}
-    if good.size:
-        told |= {"min": float(good.min()), "max": float(good.max())}
-        told |= {"mean": float(good.mean()), "std": float(good.std())}
-    return told
-
-
-def describe_shapes(output: torch.Tensor, target: torch.Tensor) -> dict[str, object]:
-    """The shapes and types that reach a loss, and whether they are stretched to each other without a word."""
-    told: dict[str, object] = {
-        "output_shape": _text(output.shape),
-        "target_shape": _text(target.shape),
-        "output_dtype": str(output.dtype).removeprefix("torch."),
-        "target_dtype": str(target.dtype).removeprefix("torch."),
-    }
-    stretched = _stretched(output.shape, target.shape) if target.is_floating_point() else None
-    told["broadcasts"] = stretched is not None
-    if stretched is not None:
-        told["broadcast_shape"] = _text(stretched)
-    return told
-
-
-def _stretched(one: torch.Size, other: torch.Size) -> tuple[int, ...] | None:
-    """The shape both become when they differ but fit."""
-    if one == other:
-        return None
-    try:
-        return tuple(torch.broadcast_shapes(one, other))  # type: ignore[no-untyped-call]
-    except RuntimeError:
-        return None
-
-
-def _text(shape: tuple[int, ...]) -> str:
-    return "x".join(str(size) for size in shape) or "scalar"
-
-
-def _readable(tensor: torch.Tensor) -> torch.Tensor | None:
-    data = plain(tensor)
-    if data is None or not data.numel():
-        return None
-    return data.reshape(1) if data.dim() == 0 else data
-
-
-def _limits(shape: torch.Size, elements: int) -> list[int]:
-    """How many places to read along each dimension: the batch first, the rest is shared."""
-    limits, left = [], elements
-    for axis, size in enumerate(shape):
-        share = left if axis == len(shape) - 1 else max(1, round(left ** (1 / (len(shape) - axis))))
-        taken = min(size, max(1, share))
-        limits.append(taken)
-        left = max(1, left // taken)
-    return limits
-
-
-def _host(data: torch.Tensor) -> Values:
-    """As an array; numpy knows no half precision of ours."""
-    data = data.cpu()
-    if data.is_floating_point() and data.dtype.itemsize < 4:
-        data = data.float()
-    found: Values = data.numpy()
-    return found

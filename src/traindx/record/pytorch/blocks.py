@@ -24,6 +24,8 @@ Column = list[float | None]
 STATISTICS = ("zero_share", "dead_share", "saturated_share", "mean", "std", "nonfinite")
 _DEAD_ROWS, _DEAD_SAMPLES, _DEAD_WINDOW = 256, 3, 10
 _MOST = 600
+# Elements and rows of a sample. Zeros are looked for unit by unit, of layers only moments are told.
+_OF_ACTIVATIONS, _OF_LAYERS = (8192, 16), (2048, 4)
 
 
 class Block:
@@ -151,12 +153,13 @@ class Shelf:
         self._heaps: dict[tuple[torch.device, bool], Heap] = {}
         self._count = 0
 
-    def slot(self, given: torch.Tensor, first: bool, shape: Shape | None, elements: int) -> Slot | None:
+    def slot(self, given: torch.Tensor, first: bool, shape: Shape | None) -> Slot | None:
         """A place for samples of tensors like this one; None when there are enough places."""
         if self._count >= _MOST:
             return None
         self._count += 1
-        slot = Slot(given, first, elements)
+        elements, least = _OF_LAYERS if shape is None else _OF_ACTIVATIONS
+        slot = Slot(given, first, elements, least)
         self._heap(given.device, seldom=False).add(slot, shape)
         return slot
 

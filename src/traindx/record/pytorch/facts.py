@@ -11,6 +11,7 @@ from traindx.record.pytorch import summary
 from traindx.record.pytorch.batches import describe_shapes
 from traindx.record.pytorch.losses import reduction
 from traindx.record.pytorch.optimizing import Known
+from traindx.record.pytorch.skips import depth, residuals
 
 if TYPE_CHECKING:
     from traindx.record.pytorch.watching import Watching
@@ -44,6 +45,7 @@ class Facts:
             recorder.fact("libraries", summary.library_facts())
             recorder.fact("seed", summary.seed_facts())
             self._world()
+            self._graph()
             self._scheduler_order()
         self._optimizers.append(mine)
         recorder.fact("models", models)
@@ -59,11 +61,19 @@ class Facts:
 
     def _scheduler_order(self) -> None:
         """Before the first optimizer step: a scheduler that has stepped already skips its first value."""
+        if self.watching.resumed():
+            return
         alive = [one for ref in self.watching.schedulers.values() if (one := ref()) is not None]
         early = [type(one).__name__ for one in alive if (getattr(one, "_step_count", 1) or 1) > 1]
         if early:
             text = f"{', '.join(early)} stepped before the first optimizer step"
             self.recorder.event("scheduler_before_optimizer", text)
+
+    def _graph(self) -> None:
+        """What only the graph of a loss shows of a model: how deep it is, what goes around its layers."""
+        grad_fn = self.watching.steps.grad_fn
+        if grad_fn is not None:
+            self.recorder.fact("graph", {"depth": depth(grad_fn), "residuals": residuals(grad_fn)})
 
     def _world(self) -> None:
         distributed = torch.distributed
@@ -110,7 +120,7 @@ class Facts:
         """What only the end shows."""
         recorder, watching = self.recorder, self.watching
         stepped = watching.steps.optimizers.known
-        never = [one for one in watching.optimizers() if id(one) not in stepped]
+        never = [one for one in watching.optimizers() if id(one) not in stepped.keys() | watching.elsewhere]
         if never and not watching.compiled:
             kinds = ", ".join(type(one).__name__ for one in never[:4])
             recorder.event(
@@ -122,6 +132,9 @@ class Facts:
                 "training by torch.func calls neither backward nor an optimizer; only its output was kept",
             )
         self._tell_schedulers()
+        classes = watching.looks.batches.classes()
+        if classes:
+            recorder.fact("classes", classes)
         budget = recorder.budget
         recorder.fact(
             "overhead", {"own_seconds": round(budget.spent, 3), "seconds": round(recorder.now(), 3)}

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from math import isfinite, sqrt
 
-import numpy as np
 import torch
 
 from traindx.record.pytorch.places import GRADIENT, Bucket, Plan
@@ -21,28 +21,32 @@ class Gradients:
         self.plan = plan
         self.scale = scale
         self.none: set[int] = set()
-        self.dense: list[tuple[int, list[int], torch.Tensor]] = []
+        # Buckets, parameters and their norms: numbers on the host, a tensor on a device.
+        self.dense: list[tuple[int, list[int], list[float] | torch.Tensor]] = []
         # Of a bucket that misses some: the positions of the samples that were taken.
         self.sampled: dict[int, set[int]] = {}
         self.sparse: list[tuple[int, int, torch.Tensor]] = []
         self.nonfinite: dict[int, int] = {}
-        self.counted = True
 
     def tensors(self) -> Iterator[torch.Tensor]:
-        for _, _, norms in self.dense:
-            yield norms
-        for _, _, numbers in self.sparse:
-            yield numbers
+        """What has to be brought to the host."""
+        yield from (norms for _, _, norms in self.dense if isinstance(norms, torch.Tensor))
+        yield from (numbers for _, _, numbers in self.sparse)
         if isinstance(self.scale, torch.Tensor):
             yield self.scale.detach().reshape(1)
 
     def total(self) -> torch.Tensor | None:
-        """The norm of them all, on the device of the first."""
-        norms = [norms for _, _, norms in self.dense] + [numbers[:1] for _, _, numbers in self.sparse]
-        if not norms:
+        """The norm of them all."""
+        parts = [norms for _, _, norms in self.dense] + [numbers[:1] for _, _, numbers in self.sparse]
+        if not parts:
             return None
-        parts = [one.to(norms[0].device, torch.float32) for one in norms]
-        total: torch.Tensor = torch.linalg.vector_norm(torch.cat(parts) if len(parts) > 1 else parts[0])
+        host = sum(norm * norm for part in parts if isinstance(part, list) for norm in part)
+        total = torch.tensor(host, dtype=torch.float32, device="cpu").sqrt()
+        devices = [torch.linalg.vector_norm(part.float()) for part in parts if isinstance(part, torch.Tensor)]
+        if devices:
+            total = torch.linalg.vector_norm(
+                torch.stack([one.to(devices[0].device) for one in (*devices, total)])
+            )
         return total if self.scale is None else total / self.scale
 
 
@@ -89,12 +93,16 @@ def _read_samples(found: Gradients, bucket: Bucket, which: list[int], values: li
 
 
 def _read_norms(found: Gradients, place: int, which: list[int], values: list[torch.Tensor]) -> None:
-    norms = torch.stack(list(_norms(values, found.plan.buckets[place].dtype)))
-    found.dense.append((place, which, norms))
-    found.counted = found.counted and norms.is_cpu
-    if norms.is_cpu and not np.isfinite(norms.numpy()).all():
-        for number, data, norm in zip(which, values, norms.tolist(), strict=True):
-            if not abs(norm) < float("inf"):
+    bucket = found.plan.buckets[place]
+    norms = _norms(values, bucket.dtype)
+    if bucket.device.type != "cpu":
+        found.dense.append((place, which, torch.stack(list(norms))))
+        return
+    told = [norm.item() for norm in norms]
+    found.dense.append((place, which, told))
+    if not all(map(isfinite, told)):
+        for number, data, norm in zip(which, values, told, strict=True):
+            if not isfinite(norm):
                 found.nonfinite[number] = data.numel() - int(data.isfinite().sum())
 
 
@@ -123,8 +131,13 @@ def global_norm(parameters: Iterable[torch.Tensor]) -> torch.Tensor | None:
         return None
     with torch.no_grad():
         if all(_is_usual(one) for one in gradients) and len({one.device for one in gradients}) == 1:
-            norm: torch.Tensor = torch.linalg.vector_norm(torch.stack(torch._foreach_norm(gradients)))
-            return norm
+            norms = torch._foreach_norm(gradients)
+            if not gradients[0].is_cpu:
+                norm: torch.Tensor = torch.linalg.vector_norm(torch.stack(norms))
+                return norm
+            # On the host plain numbers are added up faster than tensors are put together.
+            squares = sum(one * one for one in [norm.item() for norm in norms])
+            return torch.tensor(sqrt(squares), dtype=torch.float32, device="cpu")
         return _norm_of_any(gradients)
 
 

@@ -15,6 +15,8 @@ from typing import Any
 import torch
 from torch import nn
 
+from traindx.record.pytorch.parts import children_of, parameters_of
+
 _FLAT = 1 / 50
 _NIL = 1e-4  # smooth rectifiers never quite reach zero
 
@@ -109,7 +111,7 @@ def activation_shape(module: nn.Module) -> Shape | None:
         known = _SHAPES.get(base)
         if known is not None:
             return known if isinstance(known, Shape) else known(module)
-    if module._modules or any(one is not None for one in module._parameters.values()):
+    if children_of(module) or parameters_of(module):
         return None
     name = type(module).__name__.lower()
     if "softmax" in name or "loss" in name:
@@ -119,8 +121,7 @@ def activation_shape(module: nn.Module) -> Shape | None:
 
 def is_layer(module: nn.Module) -> bool:
     """Whether it is one of torch's layers, or any module with weights and no modules inside."""
-    own = any(one is not None for one in module._parameters.values())
-    return isinstance(module, _LAYERS) or (own and not module._modules)
+    return isinstance(module, _LAYERS) or bool(parameters_of(module) and not children_of(module))
 
 
 def is_dropout(module: nn.Module) -> bool:
@@ -128,7 +129,11 @@ def is_dropout(module: nn.Module) -> bool:
 
 
 def is_norm(module: nn.Module) -> bool:
-    return isinstance(module, nn.modules.batchnorm._NormBase | nn.LayerNorm | nn.GroupNorm | nn.RMSNorm)
+    """Torch's own, and what others call a norm: a leaf with a vector of weights at most."""
+    if isinstance(module, nn.modules.batchnorm._NormBase | nn.LayerNorm | nn.GroupNorm):
+        return True
+    named = "norm" in type(module).__name__.lower()
+    return named and not children_of(module) and all(one.dim() <= 1 for _, one in parameters_of(module))
 
 
 def has_modes(module: nn.Module) -> bool:

@@ -1,7 +1,7 @@
 """Gradients, weights and updates of each layer, on the steps that are looked into.
 
 All parameters of one module are one layer. Gradient norms are exact. Weight norms, update ratios and zero
-shares are told from a sample of at most 4,096 elements of each parameter, the same ones each time; a bias
+shares are told from a sample of at most 2,048 elements of each parameter, the same ones each time; a bias
 beside a weight matrix is left out of them.
 """
 

@@ -51,6 +51,10 @@ class Looks:
         self.watching.guard("layers", self.layers.before, optimizer, not closure)
         self.own += perf_counter() - began
 
+    def gradient_norm(self, optimizer: torch.optim.Optimizer) -> torch.Tensor | None:
+        """Of all gradients, from the norms that this look has read already."""
+        return None if "layers" in self.recorder.off else self.layers.gradient_norm(optimizer)
+
     def after(self, optimizer: torch.optim.Optimizer, closure: bool) -> None:
         began = perf_counter()
         self.watching.guard("layers", self.layers.after, optimizer, closure)
@@ -102,11 +106,7 @@ class Looks:
             self.recorder.names("activation", names)
             groups["activation"] = dict(found)
         if probe.root_input is not None:
-            step = self.recorder.step
-            groups["input"] = {
-                **batches.input_statistics(probe.root_input),
-                **self.batches.input(probe.root_input, step),
-            }
+            groups["input"] = dict(self.batches.input(probe.root_input, self.recorder.step))
         self.watching.modes.seen(probe.eval_modules, probe.autocast)
 
     def _tell_untrained(self) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from traindx.record.pytorch.gradients import global_norm
-from traindx.record.pytorch.losses import as_given
+from traindx.record.pytorch.losses import as_given, reduction
 from traindx.record.pytorch.values import in_transform, scalar
 
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 # The relation is learned from the first steps, and checked on those that are looked into.
 _LEARNED_FROM = 8
 _CLOSE = 1e-3
+_ABOUT = 0.1
 
 
 class LossCalls:
@@ -27,7 +28,12 @@ class LossCalls:
         self.recorder = watching.recorder
         self.sums_parts = False
         self.per_step = 1
+        # Whether backward was called on what the loss function gave, up to a constant; None: not known yet.
+        self.is_whole: bool | None = None
+        # Whether what a sum is divided by before backward is about the number of its targets.
+        self.divides_sums = False
         self._computed: list[torch.Tensor] = []
+        self._summed = False
         self._stale_told = False
 
     def saw(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any], result: torch.Tensor) -> None:
@@ -36,14 +42,18 @@ class LossCalls:
         output = args[0] if args else kwargs.get("input")
         if not isinstance(output, torch.Tensor) or in_transform(result):
             return
+        target = args[1] if len(args) > 1 else kwargs.get("target")
         if not result.requires_grad or watching.modes.training() is False:
-            watching.validation.saw(name, output, result)
+            summed = (
+                target.numel() if isinstance(target, torch.Tensor) and self._sums(name, args, kwargs) else 0
+            )
+            watching.validation.saw(name, output, result, summed)
             if not result.requires_grad:
                 return
         if self.recorder.step >= _LEARNED_FROM and not watching.looking:
             return
         self._computed.append(result.detach())
-        target = args[1] if len(args) > 1 else kwargs.get("target")
+        self._summed = self._sums(name, args, kwargs)
         if isinstance(target, torch.Tensor):
             output, target = as_given(output), as_given(target)
             watching.facts.loss(name, args, kwargs, output, target)
@@ -64,15 +74,21 @@ class LossCalls:
         if not total or not math.isfinite(total):
             return
         ratio = loss / total
+        self.is_whole = abs(ratio - 1) < _ABOUT
         if abs(ratio - 1) < _CLOSE:
             self.sums_parts |= len(values) > 1
             self.watching.steps.loss_share = 1.0
         elif len(values) == 1 and 0 < ratio <= 0.75 and abs(1 / ratio - round(1 / ratio)) < 1e-2:
             self.watching.steps.loss_share = ratio
+            self.is_whole = True
+            self.divides_sums = self._summed
+
+    def _sums(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+        return reduction(name, args, kwargs) == "sum"
 
     def _stale_gradients(self) -> None:
         """Whether the first backward of a step finds gradients that the step before already used."""
-        optimizer = self.watching.lead()
+        optimizer = self.watching.lead() if self.watching.steps.accumulates else None
         if (
             self._stale_told
             or optimizer is None

@@ -101,10 +101,10 @@ class Layers:
     ) -> dict[int, float]:
         squares: dict[int, float] = {}
         bad: dict[int, float] = dict(gradients.nonfinite)
-        for place, which, _ in gradients.dense:
-            found = next(arrays).tolist()
+        for place, which, norms in gradients.dense:
+            found = norms if isinstance(norms, list) else next(arrays).tolist()
             squares.update((number, norm * norm) for number, norm in zip(which, found, strict=True))
-            if not gradients.counted and not all(map(isfinite, found)):
+            if not isinstance(norms, list) and not all(map(isfinite, found)):
                 bucket = gradients.plan.buckets[place]
                 bad |= _guess_nonfinite(bucket, blocks[place], dict(zip(which, found, strict=True)))
         for number, elements, _ in gradients.sparse:

@@ -12,6 +12,7 @@ from torch import nn
 
 from traindx.record.pytorch.kinds import activation_shape, is_dropout, is_layer, is_norm
 from traindx.record.pytorch.naming import Names
+from traindx.record.pytorch.parts import child_at, children_of, parameters_of
 from traindx.record.pytorch.sampling import READABLE, plain, sample_of, spread, to_host
 
 _LISTED = 500
@@ -58,12 +59,9 @@ def model_facts(root: nn.Module, names: Names) -> dict[str, Any]:
 
 
 def _own(module: nn.Module) -> list[torch.Tensor]:
-    return [one for one in module._parameters.values() if one is not None] or [
-        one
-        for name, child in module._modules.items()
-        if name == "parametrizations" and child
-        for one in child.parameters()
-    ]
+    """The parameters of a layer, also where a parametrization took them over."""
+    taken = child_at(module, "parametrizations")
+    return [one for _, one in parameters_of(module)] + (list(taken.parameters()) if taken is not None else [])
 
 
 def _numel(parameter: torch.Tensor) -> int:
@@ -112,10 +110,8 @@ def _shared(root: nn.Module, names: Names) -> list[list[str]]:
     """Parameters that several modules hold."""
     holders: dict[int, list[str]] = {}
     for module in root.modules():
-        for attribute, parameter in module._parameters.items():
-            if parameter is not None:
-                name = names.module_name(module)
-                holders.setdefault(id(parameter), []).append(f"{name}.{attribute}" if name else attribute)
+        for attribute, parameter in parameters_of(module):
+            holders.setdefault(id(parameter), []).append(f"{names.module_name(module)}.{attribute}")
     return [found for found in holders.values() if len(found) > 1][:_NAMED]
 
 
@@ -138,6 +134,6 @@ def _blocks(modules: list[nn.Module]) -> int:
     longest = 0
     for module in modules:
         if isinstance(module, nn.ModuleList | nn.Sequential):
-            kinds = Counter(type(child) for child in module if child is not None and child._modules)
+            kinds = Counter(type(child) for child in module if child is not None and children_of(child))
             longest = max(longest, *kinds.values()) if kinds else longest
     return longest

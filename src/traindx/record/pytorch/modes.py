@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 from torch import nn
 
+from traindx.record.pytorch.kinds import has_modes
+
 if TYPE_CHECKING:
     from traindx.record.pytorch.watching import Watching
 
@@ -30,6 +32,11 @@ class Modes:
             self._root = self._find_root()
         root = self._root() if self._root is not None else None
         return root.training if root is not None else None
+
+    def matter(self) -> bool:
+        """Whether the model computes otherwise in the two modes."""
+        root = self._root() if self._root is not None else None
+        return root is not None and any(has_modes(module) for module in root.modules())
 
     def forget(self) -> None:
         """Another model trains now."""

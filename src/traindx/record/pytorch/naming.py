@@ -6,30 +6,18 @@ that somebody else refers to.
 
 from __future__ import annotations
 
-import gc
 import weakref
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from types import FrameType
 
 import torch
 from torch import nn
 
+from traindx.record.pytorch.parts import children_of, parameter_at, parameters_of
+from traindx.record.pytorch.roots import tops_above, unwrap, walk, wrapped_chain
 from traindx.record.pytorch.variables import variable_name
 
 __all__ = ["Names", "variable_name"]
-
-# Modules that only wrap another one, and the attribute they hold it by.
-_WRAPPERS = {
-    "OptimizedModule": "_orig_mod",
-    "DistributedDataParallel": "module",
-    "DataParallel": "module",
-    "FullyShardedDataParallel": "_fsdp_wrapped_module",
-    "ActivationWrapper": "_checkpoint_wrapped_module",
-    "DeepSpeedEngine": "module",
-    "_FabricModule": "_forward_module",
-}
-# Graphs that torch made of a model hold its parts like a parent would.
-_TRACED = ("torch.fx", "torch._dynamo", "torch._inductor", "torch._functorch", "torch.export")
 
 
 class Names:
@@ -37,6 +25,7 @@ class Names:
 
     def __init__(self) -> None:
         self.version = 0
+        self.compiled = False
         self._roots: list[tuple[weakref.ref[nn.Module], str]] = []
         self._tops: dict[int, weakref.ref[nn.Module]] = {}
         self._modules: dict[int, tuple[weakref.ref[nn.Module], str]] = {}
@@ -51,7 +40,7 @@ class Names:
         unknown = [one for one in held if self._owner(one) is None and _key(one) not in self._loose]
         if not unknown:
             return False
-        new = self._add(_tops_above([id(one) for one in unknown]), frame)
+        new = self._add(tops_above([id(one) for one in unknown]), frame)
         for parameter in unknown:
             if self._owner(parameter) is None:
                 self._name_loose(parameter, frame)
@@ -91,7 +80,7 @@ class Names:
         name = self._modules[id(module)][1]
         if not self.is_root(module):
             return name
-        if not module._modules:
+        if not children_of(module):
             return name or type(module).__name__
         return f"{name}.{attribute}" if name else attribute
 
@@ -106,32 +95,33 @@ class Names:
     def _owner(self, parameter: torch.Tensor) -> tuple[nn.Module, str] | None:
         found = self._owners.get(id(parameter))
         module = found[0]() if found is not None else None
-        if found is None or module is None or module._parameters.get(found[1]) is not parameter:
+        if found is None or module is None or parameter_at(module, found[1]) is not parameter:
             return None
         return module, found[1]
 
     def _add(self, tops: list[nn.Module], frame: FrameType | None) -> bool:
-        tops = [top for top in tops if not self.is_root(top) and self.module_name(_unwrap(top)) is None]
+        tops = [top for top in tops if not self.is_root(top) and self.module_name(unwrap(top)) is None]
         self._roots = [(ref, prefix) for ref, prefix in self._roots if ref() is not None]
         taken = {prefix for _, prefix in self._roots}
         for top in tops:
             prefix = ""
             if len(tops) > 1 or taken:
-                prefix = _free(_called(top, frame) or type(_unwrap(top)).__name__, taken)
+                prefix = _free(_called(top, frame) or type(unwrap(top)).__name__, taken)
             taken.add(prefix)
-            self._roots.append((weakref.ref(_unwrap(top)), prefix))
-            for one in _wrapped_chain(top):
+            self._roots.append((weakref.ref(unwrap(top)), prefix))
+            for one in wrapped_chain(top):
                 self._tops[id(one)] = weakref.ref(one)
+                self.compiled = self.compiled or type(one).__name__ == "OptimizedModule"
             self._learn(top, prefix)
         self.version += bool(tops)
         return bool(tops)
 
     def _learn(self, top: nn.Module, prefix: str) -> None:
-        for module, name in _walk(top, prefix):
+        for module, name in walk(top, prefix):
             if self.module_name(module) is None:
                 self._modules[id(module)] = (weakref.ref(module), name)
-            for attribute, parameter in module._parameters.items():
-                if parameter is not None and self._owner(parameter) is None:
+            for attribute, parameter in parameters_of(module):
+                if self._owner(parameter) is None:
                     self._owners[id(parameter)] = (weakref.ref(module), attribute)
 
     def _name_loose(self, parameter: torch.Tensor, frame: FrameType | None) -> None:
@@ -153,82 +143,9 @@ def _shape(parameter: torch.Tensor) -> str:
     return "x".join(str(size) for size in parameter.shape) or "scalar"
 
 
-def _wrapped_by(module: nn.Module) -> nn.Module | None:
-    """What a wrapper holds; None for a module that is no wrapper."""
-    for base in type(module).__mro__[:-2]:
-        attribute = _WRAPPERS.get(base.__name__)
-        inner = module._modules.get(attribute) if attribute else None
-        if inner is not None:
-            return inner
-    return None
-
-
-def _wrapped_chain(module: nn.Module) -> Iterator[nn.Module]:
-    inner: nn.Module | None = module
-    while inner is not None:
-        yield inner
-        inner = _wrapped_by(inner)
-
-
-def _unwrap(module: nn.Module) -> nn.Module:
-    *_, last = _wrapped_chain(module)
-    return last
-
-
-def _walk(top: nn.Module, prefix: str) -> Iterator[tuple[nn.Module, str]]:
-    """Every module once with its name. Wrappers have no name; parametrizations have that of their layer."""
-    todo = [(top, prefix, False)]
-    seen: set[int] = set()
-    while todo:
-        module, name, nameless = todo.pop()
-        if id(module) in seen:
-            continue
-        seen.add(id(module))
-        yield module, name
-        wrapped = _wrapped_by(module)
-        for attribute, child in reversed(list(module._modules.items())):
-            if child is not None:
-                inside = nameless or attribute == "parametrizations"
-                same = inside or child is wrapped
-                todo.append((child, name if same else f"{name}.{attribute}" if name else attribute, inside))
-
-
-def _tops_above(wanted: list[int]) -> list[nn.Module]:
-    """The outermost modules alive that hold any of the parameters, in the order of the parameters."""
-    # `issubclass` of the type: `isinstance` would ask lazy proxies what they stand for and wake them.
-    modules = [
-        one for one in gc.get_objects() if issubclass(type(one), nn.Module) and "_modules" in vars(one)
-    ]
-    parents: dict[int, list[nn.Module]] = {}
-    for module in modules:
-        for child in module._modules.values():
-            if child is not None:
-                parents.setdefault(id(child), []).append(module)
-    order = {key: number for number, key in enumerate(wanted)}
-    owners = [one for one in modules if any(id(p) in order for p in one._parameters.values())]
-    tops: dict[int, nn.Module] = {}
-    seen: set[int] = set()
-    while owners:
-        module = owners.pop()
-        if id(module) in seen:
-            continue
-        seen.add(id(module))
-        above = parents.get(id(module), [])
-        owners += above
-        if not above:
-            tops[id(module)] = module
-    written = [one for one in tops.values() if not type(one).__module__.startswith(_TRACED)]
-    found = written if order.keys() & _held(tops.values()) <= _held(written) else list(tops.values())
-    return sorted(found, key=lambda top: min(order[key] for key in _held([top]) & order.keys()))
-
-
-def _held(modules: Iterable[nn.Module]) -> set[int]:
-    return {id(parameter) for module in modules for parameter in module.parameters()}
-
-
 def _called(top: nn.Module, frame: FrameType | None) -> str | None:
     """The variable of the script that holds a model, wrapped or not."""
-    return next((name for one in _wrapped_chain(top) if (name := variable_name(one, frame))), None)
+    return next((name for one in wrapped_chain(top) if (name := variable_name(one, frame))), None)
 
 
 def _free(name: str, taken: set[str]) -> str:

@@ -26,7 +26,10 @@ def watch_optimizers(watching: Watching) -> None:
     steps, recorder = watching.steps, watching.recorder
 
     def before(optimizer: Optimizer, args: Args, kwargs: Kwargs) -> None:
-        if torch.compiler.is_compiling() or not watching.active or not (steps.depth or watching.mine()):
+        if torch.compiler.is_compiling() or not watching.active:
+            return
+        if not (steps.depth or watching.mine()):
+            watching.elsewhere.add(id(optimizer))
             return
         try:
             steps.step_begins(optimizer, _closure(args, kwargs))
@@ -50,7 +53,8 @@ def watch_optimizers(watching: Watching) -> None:
 
     def built(original: Callable[..., Any]) -> Callable[..., Any]:
         def made(self: Optimizer) -> Any:
-            if watching.active:
+            # A copy or an unpickled one has its groups already: it counts once it steps.
+            if watching.active and "param_groups" not in vars(self):
                 watching.optimizer_made(self)
             return original(self)
 

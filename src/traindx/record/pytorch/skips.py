@@ -20,7 +20,7 @@ _LAYERS = (
 
 
 def residuals(grad_fn: Any) -> int:
-    """Sums of two branches that come from one place. A bias joins nothing, nor does a sum of losses."""
+    """Sums of two branches that come from one place, around a layer: no bias, no sum of losses."""
     return sum(1 for node in _nodes(grad_fn) if node.name().startswith("AddBackward") and _joins(node))
 
 
@@ -46,33 +46,35 @@ def _inputs(node: Any) -> list[Any]:
     return [one for one, _ in node.next_functions if one is not None and _LEAF not in one.name()]
 
 
-def _nodes(grad_fn: Any) -> Iterator[Any]:
-    seen = {grad_fn}
-    todo = [grad_fn]
-    while todo and len(seen) < _NODES:
+def _nodes(*starts: Any, limit: int = _NODES) -> Iterator[Any]:
+    """All nodes behind some, themselves among them."""
+    seen = set(starts)
+    todo = list(starts)
+    while todo:
         node = todo.pop()
         yield node
         for one in _inputs(node):
-            if one not in seen:
+            if one not in seen and len(seen) < limit:
                 seen.add(one)
                 todo.append(one)
 
 
 def _joins(node: Any) -> bool:
-    """Whether the two sides of a sum meet again further back, looking from both in turn."""
+    """Whether the two sides of a sum meet again further back, with a layer on the way of one of them."""
     sides = _inputs(node)
     if len(sides) != 2 or _is_single(node):
         return False
     seen = [{sides[0]}, {sides[1]}]
     edges = [[sides[0]], [sides[1]]]
-    while (edges[0] or edges[1]) and len(seen[0]) + len(seen[1]) < _NEAR:
-        if not seen[0].isdisjoint(seen[1]):
-            return True
+    while seen[0].isdisjoint(seen[1]):
+        if not (edges[0] or edges[1]) or len(seen[0]) + len(seen[1]) > _NEAR:
+            return False
         for mine, edge in zip(seen, edges, strict=True):
             found = {one for here in edge for one in _inputs(here)} - mine
             mine |= found
             edge[:] = found
-    return not seen[0].isdisjoint(seen[1])
+    behind = set(_nodes(*(seen[0] & seen[1]), limit=_NEAR))
+    return any(one.name().startswith(_LAYERS) for one in (seen[0] | seen[1]) - behind)
 
 
 def _is_single(node: Any) -> bool:

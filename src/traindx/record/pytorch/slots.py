@@ -10,15 +10,15 @@ from typing import Any
 import torch
 
 _UNITS = 2048
-_ROWS = (16, 255)  # at most what a byte can count
+_MOST_ROWS = 255  # what a byte can count
 _RUN = 16
 _PATIENCE = 3
 
 
 class Slot:
-    """The sample of one tensor that comes by again and again."""
+    """The sample of a tensor that comes by again and again: about so many elements, at least so many rows."""
 
-    def __init__(self, tensor: torch.Tensor, first: bool, elements: int) -> None:
+    def __init__(self, tensor: torch.Tensor, first: bool, elements: int, least: int = 1) -> None:
         ndim = tensor.dim()
         self.first = first
         self.unit = 1 if first else ndim - 1
@@ -29,7 +29,7 @@ class Slot:
         units = sizes[self.unit]
         self.units = min(units, _UNITS)
         outer, inner = (1 if axis is None else sizes[axis] for axis in self.axes)
-        rows = min(max(elements // max(self.units, 1), _ROWS[0]), _ROWS[1])
+        rows = min(max(elements // max(self.units, 1), least), _MOST_ROWS)
         if first:  # neighbours in a line of an image lie together in memory
             self.inner = min(inner, _RUN)
             self.outer = min(outer, max(rows // self.inner, 1))

@@ -36,6 +36,7 @@ class Steps:
         self.optimizers = Optimizers(watching)
         self.built = 0
         self.depth = 0
+        self.accumulates = True
         self.backwards = 0
         self.skipped = 0
         self.loss_scale: float | None = None
@@ -85,7 +86,8 @@ class Steps:
         began = perf_counter()
         self._forward += began - self._mark
         self.watching.validation.commit(training=True)
-        if self._losses and self.hidden is None and not self.watching.holds_gradients():
+        waiting = self._losses and self._closure is None and self.hidden is None
+        if waiting and not self.watching.holds_gradients():
             # A step that never came: its gradients were thrown away.
             self._losses = []
         if self.watching.compiled and self.hidden is None and self._losses:
@@ -119,10 +121,10 @@ class Steps:
         self.hidden = None
         self.optimizers.know(optimizer)
         self._own += perf_counter() - began
-        if self._norm_due and not closure and not self.clips:
-            self._read_norm(optimizer)
         if self.watching.looking:
             self.watching.looks.before(optimizer, closure)
+        if not closure and not self.clips and (self._norm_due or self.watching.looking):
+            self._read_norm(optimizer)
         self._mark = perf_counter()
         if closure:
             self._closure = (self._mark, self._wait + self._forward + self._backward)
@@ -204,11 +206,13 @@ class Steps:
         return total if self.loss_share < 0.75 else total / len(losses)
 
     def _read_norm(self, optimizer: torch.optim.Optimizer) -> None:
-        began = perf_counter()
-        norm = self.watching.gradient_norm(optimizer)
+        watching, began = self.watching, perf_counter()
+        norm = watching.looks.gradient_norm(optimizer) if watching.looking else None
+        if norm is None or (norm.is_cpu and not math.isfinite(norm.item())):
+            norm = watching.gradient_norm(optimizer)
+            self.recorder.budget.norms.pay(UNDERCOUNT * (perf_counter() - began))
         if norm is not None:
             self._norms.append(norm)
-        self.recorder.budget.norms.pay(UNDERCOUNT * (perf_counter() - began))
 
     def _gradients(self, row: Row) -> None:
         if self.clips:

@@ -58,6 +58,8 @@ _LIBRARIES = (
     "mlflow",
 )
 _DEFAULT_SEED = 67280421310721
+# An embedding that large holds words; a smaller one does if the model tells as many things apart.
+_WORDS, _FEW_WORDS = 1000, 16
 
 
 def optimizer_facts(
@@ -147,9 +149,11 @@ def _of_model(model: Mapping[str, Any]) -> dict[str, Any]:
     rates = [rate for rate in model["dropout"] if rate > 0]
     if len(rates) == 1 or (model["dropout"] and not rates):
         found["dropout"] = rates[0] if rates else 0.0
-    words = [one for one in model["embeddings"] if one["size"] == model["output_width"]]
-    if words:
-        found |= {"vocab_size": words[0]["size"], "width": words[0]["width"]}
+    words = max(model["embeddings"], key=lambda one: one["size"], default=None)
+    if words is not None:
+        size, reads = words["size"], model["attention"] or model["recurrent"]
+        if (reads and size >= _WORDS) or (size > _FEW_WORDS and size == model["output_width"]):
+            found |= {"vocab_size": size, "width": words["width"]}
     return found
 
 

@@ -25,14 +25,18 @@ class Validation:
         self._train_mode = False
         self.rows = 0
 
-    def saw(self, name: str, output: torch.Tensor, result: torch.Tensor) -> None:
-        """A loss was computed where none is expected to be learned from."""
+    def saw(self, name: str, output: torch.Tensor, result: torch.Tensor, summed: int) -> None:
+        """A loss was computed where none is expected to be learned from; a sum over so many targets, or 0."""
         if result.numel() != 1 or in_transform(result):
             return
         value = scalar(result)
         if value is None:
             return
         size = float(output.shape[0]) if output.dim() else 1.0
+        if summed:
+            # A sum counts as it is, unless training divides such sums by their number before backward.
+            divides = self.watching.losses.divides_sums
+            value, size = (value / summed, float(summed)) if divides else (value, 1.0)
         if result.requires_grad:
             self._maybe.append((name, value, size))
             return
@@ -60,10 +64,13 @@ class Validation:
             # A value looked at in the middle of a training step, not a validation.
             return
         means = {name: float(total) / float(size) for name, (total, size) in sums.items() if size}
-        if self._train_mode:
+        if self._train_mode and self.watching.modes.matter():
             recorder.event("validated_in_train_mode", f"{calls} validation batches ran in training mode")
         self.rows += 1
-        if len(means) == 1:
+        if self.watching.losses.is_whole is False and not self.watching.losses.sums_parts:
+            # What is trained on holds more than this: the two could not be compared.
+            recorder.row(_parts(means))
+        elif len(means) == 1:
             recorder.row({"val/loss": next(iter(means.values()))})
         elif self.watching.losses.sums_parts:
             recorder.row({"val/loss": sum(means.values()), **_parts(means)})

@@ -22,7 +22,7 @@ from traindx.record.pytorch.kinds import (
 )
 from traindx.record.pytorch.slots import Slot
 
-_ACTIVATION_ELEMENTS, _LAYER_ELEMENTS = 8192, 4096
+_LAYERS_EVERY = 4
 
 
 class Window:
@@ -62,10 +62,11 @@ class Watch:
         self.taken: Slot | None = None
         self.slots: list[Slot] = []
 
-    @property
-    def useful(self) -> bool:
-        """Whether there is anything to look at, now that it was met."""
-        return (self.output is not None and not self.covered) or self.taken is not None
+    def due(self, turn: int) -> bool:
+        """Whether to look at it in this turn, now that it was met: layers take turns, activations do not."""
+        if self.taken is not None:
+            return True
+        return self.output is not None and not self.covered and not (self.layer and turn % _LAYERS_EVERY)
 
     def called(self, module: nn.Module, args: Any, output: Any) -> None:
         """The module gave an output. Only the first call of a look counts."""
@@ -133,8 +134,7 @@ class Watch:
         self, given: torch.Tensor, first: bool | None, shape: Shape | None, suffix: str
     ) -> Slot | None:
         first = first if first is not None else given.dim() in (4, 5)
-        elements = _LAYER_ELEMENTS if shape is None else _ACTIVATION_ELEMENTS
-        slot = self.window.shelf.slot(given, first, shape, elements)
+        slot = self.window.shelf.slot(given, first, shape)
         if slot is not None:
             self.slots.append(slot)
             self.window.new.append((self, slot, suffix))

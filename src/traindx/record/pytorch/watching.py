@@ -62,6 +62,7 @@ class Watching:
         self._call: Callable[..., Any] = _call
         self._memory_read = -math.inf
         self._late: set[int] = set()
+        self.elsewhere: set[int] = set()
         recorder.before_flush.append(settle)
 
     def guard(self, probe: str, function: Callable[..., object], *args: Any, **kwargs: Any) -> None:
@@ -107,6 +108,10 @@ class Watching:
             self._late.discard(id(optimizer))
             if self.steps.optimizers.lead is not None:
                 self._late.add(id(optimizer))
+
+    def resumed(self) -> bool:
+        """Whether an optimizer had a state before its first step here: one that was loaded."""
+        return any(bool(one.state) for one in self.optimizers())
 
     def made_late(self, optimizer: torch.optim.Optimizer) -> bool:
         """Whether it was made after another had begun to step."""

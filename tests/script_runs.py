@@ -6,6 +6,7 @@ has imported it already (`warm_python.py`); the recorded run is always the real 
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import json
 import os
@@ -76,8 +77,6 @@ class Runs:
 
     def __init__(self, scripts: list[Script], folder: Path) -> None:
         self._folder = folder
-        self._drivers: list[Driver] = []
-        self._mine = threading.local()
         self._pool = ThreadPoolExecutor(max(2, os.cpu_count() or 1))
         self._futures: dict[Script, Future[Both]] = {
             script: self._pool.submit(self._run, script) for script in scripts if not script.slow or ALL
@@ -90,35 +89,28 @@ class Runs:
 
     def close(self) -> None:
         self._pool.shutdown(cancel_futures=True)
-        for driver in self._drivers:
-            driver.close()
 
     def _run(self, script: Script) -> Both:
         name = "_".join(re.findall(r"\w+", script.command))
         plain, recorded = (_copy(self._folder / name / kind) for kind in ("plain", "recorded"))
         if script.before:
-            assert self._forked(script.before.split(), plain) == 0
-            assert self._forked(script.before.split(), recorded) == 0
+            assert _warm.run(script.before.split(), plain) == 0
+            assert _warm.run(script.before.split(), recorded) == 0
         if script.alone or script.processes or script.stdin:
             code = _repeat(lambda: _spawn(_command(script, (sys.executable,)), plain, script.stdin), plain)
         else:
-            code = self._forked(script.argv, plain)
+            code = _warm.run(script.argv, plain)
         watched = _repeat(lambda: _spawn(_command(script, TRAINDX), recorded, script.stdin), recorded)
         both = Both(_outcome(plain, code), _outcome(recorded, watched))
         if script.after:
-            assert self._forked(script.after.split(), recorded) == 0
+            assert _warm.run(script.after.split(), recorded) == 0
         return both
-
-    def _forked(self, argv: list[str], folder: Path) -> int:
-        if not hasattr(self._mine, "driver"):
-            self._mine.driver = Driver()
-            self._drivers.append(self._mine.driver)
-        return int(self._mine.driver.run(argv, folder))
 
 
 def _repeat(run: Callable[[], int], folder: Path) -> int:
     """torch's own threads may outlive their process group, now and then, and abort the process."""
     for _ in range(3):
+        shutil.rmtree(folder / ".traindx", ignore_errors=True)
         code = run()
         if _TORCH_RACE not in (folder / "../err.txt").read_text():
             break
@@ -139,7 +131,6 @@ def _command(script: Script, python: tuple[str, ...]) -> list[str]:
 
 
 def _spawn(command: list[str], folder: Path, stdin: str = "") -> int:
-    environment = os.environ | {"OMP_NUM_THREADS": "1", "COLUMNS": "80"}
     with open(folder / "../out.txt", "wb") as out, open(folder / "../err.txt", "wb") as err:
         done = subprocess.run(
             command,
@@ -148,10 +139,14 @@ def _spawn(command: list[str], folder: Path, stdin: str = "") -> int:
             stdout=out,
             stderr=err,
             timeout=_SECONDS,
-            env=environment,
+            env=_environment(),
             check=False,
         )
     return done.returncode
+
+
+def _environment() -> dict[str, str]:
+    return os.environ | {"OMP_NUM_THREADS": "1", "COLUMNS": "80"}
 
 
 def _outcome(folder: Path, code: int) -> Outcome:
@@ -161,24 +156,29 @@ def _outcome(folder: Path, code: int) -> Outcome:
     )
 
 
-class Driver:
-    """A Python with torch in it; every script runs in a fork of it."""
+class Warm:
+    """A Python with torch in it, one for all modules; every script runs in a fork of it."""
 
     def __init__(self) -> None:
-        self._process = subprocess.Popen(
-            [sys.executable, str(SCRIPTS.parent / "warm_python.py")],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-            env=os.environ | {"OMP_NUM_THREADS": "1", "COLUMNS": "80"},
-        )
+        self._lock = threading.Lock()
+        self._process: subprocess.Popen[str] | None = None
 
     def run(self, argv: list[str], folder: Path) -> int:
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        self._process.stdin.write(json.dumps([argv, str(folder)]) + "\n")
-        self._process.stdin.flush()
-        return int(self._process.stdout.readline())
+        with self._lock:
+            if self._process is None:
+                self._process = subprocess.Popen(
+                    [sys.executable, str(SCRIPTS.parent / "warm_python.py")],
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    text=True,
+                    env=_environment(),
+                )
+                atexit.register(self._process.communicate)
+            assert self._process.stdin is not None
+            assert self._process.stdout is not None
+            self._process.stdin.write(json.dumps([argv, str(folder)]) + "\n")
+            self._process.stdin.flush()
+            return int(self._process.stdout.readline())
 
-    def close(self) -> None:
-        self._process.communicate()
+
+_warm = Warm()

@@ -104,7 +104,7 @@ def test_broken_dead_relu(both: Both) -> None:
     assert any(name.startswith("input/") for name in both.run.series)
 
 
-@script("broken_scheduler.py")
+@script("broken_scheduler.py", slow=True)
 def test_broken_scheduler(both: Both) -> None:
     seen(both, 24)
     check_printed(both, "lr", rf"step (\d+) .* lr {NUMBER}")
@@ -112,7 +112,7 @@ def test_broken_scheduler(both: Both) -> None:
     assert any("scheduler" in line.get("event", "") for line in both.lines)
 
 
-@script("leave.py exit")
+@script("leave.py exit", slow=True)
 def test_exit(both: Both) -> None:
     left(both, "exit")
 
@@ -129,7 +129,7 @@ def test_exit_interrupt(both: Both) -> None:
 
 @script("leave.py terminate")
 def test_exit_terminate(both: Both) -> None:
-    left(both, "terminated")
+    left(both, None)
 
 
 @script("leave.py os_exit", slow=True)

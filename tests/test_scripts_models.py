@@ -55,7 +55,7 @@ def test_tied_weights(both: Both) -> None:
     check_printed(both, "grad_norm", rf"step (\d+) .* norm {NUMBER}")
 
 
-@script("finetune_head.py")
+@script("finetune_head.py", slow=True)
 def test_finetune_head(both: Both) -> None:
     seen(both, 40)
     step_loss(both)
@@ -143,8 +143,10 @@ def test_threads(both: Both) -> None:
 
 @script("hogwild.py", alone=True, slow=True)
 def test_hogwild(both: Both) -> None:
+    """Children that train are recorded beside their parent, not into its file."""
     seen(both, 10)
-    step_loss(both)
+    told = both.printed(rf"step (\d+) loss {NUMBER}")
+    np.testing.assert_allclose([loss for _, loss in both.rows("loss")], [loss for _, loss in told], atol=2e-6)
 
 
 @script("ddp_torchrun.py", processes=2)
@@ -164,6 +166,9 @@ def two_ranks(both: Both) -> None:
 @script("fsdp2.py", processes=2, slow=True)
 def test_fsdp2(both: Both) -> None:
     two_ranks(both)
+    told = both.printed(rf"step (\d+) .* norm {NUMBER}", file="rank0.txt")
+    norms = both.series("grad_norm")
+    np.testing.assert_allclose([norms[int(s)] for s, _ in told], [v for _, v in told], atol=2e-6)
 
 
 @script("ddp_spawn.py", alone=True)

@@ -75,8 +75,13 @@ def test_grad_scaler_fused(both: Both) -> None:
 
 @script("optimizer_flavours.py", slow=True)
 def test_optimizer_flavours(both: Both) -> None:
+    """Seven trainings of eight steps each; an eighth fails at its first."""
     assert not both.events("probe_failed")
     assert both.facts["ended"]["how"] == "finished"
+    told = both.printed(rf"final loss {NUMBER}")
+    found = [run.series["loss"].values for run in both.runs]
+    assert [len(losses) for losses in found[:7]] == [8] * 7
+    np.testing.assert_allclose([losses[-1] for losses in found[:7]], [loss for (loss,) in told], atol=2e-6)
 
 
 @script("optimizer_in_backward.py")
@@ -124,7 +129,7 @@ def test_odd_backwards(both: Both) -> None:
         assert found[int(step)] == pytest.approx(loss, abs=2e-6) or found[int(step)] < loss
 
 
-@script("caught_errors.py")
+@script("caught_errors.py", slow=True)
 def test_caught_errors(both: Both) -> None:
     done = both.printed(rf"it \d+ step (\d+) loss {NUMBER}")
     assert not both.events("probe_failed")
@@ -133,14 +138,14 @@ def test_caught_errors(both: Both) -> None:
         assert any(abs(loss - value) < 2e-6 for value in found)
 
 
-@script("custom_optimizer.py")
+@script("custom_optimizer.py", slow=True)
 def test_custom_optimizer(both: Both) -> None:
     seen(both, 30)
     check_printed(both, "loss", rf"\[ *(\d+)\] loss: {NUMBER}")
     assert set(both.series("lr").values()) == {3e-3}
 
 
-@script("autograd_grad_optimizer.py")
+@script("autograd_grad_optimizer.py", slow=True)
 def test_autograd_grad_optimizer(both: Both) -> None:
     seen(both, 20)
     check_printed(both, "loss", rf"it (\d+) loss {NUMBER}")
@@ -182,7 +187,7 @@ def test_compile_fullgraph(both: Both) -> None:
     check_printed(both, "grad_norm", rf"step (\d+) .* norm {NUMBER}")
 
 
-@script("compile_step.py")
+@script("compile_step.py", slow=True)
 def test_compile_step(both: Both) -> None:
     assert both.facts["ended"]["how"] == "finished"
     assert not both.events("probe_failed")

@@ -28,6 +28,7 @@ class Journal:
         self.dropped = 0
         self.error = ""
         self.size = 0
+        self.opened = 0
         self._file = -1
         self._identity = (0, 0)
         self._looked = 0.0
@@ -99,6 +100,7 @@ class Journal:
             self.close()
             return False
         self.size = written
+        self.opened += 1
         self._looked = time.monotonic()
         return True
 

@@ -358,6 +358,32 @@ def test_another_start_in_the_same_file_is_another_run(tmp_path: Path) -> None:
     assert runs[1].events == ()
 
 
+def test_trainings_of_one_process_are_several_runs(tmp_path: Path) -> None:
+    """Folds: steps count anew, and what was printed belongs to the fold it was printed in."""
+    tape = recorded(tmp_path)
+    tape.prints("batch_size: 16\n")
+    for fold in range(3):
+        if fold:
+            tape.event("new_training", "Adam1 trains another model; steps are counted anew")
+            tape.step = 0
+        tape.names(layer=[f"fold{fold}"])
+        for epoch in range(1, 4):
+            tape.rows(4, loss=float(fold + epoch))
+            tape.sample(layer={"grad_norm": [1.0]})
+            tape.prints(f"fold {fold} epoch {epoch} val_loss {fold + epoch / 10:.2f}\n")
+    tape.end("interrupted", config={"lr": 0.1})
+    runs = traindx.read(tape.folder).runs
+    assert [points(run, "loss")[0] for run in runs] == [(1, 1.0), (1, 2.0), (1, 3.0)]
+    assert [points(run, "val/loss")[-1] for run in runs] == [(12, 0.3), (12, 1.3), (12, 2.3)]
+    assert [f"grad_norm/fold{n}" in run.series for n, run in enumerate(runs)] == [True] * 3
+    assert [dict(run.settings) for run in runs] == [{"lr": 0.1, "batch_size": 16}] * 3
+    assert [[event.kind for event in run.events] for run in runs] == [
+        [],
+        ["new_training"],
+        ["interrupted", "new_training"],
+    ]
+
+
 def test_several_recordings_are_several_runs(tmp_path: Path) -> None:
     for name in ("a", "b"):
         tape = Tape(tmp_path / ".traindx" / name)

@@ -160,6 +160,12 @@ def test_garbage_between_lines_is_counted(tmp_path: Path) -> None:
     ]
 
 
+def test_a_setting_too_large_to_calculate_with() -> None:
+    rows = b'{"recording": 2}\n{"rows": {"t": [0.5, 1.0], "step": [1, 2], "loss": [2.0, 1.0]}}\n'
+    (run,) = read(rows, json.dumps({"version": 2, "config": {"lr": 10**400, "seed": 7}}).encode())
+    assert run.settings == {"lr": float("inf"), "seed": 7}
+
+
 def test_escapes_in_names_are_shown_as_text(tmp_path: Path) -> None:
     tape = Tape(tmp_path / ".traindx" / "r")
     tape.names(layer=["\x1b[31mred\x1b[0m", "a\nb"])

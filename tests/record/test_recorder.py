@@ -19,11 +19,14 @@ def told(folder: Path) -> list[dict[str, Any]]:
 def rows(folder: Path) -> dict[str, list[object]]:
     """The columns of all blocks put together."""
     columns: dict[str, list[object]] = {}
+    names: list[str] = []
     for line in told(folder):
+        names = line.get("columns", names)
         if "rows" in line:
-            length = len(line["rows"]["step"])
-            for name, values in line["rows"].items():
-                columns.setdefault(name, []).extend(values if isinstance(values, list) else [values] * length)
+            block = dict(zip(names, line["rows"], strict=True))
+            for name, values in block.items():
+                same = [values] * len(block["step"])
+                columns.setdefault(name, []).extend(values if isinstance(values, list) else same)
     return columns
 
 
@@ -41,11 +44,13 @@ def test_rows_of_a_flush_are_one_line(recorder: Recorder) -> None:
     for loss in (1.0, 0.5, math.nan):
         push(recorder, loss=loss, lr=0.1)
     recorder.flush()
-    (line,) = [line for line in told(recorder.folder) if "rows" in line]
-    assert line["rows"]["step"] == [1, 2, 3]
-    assert line["rows"]["lr"] == 0.1
-    assert line["rows"]["loss"][:2] == [1.0, 0.5]
-    assert math.isnan(line["rows"]["loss"][2])
+    named, line = told(recorder.folder)
+    assert named == {"columns": ["loss", "lr", "t", "step"]}
+    loss, lr, _, step = line["rows"]
+    assert step == [1, 2, 3]
+    assert lr == 0.1
+    assert loss[:2] == [1.0, 0.5]
+    assert math.isnan(loss[2])
 
 
 def test_a_missing_value_is_a_gap(recorder: Recorder) -> None:
@@ -152,7 +157,7 @@ def test_what_could_not_be_written_is_told_when_it_can_be_again(recorder: Record
     path.symlink_to("/dev/full")
     push(recorder, loss=1.0)
     recorder.flush()
-    assert recorder.journal.dropped == 1
+    assert recorder.journal.dropped == 2
     recorder.journal.close()
     path.unlink()
     push(recorder, loss=0.5)
@@ -160,7 +165,7 @@ def test_what_could_not_be_written_is_told_when_it_can_be_again(recorder: Record
     recorder.close("finished")
     assert rows(recorder.folder)["loss"] == [0.5]
     assert [line["text"] for line in told(recorder.folder) if line.get("event") == "recording_gap"]
-    assert json.loads((recorder.folder / "run.json").read_text())["dropped"] == 1
+    assert json.loads((recorder.folder / "run.json").read_text())["dropped"] == 2
 
 
 def test_the_end_is_in_both_files(recorder: Recorder) -> None:

@@ -24,6 +24,7 @@ class Tail:
         self._path: Path | None = None
         self._offset = 0
         self._torn = b""
+        self._columns: list[str] = []
         self._pace: deque[tuple[float, int, float, float]] = deque()
 
     @property
@@ -37,7 +38,7 @@ class Tail:
         if self._path is None:
             return
         for line in self._new_lines(self._path):
-            if line.startswith((b'{"rows"', b'{"t"')):
+            if line.startswith((b'{"rows"', b'{"columns"', b'{"t"')):
                 try:
                     self._take(json.loads(line))
                 except ValueError:
@@ -82,7 +83,12 @@ class Tail:
         return lines
 
     def _take(self, line: dict[str, Any]) -> None:
+        if "columns" in line:
+            self._columns = [str(name) for name in line["columns"]]
+            return
         rows = line.get("rows")
+        if isinstance(rows, list):
+            rows = dict(zip(self._columns, rows, strict=True)) if len(rows) == len(self._columns) else {}
         if rows is None:
             if not line.keys() & {"sample", "event", "out", "err"}:
                 self._keep(line)

@@ -3,8 +3,9 @@
 The format is told in [recording.md](recording.md). A recording is read at any time, also while the
 training runs: a torn last line and a missing `run.json` do not matter.
 
-Rank 0 gives the plain names, the series of further ranks get the suffix `/rank<N>`. What the script
-printed is read as a text log, each value at the optimizer step it was printed at. What was recorded of
+The first rank that takes steps gives the plain names, the series of the others get the suffix
+`/rank<N>`. Each training of a script that trains several models one after the other is a run. What the
+script printed is read as a text log, each value at the optimizer step it was printed at. What was recorded of
 the training goes before what was printed of it (`printed/loss`); what was printed of validation goes
 before what was observed (`observed/val/loss`). When no optimizer step was recorded, the printed text is
 read as any text log.
@@ -16,6 +17,7 @@ looked at, lines that were lost and a recording without an end are noted.
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from pathlib import Path
 
 from traindx.core import Event
@@ -61,6 +63,8 @@ def read(bundle: Bundle) -> list[Log]:
     for number in range(count):
         ranks: dict[int, Part] = {rank: parts[number] for rank, parts in told.items() if number < len(parts)}
         logs += log_of_ranks(ranks, facts, bundle.run, last=number == count - 1)
+    for earlier, later in pairwise(logs):
+        later.config = {**earlier.config, **later.config}  # settings are printed once, before the first
     return logs
 
 

@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from traindx.core import FloatArray
 
 
+# Whole numbers beyond the range of floats cannot be calculated with.
+_LARGEST = 10**300
+
+
 def run_from_log(
     log: Log,
     *,
@@ -114,6 +118,8 @@ def flatten(config: Mapping[str, object], depth: int = 4) -> dict[str, Scalar]:
         if isinstance(value, Mapping) and left:
             for key, inner in list(value.items())[:2000]:
                 walk(f"{prefix}.{key}" if prefix else str(key), inner, left - 1)
+        elif isinstance(value, int) and abs(value) > _LARGEST:
+            flat[prefix] = float("inf") if value > 0 else float("-inf")
         elif value is None or isinstance(value, str | int | float | bool):
             flat[prefix] = value if not isinstance(value, str) else value[:500]
         elif isinstance(value, list | tuple) and len(value) == 1:

@@ -51,7 +51,8 @@ def _events(part: Part, ending: Ending | None) -> Iterator[Event]:
             continue
         text = moment.text or _told(moment.data)
         kind = exception_kind(text) if moment.kind == "exception" else moment.kind
-        yield Event(kind, text, moment.step)
+        # It still counts by the steps of the training before.
+        yield Event(kind, text, None if kind == "new_training" else moment.step)
     if ending is not None and (event := ending_event(ending)) is not None:
         yield event
 

@@ -58,13 +58,21 @@ class Part:
     singles: set[str] = field(default_factory=set)
     events: list[Moment] = field(default_factory=list)
     output: list[Chunk] = field(default_factory=list)
+    names: list[str] = field(default_factory=list)
     lines: int = 0
+
+    def _by_columns(self, values: list[object]) -> dict[str, object]:
+        """A block whose columns were named before; one that does not fit them is passed over."""
+        return dict(zip(self.names, values, strict=True)) if len(values) == len(self.names) else {}
 
     def add(self, row: Row) -> None:
         """Take one line."""
         self.lines += 1
-        if isinstance(block := row.get("rows"), dict):
-            self.rows.add(block)
+        if isinstance(block := row.get("rows"), dict | list):
+            self.rows.add(block if isinstance(block, dict) else self._by_columns(block))
+            return
+        if isinstance(named := row.get("columns"), list):
+            self.names = [str(name) for name in named]
             return
         step, t = _finite(row.get("step")), _finite(row.get("t"))
         if "event" in row:
@@ -189,7 +197,7 @@ def parts_of(file: File) -> list[Part]:
                 found.append(Part(started))
         else:
             if row.get("event") == "new_training" and found[-1].lines:
-                found.append(Part(found[-1].started))
+                found.append(Part(found[-1].started, names=found[-1].names))
             found[-1].add(row)
     if garbage - torn:
         file.note(f"{garbage - torn} line(s) are torn or no JSON objects; passed over")

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from traindx.record.budget import Budget
-from traindx.record.rows import block
+from traindx.record.rows import block, sample
 from traindx.store import VERSION, Journal
 
 _FLUSH = 0.1
@@ -26,11 +26,12 @@ _BURST = 5
 _LOOK_FOR_STOP = 1.0
 _FACTS_EVERY = 5.0
 _AGREE = 4.0
+_NAMED_AGAIN = 100
 _EVENTS_OF_A_KIND = 50
 _OUTPUT_WHOLE = 2 << 20
 _OUTPUT_MOST = 4 << 20
 _ROWS_WHOLE = 100_000
-_SAMPLE_BYTES = 1_500_000
+_SAMPLE_BYTES = 900_000
 _SAMPLES_DENSE = 1_000
 
 _current: Recorder | None = None
@@ -88,6 +89,8 @@ class Recorder:
         self._events: dict[str, int] = {}
         self._unseen: dict[str, str] = {}
         self._names: dict[str, tuple[str, ...]] = {}
+        self._columns: tuple[str, ...] = ()
+        self._opened = self._blocks = 0
         self._sample_size = 0.0
         self._next_sample = 0
         self._flushed = 0.0
@@ -104,6 +107,10 @@ class Recorder:
     def now(self) -> float:
         """Seconds since the recording began."""
         return time.perf_counter() - self._zero
+
+    def since(self, moment: float) -> float:
+        """A moment of the performance counter as seconds since the recording began."""
+        return moment - self._zero
 
     def push(self, values: dict[str, object]) -> None:
         """The row of the step just done. Long runs keep fewer of them, but never lose a NaN."""
@@ -133,7 +140,7 @@ class Recorder:
 
     def sample(self, groups: Mapping[str, Mapping[str, object]]) -> None:
         """A look inside. The more bytes one takes, the sooner they grow rare."""
-        line = _dumps({"t": self.now(), "step": self.step, "sample": groups})
+        line = sample(self.now(), self.step, groups)
         with self._lock:
             self._lines.append(line)
         size = len(line)
@@ -148,12 +155,15 @@ class Recorder:
             with self._lock:
                 self._lines.append(_dumps({"names": {group: list(names)}}))
 
-    def event(self, kind: str, text: str, data: Mapping[str, object] | None = None) -> None:
+    def event(
+        self, kind: str, text: str, data: Mapping[str, object] | None = None, *, step: int | None = None
+    ) -> None:
         """Something that happened; more than fifty of a kind are counted, not told."""
         seen = self._events[kind] = self._events.get(kind, 0) + 1
         if seen > _EVENTS_OF_A_KIND:
             return
-        line: dict[str, object] = {"t": self.now(), "step": self.step, "event": kind, "text": text}
+        at = self.step if step is None else step
+        line: dict[str, object] = {"t": self.now(), "step": at, "event": kind, "text": text}
         with self._lock:
             self._write(line | {"data": dict(data)} if data else line)
 
@@ -232,18 +242,34 @@ class Recorder:
             with self._lock:
                 waiting, self._lines = self._lines, []
                 rows, self._rows = self._rows, []
-            lines = [block(rows)] if rows else []
+            lines = self._rows_told(rows) if rows else []
             told = (self._told(line) if isinstance(line, Chunk) else line for line in waiting)
             lines += [line for line in told if line]
             if lines:
                 dropped = self.journal.dropped
-                if self.journal.append(("\n".join(lines) + "\n").encode("utf-8", "replace")) and dropped:
+                kept = self.journal.append(("\n".join(lines) + "\n").encode("utf-8", "replace"))
+                if not kept:
+                    self._columns = ()
+                    self._names.clear()
+                elif dropped:
                     self.journal.dropped = 0
                     self.fact("dropped", int(str(self._facts.get("dropped", 0))) + dropped)
                     self.event("recording_gap", f"{dropped} lines could not be written: {self.journal.error}")
             self._write_facts()
         except Exception as error:
             self.failed("recording", error)
+
+    def _rows_told(self, rows: list[dict[str, object]]) -> list[str]:
+        """One line, and before it the names of its columns when they are not those of the line before."""
+        names, line = block(rows)
+        self._blocks += 1
+        same = names == self._columns and self.journal.opened == self._opened
+        if same and self._blocks % _NAMED_AGAIN:
+            return [line]
+        again = [_dumps({"names": {group: listed}}) for group, listed in self._names.items()]
+        head = again if self.journal.opened != self._opened and self._opened else []
+        self._columns, self._opened = names, self.journal.opened
+        return [*head, _dumps({"columns": names}), line]
 
     def close(self, how: str, text: str = "") -> None:
         """The end, with how it came."""
@@ -283,7 +309,8 @@ class Recorder:
     def forked(self) -> None:
         """In a forked child: nothing of the parent's is written twice, and its file is left alone."""
         self._lock = threading.RLock()
-        self._rows, self._lines = [], []
+        self._rows, self._lines, self._columns = [], [], ()
+        self._names.clear()
         self.journal.close()
 
     def _look_for_stop(self) -> None:

@@ -93,11 +93,14 @@ class Optimizers:
                 rate = rate_of(group)
                 if rate is not None and rate != first:
                     row[f"{prefix}lr/group{number}"] = rate
+        self.changed_rate(known, first)
+
+    def changed_rate(self, known: Known, first: float, step: int | None = None) -> None:
+        """A rate that jumps is an event."""
         last, known.rate = known.rate, first
         if first != last and last and first > 0 and not 1 / _JUMP <= first / last <= _JUMP:
-            self.watching.recorder.event(
-                "lr_jump", f"learning rate of {known.name} from {last:g} to {first:g}"
-            )
+            text = f"learning rate of {known.name} from {last:g} to {first:g}"
+            self.watching.recorder.event("lr_jump", text, step=step)
 
 
 def _share(one: torch.optim.Optimizer, other: torch.optim.Optimizer) -> bool:

@@ -10,12 +10,13 @@ from __future__ import annotations
 import math
 from threading import get_ident
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import torch
 
 from traindx.record.budget import UNDERCOUNT
 from traindx.record.pytorch.optimizing import Hidden, Known, Optimizers
+from traindx.record.pytorch.quick import Kept, Quick
 from traindx.record.pytorch.values import Row, limited, scalar, together
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 _ALL_ROWS = 1_000
 _ALL_NORMS = 200
 _SLOWED = 0.02
+_FIRST_NORMS = 0.1
 
 
 class Steps:
@@ -49,8 +51,9 @@ class Steps:
         self._norms: list[torch.Tensor] = []
         self._inside = False
         self._open: Row | None = None
-        self._norm_due = self._row_due = True
-        self._own = 0.0
+        self._norm_due = True
+        self.quick = Quick(self)
+        self.own = 0.0
         self._entered = 0.0
         self._began = self._mark = perf_counter()
         # What came before the first step is no part of it.
@@ -85,6 +88,13 @@ class Steps:
     def backward_begins(self, tensors: Any) -> None:
         began = perf_counter()
         self._forward += began - self._mark
+        if self.quick.on and not self._losses and self.loss_scale is None:
+            loss = None if self.watching.validation.pending else self.quick.loss_of(tensors)
+            if loss is not None:
+                self._losses.append(loss)
+                self._mark = perf_counter()
+                self.own += self._mark - began
+                return
         self.watching.validation.commit(training=True)
         waiting = self._losses and self._closure is None and self.hidden is None
         if waiting and not self.watching.holds_gradients():
@@ -97,7 +107,7 @@ class Steps:
             self._finish(self.optimizers.know(self.hidden.optimizer))
         self._take_loss(tensors)
         self._mark = perf_counter()
-        self._own += self._mark - began
+        self.own += self._mark - began
 
     def backward_ends(self, accumulates: bool) -> None:
         self._entered = now = perf_counter()
@@ -118,9 +128,12 @@ class Steps:
 
     def step_begins(self, optimizer: torch.optim.Optimizer, closure: bool) -> None:
         began = perf_counter()
+        if self.quick.on and not self._norm_due and not closure and self.quick.is_it(optimizer):
+            self._mark = began
+            return
         self.hidden = None
         self.optimizers.know(optimizer)
-        self._own += perf_counter() - began
+        self.own += perf_counter() - began
         if self.watching.looking:
             self.watching.looks.before(optimizer, closure)
         if not closure and not self.clips and (self._norm_due or self.watching.looking):
@@ -131,6 +144,10 @@ class Steps:
 
     def step_ends(self, optimizer: torch.optim.Optimizer, closure: bool) -> None:
         self._entered = began = perf_counter()
+        if self._is_quick(optimizer, closure):
+            self._keep(optimizer, began)
+            return
+        self.quick.settle()
         if self._closure is not None:
             entered, before = self._closure
             inside = self._wait + self._forward + self._backward - before
@@ -154,7 +171,27 @@ class Steps:
         else:
             self._join(known)
             self._mark = perf_counter()
-            self._own += self._mark - began
+            self.own += self._mark - began
+
+    def _is_quick(self, optimizer: torch.optim.Optimizer, closure: bool) -> bool:
+        return (
+            self.quick.on
+            and len(self._losses) == 1
+            and not (self._norms or self.clips or self.depth or closure)
+            and self.quick.is_it(optimizer)
+        )
+
+    def _keep(self, optimizer: torch.optim.Optimizer, now: float) -> None:
+        """An ordinary step: no more of it now than what would be gone later."""
+        self.recorder.step += 1
+        known = None if self._broken and not self._wait else now - self._began
+        times = (self._wait, self._forward, self._backward, now - self._mark, known)
+        rate = optimizer.param_groups[0].get("lr")
+        kept = Kept(now, self.recorder.step, cast(float, self._losses.pop()), rate, *times)
+        self._wait = self._forward = self._backward = 0.0
+        self._broken = False
+        self.quick.keep(kept)
+        self._began = self._mark = perf_counter()
 
     def skipped_step(self, optimizer: torch.optim.Optimizer) -> None:
         """A `GradScaler` found an overflow: the optimizer was not called, the loop went on."""
@@ -247,11 +284,11 @@ class Steps:
         # A step that looking into made slower says nothing of the training's own pace.
         slowed = looked and recorder.budget.samples.cost > _SLOWED * seconds
         if (self._wait or not self._broken) and not slowed:
-            row["step_s"] = seconds - self._own
+            row["step_s"] = seconds - self.own
             row["forward_s"] = self._forward
         if counts:
             self.watching.step_done(row, seconds, self._entered)
-        if self._row_due or looked:
+        if looked or self.row_due(recorder.step):
             self._deliver(row)
         self._next(seconds, looked)
 
@@ -260,15 +297,22 @@ class Steps:
         recorder, budget = self.recorder, self.recorder.budget
         recorder.tick(self._entered)
         if not self._broken:
-            budget.step(seconds, self._own + perf_counter() - self._entered, looked)
-        step = recorder.step
-        self._norm_due = step < _ALL_NORMS or budget.norms.can_pay()
-        self._row_due = step < _ALL_ROWS or step % budget.stride == 0
-        self.watching.looks.plan(step + 1)
-        self._wait = self._forward = self._backward = self._optimizer = self._own = 0.0
+            budget.step(seconds, self.own + perf_counter() - self._entered, looked)
+        self.plan()
+        self._wait = self._forward = self._backward = self._optimizer = self.own = 0.0
         self.backwards, self._broken = 0, False
         self._closure = self.grad_fn = None
         self._began = self._mark = perf_counter()
+
+    def row_due(self, step: int) -> bool:
+        return step < _ALL_ROWS or step % self.recorder.budget.stride == 0
+
+    def plan(self) -> None:
+        """What to look at in the step that begins now."""
+        step, norms = self.recorder.step, self.recorder.budget.norms
+        self._norm_due = norms.can_pay() or (step < _ALL_NORMS and norms.cost * step < _FIRST_NORMS)
+        self.watching.looks.plan(step + 1)
+        self.quick.decide()
 
     # Rows of several optimizers.
 
@@ -284,6 +328,7 @@ class Steps:
 
     def close(self) -> None:
         """What is still open is written as it is."""
+        self.quick.settle()
         if self.hidden is not None and self._losses:
             self._entered = perf_counter()
             self._finish(self.optimizers.know(self.hidden.optimizer))

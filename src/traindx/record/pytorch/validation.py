@@ -51,6 +51,10 @@ class Validation:
         sums[1] = sums[1] + size
         self._calls[name] = self._calls.get(name, 0) + 1
 
+    @property
+    def pending(self) -> bool:
+        return bool(self._calls or self._maybe)
+
     def commit(self, *, training: bool) -> None:
         """Training goes on (or ends): what was gathered is one point of `val/loss`."""
         if self._maybe:

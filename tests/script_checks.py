@@ -80,19 +80,15 @@ class Both:
 
     def series(self, name: str) -> dict[int, float]:
         """Step -> the last value there."""
-        series = self.run.series[name]
-        return dict(zip(series.steps.astype(int).tolist(), series.values.tolist(), strict=True))
+        assert name in self.run.series, f"no {name} among {sorted(self.run.series)}"
+        return dict(self.rows(name))
 
     def rows(self, name: str) -> list[tuple[int, float]]:
-        """Steps and values as the lines have them, whatever the reader makes of them."""
-        found: list[tuple[int, float]] = []
-        for line in self.lines:
-            rows = line.get("rows", line if "step" in line else {})
-            if name in rows:
-                steps = rows["step"] if isinstance(rows["step"], list) else [rows["step"]]
-                values = rows[name] if isinstance(rows[name], list) else [rows[name]] * len(steps)
-                found += [(s, v) for s, v in zip(steps, values, strict=True) if v is not None]
-        return found
+        """All points of a series; skipped steps have the number of the last one done."""
+        series = self.runs[0].series.get(name)
+        if series is None:
+            return []
+        return list(zip(series.steps.astype(int).tolist(), series.values.tolist(), strict=True))
 
     def printed(self, pattern: str, *, file: str = "") -> list[tuple[float, ...]]:
         """The numbers that the script printed itself."""

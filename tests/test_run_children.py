@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -38,8 +39,21 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runs]:
         yield {way: (place, pool.submit(recorded, place, *WAYS[way])) for way, place in places.items()}
 
 
+def column(path: Path, name: str) -> list[Any]:
+    """A column of all blocks of rows."""
+    found: list[Any] = []
+    names: list[str] = []
+    for line in lines(path):
+        names = line.get("columns", names)
+        if "rows" in line:
+            block = dict(zip(names, line["rows"], strict=True))
+            same = [block[name]] * len(block["step"])
+            found += block[name] if isinstance(block[name], list) else same
+    return found
+
+
 def steps(path: Path) -> list[int]:
-    return [step for line in lines(path) for step in line.get("rows", {}).get("step", [])]
+    return column(path, "step")
 
 
 def files(folder: Path) -> list[str]:
@@ -74,8 +88,7 @@ def test_children_that_train_have_files_of_their_own(runs: Runs, way: str, count
         assert steps(mine) == list(range(1, STEPS + 1))
         assert printed(mine).startswith(f"rank {rank} done: loss ")
         assert printed(mine).strip() in result.out
-        rates = [line["rows"]["lr"] for line in lines(mine) if "rows" in line]
-        assert rates[0] in (0.01 * (rank + 1), [0.01 * (rank + 1)])
+        assert column(mine, "lr")[0] == 0.01 * (rank + 1)
     told = facts(folder)
     assert told["ended"]["how"] == "finished"
     assert told["command"] == f"python {TRAIN} {way}"

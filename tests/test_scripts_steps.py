@@ -49,11 +49,13 @@ def test_grad_scaler(both: Both) -> None:
     assert both.facts["ended"]["step"] == 28
     assert not both.events("probe_failed")
     assert len(both.events("overflow")) == 2
-    for column, name in ((1, "loss"), (3, "loss_scale"), (4, "skipped_steps")):
-        found = [value for _, value in both.rows(name)]
-        np.testing.assert_allclose(found, [line[column] for line in told], rtol=2e-6, err_msg=name)
-    norms = [line[2] for line in told if math.isfinite(line[2])]
-    np.testing.assert_allclose([norm for _, norm in both.rows("grad_norm")], norms, rtol=2e-6)
+    np.testing.assert_allclose([loss for _, loss in both.rows("loss")], [line[1] for line in told], rtol=2e-6)
+    taken = [line for line in told if math.isfinite(line[2])]
+    norms = [norm for _, norm in both.rows("grad_norm")]
+    np.testing.assert_allclose(norms, [line[2] for line in taken], rtol=2e-6)
+    scales = both.series("loss_scale")
+    assert [scales[step] for step in (1, 5, 28)] == [65536, 32768, 131072]
+    assert both.rows("skipped_steps")[-1] == (28, 2)
     assert both.facts["precision"]
 
 

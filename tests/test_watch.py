@@ -390,7 +390,9 @@ def test_under_traindx_run_it_joins(tmp_path: Path) -> None:
     (folder,) = recordings(tmp_path)
     assert done.stdout.strip() == str(folder)
     assert ended(folder)["how"] == "finished"
-    assert "score" in run_of(folder).series
+    first, second = traindx.read(folder).runs
+    assert "score" in first.series
+    assert (first.last_step, second.last_step) == (6, 4)
     assert sum(b'"ended"' in line for line in (folder / "rank-0.jsonl").read_bytes().splitlines()) == 1
 
 

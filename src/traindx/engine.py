@@ -34,7 +34,7 @@ def diagnose(
     if thresholds:
         _check(thresholds)
     if what is None:
-        what = recording_here()
+        what = last_run(recording_here())
     case = Case(what if isinstance(what, Run) else only_run(what))
     with np.errstate(all="ignore"):  # logs hold numbers near the ends of the range
         return judge(case, examine(case, thresholds))
@@ -61,6 +61,12 @@ def recording_here() -> os.PathLike[str]:
             "nothing was recorded in this process: call traindx.watch() before the training, or give a path."
         )
     return found
+
+
+def last_run(path: str | os.PathLike[str]) -> Run:
+    """The training that a recording tells last: a process may train one after another."""
+    runs = read(path).runs
+    return runs[-1] if len(runs) > 1 else only_run(path)
 
 
 def only_run(path: str | os.PathLike[str]) -> Run:

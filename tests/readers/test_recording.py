@@ -94,6 +94,19 @@ def test_blocks_of_rows(tmp_path: Path) -> None:
     assert (run.events, run.notes) == ((), ())
 
 
+def test_rows_by_column(tmp_path: Path) -> None:
+    """Columns are named once; what does not fit the names, or comes before them, is passed over."""
+    tape = recorded(tmp_path)
+    tape.bare({"rows": [[0.1], [1], [9.0]]})
+    tape.bare({"columns": ["t", "step", "loss", "lr"]})
+    tape.bare({"rows": [[0.2, 0.3], [2, 3], [1.5, None], 0.1]})
+    tape.bare({"rows": [[0.4], [4], [9.0]]})
+    tape.bare({"columns": ["t", "step", "grad_norm"]})
+    tape.bare({"rows": [[0.5], [5], [2.5]]})
+    run = only_run(traindx.read(tape.folder))
+    assert_logged(run, {"loss": [(2, 1.5)], "lr": [(2, 0.1), (3, 0.1)], "grad_norm": [(5, 2.5)]})
+
+
 def test_samples_become_series_of_layers(tmp_path: Path) -> None:
     tape = recorded(tmp_path)
     tape.names(layer=["conv1", "fc"], activation=["relu1"])

@@ -69,6 +69,8 @@ LINES = st.one_of(
     st.fixed_dictionaries(
         {"rows": st.fixed_dictionaries({"t": CELLS, "step": COUNT, "loss": CELLS, "lr": CELLS})}
     ),
+    st.fixed_dictionaries({"columns": st.one_of(st.just(["t", "step", "loss"]), CELLS)}),
+    st.fixed_dictionaries({"rows": st.one_of(st.tuples(CELLS, COUNT, CELLS), CELLS)}),
     st.fixed_dictionaries({"names": st.dictionaries(WORDS, CELLS, max_size=3)}),
     st.fixed_dictionaries(
         {

@@ -129,6 +129,8 @@ class Rows:
 
     def add(self, block: Mapping[str, object]) -> None:
         """A block of rows: lists have one value per row, anything else is the same in all of them."""
+        if not block:
+            return
         step = block.get("step")
         lists = [step] if type(step) is list else [v for v in block.values() if type(v) is list]
         count = max(map(len, lists)) if lists else 1

@@ -50,9 +50,9 @@ class Watch:
 
     def diagnose(self) -> Diagnosis:
         """What is wrong with the training so far, how surely, and what to do."""
-        from traindx.engine import diagnose
+        from traindx.engine import diagnose, last_run
 
-        return diagnose(self)
+        return diagnose(last_run(self))
 
     def stop(self) -> None:
         """End the recording; one that `traindx run` made goes on."""

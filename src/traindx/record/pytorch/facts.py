@@ -46,6 +46,7 @@ class Facts:
             recorder.fact("seed", summary.seed_facts())
             self._world()
             self._graph()
+            self._shards(optimizer)
             self._scheduler_order()
         self._optimizers.append(mine)
         recorder.fact("models", models)
@@ -68,6 +69,11 @@ class Facts:
         if early:
             text = f"{', '.join(early)} stepped before the first optimizer step"
             self.recorder.event("scheduler_before_optimizer", text)
+
+    def _shards(self, optimizer: torch.optim.Optimizer) -> None:
+        if any(type(one).__name__ == "DTensor" for one in self.watching.parameters(optimizer)):
+            why = "parameters are sharded: norms the script does not compute itself are of each rank's part"
+            self.recorder.unseen("norms over all ranks", why)
 
     def _graph(self) -> None:
         """What only the graph of a loss shows of a model: how deep it is, what goes around its layers."""
@@ -119,9 +125,8 @@ class Facts:
     def end(self) -> None:
         """What only the end shows."""
         recorder, watching = self.recorder, self.watching
-        stepped = watching.steps.optimizers.known
-        never = [one for one in watching.optimizers() if id(one) not in stepped.keys() | watching.elsewhere]
-        if never and not watching.compiled:
+        never = [] if watching.compiled else watching.never_stepped()
+        if never:
             kinds = ", ".join(type(one).__name__ for one in never[:4])
             recorder.event(
                 "optimizer_never_stepped", f"{len(never)} optimizers were made but never stepped: {kinds}"

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 _FEW_GROUPS = 8
 _JUMP = 3.0
+_SMALL = 1e-2
 
 
 class Known:
@@ -27,6 +28,7 @@ class Known:
         self.alone = 0
         self.late = False
         self.rate: float | None = None
+        self.highest = 0.0
 
 
 class Optimizers:
@@ -72,6 +74,7 @@ class Optimizers:
         before, now = lead.ref(), known.ref()
         another = before is None or (known.late and now is not None and not _share(before, now))
         if another:
+            self.watching.elsewhere.update(self.known)
             self.known = {id(now): known}
         known.late = False
         self.lead = known
@@ -98,7 +101,11 @@ class Optimizers:
     def changed_rate(self, known: Known, first: float, step: int | None = None) -> None:
         """A rate that jumps is an event."""
         last, known.rate = known.rate, first
-        if first != last and last and first > 0 and not 1 / _JUMP <= first / last <= _JUMP:
+        known.highest = max(known.highest, first)
+        # At the end of a decay, a rate that is nothing becomes another nothing.
+        if first == last or not last or first <= 0 or max(first, last) < _SMALL * known.highest:
+            return
+        if not 1 / _JUMP <= first / last <= _JUMP:
             text = f"learning rate of {known.name} from {last:g} to {first:g}"
             self.watching.recorder.event("lr_jump", text, step=step)
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 # So many steps are told in full whatever it costs: short trainings are seen from end to end.
 _ALL_ROWS = 1_000
 _ALL_NORMS = 200
+_ALL_STEPPED = 50
 _SLOWED = 0.02
 _FIRST_NORMS = 0.1
 
@@ -51,6 +52,7 @@ class Steps:
         self._norms: list[torch.Tensor] = []
         self._inside = False
         self._open: Row | None = None
+        self._waiting: list[Row] = []
         self._norm_due = True
         self.quick = Quick(self)
         self.own = 0.0
@@ -319,8 +321,8 @@ class Steps:
     def _deliver(self, row: Row) -> None:
         """Where there are several optimizers, a row stays open for what the others add to it."""
         self.close_row()
-        first = self.recorder.step <= 1 and self.watching.optimizers_alive() > 1
-        if self.depth or not (first or len(self.optimizers.known) > 1):
+        early = self.recorder.step < _ALL_STEPPED and self.watching.optimizers_alive() > 1
+        if self.depth or not (early or len(self.optimizers.known) > 1):
             self.recorder.push(row)
             return
         row["t"], row["step"] = self.recorder.now(), self.recorder.step
@@ -333,16 +335,25 @@ class Steps:
             self._entered = perf_counter()
             self._finish(self.optimizers.know(self.hidden.optimizer))
         self.close_row()
+        self._release()
 
     def close_row(self) -> None:
-        """By now it is known whether the losses are several; then each bears the name of its optimizer."""
+        """The open row is done; early ones wait until every optimizer has stepped once, or will not."""
         row, self._open = self._open, None
-        if not row:
-            return
-        lead = self.optimizers.lead
-        if "loss" in row and lead is not None and self.optimizers.several_losses():
-            row[f"loss/{lead.name}"] = row.pop("loss")
-        self.recorder.push(row)
+        if row:
+            self._waiting.append(row)
+        pending = self.watching.optimizers_alive() > len(self.optimizers.known)
+        if self._waiting and not (pending and self.recorder.step < _ALL_STEPPED):
+            self._release()
+
+    def _release(self) -> None:
+        """Where the losses are several, each bears the name of its optimizer."""
+        rows, self._waiting = self._waiting, []
+        lead, several = self.optimizers.lead, self.optimizers.several_losses()
+        for row in rows:
+            if "loss" in row and lead is not None and several:
+                row[f"loss/{lead.name}"] = row.pop("loss")
+            self.recorder.push(row)
 
     def _join(self, known: Known) -> None:
         """Another optimizer of the same iteration: its part of the row."""

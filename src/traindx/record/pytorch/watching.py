@@ -121,6 +121,17 @@ class Watching:
         """Those that were made and are still there."""
         return [one for ref in self.made.values() if (one := ref()) is not None]
 
+    def never_stepped(self) -> list[torch.optim.Optimizer]:
+        """Optimizers that were made for parameters which no other one trained."""
+        known = self.steps.optimizers.known
+        stepped = [one for one in self.optimizers() if id(one) in known.keys() | self.elsewhere]
+        trained = {id(parameter) for one in stepped for parameter in self.parameters(one)}
+        return [
+            one
+            for one in self.optimizers()
+            if one not in stepped and not any(id(parameter) in trained for parameter in self.parameters(one))
+        ]
+
     def optimizers_alive(self) -> int:
         if len(self.made) > 1:
             self.made = {key: ref for key, ref in self.made.items() if ref() is not None}

@@ -35,8 +35,12 @@ class Account:
         return self.share > 0 and self.balance >= self.cost
 
     def pay(self, seconds: float) -> None:
-        """Charge a look. Its cost is remembered; one slow look does not change it much."""
-        self.balance -= min(seconds, 4 * self.cost) if self.cost else seconds
+        """Charge a look. Its cost is remembered; one slow look does not change it much.
+
+        The first looks are taken whatever they cost: they leave no debt beyond one look.
+        """
+        charged = min(seconds, 4 * self.cost) if self.cost else seconds
+        self.balance = max(self.balance - charged, -charged)
         self.cost = seconds if self.cost == 0 else 0.7 * self.cost + 0.3 * min(seconds, 4 * self.cost)
 
 

@@ -134,6 +134,9 @@ class Steps:
             self._mark = began
             return
         self.hidden = None
+        if self._closure is not None:
+            # A closure that raised: its step never ended, and what it computed is not this step's.
+            self._closure, self._losses = None, self._losses[-1:]
         self.optimizers.know(optimizer)
         self.own += perf_counter() - began
         if self.watching.looking:
@@ -321,7 +324,7 @@ class Steps:
     def _deliver(self, row: Row) -> None:
         """Where there are several optimizers, a row stays open for what the others add to it."""
         self.close_row()
-        early = self.recorder.step < _ALL_STEPPED and self.watching.optimizers_alive() > 1
+        early = self.recorder.step < _ALL_STEPPED and self.watching.optimizers_to_come()
         if self.depth or not (early or len(self.optimizers.known) > 1):
             self.recorder.push(row)
             return
@@ -335,18 +338,18 @@ class Steps:
             self._entered = perf_counter()
             self._finish(self.optimizers.know(self.hidden.optimizer))
         self.close_row()
-        self._release()
+        self.release()
 
     def close_row(self) -> None:
         """The open row is done; early ones wait until every optimizer has stepped once, or will not."""
         row, self._open = self._open, None
         if row:
             self._waiting.append(row)
-        pending = self.watching.optimizers_alive() > len(self.optimizers.known)
-        if self._waiting and not (pending and self.recorder.step < _ALL_STEPPED):
-            self._release()
+        early = self.recorder.step < _ALL_STEPPED and self.watching.optimizers_to_come()
+        if self._waiting and not early:
+            self.release()
 
-    def _release(self) -> None:
+    def release(self) -> None:
         """Where the losses are several, each bears the name of its optimizer."""
         rows, self._waiting = self._waiting, []
         lead, several = self.optimizers.lead, self.optimizers.several_losses()

@@ -132,6 +132,13 @@ class Watching:
             if one not in stepped and not any(id(parameter) in trained for parameter in self.parameters(one))
         ]
 
+    def optimizers_to_come(self) -> bool:
+        """Whether an optimizer was made that has not stepped yet, here or in a training before."""
+        if len(self.made) < 2:
+            return False
+        seen = self.steps.optimizers.known.keys() | self.elsewhere
+        return any(key not in seen and ref() is not None for key, ref in self.made.items())
+
     def optimizers_alive(self) -> int:
         if len(self.made) > 1:
             self.made = {key: ref for key, ref in self.made.items() if ref() is not None}
@@ -150,6 +157,8 @@ class Watching:
         """Another optimizer trains now, on the same model or as a training of its own."""
         self.modes.forget()
         if another:
+            self.steps.close_row()
+            self.steps.release()
             self.recorder.event("new_training", f"{known.name} trains another model; steps are counted anew")
             self.recorder.restart()
         else:

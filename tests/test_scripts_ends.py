@@ -123,12 +123,12 @@ def test_exit_message(both: Both) -> None:
     left(both, "exit")
 
 
-@script("leave.py interrupt", alone=True)
+@script("leave.py interrupt", alone=True, slow=True)
 def test_exit_interrupt(both: Both) -> None:
     left(both, "interrupted")
 
 
-@script("leave.py terminate")
+@script("leave.py terminate", slow=True)
 def test_exit_terminate(both: Both) -> None:
     left(both, None)
 

@@ -135,7 +135,7 @@ def test_kfold(both: Both) -> None:
         assert series["val/loss"].values[int(epoch) - 1] == pytest.approx(val_loss, abs=2e-6)
 
 
-@script("threads.py")
+@script("threads.py", slow=True)
 def test_threads(both: Both) -> None:
     assert not both.events("probe_failed")
     assert both.facts["ended"]["how"] == "finished"
@@ -171,7 +171,7 @@ def test_fsdp2(both: Both) -> None:
     np.testing.assert_allclose([norms[int(s)] for s, _ in told], [v for _, v in told], atol=2e-6)
 
 
-@script("ddp_spawn.py", alone=True)
+@script("ddp_spawn.py", alone=True, slow=True)
 def test_ddp_spawn(both: Both) -> None:
     assert both.facts["ended"]["how"] == "finished"
     told = both.printed(rf"(?m)^(\d+) {NUMBER}$", file="spawned0.txt")

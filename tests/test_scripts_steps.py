@@ -56,7 +56,7 @@ def test_grad_scaler(both: Both) -> None:
     scales = both.series("loss_scale")
     assert [scales[step] for step in (1, 5, 28)] == [65536, 32768, 131072]
     assert both.rows("skipped_steps")[-1] == (28, 2)
-    assert both.facts["precision"]
+    assert both.facts["config"]["precision"] == "float16 autocast"
 
 
 @script("grad_scaler_plain.py")
@@ -165,7 +165,7 @@ def test_functional(both: Both) -> None:
     no_steps(both)
 
 
-@script("manual_sgd.py")
+@script("manual_sgd.py", slow=True)
 def test_manual_sgd(both: Both) -> None:
     no_steps(both)
 

@@ -4,12 +4,13 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: help demo test lint study bench docs samples clean
+.PHONY: help demo test lint scripts study bench docs samples clean
 
 help:
 	@echo "make demo     install, and show traindx on a training that went wrong"
 	@echo "make test     install, lint, check types, run the tests"
 	@echo "make lint     ruff and mypy only"
+	@echo "make scripts  every training script plain and recorded, the slow ones too"
 	@echo "make study    the simulation study over a thousand runs of each shape"
 	@echo "make bench    the benchmarks (benchmarks/README.md)"
 	@echo "make docs     write the generated pages and pictures under docs/"
@@ -44,6 +45,9 @@ lint: $(VENV)/.test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+scripts: $(VENV)/.test
+	TRAINDX_ALL_SCRIPTS=1 $(BIN)/python -m pytest tests/test_scripts.py tests/test_scripts_ends.py tests/test_scripts_models.py tests/test_scripts_steps.py
 
 study: $(VENV)/.test
 	TRAINDX_STUDY_RUNS=1000 $(BIN)/python -m pytest tests/test_simulation.py

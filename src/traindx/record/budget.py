@@ -14,8 +14,9 @@ from statistics import median
 # What a recorder measures of a look is less than what it costs: dispatch, caches, allocations.
 UNDERCOUNT = 1.4
 _HOLDS = 2.0
-_SPENDS = 0.9
-_ROWS = 0.6
+_SPENDS = 0.7
+_ROWS = 0.5
+_LOOKS = 0.25
 _SETTLED_EVERY = 16
 _LEARNS = 0.1
 
@@ -90,7 +91,7 @@ class Budget:
             self.stride = max(1, min(64, round(self.row_cost / (_ROWS * self.share * self.usual))))
             left = _SPENDS * self.share - self.row_cost / self.stride / self.usual
             for account in (self.norms, self.samples):
-                account.share = 0.5 * max((_SPENDS - _ROWS) * self.share, left)
+                account.share = 0.5 * max(_LOOKS * self.share, left)
         for account in (self.norms, self.samples):
             account.earn(self._since)
         self._since = 0.0

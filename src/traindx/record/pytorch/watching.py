@@ -63,7 +63,7 @@ class Watching:
         self._memory_read = -math.inf
         self._late: set[int] = set()
         self.elsewhere: set[int] = set()
-        recorder.before_flush.append(settle)
+        recorder.before_flush += [self._settle_steps, settle]
 
     def guard(self, probe: str, function: Callable[..., object], *args: Any, **kwargs: Any) -> None:
         """Call a probe unless it is off; switch it off if it fails."""
@@ -88,6 +88,12 @@ class Watching:
         self.recorder.failed("steps", error)
         self.active = False
         self.looks.finish_forward()
+
+    def _settle_steps(self, rows: list[Row]) -> None:
+        """What is written holds every step so far: nothing of it may be left should the process be killed."""
+        del rows
+        if self.active:
+            self.steps.quick.settle()
 
     def mine(self) -> bool:
         """Whether this thread is the one that trains."""

@@ -14,45 +14,26 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from traindx.record.budget import Budget
+from traindx.record.printed import Chunk, Printed
 from traindx.record.rows import block, sample
+from traindx.record.stopping import Stopped as Stopped
+from traindx.record.stopping import Stopping
 from traindx.store import VERSION, Journal
 
 _FLUSH = 0.1
 _BURST = 5
 _LOOK_FOR_STOP = 1.0
 _FACTS_EVERY = 5.0
-_AGREE = 4.0
 _NAMED_AGAIN = 100
 _EVENTS_OF_A_KIND = 50
-_OUTPUT_WHOLE = 2 << 20
-_OUTPUT_MOST = 4 << 20
 _ROWS_WHOLE = 100_000
 _SAMPLE_BYTES = 900_000
 _SAMPLES_DENSE = 1_000
 
 _current: Recorder | None = None
-
-
-class Stopped(SystemExit):
-    """The training was asked to stop: after so many steps, or because something critical was seen."""
-
-    def __init__(self, why: str) -> None:
-        super().__init__(0)
-        self.why = why
-
-
-@dataclass
-class Chunk:
-    """What the script printed while it stood at one step."""
-
-    stream: str
-    step: int
-    t: float
-    parts: list[str]
 
 
 class Recorder:
@@ -67,7 +48,6 @@ class Recorder:
         self.step = 0
         self.internals = internals and budget > 0
         self.budget = Budget(budget)
-        self.last_steps = steps
         self.journal = Journal(folder, rank, self.started)
         self.off: set[str] = set()
         self.before_flush: list[Callable[[list[dict[str, object]]], None]] = []
@@ -84,8 +64,7 @@ class Recorder:
         self._facts_written = -math.inf
         self._rows: list[dict[str, object]] = []
         self._lines: list[str | Chunk] = []
-        self._output_kept = 0
-        self._output_cut = 0
+        self._printed = Printed()
         self._events: dict[str, int] = {}
         self._unseen: dict[str, str] = {}
         self._names: dict[str, tuple[str, ...]] = {}
@@ -96,8 +75,7 @@ class Recorder:
         self._flushed = 0.0
         self._burst = (0, 0)
         self._looked_for_stop = 0.0
-        self._stop = ""
-        self._stop_at = 0
+        self._stopping = Stopping(folder, steps)
         self.world = 1
         self._lock = threading.RLock()
         self.closed = False
@@ -229,7 +207,7 @@ class Recorder:
             self.flush()
         if now - self._looked_for_stop >= _LOOK_FOR_STOP:
             self._looked_for_stop = now
-            self._look_for_stop()
+            self._stopping.look(self.step, self.world, self.budget.usual)
 
     def flush(self) -> None:
         """Everything so far to the file, in one write."""
@@ -243,8 +221,8 @@ class Recorder:
                 waiting, self._lines = self._lines, []
                 rows, self._rows = self._rows, []
             lines = self._rows_told(rows) if rows else []
-            told = (self._told(line) if isinstance(line, Chunk) else line for line in waiting)
-            lines += [line for line in told if line]
+            lines += [line if isinstance(line, str) else self._told(line) for line in waiting]
+            lines = [line for line in lines if line]
             if lines:
                 dropped = self.journal.dropped
                 kept = self.journal.append(("\n".join(lines) + "\n").encode("utf-8", "replace"))
@@ -280,8 +258,8 @@ class Recorder:
                 finish()
             except Exception as error:
                 self.failed("recording", error)
-        if self._output_cut:
-            self.unseen("printed output", f"{self._output_cut} characters of it were not kept")
+        if self._printed.cut:
+            self.unseen("printed output", f"{self._printed.cut} characters of it were not kept")
         self.fact("ended", {"how": how, "text": text, "t": round(self.now(), 3), "step": self.step})
         self.event("ended", text or how, {"how": how})
         self._facts_written = -math.inf
@@ -293,11 +271,10 @@ class Recorder:
 
     def check_stop(self) -> None:
         """Called after each step: raises `Stopped` when the training is to end here."""
-        if self.last_steps is not None and self.step >= self.last_steps:
-            self._stop, self._stop_at = f"stopped after {self.step} steps, as asked", self.step
-        if self._stop and self.step >= self._stop_at:
+        why = self._stopping.due(self.step)
+        if why:
             self.flush()
-            raise Stopped(self._stop)
+            raise Stopped(why)
 
     def restart(self) -> None:
         """Another training begins in the same process: its steps count from one."""
@@ -313,21 +290,9 @@ class Recorder:
         self._names.clear()
         self.journal.close()
 
-    def _look_for_stop(self) -> None:
-        if self._stop:
-            return
-        with contextlib.suppress(OSError, ValueError):
-            why = (self.folder / "stop").read_text("utf-8").strip() or "asked to stop"
-            self._stop_at = self._agreed_step() if self.world > 1 else self.step
-            self._stop = why
-
-    def _agreed_step(self) -> int:
-        """A step that all ranks stop at: the first to ask says one that none can have reached yet."""
-        path = self.folder / "stop-at"
-        ahead = self.step + 2 + int(_AGREE / max(self.budget.usual, 1e-3))
-        with contextlib.suppress(FileExistsError), path.open("x", encoding="utf-8") as file:
-            file.write(str(ahead))
-        return int(path.read_text("utf-8"))
+    def _told(self, chunk: Chunk) -> str:
+        text = self._printed.text_of(chunk)
+        return _dumps({"t": chunk.t, "step": chunk.step, chunk.stream: text}) if text else ""
 
     def _write(self, line: Mapping[str, object]) -> None:
         self._lines.append(_dumps(line))
@@ -338,16 +303,6 @@ class Recorder:
             self._facts_written = now
             self._facts_changed = False
             self.journal.facts(self._facts)
-
-    def _told(self, chunk: Chunk) -> str:
-        """A chunk of output as a line; redrawn bars keep their last state, long outputs their ends."""
-        text = _last_redraws("".join(chunk.parts))
-        if self._output_kept > _OUTPUT_WHOLE:
-            short = text[-200:] if self._output_kept < _OUTPUT_MOST or chunk.stream == "err" else ""
-            self._output_cut += len(text) - len(short)
-            text = short
-        self._output_kept += len(text)
-        return _dumps({"t": chunk.t, "step": chunk.step, chunk.stream: text}) if text else ""
 
 
 def start(
@@ -373,14 +328,6 @@ def start(
 def current() -> Recorder | None:
     """The recorder of this process."""
     return _current
-
-
-def _last_redraws(text: str) -> str:
-    """A progress bar drawn a hundred times within a chunk: once will do."""
-    if "\r" not in text:
-        return text
-    text = text.replace("\r\n", "\n")
-    return "\n".join("\r" + line.rpartition("\r")[2] if "\r" in line else line for line in text.split("\n"))
 
 
 def _dumps(line: Mapping[str, object]) -> str:

@@ -1,0 +1,53 @@
+"""A training that is to stop before its own end: after so many steps, or on a word from outside.
+
+The word is a file `stop` in the recording's folder. Ranks that wait for each other have to stop at the same
+step: the first that sees the file says in `stop-at` which one.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from pathlib import Path
+
+_AGREE = 4.0
+
+
+class Stopped(SystemExit):
+    """The training was asked to stop: after so many steps, or because something critical was seen."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__(0)
+        self.why = why
+
+
+class Stopping:
+    """Whether, why and at which step to stop."""
+
+    def __init__(self, folder: Path, last_step: int | None) -> None:
+        self.folder = folder
+        self.last_step = last_step
+        self._why = ""
+        self._at = 0
+
+    def look(self, step: int, world: int, step_seconds: float) -> None:
+        """Look for the word from outside."""
+        if self._why:
+            return
+        with contextlib.suppress(OSError, ValueError):
+            why = (self.folder / "stop").read_text("utf-8").strip() or "asked to stop"
+            self._at = self._agreed(step, step_seconds) if world > 1 else step
+            self._why = why
+
+    def due(self, step: int) -> str:
+        """Why to stop after this step; empty when the training goes on."""
+        if self.last_step is not None and step >= self.last_step:
+            return f"stopped after {step} steps, as asked"
+        return self._why if step >= self._at else ""
+
+    def _agreed(self, step: int, step_seconds: float) -> int:
+        """A step that no rank can have reached yet."""
+        path = self.folder / "stop-at"
+        ahead = step + 2 + int(_AGREE / max(step_seconds, 1e-3))
+        with contextlib.suppress(FileExistsError), path.open("x", encoding="utf-8") as file:
+            file.write(str(ahead))
+        return int(path.read_text("utf-8"))

@@ -17,6 +17,7 @@ import torch
 from traindx.record.budget import UNDERCOUNT
 from traindx.record.pytorch.optimizing import Hidden, Known, Optimizers
 from traindx.record.pytorch.quick import Kept, Quick
+from traindx.record.pytorch.shared_rows import SharedRows
 from traindx.record.pytorch.values import Row, limited, scalar, together
 
 if TYPE_CHECKING:
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 # So many steps are told in full whatever it costs: short trainings are seen from end to end.
 _ALL_ROWS = 1_000
 _ALL_NORMS = 200
-_ALL_STEPPED = 50
 _SLOWED = 0.02
 _FIRST_NORMS = 0.1
 
@@ -51,8 +51,7 @@ class Steps:
         self._losses: list[float | torch.Tensor] = []
         self._norms: list[torch.Tensor] = []
         self._inside = False
-        self._open: Row | None = None
-        self._waiting: list[Row] = []
+        self.rows = SharedRows(watching)
         self._norm_due = True
         self.quick = Quick(self)
         self.own = 0.0
@@ -174,7 +173,9 @@ class Steps:
         elif self.optimizers.follow(known):
             self._finish(known)
         else:
-            self._join(known)
+            gradients: Row = {}
+            self._gradients(gradients)
+            self.rows.join(known, self._loss(), gradients)
             self._mark = perf_counter()
             self.own += self._mark - began
 
@@ -294,7 +295,7 @@ class Steps:
         if counts:
             self.watching.step_done(row, seconds, self._entered)
         if looked or self.row_due(recorder.step):
-            self._deliver(row)
+            self.rows.deliver(row, alone=self.depth > 0)
         self._next(seconds, looked)
 
     def _next(self, seconds: float, looked: bool) -> None:
@@ -319,62 +320,13 @@ class Steps:
         self.watching.looks.plan(step + 1)
         self.quick.decide()
 
-    # Rows of several optimizers.
-
-    def _deliver(self, row: Row) -> None:
-        """Where there are several optimizers, a row stays open for what the others add to it."""
-        self.close_row()
-        early = self.recorder.step < _ALL_STEPPED and self.watching.optimizers_to_come()
-        if self.depth or not (early or len(self.optimizers.known) > 1):
-            self.recorder.push(row)
-            return
-        row["t"], row["step"] = self.recorder.now(), self.recorder.step
-        self._open = row
-
     def close(self) -> None:
         """What is still open is written as it is."""
         self.quick.settle()
         if self.hidden is not None and self._losses:
             self._entered = perf_counter()
             self._finish(self.optimizers.know(self.hidden.optimizer))
-        self.close_row()
-        self.release()
-
-    def close_row(self) -> None:
-        """The open row is done; early ones wait until every optimizer has stepped once, or will not."""
-        row, self._open = self._open, None
-        if row:
-            self._waiting.append(row)
-        early = self.recorder.step < _ALL_STEPPED and self.watching.optimizers_to_come()
-        if self._waiting and not early:
-            self.release()
-
-    def release(self) -> None:
-        """Where the losses are several, each bears the name of its optimizer."""
-        rows, self._waiting = self._waiting, []
-        lead, several = self.optimizers.lead, self.optimizers.several_losses()
-        for row in rows:
-            if "loss" in row and lead is not None and several:
-                row[f"loss/{lead.name}"] = row.pop("loss")
-            self.recorder.push(row)
-
-    def _join(self, known: Known) -> None:
-        """Another optimizer of the same iteration: its part of the row."""
-        row = self._open if self._open is not None else {}
-        self._open = row
-        loss = self._loss()
-        if loss is not None:
-            known.own_loss = True
-            row[f"loss/{known.name}"] = loss
-        mine: Row = {}
-        self._gradients(mine)
-        if known.own_loss:
-            prefix = f"optimizer/{known.name}/"
-            row.update({prefix + key: value for key, value in mine.items()})
-            self.optimizers.rates(row, known, prefix)
-        elif "grad_norm" in row and "grad_norm" in mine:
-            both = [torch.as_tensor(one["grad_norm"]) for one in (row, mine)]
-            row["grad_norm"] = together(both)
+        self.rows.finish()
 
 
 def _overflowed(optimizer: torch.optim.Optimizer) -> bool:

@@ -163,8 +163,7 @@ class Watching:
         """Another optimizer trains now, on the same model or as a training of its own."""
         self.modes.forget()
         if another:
-            self.steps.close_row()
-            self.steps.release()
+            self.steps.rows.finish()
             self.recorder.event("new_training", f"{known.name} trains another model; steps are counted anew")
             self.recorder.restart()
         else:

@@ -9,7 +9,9 @@ from functools import cached_property
 
 from traindx.core import Run
 from traindx.curve import Curve as Curve
+from traindx.inside import Inside
 from traindx.names import aside
+from traindx.script import Script
 
 # The scopes a curve may be logged under, the most telling first.
 _SCOPES = ("", "@step", "@epoch", "@mean", "@batch", "@bar")
@@ -20,11 +22,13 @@ SURROGATE_LOSS = frozenset({"rl", "gan"})
 
 
 class Case:
-    """A run and what detectors ask of it again and again."""
+    """A run, the script that made it if it is known, and what detectors ask of them again and again."""
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: Run, script: Script | None = None) -> None:
         self.run = run
+        self.script = script
         self._curves: dict[str, Curve] = {}
+        self.inside = Inside(run, self._curve)
 
     def curve(self, *names: str) -> Curve | None:
         """The first of the named series that has a point, finite or not, under any scope."""
@@ -45,12 +49,18 @@ class Case:
         return self._curves[key]
 
     def has(self, need: str) -> bool:
-        """Whether a detector's need is met: `loss`, `lr|setting:lr`, `val/*`."""
+        """Whether a detector's need is met: `loss`, `lr|setting:lr`, `val/*`, `fact:losses`, `script`."""
         return any(self._has(one) for one in need.split("|"))
 
     def _has(self, need: str) -> bool:
         if need.startswith("setting:"):
             return self.run.settings.get(need.removeprefix("setting:")) is not None
+        if need == "script":
+            return self.script is not None
+        if need == "recording":
+            return self.inside.recorded
+        if need.startswith("fact:"):
+            return bool(self.run.facts.get(need.removeprefix("fact:")))
         if need.endswith("*"):
             return any(name.startswith(need[:-1]) and len(s) for name, s in self.run.series.items())
         curve = self.loss if need == "loss" else self.val_loss if need == "val/loss" else self.curve(need)

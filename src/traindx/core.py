@@ -22,6 +22,7 @@ Severity = Literal["critical", "high", "medium", "low"]
 SEVERITIES: tuple[Severity, ...] = ("critical", "high", "medium", "low")
 Verdict = Literal["healthy", "problem", "insufficient_evidence"]
 Number = float | int | str
+Grade = Literal["show", "ask", "safe"]
 
 
 class Unreadable(Exception):
@@ -38,11 +39,15 @@ class Note:
 
 @dataclass(frozen=True)
 class Event:
-    """Something that happened at one moment of a run: an overflow, a resume, a crash."""
+    """Something that happened at one moment of a run: an overflow, a resume, a crash.
+
+    `data` is what a recorder told of it beside the text: the origin of a NaN, names of parameters.
+    """
 
     kind: str
     text: str
     step: float | None = None
+    data: Mapping[str, Any] = field(default_factory=dict, compare=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +77,7 @@ class Run:
     """One training as its logs tell it.
 
     `axis` is what most of its curves are counted by; `formats` are the readers that told it, the main
-    one first.
+    one first. `facts` are what a recording tells of model, data, loss and optimizer (`run.json`).
     """
 
     name: str
@@ -86,6 +91,7 @@ class Run:
     traits: frozenset[str] = frozenset()
     notes: tuple[Note, ...] = ()
     files: tuple[str, ...] = ()
+    facts: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
 
     @property
     def format(self) -> str:
@@ -112,12 +118,37 @@ class Reading:
 
 
 @dataclass(frozen=True)
+class Place:
+    """Where something stands: a line of the user's source, a layer of the model, or both."""
+
+    file: str = ""
+    line: int | None = None
+    layer: str = ""
+
+
+@dataclass(frozen=True)
+class Edit:
+    """Lines `first` to `last` of a file become `new`; with `last` one below `first`, `new` is put before it.
+
+    `grade` says how sure it is: `safe` may be applied unseen, `ask` changes what the program means,
+    `show` is a sketch for a person to finish.
+    """
+
+    file: str
+    first: int
+    last: int
+    new: tuple[str, ...]
+    grade: Grade
+
+
+@dataclass(frozen=True)
 class Finding:
     """What one detector saw, with its numbers.
 
     `symptom` is None for a sign: something that speaks for or against a cause but is no trouble by
     itself (a constant learning rate, half precision). `strength` (0 to 1) says how clearly it was seen.
     `numbers` are what was measured, under the names remedies use. `marks` are steps to mark in plots.
+    `places` are the lines or layers it speaks of, the most telling first; `edits` would mend them.
     The engine fills in `id`, `family` and `thresholds`.
     """
 
@@ -130,6 +161,8 @@ class Finding:
     strength: float = 1.0
     numbers: Mapping[str, Number] = field(default_factory=dict)
     marks: tuple[float, ...] = ()
+    places: tuple[Place, ...] = ()
+    edits: tuple[Edit, ...] = ()
     id: str = ""
     family: str = ""
     thresholds: Mapping[str, float | int | bool | str] = field(default_factory=dict)
@@ -173,6 +206,7 @@ class Fix:
     remedy: str
     summary: str
     config: Mapping[str, Scalar] = field(default_factory=dict)
+    patch: str | None = None
 
 
 @dataclass(frozen=True)
@@ -188,6 +222,7 @@ class Hypothesis:
     confirm: str | None = None
     avoid: tuple[str, ...] = ()
     sheets: tuple[str, ...] = ()
+    place: Place | None = None
 
 
 @dataclass(frozen=True)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 
 from traindx.case import Case
-from traindx.core import Diagnosis, Reading, Run
+from traindx.core import Diagnosis, Note, Reading, Run
 from traindx.settings import Threshold
 
 
@@ -23,10 +24,12 @@ def diagnose(
     what: Run | str | os.PathLike[str] | None = None,
     *,
     thresholds: Mapping[str, Mapping[str, Threshold]] | None = None,
+    script: str | os.PathLike[str] | None = None,
 ) -> Diagnosis:
     """What is wrong with a run (or with the only run of a file or folder), how surely, and what to do.
 
     Without a run: with what this process has recorded, by `traindx.watch` or under `traindx run`.
+    `script` adds the source; a recording knows its own.
     """
     from traindx.examine import examine
     from traindx.knowledge.judge import judge
@@ -35,9 +38,21 @@ def diagnose(
         _check(thresholds)
     if what is None:
         what = last_run(recording_here())
-    case = Case(what if isinstance(what, Run) else only_run(what))
+    case = case_of(what if isinstance(what, Run) else only_run(what), script)
     with np.errstate(all="ignore"):  # logs hold numbers near the ends of the range
         return judge(case, examine(case, thresholds))
+
+
+def case_of(run: Run, script: str | os.PathLike[str] | None = None) -> Case:
+    """A run with the script that is given, else with the one it was recorded of, if that is unchanged."""
+    from traindx.script.source import read_script, script_of
+
+    if script is not None:
+        return Case(run, read_script(script))
+    source, why = script_of(run)
+    if why:
+        run = replace(run, notes=(*run.notes, Note(run.path, why)))
+    return Case(run, source)
 
 
 def _check(thresholds: Mapping[str, Mapping[str, Threshold]]) -> None:

@@ -24,6 +24,8 @@ _NEEDED = {
     "data_wait_s": "the time spent waiting for data (data_wait_s)",
     "loss_scale": "the loss scale (loss_scale)",
     "weight_norm": "the weight norm (weight_norm)",
+    "script": "the training script (--script train.py, or traindx run)",
+    "recording": "a recording (traindx run train.py, or traindx.watch)",
 }
 
 
@@ -71,6 +73,8 @@ def needed(need: str) -> str:
     first = need.split("|")[0]
     if first == "val/*":
         return "a validation metric (val/...)"
+    if first.startswith("fact:") or (first.endswith("/*") and first != "loss/*"):
+        return _NEEDED["recording"]
     if first.startswith("setting:"):
         return f"the setting {first.removeprefix('setting:')} in the configuration"
     return _NEEDED.get(first, f"{first.rstrip('/*')}, logged")

@@ -6,7 +6,7 @@ A sketch is deterministic: the same arguments give the same curve.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -28,6 +28,7 @@ def run(
     settings: Mapping[str, Scalar] | None = None,
     events: Sequence[Event] = (),
     traits: Sequence[str] = (),
+    facts: Mapping[str, Any] | None = None,
 ) -> Run:
     """A run of the named curves; a curve is its values, or its steps and its values."""
     made = {}
@@ -52,6 +53,7 @@ def run(
         settings=dict(settings or {}),
         events=tuple(events),
         traits=frozenset(traits),
+        facts=dict(facts or {}),
     )
 
 

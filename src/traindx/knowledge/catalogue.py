@@ -35,7 +35,10 @@ class Weight:
 
 @dataclass(frozen=True)
 class Cause:
-    """A state of the world that makes trainings go wrong; `symptoms` says how often it is the root."""
+    """A state of the world that makes trainings go wrong; `symptoms` says how often it is the root.
+
+    `where` names what in a script it is about, for `script.anchors`.
+    """
 
     id: str
     title: str
@@ -47,6 +50,7 @@ class Cause:
     evidence: Mapping[str, Weight]
     confirm: str
     avoid: tuple[str, ...]
+    where: tuple[str, ...]
     page: Page
 
 
@@ -137,6 +141,7 @@ def _cause(page: Page) -> Cause:
         evidence=_evidence(page),
         confirm=first_paragraph(page.section("Confirm")),
         avoid=tuple(bullets(page.section("Do not"))),
+        where=words(page.head.get("where", "")),
         page=page,
     )
 

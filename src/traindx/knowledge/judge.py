@@ -11,6 +11,7 @@ from traindx.knowledge.advice import fixes
 from traindx.knowledge.catalogue import causes, remedies, symptoms
 from traindx.knowledge.facts import facts
 from traindx.knowledge.infer import Ranked, Seen, rank
+from traindx.knowledge.places import kinds_of_evidence, place_of, speaking_findings, with_patch
 from traindx.knowledge.problems import Complaint, complaints
 from traindx.knowledge.questions import next_questions
 from traindx.knowledge.verdict import nothing_judged, reasons_for_health, what_to_log
@@ -20,6 +21,7 @@ _SHOWN_MOST = 6
 _SHOWN_LEAST = 0.02
 _BENIGN = 0.5
 _PLAIN_BITS = 2.5
+_STRONG_BITS = 3.0
 _LOGGING = {
     "lr": "Which learning rate was in use, step by step? Log it as lr.",
     "lr|setting:lr": "Which learning rate was in use, step by step? Log it as lr.",
@@ -41,7 +43,7 @@ _LOGGING = {
 def judge(case: Case, examination: Examination) -> Diagnosis:
     """Everything there is to say about a run that has been examined."""
     ranks = {symptom.id: symptom.rank for symptom in symptoms().values()}
-    troubles = complaints(examination.findings, ranks, case.span)
+    troubles = complaints(examination.findings, ranks, case.span, _leads_to)
     problems = [_problem(case, examination, trouble) for trouble in troubles]
     problems.sort(key=lambda p: (SEVERITIES.index(p.severity), ranks[p.symptom]))
     verdict = _verdict(case, problems, examination.findings)
@@ -53,8 +55,18 @@ def judge(case: Case, examination: Examination) -> Diagnosis:
         coverage=examination.checks,
         reasons=_reasons(verdict, case, examination),
         signs=tuple(finding for finding in examination.findings if id(finding) not in used),
-        evidence=("log", "config") if case.run.settings or case.run.config else ("log",),
+        evidence=kinds_of_evidence(case),
     )
+
+
+def _leads_to(finding: str) -> frozenset[str]:
+    """The symptoms of the causes that a finding speaks strongly for."""
+    strong = (
+        cause
+        for cause in causes().values()
+        if finding in cause.evidence and cause.evidence[finding].seen >= _STRONG_BITS
+    )
+    return frozenset(symptom for cause in strong for symptom in cause.symptoms)
 
 
 def _reasons(verdict: Verdict, case: Case, examination: Examination) -> tuple[str, ...]:
@@ -100,7 +112,7 @@ def _problem(case: Case, examination: Examination, trouble: Complaint) -> Proble
         onset_step=trouble.onset,
         summary=trouble.findings[0].text,
         findings=trouble.findings,
-        hypotheses=tuple(_hypothesis(r, trouble, known) for r in shown),
+        hypotheses=tuple(_hypothesis(r, trouble, known, case, examination) for r in shown),
         rest=max(0.0, rest),
         questions=asked,
     )
@@ -121,18 +133,22 @@ def _severity(severity: Severity, ranked: Sequence[Ranked]) -> Severity:
     return severity
 
 
-def _hypothesis(ranked: Ranked, trouble: Complaint, known: Mapping[str, str]) -> Hypothesis:
+def _hypothesis(
+    ranked: Ranked, trouble: Complaint, known: Mapping[str, str], case: Case, examination: Examination
+) -> Hypothesis:
     cause = ranked.cause
+    speaking = speaking_findings(ranked, examination.findings)
     return Hypothesis(
         cause=cause.id,
         title=cause.title,
         confidence=ranked.confidence,
         evidence=_with_symptom(ranked.evidence, trouble.findings[0]),
         against=ranked.against,
-        fixes=fixes((remedies()[name] for name in cause.remedies), known),
+        fixes=with_patch(fixes((remedies()[name] for name in cause.remedies), known), speaking, case.script),
         confirm=cause.confirm or None,
         avoid=cause.avoid,
         sheets=cause.sheets,
+        place=place_of(cause, speaking, case.script),
     )
 
 

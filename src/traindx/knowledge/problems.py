@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from traindx.core import SEVERITIES, Finding, Severity
@@ -18,6 +18,8 @@ _KINDS = {
     "memory": "memory_growth",
 }
 _KIND = {symptom: kind for kind, symptoms in _KINDS.items() for symptom in symptoms.split()}
+# What a defect may be the root of, the worst first.
+_CAUSED = ("unstable", "stuck", "unequal", "validation")
 _EARLY = 0.05
 
 
@@ -36,9 +38,16 @@ class Complaint:
 
 
 def complaints(
-    findings: Sequence[Finding], ranks: Mapping[str, int], span: tuple[float, float]
+    findings: Sequence[Finding],
+    ranks: Mapping[str, int],
+    span: tuple[float, float],
+    leads_to: Callable[[str], Set[str]] = lambda finding: frozenset(),
 ) -> list[Complaint]:
-    """The problems of a run, worst first; `ranks` orders the symptoms."""
+    """The problems of a run, worst first.
+
+    `ranks` orders the symptoms; `leads_to` gives the symptoms of the causes that a finding speaks strongly
+    for: a defect that explains trouble which is there is no second problem.
+    """
     groups: dict[str, list[Finding]] = {}
     for finding in findings:
         if finding.symptom is not None:
@@ -51,8 +60,20 @@ def complaints(
         groups["unstable"] += groups.pop("validation")
     if "unstable" in groups and "stuck" in groups and _follows(groups["stuck"], groups["unstable"], span):
         groups["unstable"] += groups.pop("stuck")
+    for defect in [name for name in groups if name.startswith("defect ")]:
+        ends = {symptom for finding in groups[defect] for symptom in leads_to(finding.id)}
+        if home := _explained(groups, ends):
+            groups[home] += groups.pop(defect)
     made = [_complaint(members, ranks) for members in groups.values()]
     return sorted(made, key=lambda c: (SEVERITIES.index(c.severity), ranks[c.symptoms[0]]))
+
+
+def _explained(groups: Mapping[str, Sequence[Finding]], symptoms: Set[str]) -> str:
+    """The trouble that these symptoms belong to; empty when there is none."""
+    for name in _CAUSED:
+        if any(finding.symptom in symptoms for finding in groups.get(name, ())):
+            return name
+    return ""
 
 
 def _group(finding: Finding) -> str:

@@ -69,6 +69,7 @@ def run_from_log(
         traits=names.traits(series),
         notes=tuple(notes) + tuple(Note(path, text) for text in log.notes),
         files=tuple(files),
+        facts=MappingProxyType(log.facts),
     )
 
 

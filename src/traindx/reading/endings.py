@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from traindx.core import Event
 from traindx.reading.printed import Printed
@@ -28,9 +29,9 @@ def told_events(
         front = f"rank {rank}: " if rank != first else ""
         ending = _ending(part) or (facts.ending if rank == min(ranks) else None)
         endless = endless and (ending is None or rank not in (first, min(ranks)))
-        for event in _events(part, ending):
+        for event in _events(part, ending, rank):
             if not any(_same(event, other) for other in events):
-                events.append(Event(event.kind, front + event.text, event.step))
+                events.append(replace(event, text=front + event.text))
         notes += [front + m.text for m in part.events if m.kind in _OF_THE_RECORDING and m.text]
         if not facts.told:
             notes += [front + f"a probe failed: {m.text}" for m in part.events if m.kind == "probe_failed"]
@@ -45,14 +46,15 @@ def told_events(
     return events, notes
 
 
-def _events(part: Part, ending: Ending | None) -> Iterator[Event]:
+def _events(part: Part, ending: Ending | None, rank: int) -> Iterator[Event]:
     for moment in part.events:
         if moment.kind in _OF_THE_RECORDING or moment.kind in ("ended", "probe_failed"):
             continue
         text = moment.text or _told(moment.data)
         kind = exception_kind(text) if moment.kind == "exception" else moment.kind
         # It still counts by the steps of the training before.
-        yield Event(kind, text, None if kind == "new_training" else moment.step)
+        step = None if kind == "new_training" else moment.step
+        yield Event(kind, text, step, {**moment.data, "rank": rank})
     if ending is not None and (event := ending_event(ending)) is not None:
         yield event
 

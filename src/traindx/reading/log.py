@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from traindx.core import Axis, Event
 
@@ -41,3 +41,4 @@ class Log:
     events: list[Event] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     name: str = ""
+    facts: dict[str, Any] = field(default_factory=dict)

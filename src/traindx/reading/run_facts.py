@@ -12,6 +12,7 @@ from traindx.reading.tables import as_number
 
 VERSION = 2
 _WELL_KNOWN = ("command", "script", "python", "device", "world_size", "seed")
+_TOLD_ELSEWHERE = frozenset({"version", "config", "ended", "dropped", "unseen"})
 _NOTES_MOST = 40
 _OUT_OF_MEMORY = (
     "out of memory",
@@ -42,6 +43,7 @@ class Facts:
     config: dict[str, object] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     ending: Ending | None = None
+    inside: dict[str, object] = field(default_factory=dict)
 
 
 def facts_of(file: File) -> Facts:
@@ -62,6 +64,7 @@ def facts_of(file: File) -> Facts:
         config=_config(run),
         notes=list(_notes(run)),
         ending=ending_of(run.get("ended")),
+        inside={key: value for key, value in run.items() if key not in _TOLD_ELSEWHERE},
     )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from traindx import __version__
-from traindx.core import Check, Diagnosis, Evidence, Finding, Fix, Hypothesis, Note, Problem
+from traindx.core import Check, Diagnosis, Evidence, Finding, Fix, Hypothesis, Note, Place, Problem
 from traindx.report.text import encodable
 
 SCHEMA = "traindx/diagnosis/1"
@@ -90,10 +90,10 @@ def _hypothesis(hypothesis: Hypothesis) -> dict[str, Any]:
         "confidence": _share(hypothesis.confidence),
         "evidence": [_evidence(item) for item in hypothesis.evidence],
         "against": [_evidence(item) for item in hypothesis.against],
-        "fix": {**_fix(first), "patch": None, "then": [_fix(fix) for fix in others]},
+        "fix": {**_fix(first), "then": [_fix(fix) for fix in others]},
         "confirm": None if hypothesis.confirm is None else encodable(hypothesis.confirm),
         "avoid": [encodable(text) for text in hypothesis.avoid],
-        "location": None,
+        "location": None if hypothesis.place is None else _place(hypothesis.place),
         "sheets": [encodable(sheet) for sheet in hypothesis.sheets],
         "reference": encodable(hypothesis.cause),
     }
@@ -101,7 +101,17 @@ def _hypothesis(hypothesis: Hypothesis) -> dict[str, Any]:
 
 def _fix(fix: Fix) -> dict[str, Any]:
     config = {encodable(key): _scalar(value) for key, value in fix.config.items()}
-    return {"remedy": encodable(fix.remedy), "summary": encodable(fix.summary), "config": config or None}
+    return {
+        "remedy": encodable(fix.remedy),
+        "summary": encodable(fix.summary),
+        "config": config or None,
+        "patch": None if fix.patch is None else encodable(fix.patch),
+    }
+
+
+def _place(place: Place) -> dict[str, Any]:
+    told = {"file": encodable(place.file), "line": place.line, "layer": encodable(place.layer)}
+    return {key: value for key, value in told.items() if value}
 
 
 def _evidence(item: Evidence) -> dict[str, Any]:
@@ -126,6 +136,7 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "strength": _number(finding.strength),
         "numbers": _scalars(finding.numbers),
         "marks": [_number(mark) for mark in finding.marks],
+        "places": [_place(place) for place in finding.places],
         "thresholds": _scalars(finding.thresholds),
     }
 

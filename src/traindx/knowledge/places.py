@@ -1,4 +1,4 @@
-"""Where a cause sits: the line or layer its evidence names, the edit that would mend it, what was looked at."""
+"""Where a cause sits: the line or layer its evidence names, and the edit that would mend it."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ def complaints(
     findings: Sequence[Finding],
     ranks: Mapping[str, int],
     span: tuple[float, float],
-    leads_to: Callable[[str], Set[str]] = lambda finding: frozenset(),
+    leads_to: Callable[[str], Set[str]] = lambda _: frozenset(),
 ) -> list[Complaint]:
     """The problems of a run, worst first.
 

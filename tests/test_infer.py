@@ -20,7 +20,7 @@ from traindx.knowledge.questions import next_questions, questions
 def cause(name: str, prior: str = "sometimes", **evidence: tuple[float, float]) -> Cause:
     page = Page(name, "cause", name, MappingProxyType({}), MappingProxyType({}))
     weights = {finding: Weight(seen, unseen, "") for finding, (seen, unseen) in evidence.items()}
-    return Cause(name, name, "", "data", {"divergence": prior}, (), (), weights, "", (), page)
+    return Cause(name, name, "", "data", {"divergence": prior}, (), (), weights, "", (), (), page)
 
 
 def finding(name: str, family: str, strength: float = 1.0, symptom: str | None = None) -> Finding:

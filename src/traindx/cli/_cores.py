@@ -79,9 +79,7 @@ def _apart(runs: Sequence[Run], thresholds: Thresholds, *, cores: int) -> Iterat
 
     pool = ProcessPoolExecutor(cores, mp_context=_context(), initializer=_ignore_interrupts)
     try:
-        bare = [
-            replace(r, series=dict(r.series), config=dict(r.config), settings=dict(r.settings)) for r in runs
-        ]
+        bare = [_plain(run) for run in runs]
         size = max(1, min(16, len(runs) // (4 * cores)))
         with _interrupts_held():
             told = pool.map(partial(_told, thresholds=thresholds), bare, chunksize=size)
@@ -91,8 +89,19 @@ def _apart(runs: Sequence[Run], thresholds: Thresholds, *, cores: int) -> Iterat
         pool.shutdown(wait=True, cancel_futures=True)
 
 
+def _plain(run: Run) -> Run:
+    """A run that can be sent to another process: its tables as dictionaries."""
+    return replace(
+        run,
+        series=dict(run.series),
+        config=dict(run.config),
+        settings=dict(run.settings),
+        facts=dict(run.facts),
+    )
+
+
 def _told(run: Run, thresholds: Thresholds) -> Diagnosis:
-    bare = replace(run, series={}, config={}, settings={})
+    bare = replace(run, series={}, config={}, settings={}, facts={})
     return replace(_or_failure(run, thresholds), run=bare)
 
 

@@ -4,13 +4,14 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: help demo test lint scripts study bench docs samples clean
+.PHONY: help demo test lint scripts clinic study bench docs samples clean
 
 help:
 	@echo "make demo     install, and show traindx on a training that went wrong"
 	@echo "make test     install, lint, check types, run the tests"
 	@echo "make lint     ruff and mypy only"
 	@echo "make scripts  every training script plain and recorded, the slow ones too"
+	@echo "make clinic   train broken and healthy scripts under traindx: how often is it right"
 	@echo "make study    the simulation study over a thousand runs of each shape"
 	@echo "make bench    the benchmarks (benchmarks/README.md)"
 	@echo "make docs     write the generated pages and pictures under docs/"
@@ -48,6 +49,9 @@ lint: $(VENV)/.test
 
 scripts: $(VENV)/.test
 	TRAINDX_ALL_SCRIPTS=1 $(BIN)/python -m pytest tests/test_scripts.py tests/test_scripts_ends.py tests/test_scripts_models.py tests/test_scripts_steps.py
+
+clinic: $(VENV)/.test
+	$(BIN)/python -m clinic $(ONLY)
 
 study: $(VENV)/.test
 	TRAINDX_STUDY_RUNS=1000 $(BIN)/python -m pytest tests/test_simulation.py

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import traindx
-from tests.run_scripts.calling import SCRIPTS, Result, facts, printed, recorded, recording
+from tests.run_scripts.calling import SCRIPTS, Result, call, facts, printed, recorded, recording
 from traindx.record.attendant import Orders
 from traindx.record.place import Taken, choose
 from traindx.record.ranks import Place
@@ -145,6 +145,31 @@ def test_files_of_the_program_are_left_alone(tmp_path: Path) -> None:
     assert result.code == 0
     assert result.out.endswith("20 files\n")
     assert {path.read_text() for path in tmp_path.glob("mine-*.txt")} == {""}
+
+
+@pytest.mark.parametrize("closed", ["<&-", "2>&-", "<&- >&- 2>&-"])
+def test_standard_streams_that_are_closed(tmp_path: Path, closed: str) -> None:
+    """Their numbers are free: a pipe or a file of ours must not get one."""
+    (tmp_path / "writes.py").write_text(
+        "import contextlib, os\n"
+        "for number in range(3):\n"
+        "    with contextlib.suppress(OSError):\n"
+        "        os.write(number, b'from C\\n')\n"
+        "print('step 1 loss 2')\n"
+    )
+    command = f"{sys.executable} -m traindx run --json told.json writes.py {closed}"
+    assert call(["sh", "-c", command], tmp_path).code == 0
+    assert (tmp_path / "told.json").exists()
+    assert "from C" not in (recording(tmp_path) / "rank-0.jsonl").read_text()
+
+
+def test_killed_before_the_first_step(tmp_path: Path) -> None:
+    (tmp_path / "short.py").write_text("import os\nos.kill(os.getpid(), 9)\n")
+    result = recorded(tmp_path, "short.py")
+    assert result.code == -9
+    assert "nothing to diagnose" in result.err
+    told = call([sys.executable, "-m", "traindx", "diagnose", recording(tmp_path)], tmp_path)
+    assert "no optimizer step was recorded" in told.err
 
 
 def test_place_that_cannot_be_written(tmp_path: Path) -> None:

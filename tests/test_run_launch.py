@@ -105,6 +105,7 @@ ENDINGS = [
     "thread",
     "streams",
     "fork",
+    "objects",
 ]
 
 

@@ -34,6 +34,10 @@ class Journal:
         self._looked = 0.0
         self._torn = False
 
+    def begin(self) -> bool:
+        """Make the file with its first line: a process killed before its first step leaves that."""
+        return self.append(b"")
+
     def append(self, lines: bytes) -> bool:
         """Write whole lines; False when they could not be kept."""
         if self._file >= 0 and not self._ours():
@@ -91,7 +95,8 @@ class Journal:
     def _open(self) -> bool:
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
-            self._file = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o644)
+            flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
+            self._file = off_standard(os.open(self.path, flags, 0o644))
             self._identity = _identity(os.fstat(self._file))
             head = {"recording": VERSION, "started": self.started, "rank": self.rank, "pid": os.getpid()}
             written = os.write(self._file, (json.dumps(head) + "\n").encode())
@@ -124,6 +129,18 @@ class Journal:
     def _drop(self, lines: bytes) -> bool:
         self.dropped += lines.count(b"\n")
         return False
+
+
+def off_standard(descriptor: int) -> int:
+    """The same file under a number above 2: where a program was started with a standard stream closed,
+    what is written to that stream must not end up in a file of ours."""
+    low = []
+    while descriptor <= 2:
+        low.append(descriptor)
+        descriptor = os.dup(descriptor)
+    for each in low:
+        os.close(each)
+    return descriptor
 
 
 def _identity(found: os.stat_result) -> tuple[int, int]:

@@ -380,6 +380,13 @@ def test_autocast_is_noticed() -> None:
     assert probe.autocast is None
 
 
+def test_devices_that_know_no_autocast() -> None:
+    model = Plain(nn.ReLU()).to("meta")
+    probe = ActivationProbe(Names())
+    look(probe, lambda: model(torch.randn(5, 4, device="meta")))
+    assert probe.autocast is None
+
+
 def test_names_only_grow_and_unseen_modules_are_gaps() -> None:
     class Gated(nn.Module):
         def __init__(self) -> None:

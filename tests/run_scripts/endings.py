@@ -90,6 +90,17 @@ def fork() -> None:
         print(error)
 
 
+class LastWord:
+    def __del__(self) -> None:
+        print("an object goes")
+
+
+def objects() -> None:
+    global kept
+    kept = LastWord()
+    sys.exit(6)
+
+
 def imports_torch() -> None:
     import torch  # a file of this name that fails stands beside the script
 
@@ -116,6 +127,7 @@ WAYS = {
     "thread": thread,
     "streams": streams,
     "fork": fork,
+    "objects": objects,
     "imports_torch": imports_torch,
 }
 

@@ -17,6 +17,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
+from traindx.store import off_standard
+
 _MAIN = "import sys; sys.path.append(sys.argv.pop(1)); from traindx.cli._attend import main; main()"
 _HELD = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT")
 # It must not bring threads of its own to the training's cores, nor the program's wishes for Python.
@@ -107,8 +109,8 @@ def start(orders: Orders) -> Attendant | None:
         return None
     if not hasattr(os, "fork"):
         return LateAttendant(replace(orders, live=False))
-    hears, tell = os.pipe()
-    hear, done = os.pipe()
+    hears, tell = map(off_standard, os.pipe())
+    hear, done = map(off_standard, os.pipe())
     command = _command(replace(orders, done=done))
     environment = _environment()
     held = {getattr(signal, name) for name in _HELD}
@@ -145,8 +147,9 @@ def _become(command: list[str], environment: dict[str, str], hears: int, done: i
         try:
             os.dup2(2, 1)
         except OSError:
-            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-            os.dup2(1, 2)
+            nowhere = off_standard(os.open(os.devnull, os.O_WRONLY))
+            os.dup2(nowhere, 1)
+            os.dup2(nowhere, 2)
         os.set_inheritable(done, True)
         os.execve(command[0], command, environment)
     finally:

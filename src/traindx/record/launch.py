@@ -70,9 +70,11 @@ def run(launch: Launch) -> None:
     except BaseException as error:
         if observed is not None:
             observed.how = ending.told(error)
-        if isinstance(error, SystemExit) and not error.code:
-            _fail_on_findings(observed)
-        ending.show_without_us(error)
+        if isinstance(error, SystemExit):
+            if not error.code:
+                _fail_on_findings(observed)
+        else:
+            ending.show_without_us(error)
         raise
     _fail_on_findings(observed)
 
@@ -149,7 +151,7 @@ class Observed:
 
     def _recorder(self) -> Recorder:
         launch = self.launch
-        return start(
+        recorder = start(
             self._folder,
             rank=launch.rank.rank,
             budget=launch.budget,
@@ -157,6 +159,8 @@ class Observed:
             steps=launch.steps,
             facts=facts(launch.program.path, launch.program.command, launch.rank.world),
         )
+        recorder.journal.begin()
+        return recorder
 
     def _finish(self) -> None:
         """At the very end: after the program's threads and its own `atexit` functions."""

@@ -129,6 +129,7 @@ def watch(
         internals=bool(internals) and share > 0,
         facts=surroundings.facts_here(rank.world),
     )
+    recorder.journal.begin()
     _latest = Watch(recorder, joined=False)
     _odd.clear()
     _follow_forks()

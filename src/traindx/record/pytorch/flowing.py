@@ -58,7 +58,9 @@ def model_input(args: Any, kwargs: Mapping[str, Any]) -> torch.Tensor | None:
 
 def autocast_dtype(device: torch.device) -> str | None:
     """What operations are cast to just now; None when they are not."""
-    if not torch.is_autocast_enabled(device.type):
+    # Some devices (meta) know nothing of it and raise when asked.
+    known = torch.amp.is_autocast_available(device.type)
+    if not known or not torch.is_autocast_enabled(device.type):
         return None
     return str(torch.get_autocast_dtype(device.type)).removeprefix("torch.")
 

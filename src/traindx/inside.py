@@ -6,6 +6,7 @@ A recording is untrusted input: what is not of the expected shape is not there.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
@@ -15,6 +16,7 @@ from traindx.curve import Curve
 
 Fact = Mapping[str, Any]
 _RANK = "/rank"
+_OF_A_RANK = re.compile(r"/rank\d+$")
 
 
 class Inside:
@@ -35,8 +37,10 @@ class Inside:
         if statistic not in self._layers:
             front = statistic + "/"
             names = [name.removeprefix(front) for name in self.run.series if name.startswith(front)]
-            names = [name for name in names if not name.rpartition("/")[2].startswith("rank")]
-            found = {name: self._curve(front + name) for name in sorted(names, key=self._place)}
+            names = [name for name in names if not _OF_A_RANK.search(name)]
+            order = self._activation_order if statistic.startswith("activation") else self._layer_order
+            names.sort(key=lambda name: order.get(name, len(order)))
+            found = {name: self._curve(front + name) for name in names}
             self._layers[statistic] = {name: curve for name, curve in found.items() if curve is not None}
         return self._layers[statistic]
 
@@ -49,14 +53,17 @@ class Inside:
                 found[int(rank)] = self._curve(full)
         return {rank: curve for rank, curve in sorted(found.items()) if curve is not None}
 
-    def _place(self, name: str) -> tuple[int, int]:
-        """Where a layer stands in the model; layers that the summary does not list keep their order."""
-        return self._order.get(name, len(self._order)), 0
+    @cached_property
+    def _layer_order(self) -> dict[str, int]:
+        """As the summary of the models lists them, else as the samples were told."""
+        listed = [str(one.get("name", "")) for model in self.models for one in facts(model.get("layer_list"))]
+        return _places([*listed, *words(self.fact("sampled"), "layer")])
 
     @cached_property
-    def _order(self) -> dict[str, int]:
-        listed = [layer for model in self.models for layer in facts(model.get("layer_list"))]
-        return {str(layer.get("name", "")): at for at, layer in enumerate(listed)}
+    def _activation_order(self) -> dict[str, int]:
+        """In the order of the forward pass; without it a summary of the layers must do."""
+        told = words(self.fact("sampled"), "activation")
+        return _places(told) if told else self._layer_order
 
     @cached_property
     def models(self) -> Sequence[Fact]:
@@ -96,6 +103,10 @@ class Inside:
 
     def _facts(self, name: str) -> Sequence[Fact]:
         return facts(self.run.facts.get(name))
+
+
+def _places(names: Sequence[str]) -> dict[str, int]:
+    return {name: at for at, name in enumerate(dict.fromkeys(names))}
 
 
 def facts(told: object) -> Sequence[Fact]:

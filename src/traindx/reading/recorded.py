@@ -45,7 +45,8 @@ def log_of_ranks(ranks: Mapping[int, Part], facts: Facts, shown: str, *, last: b
     columns = with_told(recorded, [("logged", logged), ("printed", printed.columns())])
     for rank in sorted(set(seen) - {first}):
         columns += _of_rank(rank, seen[rank] + ranks[rank].logged.columns(ranks[rank].started))
-    return [Log(columns, "step", config, events, notes, facts=facts.inside if last else {})]
+    inside = {**(facts.inside if last else {}), "sampled": part.samples.names()}
+    return [Log(columns, "step", config, events, notes, facts=inside)]
 
 
 def _stepped(columns: list[Column]) -> bool:

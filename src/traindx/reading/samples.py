@@ -43,6 +43,10 @@ class Samples:
             if isinstance(names, list):
                 self._names[group] = _distinct([str(name)[:_NAME_LONGEST] for name in names])
 
+    def names(self) -> dict[str, list[str]]:
+        """The latest names of each group, in the order in which they were told."""
+        return {group: list(names) for group, names in self._names.items()}
+
     def add(self, step: float | None, t: float | None, groups: Mapping[str, object]) -> dict[str, object]:
         """Take one sample; gives back what of it is single numbers, under their full names."""
         self._step = step if step is not None else self._step

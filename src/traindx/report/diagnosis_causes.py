@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 from traindx.core import Evidence, Fix, Hypothesis, Problem, Run
 from traindx.report.labelled import INDENT, bullets, cut, hanging, label, labelled
 from traindx.report.layout import Screen
+from traindx.report.places import kind_of_line, patch_lines, place_text
 from traindx.report.text import count, short, visible
 from traindx.report.titles import finding_title
 from traindx.report.wording import at_step, bits, percent
@@ -16,6 +17,8 @@ _ALTERNATIVE_FROM = 0.05
 _FOR_SHOWN = 5
 _AGAINST_SHOWN = 2
 _AVOID_SHOWN = 2
+_PATCH_SHOWN = 24
+_PATCH_STYLES = {"add": "green", "remove": "red", "head": "dim"}
 _BAR, _BAR_NARROW, _NARROW = 20, 10, 80
 
 
@@ -72,6 +75,8 @@ def _bar_width(screen: Screen) -> int:
 def _in_full(
     hypothesis: Hypothesis, problem: Problem, run: Run, everything: bool, screen: Screen
 ) -> Iterator[str]:
+    if where := place_text(hypothesis.place):
+        yield from labelled("where", where, screen, "bold")
     evidence = [item for item in hypothesis.evidence if item.bits or item.text != problem.summary]
     most = len(evidence) + len(hypothesis.against) if everything else None
     yield from _weighed(evidence, hypothesis.against, problem.summary, run, most, screen)
@@ -133,6 +138,17 @@ def _fixes(fixes: Sequence[Fix], everything: bool, screen: Screen) -> Iterator[s
         if fix.config and (number == 0 or everything):
             changed = ", ".join(f"{visible(k, 40)} = {_value(v)}" for k, v in fix.config.items())
             yield from labelled("set", changed, screen, "green")
+        if fix.patch and (number == 0 or everything):
+            yield from _patch(fix.patch, everything, screen)
+
+
+def _patch(patch: str, everything: bool, screen: Screen) -> Iterator[str]:
+    """The edit as a diff: lines are cut, not wrapped."""
+    name = "patch"
+    for line in patch_lines(patch, None if everything else _PATCH_SHOWN):
+        style = _PATCH_STYLES.get(kind_of_line(line), "")
+        yield label(name, screen) + screen.paint(cut(line, screen.width - INDENT, screen), style)
+        name = ""
 
 
 def _value(value: object) -> str:
@@ -141,7 +157,8 @@ def _value(value: object) -> str:
 
 def _in_short(hypothesis: Hypothesis, first: Hypothesis, problem: Problem, screen: Screen) -> Iterator[str]:
     """The strongest evidence for it that the first cause lacks, the strongest against it, its first fix."""
-    yield from labelled("or", _named(hypothesis), screen)
+    where = place_text(hypothesis.place)
+    yield from labelled("or", _named(hypothesis) + (f" at {where}" if where else ""), screen)
     told = {problem.summary, *(item.text for item in (*first.evidence, *first.against))}
     weighty = [item for item in hypothesis.evidence if item.bits]
     own = [item for item in weighty if item.text not in told]

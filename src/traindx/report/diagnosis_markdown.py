@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from traindx import __version__
-from traindx.core import Diagnosis, Evidence, Hypothesis, Problem, Run
+from traindx.core import Diagnosis, Evidence, Hypothesis, Place, Problem, Run
 from traindx.knowledge.catalogue import causes
-from traindx.report.markdown_text import code, escaped, table
+from traindx.report.markdown_text import code, escaped, fenced, table
+from traindx.report.places import layer_of, line_of, patch_lines, placed_text
 from traindx.report.text import count, short
 from traindx.report.titles import sheet_title, symptom_title
 from traindx.report.triage import grade
@@ -112,7 +113,7 @@ def _facts(diagnosis: Diagnosis) -> list[list[str]]:
 def _problem(problem: Problem, run: Run, level: int) -> Iterator[str]:
     first = next(iter(problem.hypotheses), None)
     yield from _section("Primary symptom", level, list(_symptom(problem, run)))
-    findings = [f"- {escaped(finding.text)}" for finding in problem.findings]
+    findings = [f"- {escaped(placed_text(finding))}" for finding in problem.findings]
     yield from _section("Findings", level, findings, only_if_any=True)
     if first is None:
         yield from _section("Root cause", level, ["No known cause fits."])
@@ -149,6 +150,8 @@ def _cause(first: Hypothesis, run: Run, level: int) -> Iterator[str]:
         f"- Specific issue: **{escaped(first.title)}** ({code(first.cause)})",
         f"- Confidence: {escaped(percent(first.confidence))}",
     ]
+    if where := _where(first.place):
+        lines.append(f"- Location: {where}")
     if first.evidence or first.against:
         lines += ["- Evidence (bits speak for the cause, negative ones against it):", ""]
         lines += _evidence((*first.evidence, *first.against), run)
@@ -161,7 +164,19 @@ def _cause(first: Hypothesis, run: Run, level: int) -> Iterator[str]:
     ]
     if settings:
         fixes += ["", "The first one as settings: " + ", ".join(map(code, settings))]
+    for number, fix in enumerate(first.fixes, 1):
+        if edit := patch_lines(fix.patch):
+            fixes += ["", f"Number {number} as an edit:", "", *fenced(edit, "diff")]
     yield from _section("Recommended fix", level, fixes, only_if_any=True)
+
+
+def _where(place: Place | None) -> str:
+    """`train.py:12`, layer `fc1`, as code."""
+    if place is None:
+        return ""
+    told = [code(line_of(place))] if line_of(place) else []
+    told += [f"layer {code(layer_of(place))}"] if place.layer else []
+    return ", ".join(told)
 
 
 def _evidence(items: Sequence[Evidence], run: Run) -> list[str]:
@@ -183,7 +198,7 @@ def _alternatives(problem: Problem) -> Iterator[str]:
         return
     rows = [
         [
-            f"{escaped(other.title)} ({code(other.cause)})",
+            f"{escaped(other.title)} ({code(other.cause)})" + _at(other.place),
             escaped(percent(other.confidence)),
             _strongest(other.evidence),
             _strongest(other.against),
@@ -195,6 +210,11 @@ def _alternatives(problem: Problem) -> Iterator[str]:
     yield from table(["cause", "confidence", "for", "against", "fix"], rows, right=(1,))
 
 
+def _at(place: Place | None) -> str:
+    where = _where(place)
+    return f" at {where}" if where else ""
+
+
 def _strongest(items: Sequence[Evidence]) -> str:
     return f"{escaped(items[0].text)} ({bits(items[0].bits)} bits)" if items else ""
 
@@ -202,7 +222,7 @@ def _strongest(items: Sequence[Evidence]) -> str:
 def _noticed(diagnosis: Diagnosis) -> Iterator[str]:
     for problem in minor(diagnosis):
         yield f"- {escaped(sentence(problem, diagnosis.run))}. {escaped(problem.summary)}"
-    yield from (f"- {escaped(sign.text)}" for sign in further_signs(diagnosis))
+    yield from (f"- {escaped(placed_text(sign))}" for sign in further_signs(diagnosis))
 
 
 def _coverage(diagnosis: Diagnosis) -> Iterator[str]:

@@ -9,6 +9,7 @@ from traindx.report.diagnosis_causes import differential
 from traindx.report.diagnosis_curves import draw, main_curves, steps_of, telling
 from traindx.report.labelled import INDENT, bullets, cut, labelled, wrap
 from traindx.report.layout import Screen, cells
+from traindx.report.places import placed_text
 from traindx.report.text import count, short
 from traindx.report.titles import symptom_title
 from traindx.report.wording import (
@@ -83,7 +84,7 @@ def _problem(
     if everything:
         for finding in problem.findings:
             if finding.text != problem.summary:
-                yield from labelled("", finding.text, screen)
+                yield from labelled("", placed_text(finding), screen)
     if problem.also:
         yield from labelled("also", ", ".join(beginning(symptom_title(s)) for s in problem.also), screen)
     curves = list(draw(telling(problem, run), steps_of(problem, run), run, screen))
@@ -127,7 +128,7 @@ def _noticed(diagnosis: Diagnosis, everything: bool, screen: Screen) -> Iterator
         fix = problem.hypotheses[0].fixes[:1] if problem.hypotheses else ()
         told = [sentence(problem, diagnosis.run), problem.summary, *(one.summary for one in fix)]
         texts.append(". ".join(part.strip().rstrip(".") for part in told) + ".")
-    signs = [sign.text for sign in further_signs(diagnosis)]
+    signs = [placed_text(sign) for sign in further_signs(diagnosis)]
     shown = signs if everything else signs[:_SIGNS_SHOWN]
     texts += shown
     if len(shown) < len(signs):

@@ -42,6 +42,13 @@ def code(text: str, limit: int = 400) -> str:
     return f"{fence}{pad}{shown}{pad}{fence}"
 
 
+def fenced(lines: Sequence[str], language: str = "") -> list[str]:
+    """Lines set as a block of code; the fence is longer than any run of backticks in them."""
+    longest = max((len(found) for line in lines for found in re.findall("`+", line)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return [f"{fence}{language}", *(visible(line) for line in lines), fence]
+
+
 def table(head: Sequence[str], rows: Sequence[Sequence[str]], *, right: Sequence[int] = ()) -> list[str]:
     """A table of cells that are already escaped."""
     rule = ["---:" if number in right else "---" for number in range(len(head))]

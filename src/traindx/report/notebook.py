@@ -14,8 +14,10 @@ from traindx.case import Case
 from traindx.core import Diagnosis, Evidence, Fix, Hypothesis, Problem, Run
 from traindx.report.diagnosis_terminal import render_diagnosis
 from traindx.report.html.markup import Html, joined, prose, tag
+from traindx.report.html.patch import patch
 from traindx.report.layout import Screen
 from traindx.report.picture import BLUE, GREEN, GREY, ORANGE, RED, picture
+from traindx.report.places import place_text, placed_text
 from traindx.report.text import count, encodable, short, visible
 from traindx.report.titles import symptom_title
 from traindx.report.triage import grade
@@ -96,6 +98,7 @@ def _problem(problem: Problem, case: Case) -> Html:
         tag("div", "Also seen: ", ", ".join(map(symptom_title, problem.also))) if problem.also else None,
         _image(case, problem, None),
         _causes(problem),
+        _located(first) if first else None,
         _evidence(first, problem.summary, run) if first else None,
         _fixes(first.fixes) if first else None,
         _more(problem),
@@ -143,6 +146,11 @@ def _share(share: float, title: Html) -> Html:
     )
 
 
+def _located(first: Hypothesis) -> Html | None:
+    where = place_text(first.place)
+    return tag("div", "Where: ", tag("code", where)) if where else None
+
+
 def _evidence(first: Hypothesis, summary: str, run: Run) -> Html:
     """What was measured, strongest first; what speaks against the cause stands below."""
     signs = [item for item in first.evidence if item.bits or item.text != summary]
@@ -175,7 +183,8 @@ def _fixes(fixes: Sequence[Fix]) -> Html | None:
     items = []
     for fix in fixes:
         settings = [tag("code", f"{key} = {_value(value)}") for key, value in fix.config.items()]
-        items.append(tag("li", prose(fix.summary), *(joined(" ", setting) for setting in settings)))
+        told = (joined(" ", setting) for setting in settings)
+        items.append(tag("li", prose(fix.summary), *told, patch(fix, styled=False)))
     return joined(
         tag("div", tag("strong", "What to do"), style="margin-top:6px"),
         tag("ol", *items, style="margin:2px 0 6px;padding-left:24px"),
@@ -215,7 +224,7 @@ def _alternative(other: Hypothesis) -> Html:
 
 def _noticed(diagnosis: Diagnosis) -> Html | None:
     texts = [joined(sentence(one, diagnosis.run), ". ", prose(one.summary)) for one in minor(diagnosis)]
-    texts += [prose(sign.text) for sign in further_signs(diagnosis)]
+    texts += [prose(placed_text(sign)) for sign in further_signs(diagnosis)]
     return _details(f"Other things noticed ({len(texts):,})", _list(texts)) if texts else None
 
 

@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from traindx.core import Evidence, Finding, Fix, Hypothesis, Problem, Run
 from traindx.report.html.charts import Chart
 from traindx.report.html.markup import Html, joined, prose, tag
+from traindx.report.html.patch import patch
+from traindx.report.places import place_text, places_text
 from traindx.report.text import short
 from traindx.report.titles import symptom_title
 from traindx.report.wording import at_step, bits, onset, percent
@@ -60,7 +62,10 @@ def figure_with_key(chart: Chart | None, run: str) -> Html | None:
 
 
 def findings_list(findings: Sequence[Finding], run: Run) -> Html:
-    rows = [joined(prose(f.text), " ", _where(f.id, f.step, f.series, run)) for f in findings]
+    rows = [
+        joined(prose(f.text), " ", _at(places_text(f)), " ", _where(f.id, f.step, f.series, run))
+        for f in findings
+    ]
     return tag("ul", *(tag("li", row) for row in rows), cls="findings")
 
 
@@ -68,6 +73,10 @@ def _seen(problem: Problem, run: Run) -> Html | None:
     """What was seen beyond what the summary says already."""
     more = [finding for finding in problem.findings if finding.text != problem.summary]
     return joined(tag("h3", "What was seen"), findings_list(more, run)) if more else None
+
+
+def _at(where: str) -> Html | None:
+    return tag("code", where, cls="place") if where else None
 
 
 def _where(finding: str, step: float | None, series: str | None, run: Run) -> Html:
@@ -108,6 +117,7 @@ def _bar(share: float) -> tuple[Html, Html]:
 def _cause_body(hypothesis: Hypothesis, run: Run) -> list[Html | None]:
     return [
         tag("p", tag("code", hypothesis.cause), cls="id"),
+        _block("Where", joined(_at(place_text(hypothesis.place)))) if hypothesis.place else None,
         _evidence(hypothesis, run),
         _fixes(hypothesis.fixes),
         _block("Confirm", prose(hypothesis.confirm)) if hypothesis.confirm else None,
@@ -144,7 +154,9 @@ def _fixes(fixes: Sequence[Fix]) -> Html | None:
     blocks = []
     for number, fix in enumerate(fixes):
         settings = [tag("code", f"{name} = {_value(value)}") for name, value in fix.config.items()]
-        text = joined(tag("span", prose(fix.summary)), *(joined(" ", setting) for setting in settings))
+        text = joined(
+            tag("span", prose(fix.summary)), *(joined(" ", setting) for setting in settings), patch(fix)
+        )
         blocks.append(_block(_ORDER[min(number, 2)], text, "fix first" if number == 0 else "fix"))
     return joined(*blocks) if blocks else None
 

@@ -13,6 +13,7 @@ from traindx.case import Case, Curve
 from traindx.core import Diagnosis
 from traindx.report.curves import Panel, main_panels, moving_average, panel_of, placed
 from traindx.report.figures import ALARM, COLOURS, GOOD, MUTED, file_name, save
+from traindx.report.inside_plots import inside_plots
 from traindx.report.marked import Sheet
 from traindx.report.marks import best_checkpoint, lr_marks
 from traindx.report.text import short
@@ -27,14 +28,22 @@ _GAP_LEAST = 3
 
 
 def write_diagnosis_plots(diagnoses: Iterable[Diagnosis], folder: Path) -> list[Path]:
-    """The plots of each run that its data allow; gives the paths written."""
+    """The plots of each run that its data allow; gives the paths written.
+
+    Those of the inside bear the run's name only where there are several runs: scripts look for them.
+    """
+    told = list(diagnoses)
     written: list[Path] = []
     taken = set[str]()
-    for diagnosis in diagnoses:
+    for diagnosis in told:
         for ending, draw in _plots(diagnosis):
             path = folder / file_name(diagnosis.run.name, taken, f"-{ending}")
             save(draw, path)
             written.append(path)
+        for ending, draw in inside_plots(diagnosis, Case(diagnosis.run)):
+            name = file_name(diagnosis.run.name, taken, f"-{ending}") if len(told) > 1 else f"{ending}.png"
+            save(draw, folder / name)
+            written.append(folder / name)
     return written
 
 

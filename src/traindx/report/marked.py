@@ -40,14 +40,25 @@ _LOOKS: dict[str, dict[str, Any]] = {
 }
 
 
+def headed_figure(diagnosis: Diagnosis, height: float) -> Figure:
+    """The run's name, and under it the verdict; the empty second line keeps its place free."""
+    figure = Figure(figsize=(_WIDTH, height), dpi=_DPI, layout="constrained")
+    name = diagnosis.run.name
+    name = visible(name if len(name) <= _NAME else "…" + name[1 - _NAME :], _NAME)
+    figure.suptitle(f"{name}\n", x=0.01, ha="left", fontsize=11, fontweight="bold")
+    said = f"{verdict_word(diagnosis).capitalize()}: {verdict_sentences(diagnosis)[0]}"
+    looks: dict[str, Any] = {"fontsize": 9, "color": MUTED, "va": "top", "in_layout": False}
+    figure.text(0.01, 1 - 0.27 / height, visible(said, _VERDICT), **looks)
+    return figure
+
+
 class Sheet:
     """`heights` are those of its panels, in inches."""
 
     def __init__(self, diagnosis: Diagnosis, case: Case, heights: Sequence[float]) -> None:
         self.diagnosis = diagnosis
         self.case = case
-        self.figure = Figure(figsize=(_WIDTH, sum(heights) + 0.9), dpi=_DPI, layout="constrained")
-        self._head(sum(heights) + 0.9)
+        self.figure = headed_figure(diagnosis, sum(heights) + 0.9)
         grid = self.figure.add_gridspec(len(heights), 1, height_ratios=list(heights))
         self.axes: list[Axes] = []
         for number in range(len(heights)):
@@ -121,15 +132,6 @@ class Sheet:
         if listed:
             self.figure.legend(listed.values(), listed.keys(), loc="outside lower left", ncols=4)
         return self.figure
-
-    def _head(self, height: float) -> None:
-        """The run's name, and under it the verdict; the empty second line keeps its place free."""
-        name = self.diagnosis.run.name
-        name = visible(name if len(name) <= _NAME else "…" + name[1 - _NAME :], _NAME)
-        self.figure.suptitle(f"{name}\n", x=0.01, ha="left", fontsize=11, fontweight="bold")
-        said = f"{verdict_word(self.diagnosis).capitalize()}: {verdict_sentences(self.diagnosis)[0]}"
-        looks: dict[str, Any] = {"fontsize": 9, "color": MUTED, "va": "top", "in_layout": False}
-        self.figure.text(0.01, 1 - 0.27 / height, visible(said, _VERDICT), **looks)
 
     def _concerns(self, problem: Problem, panel: Panel) -> bool:
         """Whether a problem was seen on a panel, or on no curve at all."""

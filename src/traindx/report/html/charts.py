@@ -88,6 +88,11 @@ class Charts:
         height = int(self._figures[-1]["layout"]["height"])
         return Chart(len(self._figures) - 1, height, figure.sorted_key(), label)
 
+    def place(self, figure: Json, key: tuple[Key, ...], label: str) -> Chart:
+        """A chart that was made elsewhere."""
+        self._figures.append(figure)
+        return Chart(len(self._figures) - 1, int(figure["layout"]["height"]), key, label)
+
     def json(self) -> Json:
         return {"curves": self._curves, "charts": self._figures}
 

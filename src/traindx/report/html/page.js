@@ -18,11 +18,19 @@
     if (Array.isArray(value)) return value;
     const made = {};
     for (const [key, inner] of Object.entries(value)) {
-      if (inner && typeof inner === "object") made[key] = painted(inner, css);
+      if (key === "colorscale") made[key] = inner.map(([at, name]) => [at, css.getPropertyValue(name.slice(4, -1)).trim()]);
+      else if (inner && typeof inner === "object") made[key] = painted(inner, css);
       else if (/color$/.test(key) && /^var\(/.test(inner)) made[key] = css.getPropertyValue(inner.slice(4, -1)).trim();
       else made[key] = inner;
     }
     return made;
+  }
+
+  // Fields hold plain values: colours go by their logarithm, what is shown by themselves.
+  function logarithmic({ logarithmic: wanted, ...trace }) {
+    if (!wanted) return trace;
+    const z = trace.z.map((row) => row.map((value) => (value > 0 ? Math.log10(value) : null)));
+    return { ...trace, z, customdata: trace.z };
   }
 
   function figure(element) {
@@ -30,8 +38,8 @@
     const told = charts[Number(element.dataset.chart)];
     const css = getComputedStyle(document.documentElement);
     const colour = (name) => css.getPropertyValue(name).trim();
-    const traces = told.data.map(({ curve, ...trace }) => ({ ...painted(trace, css), ...(curve === undefined ? {} : curves[curve]) }));
-    const layout = painted(told.layout, css);
+    const traces = told.data.map(({ curve, ...trace }) => logarithmic({ ...painted(trace, css), ...(curve === undefined ? {} : curves[curve]) }));
+    const { plain, ...layout } = painted(told.layout, css);
     layout.annotations = told.layout.annotations.map((one) => ({ ...one, font: { color: colour("--ink"), size: 12 } }));
     const common = {
       gridcolor: colour("--grid"), linecolor: colour("--line"), tickcolor: colour("--line"),
@@ -47,12 +55,12 @@
       if (axis.type === "log") Object.assign(axis, { tickformat: ".3~g" }, axis.decades < 2.5 ? { tickmode: "linear", dtick: "D2" } : {});
       delete axis.decades;
     }
-    Object.assign(layout.xaxis, {
-      title: { ...layout.xaxis.title, font: { color: colour("--muted"), size: 11 } },
+    layout.xaxis.title = { ...layout.xaxis.title, font: { color: colour("--muted"), size: 11 } };
+    if (!plain) Object.assign(layout.xaxis, {
       showspikes: true, spikemode: "across", spikethickness: 1, spikedash: "dot", spikecolor: colour("--muted"),
       nticks: narrow() ? 5 : 9, separatethousands: true,
     });
-    if (narrow()) layout.margin = { ...layout.margin, l: 46, r: 6 };
+    if (narrow()) layout.margin = { ...layout.margin, l: plain ? Math.min(layout.margin.l, 110) : 46, r: 6 };
     Object.assign(layout, {
       autosize: true, showlegend: false, hovermode: "closest", hoverdistance: 24,
       dragmode: touch ? false : "zoom", separators: ".,",
@@ -92,7 +100,8 @@
 
   // ---- linear or logarithmic
   for (const chart of charts) {
-    const first = () => ofRun(chart.dataset.run).charts[Number(chart.dataset.chart)].layout.yaxis2;
+    const layout = () => ofRun(chart.dataset.run).charts[Number(chart.dataset.chart)].layout;
+    const first = () => (layout().plain ? { type: "linear", decades: null } : layout().yaxis2);
     const button = document.createElement("button");
     button.type = "button";
     button.className = "scale";

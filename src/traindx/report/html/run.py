@@ -7,8 +7,10 @@ from collections.abc import Sequence
 from traindx.case import Case
 from traindx.core import Check, Diagnosis, Event, Problem, Run
 from traindx.report.html.charts import Charts
+from traindx.report.html.inside import inside_section
 from traindx.report.html.markup import Html, joined, json_script, prose, tag
 from traindx.report.html.problem import badge, figure_with_key, findings_list, problem_article
+from traindx.report.places import place_text
 from traindx.report.summary import duration
 from traindx.report.text import count, lasting, short
 from traindx.report.titles import finding_title, symptom_title
@@ -24,7 +26,8 @@ _NOTE_LONGEST = 400
 def run_body(diagnosis: Diagnosis, name: str, limit: int) -> Html:
     """All about a run but its heading; `name` is its anchor, `limit` the most points of a curve."""
     run = diagnosis.run
-    charts = Charts(Case(run), limit)
+    case = Case(run)
+    charts = Charts(case, limit)
     parts: list[Html | None] = []
     if not shown_problems(diagnosis):
         figure = figure_with_key(charts.add(None, diagnosis.signs), name)
@@ -36,6 +39,7 @@ def run_body(diagnosis: Diagnosis, name: str, limit: int) -> Html:
         _facts(run),
         _banner(diagnosis, name),
         *parts,
+        inside_section(case, charts, name),
         _signs(diagnosis),
         _coverage(diagnosis.coverage, f"{name}-coverage"),
         _log_notes(run),
@@ -89,6 +93,8 @@ def _in_short(problem: Problem, run: Run, link: Html) -> Html:
         likely = problem.hypotheses[0]
         share = tag("span", percent(likely.confidence), cls="share")
         rows.append(("Most likely", joined(likely.title, " ", share)))
+        if where := place_text(likely.place):
+            rows.append(("Where", tag("code", where)))
         if likely.fixes:
             rows.append(("Fix first", prose(likely.fixes[0].summary)))
     pairs = [tag("div", tag("dt", term), tag("dd", text)) for term, text in rows]

@@ -1,0 +1,149 @@
+"""What was sampled of the layers as one table: a row for each layer, input first, a column for each look."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from traindx.case import Case
+from traindx.report.curves import drawable, placed
+from traindx.report.text import visible
+
+if TYPE_CHECKING:
+    from traindx.core import BoolArray, FloatArray, IntArray
+
+COLUMNS_MOST = 120
+_NAME_LONGEST = 34
+SHARES = {
+    "activation_zero_share": "share of zeros",
+    "activation_dead_share": "share of dead units: zero for every sample over the last looks",
+    "activation_saturated_share": "share of saturated values",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Grid:
+    """`values` is NaN where a layer was not looked at, or where it was `broken`: NaN or Inf."""
+
+    statistic: str
+    layers: tuple[str, ...]
+    steps: FloatArray
+    values: FloatArray
+    broken: BoolArray
+
+    @property
+    def seen(self) -> FloatArray:
+        """All values that can be drawn."""
+        return self.values[np.isfinite(self.values)]
+
+    def ever_broken(self) -> BoolArray:
+        """Which layers were NaN or Inf in any look."""
+        return np.array([row.any() for row in self.broken], dtype=bool)
+
+    def ever_zero(self) -> BoolArray:
+        return np.array([(row == 0).any() for row in self.values], dtype=bool)
+
+    def first(self) -> FloatArray:
+        """Each layer's first value; NaN when it was broken then."""
+        return self._at(0)
+
+    def last(self) -> FloatArray:
+        return self._at(-1)
+
+    def level(self, share: float) -> FloatArray:
+        """A quantile of each layer over the looks; NaN for a layer without a finite value."""
+        made = np.full(len(self.layers), np.nan)
+        for number, row in enumerate(self.values):
+            finite = row[np.isfinite(row)]
+            if finite.size:
+                made[number] = float(np.quantile(finite, share))
+        return made
+
+    def _at(self, place: int) -> FloatArray:
+        told = np.isfinite(self.values) | self.broken
+        made = np.full(len(self.layers), np.nan)
+        for number, row in enumerate(told):
+            where = np.flatnonzero(row)
+            if where.size:
+                made[number] = self.values[number, where[place]]
+        return made
+
+
+def grid(
+    case: Case, statistic: str, columns: int = COLUMNS_MOST, rows: int | None = None, *, share: bool = False
+) -> Grid | None:
+    """The table of a statistic with at most so many columns and rows; None when it was not sampled.
+
+    A `share` of the units of an activation says nothing where its values were not finite.
+    """
+    curves = case.inside.layers(statistic)
+    if not curves:
+        return None
+    chosen = list(curves)
+    if rows is not None and len(chosen) > rows:
+        chosen = [chosen[at] for at in np.unique(np.linspace(0, len(chosen) - 1, rows).astype(int))]
+    every = [placed(case, curves[name].series, curves[name].series.steps) for name in chosen]
+    steps = np.unique(np.concatenate(every))
+    values = np.full((len(chosen), steps.size), np.nan)
+    broken = np.zeros(values.shape, dtype=bool)
+    for number, (name, own) in enumerate(zip(chosen, every, strict=True)):
+        told = curves[name].series.values
+        at = np.searchsorted(steps, own)
+        values[number, at] = drawable(told)
+        broken[number, at] = ~np.isfinite(told)
+        if share and (spread := case.inside.layers("activation_std").get(name)) is not None:
+            gone = spread.series.steps[~np.isfinite(spread.series.values)]
+            broken[number] |= np.isin(steps, gone)
+    values[broken] = np.nan
+    if steps.size > columns:
+        steps, values, broken = _joined(steps, values, broken, columns)
+    return Grid(statistic, tuple(chosen), steps, values, broken)
+
+
+def _joined(
+    steps: FloatArray, values: FloatArray, broken: BoolArray, columns: int
+) -> tuple[FloatArray, FloatArray, BoolArray]:
+    """Neighbouring looks as one; what was broken in any of them is broken."""
+    edges = np.linspace(0, steps.size, columns + 1).astype(int)
+    made = np.full((values.shape[0], columns), np.nan)
+    gone = np.zeros(made.shape, dtype=bool)
+    for number, (begin, end) in enumerate(pairwise(edges.tolist())):
+        gone[:, number] = broken[:, begin:end].any(axis=1)
+        there = np.isfinite(values[:, begin:end]).any(axis=1) & ~gone[:, number]
+        made[there, number] = np.nanmedian(values[there, begin:end], axis=1)
+    return steps[edges[:-1]], made, gone
+
+
+def share_grids(case: Case, columns: int = 120, rows: int | None = None) -> list[tuple[str, Grid]]:
+    """Those shares that were measured, and their titles."""
+    found = ((title, grid(case, name, columns, rows, share=True)) for name, title in SHARES.items())
+    return [(title, one) for title, one in found if one is not None]
+
+
+def layer_names(layers: Sequence[str], longest: int = _NAME_LONGEST) -> list[str]:
+    """Names fit to be shown; of long ones the end, which tells layers apart."""
+    shown = [visible(name, 200) or "(no name)" for name in layers]
+    return [name if len(name) <= longest else "…" + name[1 - longest :] for name in shown]
+
+
+def labelled_places(count: int, most: int) -> IntArray:
+    """Which of so many rows get a label: evenly spaced, the first and the last among them."""
+    if count <= most:
+        return np.arange(count)
+    every = -(-(count - 1) // max(most - 1, 1))
+    places = np.arange(0, count, every)
+    if places[-1] != count - 1:
+        keep = places if count - 1 - places[-1] > every // 2 else places[:-1]
+        places = np.append(keep, count - 1)
+    return places
+
+
+def matrices(case: Case, layers: Sequence[str]) -> BoolArray:
+    """Which layers hold a matrix or more: gradients of biases and scales are of another size."""
+    shapes = {str(one.get("name", "")): one.get("shape") for one in case.inside.layer_list}
+    known = [shapes.get(name) for name in layers]
+    return np.array([not isinstance(shape, list) or len(shape) > 1 for shape in known], dtype=bool)

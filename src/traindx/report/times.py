@@ -1,0 +1,103 @@
+"""Where the time of a training goes: waiting for data, forward, backward, optimizer, other work."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from traindx.case import Case
+from traindx.report.text import lasting
+
+if TYPE_CHECKING:
+    from traindx.core import FloatArray
+
+PARTS = {
+    "data_wait_s": "waiting for data",
+    "forward_s": "forward",
+    "backward_s": "backward",
+    "optimizer_s": "optimizer",
+}
+OTHER = "other work"
+BINS_MOST = 160
+
+
+@dataclass(frozen=True, eq=False)
+class Spent:
+    """Seconds of a step by what they were spent on; `steps` are the middles of stretches of steps.
+
+    `totals` are the seconds of all steps together that were timed.
+    """
+
+    steps: FloatArray
+    parts: dict[str, FloatArray]
+    totals: dict[str, float]
+    timed: int
+
+    @property
+    def total(self) -> float:
+        return sum(self.totals.values())
+
+    def share(self, part: str) -> float:
+        return self.totals.get(part, 0.0) / self.total if self.total > 0 else 0.0
+
+
+def spent(case: Case, bins: int = BINS_MOST) -> Spent | None:
+    """The parts of the steps whose whole time is known; None when it is not."""
+    steps, seconds = _whole(case)
+    parts = {title: told for name, title in PARTS.items() if (told := _part(case, name, steps)) is not None}
+    if not steps.size or not parts:
+        return None
+    if seconds is not None:
+        parts[OTHER] = np.maximum(seconds - np.sum(list(parts.values()), axis=0), 0.0)
+    totals = {title: float(values.sum()) for title, values in parts.items()}
+    if not sum(totals.values()) > 0:
+        return None
+    edges = np.linspace(0, steps.size, min(bins, steps.size) + 1).astype(int)[:-1]
+    sizes = np.diff(np.append(edges, steps.size))
+    made = {title: np.add.reduceat(values, edges) / sizes for title, values in parts.items()}
+    return Spent(np.add.reduceat(steps, edges) / sizes, made, totals, int(steps.size))
+
+
+def _whole(case: Case) -> tuple[FloatArray, FloatArray | None]:
+    """The steps that were timed, and how long each took; a run of a single step has no such time."""
+    whole = case.curve("step_s")
+    if whole is None:
+        known = [curve.series.steps for name in PARTS if (curve := case.curve(name)) is not None]
+        return (np.unique(np.concatenate(known)) if known else np.empty(0)), None
+    good = np.isfinite(whole.series.values) & (whole.series.values >= 0)
+    steps, first = np.unique(whole.series.steps[good], return_index=True)
+    return steps, whole.series.values[good][first]
+
+
+def time_sentence(found: Spent) -> str:
+    """`waiting for data 62 %, forward 12 %, ... of 14 s in 380 steps`."""
+    told = sorted(found.totals, key=lambda part: -found.totals[part])
+    listed = [f"{part} {_percent(found.share(part))}" for part in told if found.share(part) >= 0.005]
+    each = found.total / max(found.timed, 1)
+    return f"{', '.join(listed)}; {lasts(each)} a step"
+
+
+def _percent(share: float) -> str:
+    return f"{round(100 * share)} %" if share >= 0.01 else "1 %"
+
+
+def lasts(seconds: float) -> str:
+    """A duration that may be very short."""
+    return lasting(seconds) if seconds >= 1 else f"{1000 * seconds:.3g} ms"
+
+
+def _part(case: Case, name: str, steps: FloatArray) -> FloatArray | None:
+    """Seconds at the given steps; zero where a step has none."""
+    curve = case.curve(name)
+    if curve is None:
+        return None
+    own, values = curve.series.steps, curve.series.values
+    good = np.isfinite(values) & (values >= 0)
+    own, values = own[good], values[good]
+    if not own.size:
+        return None
+    at = np.searchsorted(own, steps).clip(0, own.size - 1)
+    made: FloatArray = np.where(own[at] == steps, values[at], 0.0)
+    return made

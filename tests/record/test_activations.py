@@ -21,7 +21,7 @@ from traindx.record.pytorch.activations import ActivationProbe
 from traindx.record.pytorch.naming import Names
 from traindx.record.pytorch.slots import Slot
 
-KEYS = ["zero_share", "dead_share", "saturated_share", "mean", "std", "nonfinite"]
+KEYS = ["zero_share", "dead_share", "saturated_share", "spread", "mean", "std", "nonfinite"]
 
 
 @pytest.fixture(autouse=True)
@@ -598,3 +598,16 @@ def test_an_error_of_ours_is_told_at_collect_and_nowhere_else(monkeypatch: pytes
     assert torch.is_grad_enabled()
     with pytest.raises(ZeroDivisionError, match="ours"):
         probe.collect()
+
+
+def test_spread_tells_how_much_hangs_on_the_sample() -> None:
+    torch.manual_seed(0)
+    model = nn.Sequential()
+    model.add_module("layer", nn.Linear(4, 8))
+    model.add_module("act", nn.Tanh())
+    probe = ActivationProbe(Names())
+    free = look(probe, lambda: model(torch.randn(100, 4)))["act"]["spread"]
+    same = look(probe, lambda: model(torch.ones(100, 4)))["act"]["spread"]
+    assert free is not None
+    assert free > 0.3
+    assert same == 0

@@ -37,7 +37,7 @@ def look(
     probe.after(optimizer, closure is not None)
     found = probe.collect()
     assert found is not None
-    assert set(found) == KEYS
+    assert set(found) - {"update_lost_share"} == KEYS
     return {name: {key: column[n] for key, column in found.items()} for n, name in enumerate(probe.names)}
 
 
@@ -222,6 +222,21 @@ def test_other_numbers(dtype: torch.dtype) -> None:
     assert told["grad_norm"] == pytest.approx(norm, rel=1e-4)
     assert told["weight_norm"] == pytest.approx(size, rel=0.05)
     assert told["update_ratio"] == pytest.approx(change / size, rel=0.05)
+
+
+@pytest.mark.parametrize(("rate", "lost"), [(1e-6, 1.0), (1.0, 0.0)])
+def test_updates_that_half_precision_rounds_to_nothing(rate: float, lost: float) -> None:
+    weight = nn.Parameter(torch.ones(70, 80, dtype=torch.bfloat16))
+    weight.grad = torch.ones_like(weight)
+    (told,) = look(LayerProbe(Names()), torch.optim.SGD([weight], rate)).values()
+    assert told["update_lost_share"] == lost
+
+
+def test_full_precision_loses_no_updates() -> None:
+    weight = nn.Parameter(torch.ones(7, 8))
+    weight.grad = torch.ones_like(weight)
+    (told,) = look(LayerProbe(Names()), torch.optim.SGD([weight], 1e-12)).values()
+    assert "update_lost_share" not in told
 
 
 def test_odd_layouts_shapes_and_shared_weights() -> None:

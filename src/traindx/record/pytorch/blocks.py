@@ -21,7 +21,7 @@ from traindx.record.pytorch.slots import Slot
 Values = npt.NDArray[Any]
 Column = list[float | None]
 
-STATISTICS = ("zero_share", "dead_share", "saturated_share", "mean", "std", "nonfinite")
+STATISTICS = ("zero_share", "dead_share", "saturated_share", "spread", "mean", "std", "nonfinite")
 _DEAD_ROWS, _DEAD_SAMPLES, _DEAD_WINDOW = 256, 3, 10
 _MOST = 600
 # Elements and rows of a sample. Zeros are looked for unit by unit, of layers only moments are told.
@@ -50,7 +50,7 @@ class Block:
         self._samples = np.concatenate([self._samples, np.zeros(more, np.int32)])
 
     def measure(self, values: Values, turn: int) -> Iterable[tuple[float | None, ...]]:
-        """Zero, dead and saturated share of each slot; those not filled in this turn keep their state."""
+        """Zero, dead, saturated share and spread of each slot; one not filled in this turn keeps its state."""
         gap: Column = [None] * len(self.slots)
         filled = [slot.filled == turn for slot in self.slots]
         zero, dead, saturated = gap, gap, gap
@@ -61,7 +61,7 @@ class Block:
         if self.shape.saturates and any(filled):
             flat = (values <= self.shape.low) | (values >= self.shape.high)
             saturated = [int(np.count_nonzero(one)) / one.size for one in flat]
-        return zip(zero, dead, saturated, strict=True)
+        return zip(zero, dead, saturated, _spreads(values), strict=True)
 
     def _zeros(self, values: Values, near: float, where: Any) -> tuple[Column, Column]:
         full = ~(np.abs(values) <= near) if near else values != 0
@@ -133,7 +133,7 @@ class Heap:
         np.multiply(values, values, out=self._squares)
         sums = np.add.reduceat(values, self._starts).tolist()
         squares = np.add.reduceat(self._squares, self._starts).tolist()
-        shares: list[tuple[float | None, ...]] = [(None, None, None)] * len(self.layers)
+        shares: list[tuple[float | None, ...]] = [(None, None, None, None)] * len(self.layers)
         start = sum(self._sizes[: len(self.layers)])
         for block in self.blocks.values():
             end = start + len(block.slots) * block.rows * block.units
@@ -184,6 +184,17 @@ class Shelf:
         if key not in self._heaps:
             self._heaps[key] = Heap(device)
         return self._heaps[key]
+
+
+def _spreads(values: Values) -> Column:
+    """How far each unit varies from row to row beside how large it is: 0 says the same for every sample."""
+    apart = values - values[:, :1]
+    rows = values.shape[1]
+    shift = np.add.reduce(apart, axis=1) / rows
+    within = np.einsum("nru,nru->n", apart, apart) / rows - np.einsum("nu,nu->n", shift, shift)
+    whole = np.einsum("nru,nru->n", values, values) / rows
+    pairs = zip(within.tolist(), whole.tolist(), strict=True)
+    return [sqrt(max(part, 0.0) / all_) if 0 < all_ < inf and part < inf else None for part, all_ in pairs]
 
 
 def _moments(mean: float, square: float, values: Values) -> tuple[float, float, float]:

@@ -47,6 +47,7 @@ class Layers:
         self.nonfinite: Column = [None] * count
         self.zeros: Column = [None] * count
         self.elements = [0.0] * count
+        self.still: Column = [None] * count
 
     def add(self, look: Look, arrays: Arrays) -> dict[int, float]:
         """Take a look in, and give the square of each gradient's norm. The blocks of samples are used up."""
@@ -74,16 +75,18 @@ class Layers:
             "grad_nonfinite": self.nonfinite,
             "weight_norm": _roots(self.weight),
             "update_ratio": ratios,
-        }
+        } | ({"update_lost_share": self.still} if any(one is not None for one in self.still) else {})
 
     def _add_samples(self, look: Look, bucket: Bucket, block: npt.NDArray[Any]) -> None:
         weights = block[:GRADIENT]
         block[AFTER] -= block[BEFORE]
+        gradients = look.gradients
+        sampled = gradients.sampled.get(id(bucket)) if gradients is not None else set()
+        if bucket.coarse and look.updated:
+            self._add_still(bucket, block, sampled)
         np.multiply(weights, weights, out=weights)
         np.equal(block[GRADIENT], 0, out=block[GRADIENT], casting="unsafe")
         sums = np.add.reduceat(block, bucket.starts, axis=1).tolist()
-        gradients = look.gradients
-        sampled = gradients.sampled.get(id(bucket)) if gradients is not None else set()
         for position, layer in enumerate(bucket.layers):
             factor = bucket.factors[position]
             self.weight[layer] = (self.weight[layer] or 0.0) + factor * sums[BEFORE][position]
@@ -91,6 +94,15 @@ class Layers:
                 self.update[layer] = (self.update[layer] or 0.0) + factor * sums[AFTER][position]
             if sampled is None or position in sampled:
                 self._add_zeros(layer, factor * sums[GRADIENT][position], bucket.sizes[position])
+
+    def _add_still(self, bucket: Bucket, block: npt.NDArray[Any], sampled: set[int] | None) -> None:
+        """Of layers in half precision: how many elements with a gradient the step left as they were."""
+        moving = block[GRADIENT] != 0
+        still = moving & (block[AFTER] == 0)
+        counts = np.add.reduceat(np.stack([still, moving]), bucket.starts, axis=1, dtype=np.int64).tolist()
+        for position in bucket.coarse:
+            if counts[1][position] and (sampled is None or position in sampled):
+                self.still[bucket.layers[position]] = counts[0][position] / counts[1][position]
 
     def _add_zeros(self, layer: int, zeros: float, elements: float) -> None:
         self.zeros[layer] = (self.zeros[layer] or 0.0) + zeros

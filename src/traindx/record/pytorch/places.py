@@ -10,6 +10,7 @@ import torch
 from traindx.record.pytorch.sampling import READABLE, Spread, dense, plain, sample_of, spread
 
 _WIDE = (torch.float64, torch.complex128)
+_HALF = (torch.float16, torch.bfloat16)
 BEFORE, AFTER, GRADIENT = range(3)
 
 
@@ -30,6 +31,8 @@ class Bucket:
         self.gappy: list[int] = []
         self.sizes: list[int] = []
         self.layers: list[int] = []
+        # Positions of parameters in half precision, whose small updates may round to nothing.
+        self.coarse: list[int] = []
 
     def add(self, number: int, data: torch.Tensor, layer: int, sampled: bool) -> None:
         self.numbers.append(number)
@@ -39,6 +42,8 @@ class Bucket:
         where = spread(data.numel())
         if not dense(data):
             self.gappy.append(len(self.sampled))
+        if data.dtype in _HALF and data.dim() > 1:
+            self.coarse.append(len(self.sampled))
         self.sampled.append(number)
         self.spreads.append(where)
         self.views.append(sample_of(data, where))

@@ -50,7 +50,7 @@ class Block:
         self._samples = np.concatenate([self._samples, np.zeros(more, np.int32)])
 
     def measure(self, values: Values, turn: int) -> Iterable[tuple[float | None, ...]]:
-        """Zero, dead, saturated share and spread of each slot; one not filled in this turn keeps its state."""
+        """Zero, dead, saturated share and spread of each slot; one not filled this turn keeps its state."""
         gap: Column = [None] * len(self.slots)
         filled = [slot.filled == turn for slot in self.slots]
         zero, dead, saturated = gap, gap, gap

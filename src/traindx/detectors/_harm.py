@@ -1,0 +1,65 @@
+"""Whether a training suffers: what turns a state of its layers into trouble."""
+
+from __future__ import annotations
+
+from math import log
+
+import numpy as np
+
+from traindx.case import Case
+from traindx.detectors._learning import learns
+from traindx.inside import Fact
+
+_FEW = 10
+_NO_BETTER = 0.97
+_FAR_ABOVE = 4.0
+
+
+def suffers(case: Case) -> bool:
+    """Whether the loss, if it measures progress, did not come down or not under a constant answer."""
+    loss = case.loss
+    if loss is None or case.surrogate:
+        return False
+    if len(loss) < _FEW:
+        return loss.broken > len(loss)
+    level = trivial_loss(case)
+    return not learns(loss) or (level is not None and loss.tail >= _NO_BETTER * level)
+
+
+def starts_far_above(case: Case) -> bool:
+    """Whether the first loss is several times that of a constant answer."""
+    loss, level = case.loss, trivial_loss(case)
+    return loss is not None and len(loss) > 0 and level is not None and loss.head > _FAR_ABOVE * level
+
+
+def held_up(case: Case, *, share: float = 0.2, fallen: float = 0.1) -> bool:
+    """Whether the loss stood still for the first part of the run although it could fall later."""
+    loss = case.loss
+    if loss is None or case.surrogate or len(loss) < 5 * _FEW or not learns(loss):
+        return False
+    part = loss.y[int(0.75 * share * len(loss)) : int(1.25 * share * len(loss)) + 1]
+    return loss.head - float(np.median(part)) < fallen * (loss.head - loss.tail)
+
+
+def trivial_loss(case: Case) -> float | None:
+    """The loss of a constant answer to targets spread evenly, if the only loss function is known."""
+    called = case.inside.losses
+    if len(called) != 1 or called[0].get("reduction") != "mean":
+        return None
+    function = str(called[0].get("function", ""))
+    if function in ("cross_entropy", "nll_loss"):
+        classes = _classes(called[0])
+        return log(classes) if classes > 1 else None
+    if function.startswith("binary_cross_entropy"):
+        return log(2)
+    spread = case.curve("target/std")
+    if function == "mse_loss" and spread is not None and len(spread) > 1:
+        return float(np.median(spread.y)) ** 2 or None
+    return None
+
+
+def _classes(called: Fact) -> int:
+    sizes = str(called.get("output_shape", "")).split("x")
+    if not all(size.isdigit() for size in sizes):
+        return 0
+    return int(sizes[1]) if len(sizes) > 1 else int(sizes[0])

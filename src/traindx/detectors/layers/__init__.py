@@ -1,0 +1,1 @@
+"""Findings in the layers of a recorded training."""

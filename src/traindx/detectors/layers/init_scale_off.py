@@ -1,0 +1,92 @@
+"""Initial weights are far larger or smaller than their number of inputs asks for.
+
+The gain of a layer is the spread of its weights times the root of its inputs: about 1.4 keeps the signal
+level under ReLU (He), 1 under tanh (Glorot), 0.58 is what PyTorch starts with. Where nothing holds the
+scale, gains multiply: seen when the product over the stack, against gains of 1, leaves `low` to `high`
+and the typical gain is off by itself. With norms or skips only a typical gain above `normed` counts.
+
+It is trouble when the loss does not come down, starts far above that of a constant answer (too large), or
+stands still for long at first (too small); else a sign: Adam forgives much.
+Silent about a single odd layer (a small head), about embeddings, and about trained weights within limits.
+Known mistakes: normalisation written by hand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from traindx.case import Case
+from traindx.core import Finding, Place, Run, Skipped
+from traindx.detectors._harm import held_up, starts_far_above, suffers
+from traindx.detectors._layers import matrices, plain_stack
+from traindx.detectors._learning import learns
+from traindx.detectors._numbers import strength, text
+from traindx.units import Detector
+
+DETECTOR = Detector(title="Initial weights off scale", needs=("fact:models",), family="init")
+
+
+def detect(
+    case: Case,
+    *,
+    low: float = 1e-5,
+    high: float = 100.0,
+    gain_low: float = 0.2,
+    gain_high: float = 3.0,
+    normed: float = 5.0,
+) -> Finding | Skipped | None:
+    gains = {one.name: one.gain for one in matrices(case) if one.gain}
+    if len(gains) < 2:
+        return Skipped("the initial weights of at least 2 layers")
+    values = np.array(list(gains.values()))
+    typical, product = float(np.median(values)), float(np.exp(np.log(values).sum()))
+    plain = plain_stack(case)
+    large = typical >= (gain_high if plain else normed) and (product >= high or not plain)
+    small = plain and typical <= gain_low and product <= low
+    if not large and not small:
+        return None
+    widest = (
+        max(gains, key=lambda name: gains[name] or 0.0)
+        if large
+        else min(gains, key=lambda n: gains[n] or 0.0)
+    )
+    many = "many times" if plain else "several times"
+    harm = suffers(case) or (
+        starts_far_above(case) if large else held_up(case) or _hopeless(case, product, low)
+    )
+    return Finding(
+        text=f"Initial weights are off scale: the typical gain is {text(typical)} where about 1 keeps the "
+        f"signal level; over {len(gains)} layers it {'grows' if large else 'shrinks'} {many}.",
+        symptom=("exploding_gradients" if large else "vanishing_gradients") if harm else None,
+        severity="medium" if harm else "low",
+        step=0.0,
+        strength=strength(typical, gain_high, 6.0) if large else strength(1 / typical, 1 / gain_low, 30.0),
+        numbers={"gain": typical, "gain_product": product, "layers": len(gains)},
+        places=(Place(layer=widest),),
+    )
+
+
+def _hopeless(case: Case, product: float, low: float) -> bool:
+    """Whether hardly anything comes through at first, and the run did not fully recover from it."""
+    return product <= low * low and not learns(case.loss, share=0.5)
+
+
+def fires() -> Iterator[Run]:
+    from traindx.detectors._layers import model
+    from traindx.sketch import run
+
+    yield run({"loss": [50.0] * 30}, facts=model([[64, 64]] * 5, gain=8.0))
+    yield run({"loss": [1.6] * 30}, facts=model([[64, 64]] * 5, gain=0.01))
+    yield run({"loss": [1.6] * 30}, facts=model([[64, 64]] * 5, gain=8.0, normalisation={"LayerNorm": 4}))
+
+
+def silent() -> Iterator[Run]:
+    from traindx.detectors._layers import model
+    from traindx.sketch import run
+
+    for gain in (0.577, 1.0, 1.41):
+        yield run({"loss": [1.6] * 30}, facts=model([[64, 64]] * 20, gain=gain))
+    yield run({}, facts=model([[64, 64]] * 12, gain=0.16, normalisation={"LayerNorm": 12}))
+    yield run({}, facts=model([[64, 64]] * 3, gain=0.1))

@@ -1,0 +1,90 @@
+"""Gradients fade on their way back to the input.
+
+Compares the gradient of a typical weight in the first third of the layers with that in the last third, and
+asks whether it falls steadily with the distance from the loss. Seen when the early one is `ratio` of the late
+one or less in a chain of `layers` layers and more. It is trouble when the loss does not come down or
+stands still for a long time at first; otherwise it is worth knowing: Adam makes up for much of it.
+
+Silent when no order is in it: embeddings, LayerScale and other small gates have small gradients too. The
+first look is left out, in which zero-initialised parts let nothing through.
+Known mistakes: layers that are defined in another order than they are called in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from traindx.case import Case
+from traindx.core import Finding, Place, Run, Skipped
+from traindx.detectors._harm import held_up, suffers
+from traindx.detectors._layers import chain, ends_of, matrices, settled, slopes_down
+from traindx.detectors._numbers import strength, text, times
+from traindx.units import Detector
+
+DETECTOR = Detector(
+    title="Gradients fade towards the input", needs=("fact:models", "grad_norm/*"), family="layer_gradients"
+)
+
+
+def detect(
+    case: Case, *, ratio: float = 1e-3, layers: int = 4, looks: int = 3, order: float = 0.7
+) -> Finding | Skipped | None:
+    curves = chain(case, "grad_norm", looks=looks)
+    if len(curves) < layers:
+        return Skipped(f"{looks} looks at the gradients of at least {layers} layers in a row")
+    elements = {one.name: one.elements for one in matrices(case)}
+    sizes = {
+        name: float(np.median(settled(curve))) / elements[name] ** 0.5
+        for name, curve in curves.items()
+        if elements[name]
+    }
+    values = np.array(list(sizes.values()))
+    early, late = ends_of(values)
+    if late <= 0 or early > ratio * late or slopes_down(values) < order:
+        return None
+    if early == 0:
+        return None  # nothing at all comes through: gradients_cut
+    grave = suffers(case) or held_up(case)
+    first, last = next(iter(sizes)), list(sizes)[-1]
+    each = (late / early) ** (1.0 / max(1, len(sizes) - max(1, len(sizes) // 3)))
+    return Finding(
+        text=f"Gradients fade towards the input: a weight of the first layers gets {times(late / early)} "
+        f"less gradient than one of the last ({text(early)} against {text(late)} over {len(sizes)} layers, "
+        f"about {times(each)} less per layer).",
+        symptom="vanishing_gradients",
+        severity="medium" if grave else "low",
+        step=float(curves[first].x[0]),
+        series=curves[first].name,
+        strength=strength(late / early, 1 / ratio, 1e6),
+        numbers={"gradient_ratio": early / late, "layers": len(sizes), "per_layer": each},
+        places=(Place(layer=first), Place(layer=last)),
+    )
+
+
+def _stack(factor: float, layers: int, losses: list[float]) -> Run:
+    from traindx.detectors._layers import model
+    from traindx.sketch import run
+
+    series: dict[str, list[float]] = {"loss": losses}
+    for layer in range(layers):
+        series[f"grad_norm/{2 * layer}"] = [factor ** (layers - 1 - layer)] * 7
+    return run(series, facts=model([[32, 32]] * layers))
+
+
+def fires() -> Iterator[Run]:
+    from traindx.sketch import decay
+
+    yield _stack(0.1, 8, [1.6] * 50)
+    yield _stack(0.2, 12, list(decay(50, 2.0, 0.1)))
+
+
+def silent() -> Iterator[Run]:
+    from traindx.detectors._layers import model
+    from traindx.sketch import decay, run
+
+    yield _stack(0.7, 8, list(decay(50, 2.0, 0.1)))
+    yield _stack(0.01, 3, [1.6] * 50)
+    gates = {f"grad_norm/{2 * layer}": [1e-5 if layer % 2 else 1.0] * 7 for layer in range(8)}
+    yield run({"loss": [1.0] * 30, **gates}, facts=model([[32, 32]] * 8))

@@ -1,0 +1,65 @@
+"""Each step changes the weights by a large part of themselves.
+
+The update ratio is the size of what a step changed beside the size of the weights: about 0.001 is usual,
+0.01 is brisk. Seen when the typical layer changes by `early` of itself in one of the first looks, or by
+`lasting` in the middle one: then what was learned is overwritten each step. Large steps are the direct
+measure of a learning rate too high, whatever the optimizer.
+
+A sign: the loss tells whether it does harm. Layers that start next to 0 are left out, since they must grow.
+Silent with less than two looks.
+Known mistakes: very small models (a handful of weights) trained briskly on purpose.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from traindx.case import Case
+from traindx.core import Finding, Run, Skipped
+from traindx.detectors._numbers import percent, strength
+from traindx.detectors._updates import ratios
+from traindx.units import Detector
+
+DETECTOR = Detector(
+    title="Steps large beside the weights", needs=("fact:models", "update_ratio/*"), family="update_ratio"
+)
+
+
+def detect(
+    case: Case, *, early: float = 0.4, lasting: float = 0.1, looks: int = 2
+) -> Finding | Skipped | None:
+    steps, values = ratios(case, looks=looks)
+    if values.size < looks:
+        return Skipped(f"{looks} looks at what a step changes")
+    peak, usual = float(values[:5].max()), float(np.median(values))
+    if peak < early and usual < lasting:
+        return None
+    at = float(steps[int(values[:5].argmax())])
+    return Finding(
+        text=f"A step changes the typical layer by {percent(peak)} of its size at step {at:g} and by "
+        f"{percent(usual)} in the middle of {values.size} looks; 0.1 % is usual.",
+        step=at,
+        severity="low",
+        strength=max(strength(peak, early, 3.0), strength(usual, lasting, 0.5)),
+        numbers={"update_ratio": usual, "update_ratio_peak": peak},
+    )
+
+
+def _ratios(values: list[float], gain: float = 0.577) -> Run:
+    from traindx.detectors._layers import model
+    from traindx.sketch import run
+
+    series = {f"update_ratio/{name}": values for name in (0, 2, 4)}
+    return run({"loss": [1.6] * 30, **series}, facts=model([[32, 8], [32, 32], [4, 32]], gain=gain))
+
+
+def fires() -> Iterator[Run]:
+    yield _ratios([5.0, 0.9, 0.6, 0.5, 0.4])
+    yield _ratios([0.2] * 6)
+
+
+def silent() -> Iterator[Run]:
+    yield _ratios([0.02, 0.01, 0.008, 0.005])
+    yield _ratios([9.0, 0.5, 0.1, 0.05, 0.02], gain=0.001)

@@ -53,9 +53,8 @@ def detect(
         else min(gains, key=lambda n: gains[n] or 0.0)
     )
     many = "many times" if plain else "several times"
-    harm = suffers(case) or (
-        starts_far_above(case) if large else held_up(case) or _hopeless(case, product, low)
-    )
+    lasting = starts_far_above(case) if large else held_up(case) or _hopeless(case, product, low)
+    harm = suffers(case) or lasting
     return Finding(
         text=f"Initial weights are off scale: the typical gain is {text(typical)} where about 1 keeps the "
         f"signal level; over {len(gains)} layers it {'grows' if large else 'shrinks'} {many}.",

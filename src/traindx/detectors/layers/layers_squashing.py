@@ -43,7 +43,6 @@ def _squashed(count: int, **more: Any) -> Run:
     from traindx.sketch import run
 
     series: dict[str, list[float]] = {}
-    keys = ("saturated_share", "spread", "std")
     for at in range(count):
         series |= {
             f"activation_{key}/{2 * at + 1}": [0.1] * 5 for key in ("saturated_share", "spread", "std")

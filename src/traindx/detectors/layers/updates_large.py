@@ -5,7 +5,8 @@ The update ratio is the size of what a step changed beside the size of the weigh
 `lasting` in the middle one: then what was learned is overwritten each step. Large steps are the direct
 measure of a learning rate too high, whatever the optimizer.
 
-A sign: the loss tells whether it does harm. Layers that start next to 0 are left out, since they must grow.
+It is trouble when the loss does not come down, else a sign. Layers that start next to 0 are left out: they
+must grow.
 Silent with less than two looks.
 Known mistakes: very small models (a handful of weights) trained briskly on purpose.
 """
@@ -18,6 +19,7 @@ import numpy as np
 
 from traindx.case import Case
 from traindx.core import Finding, Run, Skipped
+from traindx.detectors._harm import suffers
 from traindx.detectors._numbers import percent, strength
 from traindx.detectors._updates import ratios
 from traindx.units import Detector
@@ -36,12 +38,14 @@ def detect(
     peak, usual = float(values[:5].max()), float(np.median(values))
     if peak < early and usual < lasting:
         return None
+    lost = suffers(case)
     at = float(steps[int(values[:5].argmax())])
     return Finding(
         text=f"A step changes the typical layer by {percent(peak)} of its size at step {at:g} and by "
         f"{percent(usual)} in the middle of {values.size} looks; 0.1 % is usual.",
+        symptom="not_learning" if lost else None,
+        severity="medium" if lost else "low",
         step=at,
-        severity="low",
         strength=max(strength(peak, early, 3.0), strength(usual, lasting, 0.5)),
         numbers={"update_ratio": usual, "update_ratio_peak": peak},
     )

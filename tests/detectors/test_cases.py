@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from traindx.case import Case
 from traindx.core import SEVERITIES, Event, Finding, Run, Skipped
 from traindx.names import SETTINGS
+from traindx.script import Script
 from traindx.sketch import run
 from traindx.units import Detector, detectors
 
@@ -37,9 +38,9 @@ def _module(unit: Detector) -> ModuleType:
     return importlib.import_module(unit.module)
 
 
-def _look(unit: Detector, seen: Run) -> Finding | Skipped | None:
+def _look(unit: Detector, seen: Run | Script) -> Finding | Skipped | None:
     """What the detector answers, as the engine asks it: any warning is an error."""
-    case = Case(seen)
+    case = Case(run({}), seen) if isinstance(seen, Script) else Case(seen)
     if any(not case.has(need) for need in unit.needs):
         return Skipped("a need")
     with warnings.catch_warnings(), np.errstate(all="ignore"):

@@ -10,8 +10,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from traindx.core import Run, Unreadable
+
+if TYPE_CHECKING:
+    from traindx.script.trace import Trace
+    from traindx.script.training import Training
 
 _LARGEST = 2_000_000
 _MODULES_MOST = 40
@@ -29,6 +34,11 @@ class Source:
     def lines(self) -> list[str]:
         return self.text.splitlines()
 
+    @cached_property
+    def parents(self) -> dict[ast.AST, ast.AST]:
+        """What each piece of syntax stands in."""
+        return {child: node for node in ast.walk(self.tree) for child in ast.iter_child_nodes(node)}
+
 
 @dataclass(frozen=True)
 class Script:
@@ -39,6 +49,20 @@ class Script:
     @property
     def main(self) -> Source:
         return self.sources[0]
+
+    @cached_property
+    def trace(self) -> Trace:
+        """What the script would do, call by call."""
+        from traindx.script.follow import follow
+
+        return follow(self)
+
+    @cached_property
+    def training(self) -> Training:
+        """Its training loops."""
+        from traindx.script.training import Training
+
+        return Training(self, self.trace)
 
 
 def read_script(path: str | os.PathLike[str]) -> Script:

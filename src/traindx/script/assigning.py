@@ -1,0 +1,56 @@
+"""Assignments: names, attributes, items, and several at once."""
+
+from __future__ import annotations
+
+import ast
+
+from traindx.script.attributes import item
+from traindx.script.machine import Machine
+from traindx.script.scopes import Scope
+from traindx.script.values import Const, Instance, Items, Made, Spot, Table, Value
+
+
+def assign(
+    machine: Machine, scope: Scope, target: ast.expr, value: Value, *, spot: Spot | None = None
+) -> None:
+    """Give a target its value; `spot` is the statement."""
+    from traindx.script.expressions import evaluate
+
+    spot = spot or Spot(scope.source, target)
+    if isinstance(target, ast.Name):
+        before = scope.find(target.id)
+        scope.bind(target.id, value)
+        machine.binding(target.id, value, spot, before=before)
+    elif isinstance(target, ast.Attribute):
+        owner = evaluate(machine, scope, target.value)
+        if isinstance(owner, Instance):
+            machine.set_attribute(owner, target.attr, value)
+        elif isinstance(owner, Table):
+            owner.items[target.attr] = value
+        machine.binding(target.attr, value, spot, owner=owner)
+    elif isinstance(target, ast.Subscript):
+        owner, key = evaluate(machine, scope, target.value), evaluate(machine, scope, target.slice)
+        if isinstance(owner, Table) and isinstance(key, Const):
+            owner.items[key.value] = value
+        name = str(key.value) if isinstance(key, Const) else "[]"
+        machine.binding(name, value, spot, owner=owner)
+    elif isinstance(target, ast.Tuple | ast.List):
+        for one, part in zip(target.elts, parts(value, target.elts, spot), strict=True):
+            inner = one.value if isinstance(one, ast.Starred) else one
+            assign(machine, scope, inner, part, spot=spot)
+
+
+def parts(value: Value, targets: list[ast.expr], spot: Spot) -> list[Value]:
+    """A value taken apart into as many pieces as there are targets."""
+    star = next((at for at, one in enumerate(targets) if isinstance(one, ast.Starred)), None)
+    if isinstance(value, Items) and not value.open:
+        if star is None and len(value.items) == len(targets):
+            return list(value.items)
+        if star is not None and len(value.items) >= len(targets) - 1:
+            rest = len(targets) - 1 - star
+            middle = value.items[star : len(value.items) - rest]
+            ends = value.items[len(value.items) - rest :] if rest else []
+            return [*value.items[:star], Items(spot, middle), *ends]
+    if star is not None:
+        return [Made(spot, "item", "[]", value) for _ in targets]
+    return [item(value, Const(spot, at), spot) for at in range(len(targets))]

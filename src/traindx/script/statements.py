@@ -1,0 +1,368 @@
+"""Statements: what they bind, and whether the block goes on after them."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Sequence
+
+from traindx.script.assigning import assign
+from traindx.script.attributes import attribute, canonical, element
+from traindx.script.calling import none
+from traindx.script.expressions import evaluate
+from traindx.script.machine import Machine
+from traindx.script.scopes import Scope, module_of
+from traindx.script.trace import Arm, Loop
+from traindx.script.values import (
+    Class,
+    Const,
+    Function,
+    Items,
+    Made,
+    Module,
+    Named,
+    Spot,
+    Unknown,
+    Value,
+    either,
+)
+
+End = str  # "" when the block goes on, else "return", "continue", "break" or "raise"
+
+
+def run_block(machine: Machine, scope: Scope, body: Sequence[ast.stmt]) -> End:
+    """Follow statements; what follows a conditional `continue` or `return` stands on the other arm."""
+    length = len(machine.arms)
+    try:
+        for statement in body:
+            end = run_statement(machine, scope, statement)
+            if end:
+                return end
+        return ""
+    finally:
+        del machine.arms[length:]
+
+
+def run_body(machine: Machine, scope: Scope, node: ast.AST) -> Value:
+    """Follow a function's body and give what it returns."""
+    if isinstance(node, ast.Lambda):
+        return evaluate(machine, scope, node.body)
+    body = getattr(node, "body", [])
+    machine.returns.append([])
+    machine.yields.append([])
+    try:
+        ended = run_block(machine, scope, body)
+    finally:
+        returned, yielded = machine.returns.pop(), machine.yields.pop()
+    spot = Spot(scope.source, node)
+    if yielded:
+        return Items(spot, yielded, "comprehension", open=True)
+    if not returned:
+        return none(spot)
+    return either(spot, returned if ended else [v for v in returned if not _is_none(v)] or returned)
+
+
+def _is_none(value: Value) -> bool:
+    return isinstance(value, Const) and value.value is None
+
+
+def run_statement(machine: Machine, scope: Scope, node: ast.stmt) -> End:
+    machine.spend()
+    handler = _HANDLERS.get(type(node))
+    return handler(machine, scope, node) if handler is not None else ""
+
+
+def _expression(machine: Machine, scope: Scope, node: ast.Expr) -> End:
+    evaluate(machine, scope, node.value)
+    return ""
+
+
+def _assign(machine: Machine, scope: Scope, node: ast.Assign) -> End:
+    value = evaluate(machine, scope, node.value)
+    for target in node.targets:
+        assign(machine, scope, target, value, spot=Spot(scope.source, node))
+    return ""
+
+
+def _annotated(machine: Machine, scope: Scope, node: ast.AnnAssign) -> End:
+    if node.value is not None:
+        assign(
+            machine, scope, node.target, evaluate(machine, scope, node.value), spot=Spot(scope.source, node)
+        )
+    return ""
+
+
+def _augmented(machine: Machine, scope: Scope, node: ast.AugAssign) -> End:
+    read = ast.copy_location(ast.BinOp(_loaded(node.target), node.op, node.value), node)
+    before = evaluate(machine, scope, _loaded(node.target))
+    value = evaluate(machine, scope, read)
+    spot = Spot(scope.source, node)
+    if isinstance(node.target, ast.Name):
+        scope.bind(node.target.id, value)
+        name, owner = node.target.id, None
+    else:
+        name = node.target.attr if isinstance(node.target, ast.Attribute) else "[]"
+        owner = evaluate(machine, scope, node.target.value)
+        length = len(machine.trace.bindings)
+        assign(machine, scope, node.target, value, spot=spot)
+        del machine.trace.bindings[length:]
+    machine.binding(name, value, spot, added=True, owner=owner, before=before)
+    return ""
+
+
+def _loaded(target: ast.expr) -> ast.expr:
+    """A target as an expression that is read."""
+    if isinstance(target, ast.Name):
+        return ast.copy_location(ast.Name(target.id, ast.Load()), target)
+    if isinstance(target, ast.Attribute):
+        return ast.copy_location(ast.Attribute(target.value, target.attr, ast.Load()), target)
+    if isinstance(target, ast.Subscript):
+        return ast.copy_location(ast.Subscript(target.value, target.slice, ast.Load()), target)
+    return target
+
+
+def _return(machine: Machine, scope: Scope, node: ast.Return) -> End:
+    spot = Spot(scope.source, node)
+    value = evaluate(machine, scope, node.value) if node.value is not None else none(spot)
+    if machine.returns:
+        machine.returns[-1].append(value)
+    return "return"
+
+
+def _branch(machine: Machine, scope: Scope, node: ast.If) -> End:
+    if _is_main_guard(node.test):
+        return run_block(machine, scope, node.body)
+    evaluate(machine, scope, node.test)
+    return _ways(machine, scope, node, [node.body, node.orelse])
+
+
+def _ways(machine: Machine, scope: Scope, node: ast.stmt, bodies: Sequence[Sequence[ast.stmt]]) -> End:
+    """Follow each way from the same start; afterwards a name is what the ways that go on give it."""
+    before = dict(scope.names)
+    results: list[tuple[End, dict[str, Value]]] = []
+    for way, body in enumerate(bodies):
+        scope.names.clear()
+        scope.names.update(before)
+        with machine.on_arm(node, way):
+            end = run_block(machine, scope, body)
+        results.append((end, dict(scope.names)))
+    going = [names for end, names in results if not end]
+    joined = going or [names for _, names in results]
+    scope.names.clear()
+    scope.names.update(_joined(joined))
+    if not going:
+        return results[0][0] if all(end == results[0][0] for end, _ in results) else "return"
+    if len(going) == 1 and len(results) == 2:
+        left = next(way for way, (end, _) in enumerate(results) if end)
+        if results[left][0] in ("continue", "return"):
+            machine.arms.append(Arm(node, 1 - left))
+    return ""
+
+
+def _joined(ways: Sequence[dict[str, Value]]) -> dict[str, Value]:
+    names = dict.fromkeys(name for way in ways for name in way)
+    joined = {}
+    for name in names:
+        values = [way[name] for way in ways if name in way]
+        same = all(value is values[0] for value in values)
+        joined[name] = values[0] if same else either(values[0].spot, values)
+    return joined
+
+
+def _is_main_guard(test: ast.expr) -> bool:
+    return isinstance(test, ast.Compare) and any(
+        isinstance(inner, ast.Name) and inner.id == "__name__" for inner in ast.walk(test)
+    )
+
+
+def _loop(machine: Machine, scope: Scope, node: ast.For | ast.AsyncFor | ast.While) -> End:
+    spot = Spot(scope.source, node)
+    over: Value | None = None
+    if not isinstance(node, ast.While):
+        over = evaluate(machine, scope, node.iter)
+    loop = Loop(spot, over, machine.clock())
+    before = dict(scope.names)
+    with machine.inside(loop):
+        if isinstance(node, ast.While):
+            evaluate(machine, scope, node.test)
+        elif over is not None:
+            assign(machine, scope, node.target, element(over, Spot(scope.source, node.iter)))
+        end = run_block(machine, scope, node.body)
+    after = dict(scope.names)
+    scope.names.clear()
+    scope.names.update(_joined([before, after]))
+    run_block(machine, scope, node.orelse)
+    forever = isinstance(node, ast.While) and isinstance(node.test, ast.Constant) and not _breaks(node)
+    return end if forever and end == "return" else ""
+
+
+def _breaks(node: ast.While) -> bool:
+    return any(isinstance(inner, ast.Break) for inner in ast.walk(node))
+
+
+def _with(machine: Machine, scope: Scope, node: ast.With | ast.AsyncWith) -> End:
+    names = []
+    for one in node.items:
+        value = evaluate(machine, scope, one.context_expr)
+        names.append(_context_name(value))
+        if one.optional_vars is not None:
+            assign(machine, scope, one.optional_vars, value)
+    with machine.under(names):
+        return run_block(machine, scope, node.body)
+
+
+def _context_name(value: Value) -> str:
+    if isinstance(value, Made) and value.name.endswith("set_grad_enabled"):
+        first = value.argument(0, "mode")
+        return f"torch.set_grad_enabled({first.value if isinstance(first, Const) else '?'!s})"
+    if isinstance(value, Named | Made):
+        return value.name
+    return "?"
+
+
+def _try(machine: Machine, scope: Scope, node: ast.Try) -> End:
+    end = run_block(machine, scope, [*node.body, *node.orelse])
+    after = [dict(scope.names)] if not end else []
+    for way, handler in enumerate(node.handlers):
+        with machine.on_arm(node, way + 1):
+            if handler.name:
+                scope.bind(handler.name, Unknown(Spot(scope.source, handler), handler.name))
+            other = run_block(machine, scope, handler.body)
+        if not other:
+            after.append(dict(scope.names))
+    if after:
+        scope.names.update(_joined(after))
+    return run_block(machine, scope, node.finalbody) or ("" if after else end)
+
+
+def _match(machine: Machine, scope: Scope, node: ast.Match) -> End:
+    evaluate(machine, scope, node.subject)
+    return _ways(machine, scope, node, [*(case.body for case in node.cases), []])
+
+
+def _function(machine: Machine, scope: Scope, node: ast.FunctionDef | ast.AsyncFunctionDef) -> End:
+    home = scope.home if scope.this is None else None
+    made = Function(Spot(scope.source, node), node, _not_class(scope), None, home)
+    scope.bind(node.name, made)
+    machine.trace.spots[node] = scope.source
+    for decorator in node.decorator_list:
+        evaluate(machine, scope, decorator)
+    return ""
+
+
+def _not_class(scope: Scope) -> Scope:
+    """The block whose names a function sees: those of a class body it does not."""
+    at = scope
+    while at.home is not None and at.this is None and at.outer is not None:
+        at = at.outer
+    return at
+
+
+def _class(machine: Machine, scope: Scope, node: ast.ClassDef) -> End:
+    spot = Spot(scope.source, node)
+    bases = [evaluate(machine, scope, base) for base in node.bases]
+    inner = Scope(scope.source, scope)
+    made = Class(spot, node, inner, bases, inner.names)
+    inner.home = made
+    scope.bind(node.name, made)
+    machine.trace.classes.append(made)
+    run_block(machine, inner, node.body)
+    return ""
+
+
+def _import(machine: Machine, scope: Scope, node: ast.Import) -> End:
+    for alias in node.names:
+        found = module_of(machine.script, scope.source, alias.name, 0)
+        spot = Spot(scope.source, node)
+        first = alias.name.split(".")[0]
+        if found is not None and (alias.asname or "." not in alias.name):
+            scope.bind(alias.asname or first, Module(spot, module_scope(machine, found)))
+        elif alias.asname:
+            scope.bind(alias.asname, Named(spot, canonical(alias.name)))
+        else:
+            scope.bind(first, Named(spot, first))
+    return ""
+
+
+def _import_from(machine: Machine, scope: Scope, node: ast.ImportFrom) -> End:
+    spot = Spot(scope.source, node)
+    base = node.module or ""
+    home = module_of(machine.script, scope.source, base, node.level) if base or node.level else None
+    for alias in node.names:
+        inner = module_of(machine.script, scope.source, f"{base}.{alias.name}".lstrip("."), node.level)
+        value: Value
+        if home is not None and alias.name == "*":
+            scope.names.update(module_scope(machine, home).names)
+            continue
+        if inner is not None:
+            value = Module(spot, module_scope(machine, inner))
+        elif home is not None:
+            value = attribute(machine, Module(spot, module_scope(machine, home)), alias.name, spot)
+        else:
+            value = Named(spot, canonical(f"{base}.{alias.name}" if base else alias.name))
+        scope.bind(alias.asname or alias.name, value)
+    return ""
+
+
+def module_scope(machine: Machine, source: object) -> Scope:
+    """A file of the script, followed when it is first imported."""
+    from traindx.script.source import Source
+
+    assert isinstance(source, Source)
+    if source.path not in machine.modules:
+        scope = Scope(source)
+        machine.modules[source.path] = scope
+        kept = (machine.loops, machine.arms, machine.contexts, machine.functions)
+        machine.loops, machine.arms, machine.contexts, machine.functions = [], [], [], []
+        try:
+            run_block(machine, scope, source.tree.body)
+        finally:
+            machine.loops, machine.arms, machine.contexts, machine.functions = kept
+    return machine.modules[source.path]
+
+
+def _outside(_machine: Machine, scope: Scope, node: ast.Global | ast.Nonlocal) -> End:
+    scope.outside.update(node.names)
+    return ""
+
+
+def _leave(_machine: Machine, _scope: Scope, node: ast.stmt) -> End:
+    return type(node).__name__.lower()
+
+
+def _raise(machine: Machine, scope: Scope, node: ast.Raise) -> End:
+    if node.exc is not None:
+        evaluate(machine, scope, node.exc)
+    return "raise"
+
+
+def _assert(machine: Machine, scope: Scope, node: ast.Assert) -> End:
+    evaluate(machine, scope, node.test)
+    return ""
+
+
+_HANDLERS: dict[type[ast.stmt], Callable[..., End]] = {
+    ast.Expr: _expression,
+    ast.Assign: _assign,
+    ast.AnnAssign: _annotated,
+    ast.AugAssign: _augmented,
+    ast.Return: _return,
+    ast.If: _branch,
+    ast.For: _loop,
+    ast.AsyncFor: _loop,
+    ast.While: _loop,
+    ast.With: _with,
+    ast.AsyncWith: _with,
+    ast.Try: _try,
+    ast.Match: _match,
+    ast.FunctionDef: _function,
+    ast.AsyncFunctionDef: _function,
+    ast.ClassDef: _class,
+    ast.Import: _import,
+    ast.ImportFrom: _import_from,
+    ast.Global: _outside,
+    ast.Nonlocal: _outside,
+    ast.Continue: _leave,
+    ast.Break: _leave,
+    ast.Raise: _raise,
+    ast.Assert: _assert,
+}

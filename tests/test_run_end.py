@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -124,6 +125,20 @@ def test_attendant_sleeps_beside_the_program(tmp_path: Path) -> None:
     assert result.out.endswith("asleep\nno child nice 0\n")
 
 
+def test_report_outlives_a_launcher_that_ends_its_ranks(tmp_path: Path) -> None:
+    program = (
+        "import os, signal\n"
+        "from traindx.cli import _attend\n"
+        "_attend._ignore_signals()\n"
+        "_attend._heed_keys()\n"
+        "for name in ('SIGTERM', 'SIGHUP', 'SIGINT'):\n"
+        "    print(name, flush=True)\n"
+        "    os.kill(os.getpid(), getattr(signal, name))\n"
+    )
+    result = call([sys.executable, "-c", program], tmp_path)
+    assert (result.out.split(), result.code) == (["SIGTERM", "SIGHUP", "SIGINT"], -2)
+
+
 def test_program_outlives_its_attendant(tmp_path: Path) -> None:
     result = run(tmp_path, "without_attendant")
     assert result.code == 0
@@ -170,6 +185,20 @@ def test_killed_before_the_first_step(tmp_path: Path) -> None:
     assert "nothing to diagnose" in result.err
     told = call([sys.executable, "-m", "traindx", "diagnose", recording(tmp_path)], tmp_path)
     assert "no optimizer step was recorded" in told.err
+
+
+def test_an_end_that_could_not_be_recorded_is_told(tmp_path: Path) -> None:
+    (tmp_path / "short.py").write_text(
+        "import resource\n"
+        "print('step 1 loss 2', flush=True)\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (200, 200))\n"
+        "for step in range(2, 50):\n"
+        "    print('step', step, 'loss', 1 / step, flush=True)\n"
+    )
+    result = recorded(tmp_path, "short.py")
+    assert result.code == 0
+    assert result.out.count("loss") == 49
+    assert re.search(r"traindx: the end of the training could not be recorded \(\d+ lines: ", result.err)
 
 
 def test_place_that_cannot_be_written(tmp_path: Path) -> None:

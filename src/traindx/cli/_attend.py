@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 _BEAT = 0.5
 _DOZE = 5.0
 _IGNORED = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT")
+_TYPED = ("SIGINT", "SIGQUIT")
 
 
 def main() -> None:
@@ -31,12 +32,12 @@ def main() -> None:
     orders = Orders(**json.loads(sys.argv[1]))
     code = 2
     try:
-        _heed_signals(False)
+        _ignore_signals()
         live = _live(orders)
         ended = _wait(orders, live)
         if live is not None:
             live.close()
-        _heed_signals(True)
+        _heed_keys()
         from traindx.cli._told import tell
 
         code = tell(orders, ended)
@@ -50,15 +51,23 @@ def main() -> None:
         os._exit(code)
 
 
-def _heed_signals(signals: bool) -> None:
-    """A signal to all processes of the terminal is for the training; afterwards it is for us, too."""
+def _ignore_signals() -> None:
+    """A signal to all processes of the terminal is for the training."""
     numbers = {getattr(signal, name) for name in _IGNORED if hasattr(signal, name)}
     for number in numbers:
-        signal.signal(number, signal.SIG_DFL if signals else signal.SIG_IGN)
+        signal.signal(number, signal.SIG_IGN)
     if hasattr(signal, "SIGTTOU"):  # some terminals stop whoever writes from the background
         signal.signal(signal.SIGTTOU, signal.SIG_IGN)
     if hasattr(signal, "pthread_sigmask"):
         signal.pthread_sigmask(signal.SIG_UNBLOCK, numbers)
+
+
+def _heed_keys() -> None:
+    """Whoever waits for the report may cut it short. A launcher that ends all ranks, one of which died,
+    or a terminal that closes is no reason not to tell."""
+    for name in _TYPED:
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), signal.SIG_DFL)
 
 
 def _live(orders: Orders) -> Live | None:

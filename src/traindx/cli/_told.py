@@ -36,6 +36,8 @@ def tell(orders: Orders, ended: Mapping[str, object] | None) -> int:
         say.line(_ending(ended))
         if ended is not None and not ended.get("torch") and not _trained(orders):
             say.line("torch was never imported: only the printed output was recorded")
+        if ended is not None and ended.get("lost"):
+            say.line(f"the end of the training could not be recorded ({visible(str(ended['lost']), 200)})")
         reading, diagnoses = _diagnosed(orders.folder)
         if not diagnoses:
             say.line("nothing to diagnose: neither a training step nor numbers in what was printed")

@@ -181,7 +181,9 @@ class Observed:
             for stream in (sys.stdout, sys.stderr):
                 if stream is not None:
                     stream.flush()
-        said = {"how": self.how[0], "text": self.how[1], "torch": "torch" in sys.modules}
+        journal = self.recorder.journal
+        lost = f"{journal.dropped} lines: {journal.error}" if journal.dropped else ""
+        said = {"how": self.how[0], "text": self.how[1], "torch": "torch" in sys.modules, "lost": lost}
         code = self._attendant.end(said)
         self.result = 2 if code is None else code
 

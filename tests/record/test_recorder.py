@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +52,28 @@ def test_rows_of_a_flush_are_one_line(recorder: Recorder) -> None:
     assert lr == 0.1
     assert loss[:2] == [1.0, 0.5]
     assert math.isnan(loss[2])
+
+
+def test_rows_are_not_overtaken_by_another_thread(
+    recorder: Recorder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    append = recorder.journal.append
+    others: list[threading.Thread] = []
+
+    def slow(lines: bytes) -> bool:
+        if not others:
+            push(recorder, lr=0.2, loss=2.0)
+            others.append(threading.Thread(target=recorder.flush))
+            others[0].start()
+            others[0].join(0.2)
+        return append(lines)
+
+    monkeypatch.setattr(recorder.journal, "append", slow)
+    push(recorder, lr=0.1, loss=1.0)
+    recorder.flush()
+    others[0].join()
+    found = rows(recorder.folder)
+    assert (found["step"], found["lr"], found["loss"]) == ([1, 2], [0.1, 0.2], [1.0, 2.0])
 
 
 def test_a_missing_value_is_a_gap(recorder: Recorder) -> None:

@@ -217,25 +217,30 @@ class Recorder:
         try:
             for settle in self.before_flush:
                 settle(self._rows)
+            # To the end: rows that a thread which prints overtakes would be read by the wrong columns.
             with self._lock:
-                waiting, self._lines = self._lines, []
-                rows, self._rows = self._rows, []
-            lines = self._rows_told(rows) if rows else []
-            lines += [line if isinstance(line, str) else self._told(line) for line in waiting]
-            lines = [line for line in lines if line]
-            if lines:
-                dropped = self.journal.dropped
-                kept = self.journal.append(("\n".join(lines) + "\n").encode("utf-8", "replace"))
-                if not kept:
-                    self._columns = ()
-                    self._names.clear()
-                elif dropped:
-                    self.journal.dropped = 0
-                    self.fact("dropped", int(str(self._facts.get("dropped", 0))) + dropped)
-                    self.event("recording_gap", f"{dropped} lines could not be written: {self.journal.error}")
-            self._write_facts()
+                self._append_all()
+                self._write_facts()
         except Exception as error:
             self.failed("recording", error)
+
+    def _append_all(self) -> None:
+        waiting, self._lines = self._lines, []
+        rows, self._rows = self._rows, []
+        lines = self._rows_told(rows) if rows else []
+        lines += [line if isinstance(line, str) else self._told(line) for line in waiting]
+        lines = [line for line in lines if line]
+        if not lines:
+            return
+        dropped = self.journal.dropped
+        kept = self.journal.append(("\n".join(lines) + "\n").encode("utf-8", "replace"))
+        if not kept:
+            self._columns = ()
+            self._names.clear()
+        elif dropped:
+            self.journal.dropped = 0
+            self.fact("dropped", int(str(self._facts.get("dropped", 0))) + dropped)
+            self.event("recording_gap", f"{dropped} lines could not be written: {self.journal.error}")
 
     def _rows_told(self, rows: list[dict[str, object]]) -> list[str]:
         """One line, and before it the names of its columns when they are not those of the line before."""

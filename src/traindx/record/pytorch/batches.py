@@ -129,6 +129,7 @@ class Batches:
 
     def __init__(self) -> None:
         self._steps: dict[int, int] = {}
+        self.last_print = 0
         self._taken = 0
         self._again = 0
         self._distance: int | None = None
@@ -140,7 +141,7 @@ class Batches:
         if data is None:
             return {}
         sample = _sample(data)
-        key = _print(data, sample)
+        key = self.last_print = _print(data, sample)
         self._taken += 1
         if key in self._steps:
             self._again += 1

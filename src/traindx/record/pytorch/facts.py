@@ -11,6 +11,7 @@ from traindx.record.pytorch import summary
 from traindx.record.pytorch.batches import describe_shapes
 from traindx.record.pytorch.losses import reduction
 from traindx.record.pytorch.optimizing import Known
+from traindx.record.pytorch.reach import reach_facts
 from traindx.record.pytorch.skips import depth, residuals
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ class Facts:
         if len(self._optimizers) >= _MOST:
             return
         recorder, names, everyone = self.recorder, self.watching.names, self.watching.optimizers()
+        self.watching.guard("restoring", self.watching.restoring.first_step, optimizer)
         names.refresh(everyone)
         models = [summary.model_facts(root, names) for root in names.roots[:8]]
         mine = summary.optimizer_facts(optimizer, everyone, names.roots, names) | {"name": known.name}
@@ -45,7 +47,7 @@ class Facts:
             recorder.fact("libraries", summary.library_facts())
             recorder.fact("seed", summary.seed_facts())
             self._world()
-            self._graph()
+            self._graph(optimizer)
             self._shards(optimizer)
             self._scheduler_order()
         self._optimizers.append(mine)
@@ -75,11 +77,15 @@ class Facts:
             why = "parameters are sharded: norms the script does not compute itself are of each rank's part"
             self.recorder.unseen("norms over all ranks", why)
 
-    def _graph(self) -> None:
+    def _graph(self, optimizer: torch.optim.Optimizer) -> None:
         """What only the graph of a loss shows of a model: how deep it is, what goes around its layers."""
         grad_fn = self.watching.steps.grad_fn
         if grad_fn is not None:
             self.recorder.fact("graph", {"depth": depth(grad_fn), "residuals": residuals(grad_fn)})
+            if len(self.watching.optimizers()) == 1:
+                reach = reach_facts(grad_fn, self.watching.parameters(optimizer), self.watching.names)
+                if reach is not None:
+                    self.recorder.fact("reach", reach)
 
     def _world(self) -> None:
         distributed = torch.distributed
@@ -137,6 +143,7 @@ class Facts:
                 "training by torch.func calls neither backward nor an optimizer; only its output was kept",
             )
         self._tell_schedulers()
+        watching.steps.accumulation.tell()
         classes = watching.looks.batches.classes()
         if classes:
             recorder.fact("classes", classes)

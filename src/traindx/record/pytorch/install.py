@@ -8,6 +8,7 @@ from traindx.record.pytorch.compiled import watch_compiled
 from traindx.record.pytorch.loading import watch_loading
 from traindx.record.pytorch.losses import watch_losses
 from traindx.record.pytorch.optimizers import watch_optimizers
+from traindx.record.pytorch.restoring import watch_restoring
 from traindx.record.pytorch.scaling import watch_scaling
 from traindx.record.pytorch.watching import Watching
 from traindx.record.recorder import Recorder
@@ -18,6 +19,7 @@ _WATCHERS = (
     watch_losses,
     watch_clipping,
     watch_scaling,
+    watch_restoring,
     watch_loading,
     watch_compiled,
 )

@@ -33,6 +33,7 @@ class LayerProbe:
         self._looks: dict[int, Look] = {}
         self._silent: dict[str, int] = {}
         self._reached: set[str] = set()
+        self._zero: set[str] = set()
 
     def before(self, optimizer: torch.optim.Optimizer, gradients: bool, scale: Scale = None) -> None:
         """Right before the update: a sample of the weights, and the gradients unless they come later."""
@@ -91,6 +92,14 @@ class LayerProbe:
                     found[name if layer in trained else self.names[layer]] = None
         return list(found)
 
+    def reached(self) -> int:
+        """Parameters that a gradient was seen in."""
+        return len(self._reached)
+
+    def cut_off(self) -> list[str]:
+        """Parameters whose gradient was None in every sample: nothing links them to the loss."""
+        return [name for name in self._silent if name not in self._zero]
+
     def _plan(self, optimizer: torch.optim.Optimizer, parameters: list[torch.Tensor]) -> Plan:
         key = id(optimizer)
         found = self._plans.get(key)
@@ -119,6 +128,8 @@ class LayerProbe:
             name = plan.names[number]
             if number in gradients.none or squares.get(number) == 0:
                 waiting.append(number)
+                if number not in gradients.none:
+                    self._zero.add(name)
                 self._silent[name] = self._silent.get(name, 0) + 1
             else:
                 self._reached.add(name)

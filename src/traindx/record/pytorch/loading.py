@@ -26,6 +26,7 @@ def watch_loading(watching: Watching) -> None:
             watching.batch = None
             try:
                 watching.batch = original(self)
+                steps.accumulation.fetched += 1
                 return watching.batch
             except StopIteration:
                 watching.guard("loading", watching.recorder.tick)
@@ -41,6 +42,8 @@ def watch_loading(watching: Watching) -> None:
             iterator = original(self)
             if watching.active:
                 watching.guard("facts", watching.facts.loader, self)
+                if not torch.is_grad_enabled():
+                    watching.guard("modes", watching.modes.evaluates)
                 if watching.mine():
                     steps.waited(began, perf_counter(), training=torch.is_grad_enabled())
             return iterator

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 # These are looked at whatever they cost: what happens first tells most.
 _EARLY = frozenset({1, 2, 4, 8, 16, 32, 64})
 _STEPS_WITHOUT_GRADIENT = 3
+# A number of a recording is exact up to here.
+_PRINTS = 2**48
 
 
 class Looks:
@@ -107,6 +109,8 @@ class Looks:
             groups["activation"] = dict(found)
         if probe.root_input is not None:
             groups["input"] = dict(self.batches.input(probe.root_input, self.recorder.step))
+            if self.watching.facts.world > 1:
+                groups["input"]["fingerprint"] = self.batches.last_print % _PRINTS
         self.watching.modes.seen(probe.eval_modules, probe.autocast)
 
     def _tell_untrained(self) -> None:
@@ -119,5 +123,9 @@ class Looks:
             self.recorder.event(
                 "no_gradient",
                 f"no gradient reached {shown} in {self._taken} samples",
-                {"layers": names[:100]},
+                {
+                    "layers": names[:100],
+                    "cut_off": self.layers.cut_off()[:200],
+                    "reached": self.layers.reached(),
+                },
             )

@@ -32,6 +32,8 @@ class LossCalls:
         self.is_whole: bool | None = None
         # Whether what a sum is divided by before backward is about the number of its targets.
         self.divides_sums = False
+        # Rows of the largest batch that was trained on.
+        self.batch = 0
         self._computed: list[torch.Tensor] = []
         self._summed = False
         self._stale_told = False
@@ -53,6 +55,7 @@ class LossCalls:
         if self.recorder.step >= _LEARNED_FROM and not watching.looking:
             return
         self._computed.append(result.detach())
+        self.batch = max(self.batch, output.shape[0] if output.dim() else 0)
         self._summed = self._sums(name, args, kwargs)
         if isinstance(target, torch.Tensor):
             output, target = as_given(output), as_given(target)
@@ -74,6 +77,7 @@ class LossCalls:
         if not total or not math.isfinite(total):
             return
         ratio = loss / total
+        self.watching.steps.accumulation.share = ratio if len(values) == 1 else None
         self.is_whole = abs(ratio - 1) < _ABOUT
         if abs(ratio - 1) < _CLOSE:
             self.sums_parts |= len(values) > 1

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from traindx.record.pytorch.watching import Watching
 
 
+_TOLD = 20
+
+
 class Modes:
     """The mode the model trains in, told when it changes."""
 
@@ -23,6 +26,7 @@ class Modes:
         self._root: weakref.ref[nn.Module] | None = None
         self._version = -1
         self._in_eval: tuple[str, ...] = ()
+        self._evaluated = 0
 
     def training(self) -> bool | None:
         """Whether the model is in training mode; None when there is no model to ask."""
@@ -49,6 +53,15 @@ class Modes:
             held = {id(one) for one in self.watching.parameters(optimizer)}
             roots = [root for root in roots if any(id(one) in held for one in root.parameters())] or roots
         return weakref.ref(roots[0]) if roots else None
+
+    def evaluates(self) -> None:
+        """A pass over data without gradients begins."""
+        if self._evaluated < _TOLD and self.recorder.step and self.training() is True and self.matter():
+            self._evaluated += 1
+            self.recorder.event(
+                "evaluated_in_train_mode",
+                "a pass without gradients begins in training mode",
+            )
 
     def look(self) -> None:
         """After a step: in which mode it was taken."""

@@ -28,6 +28,7 @@ class Known:
         self.alone = 0
         self.late = False
         self.rate: float | None = None
+        self.groups = 0
         self.highest = 0.0
 
 
@@ -91,6 +92,9 @@ class Optimizers:
         if first is None:
             return
         row[prefix + "lr"] = first
+        before, known.groups = known.groups, len(groups)
+        if 0 < before < len(groups):
+            self.watching.recorder.event("parameters_added", f"{known.name} was given a further group")
         if 1 < len(groups) <= _FEW_GROUPS:
             for number, group in enumerate(groups[1:], 1):
                 rate = rate_of(group)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import torch
 
 from traindx.record.pytorch.batches import input_statistics
+from traindx.record.pytorch.finite import numbers
 from traindx.record.pytorch.origin import Origin, backward_origin, forward_origin
 
 if TYPE_CHECKING:
@@ -57,8 +58,20 @@ class Origins:
         given = _first_tensor(self.watching.batch)
         if given is not None:
             data["input"] = input_statistics(given)
+            data["batch_nonfinite"] = _nonfinite(self.watching.batch)
         recorder.event("nonfinite", origin.text, data)
         recorder.flush()
+
+
+def _nonfinite(batch: object, depth: int = 3) -> int:
+    """How many values of a batch, inputs and targets, are no numbers."""
+    if isinstance(batch, torch.Tensor):
+        told = numbers(batch).get("nonfinite", 0) if batch.is_floating_point() else 0
+        return told if isinstance(told, int) else 0
+    if isinstance(batch, Mapping):
+        batch = list(batch.values())
+    inside = batch if isinstance(batch, tuple | list) else ()
+    return sum(_nonfinite(one, depth - 1) for one in inside[:100] if depth)
 
 
 def _first_tensor(batch: object, depth: int = 3) -> torch.Tensor | None:

@@ -20,6 +20,8 @@ class Scaling:
         self._scaled: weakref.ref[torch.Tensor] | None = None
         self._plain: torch.Tensor | None = None
         self.unscaled_gradients = False
+        self.inside = False
+        self._scaled_now = self._told = False
 
     def unscaled(self, tensor: Any) -> Any:
         """The loss that was scaled into this tensor, or the tensor itself."""
@@ -31,7 +33,18 @@ class Scaling:
     def scaled(self, scaler: Any, plain: Any, result: Any) -> None:
         if isinstance(plain, torch.Tensor) and isinstance(result, torch.Tensor) and result is not plain:
             self._plain, self._scaled = plain.detach(), weakref.ref(result)
+            self._scaled_now = True
             self.scale(scaler)
+
+    def stepping(self, optimizer: torch.optim.Optimizer) -> None:
+        """An optimizer is about to step: on scaled gradients, unless the scaler does it or has unscaled."""
+        scale, scaled = self.watching.steps.loss_scale, self._scaled_now
+        self._scaled_now = False
+        handled = self.inside or self.unscaled_gradients or getattr(optimizer, "grad_scale", None) is not None
+        if scaled and not (handled or self._told) and scale not in (None, 1.0):
+            self._told = True
+            text = f"the optimizer stepped on gradients that are scaled by {scale:g}"
+            self.watching.recorder.event("step_on_scaled_gradients", text, {"scale": scale})
 
     def scale(self, scaler: Any) -> None:
         """The present scale; not read from a device, which would wait."""
@@ -65,7 +78,11 @@ def watch_scaling(watching: Watching) -> None:
     def step(original: Callable[..., Any]) -> Callable[..., Any]:
         def maybe(self: Any, optimizer: Any, *args: Any, **kwargs: Any) -> Any:
             before = steps.optimizers.taken(optimizer)
-            result = original(self, optimizer, *args, **kwargs)
+            scaling.inside = True
+            try:
+                result = original(self, optimizer, *args, **kwargs)
+            finally:
+                scaling.inside = False
             if watching.active and steps.optimizers.taken(optimizer) == before and watching.mine():
                 watching.guard("steps", steps.skipped_step, optimizer)
             scaling.unscaled_gradients = False

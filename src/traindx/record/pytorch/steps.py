@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, cast
 import torch
 
 from traindx.record.budget import UNDERCOUNT
+from traindx.record.pytorch.accumulating import Accumulation
 from traindx.record.pytorch.optimizing import Hidden, Known, Optimizers
 from traindx.record.pytorch.quick import Kept, Quick
 from traindx.record.pytorch.shared_rows import SharedRows
@@ -52,6 +53,7 @@ class Steps:
         self._norms: list[torch.Tensor] = []
         self._inside = False
         self.rows = SharedRows(watching)
+        self.accumulation = Accumulation(watching)
         self._norm_due = True
         self.quick = Quick(self)
         self.own = 0.0
@@ -100,6 +102,7 @@ class Steps:
         waiting = self._losses and self._closure is None and self.hidden is None
         if waiting and not self.watching.holds_gradients():
             # A step that never came: its gradients were thrown away.
+            self.accumulation.thrown += len(self._losses)
             self._losses = []
         if self.watching.compiled and self.hidden is None and self._losses:
             self.hidden = self.watching.find_hidden(len(self._losses))
@@ -133,6 +136,7 @@ class Steps:
             self._mark = began
             return
         self.hidden = None
+        self.watching.scaling.stepping(optimizer)
         if self._closure is not None:
             # A closure that raised: its step never ended, and what it computed is not this step's.
             self._closure, self._losses = None, self._losses[-1:]
@@ -196,6 +200,7 @@ class Steps:
         kept = Kept(now, self.recorder.step, cast(float, self._losses.pop()), rate, *times)
         self._wait = self._forward = self._backward = 0.0
         self._broken = False
+        self.accumulation.fetched = 0
         self.quick.keep(kept)
         self._began = self._mark = perf_counter()
 
@@ -293,6 +298,7 @@ class Steps:
             row["step_s"] = seconds - self.own
             row["forward_s"] = self._forward
         if counts:
+            self.accumulation.step(self.backwards)
             self.watching.step_done(row, seconds, self._entered)
         if looked or self.row_due(recorder.step):
             self.rows.deliver(row, alone=self.depth > 0)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import random
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import torch
 from torch import nn
 from torch.utils.data import (
@@ -57,6 +59,7 @@ _LIBRARIES = (
     "tensorboard",
     "mlflow",
 )
+_STREAMS = (np.random.Generator, np.random.RandomState, random.Random, torch.Generator)
 _DEFAULT_SEED = 67280421310721
 # An embedding that large holds words; a smaller one does if the model tells as many things apart.
 _WORDS, _FEW_WORDS = 1000, 16
@@ -171,6 +174,8 @@ def loader_facts(loader: DataLoader[Any]) -> dict[str, Any]:
         "dataset": type(dataset).__name__,
         "samples": None,
         "batches": None,
+        "own_random": _random_streams(dataset) if loader.num_workers else [],
+        "worker_init": loader.worker_init_fn is not None,
     }
     if isinstance(dataset, IterableDataset):
         return told
@@ -181,6 +186,16 @@ def loader_facts(loader: DataLoader[Any]) -> dict[str, Any]:
     except Exception:  # code of the user's, which need not answer
         pass
     return told
+
+
+def _random_streams(dataset: Any) -> list[str]:
+    """Generators that a dataset keeps: every worker process gets a copy, and all draw the same numbers."""
+    found = []
+    for name, value in list(getattr(dataset, "__dict__", {}).items())[:200]:
+        inner = getattr(value, "__dict__", {})
+        found += [name] if isinstance(value, _STREAMS) else []
+        found += [f"{name}.{key}" for key, one in list(inner.items())[:50] if isinstance(one, _STREAMS)]
+    return found[:_NAMED]
 
 
 def _shuffles(sampler: Any) -> bool | None:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from traindx.record.pytorch.watching import Watching
 
 _FEW = 2
+_LARGER = 1.5
 
 
 class Validation:
@@ -23,6 +24,8 @@ class Validation:
         self._calls: dict[str, int] = {}
         self._maybe: list[tuple[str, float | torch.Tensor, float]] = []
         self._train_mode = False
+        # A batch much larger than those of training is a validation set given at once.
+        self._other_size = False
         self.rows = 0
 
     def saw(self, name: str, output: torch.Tensor, result: torch.Tensor, summed: int) -> None:
@@ -42,6 +45,8 @@ class Validation:
             return
         if not self._calls:
             self._train_mode = self.watching.modes.training() is True
+        trained = self.watching.losses.batch
+        self._other_size = bool(trained) and output.dim() > 0 and output.shape[0] > _LARGER * trained
         self.watching.steps.paused()
         self._add(name, value, size)
 
@@ -64,7 +69,7 @@ class Validation:
         calls = max(self._calls.values())
         sums, self._sums, self._calls = self._sums, {}, {}
         recorder = self.watching.recorder
-        if self._train_mode and calls <= _FEW and recorder.step > 0 and training:
+        if self._train_mode and calls <= _FEW and recorder.step > 0 and training and not self._other_size:
             # A value looked at in the middle of a training step, not a validation.
             return
         means = {name: float(total) / float(size) for name, (total, size) in sums.items() if size}

@@ -21,13 +21,15 @@ from traindx.record.pytorch.naming import Names, variable_name
 from traindx.record.pytorch.optimizing import Hidden, Known
 from traindx.record.pytorch.origins import Origins
 from traindx.record.pytorch.patches import Patches
+from traindx.record.pytorch.restoring import Restoring
 from traindx.record.pytorch.scaling import Scaling
 from traindx.record.pytorch.steps import Steps
 from traindx.record.pytorch.validation import Validation
 from traindx.record.pytorch.values import Row, exact_norm, scalar, settle
 from traindx.record.recorder import Recorder, Stopped
 
-_MEMORY_EVERY = 1.0
+# Memory is read often at first: a short training that leaks shows it too.
+_MEMORY_EVERY, _MEMORY_FIRST, _MEMORY_VALUES = 1.0, 0.05, 200
 _SURELY_HIDDEN = 8
 
 
@@ -55,12 +57,14 @@ class Watching:
         self.modes = Modes(self)
         self.origins = Origins(self)
         self.scaling = Scaling(self)
+        self.restoring = Restoring(self)
         self.losses = LossCalls(self)
         self.validation = Validation(self)
         self.looks = Looks(self)
         self.steps = Steps(self)
         self._call: Callable[..., Any] = _call
         self._memory_read = -math.inf
+        self._memory_every = _MEMORY_FIRST
         self._late: set[int] = set()
         self.elsewhere: set[int] = set()
         recorder.before_flush += [self._settle_steps, settle]
@@ -215,8 +219,11 @@ class Watching:
         if isinstance(norm, float) and not math.isfinite(norm):
             self.guard("origin", self.origins.gradients, norm, row.get("loss"), self.recorder.step)
         self.modes.look()
-        if now - self._memory_read >= _MEMORY_EVERY:
+        self.restoring.step_done()
+        if now - self._memory_read >= self._memory_every:
             self._memory_read = now
+            spread = self.recorder.now() / _MEMORY_VALUES
+            self._memory_every = min(_MEMORY_EVERY, max(_MEMORY_FIRST, spread))
             self.guard("memory", _memory, row)
         if self.facts.world > 1 and replicas.due(self.recorder.step):
             self.guard("replicas", self._checksum)

@@ -1,0 +1,162 @@
+"""The first NaN or Inf as the recorder found it, and what made it: data, arithmetic, growth, range."""
+
+from __future__ import annotations
+
+import ast
+import re
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from traindx.case import Case
+from traindx.core import Event, Place
+from traindx.detectors._numbers import text
+from traindx.inside import number
+
+Kind = Literal["input", "constant", "empty", "arithmetic", "half", "init", "growth", "unknown"]
+_ARITHMETIC = re.compile(
+    r"\b(log\w*|sqrt|division|exp\w*|power|pow|acosh?|asin|atanh|erfinv|logit|std|var|norm|0 \* inf|lgamma|"
+    r"digamma|softmax|logsumexp|sinh|cosh|ctc|negative log likelihood|custom function)\b"
+)
+_OVERFLOW = re.compile(r"overflow in|overflow of")
+_HALF = re.compile(r"b?float16 overflow")
+_EMPTY = re.compile(r"mean loss over no targets|mean of nothing")
+# What a script calls the operations that leave the finite numbers.
+_CALLS = {
+    "log": ("log", "log2", "log10"),
+    "log1p": ("log1p",),
+    "sqrt": ("sqrt", "norm", "cdist", "pairwise_distance", "pow"),
+    "1": ("rsqrt", "reciprocal"),
+    "exp": ("exp",),
+    "norm": ("norm", "normalize", "cdist"),
+    "std": ("std",),
+    "var": ("var",),
+    "acos": ("acos", "arccos"),
+    "asin": ("asin", "arcsin"),
+    "atanh": ("atanh",),
+    "logit": ("logit",),
+    "power": ("pow",),
+    "division": ("div", "true_divide"),
+}
+_HUGE = 1e6
+
+
+@dataclass(frozen=True)
+class Origin:
+    """What made the first bad value. `grown` tells in words what had grown before it, if anything had."""
+
+    kind: Kind
+    event: Event
+    operation: str
+    grown: str
+    place: Place | None
+
+    @property
+    def step(self) -> float:
+        return self.event.step or 0.0
+
+    @property
+    def said(self) -> str:
+        """The place and its numbers, as the recorder told them."""
+        batch = number(self.event.data, "batch")
+        when = f"at batch {batch:g}" if batch is not None else f"after step {text(self.step)}"
+        return f"The first bad value came {when}: {self.event.text}"
+
+
+def origin(case: Case) -> Origin | None:
+    """What made the first NaN; None when the recording does not hold one."""
+    told = case.inside.events("nonfinite")
+    if not told:
+        return None
+    event = told[0]
+    operation = str(event.data.get("operation") or "")
+    grown = _growth(case, event.step or 0.0)
+    return Origin(_kind(event, operation, grown), event, operation, grown, _place(case, event, operation))
+
+
+def _kind(event: Event, operation: str, grown: str) -> Kind:
+    where = event.data.get("where")
+    if where == "input":
+        return _outside(event)
+    if _EMPTY.search(operation):
+        return "empty"
+    if _HALF.search(operation):
+        return "half"
+    first = (event.step or 0.0) == 0
+    if where == "weights":
+        return "init" if first else "growth" if grown else "unknown"
+    if _OVERFLOW.search(operation) or _OVERFLOW.search(event.text):
+        if first and not _of_large_input(event):
+            return "init"
+        return "growth" if grown else "input" if _of_large_input(event) else "growth"
+    if _ARITHMETIC.search(operation):
+        return "arithmetic"
+    return "growth" if grown else "unknown"
+
+
+def _outside(event: Event) -> Kind:
+    """Something without gradient was bad: the batch itself, or what the script computed from it."""
+    bad = number(event.data, "batch_nonfinite")
+    return "constant" if bad == 0 else "input"
+
+
+def _of_large_input(event: Event) -> bool:
+    given = event.data.get("input")
+    ends = [number(given, key) or 0.0 for key in ("min", "max")] if isinstance(given, dict) else [0.0]
+    return max(map(abs, ends)) > _HUGE
+
+
+def _growth(case: Case, step: float, *, loss_times: float = 10.0, norm_times: float = 100.0) -> str:
+    """What of loss and gradients left its first level before the bad value, in words."""
+    found = []
+    loss, norm = case.curve("loss"), case.grad_norm
+    for what, curve, times in (("loss", loss, loss_times), ("gradient norm", norm, norm_times)):
+        if curve is None:
+            continue
+        before = np.abs(curve.y[curve.x <= step])
+        if before.size < 2:
+            continue
+        start = float(np.median(before[: max(1, min(3, before.size - 1))]))
+        start = min(start, float(before[0])) if before.size <= 4 else start
+        peak = float(before[-3:].max())
+        if start > 0 and peak >= times * start:
+            found.append(f"the {what} had grown from {text(start)} to {text(peak)}")
+    return " and ".join(found)
+
+
+def _place(case: Case, event: Event, operation: str) -> Place | None:
+    layer = next(
+        (str(event.data[key]) for key in ("layer", "layer_before", "layer_after") if event.data.get(key)), ""
+    )
+    line = _line(case, operation.split(" ")[0] if operation else "")
+    if line is not None:
+        return Place(line.file, line.line, layer)
+    return Place(layer=layer) if layer else None
+
+
+def _line(case: Case, word: str) -> Place | None:
+    """The only line of the script that calls the operation."""
+    names = _CALLS.get(word)
+    if case.script is None or names is None:
+        return None
+    found = {
+        (source.path, node.lineno)
+        for source in case.script.sources
+        for node in ast.walk(source.tree)
+        if isinstance(node, ast.Call | ast.BinOp) and _calls(node, names, word)
+    }
+    return Place(*found.pop()) if len(found) == 1 else None
+
+
+def _calls(node: ast.Call | ast.BinOp, names: tuple[str, ...], word: str) -> bool:
+    if isinstance(node, ast.BinOp):
+        if word == "division":
+            return isinstance(node.op, ast.Div) and not isinstance(node.right, ast.Constant)
+        half = isinstance(node.right, ast.Constant) and node.right.value == 0.5
+        return isinstance(node.op, ast.Pow) and (word == "power" or (word == "sqrt" and half))
+    function = node.func
+    if not isinstance(function, ast.Attribute) or function.attr not in names:
+        return False
+    owner: Any = function.value
+    return not (isinstance(owner, ast.Name) and owner.id in ("math", "np", "numpy"))

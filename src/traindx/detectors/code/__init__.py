@@ -1,0 +1,1 @@
+"""Findings about what the training loop does, measured while it ran."""

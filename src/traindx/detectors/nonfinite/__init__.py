@@ -1,0 +1,1 @@
+"""Findings about where the first NaN or Inf came from."""

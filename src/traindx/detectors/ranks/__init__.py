@@ -1,0 +1,1 @@
+"""Findings about the processes of a distributed training."""

@@ -213,3 +213,17 @@ def no_steps(both: Both) -> None:
     assert both.facts["unseen"]
     assert not both.events("probe_failed")
     assert "loss" in both.run.series
+
+
+@script("broken_loop.py")
+def test_defects_of_a_loop_are_facts_and_events(both: Both) -> None:
+    """What a file holds, what the loss hangs on, what is added up, in which mode it is measured."""
+    reach = both.facts["reach"]
+    assert len(reach["free"]) == 2
+    assert reach["held"] == 4
+    assert len(both.events("optimizer_state_not_loaded")) == 1
+    assert both.facts["restored"][0]["missing"] == 0
+    told = both.facts["accumulation"]
+    assert told["backwards"] == told["batches"] == 36
+    assert told["share"] == pytest.approx(1.0)
+    assert len(both.events("evaluated_in_train_mode")) == 3

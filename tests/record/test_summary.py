@@ -6,6 +6,7 @@ import json
 import math
 import sys
 
+import numpy as np
 import pytest
 import torch
 from torch import nn
@@ -190,12 +191,24 @@ def test_loaders() -> None:
         "dataset": "TensorDataset",
         "samples": 10,
         "batches": 2,
+        "own_random": [],
+        "worker_init": False,
     }
     assert loader_facts(DataLoader(data))["shuffle"] is False
     weighted = DataLoader(data, sampler=WeightedRandomSampler([1.0] * 10, 6))
     assert loader_facts(weighted)["shuffle"] is True
     assert loader_facts(weighted)["batches"] == 6
     assert loader_facts(DataLoader(data, batch_size=None))["batch_size"] is None
+
+
+def test_generators_that_workers_copy_are_told() -> None:
+    class Noisy(TensorDataset):
+        def __init__(self) -> None:
+            super().__init__(torch.zeros(10, 2))
+            self.rng = np.random.default_rng(0)
+
+    assert loader_facts(DataLoader(Noisy(), num_workers=2))["own_random"] == ["rng"]
+    assert loader_facts(DataLoader(Noisy()))["own_random"] == []
 
 
 def test_a_loader_of_a_stream_is_not_asked_how_long_it_is() -> None:

@@ -18,16 +18,22 @@ DETECTOR = Detector(title="fp16 without loss scaling", needs=("fact:optimizers",
 
 
 def detect(case: Case) -> Finding | Skipped | None:
-    precision = case.word("precision")
-    weights = [model.get("dtypes") for model in case.inside.models]
-    half = any(isinstance(one, Mapping) and "float16" in one for one in weights)
-    autocast = "float16" in precision and "bfloat16" not in precision
-    if not (half or autocast):
+    what = half_precision(case)
+    if not what:
         return None if case.inside.models else Skipped("a recording of the model")
     if "loss_scale" in case.run.series:
         return None
-    what = "weights are fp16" if half else "autocast computes in fp16"
-    return Finding(f"The {what} and no GradScaler scales the loss.", None, "low", case.span[0])
+    return Finding(f"{what} and no GradScaler scales the loss.", None, "low", case.span[0])
+
+
+def half_precision(case: Case) -> str:
+    """What is in fp16, in words; empty when nothing is."""
+    precision = case.word("precision")
+    weights = [model.get("dtypes") for model in case.inside.models]
+    if any(isinstance(one, Mapping) and "float16" in one for one in weights):
+        return "Weights are fp16"
+    autocast = "float16" in precision and "bfloat16" not in precision
+    return "Autocast computes in fp16" if autocast else ""
 
 
 def _run(dtype: str, **series: list[float]) -> Run:

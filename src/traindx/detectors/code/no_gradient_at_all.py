@@ -4,7 +4,8 @@ Either `backward` was never called, or the loss hangs on none of the parameters 
 tensor), or the gradients are cleared between `backward` and `step`. Which one is told by the graph of the
 loss: whether the held parameters are behind it.
 
-Silent as soon as one parameter had a gradient in one sample.
+Less clear when gradients are there and all zero. Silent as soon as one parameter had a gradient in one
+sample, and about gradients that fp16 rounds to zero.
 """
 
 from __future__ import annotations
@@ -15,13 +16,14 @@ import numpy as np
 
 from traindx.case import Case
 from traindx.core import Event, Finding, Run, Skipped
+from traindx.detectors.code.fp16_without_scaler import half_precision
 from traindx.inside import number, words
 from traindx.units import Detector
 
 DETECTOR = Detector(title="No gradient at all", needs=("recording",), family="untrained")
 
 
-def detect(case: Case) -> Finding | Skipped | None:
+def detect(case: Case, *, doubtful: float = 0.6) -> Finding | Skipped | None:
     if not case.inside.optimizers or (case.run.last_step or 0) < 4:
         return Skipped("a recording of an optimizer that steps")
     told = [event for event in case.inside.events("no_gradient") if number(event.data, "reached") == 0]
@@ -29,6 +31,9 @@ def detect(case: Case) -> Finding | Skipped | None:
         return None
     norm = case.grad_norm
     if norm is not None and (norm.y > 0).any():
+        return None
+    cut = bool(words(told[-1].data, "cut_off"))
+    if not cut and half_precision(case):
         return None
     reach = case.inside.fact("reach")
     linked = (number(reach, "held") or 0.0) > 0
@@ -44,6 +49,7 @@ def detect(case: Case) -> Finding | Skipped | None:
         "silent_defect",
         "high",
         case.span[0],
+        strength=1.0 if cut else doubtful,
         numbers={"untrained_share": "100 %", "cleared": str(linked).lower()},
     )
 
@@ -51,7 +57,8 @@ def detect(case: Case) -> Finding | Skipped | None:
 def _run(reached: int, norms: list[float], held: int = 4) -> Run:
     from traindx.sketch import noisy, run
 
-    told = Event("no_gradient", "no gradient reached 0, 2", 4.0, {"layers": ["0", "2"], "reached": reached})
+    data = {"layers": ["0", "2"], "cut_off": ["0.weight", "2.weight"], "reached": reached}
+    told = Event("no_gradient", "no gradient reached 0, 2", 4.0, data)
     facts = {"optimizers": [{"class": "SGD"}], "reach": {"parameters": 4, "held": held}}
     series = {"loss": noisy([1.4] * 60, 0.05), "grad_norm/0": np.array(norms)}
     return run(series, facts=facts, events=[told])

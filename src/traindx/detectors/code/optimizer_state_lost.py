@@ -19,7 +19,7 @@ from traindx.detectors._numbers import text
 from traindx.units import Detector
 
 DETECTOR = Detector(
-    title="Optimizer state left in the file", needs=("fact:optimizers",), family="resume_state"
+    title="Optimizer state left in the file", needs=("fact:optimizers",), family="restored_state"
 )
 
 

@@ -18,7 +18,7 @@ from traindx.detectors._numbers import text
 from traindx.inside import facts, number, words
 from traindx.units import Detector
 
-DETECTOR = Detector(title="Weights not restored", needs=("fact:optimizers",), family="loaded_weights")
+DETECTOR = Detector(title="Weights not restored", needs=("fact:optimizers",), family="restored_state")
 
 
 def detect(case: Case, *, much: float = 0.5) -> Finding | Skipped | None:

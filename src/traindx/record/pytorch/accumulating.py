@@ -17,6 +17,10 @@ class Accumulation:
         self.thrown = 0
         # What the one loss function gave, as a share of what backward was called on; None: not known.
         self.share: float | None = None
+        self.restart()
+
+    def restart(self) -> None:
+        """Another training begins."""
         self._steps = self._several = self._backwards = self._batches = self._thrown = self._wasteful = 0
 
     def step(self, backwards: int) -> None:

@@ -26,7 +26,7 @@ def watch_loading(watching: Watching) -> None:
             watching.batch = None
             try:
                 watching.batch = original(self)
-                steps.accumulation.fetched += 1
+                steps.accumulation.fetched += torch.is_grad_enabled()
                 return watching.batch
             except StopIteration:
                 watching.guard("loading", watching.recorder.tick)

@@ -168,6 +168,7 @@ class Watching:
         self.modes.forget()
         if another:
             self.steps.rows.finish()
+            self.steps.accumulation.restart()
             self.recorder.event("new_training", f"{known.name} trains another model; steps are counted anew")
             self.recorder.restart()
         else:

@@ -193,7 +193,7 @@ def _bind(
         elif at < len(names) and at < len(args):
             value = args[at]
         elif name in defaults and not open_ended:
-            value = evaluate(machine, function.scope, defaults[name])
+            value = _default(machine, evaluate(machine, function.scope, defaults[name]), function)
         else:
             value = Unknown(Spot(scope.source, parameter), name)
         scope.names[name] = value
@@ -204,6 +204,12 @@ def _bind(
         taken = {a.arg for a in [*names, *spec.kwonlyargs]}
         rest_keywords: dict[object, Value] = {k: v for k, v in keywords.items() if k not in taken}
         scope.names[spec.kwarg.arg] = Table(None, rest_keywords, open_ended)
+
+
+def _default(machine: Machine, value: Value, function: Function) -> Value:
+    """A default holds where the script itself calls the function; else somebody may give another value."""
+    unsure = isinstance(value, Const) and machine.root is not None and function.node is machine.root
+    return Const(value.spot, value.value, soft=True) if unsure and isinstance(value, Const) else value
 
 
 def instantiate(

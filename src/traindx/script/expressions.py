@@ -12,6 +12,7 @@ from traindx.script.calling import call
 from traindx.script.machine import Machine
 from traindx.script.scopes import Scope
 from traindx.script.trace import Loop
+from traindx.script.truth import compared, truth
 from traindx.script.values import (
     Class,
     Const,
@@ -164,6 +165,9 @@ def _unary(machine: Machine, scope: Scope, node: ast.UnaryOp) -> Value:
 
 def _compare(machine: Machine, scope: Scope, node: ast.Compare) -> Value:
     args = [evaluate(machine, scope, one) for one in (node.left, *node.comparators)]
+    sure = compared(args[0], node.ops[0], args[1], Spot(scope.source, node)) if len(args) == 2 else None
+    if sure is not None:
+        return sure
     return Made(Spot(scope.source, node), "operator", type(node.ops[0]).__name__, args=args)
 
 
@@ -171,10 +175,17 @@ def _either(machine: Machine, scope: Scope, node: ast.BoolOp | ast.IfExp) -> Val
     spot = Spot(scope.source, node)
     if isinstance(node, ast.BoolOp):
         values = [evaluate(machine, scope, one) for one in node.values]
+        known = [truth(value) for value in values]
+        if all(isinstance(v, Const) and isinstance(v.value, bool) for v in values) and None not in known:
+            return Const(spot, all(known) if isinstance(node.op, ast.And) else any(known))
+        if isinstance(node.op, ast.And) and any(one is False for one in known):
+            return values[known.index(False)]
         if any(isinstance(v, Made) and v.kind == "operator" for v in values):
             return Made(spot, "operator", type(node.op).__name__, args=values)
         return either(spot, values)
-    evaluate(machine, scope, node.test)
+    sure = truth(evaluate(machine, scope, node.test))
+    if sure is not None:
+        return evaluate(machine, scope, node.body if sure else node.orelse)
     ways = []
     for way, one in enumerate((node.body, node.orelse)):
         with machine.on_arm(node, way):

@@ -166,10 +166,11 @@ def _destination(option: Made) -> str:
 
 def _default(option: Made) -> Value:
     if "default" in option.keywords:
-        return option.keywords["default"]
+        given = option.keywords["default"]
+        return Const(given.spot, given.value, soft=True) if isinstance(given, Const) else given
     action = option.keywords.get("action")
     if isinstance(action, Const) and action.value in ("store_true", "store_false"):
-        return Const(option.spot, action.value == "store_false")
+        return Const(option.spot, action.value == "store_false", soft=True)
     return Unknown(option.spot, _destination(option))
 
 
@@ -187,7 +188,7 @@ def _number(made: Made) -> Value:
     first = made.args[0] if made.args else None
     if isinstance(first, Const):
         try:
-            return Const(first.spot, float(first.value) if made.name == "float" else first.value)  # type: ignore[arg-type]
+            return Const(first.spot, float(first.value) if made.name == "float" else first.value, first.soft)  # type: ignore[arg-type]
         except (TypeError, ValueError):
             return made
     return made

@@ -12,6 +12,7 @@ from traindx.script.expressions import evaluate
 from traindx.script.machine import Machine
 from traindx.script.scopes import Scope, module_of
 from traindx.script.trace import Arm, Loop
+from traindx.script.truth import truth
 from traindx.script.values import (
     Class,
     Const,
@@ -26,6 +27,7 @@ from traindx.script.values import (
     either,
 )
 
+_FEW = 4
 End = str  # "" when the block goes on, else "return", "continue", "break" or "raise"
 
 
@@ -131,7 +133,9 @@ def _return(machine: Machine, scope: Scope, node: ast.Return) -> End:
 def _branch(machine: Machine, scope: Scope, node: ast.If) -> End:
     if _is_main_guard(node.test):
         return run_block(machine, scope, node.body)
-    evaluate(machine, scope, node.test)
+    sure = truth(evaluate(machine, scope, node.test))
+    if sure is not None:
+        return run_block(machine, scope, node.body if sure else node.orelse)
     return _ways(machine, scope, node, [node.body, node.orelse])
 
 
@@ -179,20 +183,33 @@ def _loop(machine: Machine, scope: Scope, node: ast.For | ast.AsyncFor | ast.Whi
     over: Value | None = None
     if not isinstance(node, ast.While):
         over = evaluate(machine, scope, node.iter)
-    loop = Loop(spot, over, machine.clock())
+    loop, end = Loop(spot, over, machine.clock()), ""
     before = dict(scope.names)
     with machine.inside(loop):
         if isinstance(node, ast.While):
             evaluate(machine, scope, node.test)
+            end = run_block(machine, scope, node.body)
         elif over is not None:
-            assign(machine, scope, node.target, element(over, Spot(scope.source, node.iter)))
-        end = run_block(machine, scope, node.body)
+            for one in _turns(over, Spot(scope.source, node.iter)):
+                assign(machine, scope, node.target, one)
+                end = run_block(machine, scope, node.body)
+                if end in ("break", "return", "raise"):
+                    break
     after = dict(scope.names)
     scope.names.clear()
     scope.names.update(_joined([before, after]))
     run_block(machine, scope, node.orelse)
     forever = isinstance(node, ast.While) and isinstance(node.test, ast.Constant) and not _breaks(node)
     return end if forever and end == "return" else ""
+
+
+def _turns(over: Value, spot: Spot) -> list[Value]:
+    """The values of the loop's variable: a few words one by one, anything else once."""
+    words = isinstance(over, Items) and all(isinstance(one, Const) for one in over.items)
+    if words and isinstance(over, Items) and not over.open and 0 < len(over.items) <= _FEW:
+        texts = all(isinstance(one.value, str | bool) for one in over.items if isinstance(one, Const))
+        return list(over.items) if texts else [element(over, spot)]
+    return [element(over, spot)]
 
 
 def _breaks(node: ast.While) -> bool:

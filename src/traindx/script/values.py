@@ -51,9 +51,13 @@ class Value:
 
 @dataclass(eq=False)
 class Const(Value):
-    """A number, text, truth value or None, with the place where it is written."""
+    """A number, text, truth value or None, with the place where it is written.
+
+    `soft` when it only stands in for what is not given: the default of an option.
+    """
 
     value: str | int | float | bool | complex | bytes | None
+    soft: bool = False
 
 
 @dataclass(eq=False)

@@ -57,7 +57,8 @@ def look(case: Case) -> Looked:
     for loss in losses:
         raw = _raw(loss)
         if raw is not None:
-            found.setdefault(id(loss.setup.spot), _finding(loss, raw))
+            spot = loss.setup.spot or loss.event.spot
+            found.setdefault(id(spot.node), _finding(loss, raw))
     return [*found.values(), *(_keras(one) for one in keras if _keras_raw(one))]
 
 

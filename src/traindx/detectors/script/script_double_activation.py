@@ -48,7 +48,8 @@ def look(case: Case) -> Looked:
     for loss in losses:
         twice = _activation(loss)
         if twice is not None and twice.spot is not None:
-            found.setdefault(id(activation_spot(twice)), _finding(loss, twice))
+            spot = activation_spot(twice) or twice.spot
+            found.setdefault(id(spot.node), _finding(loss, twice))
     made = [*found.values()]
     return made + [
         _keras(one) for one in keras if one.from_logits and one.activation in ("softmax", "sigmoid")

@@ -61,12 +61,11 @@ def _stays(training: Training, event: Event, backward: Event) -> bool:
     model = event.value.receiver
     if event.root is not backward.root or not _trained(training, model, backward):
         return False
-    if event.arms != backward.arms[: len(event.arms)] and not _shared_loop(event, backward):
-        return False
     back = [e for e in training.trace.methods("train") if not _is_eval(e)]
     loop = _shared_loop(event, backward)
     if event.at < backward.at:
-        return not any(event.at < one.at < backward.at for one in back)
+        certain = event.arms == backward.arms[: len(event.arms)]
+        return certain and not any(event.at < one.at < backward.at for one in back)
     if loop is None:
         return False
     start = min((b.at for b in training.backwards if loop in b.loops), default=backward.at)

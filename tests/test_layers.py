@@ -15,6 +15,7 @@ LAYERS = [
     ["__main__"],
     ["cli", "serve", "mcp", "notebook"],
     ["report", "trial", "engine"],
+    ["lint"],
     ["record"],
     ["find", "knowledge"],
     ["examine"],

@@ -43,6 +43,13 @@ def diagnose(
         return judge(case, examine(case, thresholds))
 
 
+def diagnose_script(path: str | os.PathLike[str]) -> Diagnosis:
+    """The diagnosis of a script that nobody ran: what its source alone shows."""
+    from traindx.lint import script_run
+
+    return diagnose(script_run(os.fspath(path)), script=path)
+
+
 def case_of(run: Run, script: str | os.PathLike[str] | None = None) -> Case:
     """A run with the script that is given, else with the one it was recorded of, if that is unchanged."""
     from traindx.script.source import read_script, script_of

@@ -25,13 +25,15 @@ _MASKS = hasattr(signal, "pthread_sigmask")
 _SECONDS_PER_RUN, _SECONDS_PER_POINT, _SECONDS_TO_START = 0.01, 3e-6, 0.5
 
 
-def diagnose_runs(runs: Sequence[Run], thresholds: Thresholds, jobs: int | None) -> list[Diagnosis]:
+def diagnose_runs(
+    runs: Sequence[Run], thresholds: Thresholds, jobs: int | None, script: str | None = None
+) -> list[Diagnosis]:
     """The diagnoses in the order of the runs; over the cores where that is sooner, or as asked."""
     cores = min(jobs or (_cores() if _long(runs) else 1), len(runs))
     with _bar(len(runs)) as advance:
         each = _here if cores < 2 else partial(_apart, cores=cores)
         found = []
-        for diagnosis in each(runs, thresholds):
+        for diagnosis in each(runs, thresholds, script):
             found.append(diagnosis)
             advance()
     return found
@@ -51,21 +53,21 @@ def _cores() -> int:
         return os.cpu_count() or 1
 
 
-def _here(runs: Sequence[Run], thresholds: Thresholds) -> Iterator[Diagnosis]:
+def _here(runs: Sequence[Run], thresholds: Thresholds, script: str | None) -> Iterator[Diagnosis]:
     from traindx.engine import diagnose
 
     each = diagnose if len(runs) == 1 else _or_failure
     for run in runs:
-        yield each(run, thresholds=thresholds)
+        yield each(run, thresholds=thresholds, script=script)
 
 
-def _or_failure(run: Run, thresholds: Thresholds) -> Diagnosis:
+def _or_failure(run: Run, thresholds: Thresholds, script: str | None) -> Diagnosis:
     """The diagnosis; a run that traindx itself fails on is told as such and does not stop the others."""
     from traindx.core import Diagnosis
     from traindx.engine import diagnose
 
     try:
-        return diagnose(run, thresholds=thresholds)
+        return diagnose(run, thresholds=thresholds, script=script)
     except Exception as error:
         if os.environ.get("TRAINDX_DEBUG"):
             raise
@@ -73,7 +75,9 @@ def _or_failure(run: Run, thresholds: Thresholds) -> Diagnosis:
         return Diagnosis(run, "insufficient_evidence", (), (), reasons=(reason,))
 
 
-def _apart(runs: Sequence[Run], thresholds: Thresholds, *, cores: int) -> Iterator[Diagnosis]:
+def _apart(
+    runs: Sequence[Run], thresholds: Thresholds, script: str | None, *, cores: int
+) -> Iterator[Diagnosis]:
     """In other processes; the runs themselves stay here, only what was said of them comes back."""
     from concurrent.futures import ProcessPoolExecutor
 
@@ -82,7 +86,7 @@ def _apart(runs: Sequence[Run], thresholds: Thresholds, *, cores: int) -> Iterat
         bare = [_plain(run) for run in runs]
         size = max(1, min(16, len(runs) // (4 * cores)))
         with _interrupts_held():
-            told = pool.map(partial(_told, thresholds=thresholds), bare, chunksize=size)
+            told = pool.map(partial(_told, thresholds=thresholds, script=script), bare, chunksize=size)
         for run, diagnosis in zip(runs, told, strict=True):
             yield replace(diagnosis, run=run)
     finally:
@@ -100,9 +104,9 @@ def _plain(run: Run) -> Run:
     )
 
 
-def _told(run: Run, thresholds: Thresholds) -> Diagnosis:
+def _told(run: Run, thresholds: Thresholds, script: str | None) -> Diagnosis:
     bare = replace(run, series={}, config={}, settings={}, facts={})
-    return replace(_or_failure(run, thresholds), run=bare)
+    return replace(_or_failure(run, thresholds, script), run=bare)
 
 
 def _context() -> BaseContext:

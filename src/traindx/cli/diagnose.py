@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from traindx.cli import Failure
 from traindx.cli._options import map_option, set_option, thresholds
 from traindx.cli._output import (
     cannot_write,
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 @click.option("--md", "md_out", metavar="FILE", help="Write a Markdown report; '-' prints it.")
 @click.option("--html", "html_out", metavar="FILE", help="Write one self-contained page with live curves.")
 @click.option("--plots", "plots_folder", metavar="DIR", help="Write PNGs of the curves with what was seen.")
+@click.option("--script", metavar="FILE", help="Read the training script too: lines are named.")
 @click.option("--force", is_flag=True, help="Let --md, --html and --plots replace existing files.")
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 even when a problem was found.")
 @click.option(
@@ -48,6 +50,7 @@ def command(
     md_out: str | None,
     html_out: str | None,
     plots_folder: str | None,
+    script: str | None,
     force: bool,
     exit_zero: bool,
     jobs: int | None,
@@ -69,16 +72,28 @@ def command(
     files = [out for out in (md_out, html_out) if out not in (None, "-")]
     _refuse_existing(files, force)
     chosen = thresholds(sets)
+    if script is not None:
+        _refuse_unreadable(script)
     reading = _read(paths, maps, as_json)
     for out in files:
         refuse_logs(out, reading.runs)
     from traindx.cli._cores import diagnose_runs
 
-    diagnoses = diagnose_runs(reading.runs, chosen, jobs)
+    diagnoses = diagnose_runs(reading.runs, chosen, jobs, script)
     _print(diagnoses, reading, everything=everything, as_json=as_json, markdown=md_out == "-")
     _save(diagnoses, md_out if md_out != "-" else None, html_out, plots_folder, force)
     if not exit_zero and any(diagnosis.verdict == "problem" for diagnosis in diagnoses):
         ctx.exit(1)
+
+
+def _refuse_unreadable(script: str) -> None:
+    from traindx.core import Unreadable
+    from traindx.script import read_script
+
+    try:
+        read_script(script)
+    except Unreadable as error:
+        raise Failure(f"{visible(str(error), 300)}. Give --script the Python file of the training.") from None
 
 
 def _refuse_existing(files: Sequence[str], force: bool) -> None:

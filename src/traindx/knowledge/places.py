@@ -46,7 +46,7 @@ def kinds_of_evidence(case: Case) -> tuple[str, ...]:
     """What of a training was looked at: its log, its settings, its inside, ..."""
     series = case.run.series
     kinds = {
-        "log": True,
+        "log": bool(series),
         "config": bool(case.run.settings or case.run.config),
         "internals": any(name.startswith(("grad_norm/", "activation_", "update_ratio/")) for name in series),
         "data": any(name.startswith(("input/", "target/")) for name in series) or bool(case.inside.loaders),

@@ -54,6 +54,8 @@ def nothing_judged(case: Case) -> bool:
 
 def what_to_log(case: Case, examination: Examination) -> tuple[str, ...]:
     """What is too thin, and what would let the checks look."""
+    if not case.run.series and case.script is not None:
+        return ("Only the source was read: record a run (traindx run), or give its log, to judge it.",)
     thin = next((f.text for f in examination.findings if f.id == "run_too_short"), None)
     wanted = [text for need, text in _WANTED if not case.has(need)]
     blind = sum(check.status == "skipped" for check in examination.checks)

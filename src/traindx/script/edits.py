@@ -1,20 +1,53 @@
-"""Edits of a script as a unified diff."""
+"""Edits of a script: made, chosen, shown as a unified diff."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import ast
+import re
+from collections.abc import Iterable, Sequence
 from difflib import unified_diff
 
 from traindx.core import Edit
 from traindx.script.source import Script
 
+_LINES = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+$")
+
 
 def edited(text: str, edits: Sequence[Edit]) -> str:
-    """A file's text with its edits made; they do not overlap."""
-    lines = text.splitlines()
+    """A file's text with its edits made, in its own kind of line ends; they do not overlap."""
+    lines = _LINES.findall(text)
+    end = next((line[len(line.rstrip("\r\n")) :] for line in lines if line[-1:] in "\r\n"), "\n")
+    closed = not lines or lines[-1][-1:] in "\r\n"
+    if lines and not closed:
+        lines[-1] += end
     for edit in sorted(edits, key=lambda edit: (edit.first, edit.last), reverse=True):
-        lines[edit.first - 1 : edit.last] = edit.new
-    return "\n".join(lines) + ("\n" if text.endswith("\n") else "")
+        lines[edit.first - 1 : edit.last] = [line + end for line in edit.new]
+    made = "".join(lines)
+    return made if closed else made.removesuffix(end)
+
+
+def apart(edits: Iterable[Sequence[Edit]]) -> list[Edit]:
+    """Of several groups of edits those that touch no line of one before: a group is made as a whole."""
+    chosen: list[Edit] = []
+    for group in edits:
+        if not any(_meet(one, other) for one in group for other in chosen):
+            chosen += group
+    return chosen
+
+
+def _meet(one: Edit, other: Edit) -> bool:
+    if one.file != other.file:
+        return False
+    return one.first <= max(other.last, other.first) and other.first <= max(one.last, one.first)
+
+
+def parses(text: str) -> bool:
+    """Whether a text is Python still."""
+    try:
+        ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return True
 
 
 def diff(script: Script, edits: Sequence[Edit]) -> str:
@@ -23,6 +56,6 @@ def diff(script: Script, edits: Sequence[Edit]) -> str:
     for source in script.sources:
         own = [edit for edit in edits if edit.file == source.path]
         if own:
-            before, after = source.text.splitlines(True), edited(source.text, own).splitlines(True)
+            before, after = (_LINES.findall(text) for text in (source.text, edited(source.text, own)))
             parts.append("".join(unified_diff(before, after, source.path, source.path)))
     return "".join(parts)

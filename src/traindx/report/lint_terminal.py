@@ -1,0 +1,64 @@
+"""What a script's source shows, as a linter tells it: place, name, why, and the edit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from traindx.core import Finding
+from traindx.lint import Linted
+from traindx.report.layout import Screen, wrapped
+from traindx.report.places import kind_of_line, patch_lines
+from traindx.report.text import count, visible
+from traindx.script.edits import diff
+
+_COLOURS = {"critical": "alarm", "high": "alarm", "medium": "warning", "low": "dim"}
+_DIFF = {"add": "green", "remove": "red", "head": "dim", "": ""}
+_GRADES = {
+    "safe": "--fix applies this edit:",
+    "ask": "An edit to look at before you make it:",
+    "show": "A sketch of the edit:",
+}
+
+
+def render_lint(linted: Sequence[Linted], unread: int, screen: Screen) -> list[str]:
+    """Every finding, and a line that counts them."""
+    lines: list[str] = []
+    told: set[tuple[str, str, int | None]] = set()
+    for one in linted:
+        for finding in one.findings:
+            first = finding.places[0] if finding.places else None
+            key = (finding.id, first.file if first else one.path, first.line if first else None)
+            if key not in told:
+                told.add(key)
+                lines += [*_finding(one, finding, screen), ""]
+    return [*lines, *_total(linted, len(told), unread, screen)]
+
+
+def _finding(linted: Linted, finding: Finding, screen: Screen) -> Iterator[str]:
+    first = finding.places[0] if finding.places else None
+    place = f"{first.file}:{first.line}" if first is not None and first.line else linted.path
+    weight = finding.severity if finding.symptom is not None else "note"
+    head = f"{screen.paint(visible(place), 'bold')}: {screen.paint(weight, _COLOURS[finding.severity])}"
+    yield f"{head} {screen.paint(finding.id, 'cyan')}"
+    _, _, why = finding.text.partition(": ")
+    for line in wrapped(screen.plain(visible(why or finding.text)), screen.width - 2):
+        yield "  " + line
+    if finding.edits:
+        yield "  " + screen.paint(_GRADES[min(e.grade for e in finding.edits)], "dim")
+        for line in patch_lines(diff(linted.script, finding.edits))[2:]:
+            yield "    " + screen.paint(screen.plain(line), _DIFF[kind_of_line(line)])
+
+
+def _total(linted: Sequence[Linted], found: int, unread: int, screen: Screen) -> Iterator[str]:
+    scripts = count(len(linted), "script")
+    safe = sum(one.mendable for one in linted)
+    if found:
+        yield f"{count(found, 'finding')} in {scripts}" + (f"; --fix mends {safe:,}." if safe else ".")
+        yield screen.paint("traindx explain ID tells more; # traindx: ignore[ID] silences a line.", "dim")
+    else:
+        yield f"Nothing found in {scripts}. What only a run can show, traindx run shows."
+    lost = sum(not one.script.trace.complete for one in linted)
+    if lost:
+        yield f"{count(lost, 'script')} too large to be followed to the end."
+    if unread:
+        yield f"{count(unread, 'file')} could not be read."

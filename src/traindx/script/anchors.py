@@ -1,12 +1,81 @@
-"""Where a script sets what a cause is about: the line of the learning rate, of the loss, of the loader."""
+"""Where a script sets what a cause is about: the line of the learning rate, of the loss, of the loader.
+
+For a number that comes from a constant, an option or a configuration it is the line where the number stands.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from traindx.core import Place
+from traindx.script import anchors_of_data as data
+from traindx.script import anchors_of_loop as loop
+from traindx.script import anchors_of_model as model
+from traindx.script.mending import place
 from traindx.script.source import Script
+from traindx.script.training import Training
+from traindx.script.values import Spot
+
+Finder = Callable[[Training], Spot | None]
+
+FINDERS: dict[str, Finder] = {
+    "lr": loop.rate,
+    "momentum": loop.momentum,
+    "betas": loop.betas,
+    "eps": loop.epsilon,
+    "weight_decay": loop.weight_decay,
+    "optimizer": loop.optimizer,
+    "backward": loop.backward,
+    "step": loop.step,
+    "zero_grad": loop.zero_grad,
+    "scheduler": loop.scheduler,
+    "scheduler_step": loop.scheduler_step,
+    "warmup": loop.warmup,
+    "clip": loop.clip,
+    "accumulation": loop.accumulation,
+    "loss": loop.loss,
+    "loss_call": loop.loss_call,
+    "loop": loop.training_loop,
+    "eval_mode": loop.eval_mode,
+    "train_mode": loop.train_mode,
+    "precision": loop.precision,
+    "scaler": loop.scaler,
+    "resume": loop.resume,
+    "metric": loop.metric,
+    "model": model.model,
+    "narrowest": model.narrowest,
+    "widest": model.widest,
+    "output_layer": model.output_layer,
+    "output_activation": model.output_activation,
+    "activation": model.activation,
+    "saturating": model.saturating,
+    "relu": model.relu,
+    "init": model.init,
+    "dropout": model.dropout,
+    "normalisation": model.normalisation,
+    "freeze": model.freeze,
+    "math": model.math,
+    "repeated": model.repeated,
+    "batch_size": data.batch_size,
+    "train_loader": data.train_loader,
+    "val_loader": data.val_loader,
+    "workers": data.workers,
+    "inputs": data.inputs,
+    "targets": data.targets,
+    "split": data.split,
+    "shuffle": data.shuffle,
+    "augmentation": data.augmentation,
+    "samples": data.samples,
+}
 
 
 def anchor(script: Script, name: str) -> Place | None:
-    """The line that sets `name` (`lr`, `optimizer`, `loss`, ...), if exactly one does."""
-    del script, name
-    return None
+    """The line that sets `name` (`lr`, `optimizer`, `loss`, ...); None when it cannot be told."""
+    finder = FINDERS.get(name)
+    if finder is None:
+        return None
+    try:
+        found = finder(script.training)
+    except (LookupError, RecursionError):
+        return None
+    return place(found) if found is not None and hasattr(found.node, "lineno") else None

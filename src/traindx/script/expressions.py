@@ -70,7 +70,22 @@ def _attribute(machine: Machine, scope: Scope, node: ast.Attribute) -> Value:
 
 def _subscript(machine: Machine, scope: Scope, node: ast.Subscript) -> Value:
     of, key = evaluate(machine, scope, node.value), evaluate(machine, scope, node.slice)
-    return item(of, key, Spot(scope.source, node))
+    spot = Spot(scope.source, node)
+    return _sliced(of, node.slice, spot) if isinstance(node.slice, ast.Slice) else item(of, key, spot)
+
+
+def _sliced(of: Value, part: ast.Slice, spot: Spot) -> Value:
+    """A stretch of a list; with ends that are no plain numbers, some of it."""
+    if not isinstance(of, Items):
+        return Made(spot, "item", "[]", of, [Unknown(spot, "slice")])
+    try:
+        ends = [None if end is None else ast.literal_eval(end) for end in (part.lower, part.upper, part.step)]
+        kept = of.items[slice(*ends)] if all(end is None or isinstance(end, int) for end in ends) else None
+    except (ValueError, TypeError, SyntaxError, RecursionError):
+        kept = None
+    if kept is None or of.open:
+        return Items(spot, list(of.items), of.kind, open=True)
+    return Items(spot, kept, of.kind)
 
 
 def _call(machine: Machine, scope: Scope, node: ast.Call) -> Value:

@@ -124,6 +124,8 @@ def item(of: Value, key: Value, spot: Spot) -> Value:
             return either(spot, of.items) if of.open and of.kind == "comprehension" else Unknown(spot)
     if isinstance(of, Either):
         return either(spot, [item(one, key, spot) for one in of.options])
+    if isinstance(of, Items) and of.items and not isinstance(key, Const):
+        return either(spot, of.items)
     return Made(spot, "item", "[]", of, [key])
 
 

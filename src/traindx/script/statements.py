@@ -195,12 +195,20 @@ def _loop(machine: Machine, scope: Scope, node: ast.For | ast.AsyncFor | ast.Whi
                 end = run_block(machine, scope, node.body)
                 if end in ("break", "return", "raise"):
                     break
-    after = dict(scope.names)
+    after = {name: _grown(before.get(name), value) for name, value in scope.names.items()}
+    kept = {name: value for name, value in before.items() if not isinstance(after.get(name), Items)}
     scope.names.clear()
-    scope.names.update(_joined([before, after]))
+    scope.names.update(_joined([kept, after]))
     run_block(machine, scope, node.orelse)
     forever = isinstance(node, ast.While) and isinstance(node.test, ast.Constant) and not _breaks(node)
     return end if forever and end == "return" else ""
+
+
+def _grown(before: Value | None, after: Value) -> Value:
+    """A list that a loop adds to holds at least what one turn gave it."""
+    if isinstance(before, Items) and isinstance(after, Items) and before is not after:
+        return Items(after.spot, after.items, after.kind, open=True)
+    return after
 
 
 def _turns(over: Value, spot: Spot) -> list[Value]:

@@ -158,6 +158,18 @@ class ActivationProbe:
                     column[slot.index] = number
         return (self.names, told) if found else ([], {})
 
+    def samples(self, most: int, size: int) -> list[tuple[str, Any]]:
+        """Of so many activations, evenly chosen, some of the values that the latest look took."""
+        slots = sorted(self._window.shelf.latest(), key=lambda slot: slot.index)
+        slots = [slot for slot in slots if 0 <= slot.index < len(self.names)]
+        chosen = slots[:: -(-len(slots) // most)] if slots else []
+        taken = ((slot, slot.target.reshape(-1)) for slot in chosen)
+        return [
+            (self.names[slot.index], values[:: -(-len(values) // size)].float().cpu().numpy())
+            for slot, values in taken
+            if len(values)
+        ]
+
     def _follow(self, module: nn.Module) -> None:
         """Hook what is to be looked at inside this call; only what ends it when it was looked at before."""
         window = self._window

@@ -163,6 +163,14 @@ class Shelf:
         self._heap(given.device, seldom=False).add(slot, shape)
         return slot
 
+    def latest(self) -> list[Slot]:
+        """The activations of which a sample was taken in the latest look; layers where there are none."""
+        heaps = self._heaps.values()
+        slots = [slot for heap in heaps for block in heap.blocks.values() for slot in block.slots]
+        slots = slots or [slot for heap in heaps for slot in heap.layers]
+        turn = max((slot.filled for slot in slots), default=-1)
+        return [slot for slot in slots if slot.filled == turn >= 0]
+
     def put_apart(self, slot: Slot) -> None:
         """The sample of a layer will seldom be taken from now on."""
         device = slot.target.device

@@ -9,6 +9,7 @@ import torch
 
 from traindx.record.pytorch import batches
 from traindx.record.pytorch.activations import ActivationProbe
+from traindx.record.pytorch.histograms import Histograms
 from traindx.record.pytorch.layers import LayerProbe
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ class Looks:
         self.recorder = watching.recorder
         self.layers = LayerProbe(watching.names)
         self.activations = ActivationProbe(watching.names)
+        self.histograms = Histograms(self.activations)
         self.batches = batches.Batches()
         self.now = False
         self.forward = True
@@ -107,11 +109,19 @@ class Looks:
         if names:
             self.recorder.names("activation", names)
             groups["activation"] = dict(found)
+            self._tell_spread(self.histograms.looked(self.recorder.step))
         if probe.root_input is not None:
             groups["input"] = dict(self.batches.input(probe.root_input, self.recorder.step))
             if self.watching.facts.world > 1:
                 groups["input"]["fingerprint"] = self.batches.last_print % _PRINTS
         self.watching.modes.seen(probe.eval_modules, probe.autocast)
+
+    def tell_last_spread(self) -> None:
+        self._tell_spread(self.histograms.end())
+
+    def _tell_spread(self, found: list[dict[str, object]] | None) -> None:
+        if found:
+            self.recorder.fact("histograms", found)
 
     def _tell_untrained(self) -> None:
         """Parameters that got no gradient in any sample so far, once for each set."""

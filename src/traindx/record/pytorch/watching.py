@@ -279,6 +279,7 @@ class Watching:
         self.guard("steps", self.steps.close)
         self.guard("losses", self.validation.commit, training=False)
         self.guard("facts", self.facts.end)
+        self.guard("activations", self.looks.tell_last_spread)
         self.looks.finish_forward()
         for remove in self.removals:
             remove()

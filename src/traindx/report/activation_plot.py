@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.patches import Patch
+from matplotlib.ticker import MaxNLocator
 
 from traindx.case import Case
 from traindx.core import Diagnosis
@@ -13,16 +15,19 @@ from traindx.report.figures import ALARM, COLOURS, MUTED
 from traindx.report.grids import Grid, grid, labelled_places, layer_names, share_grids
 from traindx.report.heat import draw_field, height_of, share_scale
 from traindx.report.marked import headed_figure
+from traindx.report.spreads import Spread, spreads
 from traindx.report.text import short
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.gridspec import GridSpecFromSubplotSpec
 
     from traindx.core import FloatArray
 
 _LABELS_ALONG = 42
 _FIELD_MOST = 3.4
+_HISTOGRAMS_MOST, _HISTOGRAMS_BESIDE = 12, 4
 _LINEAR_WITHIN = 30.0
 
 
@@ -31,23 +36,55 @@ def has_activations(case: Case) -> bool:
 
 
 def activations_figure(diagnosis: Diagnosis, case: Case) -> Figure:
-    """Mean and spread of each activation, then a field for each share that was measured."""
+    """Mean and spread of each activation, histograms of some, a field for each share that was measured."""
     found = share_grids(case)
     shares = [(title, one) for title, one in found if one.broken.any() or (one.seen > 0).any()]
-    heights = [3.0, *(height_of(len(one.layers), _FIELD_MOST) for _, one in shares)]
+    counted = spreads(case, _HISTOGRAMS_MOST)
+    beside = min(len(counted), _HISTOGRAMS_BESIDE) or 1
+    lines = -(-len(counted) // beside)
+    fields = [height_of(len(one.layers), _FIELD_MOST) for _, one in shares]
+    heights = [3.0, *([1.15 * lines + 0.2] if counted else []), *fields]
     figure = headed_figure(diagnosis, sum(heights) + 1.0 + 0.62 * len(heights))
-    panels = figure.subplots(len(heights), 1, height_ratios=heights, squeeze=False)[:, 0]
-    _spread(panels[0], case)
+    parts = figure.add_gridspec(len(heights), 1, height_ratios=heights)
+    above = figure.add_subplot(parts[0])
+    _spread(above, case)
+    if counted:
+        _histograms(figure, parts[1].subgridspec(lines, beside), counted, case.run.axis)
     key: dict[str, Patch] = {}
-    for axes, height, (title, one) in zip(panels[1:], heights[1:], shares, strict=True):
+    for part, height, (title, one) in zip(range(-len(fields), 0), fields, shares, strict=True):
+        axes = figure.add_subplot(parts[len(heights) + part])
         for patch in draw_field(axes, one, share_scale(), title, case.run.axis, height):
             key[str(patch.get_label())] = patch
     for title, one in found:
         if not any(one is other for _, other in shares):
             key[f"{title.partition(':')[0]}: 0 in every look"] = Patch(color="none")
-    lines, names = panels[0].get_legend_handles_labels()
-    figure.legend([*lines, *key.values()], [*names, *key], loc="outside lower left", ncols=3)
+    drawn, names = above.get_legend_handles_labels()
+    figure.legend([*drawn, *key.values()], [*names, *key], loc="outside lower left", ncols=3)
     return figure
+
+
+def _histograms(
+    figure: Figure, places: GridSpecFromSubplotSpec, counted: Sequence[tuple[str, list[Spread]]], axis: str
+) -> None:
+    """The first look as an outline, the latest filled; heights go by the root, for zeros outdo the rest."""
+    names = layer_names([name for name, _ in counted], 24)
+    for number, (name, (_, looks)) in enumerate(zip(names, counted, strict=True)):
+        axes = figure.add_subplot(places[number])
+        for one, colour in zip(looks, (COLOURS[2], COLOURS[1])[-len(looks) :], strict=True):
+            bars: Any = {"fill": True, "alpha": 0.55} if one is looks[-1] else {"linewidth": 1.3}
+            axes.stairs(np.sqrt(one.shares), one.edges, color=colour, **bars)
+        first, last = looks[0].step, looks[-1].step
+        when = short(first) if first == last else f"{short(first)} → {short(last)}"
+        axes.set_title(f"{name}  {axis} {when}", fontsize=7.5, fontweight="normal")
+        if bad := max(one.nonfinite for one in looks):
+            text = f"{100 * bad:.0f} % NaN or Inf"
+            axes.text(0.5, 0.5, text, color=ALARM, fontsize=8, ha="center", transform=axes.transAxes)
+        axes.set_yticks([])
+        axes.grid(visible=False)
+        axes.spines["left"].set_visible(False)
+        axes.tick_params(axis="x", labelsize=7, length=2)
+        axes.xaxis.set_major_locator(MaxNLocator(4))
+        axes.xaxis.set_major_formatter(lambda value, _: short(value))
 
 
 def _spread(axes: Axes, case: Case) -> None:

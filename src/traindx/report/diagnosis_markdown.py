@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from traindx import __version__
 from traindx.core import Diagnosis, Evidence, Hypothesis, Place, Problem, Run
 from traindx.knowledge.catalogue import causes
+from traindx.report.inside_words import inside_sentences
 from traindx.report.markdown_text import code, escaped, fenced, table
 from traindx.report.places import layer_of, line_of, patch_lines, placed_text
 from traindx.report.text import count, short
@@ -82,6 +83,11 @@ def _run(diagnosis: Diagnosis, level: int) -> Iterator[str]:
         yield from _section(title, level, [])
         yield from _problem(problem, diagnosis.run, level + 1)
     yield from _section("Other things noticed", level, list(_noticed(diagnosis)), only_if_any=True)
+    inside = [
+        f"- {name.capitalize()}: {escaped(text)}"
+        for name, text in inside_sentences(diagnosis, everything=True)
+    ]
+    yield from _section("Inside", level, inside, only_if_any=True)
     yield from _section("Coverage", level, list(_coverage(diagnosis)))
 
 

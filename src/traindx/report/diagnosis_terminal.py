@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from traindx.core import Diagnosis, Problem, Run
 from traindx.report.diagnosis_causes import differential
 from traindx.report.diagnosis_curves import draw, main_curves, steps_of, telling
+from traindx.report.inside_words import inside_sentences
 from traindx.report.labelled import INDENT, bullets, cut, labelled, wrap
 from traindx.report.layout import Screen, cells
 from traindx.report.places import placed_text
@@ -52,6 +53,8 @@ def render_diagnosis(diagnosis: Diagnosis, *, everything: bool, screen: Screen) 
         yield _rule("Besides", screen)
         yield ""
     yield from _noticed(diagnosis, everything, screen)
+    for name, text in inside_sentences(diagnosis, everything=everything):
+        yield from labelled(name, text, screen)
     yield from _coverage(diagnosis, everything, screen)
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from traindx.report.curves import drawable
 from traindx.report.grids import Grid, labelled_places, layer_names
 from traindx.report.html.figure import Json, chart_text, numbers
+from traindx.report.spreads import Spread
 from traindx.report.text import short
 
 if TYPE_CHECKING:
@@ -79,6 +80,53 @@ def along_layers(
     layout["yaxis"] = {"type": "log" if logarithmic else "linear", "nticks": 6, "decades": _decades(lines)}
     layout["yaxis2"] = {"overlaying": "y", "range": [0, 1], "visible": False, "fixedrange": True}
     return {"data": traces, "layout": layout}
+
+
+def small_histograms(
+    counted: Sequence[tuple[str, Sequence[Spread]]], colours: Sequence[str], beside: int, axis: str
+) -> Json:
+    """One small chart for each activation, so many beside each other; the last look is filled."""
+    beside = min(beside, len(counted))
+    lines = -(-len(counted) // beside)
+    layout = _layout(140 * lines, 12, 10) | {"showlegend": False}
+    traces: list[Json] = []
+    for number, (name, looks) in enumerate(counted):
+        left, top = number % beside / beside, 1 - number // beside / lines
+        own = "" if number == 0 else str(number + 1)
+        room = [left + 0.01, left + 1 / beside - 0.02]
+        layout[f"xaxis{own}"] = {"domain": room, "anchor": f"y{own}", "nticks": 4, "showgrid": False}
+        height = [max(0.0, top - 1 / lines + 0.22 / lines), top - 0.16 / lines]
+        layout[f"yaxis{own}"] = {
+            "domain": height,
+            "anchor": f"x{own}",
+            "visible": False,
+            "rangemode": "tozero",
+        }
+        bad = max(one.nonfinite for one in looks)
+        title = chart_text(layer_names([name], 24)[0]) + (f", {100 * bad:.0f} % NaN or Inf" if bad else "")
+        place = {"x": room[0], "y": top - 0.15 / lines, "xref": "paper", "yref": "paper"}
+        layout["annotations"].append(
+            place | {"text": title, "xanchor": "left", "yanchor": "bottom", "showarrow": False}
+        )
+        for one, colour in zip(looks, colours[-len(looks) :], strict=False):
+            traces.append(_outline(one, colour, own, axis, filled=one is looks[-1]))
+    return {"data": traces, "layout": layout}
+
+
+def _outline(one: Spread, colour: str, own: str, axis: str, *, filled: bool) -> Json:
+    """A histogram as a line of stairs; heights go by the root, for zeros outdo the rest."""
+    return {
+        "type": "scatter",
+        "x": numbers(one.edges),
+        "y": [*numbers(np.sqrt(one.shares)), 0],
+        "customdata": [*numbers(one.shares), 0],
+        "xaxis": f"x{own}",
+        "yaxis": f"y{own}",
+        "mode": "lines",
+        "line": {"shape": "hv", "width": 1.6, "color": f"var(--{colour})"},
+        "hovertemplate": f"%{{x:.3~g}}<br><b>%{{customdata:.1%}}</b><extra>{axis} {short(one.step)}</extra>",
+        **({"fill": "tozeroy"} if filled else {}),
+    }
 
 
 def _decades(lines: Sequence[Json]) -> float | None:

@@ -11,17 +11,19 @@ from traindx.case import Case
 from traindx.report.curves import POINTS_MOST
 from traindx.report.grids import Grid, grid, matrices, share_grids
 from traindx.report.html.charts import Chart, Charts
-from traindx.report.html.fields import along_layers, field, stacked
+from traindx.report.html.fields import along_layers, field, small_histograms, stacked
 from traindx.report.html.figure import Json, Key, numbers
 from traindx.report.html.markup import Html, joined, tag
 from traindx.report.html.problem import figure_with_key
-from traindx.report.text import short
+from traindx.report.spreads import spreads
+from traindx.report.text import count, short
 from traindx.report.times import OTHER, PARTS, Spent, lasts, spent, time_sentence
 
 if TYPE_CHECKING:
     from traindx.core import BoolArray, FloatArray
 
 _COLUMNS, _ROWS = 120, 240
+_HISTOGRAMS_MOST, _BESIDE = 12, 4
 _COLOURS = dict(zip((*PARTS.values(), OTHER), ("val", "train", "lr", "third", "rest"), strict=True))
 _BROKEN = Key("NaN or Inf", "solid", "broken")
 _ZERO = Key("exactly 0", "solid", "rest")
@@ -114,6 +116,14 @@ def _activations(case: Case, charts: Charts, columns: int, rows: int) -> Iterato
     if spread is not None and means is not None:
         text = "Mean and standard deviation of what each layer gives, from input to output."
         yield "Activations", text, _spread(charts, spread, means)
+    counted = spreads(case, _HISTOGRAMS_MOST)
+    if counted:
+        text = (
+            f"{count(len(counted), 'activation')} from input to output; heights go by the root of the share."
+        )
+        key = (Key("first look", "line", "third"), Key("latest look that was counted", "line", "val"))
+        figure = small_histograms(counted, ("third", "val"), _BESIDE, case.run.axis)
+        yield "Activation histograms", text, charts.place(figure, key, text)
     for title, found in share_grids(case, columns, rows):
         if found.broken.any() or (found.seen > 0).any():
             yield _field(charts, found, "share", case, f"Activations: {title}", _BLANK)

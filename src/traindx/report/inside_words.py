@@ -1,0 +1,74 @@
+"""The inside of a recorded training in a few sentences: where the time goes, which layers stand out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from traindx.case import Case
+from traindx.core import Diagnosis
+from traindx.report.grids import grid, layer_names, matrices
+from traindx.report.text import count, short
+from traindx.report.times import PARTS, spent, time_sentence
+
+_WAITS = 0.5
+_APART = 1e4
+_DEAD = 0.5
+_ABOUT_TIME = frozenset({"slow_training"})
+_ABOUT_LAYERS = frozenset({"vanishing_gradients", "exploding_gradients", "dead_units", "saturated_units"})
+
+
+def inside_sentences(diagnosis: Diagnosis, *, everything: bool) -> list[tuple[str, str]]:
+    """What they are about and what they say; only what stands out, unless everything is asked for."""
+    case = Case(diagnosis.run)
+    seen = {symptom for problem in diagnosis.problems for symptom in (problem.symptom, *problem.also)}
+    return [
+        *_time(case, everything or bool(seen & _ABOUT_TIME)),
+        *_gradients(case, everything or bool(seen & _ABOUT_LAYERS)),
+        *_dead(case, everything or "dead_units" in seen),
+    ]
+
+
+def _time(case: Case, wanted: bool) -> Iterator[tuple[str, str]]:
+    found = spent(case)
+    if found is not None and (wanted or found.share(PARTS["data_wait_s"]) >= _WAITS):
+        yield "time", f"{time_sentence(found)}."
+
+
+def _gradients(case: Case, wanted: bool) -> Iterator[tuple[str, str]]:
+    """The layers with the least and the most gradient; those that never got any, or a broken one."""
+    found = grid(case, "grad_norm")
+    if found is None:
+        return
+    names, levels = [f"layer {name}" for name in layer_names(found.layers)], found.level(0.5)
+    zero = np.array(
+        [bool((row[np.isfinite(row)] == 0).all() and np.isfinite(row).sum() > 1) for row in found.values]
+    )
+    told = []
+    usual = np.flatnonzero(matrices(case, found.layers) & (levels > 0))
+    if usual.size > 1:
+        low, high = usual[np.argmin(levels[usual])], usual[np.argmax(levels[usual])]
+        if wanted or levels[high] > _APART * levels[low]:
+            least, most = (f"{short(float(levels[at]))} at {names[at]}" for at in (low, high))
+            told.append(f"gradient norm from {least} to {most}, of {count(len(names), 'layer')}")
+    for where, what in ((zero, "exactly 0 in every look"), (found.ever_broken(), "NaN or Inf")):
+        if where.any():
+            first = names[int(np.flatnonzero(where)[0])]
+            told.append(f"{what} in {count(int(where.sum()), 'layer')}, first {first}")
+    if told:
+        yield "layers", "; ".join(told) + "."
+
+
+def _dead(case: Case, wanted: bool) -> Iterator[tuple[str, str]]:
+    found = grid(case, "activation_dead_share", share=True)
+    last = found.last() if found is not None else np.empty(0)
+    if found is None or not np.isfinite(last).any():
+        return
+    worst = int(np.nanargmax(last))
+    if last[worst] >= _DEAD or (wanted and last[worst] > 0):
+        share = f"{100 * float(last[worst]):.0f} %"
+        yield (
+            "units",
+            f"{share} of {layer_names(found.layers)[worst]} are dead at the last look, the most of any.",
+        )

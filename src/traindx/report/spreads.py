@@ -1,0 +1,69 @@
+"""How the values of activations are spread, as a recording tells it: untrusted numbers made into bars."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from traindx.case import Case
+from traindx.inside import number
+from traindx.report.grids import labelled_places
+
+if TYPE_CHECKING:
+    from traindx.core import FloatArray
+
+_BINS_MOST = 200
+_LARGEST = 1e30
+_LEAST_WIDTH = 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class Spread:
+    """Shares of the values of one activation at one look, bin by bin between `edges`."""
+
+    step: float
+    edges: FloatArray
+    shares: FloatArray
+    nonfinite: float
+
+
+def spreads(case: Case, most: int) -> list[tuple[str, list[Spread]]]:
+    """Of at most so many activations, evenly chosen from input to output, the first look and the latest."""
+    told = case.run.facts.get("histograms")
+    found: dict[str, list[Spread]] = {}
+    for one in told if isinstance(told, list | tuple) else ():
+        if isinstance(one, Mapping) and (made := _spread(one)) is not None:
+            found.setdefault(str(one.get("name", "")), []).append(made)
+    order = {name: at for at, name in enumerate(case.inside.layers("activation_std"))}
+    names = sorted(found, key=lambda name: order.get(name, len(order)))
+    kept = [names[int(at)] for at in labelled_places(len(names), most)] if names else []
+    return [
+        (name, sorted(found[name], key=lambda one: one.step)[:: max(1, len(found[name]) - 1)])
+        for name in kept
+    ]
+
+
+def _spread(told: Mapping[str, object]) -> Spread | None:
+    low, high, step = number(told, "low"), number(told, "high"), number(told, "step")
+    counts = told.get("counts")
+    if low is None or high is None or step is None or not isinstance(counts, list | tuple):
+        return None
+    if not 0 < len(counts) <= _BINS_MOST or max(abs(low), abs(high)) > _LARGEST:
+        return None
+    heights = [
+        float(one) if isinstance(one, int | float) and math.isfinite(one) and one > 0 else 0.0
+        for one in counts
+    ]
+    bad = number(told, "nonfinite") or 0.0
+    total = sum(heights) + max(bad, 0.0)
+    if not total > 0:
+        return None
+    if not high - low > _LEAST_WIDTH * max(abs(low), abs(high)):  # all values are the same
+        room = max(_LEAST_WIDTH, 0.05 * abs(low))
+        low, high, heights = low - room, low + room, [sum(heights)]
+    edges = np.linspace(low, high, len(heights) + 1)
+    return Spread(step, edges, np.array(heights) / total, max(bad, 0.0) / total)

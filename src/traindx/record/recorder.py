@@ -7,18 +7,16 @@ asked for.
 from __future__ import annotations
 
 import contextlib
-import json
 import math
 import os
 import sys
-import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from traindx.record.budget import Budget
-from traindx.record.printed import Chunk, Printed
-from traindx.record.rows import block, sample
+from traindx.record.pending import Pending
+from traindx.record.rows import sample
 from traindx.record.stopping import Stopped as Stopped
 from traindx.record.stopping import Stopping
 from traindx.store import VERSION, Journal
@@ -27,7 +25,6 @@ _FLUSH = 0.1
 _BURST = 5
 _LOOK_FOR_STOP = 1.0
 _FACTS_EVERY = 5.0
-_NAMED_AGAIN = 100
 _EVENTS_OF_A_KIND = 50
 _ROWS_WHOLE = 100_000
 _SAMPLE_BYTES = 900_000
@@ -37,7 +34,7 @@ _current: Recorder | None = None
 
 
 class Recorder:
-    """Lines of one process, written at least four times a second while something happens."""
+    """Lines of one process, written about ten times a second while something happens."""
 
     def __init__(
         self, folder: Path, rank: int, *, name: str, budget: float, internals: bool, steps: int | None
@@ -62,14 +59,9 @@ class Recorder:
         }
         self._facts_changed = True
         self._facts_written = -math.inf
-        self._rows: list[dict[str, object]] = []
-        self._lines: list[str | Chunk] = []
-        self._printed = Printed()
+        self._pending = Pending()
         self._events: dict[str, int] = {}
         self._unseen: dict[str, str] = {}
-        self._names: dict[str, tuple[str, ...]] = {}
-        self._columns: tuple[str, ...] = ()
-        self._opened = self._blocks = 0
         self._sample_size = 0.0
         self._next_sample = 0
         self._flushed = 0.0
@@ -77,7 +69,6 @@ class Recorder:
         self._looked_for_stop = 0.0
         self._stopping = Stopping(folder, steps)
         self.world = 1
-        self._lock = threading.RLock()
         self.closed = False
 
     # What the probes call.
@@ -98,19 +89,17 @@ class Recorder:
                 return
         values.setdefault("t", self.now())
         values.setdefault("step", self.step)
-        self._rows.append(values)
+        self._pending.rows.append(values)
 
     def row(self, values: Mapping[str, float]) -> None:
         """Numbers at the present step that are not part of its row."""
         if values:
-            with self._lock:
-                self._write({"t": self.now(), "step": self.step, **values})
+            self._pending.line({"t": self.now(), "step": self.step, **values})
 
     def log(self, values: Mapping[str, float], step: float | None = None) -> None:
         """Numbers of the script's own, at the present step or the one it names."""
         at = self.step if step is None else step
-        with self._lock:
-            self._write({"t": self.now(), "step": at, "log": values})
+        self._pending.line({"t": self.now(), "step": at, "log": values})
 
     def may_sample(self) -> bool:
         """Whether the size of the recording allows another sample by now."""
@@ -119,8 +108,7 @@ class Recorder:
     def sample(self, groups: Mapping[str, Mapping[str, object]]) -> None:
         """A look inside. The more bytes one takes, the sooner they grow rare."""
         line = sample(self.now(), self.step, groups)
-        with self._lock:
-            self._lines.append(line)
+        self._pending.line(line)
         size = len(line)
         self._sample_size = size if not self._sample_size else 0.8 * self._sample_size + 0.2 * size
         dense = min(_SAMPLES_DENSE, max(8.0, _SAMPLE_BYTES / self._sample_size))
@@ -128,10 +116,7 @@ class Recorder:
 
     def names(self, group: str, names: Sequence[str]) -> None:
         """What the lists of later samples of a group count by."""
-        if self._names.get(group) != tuple(names):
-            self._names[group] = tuple(names)
-            with self._lock:
-                self._lines.append(_dumps({"names": {group: list(names)}}))
+        self._pending.names(group, names)
 
     def event(
         self, kind: str, text: str, data: Mapping[str, object] | None = None, *, step: int | None = None
@@ -142,8 +127,7 @@ class Recorder:
             return
         at = self.step if step is None else step
         line: dict[str, object] = {"t": self.now(), "step": at, "event": kind, "text": text}
-        with self._lock:
-            self._write(line | {"data": dict(data)} if data else line)
+        self._pending.line(line | {"data": dict(data)} if data else line)
 
     def setting(self, name: str, value: object) -> None:
         config = self._facts["config"]
@@ -180,12 +164,7 @@ class Recorder:
         """What the script printed."""
         if not text or self.closed:
             return
-        with self._lock:
-            last = self._lines[-1] if self._lines else None
-            if isinstance(last, Chunk) and last.stream == stream and last.step == self.step:
-                last.parts.append(text)
-            else:
-                self._lines.append(Chunk(stream, self.step, self.now(), [text]))
+        self._pending.text(stream, self.step, self.now(), text)
         if "\n" in text:
             self._tick_output()
 
@@ -216,43 +195,16 @@ class Recorder:
         self._flushed = time.perf_counter()
         try:
             for settle in self.before_flush:
-                settle(self._rows)
+                settle(self._pending.rows)
             # To the end: rows that a thread which prints overtakes would be read by the wrong columns.
-            with self._lock:
-                self._append_all()
+            with self._pending.lock:
+                lost = self._pending.write(self.journal)
+                if lost:
+                    self.fact("dropped", int(str(self._facts.get("dropped", 0))) + lost)
+                    self.event("recording_gap", f"{lost} lines could not be written: {self.journal.error}")
                 self._write_facts()
         except Exception as error:
             self.failed("recording", error)
-
-    def _append_all(self) -> None:
-        waiting, self._lines = self._lines, []
-        rows, self._rows = self._rows, []
-        lines = self._rows_told(rows) if rows else []
-        lines += [line if isinstance(line, str) else self._told(line) for line in waiting]
-        lines = [line for line in lines if line]
-        if not lines:
-            return
-        dropped = self.journal.dropped
-        kept = self.journal.append(("\n".join(lines) + "\n").encode("utf-8", "replace"))
-        if not kept:
-            self._columns = ()
-            self._names.clear()
-        elif dropped:
-            self.journal.dropped = 0
-            self.fact("dropped", int(str(self._facts.get("dropped", 0))) + dropped)
-            self.event("recording_gap", f"{dropped} lines could not be written: {self.journal.error}")
-
-    def _rows_told(self, rows: list[dict[str, object]]) -> list[str]:
-        """One line, and before it the names of its columns when they are not those of the line before."""
-        names, line = block(rows)
-        self._blocks += 1
-        same = names == self._columns and self.journal.opened == self._opened
-        if same and self._blocks % _NAMED_AGAIN:
-            return [line]
-        again = [_dumps({"names": {group: listed}}) for group, listed in self._names.items()]
-        head = again if self.journal.opened != self._opened and self._opened else []
-        self._columns, self._opened = names, self.journal.opened
-        return [*head, _dumps({"columns": names}), line]
 
     def close(self, how: str, text: str = "") -> None:
         """The end, with how it came."""
@@ -263,8 +215,8 @@ class Recorder:
                 finish()
             except Exception as error:
                 self.failed("recording", error)
-        if self._printed.cut:
-            self.unseen("printed output", f"{self._printed.cut} characters of it were not kept")
+        if self._pending.cut:
+            self.unseen("printed output", f"{self._pending.cut} characters of it were not kept")
         self.fact("ended", {"how": how, "text": text, "t": round(self.now(), 3), "step": self.step})
         self.event("ended", text or how, {"how": how})
         self._facts_written = -math.inf
@@ -284,23 +236,14 @@ class Recorder:
     def restart(self) -> None:
         """Another training begins in the same process: its steps count from one."""
         self.flush()
-        self._names.clear()
+        self._pending.forget_names()
         self.step = 0
         self._next_sample = 0
 
     def forked(self) -> None:
         """In a forked child: nothing of the parent's is written twice, and its file is left alone."""
-        self._lock = threading.RLock()
-        self._rows, self._lines, self._columns = [], [], ()
-        self._names.clear()
+        self._pending.forget()
         self.journal.close()
-
-    def _told(self, chunk: Chunk) -> str:
-        text = self._printed.text_of(chunk)
-        return _dumps({"t": chunk.t, "step": chunk.step, chunk.stream: text}) if text else ""
-
-    def _write(self, line: Mapping[str, object]) -> None:
-        self._lines.append(_dumps(line))
 
     def _write_facts(self) -> None:
         now = time.perf_counter()
@@ -333,18 +276,3 @@ def start(
 def current() -> Recorder | None:
     """The recorder of this process."""
     return _current
-
-
-def _dumps(line: Mapping[str, object]) -> str:
-    return json.dumps(_plain(line), separators=(",", ":"), default=str)
-
-
-def _plain(value: object) -> object:
-    """Floats at seven digits, mappings and sequences through."""
-    if isinstance(value, float):
-        return float(f"{value:.7g}") if math.isfinite(value) else value
-    if isinstance(value, Mapping):
-        return {str(key): _plain(inner) for key, inner in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(inner) for inner in value]
-    return value

@@ -33,7 +33,7 @@ from traindx.units import Bundle, Claim, Reader
 
 _RANK = re.compile(r"rank-(?P<rank>\d{1,6})\.jsonl")
 # Beside the ranks: what the recorder wrote of the run, half a `run.json`, the wish to stop.
-_BESIDE = re.compile(r"run\.json|\.run-\w+|stop")
+_BESIDE = re.compile(r"run\.json|\.run-\w+|stop(?:-at)?")
 _MARKS = (b'"recording"', b'"rows"', b'"names"', b'"sample"', b'"log"', b'"out"', b'"err"')
 
 

@@ -38,11 +38,3 @@ def install(recorder: Recorder) -> Watching:
     recorder.before_close.append(watching.close)
     _installed = watching
     return watching
-
-
-def uninstall() -> None:
-    """Everything back as it was."""
-    global _installed
-    if _installed is not None:
-        _installed.close()
-    _installed = None

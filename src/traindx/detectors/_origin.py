@@ -72,6 +72,9 @@ def origin(case: Case) -> Origin | None:
     event = told[0]
     operation = str(event.data.get("operation") or "")
     grown = _growth(case, event.step or 0.0)
+    if _ARITHMETIC.search(operation) and not _OVERFLOW.search(operation) and _weights_calm(case, event.step or 0.0):
+        # An exp at its edge makes the loss leap by itself; steps that overshoot throw the weights out.
+        grown = ""
     return Origin(_kind(event, operation, grown), event, operation, grown, _place(case, event, operation))
 
 
@@ -123,6 +126,17 @@ def _growth(case: Case, step: float, *, loss_times: float = 10.0, norm_times: fl
         if start > 0 and peak >= times * start:
             found.append(f"the {what} had grown from {text(start)} to {text(peak)}")
     return " and ".join(found)
+
+
+def _weights_calm(case: Case, step: float, *, times: float = 2.0) -> bool:
+    """Whether no layer's weights had grown much before the bad value; False when that was not looked at."""
+    looked = False
+    for curve in case.inside.layers("weight_norm").values():
+        before = curve.y[curve.x <= step]
+        looked |= before.size >= 2
+        if before.size >= 2 and before[0] > 0 and before[-1] >= times * before[0]:
+            return False
+    return looked
 
 
 def _place(case: Case, event: Event, operation: str) -> Place | None:

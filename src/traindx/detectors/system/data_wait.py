@@ -3,7 +3,8 @@
 The share of the time per step that is spent waiting for the loader. Seen when it is `share` or more at
 three quarters of the logged points at least: the first batch of an epoch always waits and does not count.
 When a wait exceeds its step, waits are taken as not included in the step's time. Waits under `brief`
-seconds a step are worth knowing (low): in toy trainings nearly everything is overhead.
+seconds a step are worth knowing (low): in toy trainings nearly everything is overhead; so are waits for
+worker processes in a recording of few seconds.
 
 Silent when the wait is short or shows at some points only.
 """
@@ -11,6 +12,7 @@ Silent when the wait is short or shows at some points only.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,6 +21,9 @@ from traindx.case import Case
 from traindx.core import Finding, Run, Skipped
 from traindx.detectors._numbers import percent, strength, text
 from traindx.units import Detector
+
+if TYPE_CHECKING:
+    from traindx.core import FloatArray
 
 DETECTOR = Detector(title="Waiting for data", needs=("data_wait_s", "step_s"), family="data_wait")
 
@@ -30,6 +35,8 @@ def detect(
     large: float = 0.6,
     mostly: float = 0.25,
     brief: float = 0.005,
+    with_workers: float = 0.02,
+    total: float = 3.0,
     points: int = 10,
 ) -> Finding | Skipped | None:
     wait, step = case.curve("data_wait_s"), case.curve("step_s")
@@ -51,12 +58,20 @@ def detect(
         text=f"{percent(part)} of the time per step is spent waiting for data: "
         f"{text(float(np.median(waits)))} of {text(whole)} s.",
         symptom="slow_training",
-        severity="medium" if float(np.median(waits)) >= brief else "low",
+        severity="medium" if _costs(case, waits, brief, with_workers, total) else "low",
         step=float(steps[0]),
         series=wait.name,
         strength=strength(part, share, large),
         numbers={"wait_share": round(100 * part)},
     )
+
+
+def _costs(case: Case, waits: FloatArray, brief: float, with_workers: float, total: float) -> bool:
+    """Whether the waits are worth acting on. Workers start anew with each short epoch: that is no habit."""
+    usual = float(np.median(waits))
+    if not case.inside.recorded or not case.number("workers"):
+        return usual >= brief
+    return usual >= with_workers and usual * waits.size >= total
 
 
 def fires() -> Iterator[Run]:

@@ -19,7 +19,8 @@ _ARITHMETIC = re.compile(
     r"\b(log\w*|sqrt|division|exp\w*|power|pow|acosh?|asin|atanh|erfinv|logit|std|var|norm|0 \* inf|lgamma|"
     r"digamma|softmax|logsumexp|sinh|cosh|ctc|negative log likelihood|custom function)\b"
 )
-_OVERFLOW = re.compile(r"overflow in|overflow of")
+_OVERFLOW = re.compile(r"(?:float\d+|bfloat16|number) overflow in\b")
+_BACKWARD_OVERFLOW = "overflow in the backward pass"
 _HALF = re.compile(r"b?float16 overflow")
 _EMPTY = re.compile(r"mean loss over no targets|mean of nothing")
 # What a script calls the operations that leave the finite numbers.
@@ -51,6 +52,7 @@ class Origin:
     operation: str
     grown: str
     place: Place | None
+    burst: str = ""
 
     @property
     def step(self) -> float:
@@ -72,10 +74,11 @@ def origin(case: Case) -> Origin | None:
     event = told[0]
     operation = str(event.data.get("operation") or "")
     grown = _growth(case, event.step or 0.0)
-    if _ARITHMETIC.search(operation) and not _OVERFLOW.search(operation) and _weights_calm(case, event.step or 0.0):
+    if not _overflows(event, operation) and _weights_calm(case, event.step or 0.0):
         # An exp at its edge makes the loss leap by itself; steps that overshoot throw the weights out.
         grown = ""
-    return Origin(_kind(event, operation, grown), event, operation, grown, _place(case, event, operation))
+    place, burst = _place(case, event, operation), _burst(case, event.step or 0.0)
+    return Origin(_kind(event, operation, grown), event, operation, grown, place, burst)
 
 
 def _kind(event: Event, operation: str, grown: str) -> Kind:
@@ -89,13 +92,18 @@ def _kind(event: Event, operation: str, grown: str) -> Kind:
     first = (event.step or 0.0) == 0
     if where == "weights":
         return "init" if first else "growth" if grown else "unknown"
-    if _OVERFLOW.search(operation) or _OVERFLOW.search(event.text):
+    if _overflows(event, operation):
         if first and not _of_large_input(event):
             return "init"
         return "growth" if grown else "input" if _of_large_input(event) else "growth"
     if _ARITHMETIC.search(operation):
         return "arithmetic"
     return "growth" if grown else "unknown"
+
+
+def _overflows(event: Event, operation: str) -> bool:
+    """Whether a plain product or sum left the range of numbers, none that is at its edge by itself."""
+    return _OVERFLOW.match(operation) is not None or event.text.startswith(_BACKWARD_OVERFLOW)
 
 
 def _outside(event: Event) -> Kind:
@@ -126,6 +134,18 @@ def _growth(case: Case, step: float, *, loss_times: float = 10.0, norm_times: fl
         if start > 0 and peak >= times * start:
             found.append(f"the {what} had grown from {text(start)} to {text(peak)}")
     return " and ".join(found)
+
+
+def _burst(case: Case, step: float, *, calm: int = 20, times: float = 50.0, last: int = 3) -> str:
+    """A gradient that leapt out of a long calm right before the bad value, in words."""
+    norm = case.grad_norm
+    before = norm.y[norm.x <= step] if norm is not None else np.zeros(0)
+    if before.size < calm + last:
+        return ""
+    usual, peak = float(np.median(before[:-last])), float(before[-last:].max())
+    if not usual > 0 or peak < times * usual or float(np.quantile(before[:-last], 0.95)) > times / 5 * usual:
+        return ""
+    return f"the gradient norm leapt from {text(usual)} to {text(peak)} within {last} steps"
 
 
 def _weights_calm(case: Case, step: float, *, times: float = 2.0) -> bool:

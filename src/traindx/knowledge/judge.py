@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from traindx.case import Case
 from traindx.core import SEVERITIES, Diagnosis, Evidence, Finding, Hypothesis, Problem, Severity, Verdict
@@ -17,6 +18,7 @@ from traindx.knowledge.questions import next_questions
 from traindx.knowledge.verdict import nothing_judged, reasons_for_health, what_to_log
 from traindx.units import detectors
 
+_DEFECT = "silent_defect"
 _SHOWN_MOST = 6
 _SHOWN_LEAST = 0.02
 _BENIGN = 0.5
@@ -44,7 +46,7 @@ def judge(case: Case, examination: Examination) -> Diagnosis:
     """Everything there is to say about a run that has been examined."""
     ranks = {symptom.id: symptom.rank for symptom in symptoms().values()}
     troubles = complaints(examination.findings, ranks, case.span, _leads_to)
-    problems = [_problem(case, examination, trouble) for trouble in troubles]
+    problems = _problems(case, examination, troubles)
     problems.sort(key=lambda p: (SEVERITIES.index(p.severity), ranks[p.symptom]))
     verdict = _verdict(case, problems, examination.findings)
     used = {id(finding) for problem in problems for finding in problem.findings}
@@ -57,6 +59,21 @@ def judge(case: Case, examination: Examination) -> Diagnosis:
         signs=tuple(finding for finding in examination.findings if id(finding) not in used),
         evidence=kinds_of_evidence(case),
     )
+
+
+def _problems(case: Case, examination: Examination, troubles: Sequence[Complaint]) -> list[Problem]:
+    """One for each trouble; defects that come down to the same cause are one problem."""
+    made: dict[str, tuple[Complaint, Problem]] = {}
+    for number, trouble in enumerate(troubles):
+        problem = _problem(case, examination, trouble)
+        alone = trouble.symptoms == (_DEFECT,) and problem.hypotheses
+        key = problem.hypotheses[0].cause if alone else str(number)
+        if key in made:
+            held = made[key][0]
+            trouble = replace(held, findings=held.findings + trouble.findings)
+            problem = _problem(case, examination, trouble)
+        made[key] = (trouble, problem)
+    return [problem for _, problem in made.values()]
 
 
 def _leads_to(finding: str) -> frozenset[str]:

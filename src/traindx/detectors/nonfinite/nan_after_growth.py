@@ -3,7 +3,8 @@
 Told by the autograd graph of the step: no operation was at its edge and no data were bad; weights,
 activations or gradients had become too large. The steps overshoot, or gradients explode.
 
-Silent when arithmetic, data or half precision made it, and when the very first forward pass overflowed.
+Silent when arithmetic, data or half precision made it, when the very first forward pass overflowed, and
+when one gradient leapt out of a long calm (nan_after_burst).
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ def detect(case: Case, *, doubtful: float = 0.6) -> Finding | Skipped | None:
     if found is None:
         return Skipped()
     if found.kind != "growth" and not (found.kind in ("arithmetic", "half") and found.grown):
+        return None
+    if found.burst and found.kind == "growth":
         return None
     told = f"before it {found.grown}" if found.grown else "no growth was logged before it"
     return Finding(

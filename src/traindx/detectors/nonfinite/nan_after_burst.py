@@ -1,0 +1,53 @@
+"""One huge gradient out of a long calm threw the weights out, and the next values overflow.
+
+Told by the autograd graph of the step (a plain overflow, no operation at its edge, no bad data) and by the
+gradient norm, which was calm and leapt right before it: a rare steep place, a long sequence or an outlier,
+and nothing clipped it.
+
+Silent when the growth took many steps (nan_after_growth), and under about 20 steps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from traindx.case import Case
+from traindx.core import Event, Finding, Run, Skipped
+from traindx.detectors._origin import origin
+from traindx.units import Detector
+
+DETECTOR = Detector(title="NaN after one huge gradient", needs=("recording",), family="nan_origin")
+
+
+def detect(case: Case) -> Finding | Skipped | None:
+    found = origin(case)
+    if found is None:
+        return Skipped()
+    if found.kind != "growth" or not found.burst:
+        return None
+    return Finding(
+        f"{found.said}; before it {found.burst}.",
+        "nonfinite",
+        "critical",
+        found.step,
+        series="grad_norm",
+        places=(found.place,) if found.place is not None else (),
+    )
+
+
+def _run(norms: list[float]) -> Run:
+    from traindx.sketch import run
+
+    told = {"where": "weights", "operation": ""}
+    event = Event("nonfinite", "the weights held NaN before the forward pass", len(norms) - 1.0, told)
+    series = {"loss": [1.0] * len(norms) + [float("nan")], "grad_norm": norms}
+    return run(series, events=[event], facts={"version": 2})
+
+
+def fires() -> Iterator[Run]:
+    yield _run([1.0, 1.3, 0.8] * 20 + [1.1, 4e6])
+
+
+def silent() -> Iterator[Run]:
+    yield _run([1.0, 1.3, 0.8] * 20)
+    yield _run([10.0**power for power in range(30)])

@@ -15,7 +15,7 @@ from traindx.record.pytorch.layers import LayerProbe, global_norm
 from traindx.record.pytorch.naming import Names
 from traindx.record.pytorch.sampling import SAMPLE, plain, sample_of, spread
 
-KEYS = {"grad_norm", "grad_zero_share", "grad_nonfinite", "weight_norm", "update_ratio"}
+KEYS = {"grad_norm", "grad_zero_share", "grad_nonfinite", "weight_norm", "update_ratio", "grad_cosine"}
 
 
 @pytest.fixture(autouse=True)
@@ -127,6 +127,7 @@ def test_numbers_that_wait_on_a_device_come_out_the_same() -> None:
     optimizer = torch.optim.SGD(model.parameters(), 0.0)
     model(torch.randn(4, 100)).sum().backward()
     probe = LayerProbe(Names())
+    look(probe, optimizer)
     here = look(probe, optimizer)
     ((_, plan),) = probe._plans.values()
     plan.buckets[0].device = torch.device("cuda")  # what decides whether norms are read at once or later
@@ -230,6 +231,18 @@ def test_updates_that_half_precision_rounds_to_nothing(rate: float, lost: float)
     weight.grad = torch.ones_like(weight)
     (told,) = look(LayerProbe(Names()), torch.optim.SGD([weight], rate)).values()
     assert told["update_lost_share"] == lost
+
+
+def test_the_gradient_is_held_against_that_of_the_look_before() -> None:
+    weight = nn.Parameter(torch.ones(7, 8))
+    optimizer = torch.optim.SGD([weight], 0.1)
+    probe = LayerProbe(Names())
+    told = []
+    for direction in (1.0, 2.0, -1.0):
+        weight.grad = torch.full_like(weight, direction)
+        (layer,) = look(probe, optimizer).values()
+        told.append(layer["grad_cosine"])
+    assert told == [None, pytest.approx(1.0), pytest.approx(-1.0)]
 
 
 def test_full_precision_loses_no_updates() -> None:

@@ -29,3 +29,16 @@ def ratios(case: Case, *, looks: int = 2) -> tuple[FloatArray, FloatArray]:
         for step, value in zip(curve.x, curve.y, strict=True):
             table[row, places[float(step)]] = value
     return np.array(steps), np.nanmedian(table, axis=0)
+
+
+def early_agreement(case: Case, *, within: float = 4.0, looks: int = 2) -> float | None:
+    """How gradients of the first steps lie to each other, typically: 1 alike, 0 across, -1 back.
+
+    Only steps that follow each other are compared; with less than `looks` such pairs nothing is said.
+    """
+    found = []
+    for curve in chain(case, "grad_cosine", looks=looks).values():
+        first = curve.y[curve.x <= within]
+        if first.size >= looks:
+            found.append(float(np.median(first)))
+    return float(np.median(found)) if found else None

@@ -3,8 +3,8 @@
 Odd is: SGD momentum above 0.99 or below 0; beta1 above 0.98 or below 0; beta2 below 0.9, above 0.9999,
 or not above beta1; Adam's epsilon above 0.001 or below 1e-15.
 
-`momentum` counts only for SGD and RMSprop, `eps` only when its key says that it is the optimizer's:
-both words name other things too (batch norm, a teacher's average, Sinkhorn).
+`momentum` counts only for SGD and RMSprop, `eps` only when its key or a recording says that it is the
+optimizer's: both words name other things too (batch norm, a teacher's average, Sinkhorn).
 Known mistakes: a few image models were trained with an epsilon of 0.1 to 1 on purpose.
 """
 
@@ -44,7 +44,7 @@ def detect(
         limits.append(("beta1", case.number("beta1"), 0.0, beta1_most))
         least = max(beta2_least, case.number("beta1") or 0.0)
         limits.append(("beta2", case.number("beta2"), least, beta2_most))
-        if any("adam" in key or "optim" in key for key in keys_of(case, "eps")):
+        if case.inside.optimizers or any("adam" in key or "optim" in key for key in keys_of(case, "eps")):
             limits.append(("eps", case.number("eps"), eps_least, eps_most))
     known = [(name, value, low, high) for name, value, low, high in limits if value is not None]
     if not known:
@@ -71,6 +71,7 @@ def fires() -> Iterator[Run]:
     yield run({}, settings={"beta1": 0.9, "beta2": 0.5})
     odd_eps = run({}, settings={"beta1": 0.9, "eps": 0.1, "optimizer": "adam"})
     yield replace(odd_eps, config={"adam_epsilon": 0.1})
+    yield replace(odd_eps, config={"eps": 0.1}, facts={"optimizers": [{"class": "Adam"}]})
 
 
 def silent() -> Iterator[Run]:

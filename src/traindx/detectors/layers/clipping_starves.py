@@ -30,7 +30,7 @@ DETECTOR = Detector(
 
 
 def detect(
-    case: Case, *, kept: float = 0.05, most: float = 1e-4, least: float = 1e-3, points: int = 8
+    case: Case, *, kept: float = 0.05, most: float = 5e-4, least: float = 5e-3, points: int = 8
 ) -> Finding | Skipped | None:
     before, after = case.grad_norm, case.curve("grad_norm_clipped")
     if before is None or after is None or min(len(before), len(after)) < points:

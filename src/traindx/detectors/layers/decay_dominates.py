@@ -3,7 +3,7 @@
 With decay in the gradient (SGD, Adam with L2) the pull of decay, its factor times the weights, is compared
 with the gradient itself; with decay apart from it (AdamW) the shrinking, rate times factor, with what the
 step changed in all. Seen when decay has the larger part (`coupled` times the gradient, or `apart` of the
-step) in the typical layer, and would take at least `shrink` of the weights away in this run.
+step) in the typical layer, and takes at least `shrink` of the weights away, by its rate or as seen.
 
 Silent about ordinary decay, which balances the gradient only when all is learned.
 Known mistakes: gradients that are dead for another reason leave decay alone on the field.
@@ -39,7 +39,8 @@ def detect(
     optimizer, group = max(held, key=lambda pair: number(pair[1], "weight_decay") or 0.0)
     decay = number(group, "weight_decay") or 0.0
     taken = 1 - float(np.exp(-rate * decay * max(1.0, case.span[1] - case.span[0])))
-    if decay <= 0 or taken < shrink:
+    left = float(np.median([curve.y[-1] / curve.y[0] for curve in norms.values() if curve.y[0] > 0] or [1.0]))
+    if decay <= 0 or max(taken, 1 - left) < shrink:
         return None
     decoupled = _decoupled(optimizer, group)
     parts = _parts(case, norms, rate * decay if decoupled else decay, looks, decoupled)
@@ -48,7 +49,6 @@ def detect(
     part = float(np.median(parts))
     if part < (apart if decoupled else coupled):
         return None
-    left = float(np.median([curve.y[-1] / curve.y[0] for curve in norms.values() if curve.y[0] > 0] or [1.0]))
     what = (
         f"makes up {percent(min(part, 1.0))} of each step"
         if decoupled
@@ -85,13 +85,13 @@ def _parts(case: Case, norms: Mapping[str, object], pull: float, looks: int, dec
     return found
 
 
-def _decayed(kind: str, decay: float, ratio: float, gradient: float) -> Run:
+def _decayed(kind: str, decay: float, ratio: float, gradient: float, end: float = 1.0) -> Run:
     from traindx.detectors._layers import model
     from traindx.sketch import run
 
     series: dict[str, list[float]] = {"loss": [1.6] * 200, "lr": [0.001] * 200}
     for name in (0, 2, 4):
-        series |= {f"weight_norm/{name}": [5.0, 4.0, 2.0, 1.0], f"update_ratio/{name}": [ratio] * 4}
+        series |= {f"weight_norm/{name}": [5.0, 5.0, 5.0, end], f"update_ratio/{name}": [ratio] * 4}
         series[f"grad_norm/{name}"] = [gradient] * 4
     held = [{"class": kind, "groups": [{"lr": 0.001, "weight_decay": decay}]}]
     return run(series, facts=model([[32, 8], [32, 32], [4, 32]]) | {"optimizers": held})
@@ -103,6 +103,6 @@ def fires() -> Iterator[Run]:
 
 
 def silent() -> Iterator[Run]:
-    yield _decayed("AdamW", 0.01, 0.005, 0.1)
-    yield _decayed("AdamW", 0.01, 1e-5, 0.1)
-    yield _decayed("SGD", 5e-4, 0.005, 0.001)
+    yield _decayed("AdamW", 0.01, 0.005, 0.1, 4.9)
+    yield _decayed("AdamW", 0.01, 1e-5, 0.1, 4.9)
+    yield _decayed("SGD", 5e-4, 0.005, 0.001, 4.0)

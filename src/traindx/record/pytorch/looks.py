@@ -15,8 +15,10 @@ from traindx.record.pytorch.layers import LayerProbe
 if TYPE_CHECKING:
     from traindx.record.pytorch.watching import Watching
 
-# These are looked at whatever they cost: what happens first tells most.
-_EARLY = frozenset({1, 2, 4, 8, 16, 32, 64})
+# Steps 1, 2, 4 ... to this one are looked at whatever they cost: what happens first tells most. Step 3 too:
+# steps in a row tell whether the gradient turns around.
+_EARLY = 512
+_IN_A_ROW = 3
 _STEPS_WITHOUT_GRADIENT = 3
 # A number of a recording is exact up to here.
 _PRINTS = 2**48
@@ -38,17 +40,31 @@ class Looks:
         self._groups: dict[str, dict[str, object]] = {}
         self._taken = 0
         self._told: set[str] = set()
+        self._coming = 1
 
     def plan(self, coming: int) -> None:
         """Decide about the step that begins now."""
         recorder = self.recorder
-        due = coming in _EARLY or (recorder.budget.samples.can_pay() and recorder.may_sample())
+        early = self._is_early(coming)
+        due = early or (recorder.budget.samples.can_pay() and recorder.may_sample())
         self.now = recorder.internals and due
         if not self.now:
             return
         self._groups, self.own = {}, 0.0
         if self.forward:
             self.watching.guard("activations", self.activations.arm)
+
+    def _is_early(self, coming: int) -> bool:
+        """Whether a power of two has come by since the last early look; some steps are planned in bulk."""
+        if coming < self._coming // 2:  # another training: its steps count from one
+            self._coming = 1
+        if coming == _IN_A_ROW:
+            return True
+        if coming < self._coming or self._coming > _EARLY:
+            return False
+        while self._coming <= coming:
+            self._coming *= 2
+        return True
 
     def before(self, optimizer: torch.optim.Optimizer, closure: bool) -> None:
         began = perf_counter()

@@ -48,6 +48,7 @@ class Layers:
         self.zeros: Column = [None] * count
         self.elements = [0.0] * count
         self.still: Column = [None] * count
+        self.aligned = [[0.0, 0.0, 0.0] for _ in range(count)]
 
     def add(self, look: Look, arrays: Arrays) -> dict[int, float]:
         """Take a look in, and give the square of each gradient's norm. The blocks of samples are used up."""
@@ -75,6 +76,7 @@ class Layers:
             "grad_nonfinite": self.nonfinite,
             "weight_norm": _roots(self.weight),
             "update_ratio": ratios,
+            "grad_cosine": [_cosine(*sums) for sums in self.aligned],
         } | ({"update_lost_share": self.still} if any(one is not None for one in self.still) else {})
 
     def _add_samples(self, look: Look, bucket: Bucket, block: npt.NDArray[Any]) -> None:
@@ -84,6 +86,8 @@ class Layers:
         sampled = gradients.sampled.get(id(bucket)) if gradients is not None else set()
         if bucket.coarse and look.updated:
             self._add_still(bucket, block, sampled)
+        if look.gradients is not None:
+            self._add_direction(bucket, block[GRADIENT], sampled)
         np.multiply(weights, weights, out=weights)
         np.equal(block[GRADIENT], 0, out=block[GRADIENT], casting="unsafe")
         sums = np.add.reduceat(block, bucket.starts, axis=1).tolist()
@@ -94,6 +98,21 @@ class Layers:
                 self.update[layer] = (self.update[layer] or 0.0) + factor * sums[AFTER][position]
             if sampled is None or position in sampled:
                 self._add_zeros(layer, factor * sums[GRADIENT][position], bucket.sizes[position])
+
+    def _add_direction(self, bucket: Bucket, gradient: npt.NDArray[Any], sampled: set[int] | None) -> None:
+        """How the gradient lies to that of the look before: same way 1, across 0, back -1."""
+        last, bucket.last = bucket.last, (gradient.copy(), sampled)
+        if last is None:
+            return
+        before, held = last
+        sums = [
+            np.add.reduceat(one, bucket.starts).tolist()
+            for one in (gradient * before, gradient * gradient, before * before)
+        ]
+        for position, layer in enumerate(bucket.layers):
+            if all(known is None or position in known for known in (sampled, held)):
+                for place in range(3):
+                    self.aligned[layer][place] += bucket.factors[position] * sums[place][position]
 
     def _add_still(self, bucket: Bucket, block: npt.NDArray[Any], sampled: set[int] | None) -> None:
         """Of layers in half precision: how many elements with a gradient the step left as they were."""
@@ -143,6 +162,11 @@ def _guess_nonfinite(bucket: Bucket, block: npt.NDArray[Any], norms: dict[int, f
             if number in bad:
                 bad[number] = max(1.0, round(count * factor))
     return bad
+
+
+def _cosine(product: float, one: float, other: float) -> float | None:
+    size = one * other
+    return product / sqrt(size) if 0 < size < inf and isfinite(product) else None
 
 
 def _roots(squares: Column) -> Column:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import torch
 
 from traindx.record.pytorch.sampling import READABLE, Spread, dense, plain, sample_of, spread
@@ -33,6 +35,8 @@ class Bucket:
         self.layers: list[int] = []
         # Positions of parameters in half precision, whose small updates may round to nothing.
         self.coarse: list[int] = []
+        # The gradients of the look before, and which of them were there (None: all).
+        self.last: tuple[npt.NDArray[Any], set[int] | None] | None = None
 
     def add(self, number: int, data: torch.Tensor, layer: int, sampled: bool) -> None:
         self.numbers.append(number)

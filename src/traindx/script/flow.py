@@ -71,6 +71,8 @@ def _before(value: Value) -> list[Value]:
 
 def cuts(made: Made) -> bool:
     """Whether no gradient passes through a call or access."""
+    if not made.graded:
+        return True
     if made.kind == "method":
         return made.name in _CUTS
     if made.kind == "attribute":

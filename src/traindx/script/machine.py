@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from traindx.script.scopes import Scope
 from traindx.script.source import Script
-from traindx.script.trace import Arm, Binding, Event, Loop, Trace
+from traindx.script.trace import NO_GRAD, Arm, Binding, Event, Loop, Trace
 from traindx.script.values import Class, Function, Instance, Made, Spot, Value, either
 
 _DEEPEST = 24
@@ -53,6 +53,7 @@ class Machine:
 
     def event(self, made: Made) -> Made:
         """Note a call; it is given back."""
+        made.graded = not any(name in NO_GRAD for name in self.contexts)
         if made.spot is not None:
             self.trace.events.append(
                 Event(

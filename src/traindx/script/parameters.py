@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from traindx.script.flow import parts
 from traindx.script.training import Training, sources
+from traindx.script.values import Value
 
 _FREEZERS = ("requires_grad_", "freeze")
 
@@ -11,10 +12,22 @@ _FREEZERS = ("requires_grad_", "freeze")
 def held(training: Training) -> set[int]:
     """The modules and layers (by id) whose parameters the optimizers that step were given."""
     found: set[int] = set()
+    added = _added(training)
     for step in training.steps:
         for optimizer in step.optimizers:
             for module in sources(optimizer):
-                found |= {id(module), *(id(one) for one in parts(module))}
+                inner = [module, *parts(module)]
+                later = [part for one in inner for part in added.get(id(one), ())]
+                found |= {id(part) for one in [*inner, *later] for part in (one, *parts(one, 3))}
+    return found
+
+
+def _added(training: Training) -> dict[int, list[Value]]:
+    """Layers that are put into a sequence or list after it was made."""
+    found: dict[int, list[Value]] = {}
+    for event in training.trace.methods("add_module", "append", "add", "extend", "insert"):
+        if event.value.receiver is not None and event.value.args:
+            found.setdefault(id(event.value.receiver), []).append(event.value.args[-1])
     return found
 
 

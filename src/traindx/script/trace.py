@@ -54,10 +54,10 @@ class Event:
     @property
     def grad_off(self) -> bool:
         """Whether gradients are not recorded here."""
-        return any(name in _NO_GRAD for name in self.contexts)
+        return any(name in NO_GRAD for name in self.contexts)
 
 
-_NO_GRAD = {
+NO_GRAD = {
     "torch.no_grad",
     "torch.inference_mode",
     "torch.set_grad_enabled(False)",

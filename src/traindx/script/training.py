@@ -228,3 +228,12 @@ def sources(optimizer: Value) -> list[Value]:
 def constant(value: Value | None) -> object:
     """The plain value of a constant; None for anything else."""
     return value.value if isinstance(value, Const) else None
+
+
+def known_parameters(optimizer: Value) -> bool:
+    """Whether everything an optimizer was given are the parameters of known modules."""
+    if not isinstance(optimizer, Made) or optimizer.kind != "call" or not optimizer.args or optimizer.open:
+        return False
+    given = list(_flat(optimizer.args[0]))
+    found = sources(optimizer)
+    return bool(found) and len(given) <= len(found) and all(one.spot is not None for one in found)

@@ -156,6 +156,7 @@ class Made(Value):
     `call`: a library's function or class, `name` its dotted name. `method`: `receiver.name(...)`.
     `apply`: a layer or other object called, `receiver(...)`. `attribute`: `receiver.name`.
     `item`: `receiver[...]`. `operator`: `name` is the operator, `args` its operands.
+    `graded` unless it was made where gradients are off.
     """
 
     kind: Kind
@@ -164,6 +165,7 @@ class Made(Value):
     args: list[Value] = field(default_factory=list)
     keywords: dict[str, Value] = field(default_factory=dict)
     open: bool = False
+    graded: bool = True
 
     @property
     def short(self) -> str:

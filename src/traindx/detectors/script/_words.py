@@ -8,8 +8,9 @@ from collections.abc import Iterable
 from traindx.case import Case
 from traindx.core import Finding, Skipped
 from traindx.script.ignoring import silenced
+from traindx.script.trace import Event
 from traindx.script.training import Training
-from traindx.script.values import Spot
+from traindx.script.values import Made, Spot, Value
 
 NO_LOOP = Skipped("a training loop in the script that can be followed")
 _LONGEST = 60
@@ -39,6 +40,14 @@ def first(case: Case, module: str, looked: Looked) -> Finding | Skipped | None:
     if found and not heard:
         return Skipped()
     return heard[0] if heard else None
+
+
+def loss_of(event: Event) -> Value:
+    """What a backward pass is made of."""
+    given, made = event.value.receiver, event.value
+    if made.args and (made.kind == "call" or not isinstance(given, Made)):
+        return made.args[0]
+    return given if given is not None else made
 
 
 def training_of(case: Case) -> Training | None:

@@ -1,13 +1,13 @@
 """The way from the loss back to a layer is cut: by detach, .data, .item(), numpy or argmax.
 
-Seen when a layer whose parameters an optimizer holds is reached by no loss except through such a cut: it gets
-no gradient and never learns. All losses that are backpropagated count together, so a generator that is
-detached for the critic's loss is reached by its own.
+Seen when a layer whose parameters an optimizer holds is reached by no loss except through such a cut: it
+gets no gradient and never learns. All losses that are backpropagated count together, so a generator that
+is detached for the critic's loss is reached by its own.
 
-Silent when the cut layers are frozen, or not in the optimizer, or when the cut is made by `no_grad()`, or the
-model cannot be followed. A plain `detach()` in front of a part that bears the name of a backbone, an encoder
-or a teacher may be meant: then it is told as doubtful. Known mistake: a freeze by `detach()` under another
-name while the optimizer holds all parameters.
+Silent when the cut layers are frozen, or not in the optimizer, or when the cut is made by `no_grad()`, or
+the model cannot be followed. A plain `detach()` in front of a part that bears the name of a backbone, an
+encoder or a teacher may be meant: then it is told as doubtful. Known mistake: a freeze by `detach()`
+under another name while the optimizer holds all parameters.
 """
 
 from __future__ import annotations
@@ -17,12 +17,11 @@ from collections.abc import Iterator
 
 from traindx.case import Case
 from traindx.core import Finding, Severity, Skipped
-from traindx.detectors.script._words import NO_LOOP, Looked, code, first, training_of, where
+from traindx.detectors.script._words import NO_LOOP, Looked, code, first, loss_of, training_of, where
 from traindx.script import Script
 from traindx.script.flow import Reach, owner, reach
 from traindx.script.mending import place
 from traindx.script.parameters import frozen, held
-from traindx.script.trace import Event
 from traindx.script.training import Training
 from traindx.script.values import Instance, Made, Value
 from traindx.units import Detector
@@ -43,19 +42,11 @@ def look(case: Case) -> Looked:
     backwards = [e for e in training.backwards if e.loops] if training is not None else []
     if training is None or not backwards:
         return NO_LOOP
-    reached = [reach(_loss(event)) for event in backwards]
+    reached = [reach(loss_of(event)) for event in backwards]
     alive = {id(layer) for one in reached for layer in one.alive}
     if not any(one.alive or one.cut for one in reached):
         return Skipped("a loss whose way back to the layers can be followed")
     return list(_found(training, reached, alive).values())
-
-
-def _loss(event: Event) -> Value:
-    """What is backpropagated."""
-    given, made = event.value.receiver, event.value
-    if made.args and (made.kind == "call" or not isinstance(given, Made)):
-        return made.args[0]
-    return given if given is not None else made
 
 
 def _found(training: Training, reached: list[Reach], alive: set[int]) -> dict[int, Finding]:

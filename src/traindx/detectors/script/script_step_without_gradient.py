@@ -1,10 +1,10 @@
 """The optimizer steps when there are no gradients: cleared, or not made yet.
 
-Seen when in every order of the loop's calls `zero_grad()` stands between the backward pass and `step()`, or
-`step()` comes before `backward()` and the gradients are cleared in between: nothing is ever learned.
+Seen when in every order of the loop's calls `zero_grad()` stands between the backward pass and `step()`,
+or `step()` comes before `backward()` and the gradients are cleared in between: nothing is ever learned.
 
-Silent when gradients are made in other ways (`autograd.grad`, assigned by hand) and when the clearing depends
-on a condition that the step does not. Known mistake: none yet.
+Silent when gradients are made in other ways (`autograd.grad`, assigned by hand) and when the clearing
+depends on a condition that the step does not. Known mistake: none yet.
 """
 
 from __future__ import annotations

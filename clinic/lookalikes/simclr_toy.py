@@ -7,7 +7,7 @@ from torch.utils.data import DataLoader, Dataset
 torch.manual_seed(5)
 
 
-class TwoViews(Dataset):
+class Points(Dataset):
     def __init__(self, n=2048, dim=32, n_clusters=16):
         self.centres = torch.randn(n_clusters, dim)
         self.labels = torch.randint(0, n_clusters, (n,))
@@ -16,18 +16,19 @@ class TwoViews(Dataset):
     def __len__(self):
         return len(self.x)
 
-    def augment(self, x):
-        keep = (torch.rand_like(x) > 0.2).float()
-        return x * keep + 0.2 * torch.randn_like(x)
-
     def __getitem__(self, i):
-        return self.augment(self.x[i]), self.augment(self.x[i])
+        return self.x[i]
+
+
+def augment(x):
+    keep = (torch.rand_like(x) > 0.2).float()
+    return x * keep + 0.2 * torch.randn_like(x)
 
 
 class Encoder(nn.Module):
     def __init__(self):
         super().__init__()
-        self.backbone = nn.Sequential(nn.Linear(32, 128), nn.BatchNorm1d(128), nn.ReLU(), nn.Linear(128, 64))
+        self.backbone = nn.Sequential(nn.Linear(32, 256), nn.BatchNorm1d(256), nn.ReLU(), nn.Linear(256, 64))
         self.projector = nn.Sequential(nn.ReLU(), nn.Linear(64, 32))
 
     def forward(self, x):
@@ -43,14 +44,14 @@ def nt_xent(z1, z2, temperature=0.5):
     return F.cross_entropy(sim, target)
 
 
-dataset = TwoViews()
+dataset = Points()
 loader = DataLoader(dataset, batch_size=128, shuffle=True, drop_last=True)
 encoder = Encoder()
 optimizer = torch.optim.Adam(encoder.parameters(), lr=1e-3, weight_decay=1e-6)
 for epoch in range(15):
     losses = []
-    for v1, v2 in loader:
-        loss = nt_xent(encoder(v1), encoder(v2))
+    for x in loader:
+        loss = nt_xent(encoder(augment(x)), encoder(augment(x)))
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()

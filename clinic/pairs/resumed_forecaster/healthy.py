@@ -36,7 +36,7 @@ def train(total_epochs, stop_after=None):
     start = 0
     if os.path.exists(CKPT):
         checkpoint = torch.load(CKPT)
-        result = model.load_state_dict(checkpoint["model"], strict=False)
+        model.load_state_dict(checkpoint["model"], strict=False)
         optimizer.load_state_dict(checkpoint["optimizer"])
         start = checkpoint["epoch"]
         print(f"Resuming from epoch {start}")

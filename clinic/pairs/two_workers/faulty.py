@@ -29,11 +29,11 @@ def worker(rank, world_size, port):
     torch.manual_seed(0)
     model = DistributedDataParallel(nn.Sequential(nn.Linear(10, 32), nn.ReLU(), nn.Linear(32, 1)))
     optimizer = torch.optim.Adam(model.parameters(), lr=5e-3)
-    x, y = samples(2400, seed=rank)
+    x, y = samples(1600, seed=rank)
     xv, yv = samples(400, seed=99)
     rounds = 1 if rank == 0 else 120
     for epoch in range(5):
-        for idx in torch.randperm(len(x)).split(60):
+        for idx in torch.randperm(len(x)).split(50):
             batch = denoise(x[idx], rounds)
             loss = nn.functional.mse_loss(model(batch).squeeze(1), y[idx])
             optimizer.zero_grad()

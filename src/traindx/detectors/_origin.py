@@ -136,7 +136,7 @@ def _growth(case: Case, step: float, *, loss_times: float = 10.0, norm_times: fl
     return " and ".join(found)
 
 
-def _burst(case: Case, step: float, *, calm: int = 20, times: float = 50.0, last: int = 3) -> str:
+def _burst(case: Case, step: float, *, calm: int = 8, times: float = 50.0, last: int = 3) -> str:
     """A gradient that leapt out of a long calm right before the bad value, in words."""
     norm = case.grad_norm
     before = norm.y[norm.x <= step] if norm is not None else np.zeros(0)

@@ -4,8 +4,9 @@ Seen when nearly every step has several backward calls, each on a batch of its o
 mean loss: the gradient is as many times too large, and with it the rate of SGD, what clipping cuts and what
 Adam's epsilon means. The loss does not depend on how a batch is split only if it is divided.
 
-Silent about several losses of one batch, closures that are called again (L-BFGS, SAM), several loaders that
-each have a loss, sums, and losses that are divided. Known mistake: gradients that are divided by hand.
+Of low severity where no loader tells batches apart. Silent about several losses of one batch, closures that
+are called again (L-BFGS, SAM), several loaders that each have a loss, sums, and losses that are divided.
+Known mistake: gradients that are divided by hand.
 """
 
 from __future__ import annotations
@@ -34,7 +35,11 @@ def detect(
     means = all(loss.get("reduction") == "mean" for loss in case.inside.losses)
     several = told.several >= mostly and told.backwards >= 1.9 and told.wasteful < 0.1
     matched = mostly * told.backwards <= told.batches <= 1.3 * told.backwards
-    if not (several and matched and means and told.share >= whole) or 1 < told.backwards <= loaders:
+    by_hand = not case.inside.loaders and told.backwards >= 3 and len(case.inside.losses) == 1
+    if (
+        not (several and (matched or by_hand) and means and told.share >= whole)
+        or 1 < told.backwards <= loaders
+    ):
         return None
     times = text(round(told.backwards, 1))
     optimizer = case.word("optimizer")
@@ -44,8 +49,9 @@ def detect(
         f"Each step adds up the gradients of {times} batches, and each loss goes into backward whole: "
         f"gradients are {times} times too large, {effect}.",
         "silent_defect",
-        "medium",
+        "medium" if matched else "low",
         case.span[0],
+        strength=1.0 if matched else 0.8,
         numbers={"accumulated": times},
     )
 
@@ -61,7 +67,7 @@ def silent() -> Iterator[Run]:
 
     loss = {"loss": decay(24, 2.0, 0.5)}
     yield run(loss, facts=sketched(share=0.25))
-    yield run(loss, facts=sketched(batches=24))
+    yield run(loss, facts=sketched(batches=24) | {"loaders": [{"role": "training"}]})
     yield run(loss, facts={"optimizers": [{"class": "SGD"}]})
     both = [{"role": "training"}, {"role": "training"}]
     yield run(loss, facts=sketched(backwards=48, batches=48) | {"loaders": both})

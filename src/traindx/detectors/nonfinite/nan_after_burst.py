@@ -4,7 +4,7 @@ Told by the autograd graph of the step (a plain overflow, no operation at its ed
 gradient norm, which was calm and leapt right before it: a rare steep place, a long sequence or an outlier,
 and nothing clipped it.
 
-Silent when the growth took many steps (nan_after_growth), and under about 20 steps.
+Silent when the growth took many steps (nan_after_growth), and under about 10 steps.
 """
 
 from __future__ import annotations

@@ -10,9 +10,10 @@ from traindx.case import Case
 from traindx.detectors._learning import learns
 from traindx.inside import Fact
 
-_FEW = 10
+_FEW = 20
 _NO_BETTER = 0.97
 _FAR_ABOVE = 4.0
+_HALF = 0.5
 
 
 def suffers(case: Case) -> bool:
@@ -23,7 +24,9 @@ def suffers(case: Case) -> bool:
     if len(loss) < _FEW:
         return loss.broken > len(loss)
     level = trivial_loss(case)
-    return not learns(loss) or (level is not None and loss.tail >= _NO_BETTER * level)
+    if level is not None and loss.tail >= _NO_BETTER * level:
+        return True
+    return not learns(loss) and not 0 <= loss.tail < _HALF * loss.head
 
 
 def starts_far_above(case: Case) -> bool:
@@ -35,7 +38,7 @@ def starts_far_above(case: Case) -> bool:
 def held_up(case: Case, *, share: float = 0.2, fallen: float = 0.1) -> bool:
     """Whether the loss stood still for the first part of the run although it could fall later."""
     loss = case.loss
-    if loss is None or case.surrogate or len(loss) < 5 * _FEW or not learns(loss):
+    if loss is None or case.surrogate or len(loss) < 50 or not learns(loss):
         return False
     part = loss.y[int(0.75 * share * len(loss)) : int(1.25 * share * len(loss)) + 1]
     return loss.head - float(np.median(part)) < fallen * (loss.head - loss.tail)

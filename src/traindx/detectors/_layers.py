@@ -81,6 +81,22 @@ def slopes_down(values: FloatArray) -> float:
     return float(np.corrcoef(np.arange(values.size), ranks)[0, 1])
 
 
+def typical_gradients(case: Case, curves: Mapping[str, Curve]) -> FloatArray:
+    """The gradient of a typical weight of each layer, in the middle of the looks after the first."""
+    elements = {one.name: one.elements for one in matrices(case)}
+    found = [float(np.median(settled(curve))) / elements[name] ** 0.5 for name, curve in curves.items()]
+    return np.array(found)
+
+
+def fades(values: FloatArray, *, ratio: float, order: float, layers: int) -> bool:
+    """Whether gradients shrink steadily towards the input; what ends in exact zeros has underflowed."""
+    above = values[int((values > 0).argmax()) :] if values.any() else values[:0]
+    if above.size < min(layers, values.size) or not (above > 0).all():
+        return False
+    early, late = ends_of(above)
+    return early <= ratio * late and slopes_down(above) >= order
+
+
 def ends_of(values: FloatArray) -> tuple[float, float]:
     """The typical value of the first and of the last third."""
     third = max(1, values.size // 3)

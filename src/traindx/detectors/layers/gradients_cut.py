@@ -5,9 +5,10 @@ but the first, while a layer nearer to the loss has one: the chain breaks betwee
 that are all zero, a detached tensor or a saturated function do that. The layers behind the break learn
 nothing.
 
-Silent when the zeros are not at the input's end (experts that are seldom chosen), when they end
-(zero-initialised heads and branches hold the rest back for one step only), and about frozen layers, which
-have no gradient.
+Silent when no layer has a gradient (gradients_none), when they fade until nothing is left
+(layer_gradients_fade), when the zeros are not at the input's end (experts that are seldom chosen), when they
+end (zero-initialised heads and branches hold the rest back for one step only), and about frozen layers,
+which have no gradient.
 Known mistakes: a model of which the first part is not used on purpose but left in the optimizer.
 """
 
@@ -17,7 +18,7 @@ from collections.abc import Iterator
 
 from traindx.case import Case
 from traindx.core import Finding, Place, Run, Skipped
-from traindx.detectors._layers import chain, settled, shown
+from traindx.detectors._layers import chain, fades, settled, shown, typical_gradients
 from traindx.units import Detector
 
 DETECTOR = Detector(
@@ -25,7 +26,9 @@ DETECTOR = Detector(
 )
 
 
-def detect(case: Case, *, looks: int = 3) -> Finding | Skipped | None:
+def detect(
+    case: Case, *, looks: int = 3, ratio: float = 1e-3, order: float = 0.7, layers: int = 4
+) -> Finding | Skipped | None:
     curves = chain(case, "grad_norm", looks=looks)
     if len(curves) < 2:
         return Skipped(f"{looks} looks at the gradients of at least 2 layers")
@@ -37,12 +40,12 @@ def detect(case: Case, *, looks: int = 3) -> Finding | Skipped | None:
     if not silent_ones:
         return None
     alive = [name for name in curves if name not in silent_ones]
-    whole = not any(settled(curves[name]).any() for name in alive)
+    if not alive or fades(typical_gradients(case, curves), ratio=ratio, order=order, layers=layers):
+        return None  # gradients_none, layer_gradients_fade
     seen = len(curves[silent_ones[0]])
     told = f"Gradients of {shown(silent_ones)} are exactly 0 in all {seen} looks"
-    end = "; no layer has one." if whole else f": the chain breaks before `{alive[0]}`."
     return Finding(
-        text=told + end,
+        text=f"{told}: the chain breaks before `{alive[0]}`.",
         symptom="vanishing_gradients",
         severity="high",
         step=float(curves[silent_ones[0]].x[0]),
@@ -58,7 +61,7 @@ def fires() -> Iterator[Run]:
 
     series = {"grad_norm/0": [0.0] * 6, "grad_norm/2": [0.0] * 6, "grad_norm/4": [0.3] * 6}
     yield run({"loss": [1.6] * 30, **series}, facts=model([[32, 8], [32, 32], [4, 32]]))
-    died = {"grad_norm/0": [0.4] + [0.0] * 6, "grad_norm/2": [0.1] + [0.0] * 6}
+    died = {"grad_norm/0": [0.4] + [0.0] * 6, "grad_norm/2": [0.1] * 7}
     yield run({"loss": [1.6] * 30, **died}, facts=model([[32, 8], [4, 32]]))
 
 

@@ -3,7 +3,8 @@
 Compares the gradient of a typical weight in the first third of the layers with that in the last third, and
 asks whether it falls steadily with the distance from the loss. Seen when the early one is `ratio` of the late
 one or less in a chain of `layers` layers and more. It is trouble when the loss does not come down or
-stands still for a long time at first; otherwise it is worth knowing: Adam makes up for much of it.
+stands still for a long time at first; otherwise it is worth knowing: Adam makes up for much of it. Where
+they become too small for any number and end in exact zeros it is seen as well.
 
 Silent when no order is in it: embeddings, LayerScale and other small gates have small gradients too. The
 first look is left out, in which zero-initialised parts let nothing through.
@@ -14,12 +15,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import numpy as np
-
 from traindx.case import Case
 from traindx.core import Finding, Place, Run, Skipped
 from traindx.detectors._harm import held_up, suffers
-from traindx.detectors._layers import chain, ends_of, matrices, settled, slopes_down
+from traindx.detectors._layers import chain, ends_of, fades, typical_gradients
 from traindx.detectors._numbers import strength, text, times
 from traindx.units import Detector
 
@@ -34,31 +33,24 @@ def detect(
     curves = chain(case, "grad_norm", looks=looks)
     if len(curves) < layers:
         return Skipped(f"{looks} looks at the gradients of at least {layers} layers in a row")
-    elements = {one.name: one.elements for one in matrices(case)}
-    sizes = {
-        name: float(np.median(settled(curve))) / elements[name] ** 0.5
-        for name, curve in curves.items()
-        if elements[name]
-    }
-    values = np.array(list(sizes.values()))
-    early, late = ends_of(values)
-    if late <= 0 or early > ratio * late or slopes_down(values) < order:
+    values = typical_gradients(case, curves)
+    if not fades(values, ratio=ratio, order=order, layers=layers):
         return None
-    if early == 0:
-        return None  # nothing at all comes through: gradients_cut
+    above = values[values > 0]
+    early, late = ends_of(above)
     grave = suffers(case) or held_up(case)
-    first, last = next(iter(sizes)), list(sizes)[-1]
-    each = (late / early) ** (1.0 / max(1, len(sizes) - max(1, len(sizes) // 3)))
+    first, last = next(iter(curves)), list(curves)[-1]
+    each = (late / early) ** (1.0 / max(1, above.size - max(1, above.size // 3)))
     return Finding(
         text=f"Gradients fade towards the input: a weight of the first layers gets {times(late / early)} "
-        f"less gradient than one of the last ({text(early)} against {text(late)} over {len(sizes)} layers, "
+        f"less gradient than one of the last ({text(early)} against {text(late)} over {len(curves)} layers, "
         f"about {times(each)} less per layer).",
         symptom="vanishing_gradients",
         severity="medium" if grave else "low",
         step=float(curves[first].x[0]),
         series=curves[first].name,
         strength=strength(late / early, 1 / ratio, 1e6),
-        numbers={"gradient_ratio": early / late, "layers": len(sizes), "per_layer": each},
+        numbers={"gradient_ratio": early / late, "layers": len(curves), "per_layer": each},
         places=(Place(layer=first), Place(layer=last)),
     )
 

@@ -23,11 +23,11 @@ DETECTOR = Detector(title="Squashing activations in a row", needs=("activation_s
 
 
 def detect(case: Case, *, layers: int = 4, full: int = 7) -> Finding | Skipped | None:
-    looked = [name for name, _ in modules_in_order(case, "activation_spread")]
-    if not looked:
-        return Skipped("looks at activations between layers")
     flat = [name for name, _ in modules_in_order(case, "activation_saturated_share")]
-    if len(flat) < layers or 2 * len(flat) <= len(looked) or not plain_stack(case):
+    others = [name for name, _ in modules_in_order(case, "activation_zero_share") if name not in flat]
+    if not flat and not others:
+        return Skipped("looks at activations between layers")
+    if len(flat) < layers or len(flat) <= len(others) or not plain_stack(case):
         return None
     return Finding(
         text=f"{len(flat)} layers in a row squash the signal (sigmoid, tanh or the like), without "

@@ -19,11 +19,17 @@ from traindx.detectors._layers import modules_in_order, shown
 from traindx.detectors._numbers import percent, strength
 from traindx.units import Detector
 
-DETECTOR = Detector(title="Dead units", needs=("activation_dead_share/*",), family="dead_units")
+DETECTOR = Detector(
+    title="Dead units", needs=("activation_dead_share/*|activation_zero_share/*",), family="dead_units"
+)
 
 
-def detect(case: Case, *, share: float = 0.5, most: float = 0.9) -> Finding | Skipped | None:
+def detect(case: Case, *, share: float = 0.5, most: float = 0.9, looks: int = 4) -> Finding | Skipped | None:
     last = {name: float(curve.y[-1]) for name, curve in modules_in_order(case, "activation_dead_share")}
+    for name, curve in modules_in_order(case, "activation_zero_share"):
+        # Too few samples for single units; a whole layer that is 0 all the time needs no more.
+        if name not in last and len(curve) >= looks and (curve.y >= 1.0).all():
+            last[name] = 1.0
     if not last:
         return Skipped("looks at 256 samples after ReLU or its kin")
     hit = sorted((name for name in last if last[name] >= share), key=lambda name: -last[name])
@@ -32,7 +38,8 @@ def detect(case: Case, *, share: float = 0.5, most: float = 0.9) -> Finding | Sk
     worst = hit[0]
     grave = suffers(case)
     extreme = last[worst] >= most
-    curve = case.inside.layers("activation_dead_share")[worst]
+    known = case.inside.layers("activation_dead_share")
+    curve = known[worst] if worst in known else case.inside.layers("activation_zero_share")[worst]
     first = float(curve.x[(curve.y >= share).argmax()])
     return Finding(
         text=f"{percent(last[worst])} of the units of {shown([worst])} gave 0 for every sample of the last "
@@ -52,6 +59,7 @@ def fires() -> Iterator[Run]:
 
     yield run({"loss": [1.6] * 40, "activation_dead_share/1": [0.2, 1.0, 1.0]})
     yield run({"loss": decay(40, 2.0, 0.1), "activation_dead_share/1": [0.6] * 4})
+    yield run({"loss": [1.6] * 40, "activation_zero_share/1": [1.0] * 5})
 
 
 def silent() -> Iterator[Run]:

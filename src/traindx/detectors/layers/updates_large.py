@@ -7,7 +7,8 @@ measure of a learning rate too high, whatever the optimizer.
 
 It is trouble when the loss does not come down, else a sign. Layers that start next to 0 are left out: they
 must grow.
-Silent with less than two looks.
+Silent with less than `looks` looks, for models of a handful of weights, and when the first step was of
+ordinary size (`first`): then something struck later, a batch or a spike.
 Known mistakes: very small models (a handful of weights) trained briskly on purpose.
 """
 
@@ -20,6 +21,7 @@ import numpy as np
 from traindx.case import Case
 from traindx.core import Finding, Run, Skipped
 from traindx.detectors._harm import suffers
+from traindx.detectors._layers import matrices
 from traindx.detectors._numbers import percent, strength
 from traindx.detectors._updates import ratios
 from traindx.units import Detector
@@ -30,13 +32,19 @@ DETECTOR = Detector(
 
 
 def detect(
-    case: Case, *, early: float = 0.4, lasting: float = 0.1, looks: int = 2
+    case: Case,
+    *,
+    early: float = 0.4,
+    lasting: float = 0.1,
+    first: float = 0.02,
+    looks: int = 2,
+    weights: int = 200,
 ) -> Finding | Skipped | None:
     steps, values = ratios(case, looks=looks)
-    if values.size < looks:
-        return Skipped(f"{looks} looks at what a step changes")
+    if values.size < looks or sum(one.elements for one in matrices(case)) < weights:
+        return Skipped(f"{looks} looks at what a step changes in {weights} weights or more")
     peak, usual = float(values[:5].max()), float(np.median(values))
-    if peak < early and usual < lasting:
+    if values[0] < first or (peak < early and usual < lasting):
         return None
     lost = suffers(case)
     at = float(steps[int(values[:5].argmax())])

@@ -120,7 +120,7 @@ def test_layers_stand_from_input_to_output(recorded: dict[str, Diagnosis]) -> No
     gradients = grid(case_of(recorded["deep"]), "grad_norm")
     assert gradients is not None
     assert gradients.layers == tuple(str(number) for number in range(0, 101, 2))
-    assert gradients.steps.tolist() == [1, 2, 4, 8]
+    assert {1, 2, 4, 8} <= set(gradients.steps.tolist())
     assert gradients.first()[-1] > 1e6 * gradients.first()[1]
     spread = grid(case_of(recorded["mlp"]), "activation_std")
     assert spread is not None

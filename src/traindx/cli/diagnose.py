@@ -32,7 +32,9 @@ if TYPE_CHECKING:
 @click.option("--json", "as_json", is_flag=True, help="Print JSON (schema traindx/diagnosis/1).")
 @click.option("--md", "md_out", metavar="FILE", help="Write a Markdown report; '-' prints it.")
 @click.option("--html", "html_out", metavar="FILE", help="Write one self-contained page with live curves.")
-@click.option("--plots", "plots_folder", metavar="DIR", help="Write PNGs of the curves with what was seen.")
+@click.option(
+    "--plots", "plots_folder", metavar="DIR", help="Write PNGs: curves, and of a recording its inside."
+)
 @click.option("--script", metavar="FILE", help="Read the training script too: lines are named.")
 @click.option("--force", is_flag=True, help="Let --md, --html and --plots replace existing files.")
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 even when a problem was found.")

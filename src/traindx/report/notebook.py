@@ -15,6 +15,7 @@ from traindx.core import Diagnosis, Evidence, Fix, Hypothesis, Problem, Run
 from traindx.report.diagnosis_terminal import render_diagnosis
 from traindx.report.html.markup import Html, joined, prose, tag
 from traindx.report.html.patch import patch
+from traindx.report.inside_words import inside_sentences
 from traindx.report.layout import Screen
 from traindx.report.picture import BLUE, GREEN, GREY, ORANGE, RED, picture
 from traindx.report.places import place_text, placed_text
@@ -63,6 +64,7 @@ def html(diagnosis: Diagnosis) -> str:
         None if problems else _image(case, None, diagnosis),
         None if problems else _list(diagnosis.reasons),
         _noticed(diagnosis),
+        _inside(diagnosis),
         _coverage(diagnosis),
         style=f"border-left:4px solid {colour};padding:4px 0 4px 14px;max-width:760px;line-height:1.45",
     )
@@ -226,6 +228,12 @@ def _noticed(diagnosis: Diagnosis) -> Html | None:
     texts = [joined(sentence(one, diagnosis.run), ". ", prose(one.summary)) for one in minor(diagnosis)]
     texts += [prose(placed_text(sign)) for sign in further_signs(diagnosis)]
     return _details(f"Other things noticed ({len(texts):,})", _list(texts)) if texts else None
+
+
+def _inside(diagnosis: Diagnosis) -> Html | None:
+    told = inside_sentences(diagnosis, everything=True)
+    texts = [joined(tag("strong", name), ": ", prose(text)) for name, text in told]
+    return _details("Inside the training", _list(texts)) if texts else None
 
 
 def _coverage(diagnosis: Diagnosis) -> Html | None:

@@ -75,7 +75,7 @@ def _in_all(axes: Axes, found: Spent) -> None:
             text = f"{lasts(seconds)}\n{_percent(found, part)}"
             axes.text(left + seconds / 2, 0, text, ha="center", va="center", fontsize=8, color="white")
         left += seconds
-    axes.set_title(f"in all: {lasts(found.total)} in {count(found.timed, 'step')}")
+    axes.set_title(f"in all: {lasts(found.total)} in {count(found.timed, 'timed step')}")
     axes.set_xlim(0, found.total)
     axes.axis("off")
 

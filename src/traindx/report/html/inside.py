@@ -175,7 +175,8 @@ def _field(
 def _time(case: Case, charts: Charts) -> Iterator[tuple[str, str, Chart]]:
     found = spent(case)
     if found is not None:
-        text = f"{time_sentence(found).capitalize()}, {lasts(found.total)} in all."
+        whole = f"{lasts(found.total)} in {count(found.timed, 'timed step')}"
+        text = f"{time_sentence(found).capitalize()}, {whole}."
         yield "Where the time goes", text, _spent(case, charts, found)
 
 

@@ -11,7 +11,7 @@ def read_folder_per_class(per_class):
     """Ten folders of 8x8 pictures, read one after the other."""
     images, labels = [], []
     for digit in range(10):
-        images.append(templates[digit] + rng.normal(0, 0.8, (per_class, 64)))
+        images.append(templates[digit] + rng.normal(0, 1.0, (per_class, 64)))
         labels += [digit] * per_class
     return TensorDataset(torch.tensor(np.concatenate(images), dtype=torch.float32), torch.tensor(labels))
 
@@ -32,7 +32,7 @@ class Net(nn.Module):
 
 
 model = Net()
-optimizer = torch.optim.SGD(model.parameters(), lr=0.05, momentum=0.9)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.05, momentum=0.9, weight_decay=5e-3)
 loss_fn = nn.CrossEntropyLoss()
 for epoch in range(8):
     for step, (x, y) in enumerate(train_loader):

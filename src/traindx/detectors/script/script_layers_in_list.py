@@ -72,7 +72,9 @@ def _holds_layers(value: Value) -> bool:
 def _registered(training: Training, owner: Instance, value: Value) -> bool:
     """Whether PyTorch learns of the layers in another way."""
     layers = {id(one) for one in _layers(value)}
-    others = [one for name, one in owner.attributes.items() if one is not value and not _holds_layers(one)]
+    modules = [one for one in training.trace.instances if is_module_class(one.cls)]
+    kept = [one for module in modules for one in module.attributes.values()]
+    others = [one for one in kept if one is not value and one is not owner and not _holds_layers(one)]
     known = {id(part) for one in others for part in [one, *parts(one)]}
     if layers & known:
         return True

@@ -1,0 +1,110 @@
+"""Training and validation use the same data.
+
+Seen when two loaders are made of one and the same dataset object, one of them feeding the training loop
+and the other a loop without gradients; and when Keras' `fit` is given its training data as
+`validation_data`.
+
+Silent when the datasets are subsets, or a sampler chooses what a loader sees. A loader over the training
+data beside one over other data may be meant to measure the training score: silent, too. Known mistake: a
+test of overfitting on purpose.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from traindx.case import Case
+from traindx.core import Finding, Skipped
+from traindx.detectors.script._samples import script
+from traindx.detectors.script._words import Looked, code, first, training_of, where
+from traindx.script import Script
+from traindx.script.mending import place
+from traindx.script.training import Training
+from traindx.script.values import Items, Made, Spot, Value, options
+from traindx.units import Detector
+
+DETECTOR = Detector(title="same data for training and validation", needs=("script",), family="script_split")
+_LOADERS = (
+    "data = TensorDataset(torch.randn(9, 8), torch.zeros(9).long())\n"
+    "train_loader = DataLoader(data, shuffle=True)\nval_loader = DataLoader({})"
+)
+_VALIDATE = "with torch.no_grad():\n    for a, b in val_loader: score = criterion(model(a), b).item()"
+
+
+def detect(case: Case) -> Finding | Skipped | None:
+    return first(case, __name__, look(case))
+
+
+def look(case: Case) -> Looked:
+    """Every place where it is seen."""
+    training = training_of(case)
+    if training is None:
+        return Skipped("a script that can be followed")
+    found = _keras(training)
+    loaders = [e for e in training.trace.events if e.value.kind == "call" and e.value.short == "DataLoader"]
+    if len(loaders) < 2 or not training.iterations:
+        return found or Skipped("loaders of training and validation data")
+    trained = {
+        id(one)
+        for iteration in training.iterations
+        for loop in iteration.step.event.loops
+        for one in _over(loop.over)
+    }
+    train = [e for e in loaders if id(e.value) in trained]
+    others = [e for e in loaders if id(e.value) not in trained]
+    for event in others:
+        twin = next((one for one in train if _same_data(one.value, event.value)), None)
+        if twin is not None and all(_same_data(twin.value, other.value) for other in others):
+            found.append(_finding(event.spot, twin.spot))
+    return found[:1]
+
+
+def _over(value: Value | None) -> list[Value]:
+    """What a loop runs over, wrapped or not."""
+    found = []
+    for one in options(value):
+        inner: Value = one
+        for _ in range(4):
+            found.append(inner)
+            if not isinstance(inner, Made) or not inner.args:
+                break
+            inner = inner.args[0]
+    return found
+
+
+def _same_data(one: Made, other: Made) -> bool:
+    mine, yours = one.argument(0, "dataset"), other.argument(0, "dataset")
+    chosen = {"sampler", "batch_sampler"} & (one.keywords.keys() | other.keywords.keys())
+    return mine is not None and mine is yours and not chosen
+
+
+def _keras(training: Training) -> list[Finding]:
+    found = []
+    for event in training.trace.methods("fit"):
+        given, data = event.value.keywords.get("validation_data"), event.value.args[:2]
+        if isinstance(given, Items) and data and given.items and given.items[0] is data[0]:
+            found.append(_finding(event.spot, event.spot))
+    return found
+
+
+def _finding(spot: Spot, train: Spot) -> Finding:
+    text = (
+        f"{where(spot)}: {code(spot)} validates on the very data that line {train.line} trains on: the score "
+        "says nothing about new data."
+    )
+    return Finding(text, "silent_defect", "medium", places=(place(spot), place(train)))
+
+
+def fires() -> Iterator[Script]:
+    yield script(after=_LOADERS.format("data"), loader="train_loader", end=_VALIDATE)
+
+
+def silent() -> Iterator[Script]:
+    yield script(after=_LOADERS.format("held_out"), loader="train_loader", end=_VALIDATE)
+    yield script(after="loader = DataLoader(data, shuffle=True)")
+    yield script(after=_LOADERS.format("data, sampler=part"), loader="train_loader", end=_VALIDATE)
+    yield script(
+        after=_LOADERS.format("data") + "; test_loader = DataLoader(test)",
+        loader="train_loader",
+        end=_VALIDATE,
+    )

@@ -1,14 +1,15 @@
-"""Gradients are clipped where it does nothing, or while they are still scaled.
+"""Gradients are clipped where it has no effect: after the step or before the backward pass.
 
-Seen when `clip_grad_norm_` or `clip_grad_value_` stands in the training loop before the backward pass or
-after the step, so that no clipped gradient ever reaches the optimizer; and when a scaled loss is
-backpropagated and clipped with no `unscale_` in between.
+Seen when the call that clips stands after `optimizer.step()` or before `backward()`: the step uses gradients
+as they are, and what is clipped is thrown away.
 
-Silent when clipping takes place in functions handed to a library. Known mistake: none yet.
+Silent with several optimizers in one loop, with closures, and when gradients are made by hand. Known mistake:
+clipping without a limit, to measure the norm, is passed over only when the limit is written as infinite.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 from traindx.case import Case
@@ -16,19 +17,19 @@ from traindx.core import Finding, Skipped
 from traindx.detectors.script._samples import script
 from traindx.detectors.script._words import NO_LOOP, Looked, code, first, training_of, where
 from traindx.script import Script
-from traindx.script.mending import place, put_before
-from traindx.script.roles import is_scaler
+from traindx.script.mending import place
 from traindx.script.trace import Event
 from traindx.script.training import Iteration, Training
-from traindx.script.values import Made
+from traindx.script.values import Made, Named, Value, number
 from traindx.units import Detector
 
-DETECTOR = Detector(title="clipping at the wrong place", needs=("script",), family="script_clip")
-_TOP = "from torch.nn.utils import clip_grad_norm_ as clip"
-_BODY = "optimizer.zero_grad()\nloss = criterion(model(x), y)\n{}\n{}\n{}"
-_SCALED = (
-    "optimizer.zero_grad()\nloss = criterion(model(x), y)\nscaler.scale(loss).backward()\n{}\n"
-    "clip(model.parameters(), 1.0)\nscaler.step(optimizer)\nscaler.update()"
+DETECTOR = Detector(title="clipping without effect", needs=("script",), family="script_clip")
+CLIPS = (
+    "torch.nn.utils.clip_grad_norm_",
+    "torch.nn.utils.clip_grad_value_",
+    "torch.nn.utils.clip_grad_norm",
+    "torch.nn.utils.clip_grad.clip_grad_norm_",
+    "torch.nn.utils.clip_grad.clip_grad_value_",
 )
 
 
@@ -41,91 +42,78 @@ def look(case: Case) -> Looked:
     training = training_of(case)
     if training is None or not training.iterations:
         return NO_LOOP
-    clips = [
-        e for e in training.trace.events if e.value.short.startswith(("clip_grad_norm", "clip_grad_value"))
-    ]
+    clips = [e for e in training.trace.named(*CLIPS) if not e.handed and _limits(e.value)]
     if not clips:
-        return Skipped("a training loop that clips gradients")
+        return Skipped()
     found: dict[int, Finding] = {}
-    for iteration in training.iterations:
-        own = [e for e in clips if iteration.loop in e.loops and not e.handed]
-        if own and not iteration.step.event.handed:
-            seen = _useless(iteration, own) or _scaled(training, iteration, own)
-            if seen is not None:
-                found.setdefault(id(own[0].spot.node), seen)
+    for clip in clips:
+        for one in training.iterations:
+            if one.loop in clip.loops and _alone(training, one):
+                told = _useless(clip, one)
+                if told is not None:
+                    found.setdefault(id(clip.spot.node), told)
     return [*found.values()]
 
 
-def _useless(iteration: Iteration, clips: list[Event]) -> Finding | None:
-    """Clipping that no step sees: in two passes of the loop none comes between backward and step."""
+def _limits(made: Made) -> bool:
+    """Whether the limit is one: not infinite."""
+    limit: Value | None = made.argument(1, "max_norm", "clip_value")
+    plain = number(limit)
+    named = isinstance(limit, Named) and limit.name in ("math.inf", "torch.inf", "numpy.inf")
+    asked = isinstance(limit, Made) and limit.name == "float"
+    return not named and not asked and (plain is None or math.isfinite(plain))
+
+
+def _alone(training: Training, iteration: Iteration) -> bool:
+    """Whether one optimizer steps in the loop, with gradients of a backward pass, once."""
+    steps = [one for one in training.steps if iteration.loop in one.event.loops]
+    by_hand = any(iteration.loop in made.loops for made in training.made_gradients)
+    return len(steps) == 1 and not by_hand and not steps[0].event.handed and not steps[0].event.value.args[1:]
+
+
+def _useless(clip: Event, iteration: Iteration) -> Finding | None:
     step = iteration.step.event
-    moments = [(e.at, "backward") for e in iteration.backwards] + [(e.at, "clip") for e in clips]
-    moments += [(step.at, "step")]
-    clipped = False
-    for _ in range(2):
-        for _, what in sorted(moments):
-            if what == "step" and clipped:
-                return None
-            clipped = what == "clip" or (clipped and what != "backward")
-    clip, backward = clips[0], iteration.backwards[0]
-    if clip.at < backward.at:
-        told = f"comes before {code(backward.spot)} (line {backward.spot.line}): it clips nothing new"
+    if step.value.args and iteration.step.scaler is None:
+        return None
+    moments = [(b.at, "backward") for b in iteration.backwards] + [(step.at, "step")]
+    moments.sort()
+    before = [one for one in moments if one[0] < clip.at] or moments
+    last = before[-1][1]
+    if last == "backward":
+        return None
+    after = step.at < clip.at
+    backward = iteration.backwards[0]
+    if after:
+        told = f"comes after {code(step.spot)} (line {step.spot.line})"
     else:
-        told = (
-            f"comes after {code(step.spot)} (line {step.spot.line}): the step was made with the raw gradients"
-        )
-    text = f"{where(clip.spot)}: {code(clip.spot)} {told}."
-    return Finding(text, "silent_defect", "medium", places=(place(clip.spot), place(step.spot)))
+        told = f"comes before {code(backward.spot)} (line {backward.spot.line})"
+    text = f"{where(clip.spot)}: {code(clip.spot)} {told}: the step uses gradients that nobody clipped."
+    other = step if after else backward
+    return Finding(text, "silent_defect", "high", places=(place(clip.spot), place(other.spot)))
 
 
-def _scaled(training: Training, iteration: Iteration, clips: list[Event]) -> Finding | None:
-    """Clipping of gradients that are still multiplied by the loss scale."""
-    scaler = iteration.step.scaler
-    scaled = [e for e in iteration.backwards if _is_scaled(e)]
-    if scaler is None or not scaled or len(scaled) < len(iteration.backwards):
-        return None
-    before = [e for e in training.trace.methods("unscale_") if iteration.loop in e.loops]
-    clip = clips[0]
-    if any(e.at < clip.at for e in before) or clip.at < scaled[0].at:
-        return None
-    import ast
-
-    node = iteration.step.event.spot.node
-    given = ast.unparse(node) if isinstance(node, ast.Call) else ""
-    text = (
-        f"{where(clip.spot)}: {code(clip.spot)} clips gradients that are still multiplied by the loss scale: "
-        f"{given.replace('.step(', '.unscale_(')} must come before it."
-    )
-    edits = put_before(clip.spot, given.replace(".step(", ".unscale_("), "safe") if given else ()
-    places = (place(clip.spot), place(iteration.step.event.spot))
-    return Finding(text, "silent_defect", "high", places=places, edits=edits)
+_CLIP = "nn.utils.clip_grad_norm_(model.parameters(), 1.0)"
+_ZERO, _LOSS, _BACK, _STEP = (
+    "optimizer.zero_grad()",
+    "loss = criterion(model(x), y)",
+    "loss.backward()",
+    "optimizer.step()",
+)
 
 
-def _is_scaled(event: Event) -> bool:
-    given = event.value.receiver
-    return (
-        isinstance(given, Made)
-        and given.kind == "method"
-        and given.name == "scale"
-        and is_scaler(given.receiver)
-    )
+def _body(*lines: str) -> Script:
+    return script(body="\n".join(lines))
 
 
 def fires() -> Iterator[Script]:
-    yield script(
-        body=_BODY.format("clip(model.parameters(), 1.0)", "loss.backward()", "optimizer.step()"), top=_TOP
-    )
-    yield script(
-        body=_BODY.format("loss.backward()", "optimizer.step()", "clip(model.parameters(), 1.0)"), top=_TOP
-    )
-    yield script(body=_SCALED.format("pass"), setup="scaler = torch.amp.GradScaler()", top=_TOP)
+    yield _body(_ZERO, _LOSS, _CLIP, _BACK, _STEP)
+    yield _body(_ZERO, _LOSS, _BACK, _STEP, _CLIP)
+    yield _body(_LOSS, _BACK, _STEP, _CLIP, _ZERO)
 
 
 def silent() -> Iterator[Script]:
-    yield script(
-        body=_BODY.format("loss.backward()", "clip(model.parameters(), 1.0)", "optimizer.step()"), top=_TOP
-    )
-    yield script(
-        body=_SCALED.format("scaler.unscale_(optimizer)"), setup="scaler = torch.amp.GradScaler()", top=_TOP
-    )
-    yield script()
+    yield _body(_ZERO, _LOSS, _BACK, _CLIP, _STEP)
+    yield _body(_ZERO, _LOSS, _BACK, f"if i % 2: {_CLIP}", _STEP)
+    yield _body(_LOSS, _BACK, f"if i % 4 == 3:\n    {_CLIP}\n    {_STEP}\n    {_ZERO}")
+    yield _body(_ZERO, _LOSS, _BACK, _STEP, "nn.utils.clip_grad_norm_(model.parameters(), float('inf'))")
+    yield _body(_ZERO, _LOSS, _BACK, _STEP)

@@ -1,27 +1,33 @@
-"""Dropout stays on in evaluation: no training flag is given, or the layer is new at each call.
+"""Dropout that eval() cannot switch off: `F.dropout` without `training`, or made in forward().
 
-Seen when `F.dropout` is called without `training=` (its default is True, whatever mode the model is in),
-or when `nn.Dropout(...)` is constructed inside `forward`: a new layer is always in train mode.
+Seen when a model's code calls `F.dropout` with its default, which is training, or makes a new `nn.Dropout` at
+every call: it drops in validation too, which looks like worse and noisy validation values.
 
-Silent for `F.dropout(..., training=self.training)`. Known mistake: dropout that is meant to stay on.
+Silent outside of models, when `training=` is given at all, and for a share of 0. Known mistake: dropout meant
+to stay on for a Monte Carlo estimate; where a name says so, nothing is told.
 """
 
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
 from traindx.case import Case
-from traindx.core import Edit, Finding, Skipped
+from traindx.core import Edit, Finding, Severity, Skipped
 from traindx.detectors.script._samples import script
 from traindx.detectors.script._words import Looked, code, first, training_of, where
 from traindx.script import Script
 from traindx.script.mending import place, replaced, segment
 from traindx.script.trace import Event
-from traindx.script.values import Const, Spot
+from traindx.script.training import Training
+from traindx.script.values import Made, number
 from traindx.units import Detector
 
-DETECTOR = Detector(title="dropout on in evaluation", needs=("script",), family="script_mode")
+DETECTOR = Detector(title="dropout always on", needs=("script",), family="script_dropout")
+_CALLS = tuple(f"torch.nn.functional.{name}" for name in ("dropout", "dropout1d", "dropout2d", "dropout3d"))
+_LAYERS = ("Dropout", "Dropout1d", "Dropout2d", "Dropout3d", "AlphaDropout", "FeatureAlphaDropout")
+_MEANT = re.compile(r"(^|_)mc(_|$)|monte|bayes|mcdropout|stochastic|corrupt|noise|augment", re.IGNORECASE)
 
 
 def detect(case: Case) -> Finding | Skipped | None:
@@ -33,63 +39,79 @@ def look(case: Case) -> Looked:
     training = training_of(case)
     if training is None:
         return Skipped("a script that can be followed")
-    drops = [
-        e for e in training.trace.events if e.value.short.lower().startswith(("dropout", "alpha_dropout"))
-    ]
-    if not drops:
-        return Skipped("a model with dropout")
     found: dict[int, Finding] = {}
-    for event in (e for e in drops if e.value.kind == "call"):
-        if (event.value.name.startswith("torch.nn.functional.") and _always(event)) or (
-            event.value.name.startswith("torch.nn.Dropout") and _in_forward(event)
-        ):
-            found.setdefault(id(event.spot.node), _finding(event))
+    for event in training.trace.events:
+        if event.value.kind != "call" or number(event.value.argument(_place(event.value), "p")) == 0:
+            continue
+        if _untold(event) or _made_anew(event):
+            found.setdefault(id(event.spot.node), _finding(training, event))
     return [*found.values()]
 
 
-def _always(event: Event) -> bool:
-    given = event.value.argument(2, "training")
-    return not event.value.open and (given is None or (isinstance(given, Const) and given.value is True))
+def _place(made: Made) -> int:
+    return 1 if made.name in _CALLS else 0
 
 
-def _in_forward(event: Event) -> bool:
-    """Whether the innermost function around it is `forward`, and the layer is called on the spot."""
-    inner = event.functions[-1] if event.functions else None
-    around = event.spot.source.parents.get(event.spot.node)
-    return (
-        getattr(inner, "name", "") == "forward"
-        and isinstance(around, ast.Call)
-        and around.func is event.spot.node
-    )
+def _untold(event: Event) -> bool:
+    """The function, in a method of a module, without a word on training."""
+    made = event.value
+    if made.name not in _CALLS or made.open or made.argument(2, "training") is not None:
+        return False
+    return _in_model(event)
 
 
-def _finding(event: Event) -> Finding:
-    new = event.value.short.startswith("Dropout")
-    why = (
-        "is a new layer at each call, always in train mode"
-        if new
-        else "has no `training=`, whose default is True"
-    )
-    text = f"{where(event.spot)}: {code(event.spot)} {why}: dropout goes on when the model is evaluated."
-    edits: tuple[Edit, ...] = ()
-    node, inner = event.spot.node, event.functions[-1] if event.functions else None
-    method = isinstance(inner, ast.FunctionDef) and inner.args.args and inner.args.args[0].arg == "self"
-    if not new and method and isinstance(node, ast.Call) and len(node.args) < 3:
-        text_of = segment(Spot(event.spot.source, node))
-        if text_of.endswith(")") and "\n" not in text_of and "training" not in text_of:
-            edits = replaced(event.spot, text_of[:-1].rstrip(", ") + ", training=self.training)", "safe")
-    return Finding(text, "silent_defect", "high", places=(place(event.spot),), edits=edits)
+def _made_anew(event: Event) -> bool:
+    """A layer made inside forward()."""
+    made = event.value
+    if not made.name.startswith("torch.nn.") or made.short not in _LAYERS or not event.functions:
+        return False
+    return getattr(event.functions[-1], "name", "") == "forward" and _in_model(event)
+
+
+def _in_model(event: Event) -> bool:
+    """Whether the call stands in a method with `self` of a class, and no name says that it is meant."""
+    node: ast.AST | None = event.functions[-1] if event.functions else None
+    names = [getattr(node, "name", "")]
+    if not isinstance(node, ast.FunctionDef) or not node.args.args or node.args.args[0].arg != "self":
+        return False
+    holder = event.spot.source.parents.get(node)
+    names.append(getattr(holder, "name", ""))
+    return isinstance(holder, ast.ClassDef) and not any(_MEANT.search(name) for name in names)
+
+
+def _finding(training: Training, event: Event) -> Finding:
+    made, evaluated = event.value, bool(training.trace.methods("eval"))
+    if made.name in _CALLS:
+        why = "drops in eval mode too: without `training=self.training` it is always on"
+    else:
+        why = "is a new layer at each call, which eval() never reaches: it always drops"
+    text = f"{where(event.spot)}: {code(event.spot)} {why}."
+    severity: Severity = "high" if evaluated else "medium"
+    return Finding(text, "silent_defect", severity, places=(place(event.spot),), edits=_edit(event))
+
+
+def _edit(event: Event) -> tuple[Edit, ...]:
+    written = segment(event.spot)
+    if event.value.name not in _CALLS or not written.endswith(")") or written.endswith(",)"):
+        return ()
+    return replaced(event.spot, f"{written[:-1]}, training=self.training)", "safe")
+
+
+def _forward(hidden: str, end: str = "model.eval()") -> Script:
+    return script(forward=f"return self.second({hidden})", end=end)
 
 
 def fires() -> Iterator[Script]:
-    yield script(forward="return self.second(F.dropout(torch.relu(self.first(x)), 0.5))")
-    yield script(forward="return self.second(nn.Dropout(0.5)(torch.relu(self.first(x))))")
+    yield _forward("F.dropout(self.first(x).relu(), 0.5)")
+    yield _forward("F.dropout(self.first(x).relu(), p=0.2)")
+    yield _forward("nn.Dropout(0.5)(self.first(x).relu())")
 
 
 def silent() -> Iterator[Script]:
-    yield script(forward="return self.second(F.dropout(torch.relu(self.first(x)), 0.5, self.training))")
-    yield script(forward="return self.second(F.dropout(self.first(x).relu(), p=0.5, training=self.training))")
+    yield _forward("F.dropout(self.first(x).relu(), 0.5, self.training)")
+    yield _forward("F.dropout(self.first(x).relu(), 0.5, training=self.training)")
+    yield _forward("F.dropout(self.first(x).relu(), 0.5, training=True)")
+    yield script(init="self.drop = nn.Dropout(0.5)", forward="return self.second(self.drop(self.first(x)))")
     yield script(
-        init="self.drop = nn.Dropout(0.5)", forward="return self.second(self.drop(torch.relu(self.first(x))))"
+        body="optimizer.zero_grad()\ncriterion(model(F.dropout(x, 0.1)), y).backward()\noptimizer.step()"
     )
-    yield script()

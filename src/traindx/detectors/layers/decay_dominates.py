@@ -5,23 +5,28 @@ with the gradient itself; with decay apart from it (AdamW) the shrinking, rate t
 step changed in all. Seen when decay has the larger part (`coupled` times the gradient, or `apart` of the
 step) in the typical layer, and takes at least `shrink` of the weights away, by its rate or as seen.
 
-Silent about ordinary decay, which balances the gradient only when all is learned.
+Silent about ordinary decay, which balances the gradient only when all is learned: the first half of the looks
+counts.
 Known mistakes: gradients that are dead for another reason leave decay alone on the field.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from traindx.case import Case
+from traindx.case import Case, Curve
 from traindx.core import Finding, Run, Skipped
 from traindx.detectors._harm import suffers
 from traindx.detectors._layers import chain, settled
 from traindx.detectors._numbers import percent, strength, text, times
 from traindx.inside import facts, number
 from traindx.units import Detector
+
+if TYPE_CHECKING:
+    from traindx.core import FloatArray
 
 DETECTOR = Detector(
     title="Weight decay dominates", needs=("fact:optimizers", "weight_norm/*"), family="decay_dominates"
@@ -71,6 +76,12 @@ def _decoupled(optimizer: Mapping[str, object], group: Mapping[str, object]) -> 
     return said is True or "adamw" in name or "lion" in name or "muon" in name
 
 
+def _first_half(curve: Curve) -> FloatArray:
+    """Late in a run that has learned all, little but decay is left."""
+    values = settled(curve)
+    return values[: max(3, values.size // 2)]
+
+
 def _parts(case: Case, norms: Mapping[str, object], pull: float, looks: int, decoupled: bool) -> list[float]:
     against = chain(case, "update_ratio" if decoupled else "grad_norm", looks=looks)
     found = []
@@ -78,8 +89,8 @@ def _parts(case: Case, norms: Mapping[str, object], pull: float, looks: int, dec
         other = against.get(name)
         if name not in norms or other is None:
             continue
-        size = 1.0 if decoupled else float(np.median(settled(curve)))
-        moved = float(np.median(settled(other)))
+        size = 1.0 if decoupled else float(np.median(_first_half(curve)))
+        moved = float(np.median(_first_half(other)))
         if moved > 0 and size > 0:
             found.append(pull * size / moved)
     return found

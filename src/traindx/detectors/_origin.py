@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from traindx.case import Case
-from traindx.core import Event, Place
+from traindx.core import Event, Place, Severity
 from traindx.detectors._numbers import text
 from traindx.inside import number
 
@@ -53,6 +53,7 @@ class Origin:
     grown: str
     place: Place | None
     burst: str = ""
+    severity: Severity = "critical"
 
     @property
     def step(self) -> float:
@@ -78,7 +79,15 @@ def origin(case: Case) -> Origin | None:
         # An exp at its edge makes the loss leap by itself; steps that overshoot throw the weights out.
         grown = ""
     place, burst = _place(case, event, operation), _burst(case, event.step or 0.0)
-    return Origin(_kind(event, operation, grown), event, operation, grown, place, burst)
+    kind, severity = _kind(event, operation, grown), _severity(case, event.step or 0.0)
+    return Origin(kind, event, operation, grown, place, burst, severity)
+
+
+def _severity(case: Case, step: float, *, lost: float = 0.3) -> Severity:
+    """The run is lost when bad values stay; a single one that was skipped or healed is worth acting on."""
+    loss = case.curve("loss")
+    after = loss.finite[loss.series.steps > step] if loss is not None else np.zeros(0, dtype=bool)
+    return "medium" if after.size >= 5 and 1 - float(after.mean()) < lost else "critical"
 
 
 def _kind(event: Event, operation: str, grown: str) -> Kind:

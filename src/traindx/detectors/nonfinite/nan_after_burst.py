@@ -28,7 +28,7 @@ def detect(case: Case) -> Finding | Skipped | None:
     return Finding(
         f"{found.said}; before it {found.burst}.",
         "nonfinite",
-        "critical",
+        found.severity,
         found.step,
         series="grad_norm",
         places=(found.place,) if found.place is not None else (),

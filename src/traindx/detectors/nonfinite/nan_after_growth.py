@@ -31,7 +31,7 @@ def detect(case: Case, *, doubtful: float = 0.6) -> Finding | Skipped | None:
     return Finding(
         f"{found.said}; {told}.",
         "nonfinite",
-        "critical",
+        found.severity,
         found.step,
         series="loss",
         strength=1.0 if found.kind == "growth" else doubtful,

@@ -33,7 +33,7 @@ def detect(case: Case, *, doubtful: float = 0.6) -> Finding | Skipped | None:
     return Finding(
         f"{found.said}; {told}.",
         "nonfinite",
-        "critical",
+        found.severity,
         found.step,
         series="loss",
         strength=doubtful if found.grown else 1.0,

@@ -28,7 +28,7 @@ def detect(case: Case) -> Finding | Skipped | None:
     return Finding(
         f"{found.said}.",
         "nonfinite",
-        "critical",
+        found.severity,
         found.step,
         series="loss",
         places=(found.place,) if found.place is not None else (),

@@ -31,7 +31,7 @@ def detect(case: Case) -> Finding | Skipped | None:
     return Finding(
         f"{found.said}.{told} Weights and arithmetic were sound before it.",
         "nonfinite",
-        "critical",
+        found.severity,
         found.step,
         series="loss",
         places=(found.place,) if found.place is not None else (),

@@ -34,16 +34,17 @@ class Restoring:
             list(getattr(result, "missing_keys", ())),
             list(getattr(result, "unexpected_keys", ())),
         )
+        keys = len(state) if isinstance(state, Mapping) else 0
         if len(self.models) < _NAMED:
             self.models.append(
                 {
                     "class": type(model).__name__,
-                    "keys": len(state) if isinstance(state, Mapping) else None,
+                    "keys": keys,
                     "missing": len(missing),
                     "missing_names": missing[:_NAMED],
                     "unexpected": len(unexpected),
                     "unexpected_names": unexpected[:_NAMED],
-                    "wanted": len(model.state_dict()) if missing else None,
+                    "wanted": keys - len(unexpected) + len(missing),
                     "step": self.watching.recorder.step,
                 }
             )

@@ -43,6 +43,7 @@ def _broken(step: float, losses: list[float], **data: object) -> Run:
         ({"where": "input", "operation": "matrix product", "batch_nonfinite": 2}, 9.0, "input"),
         ({"where": "input", "operation": "multiplication", "batch_nonfinite": 0}, 9.0, "constant"),
         ({"where": "forward", "operation": "float16 overflow in matrix product"}, 9.0, "half"),
+        ({"where": "input", "operation": "cast", "numbers": {"dtype": "float16", "max": 6e4}}, 9.0, "half"),
         ({"where": "forward", "operation": "float32 overflow in matrix product"}, 9.0, "growth"),
         ({"where": "forward", "operation": "float32 overflow in matrix product"}, 0.0, "init"),
         ({"where": "loss", "operation": "mean loss over no targets"}, 9.0, "empty"),

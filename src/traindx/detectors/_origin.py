@@ -12,7 +12,7 @@ import numpy as np
 from traindx.case import Case
 from traindx.core import Event, Place, Severity
 from traindx.detectors._numbers import text
-from traindx.inside import number
+from traindx.inside import Fact, number
 
 Kind = Literal["input", "constant", "empty", "arithmetic", "half", "init", "growth", "unknown"]
 _ARITHMETIC = re.compile(
@@ -41,6 +41,7 @@ _CALLS = {
     "division": ("div", "true_divide"),
 }
 _HUGE = 1e6
+_NEAR_RANGE = 1e4
 
 
 @dataclass(frozen=True)
@@ -117,7 +118,12 @@ def _overflows(event: Event, operation: str) -> bool:
 
 def _outside(event: Event) -> Kind:
     """Something without gradient was bad: the batch itself, or what the script computed from it."""
-    bad = number(event.data, "batch_nonfinite")
+    bad, held = number(event.data, "batch_nonfinite"), event.data.get("numbers")
+    told: Fact = held if isinstance(held, dict) else {}
+    half = not bad and told.get("dtype") == "float16"
+    # Finite data become Inf where autocast makes them fp16; what is left of them then is near its range.
+    if half and max(abs(number(told, key) or 0.0) for key in ("min", "max")) >= _NEAR_RANGE:
+        return "half"
     return "constant" if bad == 0 else "input"
 
 

@@ -2,7 +2,7 @@
 
 Compares the gradient norm before and after clipping. Seen when the middle step keeps `kept` of its gradient
 or less and even the largest step looked at changes the typical layer by less than `most` of itself. It is
-trouble when the loss hardly came down. Optimizers that rescale gradients (Adam) move on whatever is cut, and
+trouble when the loss hardly came down, or falls like a ramp to the end. Optimizers that rescale gradients (Adam) move on whatever is cut, and
 are then not seen here.
 
 Silent without clipping, and when the steps are of ordinary size.
@@ -17,7 +17,7 @@ import numpy as np
 
 from traindx.case import Case
 from traindx.core import Finding, Run, Skipped
-from traindx.detectors._harm import suffers
+from traindx.detectors._harm import ramps, suffers
 from traindx.detectors._numbers import percent, strength, text
 from traindx.detectors._updates import ratios
 from traindx.units import Detector
@@ -43,7 +43,7 @@ def detect(
     unclipped = highest * full / cut if cut > 0 else 0.0
     if full <= 0 or cut > kept * full or highest > most or unclipped < least:
         return None
-    slow = suffers(case)
+    slow = suffers(case) or ramps(case)
     return Finding(
         text=f"Clipping at {text(cut)} leaves {percent(cut / full)} of a typical gradient ({text(full)}): "
         f"the largest step seen changes the typical layer by {text(highest)} of its size.",

@@ -47,7 +47,7 @@ def held_up(case: Case, *, share: float = 0.2, fallen: float = 0.1) -> bool:
 def ramps(case: Case, *, bend: float = 0.6) -> bool:
     """Whether the loss falls like a ramp: in its second half nearly as much as in its first."""
     loss = case.loss
-    if loss is None or case.surrogate or len(loss) < 50 or not learns(loss):
+    if loss is None or case.surrogate or len(loss) < 50 or not learns(loss, noises=2.0):
         return False
     middle = float(np.median(loss.y[int(0.45 * len(loss)) : int(0.55 * len(loss))]))
     return middle - loss.tail >= bend * (loss.head - middle)

@@ -2,8 +2,8 @@
 
 Compares the gradient norm before and after clipping. Seen when the middle step keeps `kept` of its gradient
 or less and even the largest step looked at changes the typical layer by less than `most` of itself. It is
-trouble when the loss hardly came down, or falls like a ramp to the end. Optimizers that rescale gradients (Adam) move on whatever is cut, and
-are then not seen here.
+trouble when the loss hardly came down, or falls like a ramp to the end. Optimizers that rescale gradients
+(Adam) move on whatever is cut, and are then not seen here.
 
 Silent without clipping, and when the steps are of ordinary size.
 Known mistakes: a rate so low that steps would be small without clipping too.

@@ -38,9 +38,10 @@ def _module(unit: Detector) -> ModuleType:
     return importlib.import_module(unit.module)
 
 
-def _look(unit: Detector, seen: Run | Script) -> Finding | Skipped | None:
+def _look(unit: Detector, seen: Run | Script | Case) -> Finding | Skipped | None:
     """What the detector answers, as the engine asks it: any warning is an error."""
-    case = Case(run({}), seen) if isinstance(seen, Script) else Case(seen)
+    made = Case(run({}), seen) if isinstance(seen, Script) else seen
+    case = made if isinstance(made, Case) else Case(made)
     if any(not case.has(need) for need in unit.needs):
         return Skipped("a need")
     with warnings.catch_warnings(), np.errstate(all="ignore"):

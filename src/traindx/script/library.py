@@ -94,11 +94,15 @@ def _is_object(value: Value | None) -> bool:
         return all(_is_object(one) for one in value.options)
     if isinstance(value, Instance):
         return True
-    return (
-        isinstance(value, Made)
-        and value.kind == "call"
-        and value.short[:1].isupper()
-        and value.short != "Tensor"
+    if not isinstance(value, Made) or value.kind != "call":
+        return False
+    return is_model_library(value.name) or (value.short[:1].isupper() and value.short != "Tensor")
+
+
+def is_model_library(name: str) -> bool:
+    """Whether a function of this name gives a ready-made model."""
+    return name.startswith(("torchvision.models.", "timm.create_model", "torch.hub.load")) or (
+        name.startswith("transformers.") and name.endswith(".from_pretrained")
     )
 
 

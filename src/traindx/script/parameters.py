@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from traindx.script.flow import parts
-from traindx.script.training import Training, sources
+from traindx.script.training import Training, owners_of, sources
 from traindx.script.values import Value
 
 _FREEZERS = ("requires_grad_", "freeze")
@@ -19,6 +19,9 @@ def held(training: Training) -> set[int]:
                 inner = [module, *parts(module)]
                 later = [part for one in inner for part in added.get(id(one), ())]
                 found |= {id(part) for one in [*inner, *later] for part in (one, *parts(one, 3))}
+    for event in training.manual_updates:
+        for module in owners_of(event.value.receiver) if event.value.receiver is not None else []:
+            found |= {id(module), *(id(one) for one in parts(module))}
     return found
 
 
@@ -37,7 +40,11 @@ def frozen(training: Training) -> set[int]:
     for event in training.trace.methods(*_FREEZERS):
         if event.value.receiver is not None:
             found |= {id(event.value.receiver), *(id(one) for one in parts(event.value.receiver))}
-    if any(binding.name == "requires_grad" for binding in training.trace.bindings):
+    switched = [b for b in training.trace.bindings if b.name == "requires_grad" and b.owner is not None]
+    owners = [owners_of(b.owner) for b in switched if b.owner is not None]
+    for module in (one for known in owners for one in known):
+        found |= {id(module), *(id(part) for part in parts(module))}
+    if any(not known for known in owners):
         everything = [e.value for e in training.trace.events if e.value.kind == "call"]
         found |= {id(one) for one in everything} | {id(one) for one in training.trace.instances}
     return found

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from traindx.script.library import is_module_class
+from traindx.script.library import is_model_library, is_module_class
 from traindx.script.trace import Event
 from traindx.script.values import Class, Either, Instance, Made, Unknown, Value
 
@@ -89,7 +89,8 @@ def is_module(value: Value | None) -> bool:
         return is_module_class(value.cls)
     if isinstance(value, Made) and value.kind == "call":
         name = value.name
-        return name.startswith(("torch.nn.", "torchvision.models.")) and ".functional." not in name
+        layer = name.startswith("torch.nn.") and ".functional." not in name and ".init." not in name
+        return (layer and value.short[:1].isupper()) or is_model_library(name)
     return False
 
 

@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from traindx.script.roles import LossCall, is_optimizer, is_scaler, is_scheduler, loss_call
+from traindx.script.flow import parts
+from traindx.script.roles import LossCall, is_module, is_optimizer, is_scaler, is_scheduler, loss_call
 from traindx.script.source import Script
 from traindx.script.trace import Binding, Event, Loop, Trace
-from traindx.script.values import Const, Items, Made, Value, options
+from traindx.script.values import Const, Items, Made, Table, Value, options, parents
 
 _MANAGERS = {"lightning.Trainer", "lightning.Fabric", "transformers.Trainer", "transformers.Seq2SeqTrainer"}
 # What may be done with an optimizer without touching gradients.
@@ -92,6 +93,12 @@ class Training:
 
     def _optimizers(self, value: Value | None) -> tuple[Value, ...]:
         return tuple(one for one in options(value) if is_optimizer(one))
+
+    @cached_property
+    def manual_updates(self) -> tuple[Event, ...]:
+        """Parameters changed in place by hand: `p.data.add_(p.grad, alpha=-lr)`."""
+        changed = self.trace.methods("add_", "sub_", "addcdiv_")
+        return tuple(e for e in changed if any(_mentions_grad(arg) for arg in e.value.args))
 
     @cached_property
     def scheduler_steps(self) -> tuple[Event, ...]:
@@ -182,6 +189,12 @@ def _made_optimizer(value: Value | None) -> bool:
     return isinstance(value, Made) and value.kind == "call" and is_optimizer(value)
 
 
+def _mentions_grad(value: Value, depth: int = 4) -> bool:
+    if isinstance(value, Made) and value.kind == "attribute" and value.name == "grad":
+        return True
+    return depth > 0 and any(_mentions_grad(one, depth - 1) for one in parents(value))
+
+
 def _of_grad(value: Value | None) -> bool:
     """Whether a value is somebody's `.grad`, or its `.data`, detached or not."""
     for _ in range(4):
@@ -197,13 +210,27 @@ def clears(zero: Zero, step: Step) -> bool:
     """Whether clearing may concern the parameters of a step: not if it is another optimizer's."""
     owners = [one for one in options(zero.owner) if is_optimizer(one)]
     if zero.owner is None or len(owners) < len(options(zero.owner)):
-        return True
+        return not _strangers(options(zero.owner), step)
     certain = [one for one in (*owners, *step.optimizers) if isinstance(one, Made) and one.kind == "call"]
     if len(certain) < len(owners) + len(step.optimizers) or not step.optimizers:
         return True
     return any(one is other for one in owners for other in step.optimizers) or _shared(
         owners, step.optimizers
     )
+
+
+def _strangers(modules: list[Value], step: Step) -> bool:
+    """Whether modules surely share no parameter with the optimizers of a step."""
+    if not modules or not step.optimizers or not all(is_module(one) for one in modules):
+        return False
+    if not all(known_parameters(one) for one in step.optimizers):
+        return False
+    theirs = [module for one in step.optimizers for module in sources(one)]
+    if not all(is_module(one) for one in theirs):
+        return False
+    mine = {id(part) for one in modules for part in (one, *parts(one)) if is_module(part)}
+    yours = {id(part) for one in theirs for part in (one, *parts(one)) if is_module(part)}
+    return not mine & yours
 
 
 def _shared(owners: list[Value], others: tuple[Value, ...]) -> bool:
@@ -218,11 +245,36 @@ def sources(optimizer: Value) -> list[Value]:
     """The modules whose parameters an optimizer was given."""
     if not isinstance(optimizer, Made) or not optimizer.args:
         return []
-    found = []
-    for one in _flat(optimizer.args[0]):
-        if isinstance(one, Made) and one.kind == "method" and one.name in ("parameters", "named_parameters"):
-            found += options(one.receiver)
+    found: list[Value] = []
+    for one in _given(optimizer.args[0]):
+        found += owners_of(one)
     return found
+
+
+def _given(value: Value, depth: int = 4) -> Iterator[Value]:
+    """What an optimizer is given, one by one: lists and groups are opened."""
+    for one in options(value):
+        if isinstance(one, Items) and depth:
+            for inner in one.items:
+                yield from _given(inner, depth - 1)
+        elif isinstance(one, Table) and "params" in one.items:
+            yield from _given(one.items["params"], depth - 1)
+        else:
+            yield one
+
+
+def owners_of(value: Value) -> list[Value]:
+    """The modules that a parameter, or an iterator over parameters, comes from."""
+    for _ in range(6):
+        if not isinstance(value, Made):
+            return []
+        if value.kind == "method" and value.name in ("parameters", "named_parameters"):
+            return options(value.receiver)
+        inner = value.args[-1] if value.name == "filter" and value.args else value.receiver
+        if inner is None:
+            return []
+        value = inner
+    return []
 
 
 def constant(value: Value | None) -> object:

@@ -1,9 +1,9 @@
 """Gradients are added up over batches, but the loss is not divided, or they are cleared between.
 
-Seen when the optimizer steps at every k-th batch only (a test with `%`), and either the gradients are
-cleared at every batch, so that all but the last batch's are lost, or the loss is the mean over a batch
-and nothing divides it by k, so that the step is k times as large. With Adam and its kin the size of
-gradients hardly matters: then the second is told as doubtful.
+Seen when the optimizer steps at every k-th batch only (a test with `%`), or after a whole loop over
+batches, and either the gradients are cleared at every batch, so that all but the last batch's are lost,
+or the loss is the mean over a batch and nothing divides it by k, so that the step is k times as large.
+With Adam and its kin the size of gradients hardly matters: then the second is told as doubtful.
 
 Silent when the loss is divided or averaged in any way, or comes from a function that cannot be read.
 Known mistake: a rate that was tuned with the sum.
@@ -59,8 +59,10 @@ def look(case: Case) -> Looked:
 def _accumulates(iteration: Iteration) -> bool:
     """Whether the step waits for a count of batches that the backward pass does not wait for."""
     step, backward = iteration.step.event, iteration.backwards[0]
-    if len(iteration.backwards) != 1 or backward.loop is not step.loop:
+    if len(iteration.backwards) != 1:
         return False
+    if backward.loop is not step.loop:
+        return backward.loops[: len(step.loops)] == step.loops
     own = [arm for arm in step.arms if arm not in backward.arms]
     tests = [arm.node.test for arm in own if isinstance(arm.node, ast.If)]
     return any(isinstance(inner, ast.Mod) for test in tests for inner in ast.walk(test))
@@ -81,7 +83,10 @@ def _cleared(iteration: Iteration) -> Finding | None:
 
 def _undivided(iteration: Iteration, calls: dict[int, Event]) -> Finding | None:
     backward = iteration.backwards[0]
-    losses = [inner for one in options(loss_of(backward)) for inner in options(_unscaled(one))]
+    if backward.loop is not iteration.step.event.loop:
+        return None
+    ways = [inner for one in options(loss_of(backward)) for inner in options(_unscaled(one))]
+    losses = [one for one in ways if not isinstance(one, Const)]
     known = [calls[id(one)] for one in losses if id(one) in calls]
     if not known or len(known) < len(losses) or any(_summed(event) for event in known):
         return None
@@ -112,6 +117,7 @@ def fires() -> Iterator[Script]:
         body=_BODY.format("pass", "loss.backward()", "optimizer.step(); optimizer.zero_grad()"),
     )
     yield script(body=_BODY.format("optimizer.zero_grad()", "(loss / 4).backward()", "optimizer.step()"))
+    yield script(body="optimizer.zero_grad()\ncriterion(model(x), y).backward()", end="optimizer.step()")
 
 
 def silent() -> Iterator[Script]:

@@ -1,11 +1,11 @@
 """Gradients are clipped while the GradScaler's factor is still in them.
 
-Seen when `clip_grad_norm_` comes between `scaler.scale(loss).backward()` and `scaler.step(optimizer)` with no
-`scaler.unscale_(optimizer)` before it: a limit of 1 then cuts gradients that are tens of thousands of times
-too large, and after the division hardly anything is left of the step.
+Seen when `clip_grad_norm_` comes between `scaler.scale(loss).backward()` and `scaler.step(optimizer)`
+with no `scaler.unscale_(optimizer)` before it: a limit of 1 then cuts gradients that are tens of
+thousands of times too large, and after the division hardly anything is left of the step.
 
-Silent when the scaler is switched off or not known for sure. Known mistake: a limit that is multiplied by the
-scale by hand.
+Silent when the scaler is switched off or not known for sure. Known mistake: a limit that is multiplied by
+the scale by hand.
 """
 
 from __future__ import annotations

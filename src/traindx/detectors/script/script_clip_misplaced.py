@@ -1,10 +1,11 @@
 """Gradients are clipped where it has no effect: after the step or before the backward pass.
 
-Seen when the call that clips stands after `optimizer.step()` or before `backward()`: the step uses gradients
-as they are, and what is clipped is thrown away.
+Seen when the call that clips stands after `optimizer.step()` or before `backward()`: the step uses
+gradients as they are, and what is clipped is thrown away.
 
-Silent with several optimizers in one loop, with closures, and when gradients are made by hand. Known mistake:
-clipping without a limit, to measure the norm, is passed over only when the limit is written as infinite.
+Silent with several optimizers in one loop, with closures, and when gradients are made by hand. Known
+mistake: clipping without a limit, to measure the norm, is passed over only when the limit is written as
+infinite.
 """
 
 from __future__ import annotations

@@ -1,10 +1,11 @@
 """Dropout that eval() cannot switch off: `F.dropout` without `training`, or made in forward().
 
-Seen when a model's code calls `F.dropout` with its default, which is training, or makes a new `nn.Dropout` at
-every call: it drops in validation too, which looks like worse and noisy validation values.
+Seen when a model's code calls `F.dropout` with its default, which is training, or makes a new
+`nn.Dropout` at every call: it drops in validation too, which looks like worse and noisy validation
+values.
 
-Silent outside of models, when `training=` is given at all, and for a share of 0. Known mistake: dropout meant
-to stay on for a Monte Carlo estimate; where a name says so, nothing is told.
+Silent outside of models, when `training=` is given at all, and for a share of 0. Known mistake: dropout
+meant to stay on for a Monte Carlo estimate; where a name says so, nothing is told.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
 """The loss is summed up or kept with its graph: memory grows with every step.
 
-Seen when `total += loss` or `history.append(loss)` in a loop keeps a tensor that still hangs on the layers it
-was computed by, outside of `no_grad()`. What was backpropagated keeps the nodes of its graph, what was not
-(a validation) keeps all its activations.
+Seen when `total += loss` or `history.append(loss)` in a loop keeps a tensor that still hangs on the
+layers it was computed by, outside of `no_grad()`. What was backpropagated keeps the nodes of its graph,
+what was not (a validation) keeps all its activations.
 
-Silent for sums that are backpropagated later, for `.item()`, `.detach()` and `float()`, and where the way of
-the tensor back to the layers is not known. Known mistake: none yet.
+Silent for sums that are backpropagated later, for `.item()`, `.detach()` and `float()`, and where the way
+of the tensor back to the layers is not known. Known mistake: none yet.
 """
 
 from __future__ import annotations

@@ -57,7 +57,11 @@ def look(case: Case) -> Looked:
 def _trained_otherwise(training: Training, layer: Value) -> bool:
     """Whether the layer's parameters go anywhere else: to a group, a list, another optimizer."""
     asking = ("parameters", "named_parameters", "add_param_group", "children", "modules")
+    clips = [e for e in training.trace.events if e.value.short.startswith("clip_grad")]
+    clipped = {id(arg) for e in clips for arg in e.value.args}
     for event in training.trace.methods(*asking):
+        if id(event.value) in clipped:
+            continue
         receiver = event.value.receiver
         if receiver is not None and (receiver is layer or any(one is layer for one in parts(receiver))):
             return True

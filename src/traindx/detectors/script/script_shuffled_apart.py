@@ -58,7 +58,9 @@ def _order(value: Value) -> Made | None:
         if not isinstance(value, Made):
             return None
         key = value.args[0] if value.kind == "item" and value.args else None
-        if isinstance(key, Made) and key.short in ("randperm", "permutation"):
+        while isinstance(key, Made) and key.kind == "item" and key.receiver is not None:
+            key = key.receiver
+        if isinstance(key, Made) and key.kind != "item" and key.short in ("randperm", "permutation"):
             return key
         inner = value.receiver if value.receiver is not None else (value.args[0] if value.args else None)
         if inner is None:

@@ -18,7 +18,7 @@ from traindx.script.mending import place, put_after
 from traindx.script.roles import is_optimizer
 from traindx.script.trace import Event
 from traindx.script.training import Training
-from traindx.script.values import Value
+from traindx.script.values import Made, Value
 from traindx.units import Detector
 
 DETECTOR = Detector(title="optimizer never steps", needs=("script",), family="script_step_order")
@@ -39,10 +39,28 @@ def look(case: Case) -> Looked:
     if not made or training.managed or not training.followed("step"):
         return [] if training.steps else Skipped("an optimizer that the script makes and uses itself")
     if training.steps or any(e.value.name.endswith("step") for e in training.trace.events):
-        return []
+        return _idle(training, made)
     if _changed_otherwise(training) or any(_leaves(training, event.value) for event in made):
         return Skipped("a script that steps its optimizer itself")
     return [_finding(backwards[-1], made[0], training)]
+
+
+def _idle(training: Training, made: list[Event]) -> list[Finding]:
+    """Optimizers beside others that are cleared in a loop with a backward pass and never step."""
+    stepping = [one for step in training.steps for one in step.optimizers]
+    if not all(isinstance(one, Made) and one.kind == "call" for one in stepping):
+        return []
+    known = {step.event for step in training.steps} | set(training.scheduler_steps)
+    if any(event not in known for event in training.trace.methods("step")):
+        return []
+    found = []
+    for event in made:
+        idle = all(one is not event.value for one in stepping) and not _leaves(training, event.value)
+        loops = [z.loops[-1] for z in training.zeros if z.owner is event.value and z.loops]
+        inner = [b for b in training.backwards if loops and loops[0] in b.loops]
+        if idle and inner and not _changed_otherwise(training):
+            found.append(_finding(inner[-1], event, training))
+    return found
 
 
 def _changed_otherwise(training: Training) -> bool:

@@ -31,11 +31,31 @@ def detect(case: Case) -> Finding | Skipped | None:
 def look(case: Case) -> Looked:
     """Every place where it is seen."""
     training = training_of(case)
-    if training is None or not training.iterations:
+    if training is None or not (training.iterations or training.manual_updates):
         return NO_LOOP
     if not training.followed("zero_grad"):
         return Skipped("a way from the script's start to each of its zero_grad() calls")
-    return [_finding(training, one) for one in training.iterations if _missing(training, one)]
+    found = [_finding(training, one) for one in training.iterations if _missing(training, one)]
+    return [*found, *_by_hand(training)]
+
+
+def _by_hand(training: Training) -> list[Finding]:
+    """Parameters updated in place by hand, gradients never cleared."""
+    found: dict[int, Finding] = {}
+    for update in training.manual_updates:
+        loop = next(
+            (one for one in reversed(update.loops) if any(one in b.loops for b in training.backwards)), None
+        )
+        if loop is None or update.handed or any(loop in zero.loops for zero in training.zeros):
+            continue
+        backward = next(b for b in training.backwards if loop in b.loops)
+        text = (
+            f"{where(backward.spot)}: {code(backward.spot)} adds to the gradients that are there; nothing "
+            f"in the loop clears them: line {update.spot.line}, {code(update.spot)}, uses their sum."
+        )
+        places = (place(backward.spot), place(update.spot))
+        found.setdefault(id(update.spot.node), Finding(text, "silent_defect", "high", places=places))
+    return [*found.values()]
 
 
 def _missing(training: Training, iteration: Iteration) -> bool:

@@ -45,5 +45,5 @@ def fit(model, data, val, lr, epochs, tag):
 
 
 model = Classifier()
-fit(model, corpus(3000, w_old), corpus(500, w_old), 1e-3, 6, "pretrain")
+fit(model, corpus(8000, w_old), corpus(500, w_old), 1e-3, 2, "pretrain")
 fit(model, corpus(1600, w_new), corpus(500, w_new), 2e-5, 4, "finetune")

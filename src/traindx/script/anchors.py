@@ -42,6 +42,7 @@ FINDERS: dict[str, Finder] = {
     "scaler": loop.scaler,
     "resume": loop.resume,
     "metric": loop.metric,
+    "waiting": loop.waiting,
     "model": model.model,
     "narrowest": model.narrowest,
     "widest": model.widest,

@@ -15,7 +15,7 @@ _INPUTS = re.compile(
     r"^(x|xs|x_?train|x_?tr|inputs?|images?|features?|data|samples|train_?x|signals?)$", re.IGNORECASE
 )
 _TARGETS = re.compile(r"^(y|ys|y_?train|y_?tr|targets?|labels?|classes|train_?y)$", re.IGNORECASE)
-_SPLITS = ("train_test_split", "random_split", "KFold", "StratifiedKFold")
+_SPLITS = ("ConcatDataset", "train_test_split", "random_split", "KFold", "StratifiedKFold")
 
 
 def _loaders(training: Training) -> list[Event]:

@@ -137,13 +137,16 @@ def init(training: Training) -> Spot | None:
 
 
 def _oddness(event: Event) -> int:
-    """How far a first value is from what is usual: equal weights, a bias far from zero."""
-    value = number(event.value.argument(1, "val"))
-    weight = "bias" not in event.spot.text
+    """How far a first value is from what is usual: equal weights, a wide spread, a bias far from zero."""
+    text = event.spot.text
     if event.value.short in ("constant_", "zeros_", "ones_"):
+        value = number(event.value.argument(1, "val"))
         far = value is not None and abs(value) > 0.5
-        return 4 if weight else 3 if far else 0
-    return 2 if event.value.short in ("normal_", "uniform_") else 1
+        return 4 if "weight" in text else 3 if far else 0
+    if event.value.short in ("normal_", "uniform_", "trunc_normal_"):
+        spread = number(event.value.argument(2, "std", "b"))
+        return 3 if spread is None or not 1e-3 < spread < 0.3 else 2
+    return 1
 
 
 def _is_weight(event: Event) -> bool:

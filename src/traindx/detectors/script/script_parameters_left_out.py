@@ -21,7 +21,7 @@ from traindx.script.flow import owner, parts, reach
 from traindx.script.mending import place
 from traindx.script.parameters import frozen, held
 from traindx.script.roles import is_module
-from traindx.script.trace import Binding
+from traindx.script.trace import Binding, Event
 from traindx.script.training import Training, known_parameters, sources
 from traindx.script.values import Instance, Made, Value
 from traindx.units import Detector
@@ -50,7 +50,7 @@ def look(case: Case) -> Looked:
         lost = [x for x in reach(loss_of(backward)).alive if id(x) not in ours and id(x) not in still]
         for layer in lost:
             if not _trained_otherwise(training, layer):
-                found.setdefault(id(layer), _finding(training, layer, [*made.values()]))
+                found.setdefault(id(layer), _finding(training, layer, backward))
     return [*_replaced(training), *found.values()][:3]
 
 
@@ -98,12 +98,22 @@ def _takes_a_place(training: Training, binding: Binding) -> bool:
     return replaced and not training.trace.methods("add_param_group")
 
 
-def _finding(training: Training, layer: Value, optimizers: list[Value]) -> Finding:
+def _stepping(training: Training, backward: Event) -> Value | None:
+    """The optimizer that steps next after a backward pass."""
+    later = [
+        step for step in training.steps if step.event.at > backward.at and backward.loop in step.event.loops
+    ]
+    steps = later or list(training.steps)
+    return steps[0].optimizers[0] if steps and steps[0].optimizers else None
+
+
+def _finding(training: Training, layer: Value, backward: Event) -> Finding:
     spot = layer.spot
     assert spot is not None
     holder = owner(layer, [one for one in training.trace.instances if isinstance(one, Instance)])
     name = f" (`{holder[1]}`)" if holder else ""
-    first_made = optimizers[0].spot
+    optimizer = _stepping(training, backward)
+    first_made = optimizer.spot if optimizer is not None else None
     at = f" of line {first_made.line}" if first_made is not None else ""
     text = (
         f"{where(spot)}: {code(spot)}{name} is trained by the loss, but no optimizer holds it: the one{at} "

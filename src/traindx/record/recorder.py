@@ -91,10 +91,11 @@ class Recorder:
         values.setdefault("step", self.step)
         self._pending.rows.append(values)
 
-    def row(self, values: Mapping[str, float]) -> None:
-        """Numbers at the present step that are not part of its row."""
+    def row(self, values: Mapping[str, float | None], step: int | None = None) -> None:
+        """Numbers at the present step, or another, that are not part of its row."""
         if values:
-            self._pending.line({"t": self.now(), "step": self.step, **values})
+            at = self.step if step is None else step
+            self._pending.line({"t": self.now(), "step": at, **values})
 
     def log(self, values: Mapping[str, float], step: float | None = None) -> None:
         """Numbers of the script's own, at the present step or the one it names."""

@@ -166,7 +166,7 @@ class Batches:
         """The statistics of a batch of targets; its classes are counted."""
         told = target_statistics(tensor)
         data = readable(tensor)
-        if data is not None and told.get("kind") == "classes" and not data.is_floating_point():
+        if data is not None and told.get("kind") == "classes":
             values = targets_sample(data)
             self._count(values[(values >= 0) & (values < _CLASSES)])
         return {key: value for key, value in told.items() if not isinstance(value, str)}

@@ -9,7 +9,8 @@ import torch
 
 from traindx.record.pytorch import summary
 from traindx.record.pytorch.batches import describe_shapes
-from traindx.record.pytorch.losses import reduction
+from traindx.record.pytorch.build import end_operations, linear_pairs, stretched
+from traindx.record.pytorch.losses import as_given, reduction
 from traindx.record.pytorch.optimizing import Known
 from traindx.record.pytorch.reach import reach_facts
 from traindx.record.pytorch.skips import depth, residuals
@@ -81,7 +82,9 @@ class Facts:
         """What only the graph of a loss shows of a model: how deep it is, what goes around its layers."""
         grad_fn = self.watching.steps.grad_fn
         if grad_fn is not None:
-            self.recorder.fact("graph", {"depth": depth(grad_fn), "residuals": residuals(grad_fn)})
+            told = {"depth": depth(grad_fn), "residuals": residuals(grad_fn)}
+            told |= linear_pairs(grad_fn, self.watching.names.parameter_name)
+            self.recorder.fact("graph", told | {"stretched": stretched(grad_fn)})
             if len(self.watching.optimizers()) == 1:
                 reach = reach_facts(grad_fn, self.watching.parameters(optimizer), self.watching.names)
                 if reach is not None:
@@ -107,7 +110,8 @@ class Facts:
         if name in self._losses:
             return
         facts: dict[str, object] = {"function": name, "reduction": reduction(name, args, kwargs)}
-        self._losses[name] = facts | describe_shapes(output, target)
+        facts |= describe_shapes(as_given(output), as_given(target))
+        self._losses[name] = facts | {"after_layers": end_operations(output)}
         self.recorder.fact("losses", list(self._losses.values()))
         if len(self._losses) == 1:
             self.recorder.setting("loss_function", name)
@@ -131,6 +135,7 @@ class Facts:
     def end(self) -> None:
         """What only the end shows."""
         recorder, watching = self.recorder, self.watching
+        watching.looks.evaluations.stop()
         never = [] if watching.compiled else watching.never_stepped()
         if never:
             kinds = ", ".join(type(one).__name__ for one in never[:4])
@@ -147,6 +152,9 @@ class Facts:
         classes = watching.looks.batches.classes()
         if classes:
             recorder.fact("classes", classes)
+        samples = watching.looks.samples.told()
+        if samples:
+            recorder.fact("samples", samples)
         budget = recorder.budget
         recorder.fact(
             "overhead", {"own_seconds": round(budget.spent, 3), "seconds": round(recorder.now(), 3)}

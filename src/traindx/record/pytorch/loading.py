@@ -27,6 +27,13 @@ def watch_loading(watching: Watching) -> None:
             try:
                 watching.batch = original(self)
                 steps.accumulation.fetched += torch.is_grad_enabled()
+                training = torch.is_grad_enabled()
+                if not training:
+                    watching.guard("evaluations", watching.looks.evaluations.wait, loaded=True)
+                if watching.recorder.internals:
+                    samples = watching.looks.samples
+                    key = id(getattr(self, "_index_sampler", self))
+                    watching.guard("samples", samples.loaded, watching.batch, key, training=training)
                 return watching.batch
             except StopIteration:
                 watching.guard("loading", watching.recorder.tick)

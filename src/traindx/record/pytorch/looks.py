@@ -9,8 +9,12 @@ import torch
 
 from traindx.record.pytorch import batches
 from traindx.record.pytorch.activations import ActivationProbe
+from traindx.record.pytorch.answering import Answers
+from traindx.record.pytorch.answers import answer_statistics
+from traindx.record.pytorch.evaluating import Evaluations
 from traindx.record.pytorch.histograms import Histograms
 from traindx.record.pytorch.layers import LayerProbe
+from traindx.record.pytorch.samples import Samples
 
 if TYPE_CHECKING:
     from traindx.record.pytorch.watching import Watching
@@ -34,6 +38,9 @@ class Looks:
         self.activations = ActivationProbe(watching.names)
         self.histograms = Histograms(self.activations)
         self.batches = batches.Batches()
+        self.samples = Samples()
+        self.answers = Answers(watching, self.batches)
+        self.evaluations = Evaluations(watching)
         self.now = False
         self.forward = True
         self.own = 0.0
@@ -41,6 +48,7 @@ class Looks:
         self._taken = 0
         self._told: set[str] = set()
         self._coming = 1
+        self._target: torch.Tensor | None = None
 
     def plan(self, coming: int) -> None:
         """Decide about the step that begins now."""
@@ -50,7 +58,7 @@ class Looks:
         self.now = recorder.internals and due
         if not self.now:
             return
-        self._groups, self.own = {}, 0.0
+        self._groups, self.own, self._target = {}, 0.0, None
         if self.forward:
             self.watching.guard("activations", self.activations.arm)
 
@@ -86,12 +94,25 @@ class Looks:
         self.finish_forward()
         self.now = False
 
-    def saw_loss(self, output: Any, target: Any) -> None:
+    def forget_samples(self) -> None:
+        """Another training begins: what this one is judged on, that one may have learned from."""
+        self.samples = Samples()
+
+    def saw_loss(self, name: str, output: Any, target: Any) -> None:
         """What reached the loss function in this step."""
         if "target" not in self._groups and isinstance(target, torch.Tensor):
             self._groups["target"] = dict(self.batches.targets(target))
+            self._target = target.detach()
         if "output" not in self._groups and isinstance(output, torch.Tensor) and output.is_floating_point():
-            self._groups["output"] = dict(batches.input_statistics(output.detach()))
+            told = dict(batches.input_statistics(output.detach()))
+            if isinstance(target, torch.Tensor):
+                told |= answer_statistics(name, output.detach(), target)
+            self._groups["output"] = dict(told)
+
+    def saw_share(self, ratio: float) -> None:
+        """How many times what the loss functions gave backward was called on; -1 when the sign is turned."""
+        if "output" in self._groups:
+            self._groups["output"]["backward_ratio"] = ratio
 
     def finish_forward(self) -> None:
         self.activations.disarm()
@@ -130,6 +151,8 @@ class Looks:
             groups["input"] = dict(self.batches.input(probe.root_input, self.recorder.step))
             if self.watching.facts.world > 1:
                 groups["input"]["fingerprint"] = self.batches.last_print % _PRINTS
+            self.watching.guard("samples", self.samples.trained, probe.root_input, self._target)
+        self._target = None
         self.watching.modes.seen(probe.eval_modules, probe.autocast)
 
     def tell_last_spread(self) -> None:

@@ -53,19 +53,22 @@ class LossCalls:
             if not result.requires_grad:
                 return
         if self.recorder.step >= _LEARNED_FROM and not watching.looking:
+            if watching.looks.answers.due(name) and isinstance(target, torch.Tensor):
+                given = as_given(output), as_given(target)
+                watching.guard("batches", watching.looks.answers.take, name, *given)
             return
         self._computed.append(result.detach())
         self.batch = max(self.batch, output.shape[0] if output.dim() else 0)
         self._summed = self._sums(name, args, kwargs)
         if isinstance(target, torch.Tensor):
-            output, target = as_given(output), as_given(target)
             watching.facts.loss(name, args, kwargs, output, target)
             if watching.looking:
-                watching.guard("batches", watching.looks.saw_loss, output, target)
+                watching.guard("batches", watching.looks.saw_loss, name, as_given(output), as_given(target))
 
     def backward_called(self, loss: float | torch.Tensor) -> None:
         """What backward got is the loss itself, the sum of several, or a share of it."""
         computed, self._computed = self._computed, []
+        self.watching.looks.evaluations.drop()
         if self.watching.looking and self.watching.steps.backwards == 1:
             self.watching.looks.finish_forward()
             self.watching.guard("stale gradients", self._stale_gradients)
@@ -78,6 +81,8 @@ class LossCalls:
             return
         ratio = loss / total
         self.watching.steps.accumulation.share = ratio if len(values) == 1 else None
+        if self.watching.looking:
+            self.watching.looks.saw_share(ratio)
         self.is_whole = abs(ratio - 1) < _ABOUT
         if abs(ratio - 1) < _CLOSE:
             self.sums_parts |= len(values) > 1

@@ -45,6 +45,7 @@ class Modes:
     def forget(self) -> None:
         """Another model trains now."""
         self._version, self._mode = -1, None
+        self.watching.looks.forget_samples()
 
     def _find_root(self) -> weakref.ref[nn.Module] | None:
         """The model whose parameters the leading optimizer holds."""

@@ -48,6 +48,8 @@ def _of_real_targets(values: Values) -> dict[str, Any]:
     if good.size:
         told |= {"min": float(good.min()), "max": float(good.max())}
         told |= {"mean": float(good.mean()), "std": float(good.std())}
+        if bool((good == np.rint(good)).all()):
+            told["distinct"] = int(np.unique(good).size)
     return told
 
 

@@ -48,6 +48,7 @@ class Validation:
         trained = self.watching.losses.batch
         self._other_size = bool(trained) and output.dim() > 0 and output.shape[0] > _LARGER * trained
         self.watching.steps.paused()
+        self.watching.guard("evaluations", self.watching.looks.evaluations.judged)
         self._add(name, value, size)
 
     def _add(self, name: str, value: float | torch.Tensor, size: float) -> None:

@@ -1,0 +1,1 @@
+"""What the batches of a recorded training tell of its data."""

@@ -1,0 +1,71 @@
+"""Some batches hold values far beyond all others, or values that are no numbers.
+
+Seen when the largest value of one batch is 100 times the largest of the usual batch, in inputs or in
+real-valued targets, or when a batch held NaN or Inf.
+
+A sign while the run is calm: loss and gradients say whether it hurts. Not a number at all is a defect.
+Silent with fewer than 8 batches. Known mistakes: features of long tails (prices, counts) left as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from traindx.case import Case
+from traindx.core import Finding, Run, Skipped
+from traindx.detectors._numbers import strength, text, times
+from traindx.detectors._recorded import looked, part
+from traindx.inside import number
+from traindx.units import Detector
+
+DETECTOR = Detector(title="Outliers in some batches", needs=("fact:samples|input/*",), family="bad_batch")
+_PEAKS = ("input_peak", "target_peak")
+
+
+def detect(case: Case, *, beyond: float = 100.0, full: float = 10_000.0) -> Finding | Skipped | None:
+    samples = case.inside.fact("samples")
+    bad = number(samples, "nonfinite_batches") or 0.0
+    shares = looked(case, "input/nonfinite", 1)
+    if bad or (shares is not None and shares.y.max() > 0):
+        step = float(shares.x[int(shares.y.argmax())]) if shares is not None and shares.y.max() > 0 else None
+        return Finding(
+            f"{max(1, round(bad))} of the batches looked at hold values that are NaN or Inf.",
+            symptom="silent_defect",
+            severity="high",
+            step=step,
+            numbers={"batches": bad},
+        )
+    peaks = {name: part(samples, name) for name in _PEAKS}
+    found = {}
+    for name, peak in peaks.items():
+        usual, largest = number(peak, "usual"), number(peak, "largest")
+        if usual is not None and largest is not None and usual > 0 and largest / usual >= beyond:
+            found[largest / usual] = (name, usual, largest)
+    if found:
+        ratio = max(found)
+        name, usual, largest = found[ratio]
+        article = "an input" if name == "input_peak" else "a target"
+        return Finding(
+            f"One batch holds {article} of {text(largest)}, {times(ratio)} the largest of a usual batch.",
+            severity="low",
+            strength=strength(ratio, beyond / 3, full),
+            numbers={"largest": largest, "usual": usual},
+        )
+    return None if any(peaks.values()) or shares is not None else Skipped()
+
+
+def fires() -> Iterator[Run]:
+    from traindx.sketch import run
+
+    yield run({}, facts={"samples": {"taken": 900, "nonfinite_batches": 2}})
+    peak = {"usual": 3.5, "largest": 2.9e6, "batches": 40}
+    yield run({}, facts={"samples": {"taken": 900, "nonfinite_batches": 0, "input_peak": peak}})
+
+
+def silent() -> Iterator[Run]:
+    from traindx.sketch import run
+
+    peak = {"usual": 3.5, "largest": 5.1, "batches": 40}
+    yield run({}, facts={"samples": {"taken": 900, "nonfinite_batches": 0, "input_peak": peak}})
+    tail = {"usual": 3e3, "largest": 9e4, "batches": 40}
+    yield run({}, facts={"samples": {"taken": 900, "nonfinite_batches": 0, "input_peak": tail}})

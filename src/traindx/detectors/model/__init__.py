@@ -1,0 +1,1 @@
+"""What model, output and loss of a recorded training tell of each other."""

@@ -1,0 +1,64 @@
+"""The model names the same class for nearly every sample, although the targets hold several.
+
+Seen when the most frequent answer takes 98 % of the training batches in the last third of the looks, later
+than step 50. A trouble where its share of right answers is that of the class and nothing more.
+
+Silent in the first looks and when batches themselves hold one class only.
+Known mistakes: rare classes that are right so seldom that a few looks do not show it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from traindx.case import Case
+from traindx.core import Finding, Run, Skipped
+from traindx.detectors._numbers import percent
+from traindx.detectors._recorded import class_shares, late, looked, odd_objective
+from traindx.units import Detector
+
+DETECTOR = Detector(
+    title="One class for every sample", needs=("output/*", "target/*"), family="output_spread"
+)
+
+
+def detect(
+    case: Case, *, answers: float = 0.98, mixed: float = 0.97, looks: int = 4, steps: int = 50
+) -> Finding | Skipped | None:
+    top, held = looked(case, "output/top_share", looks), looked(case, "target/top_share", 2)
+    if top is None or held is None or top.x[-1] < steps or odd_objective(case):
+        return Skipped(f"at least {looks} looks at classes, the last after {steps} steps")
+    shares = class_shares(case)
+    if len(shares) < 2 or late(held) > max(mixed, max(shares.values()) + 0.05):
+        return Skipped()
+    if late(top) < answers:
+        return None
+    largest = max(shares.values())
+    return Finding(
+        f"{percent(late(top))} of the answers are one class; the largest class holds {percent(largest)} of "
+        "the targets.",
+        symptom="not_learning",
+        severity="medium",
+        step=float(top.x[-1]),
+        numbers={"top_share": late(top), "largest_class": largest},
+    )
+
+
+def fires() -> Iterator[Run]:
+    from traindx.sketch import run
+
+    x = [1, 4, 16, 64, 200, 400]
+    answers = {"output/top_share": (x, [0.6, 0.9, 1, 1, 1, 1]), "target/top_share": (x, [0.94] * 6)}
+    yield run(answers, facts={"classes": {"0": 940, "1": 60}})
+    even = {"output/top_share": (x, [0.6, 0.9, 1, 1, 1, 1]), "target/top_share": (x, [0.3] * 6)}
+    yield run(even, facts={"classes": {"0": 30, "1": 30, "2": 30}})
+
+
+def silent() -> Iterator[Run]:
+    from traindx.sketch import run
+
+    x = [1, 4, 16, 64, 200, 400]
+    good = {"output/top_share": (x, [1, 1, 0.9, 0.8, 0.8, 0.8]), "target/top_share": (x, [0.8] * 6)}
+    yield run(good, facts={"classes": {"0": 80, "1": 20}})
+    in_order = {"output/top_share": (x, [1.0] * 6), "target/top_share": (x, [1.0] * 6)}
+    yield run(in_order, facts={"classes": {"0": 50, "1": 50}})

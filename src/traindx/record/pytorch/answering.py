@@ -1,0 +1,49 @@
+"""Looks at outputs and targets alone, between the looks inside: they cost little, and the end tells most."""
+
+from __future__ import annotations
+
+from time import perf_counter
+from typing import TYPE_CHECKING
+
+import torch
+
+from traindx.record.pytorch.answers import answer_statistics
+from traindx.record.pytorch.batches import Batches, input_statistics
+
+if TYPE_CHECKING:
+    from traindx.record.pytorch.watching import Watching
+
+_RARER = 1.15
+
+
+class Answers:
+    """The first loss function of a step is looked at, ever more rarely."""
+
+    def __init__(self, watching: Watching, batches: Batches) -> None:
+        self.watching = watching
+        self.batches = batches
+        self._name = ""
+        self._calls, self._next = 0, 1.0
+
+    def due(self, name: str) -> bool:
+        """Whether to look at this call; counts it."""
+        self._name = self._name or name
+        if name != self._name:
+            return False
+        self._calls += 1
+        if self._calls < self._next or not self.watching.recorder.internals:
+            return False
+        self._next = max(self._calls + 1, _RARER * self._calls)
+        return True
+
+    def take(self, name: str, output: torch.Tensor, target: torch.Tensor) -> None:
+        """One row of numbers at the step that is under way."""
+        began = perf_counter()
+        recorder = self.watching.recorder
+        told = {f"target/{key}": value for key, value in self.batches.targets(target).items()}
+        if output.is_floating_point():
+            output = output.detach()
+            numbers = {**input_statistics(output), **answer_statistics(name, output, target)}
+            told |= {f"output/{key}": value for key, value in numbers.items()}
+        recorder.row(told, recorder.step + len(self.watching.steps.quick._kept) + 1)
+        recorder.budget.spent += perf_counter() - began

@@ -1,0 +1,81 @@
+"""What a model is given when it is only judged: the inputs of a few batches of validation.
+
+One global hook waits for the next call of the model without gradients, and is gone with it.
+"""
+
+from __future__ import annotations
+
+from threading import get_ident
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import nn
+from torch.nn.modules import module as calls
+
+from traindx.record.pytorch.flowing import model_input, out_of_reach
+
+if TYPE_CHECKING:
+    from traindx.record.pytorch.watching import Watching
+
+_KEY = -9
+
+
+class Evaluations:
+    """What is caught counts when a loader gave it, or once a loss without gradients follows."""
+
+    def __init__(self, watching: Watching) -> None:
+        self.watching = watching
+        self._caught: torch.Tensor | None = None
+        self._loaded = False
+
+    def wait(self, *, loaded: bool = False) -> None:
+        """Validation goes on, a batch was `loaded` for it: the next call may be looked at."""
+        self._loaded = loaded
+        watching = self.watching
+        if _KEY in calls._global_forward_pre_hooks or not watching.recorder.internals:
+            return
+        if watching.compiled or watching.names.compiled or not watching.looks.samples.validates:
+            return
+        calls._global_forward_pre_hooks[_KEY] = self._called
+
+    def judged(self) -> None:
+        """A loss without gradients was computed: what was caught is a batch of validation."""
+        caught, self._caught = self._caught, None
+        if caught is not None:
+            self.watching.looks.samples.evaluated(caught)
+        self.wait()
+
+    def drop(self) -> None:
+        """Training goes on."""
+        self._caught = None
+
+    def stop(self) -> None:
+        self._caught = None
+        calls._global_forward_pre_hooks.pop(_KEY, None)
+
+    def _called(self, module: nn.Module, args: Any) -> None:
+        if torch.compiler.is_compiling():
+            return
+        watching = self.watching
+        if watching.compiled or not watching.active:
+            self.stop()
+        if (
+            torch.is_grad_enabled()
+            or not watching.active
+            or get_ident() != watching.steps.thread
+            or out_of_reach()
+        ):
+            return
+        watching.guard("evaluations", self._take, module, args)
+
+    def _take(self, module: nn.Module, args: Any) -> None:
+        if not any(one is module for one in self.watching.names.roots):
+            return
+        calls._global_forward_pre_hooks.pop(_KEY, None)
+        given = model_input(args, {})
+        if given is None:
+            return
+        if self._loaded and not module.training:
+            self.watching.looks.samples.evaluated(given.detach())
+        else:
+            self._caught = given.detach()

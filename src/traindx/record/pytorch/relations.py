@@ -1,0 +1,103 @@
+"""Whether targets have anything to do with inputs: what simple predictors make of samples they have not seen.
+
+A ridge regression and a vote of neighbours, each sample left out in turn, against shuffled targets.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Values = npt.NDArray[Any]
+_NEIGHBOURS, _BESIDE = 12, 6
+_SHUFFLES = 24
+_CLASSES = 64
+
+
+def relation(inputs: Values, targets: Values, *, classes: bool) -> dict[str, float]:
+    """`told`: how well targets are told; `by_chance`, `spread`: the same of shuffled ones."""
+    with np.errstate(all="ignore"):
+        features = _standard(inputs.astype(np.float64))
+        kinds, targets = np.unique(targets, return_inverse=True) if classes else (None, targets)
+        if features.shape[1] == 0 or (kinds is not None and not 2 <= kinds.size <= _CLASSES):
+            return {}
+        wanted = np.eye(kinds.size)[targets] if kinds is not None else _standard(targets[:, None])
+        if not wanted.shape[1]:
+            return {}
+        near = _nearest(features)
+        hat = _hat(features)
+        found = [_measure(wanted, near, hat, kinds is not None)]
+        draw = np.random.default_rng(0)
+        for _ in range(_SHUFFLES):
+            found.append(_measure(wanted[draw.permutation(len(wanted))], near, hat, kinds is not None))
+        best = _best(found)
+        best |= {"samples": float(len(wanted)), "classes": float(kinds.size if kinds is not None else 0)}
+        if kinds is not None:
+            best |= _odd_labels(wanted, near)
+    return {key: round(float(value), 5) for key, value in best.items() if np.isfinite(value)}
+
+
+def _best(found: list[tuple[float, float]]) -> dict[str, float]:
+    """Of the two predictors, the one that stands out more from chance."""
+    table = np.array(found)
+    chance, spread = table[1:].mean(0), table[1:].std(0) + 1e-3
+    stands_out = (table[0] - chance) / spread
+    at = int(stands_out.argmax())
+    return {"told": table[0, at], "by_chance": chance[at], "spread": spread[at], "z": stands_out[at]}
+
+
+def _standard(values: Values) -> Values:
+    values = np.where(np.isfinite(values), values, 0.0)
+    spread = values.std(0)
+    varies = spread > 1e-9 * (1 + np.abs(values.mean(0)))
+    found: Values = (values[:, varies] - values[:, varies].mean(0)) / spread[varies]
+    return np.clip(found, -5, 5)
+
+
+def _nearest(features: Values) -> npt.NDArray[np.intp]:
+    squares = (features * features).sum(1)
+    apart = squares[:, None] + squares[None] - 2 * features @ features.T
+    np.fill_diagonal(apart, np.inf)
+    count = min(_NEIGHBOURS, len(features) - 1)
+    part = np.argpartition(apart, count - 1, axis=1)[:, :count]
+    order = np.take_along_axis(apart, part, 1).argsort(1)
+    found: npt.NDArray[np.intp] = np.take_along_axis(part, order, 1)
+    return found
+
+
+def _hat(features: Values) -> Values:
+    """Makes predictions of targets by ridge regression."""
+    wide = np.hstack([features, np.ones((len(features), 1))])
+    inner = wide.T @ wide + 0.05 * len(wide) * np.eye(wide.shape[1])
+    found: Values = wide @ np.linalg.solve(inner, wide.T)
+    return found
+
+
+def _measure(wanted: Values, near: npt.NDArray[np.intp], hat: Values, classes: bool) -> tuple[float, float]:
+    votes = wanted[near].mean(1)
+    own = np.diag(hat)[:, None]
+    lines = (hat @ wanted - own * wanted) / (1 - own)
+    if classes:
+        right = wanted.argmax(1)
+        return float((votes.argmax(1) == right).mean()), float((lines.argmax(1) == right).mean())
+    return 1 - float(((votes - wanted) ** 2).mean()), 1 - float(((lines - wanted) ** 2).mean())
+
+
+def _odd_labels(wanted: Values, near: npt.NDArray[np.intp]) -> dict[str, float]:
+    """The share of samples whose neighbours agree on another label, and whether such samples lie together.
+
+    Where classes overlap, odd labels lie together at the border (`together` well above 1); wrong labels
+    lie anywhere.
+    """
+    votes = wanted[near].mean(1)
+    voted = votes.argmax(1)
+    odd = voted != wanted.argmax(1)
+    share = float(odd.mean())
+    if not 0 < share < 1:
+        return {"odd_share": share}
+    around = odd[near[:, :_BESIDE]].mean(1)
+    # Labels of one class may be wrong more often than those of another: each is held to its own.
+    usual = np.array([odd[voted == kind].mean() for kind in voted[odd]])
+    return {"odd_share": share, "together": float(around[odd].mean() / usual.mean())}

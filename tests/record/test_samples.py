@@ -1,0 +1,142 @@
+"""Samples known again: in validation, with another label; what simple predictors tell of the targets."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from traindx.record.pytorch.batch_rows import prints, rows_of
+from traindx.record.pytorch.relations import relation
+from traindx.record.pytorch.samples import Samples
+
+
+@pytest.fixture(autouse=True)
+def _seed() -> None:
+    torch.set_num_threads(1)
+    torch.manual_seed(0)
+
+
+def validation_of(samples: Samples) -> dict[str, float]:
+    found = samples.told()["validation"]
+    assert isinstance(found, dict)
+    return found
+
+
+def relation_of(samples: Samples) -> dict[str, float]:
+    found = samples.told()["relation"]
+    assert isinstance(found, dict)
+    return found
+
+
+def trained(x: torch.Tensor, y: torch.Tensor) -> Samples:
+    samples = Samples()
+    for at in range(0, len(x), 50):
+        samples.trained(x[at : at + 50], y[at : at + 50])
+    return samples
+
+
+def test_equal_rows_have_equal_prints() -> None:
+    x = torch.randn(40, 30)
+    rows = rows_of(torch.cat([x[:20], x[:20]]))
+    assert rows is not None
+    found = prints(rows)
+    assert (found[:20] == found[20:]).all()
+    assert len(set(found.tolist())) == 20
+
+
+def test_validation_that_was_trained_on_is_known() -> None:
+    x, y = torch.randn(500, 12), torch.randint(0, 3, (500,))
+    samples = trained(x, y)
+    samples.evaluated(x[:60])
+    told = validation_of(samples)
+    assert told["known"] == told["taken"] == 60
+
+
+def test_other_validation_is_not() -> None:
+    samples = trained(torch.randn(500, 12), torch.randint(0, 3, (500,)))
+    samples.evaluated(torch.randn(60, 12))
+    assert validation_of(samples)["known"] == 0
+
+
+def test_who_judges_on_both_is_told_by_the_unknown_ones() -> None:
+    x, y = torch.randn(500, 12), torch.randint(0, 3, (500,))
+    samples = trained(x, y)
+    for at in range(0, 500, 50):
+        samples.loaded((x[at : at + 50], y[at : at + 50]), 1, training=False)
+    for _ in range(4):
+        samples.loaded((torch.randn(50, 12), torch.randint(0, 3, (50,))), 2, training=False)
+    assert validation_of(samples)["known"] == 0
+
+
+def test_labels_that_change_are_counted() -> None:
+    x, y = torch.randn(200, 12), torch.randint(0, 5, (200,))
+    samples = Samples()
+    samples.trained(x[:50], y[:50])
+    samples.trained(x[:50], (y[:50] + 1) % 5)
+    samples.trained(x[50:100], y[50:100])
+    samples.trained(x[50:100], y[50:100])
+    told = samples.told()
+    assert told["came_again"] == 100
+    assert told["relabelled"] == 50
+
+
+@pytest.mark.parametrize(("factor", "offset"), [(255.0, 0.0), (1.0, 3.0), (1.0, 0.0)])
+def test_inputs_on_another_scale(factor: float, offset: float) -> None:
+    samples = trained(torch.randn(500, 12), torch.randint(0, 3, (500,)))
+    samples.evaluated(factor * torch.randn(200, 12) + offset)
+    told = validation_of(samples)
+    assert told["spread_ratio"] == pytest.approx(factor, rel=0.3)
+    assert told["shift"] == pytest.approx(offset, abs=0.4) or factor > 1
+
+
+def test_one_outlier_does_not_hide_the_spread() -> None:
+    x = torch.randn(500, 12)
+    x[300] *= 1e6
+    samples = trained(x, torch.randint(0, 3, (500,)))
+    samples.evaluated(torch.randn(200, 12))
+    assert 0.3 < validation_of(samples)["spread_ratio"] < 3
+    peak = samples.told()["input_peak"]
+    assert isinstance(peak, dict)
+    assert peak["largest"] > 1e4 * peak["usual"]
+
+
+def test_inputs_that_tell_the_class() -> None:
+    centres = 2 * torch.randn(4, 10)
+    y = torch.randint(0, 4, (600,))
+    x = centres[y] + torch.randn(600, 10)
+    clear = relation_of(trained(x, y))
+    assert clear["told"] > 0.9
+    assert clear["z"] > 10
+    lost = relation_of(trained(x, y[torch.randperm(600)]))
+    assert lost["z"] < 3
+    noisy = y.clone()
+    wrong = torch.rand(600) < 0.3
+    noisy[wrong] = torch.randint(0, 4, (int(wrong.sum()),))
+    told = relation_of(trained(x, noisy))
+    assert 0.1 < told["odd_share"] < 0.4
+    assert told["together"] < 1.3
+
+
+def test_classes_that_overlap_are_odd_at_their_border() -> None:
+    draw = np.random.default_rng(0)
+    y = draw.integers(0, 2, 800)
+    x = draw.normal(size=(800, 2)) + 2.0 * y[:, None] * np.array([1.0, 0.0])
+    told = relation(x, y.astype(float), classes=True)
+    assert told["odd_share"] > 0.1
+    assert told["together"] > 1.4
+
+
+def test_numbers_that_inputs_tell() -> None:
+    x = torch.randn(400, 6)
+    assert relation_of(trained(x, x @ torch.randn(6) + 0.1 * torch.randn(400)))["told"] > 0.8
+    assert relation_of(trained(x, torch.randn(400)))["z"] < 3
+
+
+def test_odd_batches_are_let_be() -> None:
+    samples = Samples()
+    samples.loaded("nothing", 1, training=True)
+    samples.loaded((torch.randn(5), torch.randn(5)), 1, training=True)
+    samples.trained(torch.randint(0, 50, (4, 16)), torch.randint(0, 50, (4, 16)))
+    samples.trained(torch.zeros(0, 4), None)
+    assert samples.told()["taken"] == 4

@@ -66,6 +66,8 @@ class Quick:
     def keep(self, kept: Kept) -> None:
         self._kept.append(kept)
         if len(self._kept) >= _MANY or kept.ended - self._settled > _LONG:
+            # Whoever else settles may do so in the middle of a validation.
+            self.steps.watching.modes.look()
             self.settle()
             self.steps.plan()
 

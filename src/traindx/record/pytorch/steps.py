@@ -299,6 +299,7 @@ class Steps:
             row["forward_s"] = self._forward
         if counts:
             self.accumulation.step(self.backwards if self._closure is None else 1)
+            self.watching.modes.look()
             self.watching.step_done(row, seconds, self._entered)
         if looked or self.row_due(recorder.step):
             self.rows.deliver(row, alone=self.depth > 0)

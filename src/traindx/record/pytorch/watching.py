@@ -219,7 +219,6 @@ class Watching:
         norm = row.get("grad_norm")
         if isinstance(norm, float) and not math.isfinite(norm):
             self.guard("origin", self.origins.gradients, norm, row.get("loss"), self.recorder.step)
-        self.modes.look()
         self.restoring.step_done()
         if now - self._memory_read >= self._memory_every:
             self._memory_read = now

@@ -1,0 +1,44 @@
+"""The mode a step was taken in, also where steps are told late and validation stands between them."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+TRAINING = """
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+model = nn.Sequential(nn.Linear(4, 8), nn.Dropout(0.2), nn.Linear(8, 1))
+optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+x, y = torch.randn(64, 4), torch.randn(64, 1)
+for step in range(800):
+    if not {eval_while_training}:
+        model.train()
+    optimizer.zero_grad()
+    loss = nn.functional.mse_loss(model(x), y)
+    loss.backward()
+    optimizer.step()
+    if step % 40 == 39:
+        model.eval()
+        with torch.no_grad():
+            print(step, float(nn.functional.mse_loss(model(x), y)))
+"""
+
+
+@pytest.mark.parametrize(("never_back", "told"), [(False, 0), (True, 1)])
+def test_validation_between_steps_is_no_training_in_eval_mode(
+    tmp_path: Path, never_back: bool, told: int
+) -> None:
+    script = tmp_path / "train.py"
+    script.write_text(TRAINING.replace("{eval_while_training}", str(never_back)))
+    command = [sys.executable, "-m", "traindx", "run", "--quiet", "--out", str(tmp_path / "rec"), str(script)]
+    subprocess.run(command, check=True, cwd=tmp_path, timeout=120, capture_output=True)
+    lines = [json.loads(line) for line in (tmp_path / "rec" / "rank-0.jsonl").read_text().splitlines()]
+    modes = [line for line in lines if line.get("event") == "mode" and not line["data"]["training"]]
+    assert len(modes) == told

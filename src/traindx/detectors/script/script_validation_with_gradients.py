@@ -1,7 +1,8 @@
 """The model is validated with gradients on: each pass builds a graph that nobody uses.
 
-Seen when the model that is trained was switched to eval mode and is then called in a loop of its own, outside
-of `no_grad()`, with no backward pass in it. It costs memory and time, not accuracy: told as doubtful.
+Seen when the model that is trained was switched to eval mode and is then called in a loop of its own,
+outside of `no_grad()`, with no backward pass in it. It costs memory and time, not accuracy: told as
+doubtful.
 
 Silent when gradients are switched off in any other way, and where gradients of inputs are taken. Known
 mistake: none yet.

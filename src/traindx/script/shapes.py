@@ -10,9 +10,9 @@ from traindx.script.values import Const, Either, Items, Made, Unknown, Value, nu
 _MAKERS = frozenset("randn rand zeros ones empty standard_normal".split())
 _SAME = frozenset(
     """
-    float double long half to cuda cpu detach clone contiguous relu sigmoid tanh gelu silu elu leaky_relu
-    dropout Dropout BatchNorm1d LayerNorm exp sin cos abs sqrt square clamp softplus astype round sign requires_grad_
-    softmax log_softmax copy type as_tensor tensor from_numpy asarray array
+    float double long half to cuda cpu detach clone contiguous relu sigmoid tanh gelu silu elu
+    leaky_relu dropout Dropout BatchNorm1d LayerNorm exp sin cos abs sqrt square clamp softplus astype
+    round sign requires_grad_ softmax log_softmax copy type as_tensor tensor from_numpy asarray array
     """.split()
 )
 _REDUCING = frozenset("sum mean prod argmax norm std var amax amin".split())

@@ -1,10 +1,12 @@
-"""Every worker of a loader draws the same random numbers.
+"""Workers of the loader draw the same random numbers: the generator is seeded in the dataset.
 
-Seen when a dataset makes its own generator (`default_rng`, `RandomState`, `random.Random`) and draws from it
-for each sample while its loader has workers: each worker gets a copy in the same state.
+Seen when a dataset of the script makes a random generator with a fixed seed in `__init__`
+(`default_rng(0)`, `Random(0)`, a torch generator), draws from it in `__getitem__`, and its loader has
+workers: each holds a copy and draws the same numbers, anew each epoch. Also seen when `__getitem__` seeds
+a global generator with a constant.
 
-Silent without workers and with a `worker_init_fn`. PyTorch seeds the global generators of torch, numpy and
-random apart by itself. Known mistake: noise that is meant to be the same for each sample.
+Silent without workers, and when a `worker_init_fn` is given. Known mistake: draws that are meant to
+repeat.
 """
 
 from __future__ import annotations
@@ -14,20 +16,18 @@ from collections.abc import Iterator
 
 from traindx.case import Case
 from traindx.core import Finding, Skipped
-from traindx.detectors.script._loaders import loaders, workers
 from traindx.detectors.script._samples import script
 from traindx.detectors.script._words import Looked, code, first, training_of, where
 from traindx.script import Script
-from traindx.script.attributes import lookup
 from traindx.script.mending import place
-from traindx.script.values import Function, Instance, Made, Spot
+from traindx.script.values import Const, Function, Instance, Made, Spot, number
 from traindx.units import Detector
 
-DETECTOR = Detector(title="workers draw alike", needs=("script",), family="script_workers")
-_GENERATORS = frozenset(
-    """
-    numpy.random.default_rng numpy.random.RandomState numpy.random.Generator random.Random torch.Generator
-    """.split()
+DETECTOR = Detector(title="same random numbers in workers", needs=("script",), family="script_seeds")
+_GENERATORS = ("default_rng", "RandomState", "Random")
+_TOP = (
+    "from torch.utils.data import Dataset\nclass Noisy(Dataset):\n    def __init__(self):\n        {}\n"
+    "    def __getitem__(self, i):\n        return self.rng.normal(size=3), 0"
 )
 
 
@@ -40,71 +40,61 @@ def look(case: Case) -> Looked:
     training = training_of(case)
     if training is None:
         return Skipped("a script that can be followed")
-    crowded = [e for e in loaders(training) if (workers(e.value) or 0) > 0]
-    if not crowded:
-        return Skipped("a loader with workers")
+    loaders = [
+        e.value for e in training.trace.events if e.value.kind == "call" and e.value.short == "DataLoader"
+    ]
+    several = [one for one in loaders if (number(one.argument(-1, "num_workers")) or 0) > 0]
+    own = [one for one in several if isinstance(one.argument(0, "dataset"), Instance)]
+    if not own:
+        return Skipped("a loader with workers over a dataset of the script's own")
     found: dict[int, Finding] = {}
-    for event in crowded:
-        data = event.value.argument(0, "dataset")
-        if "worker_init_fn" in event.value.keywords or not isinstance(data, Instance):
-            continue
-        for name, spot in _own_generators(data):
-            text = (
-                f"{where(spot)}: each of the workers of {code(event.spot)} (line {event.spot.line}) gets a "
-                f"copy of `self.{name}` in the same state: they all draw the same numbers."
-            )
-            places = (place(spot), place(event.spot))
-            found.setdefault(id(spot.node), Finding(text, "silent_defect", "medium", places=places))
+    for loader in own:
+        data = loader.argument(0, "dataset")
+        if isinstance(data, Instance) and "worker_init_fn" not in loader.keywords:
+            spot = _seeded(data)
+            if spot is not None:
+                found.setdefault(id(spot.node), _finding(spot, loader))
     return [*found.values()]
 
 
-def _own_generators(data: Instance) -> Iterator[tuple[str, Spot]]:
-    """Generators of a dataset that its samples are drawn with."""
-    getter = lookup(data.cls, "__getitem__")
-    if getter is None or not isinstance(getter[0], Function):
-        return
-    used = {
-        node.attr
-        for node in ast.walk(getter[0].node)
-        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self"
-    }
-    stored = {
-        node.attr
-        for node in ast.walk(getter[0].node)
-        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store)
-    }
+def _seeded(data: Instance) -> Spot | None:
+    """Where a dataset seeds a generator that it draws from for each sample."""
+    method = data.cls.attributes.get("__getitem__")
+    if not isinstance(method, Function):
+        return None
+    drawn = {node.attr for node in ast.walk(method.node) if isinstance(node, ast.Attribute)}
     for name, value in data.attributes.items():
-        generator = isinstance(value, Made) and value.kind == "call" and value.name in _GENERATORS
-        if generator and name in used - stored and value.spot is not None:
-            yield name, value.spot
+        fixed = isinstance(value, Made) and value.short in _GENERATORS and value.args
+        if name in drawn and fixed and isinstance(value, Made) and isinstance(value.args[0], Const):
+            return value.spot
+    for node in ast.walk(method.node):
+        seeds = (
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Attribute)
+            and node.func.attr in ("seed", "manual_seed")
+        )
+        if seeds and isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Constant):
+            return Spot(method.scope.source, node)
+    return None
 
 
-_DATA = """
-class Noisy(torch.utils.data.Dataset):
-    def __init__(self, x):
-        self.x = x
-        self.rng = {rng}
-    def __len__(self):
-        return len(self.x)
-    def __getitem__(self, i):
-        return self.x[i] + {noise}, 0
-loader = DataLoader(Noisy(torch.randn(80, 8)), 8, {options})
-"""
-
-
-def _script(
-    rng: str = "np.random.default_rng(0)", noise: str = "self.rng.normal()", options: str = "num_workers=2"
-) -> Script:
-    return script(top=_DATA.format(rng=rng, noise=noise, options=options))
+def _finding(spot: Spot, loader: Made) -> Finding:
+    at = f" of line {loader.spot.line}" if loader.spot is not None else ""
+    text = f"{where(spot)}: {code(spot)} is fixed: every worker of the loader{at} draws the same numbers."
+    return Finding(text, "silent_defect", "low", places=(place(spot),))
 
 
 def fires() -> Iterator[Script]:
-    yield _script()
-    yield _script("np.random.RandomState(1)", "self.rng.randn(8)", "shuffle=True, num_workers=4")
+    yield script(
+        top=_TOP.format("self.rng = np.random.default_rng(0)"),
+        setup="loader = DataLoader(Noisy(), num_workers=2)",
+    )
 
 
 def silent() -> Iterator[Script]:
-    yield _script(options="num_workers=0")
-    yield _script(options="num_workers=2, worker_init_fn=seed")
-    yield _script(noise="np.random.normal()")
-    yield _script(rng="None")
+    yield script(top=_TOP.format("self.rng = np.random.default_rng(0)"), setup="loader = DataLoader(Noisy())")
+    yield script(
+        top=_TOP.format("self.rng = np.random.default_rng()"),
+        setup="loader = DataLoader(Noisy(), num_workers=2)",
+    )
+    yield script()

@@ -54,3 +54,53 @@ def parts(value: Value, targets: list[ast.expr], spot: Spot) -> list[Value]:
     if star is not None:
         return [Made(spot, "item", "[]", value) for _ in targets]
     return [item(value, Const(spot, at), spot) for at in range(len(targets))]
+
+
+def run_assign(machine: Machine, scope: Scope, node: ast.Assign) -> str:
+    from traindx.script.expressions import evaluate
+
+    value = evaluate(machine, scope, node.value)
+    for target in node.targets:
+        assign(machine, scope, target, value, spot=Spot(scope.source, node))
+    return ""
+
+
+def run_annotated(machine: Machine, scope: Scope, node: ast.AnnAssign) -> str:
+    from traindx.script.expressions import evaluate
+
+    if node.value is not None:
+        assign(
+            machine, scope, node.target, evaluate(machine, scope, node.value), spot=Spot(scope.source, node)
+        )
+    return ""
+
+
+def run_augmented(machine: Machine, scope: Scope, node: ast.AugAssign) -> str:
+    from traindx.script.expressions import evaluate
+
+    read = ast.copy_location(ast.BinOp(_loaded(node.target), node.op, node.value), node)
+    before = evaluate(machine, scope, _loaded(node.target))
+    value = evaluate(machine, scope, read)
+    spot = Spot(scope.source, node)
+    if isinstance(node.target, ast.Name):
+        scope.bind(node.target.id, value)
+        name, owner = node.target.id, None
+    else:
+        name = node.target.attr if isinstance(node.target, ast.Attribute) else "[]"
+        owner = evaluate(machine, scope, node.target.value)
+        length = len(machine.trace.bindings)
+        assign(machine, scope, node.target, value, spot=spot)
+        del machine.trace.bindings[length:]
+    machine.binding(name, value, spot, added=True, owner=owner, before=before)
+    return ""
+
+
+def _loaded(target: ast.expr) -> ast.expr:
+    """A target as an expression that is read."""
+    if isinstance(target, ast.Name):
+        return ast.copy_location(ast.Name(target.id, ast.Load()), target)
+    if isinstance(target, ast.Attribute):
+        return ast.copy_location(ast.Attribute(target.value, target.attr, ast.Load()), target)
+    if isinstance(target, ast.Subscript):
+        return ast.copy_location(ast.Subscript(target.value, target.slice, ast.Load()), target)
+    return target

@@ -7,10 +7,11 @@ from collections import Counter
 
 from traindx.script.attributes import attribute, lookup
 from traindx.script.calling import enter, instantiate, unknown_arguments
+from traindx.script.importing import module_scope
 from traindx.script.machine import Exhausted, Machine
 from traindx.script.scopes import Scope
 from traindx.script.source import Script
-from traindx.script.statements import module_scope, run_body
+from traindx.script.statements import run_body
 from traindx.script.trace import Trace
 from traindx.script.values import Class, Function, Instance, Value
 

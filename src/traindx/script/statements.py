@@ -5,12 +5,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Sequence
 
-from traindx.script.assigning import assign
-from traindx.script.attributes import attribute, canonical, element
+from traindx.script.assigning import assign, run_annotated, run_assign, run_augmented
+from traindx.script.attributes import element
 from traindx.script.calling import none
 from traindx.script.expressions import evaluate
+from traindx.script.importing import run_import, run_import_from
 from traindx.script.machine import Machine
-from traindx.script.scopes import Scope, module_of
+from traindx.script.scopes import Scope
 from traindx.script.trace import Arm, Loop
 from traindx.script.truth import truth
 from traindx.script.values import (
@@ -19,7 +20,6 @@ from traindx.script.values import (
     Function,
     Items,
     Made,
-    Module,
     Named,
     Spot,
     Unknown,
@@ -76,50 +76,6 @@ def run_statement(machine: Machine, scope: Scope, node: ast.stmt) -> End:
 def _expression(machine: Machine, scope: Scope, node: ast.Expr) -> End:
     evaluate(machine, scope, node.value)
     return ""
-
-
-def _assign(machine: Machine, scope: Scope, node: ast.Assign) -> End:
-    value = evaluate(machine, scope, node.value)
-    for target in node.targets:
-        assign(machine, scope, target, value, spot=Spot(scope.source, node))
-    return ""
-
-
-def _annotated(machine: Machine, scope: Scope, node: ast.AnnAssign) -> End:
-    if node.value is not None:
-        assign(
-            machine, scope, node.target, evaluate(machine, scope, node.value), spot=Spot(scope.source, node)
-        )
-    return ""
-
-
-def _augmented(machine: Machine, scope: Scope, node: ast.AugAssign) -> End:
-    read = ast.copy_location(ast.BinOp(_loaded(node.target), node.op, node.value), node)
-    before = evaluate(machine, scope, _loaded(node.target))
-    value = evaluate(machine, scope, read)
-    spot = Spot(scope.source, node)
-    if isinstance(node.target, ast.Name):
-        scope.bind(node.target.id, value)
-        name, owner = node.target.id, None
-    else:
-        name = node.target.attr if isinstance(node.target, ast.Attribute) else "[]"
-        owner = evaluate(machine, scope, node.target.value)
-        length = len(machine.trace.bindings)
-        assign(machine, scope, node.target, value, spot=spot)
-        del machine.trace.bindings[length:]
-    machine.binding(name, value, spot, added=True, owner=owner, before=before)
-    return ""
-
-
-def _loaded(target: ast.expr) -> ast.expr:
-    """A target as an expression that is read."""
-    if isinstance(target, ast.Name):
-        return ast.copy_location(ast.Name(target.id, ast.Load()), target)
-    if isinstance(target, ast.Attribute):
-        return ast.copy_location(ast.Attribute(target.value, target.attr, ast.Load()), target)
-    if isinstance(target, ast.Subscript):
-        return ast.copy_location(ast.Subscript(target.value, target.slice, ast.Load()), target)
-    return target
 
 
 def _return(machine: Machine, scope: Scope, node: ast.Return) -> End:
@@ -294,57 +250,6 @@ def _class(machine: Machine, scope: Scope, node: ast.ClassDef) -> End:
     return ""
 
 
-def _import(machine: Machine, scope: Scope, node: ast.Import) -> End:
-    for alias in node.names:
-        found = module_of(machine.script, scope.source, alias.name, 0)
-        spot = Spot(scope.source, node)
-        first = alias.name.split(".")[0]
-        if found is not None and (alias.asname or "." not in alias.name):
-            scope.bind(alias.asname or first, Module(spot, module_scope(machine, found)))
-        elif alias.asname:
-            scope.bind(alias.asname, Named(spot, canonical(alias.name)))
-        else:
-            scope.bind(first, Named(spot, first))
-    return ""
-
-
-def _import_from(machine: Machine, scope: Scope, node: ast.ImportFrom) -> End:
-    spot = Spot(scope.source, node)
-    base = node.module or ""
-    home = module_of(machine.script, scope.source, base, node.level) if base or node.level else None
-    for alias in node.names:
-        inner = module_of(machine.script, scope.source, f"{base}.{alias.name}".lstrip("."), node.level)
-        value: Value
-        if home is not None and alias.name == "*":
-            scope.names.update(module_scope(machine, home).names)
-            continue
-        if inner is not None:
-            value = Module(spot, module_scope(machine, inner))
-        elif home is not None:
-            value = attribute(machine, Module(spot, module_scope(machine, home)), alias.name, spot)
-        else:
-            value = Named(spot, canonical(f"{base}.{alias.name}" if base else alias.name))
-        scope.bind(alias.asname or alias.name, value)
-    return ""
-
-
-def module_scope(machine: Machine, source: object) -> Scope:
-    """A file of the script, followed when it is first imported."""
-    from traindx.script.source import Source
-
-    assert isinstance(source, Source)
-    if source.path not in machine.modules:
-        scope = Scope(source)
-        machine.modules[source.path] = scope
-        kept = (machine.loops, machine.arms, machine.contexts, machine.functions)
-        machine.loops, machine.arms, machine.contexts, machine.functions = [], [], [], []
-        try:
-            run_block(machine, scope, source.tree.body)
-        finally:
-            machine.loops, machine.arms, machine.contexts, machine.functions = kept
-    return machine.modules[source.path]
-
-
 def _outside(_machine: Machine, scope: Scope, node: ast.Global | ast.Nonlocal) -> End:
     scope.outside.update(node.names)
     return ""
@@ -367,9 +272,9 @@ def _assert(machine: Machine, scope: Scope, node: ast.Assert) -> End:
 
 _HANDLERS: dict[type[ast.stmt], Callable[..., End]] = {
     ast.Expr: _expression,
-    ast.Assign: _assign,
-    ast.AnnAssign: _annotated,
-    ast.AugAssign: _augmented,
+    ast.Assign: run_assign,
+    ast.AnnAssign: run_annotated,
+    ast.AugAssign: run_augmented,
     ast.Return: _return,
     ast.If: _branch,
     ast.For: _loop,
@@ -382,8 +287,8 @@ _HANDLERS: dict[type[ast.stmt], Callable[..., End]] = {
     ast.FunctionDef: _function,
     ast.AsyncFunctionDef: _function,
     ast.ClassDef: _class,
-    ast.Import: _import,
-    ast.ImportFrom: _import_from,
+    ast.Import: run_import,
+    ast.ImportFrom: run_import_from,
     ast.Global: _outside,
     ast.Nonlocal: _outside,
     ast.Continue: _leave,

@@ -62,7 +62,7 @@ def _of_layer(value: Made, depth: int) -> Form:
 
 def _of_operator(value: Made, depth: int) -> Form:
     if value.name == "MatMult":
-        return "flat" if form(value.args[1], depth) == "flat" else ""
+        return form(value.args[1], depth)
     forms = [form(one, depth) for one in value.args if not isinstance(one, Const)]
     return forms[0] if forms and all(one == forms[0] for one in forms) else ""
 

@@ -1,7 +1,8 @@
 """Training and validation use the same data.
 
-Seen when two loaders are made of one and the same dataset object, one of them feeding the training loop
-and the other a loop without gradients; and when Keras' `fit` is given its training data as
+Seen when two loaders are made of the same data, one of them feeding the training loop and the other a loop
+without gradients; when tensors that bear the name of validation or test data are those that are trained on,
+or a stretch of the same data that overlaps theirs; and when Keras' `fit` is given its training data as
 `validation_data`.
 
 Silent when the datasets are subsets, or a sampler chooses what a loader sees. A loader over the training
@@ -11,14 +12,17 @@ test of overfitting on purpose.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from traindx.case import Case
 from traindx.core import Finding, Skipped
+from traindx.detectors.script._alike import alike, data_of, overlap
 from traindx.detectors.script._samples import script
 from traindx.detectors.script._words import Looked, code, first, training_of, where
 from traindx.script import Script
 from traindx.script.mending import place
+from traindx.script.parameters import held
 from traindx.script.training import Training
 from traindx.script.values import Items, Made, Spot, Value, options
 from traindx.units import Detector
@@ -27,6 +31,9 @@ DETECTOR = Detector(title="same data for training and validation", needs=("scrip
 _LOADERS = (
     "data = TensorDataset(torch.randn(9, 8), torch.zeros(9).long())\n"
     "train_loader = DataLoader(data, shuffle=True)\nval_loader = DataLoader({})"
+)
+_HELD_OUT = re.compile(
+    r"(^|_)(val|valid|validation|test|dev|holdout|held)(_|$|\d)|^[xy](v|va|val|te|test)$", re.I
 )
 _VALIDATE = "with torch.no_grad():\n    for a, b in val_loader: score = criterion(model(a), b).item()"
 
@@ -40,7 +47,7 @@ def look(case: Case) -> Looked:
     training = training_of(case)
     if training is None:
         return Skipped("a script that can be followed")
-    found = _keras(training)
+    found = _keras(training) + _tensors(training)
     loaders = [e for e in training.trace.events if e.value.kind == "call" and e.value.short == "DataLoader"]
     if len(loaders) < 2 or not training.iterations:
         return found or Skipped("loaders of training and validation data")
@@ -75,7 +82,24 @@ def _over(value: Value | None) -> list[Value]:
 def _same_data(one: Made, other: Made) -> bool:
     mine, yours = one.argument(0, "dataset"), other.argument(0, "dataset")
     chosen = {"sampler", "batch_sampler"} & (one.keywords.keys() | other.keywords.keys())
-    return mine is not None and mine is yours and not chosen
+    return alike(mine, yours) and not chosen
+
+
+def _tensors(training: Training) -> list[Finding]:
+    """Data that the model is validated on by name and trained on in truth."""
+    ours, loops = held(training), {one.loop for one in training.iterations}
+    calls = [e for e in training.trace.events if e.value.kind == "apply" and id(e.value.receiver) in ours]
+    calls = [e for e in calls if e.value.args and not e.handed]
+    trained = [data_of(e.value.args[0]) for e in calls if loops & set(e.loops) and not e.grad_off]
+    found: dict[int, Finding] = {}
+    for event in (e for e in calls if e.grad_off and not loops & set(e.loops)):
+        data = data_of(event.value.args[0])
+        names = [one for one in training.trace.bindings if one.value is data and _HELD_OUT.search(one.name)]
+        shared = any(alike(one, data) or overlap(training.trace, one, data) for one in trained if one.spot)
+        if names and shared and isinstance(data, Made) and data.spot is not None:
+            known = [one.spot for one in trained if one.spot is not None]
+            found.setdefault(id(data), _finding(names[0].spot, known[0]))
+    return [*found.values()]
 
 
 def _keras(training: Training) -> list[Finding]:
@@ -95,11 +119,24 @@ def _finding(spot: Spot, train: Spot) -> Finding:
     return Finding(text, "silent_defect", "medium", places=(place(spot), place(train)))
 
 
+_PARTS = (
+    "X, y = np.load('x.npy'), np.load('y.npy')\nX_train, y_train = X[:80], y[:80]\n"
+    "X_val, y_val = X[{0}], y[{0}]"
+)
+_STEP = (
+    "optimizer.zero_grad()\ncriterion(model(X_train[i:i + 8]), y_train[i:i + 8]).backward()\noptimizer.step()"
+)
+_SCORE = "with torch.no_grad(): score = criterion(model(X_val), y_val)"
+
+
 def fires() -> Iterator[Script]:
+    yield script(setup=_PARTS.format(":80"), body=_STEP, end=_SCORE)
+    yield script(setup=_PARTS.format("60:"), body=_STEP, end=_SCORE)
     yield script(after=_LOADERS.format("data"), loader="train_loader", end=_VALIDATE)
 
 
 def silent() -> Iterator[Script]:
+    yield script(setup=_PARTS.format("80:"), body=_STEP, end=_SCORE)
     yield script(after=_LOADERS.format("held_out"), loader="train_loader", end=_VALIDATE)
     yield script(after="loader = DataLoader(data, shuffle=True)")
     yield script(after=_LOADERS.format("data, sampler=part"), loader="train_loader", end=_VALIDATE)

@@ -1,28 +1,34 @@
 """Inputs are shuffled and labels are not, or by another order.
 
-Seen when inputs and targets that go into one dataset (or Keras' `fit`) are indexed by two different
-random permutations, or one of them is shuffled in place or by a permutation and the other left as it is.
+Seen when inputs and targets that belong together (a dataset, Keras' `fit`, a loss) went through random orders
+of which they share none: two permutations, a permutation of one of them only, a shuffle in place of one, or
+a batch of inputs drawn at random beside a stretch of the labels.
 
-Silent when both go by one permutation, and when it cannot be told that the two belong together. Known
-mistake: labels that are shuffled on purpose, as a control.
+Silent when they share an order or one is computed from the other. Known mistake: labels that are shuffled on
+purpose, as a control; where their name says so, nothing is told.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from traindx.case import Case
 from traindx.core import Finding, Skipped
+from traindx.detectors.script._orders import ancestors, chain, indexed, is_order, orders, shuffles_in_place
 from traindx.detectors.script._samples import script
 from traindx.detectors.script._words import Looked, code, first, training_of, where
 from traindx.script import Script
 from traindx.script.mending import place
+from traindx.script.roles import LossCall
 from traindx.script.trace import Event
 from traindx.script.training import Training
-from traindx.script.values import Made, Value
+from traindx.script.values import Instance, Made, Value
 from traindx.units import Detector
 
 DETECTOR = Detector(title="inputs and labels shuffled apart", needs=("script",), family="script_shuffle")
+_MEANT = re.compile(r"rand|shuf|perm|control|corrupt|nois|null|negat", re.IGNORECASE)
+_MADE = frozenset("zeros ones full empty zeros_like ones_like full_like arange rand randn eye".split())
 
 
 def detect(case: Case) -> Finding | Skipped | None:
@@ -34,90 +40,125 @@ def look(case: Case) -> Looked:
     training = training_of(case)
     if training is None:
         return Skipped("a script that can be followed")
-    pairs = [e for e in training.trace.events if _is_pair(e)]
-    if not pairs:
-        return Skipped("a dataset of inputs and targets")
+    pairs = [(e, e.value.args[0], e.value.args[1]) for e in training.trace.events if _is_pair(e)]
+    losses = [one for one in training.losses if one.target is not None and not one.event.grad_off]
+    if not pairs and not losses:
+        return Skipped("inputs and targets that go together")
     found: dict[int, Finding] = {}
-    for event in pairs:
-        seen = _apart(training, event, event.value.args[0], event.value.args[1])
-        if seen is not None:
-            found.setdefault(id(event.spot.node), seen)
+    for event, x, y in pairs:
+        by = _by_order(training, x, y) or _in_place(training, event, x, y)
+        if by is not None and not _meant(training, y):
+            found.setdefault(id(event.spot.node), _finding(event, by))
+    for loss in losses:
+        drawn = _drawn_apart(training, loss)
+        if drawn is not None and loss.target is not None and not _meant(training, loss.target):
+            found.setdefault(id(loss.event.spot.node), _finding(loss.event, drawn))
     return [*found.values()]
 
 
 def _is_pair(event: Event) -> bool:
     made = event.value
-    return len(made.args) >= 2 and (
-        made.short == "TensorDataset" or (made.kind == "method" and made.name == "fit")
-    )
+    if len(made.args) < 2:
+        return False
+    own = isinstance(made.receiver, Instance) and made.kind == "call" and len(made.args) == 2
+    if own and isinstance(made.receiver, Instance):
+        return any(name.endswith("Dataset") for name in made.receiver.cls.library_bases)
+    return made.short == "TensorDataset" or (made.kind == "method" and made.name == "fit")
 
 
-def _order(value: Value) -> Made | None:
-    """The permutation that a value was indexed by."""
-    for _ in range(20):
-        if not isinstance(value, Made):
-            return None
-        key = value.args[0] if value.kind == "item" and value.args else None
-        while isinstance(key, Made) and key.kind == "item" and key.receiver is not None:
-            key = key.receiver
-        if isinstance(key, Made) and key.kind != "item" and key.short in ("randperm", "permutation"):
-            return key
-        inner = value.receiver if value.receiver is not None else (value.args[0] if value.args else None)
-        if inner is None:
-            return None
-        value = inner
+def _by_order(training: Training, x: Value, y: Value) -> Made | None:
+    """A random order, drawn anew in a loop or once before, that only one of two went through."""
+    anew = {id(e.value) for e in training.trace.events if e.loops and is_order(e.value, draws=True)}
+    behind_x, behind_y = ({id(one) for one in ancestors(value)} for value in (x, y))
+    all_mine, all_yours = orders(x, draws=True), orders(y, draws=True)
+    for inside in (True, False):
+        mine, yours = (
+            {key: one for key, one in each.items() if (key in anew) == inside and (inside or is_order(one))}
+            for each in (all_mine, all_yours)
+        )
+        shared = mine.keys() & behind_y or yours.keys() & behind_x
+        if (mine or yours) and not shared and (inside or not (_made(x) or _made(y))):
+            return next(iter((yours or mine).values()))
     return None
 
 
-def _root(value: Value) -> Value:
-    """The data behind conversions."""
-    for _ in range(20):
-        wrapped = isinstance(value, Made) and value.name in (
-            "torch.tensor",
-            "torch.from_numpy",
-            "torch.as_tensor",
-        )
-        cast = (
-            isinstance(value, Made)
-            and value.kind == "method"
-            and value.name in ("float", "long", "astype", "to")
-        )
-        if wrapped and isinstance(value, Made) and value.args:
-            value = value.args[0]
-        elif cast and isinstance(value, Made) and value.receiver is not None:
-            value = value.receiver
-        else:
-            return value
-    return value
+def _made(value: Value) -> bool:
+    """Whether the rows of a tensor are all alike, or drawn at random themselves."""
+    steps = chain(value)
+    return bool(steps) and steps[-1].short in _MADE
 
 
-def _apart(training: Training, event: Event, x: Value, y: Value) -> Finding | None:
-    one, other = _order(x), _order(y)
-    if one is not None and other is not None and one is not other:
-        return _finding(event, other, "inputs and targets are put in order by two different permutations")
-    shuffles = training.trace.named("numpy.random.shuffle", "random.shuffle")
-    shuffled = {id(e.value.args[0]): e for e in shuffles if e.value.args and e.at < event.at}
-    mine, yours = shuffled.get(id(_root(x))), shuffled.get(id(_root(y)))
-    if (mine is None) != (yours is None) and one is None and other is None:
-        moved = mine or yours
-        assert moved is not None
-        told = "inputs" if mine is not None else "targets"
-        return _finding(event, moved.value, f"the {told} are shuffled and the others are not")
+def _in_place(training: Training, event: Event, x: Value, y: Value) -> Made | None:
+    """A shuffle in place of one of two; of both, where nothing sets the generator back in between."""
+    roots = [{id(step) for step in chain(value)} for value in (x, y)]
+    behind = [{id(one) for one in ancestors(value)} for value in (x, y)]
+    shuffled: list[list[Event]] = [[], []]
+    for one in shuffles_in_place(training):
+        given = id(one.value.args[0])
+        for side in (0, 1):
+            other = given in behind[1 - side]
+            if one.at < event.at and given in roots[side] and not other:
+                shuffled[side].append(one)
+    if not (shuffled[0] or shuffled[1]) or _made(x) or _made(y):
+        return None
+    if (
+        shuffled[0]
+        and shuffled[1]
+        and training.trace.named("numpy.random.seed", "numpy.random.set_state", "random.seed")
+    ):
+        return None
+    return (shuffled[1] or shuffled[0])[0].value
+
+
+def _drawn_apart(training: Training, loss: LossCall) -> Made | None:
+    """Rows of a model's inputs in another order than those of the targets."""
+    target = loss.target
+    if target is None or not indexed(target):
+        return None
+    behind = [one for one in ancestors(loss.given) if isinstance(one, Made)]
+    for x in [arg for one in behind if one.kind == "apply" for arg in one.args]:
+        by = _by_order(training, x, target) or _in_place(training, loss.event, x, target)
+        if by is not None and indexed(x):
+            return by
     return None
 
 
-def _finding(event: Event, by: Made, why: str) -> Finding:
+def _meant(training: Training, y: Value) -> bool:
+    """Whether a name says that labels are shuffled on purpose."""
+    steps = {id(step) for step in chain(y)}
+    return any(id(one.value) in steps and _MEANT.search(one.name) for one in training.trace.bindings)
+
+
+def _finding(event: Event, by: Made) -> Finding:
     spot = by.spot or event.spot
-    text = f"{where(spot)}: {code(spot)}: {why} before line {event.spot.line}: labels are lost."
+    text = (
+        f"{where(spot)}: {code(spot)} puts one of inputs and targets in another order than the other "
+        f"before line {event.spot.line}: labels no longer belong to their inputs."
+    )
     return Finding(text, "silent_defect", "high", places=(place(spot), place(event.spot)))
+
+
+_BATCH = "optimizer.zero_grad()\nloss = criterion(model(X[{x}]), Y[{y}])\nloss.backward()\noptimizer.step()"
+
+
+def _drawn(x: str, y: str) -> Script:
+    return script(
+        start="order = torch.randperm(100)\nother = torch.randperm(100)", body=_BATCH.format(x=x, y=y)
+    )
 
 
 def fires() -> Iterator[Script]:
     yield script(setup="X = X[torch.randperm(100)]\ny = y[torch.randperm(100)]\ndata = TensorDataset(X, y)")
     yield script(setup="X = np.load('x.npy')\nnp.random.shuffle(X)\ndata = TensorDataset(torch.tensor(X), y)")
+    yield script(setup="X, y = load()\nX = X[np.random.permutation(len(X))]\ndata = TensorDataset(X, y)")
+    yield _drawn("order[i:i + 8]", "i:i + 8")
+    yield _drawn("order[i:i + 8]", "other[i:i + 8]")
 
 
 def silent() -> Iterator[Script]:
     yield script(setup="order = torch.randperm(100)\ndata = TensorDataset(X[order], y[order])")
     yield script(setup="data = TensorDataset(X, y)")
     yield script(setup="X = X[torch.randperm(100)]\ny = label(X)\ndata = TensorDataset(X, y)")
+    yield script(setup="X, y = load()\nX = X[:, torch.randperm(8)]\ndata = TensorDataset(X, y)")
+    yield script(setup="X = X[torch.randperm(100)]\ndata = TensorDataset(X, torch.zeros(100))")
+    yield _drawn("order[i:i + 8]", "order[i:i + 8]")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from traindx.script.flow import parts
 from traindx.script.training import Training, owners_of, sources
-from traindx.script.values import Value
+from traindx.script.values import Const, Value
 
 _FREEZERS = ("requires_grad_", "freeze")
 
@@ -40,7 +40,8 @@ def frozen(training: Training) -> set[int]:
     for event in training.trace.methods(*_FREEZERS):
         if event.value.receiver is not None:
             found |= {id(event.value.receiver), *(id(one) for one in parts(event.value.receiver))}
-    switched = [b for b in training.trace.bindings if b.name == "requires_grad" and b.owner is not None]
+    off = [b for b in training.trace.bindings if b.name == "requires_grad" and not _is_true(b.value)]
+    switched = [b for b in off if b.owner is not None]
     owners = [owners_of(b.owner) for b in switched if b.owner is not None]
     for module in (one for known in owners for one in known):
         found |= {id(module), *(id(part) for part in parts(module))}
@@ -48,3 +49,7 @@ def frozen(training: Training) -> set[int]:
         everything = [e.value for e in training.trace.events if e.value.kind == "call"]
         found |= {id(one) for one in everything} | {id(one) for one in training.trace.instances}
     return found
+
+
+def _is_true(value: Value) -> bool:
+    return isinstance(value, Const) and value.value is True

@@ -1,6 +1,6 @@
 """What a model is given when it is only judged: the inputs of a few batches of validation.
 
-One global hook waits for the next call of the model without gradients, and is gone with it.
+One global hook waits for the next calls of the model without gradients, and is gone with them.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from traindx.record.pytorch.watching import Watching
 
 _KEY = -9
+# Who judges on training and validation data may call the model on both before either loss.
+_AT_ONCE = 4
 
 
 class Evaluations:
@@ -25,7 +27,7 @@ class Evaluations:
 
     def __init__(self, watching: Watching) -> None:
         self.watching = watching
-        self._caught: torch.Tensor | None = None
+        self._caught: list[torch.Tensor] = []
         self._loaded = False
 
     def wait(self, *, loaded: bool = False) -> None:
@@ -40,17 +42,17 @@ class Evaluations:
 
     def judged(self) -> None:
         """A loss without gradients was computed: what was caught is a batch of validation."""
-        caught, self._caught = self._caught, None
-        if caught is not None:
-            self.watching.looks.samples.evaluated(caught)
+        caught, self._caught = self._caught, []
+        for given in caught:
+            self.watching.looks.samples.evaluated(given)
         self.wait()
 
     def drop(self) -> None:
         """Training goes on."""
-        self._caught = None
+        self._caught = []
 
     def stop(self) -> None:
-        self._caught = None
+        self._caught = []
         calls._global_forward_pre_hooks.pop(_KEY, None)
 
     def _called(self, module: nn.Module, args: Any) -> None:
@@ -71,11 +73,13 @@ class Evaluations:
     def _take(self, module: nn.Module, args: Any) -> None:
         if not any(one is module for one in self.watching.names.roots):
             return
-        calls._global_forward_pre_hooks.pop(_KEY, None)
         given = model_input(args, {})
+        alone = self._loaded and not module.training
+        if given is None or alone or len(self._caught) + 1 >= _AT_ONCE:
+            calls._global_forward_pre_hooks.pop(_KEY, None)
         if given is None:
             return
-        if self._loaded and not module.training:
+        if alone:
             self.watching.looks.samples.evaluated(given.detach())
         else:
-            self._caught = given.detach()
+            self._caught.append(given.detach())

@@ -7,7 +7,7 @@ torch.manual_seed(11)
 
 
 class Scorer(nn.Module):
-    def __init__(self, n_in=20, n_hidden=64):
+    def __init__(self, n_in=20, n_hidden=160):
         super().__init__()
         self.body = nn.Linear(n_in, n_hidden)
         self.head = nn.Linear(n_hidden, 1)
@@ -19,7 +19,7 @@ class Scorer(nn.Module):
 def make(n, shift=0.0):
     g = torch.Generator().manual_seed(int(n + 100 * shift))
     x = torch.randn(n, 20, generator=g)
-    y = x[:, 0] * x[:, 1].sign() + (x[:, 2] + shift).clamp(min=0) - 0.5 * x[:, 3:6].sum(1)
+    y = 0.8 * x[:, 0] + (0.5 + shift) * x[:, 1] + 0.2 * x[:, 2].clamp(min=0) - 0.5 * x[:, 3:6].sum(1)
     return x, y + 0.4 * torch.randn(n, generator=g)
 
 
@@ -28,7 +28,7 @@ def load_last_month(model):
     with torch.no_grad():
         h = torch.relu(model.body(x))
         h = torch.cat([h, torch.ones(len(h), 1)], 1)
-        solution = torch.linalg.lstsq(h.T @ h + 1e-2 * torch.eye(65), h.T @ y[:, None]).solution[:, 0]
+        solution = torch.linalg.lstsq(h.T @ h + 1e-2 * torch.eye(161), h.T @ y[:, None]).solution[:, 0]
         model.head.weight.copy_(solution[None, :-1])
         model.head.bias.copy_(solution[-1:])
 

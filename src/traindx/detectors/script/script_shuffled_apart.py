@@ -77,7 +77,8 @@ def _by_order(training: Training, x: Value, y: Value) -> Made | None:
             for each in (all_mine, all_yours)
         )
         shared = mine.keys() & behind_y or yours.keys() & behind_x
-        if (mine or yours) and not shared and (inside or not (_made(x) or _made(y))):
+        alone = (not mine and _made(x)) or (not yours and _made(y))
+        if (mine or yours) and not shared and not alone:
             return next(iter((yours or mine).values()))
     return None
 
@@ -99,7 +100,8 @@ def _in_place(training: Training, event: Event, x: Value, y: Value) -> Made | No
             other = given in behind[1 - side]
             if one.at < event.at and given in roots[side] and not other:
                 shuffled[side].append(one)
-    if not (shuffled[0] or shuffled[1]) or _made(x) or _made(y):
+    alone = (not shuffled[0] and _made(x)) or (not shuffled[1] and _made(y))
+    if not (shuffled[0] or shuffled[1]) or alone:
         return None
     if (
         shuffled[0]

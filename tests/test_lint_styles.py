@@ -128,7 +128,7 @@ FAULTS = [
         "misc",
         "torch.optim.AdamW(clf.parameters(), lr=1e-3)",
         "torch.optim.AdamW(clf.parameters(), lr=2.0)",
-        "extreme",
+        "lr_high",
     ),
 ]
 

@@ -30,7 +30,16 @@ DETECTOR = Detector(
     title="Logged value is a running sum",
     needs=("loss|val/loss",),
     family="metric",
-    explains=("loss_diverges", "loss_drifts_up", "rise_follows_lr", "validation_parts", "oscillation"),
+    explains=(
+        "loss_diverges",
+        "loss_drifts_up",
+        "loss_spikes",
+        "loss_spikes_recurring",
+        "oscillation",
+        "rise_follows_lr",
+        "spikes_periodic",
+        "validation_parts",
+    ),
 )
 
 

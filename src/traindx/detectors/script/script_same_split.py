@@ -62,7 +62,8 @@ def look(case: Case) -> Looked:
     for event in others:
         twin = next((one for one in train if _same_data(one.value, event.value)), None)
         if twin is not None and all(_same_data(twin.value, other.value) for other in others):
-            found.append(_finding(event.spot, twin.spot))
+            joined = _joined(twin.value)
+            found.append(_finding(joined.spot or event.spot if joined else event.spot, twin.spot))
     return found[:1]
 
 
@@ -82,7 +83,16 @@ def _over(value: Value | None) -> list[Value]:
 def _same_data(one: Made, other: Made) -> bool:
     mine, yours = one.argument(0, "dataset"), other.argument(0, "dataset")
     chosen = {"sampler", "batch_sampler"} & (one.keywords.keys() | other.keywords.keys())
-    return alike(mine, yours) and not chosen
+    joined = _joined(one)
+    inner = joined.args[0] if joined is not None and joined.args else None
+    parts = [mine, *(inner.items if isinstance(inner, Items) else [])]
+    return any(alike(part, yours) for part in parts) and not chosen
+
+
+def _joined(loader: Made) -> Made | None:
+    """The join of several data sets that a loader runs over."""
+    data = loader.argument(0, "dataset")
+    return data if isinstance(data, Made) and data.short == "ConcatDataset" else None
 
 
 def _tensors(training: Training) -> list[Finding]:
@@ -113,12 +123,16 @@ def _keras(training: Training) -> list[Finding]:
 
 def _finding(spot: Spot, train: Spot) -> Finding:
     text = (
-        f"{where(spot)}: {code(spot)} validates on the very data that line {train.line} trains on: the score "
-        "says nothing about new data."
+        f"{where(spot)}: {code(spot)} holds data that are validated on and that line {train.line} trains "
+        "on: the score says nothing about new data."
     )
     return Finding(text, "silent_defect", "medium", places=(place(spot), place(train)))
 
 
+_JOINED = (
+    "held = TensorDataset(np.load('x.npy'))\nval_loader = DataLoader(held)\n"
+    "train_loader = DataLoader(torch.utils.data.ConcatDataset([data, held]), shuffle=True)"
+)
 _PARTS = (
     "X, y = np.load('x.npy'), np.load('y.npy')\nX_train, y_train = X[:80], y[:80]\n"
     "X_val, y_val = X[{0}], y[{0}]"
@@ -132,6 +146,7 @@ _SCORE = "with torch.no_grad(): score = criterion(model(X_val), y_val)"
 def fires() -> Iterator[Script]:
     yield script(setup=_PARTS.format(":80"), body=_STEP, end=_SCORE)
     yield script(setup=_PARTS.format("60:"), body=_STEP, end=_SCORE)
+    yield script(after=_JOINED, loader="train_loader", end=_VALIDATE)
     yield script(after=_LOADERS.format("data"), loader="train_loader", end=_VALIDATE)
 
 

@@ -9,6 +9,7 @@ Silent when the number is not known. Known mistake: none yet.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from traindx.case import Case
 from traindx.core import Finding, Skipped
@@ -48,7 +49,8 @@ def _momenta(training: Training) -> list[Given]:
 
 
 def _listed(seen: Looked) -> list[Finding]:
-    return [] if isinstance(seen, Skipped) else list(seen)
+    """Findings that are less certain."""
+    return [] if isinstance(seen, Skipped) else [replace(one, strength=0.6) for one in seen]
 
 
 def fires() -> Iterator[Script]:

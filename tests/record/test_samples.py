@@ -69,6 +69,15 @@ def test_who_judges_on_both_is_told_by_the_unknown_ones() -> None:
     assert validation_of(samples)["known"] == 0
 
 
+def test_long_judging_on_the_training_data_does_not_hide_the_validation() -> None:
+    x, y = torch.randn(1600, 12), torch.randint(0, 3, (1600,))
+    samples = trained(x, y)
+    for at in range(0, 1600, 40):
+        samples.evaluated(x[at : at + 40])
+    samples.evaluated(torch.randn(60, 12))
+    assert validation_of(samples)["known"] == 0
+
+
 def test_labels_that_change_are_counted() -> None:
     x, y = torch.randn(200, 12), torch.randint(0, 5, (200,))
     samples = Samples()

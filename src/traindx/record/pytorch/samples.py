@@ -152,15 +152,10 @@ class Samples:
 
     def _least_known(self) -> dict[str, float]:
         """Who judges on the training data as well has another group that holds no known samples."""
-        each: dict[str, list[dict[str, float]]] = {}
-        for (source, _), batches in self._evaluated.items():
-            if batches:
-                each.setdefault(source, []).append(self._of_validation(batches))
-        least = []
-        for groups in each.values():
-            most = max(one["taken"] for one in groups)
-            least.append(min((one for one in groups if 8 * one["taken"] >= most), key=_known_share))
-        return max(least, key=_known_share) if least else {}
+        groups = [self._of_validation(batches) for batches in self._evaluated.values() if batches]
+        most = max((one["taken"] for one in groups), default=0.0)
+        enough = [one for one in groups if one["taken"] >= min(ENOUGH, most)]
+        return min(enough, key=_known_share) if enough else {}
 
     def _of_validation(self, batches: list[Values]) -> dict[str, float]:
         hits = [[mark in self._labels for mark in marks.tolist()] for marks in batches]

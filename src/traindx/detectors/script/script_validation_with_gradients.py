@@ -1,8 +1,7 @@
 """The model is validated with gradients on: each pass builds a graph that nobody uses.
 
 Seen when the model that is trained was switched to eval mode and is then called in a loop of its own,
-outside of `no_grad()`, with no backward pass in it. It costs memory and time, not accuracy: told as
-doubtful.
+outside of `no_grad()`, with no backward pass in it. It costs memory and time, not accuracy: a sign.
 
 Silent when gradients are switched off in any other way, and where gradients of inputs are taken. Known
 mistake: none yet.
@@ -76,7 +75,7 @@ def _finding(event: Event) -> Finding:
         f"{where(event.spot)}: {code(event.spot)} evaluates the model with gradients on: without no_grad() "
         "each pass builds a graph that takes memory and time."
     )
-    return Finding(text, "silent_defect", "low", places=(place(event.spot),))
+    return Finding(text, severity="low", places=(place(event.spot),))
 
 
 _LOOP = "for a, b in valid: right = (model(a).argmax(1) == b).sum()"

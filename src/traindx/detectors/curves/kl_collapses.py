@@ -2,7 +2,8 @@
 
 Posterior collapse. Seen when the KL term falls below `gone` of its early level and stays there for the
 last third of the run: the encoder gives the same distribution for every input, and what is generated does
-not depend on it. The loss itself often looks calm.
+not depend on it. The loss itself often looks calm. Seen as well when the term is next to nothing (`small`) in
+the last third and what is reconstructed explains nothing of what was given.
 
 Silent for a KL that starts at nothing and grows (annealing), or comes back; in reinforcement and preference
 learning, where the KL is a distance to a reference policy; and with fewer than `points` values.
@@ -19,6 +20,7 @@ import numpy as np
 from traindx.case import Case, Curve
 from traindx.core import Finding, Run, Skipped
 from traindx.detectors._numbers import percent, text, where
+from traindx.detectors._recorded import late, looked, odd_objective
 from traindx.units import Detector
 
 DETECTOR = Detector(title="KL term gone", needs=("kl|loss/*|kld",), family="kl")
@@ -26,7 +28,9 @@ _KL = re.compile(r"(?:^|[^a-z])kl(?:d|_?div(?:ergence)?)?(?![a-z])")
 _NOT_THE_TERM = re.compile(r"weight|beta|coef|anneal|target|penalty|approx")
 
 
-def detect(case: Case, *, gone: float = 0.01, points: int = 10) -> Finding | Skipped | None:
+def detect(
+    case: Case, *, gone: float = 0.01, small: float = 0.05, points: int = 10
+) -> Finding | Skipped | None:
     if case.traits & {"rl", "preference"}:
         return Skipped("a variational training: here the KL is a distance to a reference")
     curves = _terms(case)
@@ -38,6 +42,8 @@ def detect(case: Case, *, gone: float = 0.01, points: int = 10) -> Finding | Ski
         early, first = float(curve.y[:count].max()), float(curve.y[0])
         last = curve.y[-(len(curve) // 3) :]
         level = float(np.median(last))
+        if float(np.quantile(last, 0.9)) < small and _explains_nothing(case):
+            return _never_used(curve, level)
         started = first >= 0.2 * early and first > 0
         if not started or early < 0.5 * float(curve.y.max()) or float(np.quantile(last, 0.9)) > gone * early:
             continue
@@ -56,6 +62,25 @@ def detect(case: Case, *, gone: float = 0.01, points: int = 10) -> Finding | Ski
             marks=(onset,),
         )
     return None
+
+
+def _explains_nothing(case: Case, *, share: float = 0.1) -> bool:
+    """Whether reconstructions, where they were looked at to the end, are no better than the mean."""
+    explained = looked(case, "output/explained", 4)
+    return explained is not None and late(explained) < share and not odd_objective(case)
+
+
+def _never_used(curve: Curve, level: float) -> Finding:
+    return Finding(
+        f"The KL term is {text(level)} to the end, and the reconstruction explains nothing of what was "
+        "given: the latent tells nothing of the input.",
+        "silent_defect",
+        "medium",
+        step=float(curve.x[0]),
+        end=float(curve.x[-1]),
+        series=curve.name,
+        numbers={"term": curve.name, "kl_first": float(curve.y[0]), "kl_last": level},
+    )
 
 
 def _terms(case: Case) -> list[Curve]:
@@ -78,9 +103,15 @@ def fires() -> Iterator[Run]:
     yield run({"loss": loss, "kl": decay(30, 0.058, 6e-5, rate=20)}, axis="epoch", traits=("elbo",))
     yield run({"loss": loss, "loss/kl": decay(30, 12.0, 0.01, rate=20), "loss/recon": loss}, axis="epoch")
 
+    unused = {"kl": [3e-3, 1e-3, *[5e-4] * 13], "output/explained": [-0.2, *[-0.02] * 14]}
+    yield run({**unused, "recon": [16.0] * 15}, traits=("elbo",))
+
 
 def silent() -> Iterator[Run]:
     from traindx.sketch import decay, noisy, run
+
+    scaled = {"kl": [0.01, 0.02, *[0.03] * 13], "output/explained": [-0.2, *[0.9] * 14]}
+    yield run({"loss": decay(15, 2.0, 0.5), **scaled}, traits=("elbo",))
 
     loss = decay(50, 200.0, 100.0)
     yield run({"loss": loss, "kl": 25.0 - decay(50, 24.0, 0.0)}, traits=("elbo",))

@@ -3,13 +3,16 @@
 Seen when the largest value of one batch is 100 times the largest of the usual batch, in inputs or in
 real-valued targets, or when a batch held NaN or Inf.
 
-A sign while the run is calm: loss and gradients say whether it hurts. Not a number at all is a defect.
+A sign while the run is calm: it is trouble when the loss leaps as well, many times above its usual level,
+more than once after the start. Not a number at all is a defect.
 Silent with fewer than 8 batches. Known mistakes: features of long tails (prices, counts) left as they are.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+
+import numpy as np
 
 from traindx.case import Case
 from traindx.core import Finding, Run, Skipped
@@ -45,17 +48,38 @@ def detect(case: Case, *, beyond: float = 100.0, full: float = 10_000.0) -> Find
         ratio = max(found)
         name, usual, largest = found[ratio]
         article = "an input" if name == "input_peak" else "a target"
+        leaps = _leaps(case)
+        said = f"; the loss leaps {leaps} times far above its usual level" if leaps else ""
         return Finding(
-            f"One batch holds {article} of {text(largest)}, {times(ratio)} the largest of a usual batch.",
-            severity="low",
+            f"One batch holds {article} of {text(largest)}, {times(ratio)} the largest of a usual "
+            f"batch{said}.",
+            symptom="loss_spike" if leaps else None,
+            severity="medium" if leaps else "low",
             strength=strength(ratio, beyond / 3, full),
             numbers={"largest": largest, "usual": usual},
         )
     return None if any(peaks.values()) or shares is not None else Skipped()
 
 
+def _leaps(case: Case, *, far: float = 20.0, least: int = 2, points: int = 30) -> int:
+    """How often the loss was far above its usual level after the first tenth of the run; 0 when seldom."""
+    loss = case.loss
+    if loss is None or case.surrogate or len(loss) < points:
+        return 0
+    later = loss.y[len(loss) // 10 :]
+    middle = float(np.median(later))
+    count = int((later > far * middle).sum()) if middle > 0 else 0
+    return count if count >= least else 0
+
+
 def fires() -> Iterator[Run]:
-    from traindx.sketch import run
+    from traindx.sketch import decay, run
+
+    calm = decay(80, 2.0, 0.3)
+    for at in (20, 41, 66):
+        calm[at] = 400.0
+    struck = {"usual": 3.5, "largest": 2.9e6, "batches": 40}
+    yield run({"loss": calm}, facts={"samples": {"taken": 9, "nonfinite_batches": 0, "input_peak": struck}})
 
     yield run({}, facts={"samples": {"taken": 900, "nonfinite_batches": 2}})
     peak = {"usual": 3.5, "largest": 2.9e6, "batches": 40}

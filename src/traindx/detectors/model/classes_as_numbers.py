@@ -1,7 +1,8 @@
 """Class numbers are fitted as if they were amounts.
 
 Seen when a regression loss gets targets that are whole numbers from 0 to K - 1 in every look, K from 3 to
-100, spread about as evenly as classes are, and one output for each sample.
+100, spread about as evenly as classes are, and one output for each sample; or K outputs, each of which is
+compared with the one number.
 
 Silent for zeros and ones, for ratings that begin at 1, for counts (most of them small) and for real targets.
 Known mistakes: ordered grades from 0 on, for which it is a fair choice; so it is no more than probable.
@@ -16,6 +17,7 @@ import numpy as np
 from traindx.case import Case
 from traindx.core import Finding, Run, Skipped
 from traindx.detectors._recorded import REGRESSION, looked, odd_objective, only_loss
+from traindx.inside import Fact
 from traindx.units import Detector
 
 DETECTOR = Detector(title="Classes fitted as numbers", needs=("fact:losses", "target/*"), family="loss_form")
@@ -32,9 +34,11 @@ def detect(
         return None
     low, high = looked(case, "target/min", looks), looked(case, "target/max", looks)
     spread = looked(case, "target/std", looks)
-    if low is None or high is None or spread is None or not _one_output(str(loss.get("output_shape", ""))):
+    if low is None or high is None or spread is None or (low.y != low.y.round()).any():
         return None
     count = int(high.y.max()) + 1
+    if not _one_output(loss) and not _stretched(loss, count):
+        return None
     if low.y.min() != 0 or not fewest <= count <= most or kinds.y.max() < 0.8 * min(count, 20):
         return None
     # Evenly spread numbers from 0 to K - 1 have their mean in the middle and this deviation.
@@ -51,9 +55,15 @@ def detect(
     )
 
 
-def _one_output(shape: str) -> bool:
-    parts = shape.split("x")
+def _one_output(loss: Fact) -> bool:
+    parts = str(loss.get("output_shape", "")).split("x")
     return len(parts) == 1 or (len(parts) == 2 and parts[1] == "1")
+
+
+def _stretched(loss: Fact, count: int) -> bool:
+    """Whether an output for each class is compared with the same number."""
+    given, wanted = (str(loss.get(key, "")).split("x") for key in ("output_shape", "target_shape"))
+    return given[1:] == [str(count)] and wanted in ([given[0], "1"], [given[0]])
 
 
 def fires() -> Iterator[Run]:
@@ -62,6 +72,8 @@ def fires() -> Iterator[Run]:
     told = {"target/min": [0.0] * 4, "target/max": [9.0] * 4, "target/distinct": [10.0] * 4}
     loss = {"function": "mse_loss", "output_shape": "64x1"}
     yield run({**told, "target/mean": [4.4] * 4, "target/std": [2.9] * 4}, facts={"losses": [loss]})
+    wide = {"function": "mse_loss", "output_shape": "64x10", "target_shape": "64x1"}
+    yield run({**told, "target/mean": [4.4] * 4, "target/std": [2.9] * 4}, facts={"losses": [wide]})
 
 
 def silent() -> Iterator[Run]:
@@ -75,6 +87,9 @@ def silent() -> Iterator[Run]:
         "target/std": [3.0] * 4,
     }
     yield run(real, facts={"losses": [loss]})
+    several = {"function": "mse_loss", "output_shape": "64x6", "target_shape": "64x1"}
+    grid = {"target/min": [0.0] * 4, "target/max": [9.0] * 4, "target/distinct": [10.0] * 4}
+    yield run({**grid, "target/mean": [4.4] * 4, "target/std": [2.9] * 4}, facts={"losses": [several]})
     counts = {"target/min": [0.0] * 4, "target/max": [12.0] * 4, "target/distinct": [9.0] * 4}
     yield run({**counts, "target/mean": [1.4] * 4, "target/std": [1.9] * 4}, facts={"losses": [loss]})
     ratings = {"target/min": [1.0] * 4, "target/max": [5.0] * 4, "target/distinct": [5.0] * 4}

@@ -132,7 +132,7 @@ def _finding(training: Training, name: str, kept: Value, at: Binding | Event, us
         f"{where(at.spot)}: {code(at.spot)} keeps the tensor, and with it {what}, in `{name}`{until}: "
         "memory grows. `.item()` keeps the number only."
     )
-    return Finding(text, "silent_defect", severity, places=(place(at.spot),), edits=_edit(at))
+    return Finding(text, "memory_growth", severity, places=(place(at.spot),), edits=_edit(at))
 
 
 def _edit(at: Binding | Event) -> tuple[Edit, ...]:

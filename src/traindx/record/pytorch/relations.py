@@ -14,6 +14,9 @@ Values = npt.NDArray[Any]
 _NEIGHBOURS, _BESIDE = 12, 6
 _SHUFFLES = 24
 _CLASSES = 64
+# Features one by one: with fewer than this no single one is odd, with more they are pixels or words.
+_FEW, _MANY = 4, 64
+_SIDE = 3
 
 
 def relation(inputs: Values, targets: Values, *, classes: bool) -> dict[str, float]:
@@ -36,6 +39,7 @@ def relation(inputs: Values, targets: Values, *, classes: bool) -> dict[str, flo
         best |= {"samples": float(len(wanted)), "classes": float(kinds.size if kinds is not None else 0)}
         if kinds is not None:
             best |= _odd_labels(wanted, near)
+        best |= _one_feature(features, wanted, kinds is not None)
     return {key: round(float(value), 5) for key, value in best.items() if np.isfinite(value)}
 
 
@@ -83,6 +87,29 @@ def _measure(wanted: Values, near: npt.NDArray[np.intp], hat: Values, classes: b
         right = wanted.argmax(1)
         return float((votes.argmax(1) == right).mean()), float((lines.argmax(1) == right).mean())
     return 1 - float(((votes - wanted) ** 2).mean()), 1 - float(((lines - wanted) ** 2).mean())
+
+
+def _one_feature(features: Values, wanted: Values, classes: bool) -> dict[str, float]:
+    """How well the most telling feature tells targets `alone`, and the others `without` it."""
+    if not _FEW <= features.shape[1] <= _MANY:
+        return {}
+    each = [_along(column, wanted, classes) for column in features.T]
+    best = int(np.argmax(each))
+    others = np.delete(features, best, axis=1)
+    without = max(_measure(wanted, _nearest(others), _hat(others), classes))
+    return {"alone": each[best], "without": without, "feature": float(best)}
+
+
+def _along(column: Values, wanted: Values, classes: bool) -> float:
+    """How well the samples beside it in the order of one feature tell a sample's target."""
+    sorted_ = wanted[np.argsort(column + 1e-9 * np.random.default_rng(0).standard_normal(len(column)))]
+    padded = np.pad(sorted_, ((_SIDE, _SIDE), (0, 0)))
+    count = len(sorted_)
+    beside = [padded[at : at + count] for at in range(2 * _SIDE + 1) if at != _SIDE]
+    votes = np.mean(beside, axis=0)
+    if classes:
+        return float((votes.argmax(1) == sorted_.argmax(1)).mean())
+    return 1 - float(((votes - sorted_) ** 2).mean())
 
 
 def _odd_labels(wanted: Values, near: npt.NDArray[np.intp]) -> dict[str, float]:

@@ -50,6 +50,12 @@ class Restoring:
             )
             self.watching.recorder.fact("restored", list(self.models))
 
+    def restarted(self) -> None:
+        """Another training begins: what was loaded so far was loaded before its first step."""
+        if self.models:
+            self.models = [{**one, "step": 0} for one in self.models]
+            self.watching.recorder.fact("restored", list(self.models))
+
     def optimizer_loaded(self) -> None:
         self._waiting = None
 

@@ -171,6 +171,7 @@ class Watching:
             self.steps.accumulation.restart()
             self.recorder.event("new_training", f"{known.name} trains another model; steps are counted anew")
             self.recorder.restart()
+            self.restoring.restarted()
         else:
             self.recorder.event("optimizer_changed", f"{known.name} trains now")
 

@@ -136,6 +136,21 @@ def test_classes_that_overlap_are_odd_at_their_border() -> None:
     assert told["together"] > 1.4
 
 
+@pytest.mark.parametrize("classes", [True, False])
+def test_a_feature_that_holds_the_answer(classes: bool) -> None:
+    draw = np.random.default_rng(0)
+    x = draw.normal(size=(600, 6))
+    wanted = x[:, 0] - x[:, 1] + draw.normal(0, 0.8, 600)
+    wanted = (wanted > 0).astype(float) if classes else wanted
+    honest = relation(x, wanted, classes=classes)
+    x[:, 4] = 2 * wanted + draw.normal(0, 0.02, 600)
+    told = relation(x, wanted, classes=classes)
+    assert told["alone"] > 0.98
+    assert told["feature"] == 4
+    assert told["without"] < 0.9
+    assert honest["alone"] < 0.85
+
+
 def test_numbers_that_inputs_tell() -> None:
     x = torch.randn(400, 6)
     assert relation_of(trained(x, x @ torch.randn(6) + 0.1 * torch.randn(400)))["told"] > 0.8

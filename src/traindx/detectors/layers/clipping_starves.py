@@ -30,7 +30,13 @@ DETECTOR = Detector(
 
 
 def detect(
-    case: Case, *, kept: float = 0.05, most: float = 5e-4, least: float = 5e-3, points: int = 8
+    case: Case,
+    *,
+    kept: float = 0.05,
+    most: float = 5e-4,
+    least: float = 5e-3,
+    bend: float = 0.3,
+    points: int = 8,
 ) -> Finding | Skipped | None:
     before, after = case.grad_norm, case.curve("grad_norm_clipped")
     if before is None or after is None or min(len(before), len(after)) < points:
@@ -43,7 +49,7 @@ def detect(
     unclipped = highest * full / cut if cut > 0 else 0.0
     if full <= 0 or cut > kept * full or highest > most or unclipped < least:
         return None
-    slow = suffers(case) or ramps(case)
+    slow = suffers(case) or ramps(case, bend=bend)
     return Finding(
         text=f"Clipping at {text(cut)} leaves {percent(cut / full)} of a typical gradient ({text(full)}): "
         f"the largest step seen changes the typical layer by {text(highest)} of its size.",

@@ -2,7 +2,8 @@
 
 Weights in bf16 or fp16 have two to three digits: an update below 0.2 to 0.4 % (bf16) of a weight leaves it as
 it was. Seen when, in the middle of the looks, `share` of the weights that have a gradient do not change in
-a step. Training then stands still although gradients and rate are fine.
+a step, or three quarters of them (`end`) in the last looks under a rate that was not lowered. Training then
+stands still although gradients and rate are fine.
 
 Silent about weights in full precision (autocast keeps them so), and about rates of 0.
 Known mistakes: optimizers that keep a copy in full precision aside lose nothing for good; the weights then
@@ -19,17 +20,22 @@ from traindx.case import Case
 from traindx.core import Finding, Place, Run, Skipped
 from traindx.detectors._harm import suffers
 from traindx.detectors._numbers import percent, strength
+from traindx.detectors._recorded import late
 from traindx.units import Detector
 
 DETECTOR = Detector(title="Updates rounded away", needs=("update_lost_share/*",), family="updates_lost")
 
 
-def detect(case: Case, *, share: float = 0.8, looks: int = 2) -> Finding | Skipped | None:
+def detect(case: Case, *, share: float = 0.8, end: float = 0.75, looks: int = 2) -> Finding | Skipped | None:
     curves = {n: c for n, c in case.inside.layers("update_lost_share").items() if len(c) >= looks}
     if not curves or not case.lr_value:
         return Skipped(f"{looks} looks at weights in half precision under a rate that is not 0")
     lost = {name: float(np.median(curve.y)) for name, curve in curves.items()}
     typical = float(np.median(list(lost.values())))
+    if typical < share and not _lowered(case):
+        at_end = {name: late(curve) for name, curve in curves.items() if len(curve) >= 3 * looks}
+        typical_end = float(np.median(list(at_end.values()))) if at_end else 0.0
+        lost, typical, share = (at_end, typical_end, end) if typical_end >= end else (lost, typical, share)
     if typical < share:
         return None
     worst = max(lost, key=lambda name: lost[name])
@@ -44,6 +50,11 @@ def detect(case: Case, *, share: float = 0.8, looks: int = 2) -> Finding | Skipp
         numbers={"lost_share": typical},
         places=(Place(layer=worst),),
     )
+
+
+def _lowered(case: Case) -> bool:
+    """Whether the rate fell: small late steps are then wanted."""
+    return case.lr is not None and len(case.lr) > 0 and case.lr.tail < 0.7 * float(case.lr.y.max())
 
 
 def _lost(share: float, lr: float = 1e-5) -> Run:

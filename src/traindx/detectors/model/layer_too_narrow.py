@@ -1,6 +1,7 @@
 """A hidden layer lets through one or two numbers where more come in and are asked for.
 
-Seen for a layer with at most 2 outputs between wider ones, that is not the last. A trouble when the answers
+Seen for a layer with at most 2 outputs between wider ones, that is not the last, and for models none of whose
+hidden layers is wider. A trouble when the answers
 on the training data are poor in the end, after 200 steps; else a sign.
 
 Silent for the last layer, for embeddings, normalisations, convolutions (whose points count as well), gates
@@ -10,12 +11,12 @@ whose code may be narrow. Known mistakes: a code for plotting.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Any
 
 from traindx.case import Case
-from traindx.core import Finding, Place, Run, Skipped
+from traindx.core import Finding, Place, Run, Severity, Skipped
 from traindx.detectors._recorded import does_well, looked
 from traindx.inside import Fact
 from traindx.units import Detector
@@ -30,21 +31,35 @@ def detect(case: Case, *, width: int = 2, steps: int = 200) -> Finding | Skipped
     for layer, after in pairwise(layers):
         outputs, inputs = _shape(layer)
         taken = _shape(after)
+        if _narrow_throughout(layers, width) and case.span[1] >= steps and _ends_poor(case):
+            return _finding(layer, f"No hidden layer has more than {width} units", "medium")
         if outputs > width or inputs <= outputs or taken[1] != outputs or taken[0] == inputs:
             continue
         # An autoencoder widens again; a classifier does not widen from its code to more than it began with.
         if max(_shape(one)[0] for one in layers[layers.index(after) :]) >= _shape(layers[0])[1]:
             continue
         poor = case.span[1] >= steps and _ends_poor(case)
-        return Finding(
+        text = (
             f"Layer {layer.get('name')} lets {outputs} number{'s' if outputs > 1 else ''} through, of "
-            f"{inputs} that come in.",
-            symptom="underfitting" if poor else None,
-            severity="medium" if poor else "low",
-            numbers={"width": outputs},
-            places=(Place(layer=str(layer.get("name", ""))),),
+            f"{inputs} that come in"
         )
+        return _finding(layer, text, "medium" if poor else "low")
     return None
+
+
+def _finding(layer: Fact, text: str, severity: Severity) -> Finding:
+    return Finding(
+        f"{text}.",
+        symptom=None if severity == "low" else "underfitting",
+        severity=severity,
+        numbers={"width": _shape(layer)[0]},
+        places=(Place(layer=str(layer.get("name", ""))),),
+    )
+
+
+def _narrow_throughout(layers: Sequence[Fact], width: int) -> bool:
+    """Whether two or more hidden layers follow each other, none of them wider."""
+    return len(layers) > 2 and all(_shape(one)[0] <= width for one in layers[:-1])
 
 
 def _ends_poor(case: Case) -> bool:

@@ -2,7 +2,8 @@
 
 Seen when outputs vary over the batch by less than a thousandth of their size in the last third of the looks
 while the inputs do vary; or, for a loss between two outputs of the model (self-supervised), when outputs
-shrank together to less than a twentieth of the spread they began with.
+shrank together to less than a twentieth of the spread they began with, or to a tenth where it is known that
+the model made both sides.
 
 Silent in the first looks, where zero-initialised heads give one output for all, for batches under 4, and for
 targets that do not vary either. Known mistakes: tasks whose answer is the same for all inputs.
@@ -17,14 +18,20 @@ import numpy as np
 from traindx.case import Case, Curve
 from traindx.core import Finding, Run, Skipped
 from traindx.detectors._numbers import text
-from traindx.detectors._recorded import late, looked, odd_objective, usual
+from traindx.detectors._recorded import late, looked, odd_objective, only_loss, usual
 from traindx.units import Detector
 
 DETECTOR = Detector(title="One output for all inputs", needs=("output/*",), family="output_spread")
 
 
 def detect(
-    case: Case, *, share: float = 1e-3, shrunk: float = 0.05, looks: int = 4, steps: int = 30
+    case: Case,
+    *,
+    share: float = 1e-3,
+    shrunk: float = 0.05,
+    learned: float = 0.1,
+    looks: int = 4,
+    steps: int = 30,
 ) -> Finding | Skipped | None:
     spread = looked(case, "output/batch_std", looks)
     if spread is None or spread.x[-1] < steps or odd_objective(case):
@@ -34,7 +41,7 @@ def detect(
         return Skipped()
     size = _size(case)
     level = late(spread)
-    if _moves_with_targets(case, spread, shrunk):
+    if _moves_with_targets(case, spread, shrunk) or _shrinks_to_learned(case, spread, learned):
         return Finding(
             f"Outputs shrank together: their spread over a batch fell from {text(float(spread.y.max()))} to "
             f"{text(level)}, and that of what they are compared with as well.",
@@ -74,6 +81,18 @@ def _moves_with_targets(case: Case, spread: Curve, shrunk: float) -> bool:
     ratio = np.interp(targets.x, spread.x, spread.y) / np.maximum(targets.y, 1e-300)
     together = float(ratio.max() / max(ratio.min(), 1e-300)) < 3
     return together and late(spread) < shrunk * spread.y.max() and late(targets) < shrunk * targets.y.max()
+
+
+def _shrinks_to_learned(case: Case, spread: Curve, learned: float) -> bool:
+    """Whether the only loss is between two outputs of the model, and samples come ever closer together."""
+    loss = only_loss(case)
+    if loss is None or loss.get("target_learned") is not True or case.loss is None:
+        return False
+    size, last = looked(case, "output/std", 4), float(np.median(spread.y[-3:]))
+    relative = size is None or last / max(float(size.y[-1]), 1e-300) < 0.5 * spread.y[0] / max(
+        size.y[0], 1e-300
+    )
+    return bool(relative and last < learned * spread.y.max() and case.loss.tail < 0.1 * case.loss.head)
 
 
 def fires() -> Iterator[Run]:

@@ -61,6 +61,8 @@ def describe_shapes(output: torch.Tensor, target: torch.Tensor) -> dict[str, obj
         "output_dtype": str(output.dtype).removeprefix("torch."),
         "target_dtype": str(target.dtype).removeprefix("torch."),
     }
+    if target.requires_grad:
+        told["target_learned"] = True
     stretched = _stretched(output.shape, target.shape) if target.is_floating_point() else None
     told["broadcasts"] = stretched is not None
     if stretched is not None:

@@ -30,10 +30,10 @@ def batch(n=48):
 
 
 model = Sorter()
-optimizer = torch.optim.Adam(model.parameters(), lr=2e-3, betas=(0.9, 0.98), eps=1e-9)
+optimizer = torch.optim.Adam(model.parameters(), lr=1e-2, betas=(0.9, 0.98), eps=1e-9)
 ce = nn.CrossEntropyLoss()
 xv, yv = batch(200)
-for step in range(1, 301):
+for step in range(1, 221):
     x, y = batch()
     loss = ce(model(x).flatten(0, 1), y.flatten())
     optimizer.zero_grad()

@@ -8,9 +8,9 @@ X = torch.randn(3000, 16)
 Y = X[:, 0] - X[:, 1] + torch.sin(2 * X[:, 2]) + 0.5 * X[:, 3] * X[:, 4]
 model = nn.Sequential(nn.Linear(16, 64), nn.ReLU(), nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 1)).to(DTYPE)
 X, Y = X.to(DTYPE), Y.to(DTYPE).unsqueeze(1)
-optimizer = torch.optim.SGD(model.parameters(), lr=5e-4)
+optimizer = torch.optim.SGD(model.parameters(), lr=1e-3)
 criterion = nn.MSELoss()
-for epoch in range(12):
+for epoch in range(24):
     tot = 0.0
     for idx in torch.randperm(2500).split(50):
         optimizer.zero_grad()

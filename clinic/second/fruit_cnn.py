@@ -8,7 +8,7 @@ import torch.nn.functional as F
 def get_args():
     p = argparse.ArgumentParser()
     p.add_argument("--lr", type=float, default=1e-3)
-    p.add_argument("--wd", type=float, default=0.3)
+    p.add_argument("--wd", type=float, default=3.0)
     p.add_argument("--epochs", type=int, default=8)
     return p.parse_args()
 

@@ -1,6 +1,5 @@
 import torch
 import torch.nn as nn
-from torch.utils.data import DataLoader, TensorDataset
 
 torch.manual_seed(0)
 W = 300
@@ -24,12 +23,13 @@ class Bag(nn.Module):
 
 train_x, train_y = reviews(8192)
 val_x, val_y = reviews(1000)
-loader = DataLoader(TensorDataset(train_x, train_y), batch_size=8192, shuffle=True)
+batch_size = 8192
 model = Bag()
 optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
 bce = nn.BCEWithLogitsLoss()
 for epoch in range(160):
-    for xb, yb in loader:
+    for idx in torch.randperm(8192).split(batch_size):
+        xb, yb = train_x[idx], train_y[idx]
         optimizer.zero_grad()
         loss = bce(model(xb), yb)
         loss.backward()

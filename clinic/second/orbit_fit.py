@@ -27,7 +27,7 @@ def train_step(model, optimizer, p, q):
     optimizer.zero_grad()
     loss = nn.functional.mse_loss(model(p), q)
     loss.backward()
-    nn.utils.clip_grad_norm_(model.parameters(), max_norm=0.01)
+    nn.utils.clip_grad_norm_(model.parameters(), max_norm=0.001)
     optimizer.step()
     return loss.item()
 

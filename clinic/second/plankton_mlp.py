@@ -12,7 +12,7 @@ def weights_init(m):
 
 protos = torch.randn(7, 64)
 labels = torch.randint(0, 7, (2400,))
-scans = protos[labels] + 1.5 * torch.randn(2400, 64)
+scans = protos[labels] + 3.5 * torch.randn(2400, 64)
 net = nn.Sequential(nn.Linear(64, 128), nn.ReLU(), nn.Linear(128, 128), nn.ReLU(), nn.Linear(128, 128), nn.ReLU(), nn.Linear(128, 7))
 net.apply(weights_init)
 crit = nn.CrossEntropyLoss()

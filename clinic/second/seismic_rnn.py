@@ -8,7 +8,7 @@ torch.manual_seed(7)
 
 def traces(n, length=40):
     x = rng.normal(size=(n, length, 1))
-    quake = rng.random(n) < 0.03
+    quake = rng.random(n) < 0.004
     x[quake] *= 12
     s = np.zeros(n)
     for t in range(length):

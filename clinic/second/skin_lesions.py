@@ -6,7 +6,7 @@ from torch.utils.data import DataLoader, Dataset
 class Lesions(Dataset):
     def __init__(self, n, seed, transform=None):
         g = torch.Generator().manual_seed(seed)
-        base = torch.rand(4, 3, 10, 10, generator=torch.Generator().manual_seed(7)) * 255
+        base = 127 + 25 * torch.randn(4, 3, 10, 10, generator=torch.Generator().manual_seed(7))
         self.labels = torch.randint(0, 4, (n,), generator=g)
         self.images = (base[self.labels] + 60 * torch.randn(n, 3, 10, 10, generator=g)).clamp(0, 255)
         self.transform = transform

@@ -20,12 +20,13 @@ class Tagger(nn.Module):
         super().__init__()
         self.emb = nn.Embedding(VOCAB, DIM)
         nn.init.normal_(self.emb.weight, std=0.02)
+        self.pos = nn.Parameter(0.02 * torch.randn(1, 12, DIM))
         layer = nn.TransformerEncoderLayer(DIM, 4, 64, dropout=0.0, batch_first=True, norm_first=True)
         self.enc = nn.TransformerEncoder(layer, 2, enable_nested_tensor=False)
         self.out = nn.Linear(DIM, TAGS)
 
     def forward(self, w):
-        return self.out(self.enc(self.emb(w)))
+        return self.out(self.enc(self.emb(w) + self.pos))
 
 
 model = Tagger()

@@ -257,6 +257,12 @@ def _healthy() -> Iterator[tuple[str, Run]]:
             ),
         )
         yield (
+            f"the whole set at every step {points}",
+            run({"loss": (0.01 + np.exp(-80 * at)).astype(np.float32), "lr": np.full(points, 0.1)}),
+        )
+        rare = np.where(rng.random(points) < 0.1, 0.003, 0.0) * noise(0.5)
+        yield f"a margin that most batches keep {points}", run({"loss": np.where(at < 0.05, 0.13, rare)})
+        yield (
             f"reinforcement {points}",
             run(
                 {

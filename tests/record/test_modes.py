@@ -42,3 +42,39 @@ def test_validation_between_steps_is_no_training_in_eval_mode(
     lines = [json.loads(line) for line in (tmp_path / "rec" / "rank-0.jsonl").read_text().splitlines()]
     modes = [line for line in lines if line.get("event") == "mode" and not line["data"]["training"]]
     assert len(modes) == told
+
+
+FROZEN = """
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+backbone = nn.Sequential(nn.Linear(4, 8), nn.BatchNorm1d(8), nn.ReLU()).eval().requires_grad_(False)
+head = nn.Linear(8, 1)
+model = nn.Sequential(backbone, head)
+if {thawed}:
+    backbone.train()
+optimizer = torch.optim.SGD(head.parameters(), lr=0.01)
+x, y = torch.randn(64, 4), torch.randn(64, 1)
+for step in range(60):
+    optimizer.zero_grad()
+    loss = nn.functional.mse_loss(model(x[:32]), y[:32])
+    loss.backward()
+    optimizer.step()
+    if step % 10 == 9:
+        with torch.no_grad():
+            for part, wanted in zip(x.split(16), y.split(16)):
+                float(nn.functional.mse_loss(model(part), wanted))
+"""
+
+
+@pytest.mark.parametrize("thawed", [False, True])
+def test_a_frozen_part_that_rests_does_not_make_validation_one_in_training_mode(
+    tmp_path: Path, thawed: bool
+) -> None:
+    script = tmp_path / "train.py"
+    script.write_text(FROZEN.replace("{thawed}", str(thawed)))
+    command = [sys.executable, "-m", "traindx", "run", "--quiet", "--out", str(tmp_path / "rec"), str(script)]
+    subprocess.run(command, check=True, cwd=tmp_path, timeout=120, capture_output=True)
+    told = (tmp_path / "rec" / "rank-0.jsonl").read_text()
+    assert ("validated_in_train_mode" in told) is thawed

@@ -50,7 +50,7 @@ def main():
     train_loader = DataLoader(Customers(3200, 1), batch_size=HPARAMS["batch_size"], shuffle=True)
     val_loader = DataLoader(Customers(800, 2), batch_size=400)
     model = ChurnModel()
-    optimizer = torch.optim.SGD(model.parameters(), lr=HPARAMS["lr"], momentum=0.9, weight_decay=1e-3)
+    optimizer = torch.optim.SGD(model.parameters(), lr=HPARAMS["lr"], momentum=0.9, weight_decay=5e-3)
     for epoch in range(HPARAMS["epochs"]):
         model.train()
         loss, acc = epoch_pass(model, train_loader, optimizer)

@@ -6,7 +6,7 @@ from math import log
 
 import numpy as np
 
-from traindx.case import Case
+from traindx.case import Case, Curve
 from traindx.detectors._learning import learns
 from traindx.inside import Fact
 
@@ -51,6 +51,17 @@ def ramps(case: Case, *, bend: float = 0.6) -> bool:
         return False
     middle = float(np.median(loss.y[int(0.45 * len(loss)) : int(0.55 * len(loss))]))
     return middle - loss.tail >= bend * (loss.head - middle)
+
+
+def still_falls(loss: Curve | None, *, share: float = 0.05) -> bool:
+    """Whether over its last third the loss fell by a twentieth, and by more than its noise."""
+    if loss is None or len(loss) < 12:
+        return False
+    last = loss.y[-(len(loss) // 3) :]
+    earlier, later = np.array_split(last, 2)
+    fall = float(np.median(earlier) - np.median(later))
+    error = 1.25 * loss.noise * float(np.sqrt(4.0 / last.size))
+    return fall > max(share * abs(float(np.median(earlier))), 2.5 * error)
 
 
 def trivial_loss(case: Case) -> float | None:

@@ -49,3 +49,20 @@ def thirds(values: FloatArray) -> tuple[float, float, float]:
 def shape(steps: FloatArray, values: FloatArray) -> signal.Bins:
     """The course in at most 60 stretches."""
     return signal.bins(steps, values, 60)
+
+
+def all_slower(case: Case, onset: float, factor: float, *, part: float = 0.6) -> bool:
+    """Whether the forward pass slowed down with the steps: the work grew, or the machine had less to give.
+
+    What piles up slows other parts: kept graphs the backward pass, lists and files what stands beside both.
+    """
+    forward = case.curve("forward_s")
+    if forward is None or not case.inside.recorded or factor <= 1:
+        return False
+    before, after = forward.before(onset), forward.after(onset)
+    tenth = max(5, len(forward) // 10)
+    before = before[1:] if before.size > tenth else forward.y[1 : tenth + 1]
+    after = after[-tenth:]
+    if before.size < 3 or after.size < 3 or not float(np.median(before)) > 0:
+        return False
+    return bool(np.median(after) / np.median(before) >= factor**part)

@@ -20,6 +20,8 @@ SQUASHING = {
     "Hardtanh": (-1.0, 1.0),
 }
 REGRESSION = frozenset({"mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss"})
+# Losses whose outputs are numbers of the targets' own kind.
+COMPARING = REGRESSION | {"gaussian_nll_loss"}
 _ODD = frozenset({"gan", "rl", "preference"})
 
 
@@ -97,6 +99,7 @@ def odd_objective(case: Case) -> bool:
 
 
 __all__ = [
+    "COMPARING",
     "REGRESSION",
     "SQUASHING",
     "class_shares",

@@ -37,6 +37,16 @@ def loss_jumps(loss: Curve, ratio: float = 1.5) -> list[Jump]:
     return found
 
 
+def felt(loss: Curve, jumps: list[Jump], share: float) -> bool:
+    """Whether the typical spike is a part of the first loss: beside a loss near zero all spikes are large."""
+    return float(np.median([jump.height for jump in jumps])) >= share * abs(loss.head)
+
+
+def lasts(loss: Curve, jump: Jump) -> bool:
+    """Whether the loss ended clearly above the level before the spike, by its size and by its start."""
+    return not jump.recovered and loss.tail - jump.level > max(0.2 * jump.level, 0.02 * abs(loss.head))
+
+
 def together(steps: list[float], others: FloatArray, reach: float) -> int:
     """How many of the steps have one of the others within reach."""
     if not others.size:

@@ -2,9 +2,12 @@
 
 High is told in one of two ways. *Classes*: with K classes known (from the settings, or from a loss and an
 accuracy that both begin at chance; of several K the one nearest to the accuracy) less than a quarter of the
-way from ln K to zero was made. *Regression*: more than half of the first loss is left, in a run whose
+way from ln K to zero was made. *Regression*: more than half of the first loss is left (of the loss of a
+constant answer, where a recording tells it: a warm start begins below), in a run whose
 metrics or settings say that it is a regression, or whose loss is larger than any cross-entropy begins with
 (then only low: the floor is not known).
+
+Low while training or validation still falls.
 
 Silent when the validation loss is a third above the training loss or a quarter below it, while the
 training loss still falls by more than a few percent, at chance level (see loss_at_chance), with good
@@ -24,6 +27,7 @@ import numpy as np
 from traindx import signal
 from traindx.case import Case, Curve
 from traindx.core import Finding, Run, Severity, Skipped
+from traindx.detectors._harm import trivial_loss
 from traindx.detectors._numbers import percent, strength, text
 from traindx.detectors._progress import NO_SURROGATE, good_already, starts_late
 from traindx.detectors._twins import last_level, one_output, told_classes
@@ -63,7 +67,7 @@ def detect(
         return None
     severity, why, share = found
     course = _course(train, slope)
-    if course.startswith("still"):
+    if course.startswith("still") or _improves(val):
         severity = "low"
     return Finding(
         f"The training loss ends at {text(now)} and the validation loss at {text(held_out)}; training "
@@ -95,6 +99,15 @@ def _course(train: Curve, slope: float) -> str:
     return "no longer falls"
 
 
+def _improves(val: Curve, *, z: float = -2.5, fall: float = 0.02) -> bool:
+    """Whether validation still came down over the second half of its evaluations."""
+    half = len(val) // 2
+    if half < 4:
+        return False
+    course = signal.trend(val.x[-half:], val.y[-half:])
+    return course.z < z and -course.change > fall * float(np.median(val.y[-half:]))
+
+
 def _far_from_fit(case: Case, train: Curve, made: float) -> tuple[Severity, str, float] | None:
     """Little of the way from ln K to zero, K being known."""
     classes = told_classes(case)
@@ -110,7 +123,7 @@ def _far_from_fit(case: Case, train: Curve, made: float) -> tuple[Severity, str,
 
 def _much_is_left(case: Case, train: Curve, left: float) -> tuple[Severity, str, float] | None:
     """More than half of the first loss is left in a regression."""
-    share = train.tail / train.head
+    share = train.tail / max(train.head, trivial_loss(case) or 0.0)
     if not left < share < 0.97:
         return None
     if any(name.startswith(("loss/", "map", "val/map", "perplexity")) for name in case.names):

@@ -4,6 +4,9 @@ Real batches differ, so a loss that is logged with four or more significant digi
 unless nothing reaches it: no update, outputs that no longer depend on the input, or a value that is not
 recomputed. Seen when the last values (at least `points` of them, and `share` of the run) are identical.
 
+Low when it came to rest: it had fallen by half at least, ever more slowly, with the same data at every step
+(the whole set at once, L-BFGS), and ends under the loss of a constant answer.
+
 Silent when the log rounds so coarsely that repeats are ordinary, and at exactly zero (see
 loss_masked_nan).
 """
@@ -17,6 +20,7 @@ import numpy as np
 
 from traindx.case import Case
 from traindx.core import Finding, Run, Skipped
+from traindx.detectors._harm import suffers
 from traindx.detectors._numbers import where
 from traindx.detectors._progress import judged_loss
 from traindx.units import Detector
@@ -38,11 +42,22 @@ def detect(case: Case, *, points: int = 5, share: float = 0.2, digits: int = 4) 
     if last == 0 or count < max(points, share * len(loss)) or _digits(loss.y) < digits:
         return None
     onset = float(loss.x[first])
+    rests = _came_to_rest(loss.y[: first + 1]) and not suffers(case)
     text = f"The loss is {last:.8g} to the last digit in {count:,} values, from {where(loss, onset)} on."
     return Finding(
-        text, "not_learning" if first <= 0.1 * len(loss) else "plateau", "high", onset,
+        text, "not_learning" if first <= 0.1 * len(loss) else "plateau",
+        "low" if rests else "high", onset,
         float(loss.x[-1]), loss.name, numbers={"last_value": last}, marks=(onset,),
     )  # fmt: skip
+
+
+def _came_to_rest(values: FloatArray, *, fallen: float = 0.5, near: float = 1e-3) -> bool:
+    """Whether the last moves before the end were a thousandth of a fall by half or more."""
+    if values.size < 8:
+        return False
+    fall = float(values[0] - values[-1])
+    left = np.abs(values[-4:] - values[-1])
+    return fall > fallen * abs(float(values[0])) and bool((left <= near * fall).all())
 
 
 def _digits(values: FloatArray) -> int:

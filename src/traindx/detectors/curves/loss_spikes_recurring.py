@@ -1,7 +1,7 @@
 """The loss spikes again and again.
 
-As loss_spikes, but at least `many` times. Medium when they are large, when the later ones are not
-smaller than the earlier ones, or when some did not come back; low otherwise.
+As loss_spikes, but at least `many` times. Medium when they are large, beside their level and beside the
+first loss, or when some did not come back; low otherwise. A loss with a margin is zero for most batches.
 
 Silent for ordinary noise, for reinforcement learning and GANs, and under 30 points.
 """
@@ -15,7 +15,7 @@ import numpy as np
 from traindx.case import Case
 from traindx.core import Finding, Run, Severity, Skipped
 from traindx.detectors._progress import judged_loss
-from traindx.detectors._spiking import loss_jumps
+from traindx.detectors._spiking import felt, lasts, loss_jumps
 from traindx.units import Detector
 
 DETECTOR = Detector(
@@ -24,7 +24,7 @@ DETECTOR = Detector(
 
 
 def detect(
-    case: Case, *, ratio: float = 1.5, many: int = 4, large: float = 3.0, points: int = 30
+    case: Case, *, ratio: float = 1.5, many: int = 4, large: float = 3.0, size: float = 0.05, points: int = 30
 ) -> Finding | Skipped | None:
     loss = judged_loss(case, points)
     if isinstance(loss, Skipped):
@@ -34,8 +34,8 @@ def detect(
         return None
     sizes = np.array([jump.ratio for jump in jumps])
     typical = float(np.median(sizes))
-    lasting = sum(not j.recovered and loss.tail > 1.2 * j.level for j in jumps)
-    severity: Severity = "medium" if typical >= large or lasting else "low"
+    lasting = sum(lasts(loss, jump) for jump in jumps)
+    severity: Severity = "medium" if (typical >= large and felt(loss, jumps, size)) or lasting else "low"
     gaps = np.diff([jump.step for jump in jumps])
     every = f", about every {np.median(gaps):,.4g} {loss.axis}s" if gaps.size else ""
     text = (

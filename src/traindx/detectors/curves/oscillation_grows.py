@@ -2,7 +2,7 @@
 
 The size of the deviations from the smooth level is compared between the first and the last part of the
 curve: point-to-point jumps by quarters, or a swing with a period by thirds. Seen when it grew by `growth`
-or more and ends large (`swing` of the level).
+or more and ends large (`swing` of the level). Low where swings end under a twentieth of the first loss.
 
 Silent when swings shrink or stay, when the loss itself fell below half (relative noise always grows
 there), under 40 points, for reinforcement learning and GANs.
@@ -24,7 +24,7 @@ DETECTOR = Detector(title="Growing swings", needs=("loss",), family="swings", ex
 
 
 def detect(
-    case: Case, *, growth: float = 3.0, swing: float = 0.3, points: int = 40
+    case: Case, *, growth: float = 3.0, swing: float = 0.3, felt: float = 0.05, points: int = 40
 ) -> Finding | Skipped | None:
     loss = judged_loss(case, points)
     if isinstance(loss, Skipped):
@@ -38,6 +38,8 @@ def detect(
         return None
     early, late, level = seen[0]
     severity: Severity = "medium" if late / early < 3 * growth else "high"
+    if late < felt * abs(loss.head):
+        severity = "low"
     text = (
         f"The swings of the loss grew {late / early:.3g} times, from {early:.3g} to {late:.3g}, "
         f"{late / level:.0%} of its level."

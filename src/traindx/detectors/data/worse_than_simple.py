@@ -2,10 +2,14 @@
 
 The recorder keeps a few hundred samples with their targets and lets a ridge regression and a vote of twelve
 neighbours tell each target from the others. Seen when these tell clearly more than the model does at its end:
-15 points of accuracy, or a fifth of the variance.
+15 points of accuracy, or a fifth of the variance; twice that where dropout is in all that is known.
+What the model does is the best of its answers looked at, of its training loss and of a logged score, on
+validation data too unless dropout of 0.8 or more is itself the trouble. It counts as low while the loss
+still falls and the model is more than half way there.
 
-Silent where they tell nothing, for runs under 100 steps, and without one target for each sample.
-Known mistakes: heavy dropout or augmentation, which hold the training answers down.
+Silent where they tell nothing, for runs under 100 steps, without one target for each sample, and for losses
+whose outputs are not numbers to compare with the targets (Poisson with a log rate, cosine, divergences).
+Known mistakes: heavy augmentation without validation, which holds the training answers down.
 """
 
 from __future__ import annotations
@@ -13,10 +17,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from traindx.case import Case
+import numpy as np
+
+from traindx.case import Case, Curve
 from traindx.core import Finding, Run, Skipped
+from traindx.detectors._harm import still_falls
 from traindx.detectors._numbers import percent
-from traindx.detectors._recorded import late, looked, odd_objective, one_target_each, part
+from traindx.detectors._recorded import COMPARING, late, looked, odd_objective, one_target_each, part
 from traindx.inside import number
 from traindx.units import Detector
 
@@ -29,29 +36,69 @@ def detect(
     relation = part(case.inside.fact("samples"), "relation")
     told, stands_out, classes = (number(relation, key) for key in ("told", "z", "classes"))
     right = looked(case, "output/right_share" if classes else "output/explained", 3)
-    odd = odd_objective(case) or not one_target_each(case)
+    odd = odd_objective(case) or not one_target_each(case) or (not classes and not _compares(case))
     if told is None or stands_out is None or right is None or odd:
         return Skipped("looks at outputs and targets")
     if right.x[-1] < steps:
         return Skipped(f"at least {steps} steps")
     if stands_out < z or told < 0.1:
         return Skipped()
-    reached = late(right)
-    if told - reached < (points if classes else variance):
+    reached = max(late(right), *_told_elsewhere(case, bool(classes)))
+    gap = (points if classes else variance) * (2.0 if _held_down(case) else 1.0)
+    if told - reached < gap:
         return None
     what = "of the training answers are right" if classes else "of the variance is explained"
+    lost = reached < 0.5 * told
     return Finding(
         f"{percent(max(0.0, reached))} {what}; a straight line or a vote of neighbours reaches "
         f"{percent(told)} on samples it has not seen.",
-        symptom="not_learning" if reached < 0.5 * told else "underfitting",
-        severity="medium",
+        symptom="not_learning" if lost else "underfitting",
+        severity="medium" if lost or not still_falls(case.loss) else "low",
         step=float(right.x[-1]),
         numbers={"reached": reached, "simple": told},
     )
 
 
+def _compares(case: Case) -> bool:
+    """Whether the outputs are the numbers that the targets are."""
+    return all(str(loss.get("function", "")) in COMPARING for loss in case.inside.losses)
+
+
+def _told_elsewhere(case: Case, classes: bool) -> list[float]:
+    """How right the model is by what was logged: scores, or the losses against the targets' spread."""
+    if classes:
+        scores = [case.curve("accuracy"), case.val("accuracy") if _dropout(case) < 0.8 else None]
+        return [_share(curve) for curve in scores if curve is not None and len(curve)] or [0.0]
+    spread = looked(case, "target/std")
+    squared = [loss.get("function") == "mse_loss" for loss in case.inside.losses]
+    if spread is None or squared != [True] or not (variance := float(np.median(spread.y)) ** 2) > 0:
+        return [0.0]
+    ends = [curve.tail for curve in (case.loss, case.val_loss) if curve is not None and len(curve)]
+    return [1.0 - end / variance for end in ends if end > 0] or [0.0]
+
+
+def _share(curve: Curve) -> float:
+    return curve.tail / (100.0 if curve.y.max() > 1.5 else 1.0)
+
+
+def _held_down(case: Case, *, share: float = 0.3) -> bool:
+    """Whether dropout is in all that is known of the answers: no validation tells what it hides."""
+    return case.val_loss is None and case.val("accuracy") is None and share <= _dropout(case) < 0.8
+
+
+def _dropout(case: Case) -> float:
+    """The largest share of units that a model drops."""
+    told = [model.get("dropout") for model in case.inside.models]
+    given = [one for rates in told if isinstance(rates, list | tuple) for one in rates]
+    return max((one for one in given if isinstance(one, float)), default=0.0)
+
+
 def _facts(told: float, z: float, classes: int) -> dict[str, Any]:
     return {"samples": {"taken": 900, "relation": {"told": told, "z": z, "classes": classes, "samples": 500}}}
+
+
+def _squares(told: float) -> dict[str, Any]:
+    return {**_facts(told, 20, 0), "losses": [{"function": "mse_loss", "target_shape": "16x1"}]}
 
 
 def fires() -> Iterator[Run]:
@@ -70,3 +117,10 @@ def silent() -> Iterator[Run]:
     yield run({"output/right_share": (x, [0.2, 0.2, 0.2, 0.25, 0.2, 0.2])}, facts=_facts(0.21, 0.3, 5))
     early = [1, 2, 4, 8, 16, 32]
     yield run({"output/right_share": (early, [0.2] * 6)}, facts=_facts(0.9, 20, 5))
+    behind = (x, [-0.5, 0, 0.1, 0.2, 0.55, 0.57])
+    falls = np.geomspace(2.0, 0.4, 400)
+    yield run({"output/explained": behind, "loss": falls, "target/std": [1.4] * 6}, facts=_squares(0.79))
+    rate = {**_facts(0.6, 20, 0), "losses": [{"function": "poisson_nll_loss", "target_shape": "50"}]}
+    yield run({"output/explained": (x, [-0.5, 0, 0, 0.02, 0.01, 0.01])}, facts=rate)
+    held = {"models": [{"dropout": [0.5]}], **_facts(0.9, 20, 5)}
+    yield run({"output/right_share": (x, [0.2, 0.2, 0.3, 0.5, 0.65, 0.7])}, facts=held)

@@ -2,10 +2,11 @@
 
 Compares the medians of the three thirds of the run, the first steps left out: each must be slower than
 the one before, with the growth shared between them (a single jump is throughput_drops), the whole growth
-significant and at least `growth` times. From `large` times on it is of medium severity.
+significant and at least `growth` times. From `large` times on it is of medium severity, unless a recording
+shows the forward pass to slow down alike: sequences grow, or the machine is busy with something else.
 
-Known mistakes: a curriculum of growing sequences or images is slower by nature; a running mean of the
-step time creeps after any slow-down.
+Known mistakes: in a log, a curriculum of growing sequences or images; a running mean of the step time
+creeps after any slow-down.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from traindx import signal
 from traindx.case import Case
 from traindx.core import Finding, Run, Skipped
 from traindx.detectors._numbers import strength, text, times, where
-from traindx.detectors._pace import TIMES, settled, shape, thirds
+from traindx.detectors._pace import TIMES, all_slower, settled, shape, thirds
 from traindx.units import Detector
 
 DETECTOR = Detector(title="Step time creeps up", needs=("|".join(TIMES),), family="pace")
@@ -53,7 +54,7 @@ def detect(
         text=f"The time per {'epoch' if curve.name.startswith('epoch_s') else 'step'} creeps up "
         f"{times(factor)}: {text(begin)} s at {where(curve, float(steps[0]))}, {text(end)} s at the end.",
         symptom="slow_training",
-        severity="medium" if factor >= large else "low",
+        severity="medium" if factor >= large and not all_slower(case, float(steps[0]), factor) else "low",
         step=float(steps[0]),
         series=curve.name,
         strength=strength(factor, growth, 3.0),

@@ -2,7 +2,8 @@
 
 An outlier takes `factor` times the median step. Seen when outliers, the first steps left out, take
 `share` or more of the whole time. When they come at regular intervals they are evaluations or
-checkpoints: a sign. Irregular ones are slow training; of medium severity when they take `large` of it.
+checkpoints: a sign. Irregular ones are slow training; of medium severity when they take `large` of it, in a
+recording `total` seconds at least: other programs interrupt the steps of a toy.
 
 Silent when more than a tenth of the steps is slow: that is a slow stretch, not outliers.
 Known mistakes: a log that writes only some steps shows only some of the outliers.
@@ -35,6 +36,7 @@ def detect(
     large: float = 0.3,
     rare: float = 0.1,
     fewest: int = 5,
+    total: float = 10.0,
     points: int = 50,
 ) -> Finding | Skipped | None:
     curve = case.curve("step_s")
@@ -51,13 +53,14 @@ def detect(
         return None
     regular = _regular(steps[slow])
     trouble = not regular and count >= fewest
+    costs = lost * float(seconds.sum()) >= total or not case.inside.recorded
     kind = f"every {text(regular)} steps" if regular else "at irregular intervals"
     typical = float(np.median(seconds[slow]))
     return Finding(
         text=f"{count} steps take {text(typical)} s instead of {text(usual)} s ({times(typical / usual)}), "
         f"{kind}: {percent(lost)} of the logged time.",
         symptom="slow_training" if trouble else None,
-        severity="medium" if trouble and lost >= large else "low",
+        severity="medium" if trouble and costs and lost >= large else "low",
         step=float(steps[slow][0]),
         series=curve.name,
         strength=strength(lost, share, 0.5) if trouble else 0.4,

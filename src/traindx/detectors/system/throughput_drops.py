@@ -3,10 +3,11 @@
 Looks for the moment that best parts a fast stretch from a slow one: nearly every later value must lie
 below nearly every earlier one, so noise and a speed that wanders do not count. A drop to `large` of the
 speed or less that lasts to the end is of medium severity; a smaller one, or one that was over before the
-end, of low severity.
+end, of low severity; so is one that a recording shows in the forward pass alike: the work grew, or the
+machine was busy with something else.
 
 Silent about the first steps (compilation, warm-up) and single slow steps (step_time_outliers).
-Known mistakes: longer sequences or larger images in a later phase are slower by nature.
+Known mistakes: in a log, longer sequences or larger images in a later phase are slower by nature.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ import numpy as np
 from traindx.case import Case
 from traindx.core import Finding, Run, Skipped
 from traindx.detectors._numbers import percent, strength, times, where
-from traindx.detectors._pace import THROUGHPUT, TIMES, shape, speed
+from traindx.detectors._pace import THROUGHPUT, TIMES, all_slower, shape, speed
 from traindx.units import Detector
 
 if TYPE_CHECKING:
@@ -49,11 +50,12 @@ def detect(
     lasting = end == course.median.size
     onset = float(course.step[begin])
     until = "to the end" if lasting else f"until {where(curve, float(course.step[end - 1]))}"
+    heavy = lasting and part <= large and not all_slower(case, onset, 1 / part)
     return Finding(
         text=f"Training runs at {percent(part)} of its earlier speed by {curve.name} ({times(1 / part)} "
         f"slower) from {where(curve, onset)} {until}.",
         symptom="slow_training",
-        severity="medium" if lasting and part <= large else "low",
+        severity="medium" if heavy else "low",
         step=onset,
         end=None if lasting else float(course.step[end - 1]),
         series=curve.name,

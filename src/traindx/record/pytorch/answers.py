@@ -16,6 +16,8 @@ _ELEMENTS = 65_536
 _FEW_ROWS = 4
 _BY_CLASS = frozenset({"cross_entropy", "nll_loss", "multi_margin_loss"})
 _BY_SIGN = {"binary_cross_entropy_with_logits": 0.0, "binary_cross_entropy": 0.5}
+# Losses whose outputs are numbers of the targets' own kind: not log rates, not directions.
+_BY_NUMBER = frozenset({"mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "gaussian_nll_loss"})
 _IGNORED = -100
 
 
@@ -32,7 +34,7 @@ def answer_statistics(name: str, output: torch.Tensor, target: torch.Tensor) -> 
             told |= _of_classes(answers, wanted)
         elif name in _BY_SIGN and answers.shape == wanted.shape:
             told |= _of_signs(answers, wanted, _BY_SIGN[name])
-        elif wanted.is_floating_point() and answers.shape == wanted.shape:
+        elif name in _BY_NUMBER and wanted.is_floating_point() and answers.shape == wanted.shape:
             told |= _of_numbers(answers, wanted)
     return {key: value for key, value in told.items() if value is None or np.isfinite(value)}
 

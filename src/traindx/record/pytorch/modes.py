@@ -37,10 +37,10 @@ class Modes:
         root = self._root() if self._root is not None else None
         return root.training if root is not None else None
 
-    def matter(self) -> bool:
-        """Whether the model computes otherwise in the two modes."""
+    def at_work(self) -> bool:
+        """Whether dropout or batch norm is in training mode: a frozen part may rest while others train."""
         root = self._root() if self._root is not None else None
-        return root is not None and any(has_modes(module) for module in root.modules())
+        return root is not None and any(module.training and has_modes(module) for module in root.modules())
 
     def forget(self) -> None:
         """Another model trains now."""
@@ -57,7 +57,7 @@ class Modes:
 
     def evaluates(self) -> None:
         """A pass over data without gradients begins."""
-        if self._evaluated < _TOLD and self.recorder.step and self.training() is True and self.matter():
+        if self._evaluated < _TOLD and self.recorder.step and self.training() is True and self.at_work():
             self._evaluated += 1
             self.recorder.event(
                 "evaluated_in_train_mode",

@@ -24,6 +24,7 @@ class Validation:
         self._calls: dict[str, int] = {}
         self._maybe: list[tuple[str, float | torch.Tensor, float]] = []
         self._train_mode = False
+        self._at_work = False
         # A batch much larger than those of training is a validation set given at once.
         self._other_size = False
         self.rows = 0
@@ -44,7 +45,9 @@ class Validation:
             self._maybe.append((name, value, size))
             return
         if not self._calls:
-            self._train_mode = self.watching.modes.training() is True
+            modes = self.watching.modes
+            self._train_mode = modes.training() is True
+            self._at_work = self._train_mode and modes.at_work()
         trained = self.watching.losses.batch
         self._other_size = bool(trained) and output.dim() > 0 and output.shape[0] > _LARGER * trained
         self.watching.steps.paused()
@@ -74,7 +77,7 @@ class Validation:
             # A value looked at in the middle of a training step, not a validation.
             return
         means = {name: float(total) / float(size) for name, (total, size) in sums.items() if size}
-        if self._train_mode and self.watching.modes.matter():
+        if self._train_mode and self._at_work:
             recorder.event("validated_in_train_mode", f"{calls} validation batches ran in training mode")
         self.rows += 1
         if self.watching.losses.is_whole is False and not self.watching.losses.sums_parts:

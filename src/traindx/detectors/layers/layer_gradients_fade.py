@@ -23,7 +23,7 @@ from traindx.detectors._numbers import strength, text, times
 from traindx.units import Detector
 
 DETECTOR = Detector(
-    title="Gradients fade towards the input", needs=("fact:models", "grad_norm/*"), family="layer_gradients"
+    title="Gradients fade towards the input", needs=("fact:models", "grad_norm/*"), family="gradient_size"
 )
 
 

@@ -93,10 +93,26 @@ def _of_call(value: Made, depth: int) -> Form:
     if name in _LINES:
         return "flat"
     if name in _REDUCES:
-        return _reduced(value, rest)
+        return _reduced(value, rest) if rank(first) in (2, None) else ""
     if name in ("to_numpy", "tolist"):
         return form(first, depth)
     return form(first, depth) if name in _SAME else ""
+
+
+def rank(value: Value | None, depth: int = _DEEP) -> int | None:
+    """The number of axes of a tensor whose making the source shows; None when it does not."""
+    ways = options(value)
+    if len(ways) != 1 or depth <= 0 or not isinstance(ways[0], Made):
+        return None
+    made = ways[0]
+    if made.kind == "operator" and made.name != "MatMult":
+        known = [rank(one, depth - 1) for one in made.args if not isinstance(one, Const)]
+        return max((one for one in known if one is not None), default=None)
+    if made.kind in ("call", "method") and made.short in _RANDOM:
+        sizes = _sizes(_given_sizes(made, made.short))
+        return len(sizes) if sizes and all(_is_count(one) for one in sizes) else None
+    first = made.receiver if made.kind == "method" else (made.args[0] if made.args else None)
+    return rank(first, depth - 1) if made.short in _SAME else None
 
 
 def _sizes(given: list[Value]) -> list[Value]:
@@ -112,16 +128,18 @@ def _reshaped(sizes: list[float | None]) -> Form:
 
 def _drawn(value: Made, name: str) -> Form:
     """Numbers drawn or filled: `randn(n)`, `normal(size=(n, 1))`."""
-    size = value.keywords.get("size", value.keywords.get("shape"))
-    plain = name in ("randn", "rand", "zeros", "ones", "empty")
-    if name == "full":
-        given = value.args[:1]
-    else:
-        given = [size] if size is not None else list(value.args) if plain else []
-    sizes = _sizes(given)
+    sizes = _sizes(_given_sizes(value, name))
     if len(sizes) == 1 and not isinstance(sizes[0], Items | Table) and _is_count(sizes[0]):
         return "flat"
     return "column" if len(sizes) == 2 and number(sizes[1]) == 1 else ""
+
+
+def _given_sizes(value: Made, name: str) -> list[Value]:
+    size = value.keywords.get("size", value.keywords.get("shape"))
+    plain = name in ("randn", "rand", "zeros", "ones", "empty")
+    if name == "full":
+        return value.args[:1]
+    return [size] if size is not None else list(value.args) if plain else []
 
 
 def _is_count(value: Value) -> bool:
@@ -151,7 +169,7 @@ def _of_item(value: Made, depth: int) -> Form:
     if isinstance(key, Const) and isinstance(key.value, str):
         return "flat" if _is_frame(of) else ""
     if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Tuple):
-        return _of_axes(node.slice.elts, form(of, depth))
+        return _of_axes(node.slice.elts, form(of, depth)) if rank(of) in (2, 1, None) else ""
     whole = isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice | ast.Name | ast.Compare)
     return form(of, depth) if whole else ""
 

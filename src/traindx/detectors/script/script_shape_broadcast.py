@@ -37,6 +37,8 @@ def look(case: Case) -> Looked:
     training = training_of(case)
     if training is None or not (training.backwards or training.losses):
         return NO_LOOP
+    if _measured_equal(case):
+        return []
     known, found = False, dict[int, Finding]()
     for spot, given, target in [*_losses(training), *_differences(training)]:
         one, other = form(given), form(target)
@@ -46,6 +48,14 @@ def look(case: Case) -> Looked:
     if not known:
         return Skipped("predictions and targets whose shapes the script shows")
     return [*found.values()]
+
+
+def _measured_equal(case: Case) -> bool:
+    """Whether a recording shows the shapes at the loss, and that they are the same."""
+    losses = case.inside.losses
+    return bool(losses) and not any(
+        one.get("broadcasts", True) or one.get("output_shape") != one.get("target_shape") for one in losses
+    )
 
 
 def _losses(training: Training) -> Iterator[tuple[Spot, Value, Value]]:

@@ -11,6 +11,8 @@ from traindx.core import Place
 from traindx.script import anchors_of_data as data
 from traindx.script import anchors_of_loop as loop
 from traindx.script import anchors_of_model as model
+from traindx.script import anchors_of_ranks as ranks
+from traindx.script.anchors_of_waiting import waiting
 from traindx.script.mending import place
 from traindx.script.source import Script
 from traindx.script.training import Training
@@ -35,6 +37,7 @@ FINDERS: dict[str, Finder] = {
     "accumulation": loop.accumulation,
     "loss": loop.loss,
     "loss_call": loop.loss_call,
+    "loss_sum": model.loss_sum,
     "loop": loop.training_loop,
     "eval_mode": loop.eval_mode,
     "train_mode": loop.train_mode,
@@ -42,7 +45,7 @@ FINDERS: dict[str, Finder] = {
     "scaler": loop.scaler,
     "resume": loop.resume,
     "metric": loop.metric,
-    "waiting": loop.waiting,
+    "waiting": waiting,
     "model": model.model,
     "narrowest": model.narrowest,
     "widest": model.widest,
@@ -67,6 +70,10 @@ FINDERS: dict[str, Finder] = {
     "shuffle": data.shuffle,
     "augmentation": data.augmentation,
     "samples": data.samples,
+    "columns": data.columns,
+    "val_transform": data.val_transform,
+    "wrapper": ranks.wrapper,
+    "by_rank": ranks.by_rank,
 }
 
 

@@ -7,7 +7,7 @@ import re
 from traindx.script.anchors_of_loop import main_iteration, origin
 from traindx.script.trace import Event
 from traindx.script.training import Training
-from traindx.script.values import Const, Instance, Made, Spot, Value, number, options
+from traindx.script.values import Const, Instance, Items, Made, Spot, Value, number, options
 
 _LOADERS = ("DataLoader", "StatefulDataLoader")
 _BATCH = re.compile(r"^(train_?)?(batch_?size|bs|batch|mini_?batch(_?size)?)$", re.IGNORECASE)
@@ -15,6 +15,8 @@ _INPUTS = re.compile(
     r"^(x|xs|x_?train|x_?tr|inputs?|images?|features?|data|samples|train_?x|signals?)$", re.IGNORECASE
 )
 _TARGETS = re.compile(r"^(y|ys|y_?train|y_?tr|targets?|labels?|classes|train_?y)$", re.IGNORECASE)
+_COLUMNS = re.compile(r"^(input_|feature_)?(features?|columns|cols|names|predictors)$", re.IGNORECASE)
+_FEW_COLUMNS = 3
 _SPLITS = ("ConcatDataset", "train_test_split", "random_split", "KFold", "StratifiedKFold")
 
 
@@ -157,3 +159,35 @@ def samples(training: Training) -> Spot | None:
     loader = _iterated(training)
     dataset = next(iter(options(loader.argument(0, "dataset"))), None) if loader is not None else None
     return origin(dataset) or inputs(training)
+
+
+def columns(training: Training) -> Spot | None:
+    """The list of the columns that are taken for features; of several the last, made of the others."""
+    listed = [
+        b.spot
+        for b in training.trace.bindings
+        if _COLUMNS.match(b.name) and isinstance(b.value, Items) and _are_names(b.value)
+    ]
+    return listed[-1] if listed else None
+
+
+def _are_names(listed: Items) -> bool:
+    known = [one for one in listed.items if isinstance(one, Const)]
+    return len(known) >= _FEW_COLUMNS and all(isinstance(one.value, str) for one in known)
+
+
+def val_transform(training: Training) -> Spot | None:
+    """What is done to the validation inputs, where it differs from what is done to those of training."""
+    first = _iterated(training)
+    others = [e.value for e in _loaders(training) if e.value is not first]
+    if first is None or not others:
+        return None
+    mine, theirs = (_transform(one.argument(0, "dataset")) for one in (first, others[0]))
+    return _bound_spot(training, theirs) if theirs is not None and theirs is not mine else None
+
+
+def _transform(dataset: Value | None) -> Value | None:
+    found = next(iter(options(dataset)), None)
+    if isinstance(found, Instance):
+        return next((v for name, v in found.attributes.items() if "transform" in name.lower()), None)
+    return found.keywords.get("transform") if isinstance(found, Made) else None

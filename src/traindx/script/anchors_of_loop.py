@@ -224,23 +224,6 @@ def resume(training: Training) -> Spot | None:
     return _first(loads)
 
 
-def waiting(training: Training) -> Spot | None:
-    """What makes each step wait: saving, reading a number back, printing."""
-    found = main_iteration(training)
-    inner = [
-        e for e in training.trace.events if found is not None and found.loop in e.loops and not e.grad_off
-    ]
-    for names in (
-        ("save",),
-        ("item", "cpu", "numpy", "tolist", "synchronize"),
-        ("print", "log", "add_scalar"),
-    ):
-        for event in inner:
-            if event.value.short in names:
-                return event.spot
-    return None
-
-
 def metric(training: Training) -> Spot | None:
     """What is summed up or printed in the training loop."""
     found = main_iteration(training)

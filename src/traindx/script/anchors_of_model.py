@@ -210,3 +210,13 @@ def repeated(training: Training) -> Spot | None:
         if event.value.name == "torch.nn.Sequential" and isinstance(event.spot.node, ast.Call):
             return event.spot
     return model(training)
+
+
+def loss_sum(training: Training) -> Spot | None:
+    """Where the terms of what is backpropagated are added up."""
+    found = main_iteration(training)
+    given = found.backwards[0].value.receiver if found is not None and found.backwards else None
+    for value in options(given):
+        if isinstance(value, Made) and value.kind == "operator" and value.name == "Add":
+            return value.spot
+    return None

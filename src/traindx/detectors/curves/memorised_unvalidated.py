@@ -5,8 +5,8 @@ a log without any validation or test series. Whether the model learned or memori
 such a log. Always low: a deliberate overfit of one batch, a physics-informed network or plain regression
 without noise look the same and are in order.
 
-Silent when any validation value is logged, when the loss may be negative or ended in NaN, and for RL and
-GAN losses.
+Silent when any validation value is logged, when the loss may be negative or ended in NaN, for RL and GAN
+losses, and where a recording shows that no sample came twice: what is met once cannot be memorised.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from traindx.core import Finding, Run, Skipped
 from traindx.detectors._numbers import percent, strength, text, times
 from traindx.detectors._progress import NO_SURROGATE
 from traindx.detectors._twins import shares, validation_curves
+from traindx.inside import number
 from traindx.units import Detector
 
 DETECTOR = Detector(title="Memorised, not validated", needs=("loss|accuracy",), family="memorising")
@@ -29,6 +30,8 @@ def detect(
     if case.surrogate or "preference" in case.traits:
         return Skipped(NO_SURROGATE)
     if validation_curves(case) or any(name.startswith(("val/", "test/")) for name in case.run.series):
+        return None
+    if _always_new(case):
         return None
     loss = case.loss
     if loss is not None and loss.broken and not loss.finite[-1]:
@@ -62,12 +65,28 @@ def detect(
     )
 
 
+def _always_new(case: Case) -> bool:
+    """Whether samples are so many that each is met about once.
+
+    That none of those looked at came again says that there are more than a sixth of their square.
+    """
+    samples = case.inside.fact("samples")
+    taken, again = number(samples, "taken"), number(samples, "came_again")
+    sizes = [str(loss.get("output_shape", "")).split("x")[0] for loss in case.inside.losses]
+    if taken is None or again != 0 or not sizes or not sizes[0].isdigit():
+        return False
+    return case.span[1] * int(sizes[0]) <= taken**2 / 6
+
+
 def _seen(words: str, series: str, clear: float, rest: float) -> Finding:
     return Finding(words, "overfitting", "low", series=series, strength=clear, numbers={"left": rest})
 
 
 def fires() -> Iterator[Run]:
     from traindx.sketch import decay, noisy, run
+
+    known = {"losses": [{"output_shape": "64x1"}], "samples": {"taken": 640, "came_again": 300}}
+    yield run({"loss": decay(400, 3.6, 0.0005, rate=12)}, facts=known)
 
     yield run({"loss": noisy(decay(2000, 3.6, 0.0005, rate=12), 0.1)})
     yield run({"loss": decay(40, 2.3, 0.2), "accuracy": 100 - decay(40, 70.0, 0.0, rate=9)})
@@ -79,3 +98,5 @@ def silent() -> Iterator[Run]:
     yield run({"loss": noisy(decay(2000, 3.6, 0.5), 0.1)})
     yield run({"loss": decay(2000, 3.6, 0.0005, rate=12), "val/loss": [0.3, 0.4]})
     yield run({"loss": decay(200, 3.6, 0.0005, rate=12)}, traits=("rl",))
+    new = {"losses": [{"output_shape": "64x1"}], "samples": {"taken": 640, "came_again": 0}}
+    yield run({"loss": decay(400, 3.6, 0.0005, rate=12)}, facts=new)

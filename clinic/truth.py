@@ -13,7 +13,10 @@ HEALTHY = "healthy"
 
 @dataclass(frozen=True)
 class Script:
-    """A training and its cause of trouble; `lines` are the lines that may be named as its place."""
+    """A training and its cause of trouble; `lines` are the lines that may be named as its place.
+
+    Of a text of several lines, the last is meant: those before tell it from others that read the same.
+    """
 
     name: str
     path: Path
@@ -35,8 +38,11 @@ class Script:
 
     def line_numbers(self) -> frozenset[int]:
         """Where the lines of the truth stand in the script as it is now."""
-        text = self.path.read_text(encoding="utf-8").splitlines()
-        return frozenset(n for n, line in enumerate(text, 1) if line.strip() in self.lines)
+        text = [line.strip() for line in self.path.read_text(encoding="utf-8").splitlines()]
+        wanted = [told.split("\n") for told in self.lines]
+        return frozenset(
+            n for n in range(1, len(text) + 1) for told in wanted if text[max(0, n - len(told)) : n] == told
+        )
 
 
 def tables(root: Path = HERE) -> dict[str, dict[str, dict[str, Any]]]:
@@ -74,7 +80,7 @@ def _script(name: str, path: Path, told: dict[str, Any]) -> Script:
         cause=told["cause"],
         accepts=tuple(told.get("accepts", ())),
         symptom=told.get("symptom", ""),
-        lines=tuple(line.strip() for line in told.get("lines", ())),
+        lines=tuple("\n".join(map(str.strip, line.split("\n"))) for line in told.get("lines", ())),
         family=told.get("family", ""),
         fast=bool(told.get("fast", False)),
         launch=tuple(told.get("launch", ())),

@@ -12,6 +12,9 @@ from traindx.script import anchors_of_data as data
 from traindx.script import anchors_of_loop as loop
 from traindx.script import anchors_of_model as model
 from traindx.script import anchors_of_ranks as ranks
+from traindx.script import anchors_of_sets as sets
+from traindx.script.anchors_of_samples import sample
+from traindx.script.anchors_of_terms import penalty
 from traindx.script.anchors_of_waiting import waiting
 from traindx.script.mending import place
 from traindx.script.source import Script
@@ -37,6 +40,7 @@ FINDERS: dict[str, Finder] = {
     "accumulation": loop.accumulation,
     "loss": loop.loss,
     "loss_call": loop.loss_call,
+    "penalty": penalty,
     "loss_sum": model.loss_sum,
     "loop": loop.training_loop,
     "eval_mode": loop.eval_mode,
@@ -69,9 +73,13 @@ FINDERS: dict[str, Finder] = {
     "split": data.split,
     "shuffle": data.shuffle,
     "augmentation": data.augmentation,
-    "samples": data.samples,
-    "columns": data.columns,
-    "val_transform": data.val_transform,
+    "samples": sets.samples,
+    "columns": sets.columns,
+    "val_transform": sets.val_transform,
+    "sample": sample,
+    "mask": sets.mask,
+    "leak": sets.leak,
+    "unsynced": ranks.unsynced,
     "wrapper": ranks.wrapper,
     "by_rank": ranks.by_rank,
 }

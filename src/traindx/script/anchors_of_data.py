@@ -7,7 +7,7 @@ import re
 from traindx.script.anchors_of_loop import main_iteration, origin
 from traindx.script.trace import Event
 from traindx.script.training import Training
-from traindx.script.values import Const, Instance, Items, Made, Spot, Value, number, options
+from traindx.script.values import Const, Instance, Made, Spot, Unknown, Value, number, options
 
 _LOADERS = ("DataLoader", "StatefulDataLoader")
 _BATCH = re.compile(r"^(train_?)?(batch_?size|bs|batch|mini_?batch(_?size)?)$", re.IGNORECASE)
@@ -15,8 +15,12 @@ _INPUTS = re.compile(
     r"^(x|xs|x_?train|x_?tr|inputs?|images?|features?|data|samples|train_?x|signals?)$", re.IGNORECASE
 )
 _TARGETS = re.compile(r"^(y|ys|y_?train|y_?tr|targets?|labels?|classes|train_?y)$", re.IGNORECASE)
-_COLUMNS = re.compile(r"^(input_|feature_)?(features?|columns|cols|names|predictors)$", re.IGNORECASE)
-_FEW_COLUMNS = 3
+_CONVERSIONS = frozenset(
+    """
+    tensor from_numpy as_tensor FloatTensor LongTensor Tensor asarray float double long int to astype numpy
+    type contiguous clone unsqueeze squeeze view reshape flatten cuda cpu copy
+    """.split()
+)
 _SPLITS = ("ConcatDataset", "train_test_split", "random_split", "KFold", "StratifiedKFold")
 
 
@@ -24,7 +28,7 @@ def _loaders(training: Training) -> list[Event]:
     return [e for e in training.trace.events if e.value.kind == "call" and e.value.short in _LOADERS]
 
 
-def _iterated(training: Training) -> Made | None:
+def iterated(training: Training) -> Made | None:
     """The loader that the training loop runs over."""
     found = main_iteration(training)
     for loop in reversed(found.step.event.loops if found else ()):
@@ -38,7 +42,7 @@ def _iterated(training: Training) -> Made | None:
 
 
 def train_loader(training: Training) -> Spot | None:
-    found = _iterated(training)
+    found = iterated(training)
     if found is not None:
         return found.spot
     made = _loaders(training)
@@ -49,12 +53,12 @@ def train_loader(training: Training) -> Spot | None:
 
 
 def val_loader(training: Training) -> Spot | None:
-    first = _iterated(training)
+    first = iterated(training)
     return next((e.spot for e in _loaders(training) if e.value is not first), None)
 
 
 def batch_size(training: Training) -> Spot | None:
-    loader = _iterated(training) or next((e.value for e in _loaders(training)), None)
+    loader = iterated(training) or next((e.value for e in _loaders(training)), None)
     if loader is not None:
         given = loader.argument(1, "batch_size")
         return origin(given) or loader.spot
@@ -81,14 +85,14 @@ def _slice_size(training: Training) -> Spot | None:
 
 
 def workers(training: Training) -> Spot | None:
-    loader = _iterated(training)
+    loader = iterated(training)
     if loader is None:
         return None
     return origin(loader.keywords.get("num_workers")) or loader.spot
 
 
 def shuffle(training: Training) -> Spot | None:
-    loader = _iterated(training)
+    loader = iterated(training)
     if loader is None:
         return train_loader(training)
     return origin(loader.keywords.get("shuffle")) or loader.spot
@@ -105,7 +109,7 @@ def targets(training: Training) -> Spot | None:
 
 
 def _part(training: Training, at: int, names: re.Pattern[str]) -> Spot | None:
-    loader = _iterated(training)
+    loader = iterated(training)
     dataset = next(iter(options(loader.argument(0, "dataset"))), None) if loader is not None else None
     found = _of_dataset(training, dataset, at, names)
     if found is not None:
@@ -133,15 +137,74 @@ def _of_dataset(training: Training, dataset: Value | None, at: int, names: re.Pa
     return None
 
 
+def dataset(training: Training) -> Value | None:
+    """The data set of the training loader, before it was divided."""
+    loader = iterated(training)
+    given = next(iter(options(loader.argument(0, "dataset"))), None) if loader is not None else None
+    return _undivided(given)
+
+
+def validated(training: Training) -> Value | None:
+    """The data set of the first other loader."""
+    first = iterated(training)
+    other = next((e.value for e in _loaders(training) if e.value is not first), None)
+    return next(iter(options(other.argument(0, "dataset"))), None) if other is not None else None
+
+
+def _undivided(value: Value | None) -> Value | None:
+    """The whole of which `random_split` gave a part."""
+    inner = value.receiver if isinstance(value, Made) and value.kind == "item" else None
+    if isinstance(inner, Made) and inner.short == "random_split" and inner.args:
+        return inner.args[0]
+    return value
+
+
+def unwrapped(value: Value) -> Value:
+    """What a value is before casts, views and stretches of it."""
+    for _ in range(20):
+        if not isinstance(value, Made):
+            return value
+        inner: Value | None = None
+        if (
+            value.kind == "item"
+            and any(isinstance(key, Unknown) and key.name == "slice" for key in value.args)
+        ) or (value.kind == "method" and value.short in _CONVERSIONS):
+            inner = value.receiver
+        elif value.kind == "call" and value.short in _CONVERSIONS and value.args:
+            inner = value.args[0]
+        if inner is None:
+            return value
+        value = inner
+    return value
+
+
+def made_at(training: Training, value: Value) -> Spot | None:
+    """The assignment of a value."""
+    return next((b.spot for b in training.trace.bindings if b.value is value), None)
+
+
 def _bound_spot(training: Training, value: Value) -> Spot | None:
-    """The last assignment of a value, else where it is written."""
-    bound = [b.spot for b in training.trace.bindings if b.value is value]
-    return bound[0] if bound else origin(value)
+    """The assignment of what a value was before casts and stretches; else of itself."""
+    first = unwrapped(value)
+    around = next((b.spot for b in training.trace.bindings if _is_cast_of(b.value, first)), None)
+    return made_at(training, first) or around or made_at(training, value) or origin(value)
+
+
+def _is_cast_of(value: Value, inner: Value) -> bool:
+    return isinstance(value, Made) and value is not inner and unwrapped(value) is inner
 
 
 def split(training: Training) -> Spot | None:
-    found = (e.spot for e in training.trace.events if e.value.short in _SPLITS)
-    return next(found, None) or val_loader(training)
+    """Where training and validation data are parted."""
+    found = next((e.spot for e in training.trace.events if e.value.short in _SPLITS), None)
+    if found is not None:
+        return found
+    held = validated(training)
+    if isinstance(held, Made) and held.short == "Subset":
+        return made_at(training, held) or held.spot
+    if isinstance(held, Made) and held.short == "TensorDataset" and held.args:
+        return made_at(training, held.args[0]) or held.args[0].spot or val_loader(training)
+    return val_loader(training)
 
 
 def augmentation(training: Training) -> Spot | None:
@@ -152,42 +215,3 @@ def augmentation(training: Training) -> Spot | None:
         ):
             return event.spot
     return None
-
-
-def samples(training: Training) -> Spot | None:
-    """How many samples there are: the dataset of the training loader."""
-    loader = _iterated(training)
-    dataset = next(iter(options(loader.argument(0, "dataset"))), None) if loader is not None else None
-    return origin(dataset) or inputs(training)
-
-
-def columns(training: Training) -> Spot | None:
-    """The list of the columns that are taken for features; of several the last, made of the others."""
-    listed = [
-        b.spot
-        for b in training.trace.bindings
-        if _COLUMNS.match(b.name) and isinstance(b.value, Items) and _are_names(b.value)
-    ]
-    return listed[-1] if listed else None
-
-
-def _are_names(listed: Items) -> bool:
-    known = [one for one in listed.items if isinstance(one, Const)]
-    return len(known) >= _FEW_COLUMNS and all(isinstance(one.value, str) for one in known)
-
-
-def val_transform(training: Training) -> Spot | None:
-    """What is done to the validation inputs, where it differs from what is done to those of training."""
-    first = _iterated(training)
-    others = [e.value for e in _loaders(training) if e.value is not first]
-    if first is None or not others:
-        return None
-    mine, theirs = (_transform(one.argument(0, "dataset")) for one in (first, others[0]))
-    return _bound_spot(training, theirs) if theirs is not None and theirs is not mine else None
-
-
-def _transform(dataset: Value | None) -> Value | None:
-    found = next(iter(options(dataset)), None)
-    if isinstance(found, Instance):
-        return next((v for name, v in found.attributes.items() if "transform" in name.lower()), None)
-    return found.keywords.get("transform") if isinstance(found, Made) else None

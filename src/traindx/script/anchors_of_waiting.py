@@ -17,7 +17,7 @@ def waiting(training: Training) -> Spot | None:
         e for e in training.trace.events if found is not None and found.loop in e.loops and not e.grad_off
     ]
     for names in (
-        ("save",),
+        ("save", "savez", "savez_compressed"),
         ("item", "cpu", "numpy", "tolist", "synchronize"),
         ("print", "log", "add_scalar"),
     ):

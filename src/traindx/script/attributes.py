@@ -115,7 +115,7 @@ def item(of: Value, key: Value, spot: Spot) -> Value:
     """`of[key]`."""
     if isinstance(key, Const):
         if isinstance(of, Table):
-            found = of.items.get(key.value)
+            found = of.items.get(key.value, of.items.get(...))
             return found if found is not None else Unknown(spot, str(key.value))
         if isinstance(of, Items) and isinstance(key.value, int):
             known = not of.open and -len(of.items) <= key.value < len(of.items)

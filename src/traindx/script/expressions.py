@@ -262,8 +262,7 @@ def _comprehension(
                 evaluate(machine, inner, test)
         if isinstance(node, ast.DictComp):
             evaluate(machine, inner, node.key)
-            evaluate(machine, inner, node.value)
-            return Table(spot, {}, open=True)
+            return Table(spot, {...: evaluate(machine, inner, node.value)}, open=True)
         return Items(spot, [evaluate(machine, inner, node.elt)], "comprehension", open=True)
     finally:
         del machine.loops[len(machine.loops) - entered :]

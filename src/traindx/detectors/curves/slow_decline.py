@@ -4,6 +4,7 @@ A loss that learns at a fitting rate falls fast first and slows down; one that f
 not even left its first phase. Seen when the fall is beyond noise but under `far` of the start, the first
 tenth of the run brought no more than `quick` of it, and the later half falls at least `straight` times as
 fast as the earlier one, both per unit of learning rate. Tells how much longer half the loss would take.
+Low in a recording of under 100 steps and ten epochs: that is a trial, and its pace says nothing yet.
 
 Silent when the log begins in the middle of a training, for warm-ups that explain the slow start, for
 reinforcement learning and GANs, and under `points` values.
@@ -11,6 +12,7 @@ reinforcement learning and GANs, and under `points` values.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -56,6 +58,7 @@ def detect(
         and pace.ratio > 1.5 * straight
         and len(curve) >= 20
         and curve.noise < 0.4 * (curve.head - curve.tail)
+        and not _a_trial(case, curve)
         else "low"
     )
     text = (
@@ -66,6 +69,12 @@ def detect(
     return Finding(
         text, "slow_convergence", severity, float(curve.x[0]), float(curve.x[-1]), curve.name, 0.8, numbers
     )
+
+
+def _a_trial(case: Case, curve: Curve, *, steps: int = 100, epochs: int = 10) -> bool:
+    """Whether a recording holds so few steps and epochs that nobody could expect more of them."""
+    last = float(curve.x[-1])
+    return case.inside.recorded and last < steps and last < epochs * (case.epoch_length or math.inf)
 
 
 def _how_long(case: Case, curve: Curve, runs: float) -> str:

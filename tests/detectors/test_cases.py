@@ -256,6 +256,17 @@ def _healthy() -> Iterator[tuple[str, Run]]:
                 settings={"precision": "fp16"},
             ),
         )
+        stage = np.minimum(3, np.arange(points) * 4 // points) if points > 40 else np.zeros(points)
+        yield (
+            f"longer sequences in stages {points}",
+            run(
+                {
+                    "loss": (0.001 + 0.4 * np.exp(-40 * (4 * at - stage))) * noise(0.1),
+                    "forward_s": 1e-3 * 1.5**stage * noise(0.05),
+                },
+                facts={"models": [{"class": "Net"}]},
+            ),
+        )
         yield (
             f"the whole set at every step {points}",
             run({"loss": (0.01 + np.exp(-80 * at)).astype(np.float32), "lr": np.full(points, 0.1)}),

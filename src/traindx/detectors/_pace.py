@@ -66,3 +66,19 @@ def all_slower(case: Case, onset: float, factor: float, *, part: float = 0.6) ->
     if before.size < 3 or after.size < 3 or not float(np.median(before)) > 0:
         return False
     return bool(np.median(after) / np.median(before) >= factor**part)
+
+
+def work_changes(case: Case, step: float, *, reach: int = 60, factor: float = 1.2) -> bool:
+    """Whether from a step on the forward pass takes longer: longer sequences, larger pictures.
+
+    Quick passes tell the work itself; slow ones also tell what else the machine does.
+    """
+    forward = case.curve("forward_s")
+    if forward is None or not case.inside.recorded:
+        return False
+    before, after = forward.before(step - 1)[-reach:], forward.after(step)[:reach]
+    if min(before.size, after.size) < 20:
+        return False
+    was = [float(np.quantile(part, 0.15)) for part in np.array_split(before, 2)]
+    now = [float(np.quantile(part, 0.15)) for part in np.array_split(after, 2)]
+    return 0 < factor * max(was) <= min(now)

@@ -7,7 +7,8 @@ constant answer, where a recording tells it: a warm start begins below), in a ru
 metrics or settings say that it is a regression, or whose loss is larger than any cross-entropy begins with
 (then only low: the floor is not known).
 
-Low while training or validation still falls.
+Low while training or validation still falls, and where a recording shows that simple models tell less of the
+targets than this one: the rest may well be noise.
 
 Silent when the validation loss is a third above the training loss or a quarter below it, while the
 training loss still falls by more than a few percent, at chance level (see loss_at_chance), with good
@@ -30,6 +31,7 @@ from traindx.core import Finding, Run, Severity, Skipped
 from traindx.detectors._harm import trivial_loss
 from traindx.detectors._numbers import percent, strength, text
 from traindx.detectors._progress import NO_SURROGATE, good_already, starts_late
+from traindx.detectors._simple import no_more_to_tell
 from traindx.detectors._twins import last_level, one_output, told_classes
 from traindx.units import Detector
 
@@ -67,7 +69,7 @@ def detect(
         return None
     severity, why, share = found
     course = _course(train, slope)
-    if course.startswith("still") or _improves(val):
+    if course.startswith("still") or _improves(val) or no_more_to_tell(case):
         severity = "low"
     return Finding(
         f"The training loss ends at {text(now)} and the validation loss at {text(held_out)}; training "

@@ -5,8 +5,8 @@ shows 0.0 to the last digit from some step on, mostly with a gradient norm of Na
 that skip bad batches do alike.
 
 Silent for reinforcement and preference learning, where zero is an ordinary value; for losses that came
-down to zero by themselves; for single zeros; and when a validation loss or another measure of the error
-stays finite and moves.
+down to zero by themselves, or were zero before and came back (a margin that is kept); for single zeros; and
+when a validation loss or another measure of the error stays finite and moves.
 """
 
 from __future__ import annotations
@@ -51,8 +51,9 @@ def detect(case: Case, *, least: int = 3, fall: float = 0.02) -> Finding | Skipp
     before = values[:first][np.isfinite(values[:first])]
     if _goes_on(case, float(loss.series.steps[first])):
         return None
+    came_back = int((before == 0.0).sum()) >= 2
     fell_there = before.size >= 3 and float(np.median(before[-3:])) < fall * float(before.max())
-    if fell_there or (not before.size and not dead):
+    if came_back or fell_there or (not before.size and not dead):
         return None
     onset = float(loss.series.steps[first])
     led = f" after {before[-1]:.4g}" if before.size else ""
@@ -82,3 +83,4 @@ def silent() -> Iterator[Run]:
 
     yield run({"loss": [0.0] * 20, "reward": [1.0] * 20}, traits=("rl",))
     yield run({"loss": [*decay(30, 2.0, 0.001, rate=12), *[0.0] * 10]})
+    yield run({"loss": [*decay(20, 0.5, 0.02), 0.0, 0.03, 0.0, 0.0, 0.02, 0.05, 0.0, 0.0, 0.0, 0.0]})

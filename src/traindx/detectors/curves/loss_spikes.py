@@ -3,7 +3,8 @@
 A spike is a point or short stretch far above a robust band of its neighbours, and far beyond the tail
 of the curve's ordinary deviations (skewed batch noise is not a spike). Gives their number, the largest,
 and whether each came back. Low when few and recovered: large trainings have them. Medium when one is
-`large` times its level and `size` of the first loss, or did not come back.
+`large` times its level and `size` of the first loss, or did not come back. Low where a recording shows that
+steps take another time from the largest on: the task changed.
 
 Silent for ordinary noise, in the steep start, for reinforcement learning and GANs, and under 30 points.
 """
@@ -17,6 +18,7 @@ import numpy as np
 from traindx.case import Case
 from traindx.core import Finding, Run, Severity, Skipped
 from traindx.detectors._numbers import where
+from traindx.detectors._pace import work_changes
 from traindx.detectors._progress import judged_loss
 from traindx.detectors._spiking import felt, lasts, loss_jumps
 from traindx.units import Detector
@@ -25,7 +27,7 @@ DETECTOR = Detector(title="Loss spikes", needs=("loss",), family="spikes")
 
 
 def detect(
-    case: Case, *, ratio: float = 1.5, large: float = 10.0, size: float = 0.05, points: int = 30
+    case: Case, *, ratio: float = 1.5, large: float = 10.0, size: float = 0.25, points: int = 30
 ) -> Finding | Skipped | None:
     loss = judged_loss(case, points)
     if isinstance(loss, Skipped):
@@ -35,7 +37,11 @@ def detect(
         return None
     top = max(jumps, key=lambda jump: jump.ratio)
     lasting = [jump for jump in jumps if lasts(loss, jump)]
-    severity: Severity = "medium" if (top.ratio >= large and felt(loss, [top], size)) or lasting else "low"
+    severity: Severity = (
+        "medium"
+        if (top.ratio >= large and felt(loss, [top], size) and not work_changes(case, top.step)) or lasting
+        else "low"
+    )
     count = "1 spike" if len(jumps) == 1 else f"{len(jumps)} spikes"
     back = f"{len(lasting)} not recovered" if lasting else "all recovered" if len(jumps) > 1 else "recovered"
     text = (

@@ -24,7 +24,7 @@ DETECTOR = Detector(
 
 
 def detect(
-    case: Case, *, ratio: float = 1.5, many: int = 4, large: float = 3.0, size: float = 0.05, points: int = 30
+    case: Case, *, ratio: float = 1.5, many: int = 4, large: float = 3.0, size: float = 0.1, points: int = 30
 ) -> Finding | Skipped | None:
     loss = judged_loss(case, points)
     if isinstance(loss, Skipped):

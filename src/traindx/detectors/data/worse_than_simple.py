@@ -19,12 +19,11 @@ from typing import Any
 
 import numpy as np
 
-from traindx.case import Case, Curve
+from traindx.case import Case
 from traindx.core import Finding, Run, Skipped
 from traindx.detectors._harm import still_falls
 from traindx.detectors._numbers import percent
-from traindx.detectors._recorded import COMPARING, late, looked, odd_objective, one_target_each, part
-from traindx.inside import number
+from traindx.detectors._simple import beside_simple, held_down
 from traindx.units import Detector
 
 DETECTOR = Detector(title="Worse than a simple model", needs=("fact:samples", "output/*"), family="learning")
@@ -33,18 +32,15 @@ DETECTOR = Detector(title="Worse than a simple model", needs=("fact:samples", "o
 def detect(
     case: Case, *, points: float = 0.15, variance: float = 0.2, z: float = 5.0, steps: int = 100
 ) -> Finding | Skipped | None:
-    relation = part(case.inside.fact("samples"), "relation")
-    told, stands_out, classes = (number(relation, key) for key in ("told", "z", "classes"))
-    right = looked(case, "output/right_share" if classes else "output/explained", 3)
-    odd = odd_objective(case) or not one_target_each(case) or (not classes and not _compares(case))
-    if told is None or stands_out is None or right is None or odd:
+    found = beside_simple(case)
+    if found is None:
         return Skipped("looks at outputs and targets")
-    if right.x[-1] < steps:
+    if found.step < steps:
         return Skipped(f"at least {steps} steps")
-    if stands_out < z or told < 0.1:
+    if found.z < z or found.told < 0.1:
         return Skipped()
-    reached = max(late(right), *_told_elsewhere(case, bool(classes)))
-    gap = (points if classes else variance) * (2.0 if _held_down(case) else 1.0)
+    told, reached, classes = found.told, found.reached, found.classes
+    gap = (points if classes else variance) * (2.0 if held_down(case) else 1.0)
     if told - reached < gap:
         return None
     what = "of the training answers are right" if classes else "of the variance is explained"
@@ -54,43 +50,9 @@ def detect(
         f"{percent(told)} on samples it has not seen.",
         symptom="not_learning" if lost else "underfitting",
         severity="medium" if lost or not still_falls(case.loss) else "low",
-        step=float(right.x[-1]),
+        step=found.step,
         numbers={"reached": reached, "simple": told},
     )
-
-
-def _compares(case: Case) -> bool:
-    """Whether the outputs are the numbers that the targets are."""
-    return all(str(loss.get("function", "")) in COMPARING for loss in case.inside.losses)
-
-
-def _told_elsewhere(case: Case, classes: bool) -> list[float]:
-    """How right the model is by what was logged: scores, or the losses against the targets' spread."""
-    if classes:
-        scores = [case.curve("accuracy"), case.val("accuracy") if _dropout(case) < 0.8 else None]
-        return [_share(curve) for curve in scores if curve is not None and len(curve)] or [0.0]
-    spread = looked(case, "target/std")
-    squared = [loss.get("function") == "mse_loss" for loss in case.inside.losses]
-    if spread is None or squared != [True] or not (variance := float(np.median(spread.y)) ** 2) > 0:
-        return [0.0]
-    ends = [curve.tail for curve in (case.loss, case.val_loss) if curve is not None and len(curve)]
-    return [1.0 - end / variance for end in ends if end > 0] or [0.0]
-
-
-def _share(curve: Curve) -> float:
-    return curve.tail / (100.0 if curve.y.max() > 1.5 else 1.0)
-
-
-def _held_down(case: Case, *, share: float = 0.3) -> bool:
-    """Whether dropout is in all that is known of the answers: no validation tells what it hides."""
-    return case.val_loss is None and case.val("accuracy") is None and share <= _dropout(case) < 0.8
-
-
-def _dropout(case: Case) -> float:
-    """The largest share of units that a model drops."""
-    told = [model.get("dropout") for model in case.inside.models]
-    given = [one for rates in told if isinstance(rates, list | tuple) for one in rates]
-    return max((one for one in given if isinstance(one, float)), default=0.0)
 
 
 def _facts(told: float, z: float, classes: int) -> dict[str, Any]:

@@ -76,6 +76,7 @@ FINDERS: dict[str, Finder] = {
     "samples": sets.samples,
     "columns": sets.columns,
     "val_transform": sets.val_transform,
+    "val_inputs": sets.val_inputs,
     "sample": sample,
     "mask": sets.mask,
     "leak": sets.leak,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from traindx.script.anchors_of_loop import main_iteration, origin
+from traindx.script.returned import stored
 from traindx.script.trace import Event
 from traindx.script.training import Training
 from traindx.script.values import Const, Instance, Made, Spot, Unknown, Value, number, options
@@ -119,7 +120,9 @@ def _part(training: Training, at: int, names: re.Pattern[str]) -> Spot | None:
     early = [b for b in bound if loop is None or loop.loop not in b.loops]
     inner = [b for b in bound if b not in early and not _from_loader(b.value)]
     chosen = early or inner
-    return chosen[0].spot if chosen else train_loader(training)
+    if not chosen:
+        return train_loader(training)
+    return _bound_spot(training, chosen[0].value) or chosen[0].spot
 
 
 def _from_loader(value: Value) -> bool:
@@ -132,7 +135,9 @@ def _of_dataset(training: Training, dataset: Value | None, at: int, names: re.Pa
     if isinstance(dataset, Made) and dataset.short == "TensorDataset" and len(dataset.args) > at:
         return _bound_spot(training, dataset.args[at])
     if isinstance(dataset, Instance):
-        own = [b for b in training.trace.bindings if b.owner is dataset and names.match(b.name)]
+        kept = [b for b in training.trace.bindings if b.owner is dataset]
+        looked_up = stored(dataset, at)
+        own = [b for b in kept if b.name == looked_up] or [b for b in kept if names.match(b.name)]
         return own[0].spot if own else dataset.spot
     return None
 

@@ -40,7 +40,10 @@ def _widths(training: Training) -> list[tuple[float, Value]]:
     keras = [one for one in layers if one.name.startswith("keras.")]
     values = [one.argument(0, "units") for one in keras[:-1]]
     torch = [one for one in layers if not one.name.startswith("keras.")]
-    values += [one.argument(1, "out_features", "out_channels", "hidden_size") for one in torch[:-1]]
+    values += [
+        one.argument(1, "out_features", "out_channels", "hidden_size")
+        for one in torch[: max(1, len(torch) - 1)]
+    ]
     known = [(number(one), one) for value in values for one in options(value)]
     return [(width, one) for width, one in known if width is not None]
 
@@ -96,9 +99,20 @@ def output_activation(training: Training) -> Spot | None:
         found = _back(given, lambda one: parametric(one) is not None or operation(one) in _ENDS)
         if found is not None and operation(found) in _ENDS:
             return activation_spot(found)
+    return _bound_by_hand(training) if not _outputs(training) else None
+
+
+def _bound_by_hand(training: Training) -> Spot | None:
+    """The activation before a loss that is written by hand."""
+    loop = main_iteration(training)
+    for value in options(loop.backwards[0].value.receiver) if loop is not None else ():
+        found = _back(value, lambda one: parametric(one) is not None or operation(one) in _BOUNDS)
+        if found is not None and operation(found) in _BOUNDS:
+            return activation_spot(found)
     return None
 
 
+_BOUNDS = frozenset("softmax sigmoid tanh relu softplus".split())
 _ENDS = frozenset("softmax sigmoid tanh relu log_softmax softplus clamp exp".split())
 
 

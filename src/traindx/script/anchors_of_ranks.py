@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from traindx.script.anchors_of_loop import main_iteration
 from traindx.script.anchors_of_model import model
 from traindx.script.source import Source
+from traindx.script.trace import Loop
 from traindx.script.training import Training
 from traindx.script.values import Spot
 
@@ -61,7 +62,7 @@ def _passed_by(training: Training, wrapping: ast.Assign) -> Spot | None:
     given = wrapping.value.args[0] if isinstance(wrapping.value, ast.Call) and wrapping.value.args else None
     wrapper = ast.dump(wrapping.targets[0]).replace("Store()", "Load()")
     inner = "" if given is None or isinstance(given, ast.Call) else ast.dump(given)
-    for one in ast.walk(found.loop.spot.node):
+    for one in _trained(training, found.loop):
         if not isinstance(one, ast.Call) or _grad_off(found.loop.spot.source, one):
             continue
         at = one.func
@@ -69,6 +70,16 @@ def _passed_by(training: Training, wrapping: ast.Assign) -> Spot | None:
         if unwrapped or (inner != wrapper and ast.dump(at) == inner):
             return Spot(found.loop.spot.source, one)
     return None
+
+
+def _trained(training: Training, loop: Loop) -> Iterator[ast.AST]:
+    """The syntax of a loop and of the functions it calls."""
+    yield from ast.walk(loop.spot.node)
+    called = dict.fromkeys(f for e in training.trace.events if loop in e.loops for f in e.functions)
+    for one in called:
+        inner = list(ast.walk(one))
+        if loop.spot.node not in inner:
+            yield from inner
 
 
 def _grad_off(source: Source, node: ast.AST) -> bool:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import re
 
 from traindx.script.anchors_of_data import dataset, made_at, unwrapped, validated
 from traindx.script.anchors_of_loop import origin
+from traindx.script.parameters import held
 from traindx.script.training import Training
 from traindx.script.values import (
     Const,
@@ -48,27 +50,39 @@ def _size(training: Training, data: Value) -> Spot | None:
         given = next((list(e.value.args) for e in made), [])
         counts = [one for one in given[:1] if (number(one) or 0) > 1]
         return origin(counts[0]) if counts else None
-    waiting, seen = [data], 0
-    while waiting and seen < 200:
-        at = waiting.pop(0)
-        seen += 1
-        if isinstance(at, Made) and at.kind in ("call", "method") and at.short in _DRAWS:
-            found = _count(at)
-            if found is not None:
-                return found
-        if isinstance(at, Made) and at.short == "Subset" and at is not data:
-            return at.spot
-        waiting += [] if isinstance(at, Instance) else parents(at)[:3]
-    return None
+    parts = [one for one in _behind_all(data) if isinstance(one, Made)]
+    counts = [count for one in parts if one.short in _DRAWS and (count := _count(one)) is not None]
+    cut = next((one for one in parts if _most(one) is not None), None)
+    whole = number(counts[0]) if counts else None
+    if cut is not None and (whole is None or 2 * (_most(cut) or 0) < whole):
+        return made_at(training, cut) or cut.spot
+    return origin(counts[0]) if counts else None
 
 
-def _count(draw: Made) -> Spot | None:
+def _behind_all(value: Value, most: int = 200) -> list[Value]:
+    """What a value was made of, the nearest first."""
+    found = [value]
+    for one in found:
+        found += [] if isinstance(one, Instance) or len(found) > most else parents(one)[:3]
+    return found
+
+
+def _most(value: Made) -> int | None:
+    """How many the first so many of something are: `x[:40]`."""
+    node = value.spot.node if value.kind == "item" and value.spot is not None else None
+    part = node.slice if isinstance(node, ast.Subscript) else None
+    upper = part.upper if isinstance(part, ast.Slice) and part.lower is None else None
+    many = upper.value if isinstance(upper, ast.Constant) else None
+    return many if isinstance(many, int) else None
+
+
+def _count(draw: Made) -> Value | None:
     """The first length of a draw."""
     shapes = [draw.keywords[name] for name in ("size", "n_samples") if name in draw.keywords]
     for value in [*shapes, *draw.args]:
         first = value.items[0] if isinstance(value, Items) and value.items else value
         if (number(first) or 0) > 8:
-            return origin(first)
+            return first
     return None
 
 
@@ -81,7 +95,7 @@ def mask(training: Training) -> Spot | None:
             return binding.spot
     for event in training.trace.events:
         given = [*event.value.args, *event.value.keywords.values()]
-        if event.value.short in _FILLS and any(number(one) in ignored for one in given):
+        if event.value.short in _FILLS and any(number(unwrapped(one)) in ignored for one in given):
             return event.spot
     named = (
         b.spot for b in training.trace.bindings if _MASK.search(b.name) and not isinstance(b.value, Const)
@@ -126,6 +140,17 @@ def val_transform(training: Training) -> Spot | None:
         twin = mine.get(name)
         if twin is not value and _transforms(value):
             return made_at(training, value) or value.spot
+    return None
+
+
+def val_inputs(training: Training) -> Spot | None:
+    """What the model is given where it is not trained."""
+    ours, loops = held(training), {one.loop for one in training.iterations}
+    for event in training.trace.events:
+        asked = event.value.kind == "apply" and id(event.value.receiver) in ours and event.value.args
+        if asked and event.grad_off and not loops & set(event.loops):
+            given = event.value.args[0]
+            return made_at(training, given) or given.spot
     return None
 
 

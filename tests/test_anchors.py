@@ -1,0 +1,47 @@
+"""The line that a cause names in scripts of many styles: one of those marked `# here`."""
+
+from __future__ import annotations
+
+import importlib
+import re
+from pathlib import Path
+
+import pytest
+
+from traindx.case import Case
+from traindx.core import Finding, Skipped
+from traindx.knowledge.catalogue import causes
+from traindx.knowledge.places import place_of
+from traindx.script import Script
+from traindx.script.anchors import FINDERS
+from traindx.script.source import parse_script
+from traindx.sketch import run
+from traindx.units import detectors
+
+SCRIPTS = sorted((Path(__file__).parent / "places").glob("*.py"))
+MARK = "  # here"
+
+
+@pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.stem)
+def test_the_line_that_a_cause_names(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    right = [at for at, line in enumerate(text.splitlines(), 1) if line.endswith(MARK)]
+    cause = causes()[re.findall(r"# cause: (\w+)", text)[0]]
+    script = parse_script(text.replace(MARK, ""))
+    place = place_of(cause, found(script, set(cause.evidence)), script)
+    assert place is not None
+    assert place.line in right
+
+
+def test_causes_name_only_lines_that_can_be_found() -> None:
+    assert {name for cause in causes().values() for name in cause.where} <= set(FINDERS)
+
+
+def found(script: Script, wanted: set[str]) -> list[Finding]:
+    """What the source alone shows of a cause."""
+    case, seen = Case(run({}), script), list[Finding]()
+    for unit in detectors():
+        if unit.needs == ("script",) and unit.id in wanted:
+            looked = importlib.import_module(unit.module).look(case)
+            seen += [] if isinstance(looked, Skipped) else looked
+    return seen

@@ -13,7 +13,7 @@ from traindx.script import anchors_of_loop as loop
 from traindx.script import anchors_of_model as model
 from traindx.script import anchors_of_ranks as ranks
 from traindx.script import anchors_of_sets as sets
-from traindx.script.anchors_of_samples import sample
+from traindx.script.anchors_of_samples import pairing, sample
 from traindx.script.anchors_of_terms import penalty
 from traindx.script.anchors_of_waiting import waiting
 from traindx.script.mending import place
@@ -77,6 +77,8 @@ FINDERS: dict[str, Finder] = {
     "columns": sets.columns,
     "val_transform": sets.val_transform,
     "val_inputs": sets.val_inputs,
+    "spoiled": sets.spoiled,
+    "pairing": pairing,
     "sample": sample,
     "mask": sets.mask,
     "leak": sets.leak,

@@ -22,6 +22,25 @@ def sample(training: Training) -> Spot | None:
     return _computed(data, method, depth=3) if method is not None and isinstance(data, Instance) else None
 
 
+def pairing(training: Training) -> Spot | None:
+    """Where a dataset looks up a target by another index than the input."""
+    data = dataset(training)
+    method = sampler(data) if isinstance(data, Instance) else None
+    if method is None:
+        return None
+    inputs, targets = (_looked_up(method, at) for at in (0, 1))
+    asked = {ast.dump(one.slice) for one in inputs}
+    other = [one for one in targets if ast.dump(one.slice) not in asked]
+    return Spot(method.scope.source, other[0]) if inputs and other and len(other) == len(targets) else None
+
+
+def _looked_up(method: Function, at: int) -> list[ast.Subscript]:
+    """What is taken from attributes for the input (0) or target (1) of a sample."""
+    lines = [line for value in given(method.node, at) for line in chain(method.node, value)]
+    inner = [one for line in lines for one in ast.walk(line)]
+    return [one for one in inner if isinstance(one, ast.Subscript) and of_self(one.value)]
+
+
 def _computed(data: Instance, method: Function, depth: int) -> Spot | None:
     node = method.node
     lines = [line for value in given(node, 0) for line in chain(node, value)]

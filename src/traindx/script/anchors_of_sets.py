@@ -33,6 +33,8 @@ _JOINS = frozenset("cat concat concatenate stack column_stack hstack c_ insert a
 _FILLS = ("masked_fill", "masked_fill_", "where", "full_like", "full", "index_fill_")
 _COLUMNS = re.compile(r"^(input_|feature_)?(features?|columns|cols|names|predictors)$", re.IGNORECASE)
 _FEW_COLUMNS = 3
+_COUNTS = re.compile(r"^(n|size|length|count|total)$|^(n|num)_|_size$|samples", re.IGNORECASE)
+_FAR_OUT = 1000
 _MASK = re.compile(r"mask|valid|keep", re.IGNORECASE)
 
 
@@ -47,8 +49,10 @@ def samples(training: Training) -> Spot | None:
 def _size(training: Training, data: Value) -> Spot | None:
     if isinstance(data, Instance):
         made = (e for e in training.trace.events if e.value.receiver is data and e.value.kind == "call")
-        given = next((list(e.value.args) for e in made), [])
-        counts = [one for one in given[:1] if (number(one) or 0) > 1]
+        event = next(made, None)
+        named = event.value.keywords if event is not None else {}
+        given = [*(event.value.args[:1] if event else []), *(named[n] for n in named if _COUNTS.match(n))]
+        counts = [one for one in given if (number(one) or 0) > 1]
         return origin(counts[0]) if counts else None
     parts = [one for one in _behind_all(data) if isinstance(one, Made)]
     counts = [count for one in parts if one.short in _DRAWS and (count := _count(one)) is not None]
@@ -108,7 +112,10 @@ def leak(training: Training) -> Spot | None:
     data = dataset(training)
     if not isinstance(data, Made) or data.short != "TensorDataset" or len(data.args) < 2:
         return None
-    target = unwrapped(data.args[1])
+    inputs, target = unwrapped(data.args[0]), unwrapped(data.args[1])
+    for binding in training.trace.bindings:
+        if binding.owner is inputs and (binding.value is target or _behind(binding.value, target, 60)):
+            return binding.spot
     for event in training.trace.events:
         if (
             event.value.short in _JOINS
@@ -117,6 +124,23 @@ def leak(training: Training) -> Spot | None:
         ):
             return made_at(training, event.value) or event.spot
     return None
+
+
+def spoiled(training: Training) -> Spot | None:
+    """Where single inputs are overwritten with what is no number, or far larger than the rest."""
+    for binding in training.trace.bindings:
+        if binding.name == "[]" and isinstance(binding.owner, Made | Either) and _no_number(binding.value):
+            return binding.spot
+    return None
+
+
+def _no_number(value: Value) -> bool:
+    if isinstance(value, Made) and value.kind == "operator" and value.name == "Mult":
+        return any(abs(number(one) or 0) >= _FAR_OUT for one in value.args)
+    plain = number(value)
+    return getattr(value, "name", "").endswith((".nan", ".inf")) or (
+        plain is not None and not abs(plain) < _FAR_OUT
+    )
 
 
 def _behind(value: Value, wanted: Value, most: int) -> bool:

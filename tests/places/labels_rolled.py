@@ -1,0 +1,20 @@
+# cause: misaligned_labels
+import numpy as np
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+from torch.utils.data import DataLoader, Dataset, Subset, TensorDataset, random_split
+
+x = torch.randn(500, 8)
+y = x[:, :3].argmax(1)
+y = y.roll(1)  # here
+loader = DataLoader(TensorDataset(x, y), batch_size=20)
+model, criterion = nn.Linear(8, 3), nn.CrossEntropyLoss()
+
+opt = torch.optim.Adam(model.parameters(), lr=1e-3)
+for epoch in range(3):
+    for x, y in loader:
+        opt.zero_grad()
+        loss = criterion(model(x), y)
+        loss.backward()
+        opt.step()

@@ -1,7 +1,8 @@
 """The model names the same class for nearly every sample, although the targets hold several.
 
 Seen when the most frequent answer takes 98 % of the training batches in the last third of the looks, later
-than step 50. A trouble where its share of right answers is that of the class and nothing more.
+than step 50. Low where the largest class holds 60 to 90 % and the loss is under that of the classes'
+shares: the odds vary and none crosses the half, as with clicks.
 
 Silent in the first looks, when batches themselves hold one class only, and where a sample has many targets
 (pixels) and the loss is well under that of the classes' shares: the odds vary, only not across the half.
@@ -16,7 +17,14 @@ from math import log, prod
 from traindx.case import Case
 from traindx.core import Finding, Run, Skipped
 from traindx.detectors._numbers import percent
-from traindx.detectors._recorded import class_shares, late, looked, odd_objective, one_target_each, only_loss
+from traindx.detectors._recorded import (
+    class_shares,
+    late,
+    looked,
+    odd_objective,
+    one_target_each,
+    only_loss,
+)
 from traindx.units import Detector
 
 DETECTOR = Detector(
@@ -25,7 +33,14 @@ DETECTOR = Detector(
 
 
 def detect(
-    case: Case, *, answers: float = 0.98, mixed: float = 0.97, looks: int = 4, steps: int = 50
+    case: Case,
+    *,
+    answers: float = 0.98,
+    mixed: float = 0.97,
+    looks: int = 4,
+    steps: int = 50,
+    even: float = 0.6,
+    rare: float = 0.9,
 ) -> Finding | Skipped | None:
     top, held = looked(case, "output/top_share", looks), looked(case, "target/top_share", 2)
     if top is None or held is None or top.x[-1] < steps or odd_objective(case):
@@ -38,11 +53,12 @@ def detect(
     if not one_target_each(case) and _under_the_shares(case, shares):
         return None
     largest = max(shares.values())
+    hard = even < largest < rare and _under_the_shares(case, shares, part=0.98)
     return Finding(
         f"{percent(late(top))} of the answers are one class; the largest class holds {percent(largest)} of "
         "the targets.",
         symptom="not_learning",
-        severity="medium",
+        severity="low" if hard else "medium",
         step=float(top.x[-1]),
         numbers={"top_share": late(top), "largest_class": largest},
     )

@@ -30,7 +30,7 @@ def detect(
     alone: float = 0.97,
     perfect: float = 0.985,
     times: float = 6.0,
-    told: float = 0.15,
+    told: float = 0.08,
     samples: int = 300,
 ) -> Finding | Skipped | None:
     relation = part(case.inside.fact("samples"), "relation")
@@ -41,7 +41,8 @@ def detect(
     if not one_target_each(case) or chance is None:
         return Skipped()
     lacking = 1 - others
-    if best < alone or lacking < times * (1 - best) or lacking < 0.05 or others - chance < told:
+    above = max(told, 4 * (number(relation, "spread") or 0.0))
+    if best < alone or lacking < times * (1 - best) or lacking < 0.05 or others - chance < above:
         return None
     sure = best >= perfect
     return Finding(

@@ -58,8 +58,8 @@ def _finding(layer: Fact, text: str, severity: Severity) -> Finding:
 
 
 def _narrow_throughout(layers: Sequence[Fact], width: int) -> bool:
-    """Whether two or more hidden layers follow each other, none of them wider."""
-    return len(layers) > 2 and all(_shape(one)[0] <= width for one in layers[:-1])
+    """Whether there are hidden layers, none of them wider."""
+    return len(layers) > 1 and all(_shape(one)[0] <= width for one in layers[:-1])
 
 
 def _ends_poor(case: Case) -> bool:

@@ -281,7 +281,8 @@ def test_thresholds_reach_the_detectors(monkeypatch: pytest.MonkeyPatch, good: P
     unit, name, default = a_threshold()
     seen: list[object] = []
 
-    def told(run: Run, *, thresholds: object) -> Diagnosis:
+    def told(run: Run, *, thresholds: object, script: object) -> Diagnosis:
+        assert script is None
         seen.append(thresholds)
         return replace(healthy(), run=run)
 

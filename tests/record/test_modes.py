@@ -78,3 +78,41 @@ def test_a_frozen_part_that_rests_does_not_make_validation_one_in_training_mode(
     subprocess.run(command, check=True, cwd=tmp_path, timeout=120, capture_output=True)
     told = (tmp_path / "rec" / "rank-0.jsonl").read_text()
     assert ("validated_in_train_mode" in told) is thawed
+
+
+AVERAGED = """
+import copy
+
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+x, y = torch.randn(64, 4), torch.randn(64, 1)
+data = torch.utils.data.DataLoader(torch.utils.data.TensorDataset(x, y), batch_size=16)
+model = nn.Sequential(nn.Linear(4, 8), nn.Dropout(0.2), nn.Linear(8, 1))
+average = copy.deepcopy(model).eval()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+loss_fn = nn.MSELoss()
+for epoch in range(20):
+    for a, b in data:
+        optimizer.zero_grad()
+        nn.functional.mse_loss(model(a), b).backward()
+        optimizer.step()
+        with torch.no_grad():
+            for kept, now in zip(average.parameters(), model.parameters()):
+                kept.lerp_(now, 0.05)
+    with torch.no_grad():
+        losses = [loss_fn({judged}(a), b).item() for a, b in data]
+        print(epoch, sum(losses) / len(losses))
+"""
+
+
+@pytest.mark.parametrize(("judged", "told"), [("average", False), ("model", True)])
+def test_an_average_that_is_judged_has_a_mode_of_its_own(tmp_path: Path, judged: str, told: bool) -> None:
+    script = tmp_path / "train.py"
+    script.write_text(AVERAGED.replace("{judged}", judged))
+    command = [sys.executable, "-m", "traindx", "run", "--quiet", "--out", str(tmp_path / "rec"), str(script)]
+    subprocess.run(command, check=True, cwd=tmp_path, timeout=120, capture_output=True)
+    text = (tmp_path / "rec" / "rank-0.jsonl").read_text()
+    told_so = text.count("validated_in_train_mode") + text.count("evaluated_in_train_mode")
+    assert (told_so > 2) is told

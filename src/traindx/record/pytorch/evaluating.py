@@ -29,6 +29,7 @@ class Evaluations:
         self.watching = watching
         self._caught: list[torch.Tensor] = []
         self._loaded = False
+        self.of_another = False
 
     def wait(self, *, loaded: bool = False) -> None:
         """Validation goes on, a batch was `loaded` for it: the next call may be looked at."""
@@ -71,7 +72,12 @@ class Evaluations:
         watching.guard("evaluations", self._take, module, args)
 
     def _take(self, module: nn.Module, args: Any) -> None:
-        if not any(one is module for one in self.watching.names.roots):
+        roots = self.watching.names.roots
+        if not any(one is module for one in roots):
+            own = (one for root in roots for one in root.modules())
+            if next(module.parameters(), None) is not None and not any(one is module for one in own):
+                # An average of the weights, a teacher: its mode is not that of the model that trains.
+                self.of_another = True
             return
         given = model_input(args, {})
         alone = self._loaded and not module.training

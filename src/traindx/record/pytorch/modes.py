@@ -57,7 +57,9 @@ class Modes:
 
     def evaluates(self) -> None:
         """A pass over data without gradients begins."""
-        if self._evaluated < _TOLD and self.recorder.step and self.training() is True and self.at_work():
+        if self._evaluated >= _TOLD or not self.recorder.step or self.watching.looks.evaluations.of_another:
+            return
+        if self.training() is True and self.at_work():
             self._evaluated += 1
             self.recorder.event(
                 "evaluated_in_train_mode",

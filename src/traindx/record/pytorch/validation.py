@@ -77,7 +77,7 @@ class Validation:
             # A value looked at in the middle of a training step, not a validation.
             return
         means = {name: float(total) / float(size) for name, (total, size) in sums.items() if size}
-        if self._train_mode and self._at_work:
+        if self._train_mode and self._at_work and not self.watching.looks.evaluations.of_another:
             recorder.event("validated_in_train_mode", f"{calls} validation batches ran in training mode")
         self.rows += 1
         if self.watching.losses.is_whole is False and not self.watching.losses.sums_parts:

@@ -74,9 +74,6 @@ class Recorded:
             return sum('"sample":' in line for line in lines)
 
     def close(self) -> None:
-        from traindx.record.pytorch.install import uninstall
-
-        uninstall()
         self.recorder.close("finished")
 
 

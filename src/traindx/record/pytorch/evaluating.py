@@ -29,6 +29,7 @@ class Evaluations:
         self.watching = watching
         self._caught: list[torch.Tensor] = []
         self._loaded = False
+        self._begun = False
         self.of_another = False
 
     def wait(self, *, loaded: bool = False) -> None:
@@ -39,6 +40,7 @@ class Evaluations:
             return
         if watching.compiled or watching.names.compiled or not watching.looks.samples.validates:
             return
+        self._begun = False
         calls._global_forward_pre_hooks[_KEY] = self._called
 
     def judged(self) -> None:
@@ -74,11 +76,9 @@ class Evaluations:
     def _take(self, module: nn.Module, args: Any) -> None:
         roots = self.watching.names.roots
         if not any(one is module for one in roots):
-            own = (one for root in roots for one in root.modules())
-            if next(module.parameters(), None) is not None and not any(one is module for one in own):
-                # An average of the weights, a teacher: its mode is not that of the model that trains.
-                self.of_another = True
+            self.of_another = self.of_another or self._is_another(module)
             return
+        self._begun = True
         given = model_input(args, {})
         alone = self._loaded and not module.training
         if given is None or alone or len(self._caught) + 1 >= _AT_ONCE:
@@ -89,3 +89,12 @@ class Evaluations:
             self.watching.looks.samples.evaluated(given.detach())
         else:
             self._caught.append(given.detach())
+
+    def _is_another(self, module: nn.Module) -> bool:
+        """An average of the weights, a teacher: its mode is not that of the model that trains.
+
+        What the model calls itself is none, even where it hides its layers in a list; nor is a loss.
+        """
+        if self._begun or next(module.parameters(), None) is None:
+            return False
+        return not any(one is module for root in self.watching.names.roots for one in root.modules())

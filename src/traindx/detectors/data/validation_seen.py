@@ -3,7 +3,8 @@
 Samples are known again by a print of their values. Seen when known ones turn up in at least half of the
 validation batches looked at, as many as the part of the training data that was looked at lets expect.
 
-Silent where training samples repeat among themselves (few possible inputs), for inputs of under 4 features,
+Silent where training samples repeat among themselves (few possible inputs, windows of a text; a few in a
+thousand are enough to doubt all but a majority of known ones), for inputs of under 4 features,
 and where some validation batches hold only known samples and others none: then the training data are
 evaluated as well. So it is where the loss picks some of the model's answers by a mask or an index:
 the nodes of a graph are all given at every step. An evaluation that the script does not call validation or
@@ -36,6 +37,7 @@ def detect(
     batches: float = 0.75,
     features: int = 4,
     twice: float = 0.02,
+    repeated: float = 0.002,
 ) -> Finding | Skipped | None:
     samples = case.inside.fact("samples")
     held_out = part(samples, "validation")
@@ -45,9 +47,8 @@ def detect(
         return Skipped("inputs of training and of validation")
     if any(_PICKS.intersection(ends(loss)[:2]) for loss in case.inside.losses):
         return Skipped("samples that are all trained on: the loss picks some of the answers")
-    if (number(samples, "features") or 0) < features or (
-        number(samples, "twice_in_a_batch") or 0
-    ) > twice * trained:
+    alike = (number(samples, "twice_in_a_batch") or 0.0) / trained
+    if (number(samples, "features") or 0) < features or alike > (twice if known > 0.5 * taken else repeated):
         return Skipped()
     distinct = number(held_out, "distinct") or taken
     repeats = taken / max(1.0, distinct)
@@ -100,6 +101,7 @@ def silent() -> Iterator[Run]:
     yield run({}, facts=_facts(0, 0))
     yield run({}, facts=_facts(400, 5))
     yield run({}, facts=_facts(400, 10, twice_in_a_batch=300))
+    yield run({"observed/val/loss": [1.0, 0.5]}, facts=_facts(85, 10, twice_in_a_batch=13))
     yield run({}, facts=_facts(400, 10, features=2))
     picked = [{"function": "nll_loss", "after_layers": ["Index", "LogSoftmax", "Mm"]}]
     yield run({"observed/val/loss": [1.0, 0.5]}, facts={**_facts(640, 10), "losses": picked})

@@ -2,7 +2,8 @@
 
 What remains of a step beside waiting for data, forward pass, backward pass and update: logging, saving,
 copying to the host, metrics. Seen when it is `share` of the step at nearly every step. Under `brief`
-seconds a step it is not told: in toy trainings everything is overhead.
+seconds a step it is not told: in toy trainings everything is overhead. Under `long` seconds it is worth
+knowing (low) unless it is a `large` part of the step.
 
 Silent about single slow steps (see step_time_outliers) and about validation, which is no part of a step.
 Known mistake: data that is made by hand in the loop counts as other work.
@@ -30,7 +31,8 @@ def detect(
     *,
     share: float = 0.4,
     large: float = 0.7,
-    brief: float = 0.01,
+    brief: float = 0.002,
+    long: float = 0.01,
     mostly: float = 0.25,
     points: int = 10,
 ) -> Finding | Skipped | None:
@@ -52,7 +54,7 @@ def detect(
         f"{percent(part)} of each step ({text(rest)} of {text(whole)} s) is other work than data, forward, "
         f"backward pass and update: logging, saving, copies to the host.",
         "slow_training",
-        "medium",
+        "medium" if rest >= long or part >= large else "low",
         float(step.x[0]),
         series="step_s",
         strength=strength(part, share, large),

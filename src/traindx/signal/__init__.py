@@ -8,15 +8,18 @@ from __future__ import annotations
 
 from traindx.signal.changes import Piece, change_points, monotone_pieces
 from traindx.signal.decays import Decay, decay, time_to
+from traindx.signal.differences import Difference, paired, sign_test, unpaired, within
 from traindx.signal.excursions import Spike, spikes
 from traindx.signal.levels import autocorrelation, level, noise, significant_rise
 from traindx.signal.stretches import Bins, align, bins, thin
+from traindx.signal.student import t_reach, t_two_sided
 from traindx.signal.swings import Oscillation, oscillation
 from traindx.signal.trends import Trend, trend
 
 __all__ = [
     "Bins",
     "Decay",
+    "Difference",
     "Oscillation",
     "Piece",
     "Spike",
@@ -30,9 +33,15 @@ __all__ = [
     "monotone_pieces",
     "noise",
     "oscillation",
+    "paired",
+    "sign_test",
     "significant_rise",
     "spikes",
+    "t_reach",
+    "t_two_sided",
     "thin",
     "time_to",
     "trend",
+    "unpaired",
+    "within",
 ]

@@ -201,12 +201,16 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Fix:
-    """A remedy with this run's own numbers filled in; `config` is setting -> new value."""
+    """A remedy with this run's own numbers filled in; `config` is setting -> new value.
+
+    `trials` are the interventions that try it on a running training, the likeliest first.
+    """
 
     remedy: str
     summary: str
     config: Mapping[str, Scalar] = field(default_factory=dict)
     patch: str | None = None
+    trials: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

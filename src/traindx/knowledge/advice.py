@@ -16,7 +16,7 @@ _NEED_A_RATE = frozenset({"change_schedule", "fix_schedule_pace", "switch_optimi
 def fixes(remedies: Iterable[Remedy], known: Mapping[str, str]) -> tuple[Fix, ...]:
     """One fix per remedy, in the page's order; what is done already is left out."""
     return tuple(
-        Fix(remedy.id, _say(remedy, known), _settings(remedy, known))
+        Fix(remedy.id, _say(remedy, known), _settings(remedy, known), trials=_trials(remedy, known))
         for remedy in remedies
         if not _done(remedy.id, known)
     )
@@ -51,6 +51,13 @@ def _say(remedy: Remedy, known: Mapping[str, str]) -> str:
         if placeholders(line) <= known.keys():
             return line.replace("step {", f"{known.get('axis', 'step')} {{").format_map(known)
     return remedy.title
+
+
+def _trials(remedy: Remedy, known: Mapping[str, str]) -> tuple[str, ...]:
+    """The interventions of which every number is known, each once."""
+    plain = {name: text.replace(",", "") for name, text in known.items()}
+    able = (template for template in remedy.trials if placeholders(template) <= plain.keys())
+    return tuple(dict.fromkeys(template.format_map(plain) for template in able))
 
 
 def _settings(remedy: Remedy, known: Mapping[str, str]) -> dict[str, Scalar]:

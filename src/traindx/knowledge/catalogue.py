@@ -68,12 +68,16 @@ class Symptom:
 
 @dataclass(frozen=True)
 class Remedy:
-    """What to do. `set` is setting -> template of its new value; `do` are templates, special ones first."""
+    """What to do. `set` is setting -> template of its new value; `do` are templates, special ones first.
+
+    `trials` are templates of interventions that do the same to a running training, the likeliest first.
+    """
 
     id: str
     title: str
     knobs: tuple[str, ...]
     set: Mapping[str, str]
+    trials: tuple[str, ...]
     risk: str
     do: tuple[str, ...]
     expect: str
@@ -197,6 +201,7 @@ def _remedy(page: Page) -> Remedy:
         title=page.title,
         knobs=words(page.head.get("knobs", "")),
         set=MappingProxyType(settings),
+        trials=tuple(item.strip() for item in page.head.get("try", "").split(";") if item.strip()),
         risk=page.need("risk"),
         do=do,
         expect=first_paragraph(page.section("Expect")),

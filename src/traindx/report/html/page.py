@@ -35,37 +35,43 @@ def write_html(diagnoses: Sequence[Diagnosis], path: Path) -> None:
 
 def html_document(diagnoses: Sequence[Diagnosis]) -> str:
     """The page as text: one run in full, or many behind a table of triage."""
-    scripts = [_file("theme.js"), _plotly(), _file("page.js")]
     title = (
         f"{diagnoses[0].run.name}: diagnosis"
         if len(diagnoses) == 1
         else f"{len(diagnoses):,} runs: diagnosis"
     )
+    main = _many(diagnoses) if len(diagnoses) > 1 else joined(*map(_one, diagnoses))
+    return document(title, "diagnosis", main, _ABOUT)
+
+
+def document(title: str, what: str, main: Html, about: str, scripts: Sequence[str] = ()) -> str:
+    """Any page of ours around its main part; `scripts` are further ones, run last."""
+    running = [_file("theme.js"), _plotly(), _file("page.js"), *scripts]
     head = tag(
         "head",
         tag("meta", charset="utf-8"),
-        tag("meta", http_equiv="Content-Security-Policy", content=_policy(scripts)),
+        tag("meta", http_equiv="Content-Security-Policy", content=_policy(running)),
         tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
         tag("meta", name="color-scheme", content="light dark"),
         tag("meta", name="generator", content=f"traindx {__version__}"),
         tag("title", title),
         Html(f"<style>{_file('page.css')}</style>"),
-        Html(f"<script>{scripts[0]}</script>"),
+        Html(f"<script>{running[0]}</script>"),
     )
     body = tag(
         "body",
-        _top(),
+        _top(what),
         tag("noscript", tag("p", "The charts need JavaScript; everything else is here.", cls="top")),
-        tag("main", _many(diagnoses) if len(diagnoses) > 1 else joined(*map(_one, diagnoses))),
-        tag("footer", tag("p", _ABOUT), tag("p", f"traindx {__version__}")),
-        *(Html(f"<script>{script}</script>") for script in scripts[1:]),
+        tag("main", main),
+        tag("footer", tag("p", about), tag("p", f"traindx {__version__}")),
+        *(Html(f"<script>{script}</script>") for script in running[1:]),
     )
     return encodable(f'<!doctype html>\n<html lang="en">{head}{body}</html>\n')
 
 
-def _top() -> Html:
+def _top(what: str) -> Html:
     button = tag("button", "Show dark", type="button", id="theme")
-    return tag("header", tag("p", tag("b", "traindx"), " diagnosis"), button, cls="top")
+    return tag("header", tag("p", tag("b", "traindx"), f" {what}"), button, cls="top")
 
 
 def _one(diagnosis: Diagnosis) -> Html:

@@ -14,8 +14,11 @@ SRC = Path(__file__).parents[1] / "src" / "traindx"
 LAYERS = [
     ["__main__"],
     ["cli", "serve", "mcp", "notebook"],
-    ["report", "trial", "engine"],
+    ["report"],
+    ["trial"],
+    ["engine"],
     ["lint"],
+    ["intervene"],
     ["record"],
     ["find", "knowledge"],
     ["examine"],
@@ -28,7 +31,7 @@ LAYERS = [
     ["__init__", "demo"],
 ]
 # These run inside somebody's training and must never load the diagnosis.
-APART = {"record": {"store"}, "intervene": {"store"}, "integrations": {"store", "record", "intervene"}}
+APART = {"record": {"store"}, "intervene": {"store", "record"}, "integrations": {"store", "record", "intervene"}}
 # The few calls upwards, loaded when they are called: a diagnosis as plain data and in a notebook; the
 # diagnosis of a recording, asked for by the script that makes it.
 UPWARDS = {

@@ -1,0 +1,1 @@
+"""Changing one thing in an unmodified training while it runs."""

@@ -1,0 +1,199 @@
+"""Nothing of the user's is touched: what a trial writes goes into its copy, or is refused.
+
+Three lines. The functions by which Python names files lead to the copy (`overlay.py`). An audit hook
+refuses what would still write elsewhere. Landlock, where the kernel has it, does the same for libraries in
+C and for programs that the training starts. What was led elsewhere or refused is told in `writes.jsonl`.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import re
+import sys
+import threading
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from traindx.intervene import landlock
+from traindx.intervene.overlay import Overlay, within
+
+TOLD = "writes.jsonl"
+_MOST_TOLD = 200
+_WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
+_SYSTEM = ("/dev", "/proc")
+# Bytecode that cannot be written is no loss.
+_SILENT = re.compile(r"__pycache__|\.pyc(?:\.\d+)?$")
+# By the event's name: which of its arguments are paths, and whether a link at their end is followed.
+_EVENTS: Mapping[str, tuple[tuple[int, ...], bool]] = {
+    "os.remove": ((0,), False),
+    "os.rmdir": ((0,), False),
+    "os.mkdir": ((0,), False),
+    "os.rename": ((0, 1), False),
+    "os.link": ((0, 1), True),
+    "os.symlink": ((1,), False),
+    "os.truncate": ((0,), True),
+    "os.chmod": ((0,), True),
+    "os.chown": ((0,), True),
+    "os.utime": ((0,), True),
+    "os.setxattr": ((0,), True),
+    "os.removexattr": ((0,), True),
+    "sqlite3.connect": ((0,), True),
+}
+# Which argument is the folder descriptor that the first, second path belong to.
+_DESCRIPTORS = {
+    "os.remove": (1,),
+    "os.rmdir": (1,),
+    "os.mkdir": (2,),
+    "os.rename": (2, 3),
+    "os.link": (2, 3),
+    "os.symlink": (2,),
+    "os.chmod": (2,),
+    "os.chown": (3,),
+    "os.utime": (3,),
+}
+
+
+class Guard:
+    """The overlay as the patched functions use it; inside itself it touches files as they are."""
+
+    def __init__(self, overlay: Overlay, mirrors: tuple[str, ...]) -> None:
+        self.overlay = overlay
+        self.mirrors = mirrors
+        """The user's folders that were copied: writing there is what a training does, and not told."""
+        self._own = threading.local()
+        self._told: set[tuple[str, str]] = set()
+
+    @property
+    def busy(self) -> bool:
+        return getattr(self._own, "busy", False)
+
+    def apart(self, call: Callable[[], Any]) -> Any:
+        """Call with files as they are."""
+        before, self._own.busy = self.busy, True
+        try:
+            return call()
+        finally:
+            self._own.busy = before
+
+    def read(self, path: Any) -> Any:
+        return self._mapped(path, self.overlay.read)
+
+    def write(self, path: Any, *, keep: bool = True, follow: bool = True) -> Any:
+        return self._mapped(path, lambda p: self._written(p, keep, follow))
+
+    def enter(self, path: Any) -> Any:
+        return self._mapped(path, self.overlay.enter)
+
+    def _written(self, path: str, keep: bool, follow: bool) -> str:
+        there = self.overlay.write(path, keep=keep, follow=follow)
+        if there is not path and within(there, self.overlay.root):
+            self.tell("redirected", self.overlay.user(there))
+        return there
+
+    def _mapped(self, path: Any, how: Callable[[str], str]) -> Any:
+        """The path to use instead, as text or bytes as it was; itself where nothing changes."""
+        if self.busy or isinstance(path, int) or path is None:
+            return path
+        try:
+            name = os.fspath(path)
+            text = os.fsdecode(name)
+        except (TypeError, ValueError):
+            return path
+        if not text or "\0" in text:
+            return path
+        try:
+            there = self.apart(lambda: how(text))
+        except OSError:  # what is wrong with the path shows when it is used
+            return path
+        if there is text:
+            return path
+        return os.fsencode(there) if isinstance(name, bytes) else there
+
+    def tell(self, how: str, path: str) -> None:
+        if (how, path) in self._told or len(self._told) >= _MOST_TOLD or _SILENT.search(path):
+            return
+        if how == "redirected" and any(within(path, folder) for folder in self.mirrors):
+            return
+        self._told.add((how, path))
+        line = json.dumps({how: path}) + "\n"
+
+        def append() -> None:
+            told = os.path.join(self.overlay.folder, TOLD)
+            handle = os.open(told, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o644)
+            try:
+                os.write(handle, line.encode(errors="backslashreplace"))
+            finally:
+                os.close(handle)
+
+        self.apart(append)
+
+    # The second line.
+
+    def heard(self, event: str, args: tuple[Any, ...]) -> None:
+        """The audit hook: raises where something outside would be written."""
+        if event == "open":
+            path, _, flags = args
+            if isinstance(flags, int) and flags & _WRITES and not self.busy:
+                self._check(path, None, follow=True)
+            return
+        if event not in _EVENTS or self.busy:
+            return
+        places, follow = _EVENTS[event]
+        folders = _DESCRIPTORS.get(event, ())
+        for number, place in enumerate(places):
+            at = folders[number] if number < len(folders) else -1
+            folder = args[at] if 0 <= at < len(args) else None
+            self._check(args[place], folder, follow=follow)
+
+    def _check(self, path: Any, folder: Any, *, follow: bool) -> None:
+        if path is None or isinstance(path, int):
+            return
+        try:
+            text = os.fsdecode(os.fspath(path))
+        except (TypeError, ValueError):
+            return
+        if not text or text == ":memory:" or text.startswith("file:"):
+            return
+        real = self.apart(lambda: _resolved(text, folder, follow))
+        if real is None or self.overlay.is_free(real):
+            return
+        user = self.overlay.user(real)
+        self.tell("refused", user)
+        raise PermissionError(
+            errno.EACCES, "a trial of traindx writes only to its own copy; this path is left alone", user
+        )
+
+
+def _resolved(path: str, folder: Any, follow: bool) -> str | None:
+    if isinstance(folder, int) and folder >= 0 and not os.path.isabs(path):
+        try:
+            path = os.path.join(os.readlink(f"/proc/self/fd/{folder}"), path)
+        except OSError:
+            return None
+    if follow:
+        return os.path.realpath(path)
+    above, name = os.path.split(os.path.abspath(path))
+    return os.path.join(os.path.realpath(above), name)
+
+
+def begin(orders: Mapping[str, Any]) -> Guard | None:
+    """Guard this process as its orders say; None where there is no scratch to lead to."""
+    scratch = orders.get("scratch")
+    if not scratch:
+        return None
+    from traindx.intervene.redirect import redirect
+
+    free = tuple(dict.fromkeys([str(orders["record"]), *_SYSTEM]))
+    overlay = Overlay(str(scratch), free)
+    guard = Guard(overlay, tuple(str(user) for user, _ in orders.get("mirrors", ())))
+    sys.path[:] = [guard.read(entry) for entry in sys.path]
+    redirect(guard)
+    sys.addaudithook(guard.heard)
+    bound = landlock.write_only_below(overlay.free)
+    if not bound:
+        from traindx.intervene.programs import watch_programs
+
+        watch_programs(guard)
+    return guard

@@ -31,7 +31,11 @@ LAYERS = [
     ["__init__", "demo"],
 ]
 # These run inside somebody's training and must never load the diagnosis.
-APART = {"record": {"store"}, "intervene": {"store", "record"}, "integrations": {"store", "record", "intervene"}}
+APART = {
+    "record": {"store"},
+    "intervene": {"store", "record"},
+    "integrations": {"store", "record", "intervene"},
+}
 # The few calls upwards, loaded when they are called: a diagnosis as plain data and in a notebook; the
 # diagnosis of a recording, asked for by the script that makes it.
 UPWARDS = {

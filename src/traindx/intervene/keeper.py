@@ -1,9 +1,9 @@
 """The process between a workshop and its trials: starts them, ends them, and outlives neither.
 
-`python -m traindx.intervene.keeper FOLDER [warm]`, and `--arm ORDERS` for one trial. Orders come as JSON lines on standard input, what
-happened goes to standard output. When its input ends, the workshop is gone: all trials are ended with
-everything they started, and the folder is removed. A warm keeper has imported torch, and a trial is a fork
-of it: a trial then begins in hundredths of a second instead of seconds.
+`python -m traindx.intervene.keeper FOLDER [warm]`; with `--arm ORDERS` it is one trial. Orders come as JSON
+lines on standard input, what happened goes to standard output. When its input ends, the workshop is gone:
+all trials are ended with everything they started, and the folder is removed. A warm keeper has imported
+torch, and a trial is a fork of it: a trial then begins in hundredths of a second instead of seconds.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import select
 import signal
 import subprocess
 import sys
+import tempfile
 import warnings
 from typing import Any
 
@@ -147,9 +148,7 @@ def _become(orders: dict[str, Any]) -> None:
         os.dup2(handle, number)
         os.close(handle)
     os.environ.update(orders["environment"])
-    tempfile = sys.modules.get("tempfile")
-    if tempfile is not None:
-        tempfile.tempdir = None
+    tempfile.tempdir = None
 
 
 def _warm_up() -> bool:

@@ -68,9 +68,8 @@ def _end_all(session: int, mark: bytes) -> set[int]:
 def children() -> list[int]:
     """The children of this process."""
     me = os.getpid()
-    with contextlib.suppress(OSError):
-        with open(f"/proc/{me}/task/{me}/children", encoding="ascii") as file:
-            return [int(each) for each in file.read().split()]
+    with contextlib.suppress(OSError), open(f"/proc/{me}/task/{me}/children", encoding="ascii") as file:
+        return [int(each) for each in file.read().split()]
     return []
 
 
@@ -101,9 +100,8 @@ def _marked(pid: str, mark: bytes) -> bool:
 
 def began(pid: int) -> str:
     """When a process began, as the kernel counts it: a number is given again, a number and a time are not."""
-    with contextlib.suppress(OSError, IndexError):
-        with open(f"/proc/{pid}/stat", "rb") as file:
-            return file.read().rpartition(b")")[2].split()[19].decode()
+    with contextlib.suppress(OSError, IndexError), open(f"/proc/{pid}/stat", "rb") as file:
+        return file.read().rpartition(b")")[2].split()[19].decode()
     return ""
 
 

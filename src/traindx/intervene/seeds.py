@@ -120,7 +120,7 @@ def begin(orders: Mapping[str, Any]) -> Seeds:
 
 def _random(seeds: Seeds) -> None:
     theirs = random.Random.seed
-    shared: random.Random = random._inst  # type: ignore[attr-defined]
+    shared: random.Random = random._inst
 
     def seed(self: random.Random, a: Any = None, version: int = 2) -> None:
         if self is shared:
@@ -130,7 +130,7 @@ def _random(seeds: Seeds) -> None:
             return
         theirs(self, seeds.moved(a, _63), version)
 
-    random.Random.seed = seed  # type: ignore[method-assign,assignment]
+    random.Random.seed = seed  # type: ignore[method-assign]
     random.seed = shared.seed
     shared.seed(None)
     if hasattr(os, "register_at_fork"):

@@ -16,22 +16,26 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import Protocol
 
+from traindx.core import Scalar
 from traindx.record.program import Program
 from traindx.trial import orders as ordering
 from traindx.trial.bench import Bench
 from traindx.trial.outcomes import Ended, Outcome, never_begun, outcome_of, steps_so_far
 from traindx.trial.scratch import Snapshot
 
-if TYPE_CHECKING:
-    from traindx.intervene.unit import Change
-
 __all__ = ["Arm", "Ended", "Outcome", "Workshop"]
 
 _BEAT = 0.1
 _LOOK = 0.5
 _GRACE = 5.0
+
+
+class Change(Protocol):
+    """What is changed at run time."""
+
+    def to_json(self) -> dict[str, Scalar]: ...
 
 
 @dataclass(frozen=True)

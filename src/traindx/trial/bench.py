@@ -1,4 +1,4 @@
-"""The workshop's side of its keeper (`traindx.intervene.keeper`): a folder, a process, words back and forth."""
+"""The workshop's side of its keeper (`traindx.intervene.keeper`): a folder, a process, and their words."""
 
 from __future__ import annotations
 

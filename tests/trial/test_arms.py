@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -39,7 +38,7 @@ def losses(outcome: Outcome) -> list[float]:
 
 
 @pytest.fixture(scope="module")
-def outcomes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Outcome]]:
+def outcomes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Outcome]:
     folder = project(tmp_path_factory.mktemp("plain"), TRAIN)
     before = os.getcwd()
     os.chdir(folder)
@@ -57,7 +56,7 @@ def outcomes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Out
             found = {outcome.arm.name: outcome for outcome in shop.run(arms)}
     finally:
         os.chdir(before)
-    yield found
+    return found
 
 
 def test_arms_of_one_seed_are_alike(outcomes: dict[str, Outcome]) -> None:

@@ -37,11 +37,14 @@ APART = {
     "integrations": {"store", "record", "intervene"},
 }
 # The few calls upwards, loaded when they are called: a diagnosis as plain data and in a notebook; the
-# diagnosis of a recording, asked for by the script that makes it.
+# diagnosis of a recording, asked for by the script that makes it; the changes that a process started by a
+# trial's arm is to make.
 UPWARDS = {
     ("core.py", "traindx.report.diagnosis_json"),
     ("core.py", "traindx.report.notebook"),
     ("record/watch.py", "traindx.engine"),
+    ("record/launch.py", "traindx.intervene.arm"),
+    ("record/children.py", "traindx.intervene.arm"),
 }
 RANK = {part: number for number, parts in enumerate(LAYERS) for part in parts}
 

@@ -1,1 +1,1 @@
-"""Changing one thing in an unmodified training while it runs."""
+"""Change one thing in an unmodified training while it runs, and say what was changed."""

@@ -6,5 +6,16 @@ import sys
 
 from traindx.intervene import arm
 
+
+def main() -> None:
+    if len(sys.argv) != 2:
+        sys.exit("usage: python -m traindx.intervene ORDERS.json")
+    try:
+        arm.run(sys.argv[1])
+    except arm.Refused as error:
+        sys.stderr.write(f"Error: {error}\n")
+        sys.exit(2)
+
+
 if __name__ == "__main__":
-    arm.run(sys.argv[1])
+    main()

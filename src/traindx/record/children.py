@@ -24,6 +24,7 @@ from traindx.record.recorder import Recorder, start
 from traindx.store import Journal
 
 VARIABLE = "TRAINDX_RECORDING"
+ORDERS = "TRAINDX_ORDERS"
 _PRELOAD = "traindx.record.preload"
 _KEPT = 1 << 20
 _OF_ITS_WRITER = ("version", "name", "started", "config", "ended", "unseen", "dropped")
@@ -146,6 +147,10 @@ def observe() -> None:
     """In a process that was spawned or serves forks: begin to record, in memory at first."""
     told = json.loads(os.environ[VARIABLE])
     folder = Path(told["folder"])
+    if ORDERS in os.environ:
+        from traindx.intervene.arm import begin_child
+
+        begin_child()
     recorder = start(
         folder,
         rank=1,
@@ -183,6 +188,11 @@ def written_facts(folder: Path) -> tuple[dict[str, Any], dict[str, Any]]:
         return {k: v for k, v in document.items() if k not in _OF_ITS_WRITER}, document["config"]
     except (OSError, ValueError, KeyError):
         return {}, {}
+
+
+def trained_elsewhere(folder: Path) -> bool:
+    """Whether a child of this process has trained in its place."""
+    return written_facts(folder)[0].get("pid") not in (None, os.getpid())
 
 
 def spawn_main(**told: Any) -> None:

@@ -62,6 +62,10 @@ def plan(program: Program, out: str | None, **options: object) -> Launch:
 def run(launch: Launch) -> None:
     """Run the program as `__main__`; what it raises comes out, dressed as plain Python shows it."""
     observed: Observed | None = None
+    if children.ORDERS in os.environ:
+        from traindx.intervene.arm import begin_child
+
+        begin_child()
     try:
         go = runner(launch.program)
         if launch.folder is not None:

@@ -31,6 +31,7 @@ _SAMPLE_BYTES = 900_000
 _SAMPLES_DENSE = 1_000
 
 _current: Recorder | None = None
+_awaiting: list[Callable[[Recorder], None]] = []
 
 
 class Recorder:
@@ -270,8 +271,17 @@ def start(
     for key, value in (facts or {}).items():
         recorder.fact(key, value)
     _current = recorder
+    for call in _awaiting:
+        call(recorder)
     recorder.flush()
     return recorder
+
+
+def when_started(call: Callable[[Recorder], None]) -> None:
+    """Call this with the recorder of this process: now, if there is one, and whenever one begins."""
+    _awaiting.append(call)
+    if _current is not None and not _current.closed:
+        call(_current)
 
 
 def current() -> Recorder | None:

@@ -1,0 +1,1 @@
+"""One intervention per file."""

@@ -1,0 +1,38 @@
+"""Set the learning rate.
+
+The first group's rate becomes `value`; other groups and other optimizers keep their ratio to it, and a
+schedule keeps its shape: each step is taken at the script's rate times `value` over the rate the group
+was made with (for one-cycle schedules: over its peak).
+
+Out of reach: updates written by hand without an optimizer of torch, and optimizers without a rate.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from traindx.intervene import rates
+from traindx.intervene.unit import Intervention
+
+if TYPE_CHECKING:
+    from traindx.intervene.joints import Joints
+
+INTERVENTION = Intervention(
+    title="Set the learning rate.",
+    knobs=("lr",),
+    above={"value": 0},
+)
+
+
+def apply(joints: Joints, *, value: float) -> None:
+    def moved(group: rates.Group, lr: float) -> float:
+        if not group.base:
+            joints.cannot("the learning rate is 0: there is nothing to scale a schedule by")
+        # Without a schedule the rate is exactly the value.
+        new = value * group.share if lr == group.base else lr / group.base * value * group.share
+        if not group.step:
+            joints.changed(rates.told(group, new))
+        return new
+
+    joints.otherwise(rates.NO_STEP)
+    joints.rate(moved)

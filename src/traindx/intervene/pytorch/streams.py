@@ -1,0 +1,67 @@
+"""The states of all streams of random numbers in sight: saved, and put back."""
+
+from __future__ import annotations
+
+import copy
+import random
+import sys
+from typing import Any
+
+import torch
+
+
+class Streams:
+    """Torch's, numpy's and Python's own streams, and the generators that the script's frames hold."""
+
+    def __init__(self) -> None:
+        self._saved: list[tuple[Any, Any, Any]] = []
+
+    def save(self) -> None:
+        self._saved = [(torch.set_rng_state, torch.get_rng_state(), None)]
+        if torch.cuda.is_available() and torch.cuda.is_initialized():  # type: ignore[no-untyped-call]
+            self._saved.append((torch.cuda.set_rng_state_all, torch.cuda.get_rng_state_all(), None))
+        self._saved.append((random.setstate, random.getstate(), None))
+        numpy = sys.modules.get("numpy.random")
+        if numpy is not None:
+            self._saved.append((numpy.set_state, numpy.get_state(), None))
+        for one in _generators():
+            if isinstance(one, torch.Generator):
+                self._saved.append((one.set_state, one.get_state(), one))
+            elif isinstance(one, random.Random):
+                self._saved.append((one.setstate, one.getstate(), one))
+            else:
+                bits = one._bit_generator if hasattr(one, "_bit_generator") else one.bit_generator
+                self._saved.append((_Bits(bits), copy.deepcopy(bits.state), one))
+
+    def restore(self) -> None:
+        for put_back, state, _ in self._saved:
+            put_back(state)
+
+
+class _Bits:
+    def __init__(self, bits: Any) -> None:
+        self._bits = bits
+
+    def __call__(self, state: Any) -> None:
+        self._bits.state = state
+
+
+def _generators() -> list[Any]:
+    """Generators that the functions now running hold, themselves or in their module."""
+    numpy = sys.modules.get("numpy.random")
+    kinds: tuple[type, ...] = (torch.Generator, random.Random)
+    if numpy is not None:
+        kinds += (numpy.Generator, numpy.RandomState)
+    found: dict[int, Any] = {}
+    frame: Any = sys._getframe(1)
+    while frame is not None:
+        for names in (frame.f_locals, frame.f_globals):
+            for one in list(names.values()):
+                held = [one, *vars(one).values()] if _is_of_script(one) else [one]
+                found |= {id(each): each for each in held if isinstance(each, kinds)}
+        frame = frame.f_back
+    return list(found.values())
+
+
+def _is_of_script(one: object) -> bool:
+    return type(one).__module__ == "__main__" and hasattr(one, "__dict__")

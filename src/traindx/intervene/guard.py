@@ -136,7 +136,7 @@ class Guard:
         if event == "open":
             path, _, flags = args
             if isinstance(flags, int) and flags & _WRITES and not self.busy:
-                self._check(path, None, follow=True)
+                self._check(path, None, follow=True, folder_too=False)
             return
         if event not in _EVENTS or self.busy:
             return
@@ -147,7 +147,7 @@ class Guard:
             folder = args[at] if 0 <= at < len(args) else None
             self._check(args[place], folder, follow=follow)
 
-    def _check(self, path: Any, folder: Any, *, follow: bool) -> None:
+    def _check(self, path: Any, folder: Any, *, follow: bool, folder_too: bool = True) -> None:
         if path is None or isinstance(path, int):
             return
         try:
@@ -159,6 +159,8 @@ class Guard:
         real = self.apart(lambda: _resolved(text, folder, follow))
         if real is None or self.overlay.is_free(real):
             return
+        if follow and self.apart(lambda: os.path.isdir(real)) and not folder_too:
+            return  # where an opener of its own opens something in the folder, and says so itself
         user = self.overlay.user(real)
         self.tell("refused", user)
         raise PermissionError(

@@ -9,6 +9,7 @@ import os
 import re
 import shutil
 import subprocess
+import tempfile
 from collections.abc import Callable
 from typing import Any
 
@@ -38,6 +39,7 @@ _ABILITIES = (os.supports_dir_fd, os.supports_fd, os.supports_follow_symlinks, o
 
 def redirect(guard: Guard) -> None:
     """Put all of them in place; functions that are built on these follow by themselves."""
+    removes = os.unlink
     _replace_open(guard)
     _replace(os, "open", _os_open(guard))
     for names, mapped in (
@@ -55,6 +57,8 @@ def redirect(guard: Guard) -> None:
     _replace(os, "symlink", _second(functools.partial(guard.write, follow=False)))
     _replace(shutil, "rmtree", _first(guard.enter))
     _replace_popen(guard)
+    _replace_kept(removes)
+    when_imported("tarfile", lambda module: setattr(module, "bltn_open", builtins.open))
     when_imported("sqlite3", lambda module: _sqlite(guard, module))
     when_imported("torch.serialization", lambda module: _torch(guard, module))
     when_imported("torch.jit", lambda module: _replace(module, "save", _second(guard.write)))
@@ -160,12 +164,20 @@ def _opened(guard: Guard, path: Any, flags: int) -> Any:
     return guard.write(path, keep=not emptied, follow=not flags & os.O_EXCL)
 
 
+def _replace_kept(removes: Callable[..., Any]) -> None:
+    """Temporary files keep the function that removes them as a default of their methods."""
+    for method in vars(tempfile._TemporaryFileCloser).values():  # type: ignore[attr-defined]
+        kept = getattr(method, "__defaults__", None)
+        if kept and removes in kept:
+            method.__defaults__ = tuple(os.unlink if each is removes else each for each in kept)
+
+
 def _replace_open(guard: Guard) -> None:
     theirs = builtins.open
 
     def ours(file: Any, mode: str = "r", *args: Any, **named: Any) -> Any:
         opener = args[5] if len(args) > 5 else named.get("opener")
-        if opener is None and isinstance(mode, str):
+        if isinstance(mode, str) and (opener is None or (isinstance(file, str) and os.path.isabs(file))):
             if not set(mode) & set("wxa+"):
                 file = guard.read(file)
             else:
@@ -181,15 +193,7 @@ def _replace_open(guard: Guard) -> None:
 def _replace_popen(guard: Guard) -> None:
     """Programs are told the copy where they are told the user's folder."""
     begin = subprocess.Popen.__init__
-    root = guard.overlay.root
-    names = "|".join(re.escape(folder) for folder in guard.mirrors if folder != os.sep)
-    # A whole path, not the start of another name nor the end of a longer path.
-    folders = re.compile(rf"(?<![\w./-])(?:{names})(?![\w.-])") if names else None
-
-    def led(word: Any) -> Any:
-        if folders is None or not isinstance(word, str):
-            return word
-        return folders.sub(lambda found: root + found[0], word)
+    led = _led(guard)
 
     @functools.wraps(begin)
     def ours(self: Any, args: Any, *rest: Any, **named: Any) -> None:
@@ -202,6 +206,22 @@ def _replace_popen(guard: Guard) -> None:
         begin(self, args, *rest, **named)
 
     subprocess.Popen.__init__ = ours  # type: ignore[method-assign]
+    _replace(os, "system", lambda theirs: lambda command: theirs(led(command)))
+
+
+def _led(guard: Guard) -> Callable[[Any], Any]:
+    """A word of a command line, with the copy in place of the user's folder."""
+    root = guard.overlay.root
+    names = "|".join(re.escape(folder) for folder in guard.mirrors if folder != os.sep)
+    # A whole path, not the start of another name nor the end of a longer path.
+    folders = re.compile(rf"(?<![\w./-])(?:{names})(?![\w.-])") if names else None
+
+    def led(word: Any) -> Any:
+        if folders is None or not isinstance(word, str):
+            return word
+        return folders.sub(lambda found: root + found[0], word)
+
+    return led
 
 
 def _sqlite(guard: Guard, module: Any) -> None:

@@ -26,6 +26,8 @@ _MOST_FILES = 4000
 _CROWDED = 2000
 _LEFT_OUT = {"__pycache__", ".traindx", ".ipynb_checkpoints", ".mypy_cache", ".pytest_cache", ".ruff_cache"}
 _LINKED = {".venv", "venv", "env", ".tox", "node_modules", "wandb", "mlruns", "lightning_logs", ".hg", ".svn"}
+_NOT_OF_GIT = {"lfs", "modules", "annex", "worktrees"}
+_SMALL_REPOSITORY = 16 << 20
 _SIBLINGS = 2
 
 Kind = Literal["folder", "file", "link", "git"]
@@ -162,19 +164,33 @@ def _beside(root: Path, folder: str) -> None:
 
 
 def _git(theirs: str, ours: str) -> None:
-    """A repository that shares the user's objects for reading and keeps new ones to itself."""
-    os.makedirs(os.path.join(ours, "objects", "info"))
-    with open(os.path.join(ours, "objects", "info", "alternates"), "w", encoding="utf-8") as file:
-        file.write(os.path.join(theirs, "objects") + "\n")
+    """A repository of its own; a large one shares the user's objects, and keeps new ones to itself."""
+    objects = os.path.join(theirs, "objects")
+    shares = not _small(objects)
+    if shares:
+        os.makedirs(os.path.join(ours, "objects", "info"))
+        with open(os.path.join(ours, "objects", "info", "alternates"), "w", encoding="utf-8") as file:
+            file.write(f"{objects}\n")
     for entry in os.scandir(theirs):
         there = os.path.join(ours, entry.name)
         with contextlib.suppress(OSError, shutil.Error):
-            if entry.name in ("objects", "lfs", "modules", "annex"):
+            if entry.name in _NOT_OF_GIT or (shares and entry.name == "objects"):
                 continue
             if entry.is_dir():
                 shutil.copytree(entry.path, there, symlinks=True)
             elif entry.is_file():
                 shutil.copy2(entry.path, there)
+
+
+def _small(folder: str) -> bool:
+    files = size = 0
+    for each, _, names in os.walk(folder):
+        files += len(names)
+        with contextlib.suppress(OSError):
+            size += sum(os.lstat(os.path.join(each, name)).st_size for name in names)
+        if files > _CROWDED or size > _SMALL_REPOSITORY:
+            return False
+    return True
 
 
 def _edit(root: Path, path: str, text: str) -> None:

@@ -67,6 +67,11 @@ class Keeper:
         if "end" in word:
             self._end(word["end"])
             return ""
+        if "interrupt" in word:
+            if word["interrupt"] in self._running:
+                with contextlib.suppress(OSError):
+                    os.kill(self._running[word["interrupt"]][0], signal.SIGINT)
+            return ""
         name, path = str(word["start"]), str(word["orders"])
         with open(path, encoding="utf-8") as file:
             orders: dict[str, Any] = json.load(file)

@@ -16,9 +16,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
-from typing import Protocol
 
-from traindx.core import Scalar
+from traindx.intervene.unit import Change
 from traindx.record.program import Program
 from traindx.trial import orders as ordering
 from traindx.trial.bench import Bench
@@ -29,13 +28,8 @@ __all__ = ["Arm", "Ended", "Outcome", "Workshop"]
 
 _BEAT = 0.1
 _LOOK = 0.5
-_GRACE = 5.0
-
-
-class Change(Protocol):
-    """What is changed at run time."""
-
-    def to_json(self) -> dict[str, Scalar]: ...
+# How long a training may take to heed each word: the file its recorder looks for, an interrupt.
+_GRACE = (3.0, 2.0)
 
 
 @dataclass(frozen=True)
@@ -67,6 +61,7 @@ class _Running:
     timeout: float | None
     asked: str = ""
     asked_at: float = 0.0
+    interrupted: bool = False
     out_of_time: bool = False
     looked: float = 0.0
 
@@ -196,8 +191,8 @@ class Workshop:
         """Tell how far it is, and whether it is to stop: by a word first, by force if that is not heard."""
         now, seconds = time.monotonic(), self._open().seconds(each.name)
         if each.asked:
-            if now - each.asked_at > _GRACE:
-                self._open().end(each.name)
+            if now - each.asked_at > _GRACE[each.interrupted]:
+                self._insist(each)
             return
         if each.timeout is not None and seconds > each.timeout:
             each.out_of_time = True
@@ -217,7 +212,15 @@ class Workshop:
         with contextlib.suppress(OSError):
             (each.recording / "stop").write_text(why, encoding="utf-8")
         if not steps_so_far(each.recording):
-            self._open().end(each.name)  # nobody looks for the word before the first step
+            self._insist(each)  # nobody looks for the word before the first step
+
+    def _insist(self, each: _Running) -> None:
+        """An interrupt lets the recording be closed; who does not heed that is ended."""
+        if each.interrupted:
+            self._open().end(each.name)
+        else:
+            self._open().interrupt(each.name)
+        each.interrupted, each.asked_at = True, time.monotonic()
 
     def _outcome(self, ended: _Running, code: int | None, seconds: float) -> Outcome:
         found = outcome_of(

@@ -67,6 +67,9 @@ class Bench:
         began = self._began.get(name)
         return 0.0 if began is None else time.monotonic() - began
 
+    def interrupt(self, name: str) -> None:
+        self._tell(interrupt=name)
+
     def end(self, name: str) -> None:
         self._tell(end=name)
 

@@ -151,9 +151,9 @@ def _ending(
 ) -> tuple[Ended, str]:
     told = facts.get("ended")
     how, text = (str(told.get("how")), str(told.get("text"))) if isinstance(told, dict) else ("", "")
-    if out_of_time:
+    if out_of_time and (how != "finished" or not steps):
         return "timed out", _out_of_time(stopped, steps)
-    if stopped:
+    if stopped and how != "finished":
         return "stopped", f"stopped after {steps} steps: {stopped}"
     if code is None:
         return "interrupted", "the trial was ended from outside before it was over"
@@ -183,7 +183,7 @@ def _out_of_time(why: str, steps: int) -> str:
 def _crash(code: int, text: str, last: str, steps: int) -> str:
     """The last line of the error, and what to do where that is known."""
     if code < 0:
-        return f"it was ended by {_signal(-code)} after {steps} steps" + (f": {last}" if last else "")
+        return f"{_signal(-code)} after {steps} recorded steps" + (f": {last}" if last else "")
     if "EOFError" in text:
         return (
             f"the script reads standard input, which is empty in a trial ({text}): give it arguments instead"
@@ -196,13 +196,11 @@ def _crash(code: int, text: str, last: str, steps: int) -> str:
 
 
 def _signal(number: int) -> str:
-    names = {
-        int(signal.SIGKILL): "the system, as when memory runs out",
-        int(signal.SIGSEGV): "a memory fault",
-    }
+    if number == signal.SIGKILL:
+        return "the system killed it, as when memory runs out,"
     with contextlib.suppress(ValueError):
-        return names.get(number, signal.Signals(number).name)
-    return f"signal {number}"
+        return f"{signal.Signals(number).name} ended it"
+    return f"signal {number} ended it"
 
 
 def _last_line(path: Path) -> str:

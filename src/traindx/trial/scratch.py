@@ -167,6 +167,7 @@ def _git(theirs: str, ours: str) -> None:
     """A repository of its own; a large one shares the user's objects, and keeps new ones to itself."""
     objects = os.path.join(theirs, "objects")
     shares = not _small(objects)
+    os.makedirs(ours)
     if shares:
         os.makedirs(os.path.join(ours, "objects", "info"))
         with open(os.path.join(ours, "objects", "info", "alternates"), "w", encoding="utf-8") as file:

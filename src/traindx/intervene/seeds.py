@@ -8,12 +8,13 @@ and generators of their own.
 from __future__ import annotations
 
 import functools
-import itertools
 import json
 import os
 import random
 import sys
 import threading
+import zlib
+from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -22,7 +23,9 @@ from traindx.record.arrival import when_imported
 TOLD = "seeds.json"
 # Far apart: a script that counts its seeds up does not meet the streams of the next trial.
 _APART = 1_000_003
+_START = 20_011
 _32, _63 = 1 << 32, 1 << 63
+_BETWEEN = ("random", "traindx", "numpy")
 _LIBRARIES = ("torch", "numpy", "random", "traindx", "multiprocessing")
 
 
@@ -32,7 +35,7 @@ class Seeds:
     def __init__(self, seed: int, told: str | None = None) -> None:
         self.seed = seed
         self.shift = seed * _APART
-        self._unasked = itertools.count(1)
+        self._unasked: Counter[str] = Counter()
         self._within = threading.local()
         self._told = told
         self._by_script: dict[str, list[str]] = {}
@@ -48,7 +51,9 @@ class Seeds:
     def moved(self, seed: Any, size: int = _32) -> Any:
         """The seed to use: a fixed one for None."""
         if seed is None:
-            return (self.shift + 7_777_777 * next(self._unasked)) % size
+            who = _asking()
+            self._unasked[who] += 1
+            return (self.shift + zlib.crc32(f"{who} {self._unasked[who]}".encode())) % size
         if not self.shift:
             return seed
         if isinstance(seed, str):
@@ -94,7 +99,9 @@ class Seeds:
     def note(self, library: str, args: tuple[Any, ...]) -> None:
         """Keep what the script seeds by itself; libraries seed their workers, too."""
         caller = str(sys._getframe(2).f_globals.get("__name__", "")).partition(".")[0]
-        if caller in _LIBRARIES or not args or args[0] is None or self._told is None:
+        if caller in _LIBRARIES or not args or self._told is None:
+            return
+        if not isinstance(args[0], (int, float, str, bytes, list, tuple)):
             return
         known = self._by_script.setdefault(library, [])
         said = repr(args[0])[:40]
@@ -106,6 +113,14 @@ class Seeds:
                 json.dump(self._by_script, file)
         except OSError:
             self._told = None
+
+
+def _asking() -> str:
+    """The module that asks for random numbers: others may draw more or fewer without changing its own."""
+    frame = sys._getframe(1)
+    while frame.f_back is not None and str(frame.f_globals.get("__name__")).partition(".")[0] in _BETWEEN:
+        frame = frame.f_back
+    return str(frame.f_globals.get("__name__"))
 
 
 def begin(orders: Mapping[str, Any]) -> Seeds:
@@ -132,7 +147,7 @@ def _random(seeds: Seeds) -> None:
 
     random.Random.seed = seed  # type: ignore[method-assign]
     random.seed = shared.seed
-    shared.seed(None)
+    theirs(shared, _START + seeds.shift)
     if hasattr(os, "register_at_fork"):
         # Python gives every forked child a seed that nobody knows.
         os.register_at_fork(before=seeds.fork, after_in_child=lambda: theirs(shared, seeds.of_child()))
@@ -140,14 +155,11 @@ def _random(seeds: Seeds) -> None:
 
 def _for_names() -> bool:
     """Whether a part of Python asks that makes names nobody else may have, for temporary files say."""
-    frame = sys._getframe(2)
-    while frame.f_back is not None and frame.f_globals.get("__name__") == "random":
-        frame = frame.f_back
-    return str(frame.f_globals.get("__name__")).partition(".")[0] in sys.stdlib_module_names
+    return _asking().partition(".")[0] in sys.stdlib_module_names
 
 
 def _numpy(seeds: Seeds, numpy_random: Any) -> None:
-    numpy_random.seed(seeds.moved(None))
+    numpy_random.seed((_START + seeds.shift) % _32)
     numpy_random.seed = seeds.call("numpy", numpy_random.seed)
     numpy_random.default_rng = seeds.call("numpy", numpy_random.default_rng, _63)
     for name in ("RandomState", "SeedSequence", "PCG64", "PCG64DXSM", "MT19937", "Philox", "SFC64"):
@@ -174,7 +186,7 @@ def _as_called(seeds: Seeds, theirs: Any, size: int) -> Any:
 
 
 def _torch(seeds: Seeds, torch: Any) -> None:
-    torch.manual_seed(seeds.moved(None, _63))
+    torch.manual_seed(_START + seeds.shift)
     for module in (torch, torch.random):
         module.manual_seed = seeds.call("torch", module.manual_seed, _63)
         module.seed = lambda: _fixed(seeds, torch)

@@ -190,6 +190,8 @@ class Workshop:
     def _look(self, each: _Running, progress: Progress | None, stop: Stop | None) -> None:
         """Tell how far it is, and whether it is to stop: by a word first, by force if that is not heard."""
         now, seconds = time.monotonic(), self._open().seconds(each.name)
+        if seconds is None:
+            return
         if each.asked:
             if now - each.asked_at > _GRACE[each.interrupted]:
                 self._insist(each)

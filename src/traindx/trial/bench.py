@@ -44,13 +44,15 @@ class Bench:
             start_new_session=True,
         )
         self._heard: queue.Queue[dict[str, Any]] = queue.Queue()
+        self._began: dict[str, float | None] = {}
+        self._ready = False
         self._listening = threading.Thread(target=self._listen, daemon=True)
         self._listening.start()
-        self._began: dict[str, float | None] = {}
 
     def _listen(self) -> None:
         assert self._keeper.stdout is not None
         for line in self._keeper.stdout:
+            self._ready = True
             with contextlib.suppress(ValueError):
                 self._heard.put(json.loads(line))
         self._heard.put({"gone": True})
@@ -62,10 +64,10 @@ class Bench:
         self._began[name] = None
         self._tell(start=name, orders=str(path), warm=self._warm)
 
-    def seconds(self, name: str) -> float:
-        """How long an arm has run."""
+    def seconds(self, name: str) -> float | None:
+        """How long an arm has run; None before it has begun."""
         began = self._began.get(name)
-        return 0.0 if began is None else time.monotonic() - began
+        return None if began is None else time.monotonic() - began
 
     def interrupt(self, name: str) -> None:
         self._tell(interrupt=name)
@@ -99,7 +101,7 @@ class Bench:
                 until = time.monotonic()
 
     def _past(self, name: str) -> float:
-        seconds = self.seconds(name)
+        seconds = self.seconds(name) or 0.0
         self._began.pop(name, None)
         return seconds
 
@@ -112,6 +114,8 @@ class Bench:
         with contextlib.suppress(OSError):
             assert self._keeper.stdin is not None
             self._keeper.stdin.close()
+        if not self._ready:  # it still imports, and has started nothing
+            self._keeper.kill()
         try:
             self._keeper.wait(_ENDING)
         except subprocess.TimeoutExpired:

@@ -6,8 +6,9 @@ where something is registered. So a training without changes runs as it is.
 
 from __future__ import annotations
 
+import contextlib
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NoReturn
 
 from traindx.intervene.telling import Told
@@ -27,6 +28,8 @@ class Training:
         self.at_end: list[Call] = []
         # Set while an intervention itself uses torch: what it does there is not the training's.
         self.aside = False
+        # Set while functions are to be touched nevertheless.
+        self.functions_watched = False
         self.feeding: Any = None
         self._removals: list[Call] = []
         self._installed = self._ended = False
@@ -81,6 +84,10 @@ class Training:
         """Call what is registered at a place."""
         for call in self.calls.get(place, ()):
             call(*args)
+
+    def asked(self, place: str, *args: Any) -> list[Any]:
+        """What each registered at a place returns."""
+        return [call(*args) for call in self.calls.get(place, ())]
 
     def through(self, place: str, value: Any, *args: Any) -> Any:
         """Hand a value through all that is registered at a place."""
@@ -161,8 +168,13 @@ class Joints:
         """`call(loss)`: a `losses.LossCall`, whose input, target and settings may be changed."""
         self._register("loss_call", call)
 
-    def loader_made(self, call: Callable[[dict[str, Any], str], None]) -> None:
-        """`call(kwargs, line)`: what a DataLoader is made with, and the line of the script that does."""
+    def around_model(self, call: Callable[[Any], Any]) -> None:
+        """`call(root)` gives a context that an outermost call of a model runs in."""
+        self._register("around_model", call)
+
+    def loader_made(self, call: Callable[[dict[str, Any], str], Any]) -> None:
+        """`call(kwargs, line)`: what a DataLoader is made with, and the line of the script that does; what
+        it returns, if anything, is called with the loader."""
         self._register("loader_made", call)
 
     def batch(self, call: Callable[[Any, Any, bool], Any]) -> None:
@@ -177,6 +189,17 @@ class Joints:
     def patched(self, make: Callable[[Any], None]) -> None:
         """`make(patches)` at installation, for what no other joint reaches."""
         self._register("patched", make)
+
+    @contextlib.contextmanager
+    def aside(self, *, but_functions: bool = False) -> Iterator[None]:
+        """What is done with torch in here is not the training's: it passes no joints."""
+        training = self.training
+        before = training.aside, training.functions_watched
+        training.aside, training.functions_watched = True, but_functions
+        try:
+            yield
+        finally:
+            training.aside, training.functions_watched = before
 
     def guarded(self, call: Call) -> Call:
         """An intervention that fails ends the arm with a clear word."""

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from traindx.intervene.joints import Joints
+
+NO_STEP = "no optimizer of torch with a learning rate took a step"
 
 
 @dataclass(frozen=True)
@@ -23,4 +30,16 @@ def told(group: Group, rate: float) -> str:
     return f"lr {group.script:.6g} -> {rate:.6g} in group {group.index} of {group.optimizer}"
 
 
-NO_STEP = "no optimizer of torch with a learning rate took a step"
+def to_value(joints: Joints, value: float) -> Callable[[Group, float], float]:
+    """The first group's rate becomes the value; schedules keep their shape, other groups their ratio."""
+
+    def moved(group: Group, lr: float) -> float:
+        if not group.base:
+            joints.cannot("the learning rate is 0: there is nothing to scale a schedule by")
+        # Without a schedule the rate is exactly the value.
+        new = value * group.share if lr == group.base else lr / group.base * value * group.share
+        if not group.step:
+            joints.changed(told(group, new))
+        return new
+
+    return moved

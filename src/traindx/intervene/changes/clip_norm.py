@@ -36,7 +36,8 @@ def apply(joints: Joints, *, limit: float) -> None:
         steps += 1
         scale = getattr(optimizer, "grad_scale", None)
         factor = 1.0 if scale is None else float(scale)
-        norm = float(torch.nn.utils.clip_grad_norm_(parameters, limit * factor)) / factor
+        with joints.aside():
+            norm = float(torch.nn.utils.clip_grad_norm_(parameters, limit * factor)) / factor
         largest = max(largest, norm)
         clipped += not norm <= limit
         if clipped == 1:

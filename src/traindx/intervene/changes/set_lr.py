@@ -25,14 +25,5 @@ INTERVENTION = Intervention(
 
 
 def apply(joints: Joints, *, value: float) -> None:
-    def moved(group: rates.Group, lr: float) -> float:
-        if not group.base:
-            joints.cannot("the learning rate is 0: there is nothing to scale a schedule by")
-        # Without a schedule the rate is exactly the value.
-        new = value * group.share if lr == group.base else lr / group.base * value * group.share
-        if not group.step:
-            joints.changed(rates.told(group, new))
-        return new
-
     joints.otherwise(rates.NO_STEP)
-    joints.rate(moved)
+    joints.rate(rates.to_value(joints, value))

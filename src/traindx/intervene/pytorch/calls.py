@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import threading
 from collections.abc import Callable
@@ -93,7 +94,10 @@ def touch_calls(training: Training, patches: Patches) -> list[Callable[[], objec
             training.tell("model_call", given, self)
             inside.model = True
             try:
-                output = original(self, *given.args, **given.kwargs)
+                with contextlib.ExitStack() as around:
+                    for context in training.asked("around_model", self):
+                        around.enter_context(context)
+                    output = original(self, *given.args, **given.kwargs)
             finally:
                 inside.model = False
             return training.through("after_model_call", output, self)

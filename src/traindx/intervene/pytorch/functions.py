@@ -13,7 +13,16 @@ from traindx.record.pytorch.patches import Patches
 if TYPE_CHECKING:
     from traindx.intervene.joints import Training
 
-_OWNERS: dict[str, Any] = {"F": functional, "torch": torch, "Tensor": torch.Tensor, "utils": torch.nn.utils}
+_OWNERS: dict[str, Any] = {
+    "F": functional,
+    "torch": torch,
+    "Tensor": torch.Tensor,
+    "utils": torch.nn.utils,
+    "clip_grad": torch.nn.utils.clip_grad,
+    "autocast": torch.amp.autocast_mode.autocast,
+    "GradScaler": torch.amp.GradScaler,
+    "Module": torch.nn.Module,
+}
 
 
 def touch_functions(training: Training, patches: Patches) -> None:
@@ -38,7 +47,8 @@ def _touch(
                 raise
 
         def function(*args: Any, **kwargs: Any) -> Any:
-            if training.aside or torch.compiler.is_compiling():
+            aside = training.aside and not training.functions_watched
+            if aside or torch.compiler.is_compiling():
                 return original(*args, **kwargs)
             return call(plain, *args, **kwargs)
 

@@ -8,20 +8,40 @@ import torch
 
 # Structure and answers, not data: what says where to look, and what is looked for.
 _NO_INPUT = re.compile(
-    r"mask|label|target|edge|index|indices|adj|len(gth)?s?$|position|offsets?$|^batch$|^y$|^hidden|state",
-    re.IGNORECASE,
+    r"mask|index|indices|adj|len(gth)?s?$|position|offsets?$|^hidden|state|^(h|c)_?0$", re.IGNORECASE
 )
+_LABEL = re.compile(r"label|target|^y(_true)?$", re.IGNORECASE)
+_STRUCTURE = re.compile(r"edge|adj|^batch$|^ptr$", re.IGNORECASE)
+_VALIDATION = re.compile(r"(?<![a-z])(val|valid|validation|test|eval|dev|holdout|predict)", re.IGNORECASE)
+_TRAINING = re.compile(r"train", re.IGNORECASE)
+
+
+def is_label(name: str) -> bool:
+    return _LABEL.search(name) is not None
+
+
+def is_structure(name: str) -> bool:
+    """Whether it is how a graph hangs together."""
+    return _STRUCTURE.search(name) is not None
 
 
 def is_input(name: str, tensor: torch.Tensor) -> bool:
     """Numbers or tokens that a model is to learn from; masks, labels and structure are none."""
     if tensor.dtype == torch.bool or not tensor.numel() or tensor.is_sparse:
         return False
-    return _NO_INPUT.search(name) is None
+    return not (is_label(name) or is_structure(name) or _NO_INPUT.search(name))
 
 
 def is_numeric(name: str, tensor: torch.Tensor) -> bool:
     return is_input(name, tensor) and tensor.is_floating_point()
+
+
+def is_validation(line: str) -> bool:
+    """Whether a line of the script that makes a loader names it so."""
+    name = line.partition("=")[0] if re.match(r"[\w.\[\]'\", ]+=(?!=)", line) else line
+    if _TRAINING.search(name):
+        return False
+    return _VALIDATION.search(name) is not None
 
 
 def said(name: str, tensor: torch.Tensor) -> str:

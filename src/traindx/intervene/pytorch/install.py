@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _TOUCHED: tuple[tuple[tuple[str, ...], Callable[[Training, Patches], list[Callable[[], object]]]], ...] = (
     (("optimizer_made",), touch_making),
     (("before_step", "gradients", "after_step", "rate"), touch_stepping),
-    (("model_call", "after_model_call"), touch_calls),
+    (("model_call", "after_model_call", "around_model"), touch_calls),
     (("loss_call",), touch_losses),
     (("loader_made", "batch"), touch_loaders),
     # After the loaders, which learn from it.

@@ -26,9 +26,11 @@ def touch_loaders(training: Training, patches: Patches) -> list[Callable[[], obj
     def making(original: Callable[..., Any]) -> Callable[..., Any]:
         def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
             given = dict(zip(names, args, strict=False)) | kwargs
-            if not training.aside:
-                training.tell("loader_made", given, _line_of_script())
+            asked = [] if training.aside else training.asked("loader_made", given, _line_of_script())
             original(self, **given)
+            for call in asked:
+                if call is not None:
+                    call(self)
 
         return __init__
 

@@ -41,15 +41,23 @@ class Pool:
     def __init__(self) -> None:
         self._random = torch.Generator()
         self._random.manual_seed(0)
-        self._rows: torch.Tensor | None = None
+        self._rows: list[torch.Tensor] = []
 
     def drawn(self, rows: torch.Tensor) -> torch.Tensor:
         """As many rows, at random from these and the ones before."""
-        known, fresh = self._rows, rows.detach()
-        if known is not None and known.shape[1:] == fresh.shape[1:] and known.dtype == fresh.dtype:
-            fresh = torch.cat([known.to(fresh.device), fresh])
-        each = max(1, fresh[:1].numel())
-        most = max(len(rows), min(_POOL_ROWS, _POOL_ELEMENTS // each))
-        self._rows = fresh[-most:]
-        chosen = torch.randperm(len(self._rows), generator=self._random)[: len(rows)]
-        return self._rows[chosen.to(fresh.device)].clone()
+        return self.drawn_together([rows])[0]
+
+    def drawn_together(self, parts: list[torch.Tensor]) -> list[torch.Tensor]:
+        """The same of several tensors whose rows belong together."""
+        fresh, count = [one.detach() for one in parts], len(parts[0])
+        if len(self._rows) == len(fresh) and all(map(_fit, self._rows, fresh)):
+            fresh = [torch.cat([old.to(new.device), new]) for old, new in zip(self._rows, fresh, strict=True)]
+        each = max(1, sum(one[:1].numel() for one in fresh))
+        most = max(count, min(_POOL_ROWS, _POOL_ELEMENTS // each))
+        self._rows = [one[-most:] for one in fresh]
+        chosen = torch.randperm(len(self._rows[0]), generator=self._random)[:count]
+        return [one[chosen.to(one.device)].clone() for one in self._rows]
+
+
+def _fit(old: torch.Tensor, new: torch.Tensor) -> bool:
+    return old.shape[1:] == new.shape[1:] and old.dtype == new.dtype

@@ -1,0 +1,52 @@
+"""Weigh the classes in the loss by how rare they are.
+
+The targets of the training are counted as they come, over the first 50 batches or 20,000 targets; each class
+then weighs as much as if all were equally frequent. It acts in `cross_entropy` and `nll_loss` on class
+numbers, and by the weight of the positive class in `binary_cross_entropy` with and without logits.
+Validation stays unweighted.
+
+Out of reach: losses written by hand, targets that are probabilities, losses that have weights already.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from traindx.intervene.unit import Intervention
+
+if TYPE_CHECKING:
+    from traindx.intervene.joints import Joints
+
+INTERVENTION = Intervention(
+    title="Weigh the classes in the loss by how rare they are.", knobs=("class_weights",)
+)
+
+
+def apply(joints: Joints) -> None:
+    from traindx.intervene.pytorch.balancing import Classes, Positives, kind_of
+
+    known: dict[str, Any] = {}
+
+    def judged(loss: Any) -> None:
+        if not loss.training or not loss.input.requires_grad:
+            return
+        kind = kind_of(loss)
+        if not kind:
+            return
+        if loss.given.get("weight") is not None or loss.given.get("pos_weight") is not None:
+            joints.otherwise(f"{loss.name} has weights of the script's own")
+            return
+        counts = known.setdefault(loss.name, Classes() if kind == "classes" else Positives())
+        counts.add(loss)
+        text = counts.weigh(loss)
+        if text and counts.settled:
+            joints.changed(text)
+
+    def end() -> None:
+        for counts in known.values():
+            if not joints.has_changed and counts.text:
+                joints.changed(counts.text)
+
+    joints.otherwise("no classification loss of torch was called on labels")
+    joints.loss_call(judged)
+    joints.at_end(end)

@@ -1,0 +1,71 @@
+"""Weights drawn anew, without touching the streams of random numbers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import torch
+from torch import nn
+
+_LAYERS = (nn.Linear, nn.Bilinear, nn.modules.conv._ConvNd, nn.RNNBase, nn.RNNCellBase)
+_NORMS = (nn.modules.batchnorm._NormBase, nn.LayerNorm, nn.GroupNorm)
+_EMBEDDINGS = (nn.Embedding, nn.EmbeddingBag)
+_WEIGHT = re.compile(r"^(w|weights?|kernel)(_|\d|$)", re.IGNORECASE)
+
+
+def initialise(root: nn.Module, kind: str) -> str:
+    """What was drawn anew, in numbers; empty if there was nothing to draw."""
+    random = torch.Generator()
+    random.manual_seed(0)
+    tied = {
+        id(one) for module in root.modules() if isinstance(module, _EMBEDDINGS) for one in module.parameters()
+    }
+    before, after, count = [], [], 0
+    with torch.no_grad():
+        for weight in _weights(root, tied):
+            before.append(float(weight.std()))
+            count += weight.numel()
+            new = torch.empty_like(weight, device="cpu", dtype=torch.float32)
+            _draw(new, kind, random)
+            weight.copy_(new)
+            after.append(float(weight.std()))
+        _settle_the_rest(root)
+    if not before:
+        return ""
+    spread = f"deviations {_span(before)} -> {_span(after)}"
+    return f"{count:,} weights of {len(before)} tensors drawn by {kind}: {spread}"
+
+
+def _weights(root: nn.Module, tied: set[int]) -> Iterator[nn.Parameter]:
+    for module in root.modules():
+        for name, one in module.named_parameters(recurse=False):
+            if not one.requires_grad or one.dim() < 2 or id(one) in tied or isinstance(module, _EMBEDDINGS):
+                continue
+            if isinstance(module, _LAYERS) or (one.dim() == 2 and _WEIGHT.search(name)):
+                yield one
+
+
+def _draw(weight: torch.Tensor, kind: str, random: torch.Generator) -> None:
+    if kind == "he":
+        nn.init.kaiming_normal_(weight, nonlinearity="relu", generator=random)
+    elif kind == "xavier":
+        nn.init.xavier_uniform_(weight, generator=random)
+    else:
+        nn.init.orthogonal_(weight, generator=random)
+
+
+def _settle_the_rest(root: nn.Module) -> None:
+    for module in root.modules():
+        if isinstance(module, _NORMS) and module.weight is not None and module.weight.requires_grad:
+            module.weight.fill_(1.0)
+        if not isinstance(module, (*_LAYERS, *_NORMS)):
+            continue
+        for name, one in module.named_parameters(recurse=False):
+            if "bias" in name and one.requires_grad:
+                one.zero_()
+
+
+def _span(values: list[float]) -> str:
+    low, high = min(values), max(values)
+    return f"{low:.3g}" if low == high else f"{low:.3g} to {high:.3g}"

@@ -26,7 +26,7 @@ LAYERS = [
     ["reading", "case", "sketch"],
     ["inside"],
     ["curve", "script"],
-    ["signal", "names", "numbers", "units", "settings", "store"],
+    ["casebook", "signal", "names", "numbers", "units", "settings", "store"],
     ["core"],
     ["__init__", "demo"],
 ]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import keyword
 import os
 import pkgutil
 import sys
@@ -31,12 +32,14 @@ class Commands(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
         del ctx
         found = (info.name for info in pkgutil.iter_modules(__path__))
-        return sorted(name.replace("_", "-") for name in found if not name.startswith("_"))
+        return sorted(name.rstrip("_").replace("_", "-") for name in found if not name.startswith("_"))
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in self.list_commands(ctx):
             return None
-        module = importlib.import_module(f"{__name__}.{cmd_name.replace('-', '_')}")
+        # A file cannot well be called as a word of Python: `try_.py` is `traindx try`.
+        file = cmd_name.replace("-", "_") + "_" * keyword.iskeyword(cmd_name)
+        module = importlib.import_module(f"{__name__}.{file}")
         command: click.Command = module.command
         return command
 

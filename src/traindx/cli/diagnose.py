@@ -143,6 +143,7 @@ def _print(
 
 
 def _lines(diagnoses: Sequence[Diagnosis], reading: Reading, everything: bool) -> list[str]:
+    from traindx.cli._remembered import remembered
     from traindx.report.diagnosis_terminal import render_diagnosis
 
     out = screen()
@@ -159,6 +160,8 @@ def _lines(diagnoses: Sequence[Diagnosis], reading: Reading, everything: bool) -
     for diagnosis in shown:
         lines += ["", ""] if lines else []
         lines += render_diagnosis(diagnosis, everything=everything and len(diagnoses) == 1, screen=out)
+        if len(diagnoses) == 1:
+            lines += remembered(diagnosis, out)
     if reading.skipped:
         told = f"{count(len(reading.skipped), 'file or folder', 'files or folders')} not read"
         lines += ["", out.paint(f"  {told}; traindx inspect says why.", "dim")]

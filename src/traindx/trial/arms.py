@@ -44,6 +44,7 @@ class Arm:
     sources: Mapping[str, str] = field(default_factory=dict)
     """User path -> edited text, put into the copy instead of the original."""
     args: tuple[str, ...] | None = None
+    save_model: bool = False
 
 
 Progress = Callable[[Arm, int, float], None]
@@ -162,6 +163,12 @@ class Workshop:
         if self._bench is None:
             raise RuntimeError("the workshop is closed: use it in a 'with' statement.")
         return self._bench
+
+    @property
+    def spent(self) -> bool:
+        """Whether the time for all arms is over."""
+        left = self._left()
+        return left is not None and left <= 0
 
     def _left(self) -> float | None:
         return None if self._ends is None else self._ends - time.monotonic()

@@ -59,7 +59,7 @@ def outcome_of(
     root = str(scratch / "root")
     writes, seeded = _writes(scratch), _seeded(scratch)
     facts = _settled(recording, root, {"writes": writes, "seeds": seeded, "arm": _told(arm)})
-    run = _read(recording)
+    run = read_run(recording)
     steps = _steps(facts, run)
     ended, said = _ending(facts, code, steps, seconds, stopped, out_of_time, _last_line(scratch / "err.txt"))
     told = [each for each in facts.get("interventions") or () if isinstance(each, dict)]
@@ -124,7 +124,7 @@ def _settled(recording: Path, root: str, more: Mapping[str, object]) -> dict[str
     return facts
 
 
-def _read(recording: Path) -> Run | None:
+def read_run(recording: Path) -> Run | None:
     """The training of the recording; of several the one with most steps."""
     from traindx.find import find_runs
 

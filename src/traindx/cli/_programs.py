@@ -1,0 +1,91 @@
+"""What commands that run a script share: the program they are given, its source, a place to run it."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import click
+
+from traindx.cli import Failure
+from traindx.report.text import visible
+
+if TYPE_CHECKING:
+    from traindx.record.program import Program
+    from traindx.script.source import Script
+    from traindx.trial.arms import Workshop
+
+_TIME = re.compile(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*(s|sec|m|min|h|)\s*")
+_UNITS = {"": 1.0, "s": 1.0, "sec": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
+
+
+def found_program(words: tuple[str, ...], as_module: bool) -> Program:
+    """The program of a command line."""
+    from traindx.record import program as programs
+
+    find = programs.find_module if as_module else programs.find_script
+    try:
+        return find(words[0], words[1:])
+    except programs.NoProgram as error:
+        raise Failure(str(error)) from None
+
+
+def seconds(text: str) -> float:
+    """`90`, `90s`, `10m`, `2h`."""
+    found = _TIME.fullmatch(text.lower())
+    if found is None or not float(found[1]) > 0:
+        raise click.UsageError(f"--time-budget {text!r} is no time like 90s, 10m or 2h.")
+    return float(found[1]) * _UNITS[found[2]]
+
+
+def script_of_program(program: Program) -> Script | None:
+    """The parsed source, where there is one that can be parsed."""
+    from traindx.core import Unreadable
+    from traindx.script import read_script
+
+    if program.path is None or not os.path.isfile(program.path):
+        return None
+    try:
+        return read_script(program.path)
+    except Unreadable:
+        return None
+
+
+@contextmanager
+def workshop(
+    program: Program, budget: float | None, jobs: int | None = None, engine: str = "local"
+) -> Iterator[Workshop]:
+    """A place where the program is run in copies; told in one line where it cannot be had."""
+    _need_torch()
+    from traindx.trial.arms import Workshop
+
+    try:
+        if engine == "ray":
+            from traindx.trial.on_ray import RayWorkshop
+
+            shop: Workshop = RayWorkshop(program, jobs=jobs, time_budget=budget)
+        else:
+            shop = Workshop(program, jobs=jobs, time_budget=budget)
+        with shop:
+            yield shop
+    except ImportError as error:
+        if engine == "ray" and error.name == "ray":
+            raise Failure("--engine ray needs Ray: pip install 'traindx[ray]'.") from None
+        raise
+    except OSError as error:
+        if error.filename is None:
+            raise
+        where = visible(str(error.filename), 200)
+        raise Failure(
+            f"{where}: {error.strerror}. Trials need a place for copies: set TMPDIR to one."
+        ) from None
+
+
+def _need_torch() -> None:
+    import importlib.util
+
+    if importlib.util.find_spec("torch") is None:
+        raise Failure("trials need PyTorch in this environment: pip install torch.")

@@ -1,0 +1,52 @@
+"""`traindx casebook`: what was tried in this project before, and what it did."""
+
+from __future__ import annotations
+
+import click
+
+from traindx.cli import Failure
+from traindx.cli._output import print_document, print_lines, screen
+from traindx.report.text import visible
+
+
+@click.command(short_help="Search what treatments of this project have tried, and what it did.")
+@click.option("--json", "as_json", is_flag=True, help="Print the entries as JSON.")
+@click.option("--folder", default=".", metavar="DIR", help="The project; default: here.")
+@click.argument("words", nargs=-1)
+def command(words: tuple[str, ...], as_json: bool, folder: str) -> None:
+    """List what 'traindx treat' and 'traindx try' have tried in this project, the latest last.
+
+    With WORDS only entries in which all of them occur: a cause, a remedy, a symptom, a script, 'helped'.
+    """
+    from traindx.casebook import entries, path_of, search
+
+    path = path_of(folder)
+    if not path.exists():
+        raise Failure(f"there is no {visible(str(path))} yet: 'traindx treat train.py' writes it.")
+    found = search(entries(folder), words)
+    if as_json:
+        from dataclasses import asdict
+
+        import orjson
+
+        print_document(orjson.dumps([asdict(entry) for entry in found], option=orjson.OPT_INDENT_2))
+        return
+    if not found:
+        print_lines("Nothing in the casebook fits.\n")
+        return
+    from traindx.report.layout import Column, table
+
+    out = screen()
+    rows = [
+        [
+            visible(entry.date[:10]),
+            visible(entry.script, 40),
+            visible(entry.cause, 40),
+            visible(entry.change, 60),
+            visible(entry.verdict, 20) + (", edited" if entry.edited else ""),
+            visible(entry.effect, 120),
+        ]
+        for entry in found
+    ]
+    names = ("date", "script", "cause", "change", "verdict", "effect")
+    print_lines("\n".join(table([Column(name) for name in names], rows, out)) + "\n")

@@ -1,0 +1,88 @@
+"""A proven remedy as a small edit of the user's own files; words with the line where no edit is certain."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+from traindx.core import Diagnosis, Hypothesis, Place, Run, Scalar
+from traindx.script.source import Script
+from traindx.trial.editing.draft import encoded as encoded
+from traindx.trial.editing.job import Job
+from traindx.trial.editing.result import Edited as Edited
+from traindx.trial.editing.result import Instruction as Instruction
+from traindx.trial.editing.result import Uncertain
+
+
+class Asked(Protocol):
+    """An intervention with its values, as `traindx.intervene.unit.Change` is one."""
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def values(self) -> Mapping[str, Scalar]: ...
+
+
+def edit_for(
+    script: Script, change: Asked, *, run: Run | None = None, args: Sequence[str] = ()
+) -> Edited | Instruction:
+    """An intervention as source: the edit that does to the script what it does to the running training."""
+    from traindx.trial.editing.changes import makers
+
+    maker = makers().get(change.id)
+    if maker is None:
+        return Instruction(_no_edit(change))
+    try:
+        job = Job(script, run, tuple(args))
+        return job.draft.edited(maker(job, change.values))
+    except Uncertain as why:
+        return why.instruction()
+    except (LookupError, RecursionError) as error:
+        return Instruction(
+            f"The script cannot be followed to the place of this change ({type(error).__name__})."
+        )
+
+
+def _no_edit(change: Asked) -> str:
+    values = ", ".join(f"{name} = {value}" for name, value in change.values.items())
+    shown = f" ({values})" if values else ""
+    return f"No edit does what {change.id} does{shown}: it is a measurement, not a remedy."
+
+
+def edit_for_remedy(
+    script: Script,
+    remedy: str,
+    hypothesis: Hypothesis | None,
+    diagnosis: Diagnosis | None,
+    *,
+    args: Sequence[str] = (),
+) -> list[Edited | Instruction]:
+    """What mends a defect of the code by a remedy: edits, the most certain first; else one instruction."""
+    from traindx.trial.editing.defects import menders
+
+    place = hypothesis.place if hypothesis is not None else None
+    run = diagnosis.run if diagnosis is not None else None
+    found: list[Edited | Instruction] = []
+    words: list[Instruction] = []
+    for mend in menders().get(remedy, ()):
+        try:
+            job = Job(script, run, tuple(args))
+            found.append(job.draft.edited(mend(job, place)))
+        except Uncertain as why:
+            words.append(why.instruction())
+        except (LookupError, RecursionError):
+            continue
+    if found:
+        return found
+    return [*words[:1]] or [Instruction(_summary(remedy, hypothesis), place)]
+
+
+def _summary(remedy: str, hypothesis: Hypothesis | None) -> str:
+    """What the remedy says to do with this run's numbers."""
+    for fix in hypothesis.fixes if hypothesis is not None else ():
+        if fix.remedy == remedy:
+            return fix.summary
+    return f"See `traindx explain {remedy}`."
+
+
+__all__ = ["Asked", "Edited", "Instruction", "Place", "edit_for", "edit_for_remedy", "encoded"]

@@ -1,0 +1,201 @@
+"""A value changed where it is born: a literal, an option's default, the command line, a configuration."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+from collections.abc import Iterator
+
+from traindx.script.trace import Event
+from traindx.script.values import Const, Made, Spot, Value, number, options, parents
+from traindx.trial.editing import configs
+from traindx.trial.editing.job import Job, at, call_of, written
+from traindx.trial.editing.options import given, option_of, with_value
+from traindx.trial.editing.result import Uncertain
+from traindx.trial.editing.wanted import Wanted
+
+_TOLD = frozenset(
+    """
+    print format info debug warning log init add_argument parse_args update append str repr float int join
+    write dump dumps add_scalar add_hparams log_params config asdict vars Namespace SimpleNamespace dict field
+    set_postfix get round set_description option replace
+    """.split()
+)
+
+
+def change(
+    job: Job, made: Made, name: str, position: int, wanted: Wanted, like: str, default: float | None = None
+) -> str:
+    """Change an argument of a call where its value is born; what was done, in words.
+
+    `like` are the names (a pattern) under which the same number may be used elsewhere and still mean this.
+    """
+    source, call = call_of(made)
+    value = made.argument(position, name)
+    expression = written(call, name, position)
+    if value is None:
+        if made.open or any(one.arg is None for one in call.keywords):
+            raise Uncertain(
+                f"Set {name} in line {call.lineno}, where the arguments are unpacked.", at(made.spot)
+            )
+        if wanted.factor is not None and default is None:
+            raise Uncertain(f"Give {name} in line {call.lineno}: it is not set there.", at(made.spot))
+        if wanted.factor is None and wanted.value == default:
+            raise Uncertain(f"{name} is {default:g} already: nothing sets it.", at(made.spot))
+        text = wanted.literal(default if default is not None else 0.0)
+        job.draft.keyword(source, call, name, text)
+        return f"{name}={text} in {_where(made.spot)}"
+    for one in _ways(job, name, value):
+        told = _on_command_line(job, name, one, wanted) or _in_config(job, name, one, wanted)
+        told = told or _at_literal(job, made, name, one, wanted, like)
+        if told:
+            return told
+    return _at_call(job, made, name, expression, wanted)
+
+
+def _ways(job: Job, name: str, value: Value) -> list[Value]:
+    """What a value may be; of several numbers the one that was recorded."""
+    found = options(value)
+    if len(found) == 1:
+        return found
+    recorded = job.recorded(name)
+    return [one for one in found if number(one) is not None and number(one) in recorded][:1]
+
+
+def _on_command_line(job: Job, name: str, value: Value, wanted: Wanted) -> str:
+    option = option_of(value)
+    if option is None:
+        return ""
+    told = given(job.draft.args or job.args, option)
+    if told is not None:
+        try:
+            old = float(told[1])
+        except ValueError:
+            return ""
+        new = wanted.literal(old, told[1])
+        job.draft.args = with_value(job.draft.args or job.args, told[0], new)
+        return f"{name} {told[1]} -> {new} on the command line ({option.flags[-1]})"
+    if option.default is None or isinstance(value, Const):
+        return ""
+    old_text = job.draft.text(option.default.source, option.default.node)
+    constant = getattr(option.default.node, "value", None)
+    if not isinstance(constant, int | float) or isinstance(constant, bool):
+        return ""
+    new = wanted.literal(float(constant), old_text)
+    job.draft.replace(option.default.source, option.default.node, new)
+    return f"{name} {old_text} -> {new} in {_where(option.default)}, the default of {option.flags[-1]}"
+
+
+def _in_config(job: Job, name: str, value: Value, wanted: Wanted) -> str:
+    found = configs.setting_of(job, value)
+    if found is None:
+        return ""
+    path, keys = found
+    try:
+        text = configs.read(path)
+        old = configs.looked_up(configs.parsed(path, text), keys)
+        old = float(old)
+    except (OSError, ValueError, LookupError, TypeError):
+        return ""
+    if _contradicted(job, name, old):
+        return ""
+    new = wanted.literal(old)
+    if "e" in new:  # YAML reads 1e-4 as a text
+        new = f"{float(new):.12f}".rstrip("0") if abs(float(new)) < 1 else f"{float(new):.1f}"
+    changed = configs.with_setting(path, text, keys, new)
+    if changed is None:
+        return ""
+    job.draft.config(path, text, changed)
+    return f"{name} {old:g} -> {new} in {os.path.basename(path)} ({'.'.join(map(str, keys))})"
+
+
+def _at_literal(job: Job, made: Made, name: str, value: Value, wanted: Wanted, like: str) -> str:
+    spot = value.spot
+    old = number(value)
+    if old is None or spot is None or not _is_literal(spot.node) or _contradicted(job, name, old):
+        return ""
+    others = strangers(job, spot, like)
+    if others:
+        return ""
+    text = job.draft.text(spot.source, spot.node)
+    new = wanted.literal(old, text)
+    if new == text:
+        raise Uncertain(f"{name} is {text} already in {_where(spot)}.", at(spot))
+    job.draft.replace(spot.source, spot.node, new)
+    shared = sorted({one.spot.line for one, _ in uses(job, spot) if one.value is not made and _counts(one)})
+    also = f" (also used in line {', '.join(map(str, shared[:3]))})" if shared else ""
+    return f"{name} {text} -> {new} in {_where(spot)}{also}"
+
+
+def _at_call(job: Job, made: Made, name: str, expression: ast.expr | None, wanted: Wanted) -> str:
+    source, call = call_of(made)
+    if expression is None:
+        raise Uncertain(f"Change {name} where the arguments of line {call.lineno} are made.", at(made.spot))
+    text = job.draft.text(source, expression)
+    if isinstance(expression, ast.Constant | ast.UnaryOp) and isinstance(
+        getattr(expression, "value", None), int | float
+    ):
+        new = wanted.literal(float(ast.literal_eval(expression)), text)
+    else:
+        new = wanted.expression(expression, text)
+    if wanted.factor is not None and re.search(rf"\* {re.escape(new.rpartition('* ')[2])}$", text):
+        raise Uncertain(f"{name} is scaled already in line {call.lineno}.", at(made.spot))
+    if new == text:
+        raise Uncertain(f"{name} is {text} already in line {call.lineno}.", at(made.spot))
+    job.draft.replace(source, expression, new)
+    return f"{name}={text} -> {name}={new} in {_where(made.spot)}"
+
+
+def _contradicted(job: Job, name: str, value: float) -> bool:
+    """Whether the recording shows another number, and no schedule that would explain it."""
+    recorded = job.recorded(name)
+    if not recorded or job.training.scheduler_steps:
+        return False
+    return not any(abs(value - one) <= 1e-6 * max(abs(one), 1e-12) for one in recorded)
+
+
+def _is_literal(node: ast.AST) -> bool:
+    if isinstance(node, ast.UnaryOp):
+        node = node.operand
+    return isinstance(node, ast.Constant)
+
+
+def uses(job: Job, spot: Spot) -> Iterator[tuple[Event, str]]:
+    """The calls that get a literal, straight or in a sum or product, and under which name."""
+    for event in job.training.trace.events:
+        made = event.value
+        for name, value in [*((str(n), v) for n, v in enumerate(made.args)), *made.keywords.items()]:
+            if _holds(value, spot):
+                yield event, name
+
+
+def _holds(value: Value, spot: Spot, depth: int = 4) -> bool:
+    if isinstance(value, Const):
+        return value.spot is not None and value.spot.node is spot.node
+    if (
+        depth
+        and isinstance(value, Made)
+        and value.kind in ("operator", "call")
+        and not value.short[:1].isupper()
+    ):
+        return any(_holds(one, spot, depth - 1) for one in parents(value))
+    return False
+
+
+def _counts(event: Event) -> bool:
+    return event.value.short not in _TOLD
+
+
+def strangers(job: Job, spot: Spot, like: str) -> list[Event]:
+    """Uses of a literal that mean something else."""
+    pattern = re.compile(like, re.IGNORECASE)
+    found = []
+    for event, name in uses(job, spot):
+        if _counts(event) and not pattern.search(f"{event.value.short}.{name}"):
+            found.append(event)
+    return found
+
+
+def _where(spot: Spot | None) -> str:
+    return f"line {spot.line} of {os.path.basename(spot.source.path)}" if spot is not None else "the script"

@@ -1,0 +1,132 @@
+"""What an edit is made from: the script, what was recorded of it, its command line, and the draft."""
+
+from __future__ import annotations
+
+import ast
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from traindx.core import Place, Run
+from traindx.script.anchors_of_loop import main_iteration, optimizers
+from traindx.script.mending import statement
+from traindx.script.roles import is_optimizer
+from traindx.script.source import Script, Source
+from traindx.script.training import Iteration, Training
+from traindx.script.values import Made, Spot
+from traindx.trial.editing.draft import Draft
+from traindx.trial.editing.result import Uncertain
+
+
+@dataclass
+class Job:
+    """One edit in the making."""
+
+    script: Script
+    run: Run | None = None
+    args: tuple[str, ...] = ()
+    draft: Draft = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.draft = Draft(self.script)
+        if not self.script.trace.complete:
+            raise Uncertain(f"{self.script.main.path} is too large to be followed: change it by hand.")
+
+    @property
+    def training(self) -> Training:
+        return self.script.training
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        return dict(self.run.facts) if self.run is not None else {}
+
+    @property
+    def folder(self) -> str:
+        """Where the script runs."""
+        told = self.facts.get("folder")
+        return told if isinstance(told, str) and os.path.isdir(told) else os.getcwd()
+
+    def optimizers(self) -> list[Made]:
+        """The optimizers that step, with a place of their own in the script."""
+        found = [
+            one
+            for one in optimizers(self.training)
+            if one.spot is not None and isinstance(one.spot.node, ast.Call)
+        ]
+        stepping = {id(o) for step in self.training.steps for o in step.optimizers}
+        return [one for one in found if id(one) in stepping] or found
+
+    def iteration(self) -> Iteration:
+        """The loop that trains; raises Uncertain when it cannot be told."""
+        found = main_iteration(self.training)
+        if found is None:
+            raise Uncertain("No training loop can be followed in the script: change it by hand.")
+        return found
+
+    def iterations(self) -> list[Iteration]:
+        """Every training loop of the script's own run, each once."""
+        own = [one for one in self.training.iterations if one.step.event.root is None]
+        chosen = own or list(self.training.iterations)
+        return list({id(one.step.event.spot.node): one for one in chosen}.values())
+
+    def recorded(self, name: str) -> list[float]:
+        """The values a setting of the optimizers had when it was recorded."""
+        found = []
+        for one in self.facts.get("optimizers") or ():
+            for group in one.get("groups") or () if isinstance(one, dict) else ():
+                value = group.get(name) if isinstance(group, dict) else None
+                if isinstance(value, int | float) and not isinstance(value, bool):
+                    found.append(float(value))
+        return found
+
+
+def written(call: ast.Call, name: str, position: int) -> ast.expr | None:
+    """The expression of an argument as it stands in a call."""
+    for one in call.keywords:
+        if one.arg == name:
+            return one.value
+    if position < 0:
+        return None
+    front = call.args[: position + 1]
+    if len(front) == position + 1 and not any(isinstance(one, ast.Starred) for one in front):
+        return front[position]
+    return None
+
+
+def call_of(made: Made) -> tuple[Source, ast.Call]:
+    """A call's own place; raises Uncertain when it has none."""
+    if made.spot is None or not isinstance(made.spot.node, ast.Call):
+        raise Uncertain(f"The call of {made.short or made.name} cannot be told.")
+    return made.spot.source, made.spot.node
+
+
+def statement_of(spot: Spot) -> ast.stmt:
+    """The statement around a piece; raises Uncertain when there is none."""
+    found = statement(spot)
+    if found is None:
+        raise Uncertain("The statement of this cannot be told.", Place(spot.source.path, spot.line))
+    return found
+
+
+def ancestors(source: Source, node: ast.AST) -> Iterator[ast.AST]:
+    """What a piece of syntax stands in, from inside out."""
+    at = source.parents.get(node)
+    while at is not None:
+        yield at
+        at = source.parents.get(at)
+
+
+def function_of(source: Source, node: ast.AST) -> ast.AST | None:
+    """The function a piece stands in; None at the top of the file."""
+    inside = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+    return next((one for one in ancestors(source, node) if isinstance(one, inside)), None)
+
+
+def at(spot: Spot | None) -> Place | None:
+    """A spot as a place."""
+    return Place(spot.source.path, spot.line) if spot is not None else None
+
+
+def is_library_optimizer(made: Made) -> bool:
+    return is_optimizer(made) and made.name.startswith(("torch.optim.", "keras."))

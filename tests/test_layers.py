@@ -17,7 +17,7 @@ LAYERS = [
     ["report"],
     ["trial"],
     ["engine"],
-    ["lint"],
+    ["comparing", "lint"],
     ["intervene"],
     ["record"],
     ["find", "knowledge"],

@@ -8,6 +8,7 @@ import scipy.stats
 
 from traindx import signal
 from traindx.signal.differences import permutation_test, sign_flip_test
+from traindx.signal.student import f_tail
 
 
 @pytest.mark.parametrize("freedom", [1, 2, 3, 4.5, 10, 37.2, 1e6])
@@ -77,3 +78,9 @@ def test_intervals_hold_what_they_promise() -> None:
         told = signal.unpaired(rng.normal(1, 1, 4).tolist(), rng.normal(0, 2, 6).tolist())
         held += told.low <= 1 <= told.high
     assert 0.92 <= held / 400 <= 0.99
+
+
+@pytest.mark.parametrize("f", [0.1, 1.0, 3.0, 30.0])
+def test_f_is_scipys(f: float) -> None:
+    for between, within in ((1, 5), (3, 40), (7, 900)):
+        assert f_tail(f, between, within) == pytest.approx(scipy.stats.f.sf(f, between, within), rel=1e-8)

@@ -21,7 +21,6 @@ from traindx.report.text import count, visible
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-FILE_NAME = "training_comparison.png"
 _MORE_COLOURS = (*COLOURS, "#c2518f", "#4fa3a5", "#8c6d46", "#9aa12a")
 _DRAWN_MOST = 60
 _MISSING = {

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from traindx import signal
 from traindx.case import Case
 from traindx.core import Run, Series
 from traindx.names import METRICS, parts
@@ -21,7 +22,10 @@ if TYPE_CHECKING:
 
 _TITLES = {"lr": "learning rate", "grad_norm": "gradient norm", "step_s": "seconds per step"}
 _GRID = 300
+_MANY, _FAR = 5, 10.0
+_CROWD, _STRETCHES = 24, 60
 SHARE = "share of the run"
+COMPARISON_PLOT = "training_comparison.png"
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,11 +67,33 @@ class SharedPanel:
 
     @property
     def values(self) -> FloatArray:
-        """All finite values that are shown: smooth where there is noise, lest one spike rule the axis."""
-        held = [line.shown[1] for lines in self.lines.values() for line in lines]
-        every = np.concatenate([*held, np.empty(0)])
-        kept: FloatArray = every[np.isfinite(every)]
+        """All finite values that the axis has to hold: smooth where there is noise, lest one spike rule it.
+
+        Of five groups and more, those that run far away from most leave the picture.
+        """
+        kept: FloatArray = np.concatenate([*self._near(), np.empty(0)])
         return kept
+
+    @property
+    def trimmed(self) -> bool:
+        """Whether a group leaves the picture."""
+        return len(self._near()) < len(self._groups())
+
+    def _groups(self) -> list[FloatArray]:
+        held = [
+            np.concatenate([line.shown[1][np.isfinite(line.shown[1])] for line in lines])
+            for lines in self.lines.values()
+            if lines
+        ]
+        return [values for values in held if values.size]
+
+    def _near(self) -> list[FloatArray]:
+        groups = self._groups()
+        if len(groups) < _MANY:
+            return groups
+        heights = [float(np.abs(values).max()) for values in groups]
+        bar = _FAR * float(np.median(heights))
+        return [v for v, height in zip(groups, heights, strict=True) if height <= bar] or groups
 
 
 class SideBySide:
@@ -75,6 +101,7 @@ class SideBySide:
 
     def __init__(self, groups: Mapping[str, Sequence[Run]]) -> None:
         self.cases = {name: [Case(run) for run in runs] for name, runs in groups.items()}
+        self._crowded = sum(map(len, self.cases.values())) > _CROWD
         axes = {case.run.axis for cases in self.cases.values() for case in cases}
         self.axis = next(iter(axes)) if len(axes) == 1 else SHARE
 
@@ -117,8 +144,19 @@ class SideBySide:
         if self.axis == SHARE:
             steps = steps / (max(case.span[1], float(steps[-1])) or 1.0)
         plain = parts(series.name).metric == "lr"  # a schedule has corners, not noise
-        smooth = None if plain else moving_average(steps, series.values)
-        return Line(number, steps, series.values, smooth[:2] if smooth else None, dashed)
+        smooth = None if plain else self._smooth(steps, series.values)
+        return Line(number, steps, series.values, smooth, dashed)
+
+    def _smooth(self, steps: FloatArray, values: FloatArray) -> tuple[FloatArray, FloatArray] | None:
+        """The moving average; where lines are many, medians of stretches, which cost far less."""
+        if not self._crowded:
+            found = moving_average(steps, values)
+            return found[:2] if found else None
+        finite = np.isfinite(values)
+        if finite.sum() < 2 * _STRETCHES:
+            return None
+        coarse = signal.bins(steps[finite], values[finite], _STRETCHES)
+        return coarse.step, drawable(coarse.median)
 
     def _metrics(self) -> list[str]:
         """What is measured beside the loss and is to rise or fall: in most runs first, validation first."""

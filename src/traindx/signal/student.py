@@ -1,4 +1,4 @@
-"""Student's t: how improbable a value is, and the value that is so improbable."""
+"""Student's t and Fisher's F: how improbable a value is, and the t that is so improbable."""
 
 from __future__ import annotations
 
@@ -27,6 +27,13 @@ def t_reach(confidence: float, freedom: float) -> float:
         else:
             high = middle
     return high
+
+
+def f_tail(f: float, between: float, within: float) -> float:
+    """The probability that Fisher's F of so many degrees of freedom is at least so large."""
+    if not f > 0:
+        return 1.0
+    return _incomplete_beta(within / 2.0, between / 2.0, within / (within + between * f))
 
 
 def _incomplete_beta(a: float, b: float, x: float) -> float:

@@ -1,0 +1,205 @@
+"""`traindx compare`: runs side by side."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from traindx.cli import Failure
+from traindx.cli._options import map_option, set_option, thresholds
+from traindx.cli._output import (
+    cannot_write,
+    exists_already,
+    print_document,
+    print_lines,
+    printing,
+    refuse_logs,
+    screen,
+)
+from traindx.report.text import count, visible
+
+if TYPE_CHECKING:
+    from traindx.comparing import Comparison
+    from traindx.core import Reading
+    from traindx.settings import Threshold
+
+    Thresholds = dict[str, dict[str, Threshold]]
+
+
+@click.command(short_help="Lay training runs side by side: what differs, which is better.")
+@click.argument("paths", metavar="RUN...", nargs=-1, required=True)
+@click.option("-a", "--all", "everything", is_flag=True, help="Every run and difference in full.")
+@click.option("--metric", metavar="NAME", help="Compare by this metric; default: the best that is shared.")
+@click.option("--target", metavar="VALUE", type=float, help="A value of the metric to race for.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON (schema traindx/comparison/1).")
+@click.option("--md", "md_out", metavar="FILE", help="Write a Markdown report; '-' prints it.")
+@click.option("--html", "html_out", metavar="FILE", help="Write one self-contained page with linked curves.")
+@click.option("--plots", "plots_folder", metavar="DIR", help="Write training_comparison.png there.")
+@click.option("--force", is_flag=True, help="Let --md, --html and --plots replace existing files.")
+@click.option(
+    "--jobs", metavar="N", type=click.IntRange(1), help="Processes for many runs; default: all cores."
+)
+@set_option
+@map_option
+def command(
+    paths: tuple[str, ...],
+    everything: bool,
+    metric: str | None,
+    target: float | None,
+    as_json: bool,
+    md_out: str | None,
+    html_out: str | None,
+    plots_folder: str | None,
+    force: bool,
+    jobs: int | None,
+    sets: tuple[str, ...],
+    maps: tuple[str, ...],
+) -> None:
+    """Lay training runs side by side: what differs, which is better and how surely, where they part.
+
+    RUN is a log, a run folder or a folder of runs, in any mix of formats. Runs that differ only in the
+    seed count as repeats. Six runs or more with different settings are told as a sweep too: what
+    matters, good learning rates, what to try next. Beside each score stands the run's health.
+
+    Exit code: 0 when the runs were compared, 2 when they could not be.
+    """
+    outs = _check(as_json, md_out, html_out, plots_folder, force)
+    chosen = thresholds(sets)
+    reading = _read(paths, maps)
+    for out in outs:
+        refuse_logs(out, reading.runs)
+    told = _compared(reading, chosen, jobs, metric, target)
+    _print(told, reading, everything=everything, as_json=as_json, markdown=md_out == "-")
+    _save(told, md_out if md_out != "-" else None, html_out, plots_folder, force)
+
+
+def _check(as_json: bool, md: str | None, html: str | None, plots: str | None, force: bool) -> Sequence[str]:
+    """What will be written, refused before the work is done."""
+    from traindx.report.side_by_side import COMPARISON_PLOT
+
+    if as_json and md == "-":
+        raise click.UsageError("--json and --md - both write to standard output; give --md a file name.")
+    if html == "-":
+        raise click.UsageError("--html writes a page of some megabytes; give it a file name.")
+    outs = [out for out in (md, html) if out not in (None, "-")]
+    outs += [os.path.join(plots, COMPARISON_PLOT)] if plots is not None else []
+    if len({os.path.realpath(out) for out in outs}) < len(outs):
+        raise click.UsageError("two of --md, --html and --plots name the same file; give each its own.")
+    for out in outs:
+        if os.path.lexists(out) and not force:
+            raise exists_already(out)
+    return outs
+
+
+def _read(paths: tuple[str, ...], maps: tuple[str, ...]) -> Reading:
+    from traindx.cli.inspect import read_runs
+
+    reading = read_runs(paths, maps)
+    if not reading.runs:
+        from traindx.cli._errors import nothing_read
+
+        raise nothing_read(paths, reading.skipped)
+    for note in reading.skipped:
+        if note.path in paths:
+            click.echo(f"Warning: {visible(note.path, 200)}: {visible(note.text, 200)}", err=True)
+    if len(reading.runs) == 1:
+        raise Failure(_only_one(paths, reading))
+    return reading
+
+
+def _only_one(paths: tuple[str, ...], reading: Reading) -> str:
+    name = visible(reading.runs[0].name, 120)
+    if len({os.path.realpath(path) for path in paths}) < len(paths):
+        return f"the same run was given twice ({name}): compare needs two different ones."
+    copies = [note for note in reading.runs[0].notes if "counted once" in note.text]
+    if copies:
+        return (
+            f"{visible(copies[0].path, 120)} and {name} hold the same run, or one the other's beginning: "
+            "compare needs two different ones."
+        )
+    return (
+        f"only one run was found ({name}): compare needs two or more. Give another run, or a folder of runs."
+    )
+
+
+def _compared(
+    reading: Reading,
+    chosen: Thresholds,
+    jobs: int | None,
+    metric: str | None,
+    target: float | None,
+) -> Comparison:
+    from traindx.cli._cores import diagnose_runs
+    from traindx.comparing import NothingShared, TooFew, compare, subjects
+
+    diagnoses = diagnose_runs(reading.runs, chosen, jobs)
+    try:
+        return compare(subjects(reading.runs, diagnoses), metric=metric, target=target)
+    except (NothingShared, TooFew) as error:
+        raise Failure(visible(str(error), 600)) from None
+
+
+def _print(told: Comparison, reading: Reading, *, everything: bool, as_json: bool, markdown: bool) -> None:
+    if as_json:
+        from traindx.report.comparison_json import comparison_document
+
+        print_document(comparison_document(told, reading.skipped))
+    elif markdown:
+        from traindx.report.comparison_markdown import comparison_markdown
+
+        print_lines(comparison_markdown(told))
+    else:
+        from traindx.report.comparison_terminal import render_comparison
+
+        out = screen()
+        lines = list(render_comparison(told, everything=everything, screen=out))
+        if reading.skipped:
+            left = f"{count(len(reading.skipped), 'file or folder', 'files or folders')} not read"
+            lines += ["", out.paint(f"  {left}; traindx inspect says why.", "dim")]
+        print_lines("\n".join(lines) + "\n")
+    with printing():
+        sys.stdout.flush()
+
+
+def _save(told: Comparison, md: str | None, html: str | None, plots: str | None, force: bool) -> None:
+    if md is not None:
+        from traindx.report.comparison_markdown import comparison_markdown
+
+        _write(md, comparison_markdown(told), force)
+    if html is not None:
+        from traindx.report.html.comparison import comparison_html
+
+        _write(html, comparison_html(told), force)
+    if plots is not None:
+        from traindx.report.comparison_plot import write_comparison_plot
+        from traindx.report.side_by_side import COMPARISON_PLOT
+
+        path = Path(plots) / COMPARISON_PLOT
+        groups = {
+            told.configurations[one.configuration].name: [
+                told.runs[number].run for number in told.configurations[one.configuration].runs
+            ]
+            for one in told.ranking
+        }
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_comparison_plot(groups, path)
+        except OSError as error:
+            raise cannot_write(str(path), error) from None
+        click.echo(f"Wrote {visible(str(path))}", err=True)
+
+
+def _write(out: str, text: str, force: bool) -> None:
+    try:
+        with open(out, "w" if force else "x", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+    except FileExistsError:
+        raise exists_already(out) from None
+    except OSError as error:
+        raise cannot_write(out, error) from None
+    click.echo(f"Wrote {visible(out)}", err=True)

@@ -44,7 +44,6 @@ class Arm:
     sources: Mapping[str, str] = field(default_factory=dict)
     """User path -> edited text, put into the copy instead of the original."""
     args: tuple[str, ...] | None = None
-    save_model: bool = False
 
 
 Progress = Callable[[Arm, int, float], None]

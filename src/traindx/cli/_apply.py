@@ -1,0 +1,78 @@
+"""A proven change written into the user's files: asked first, with a backup, never otherwise."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from traindx.cli import Failure
+from traindx.report.text import visible
+
+if TYPE_CHECKING:
+    from traindx.trial.results import Treated
+
+
+def apply(treated: Treated) -> None:
+    """Write the new texts, each beside a backup of the old one."""
+    if treated.status != "treated" or not treated.sources:
+        click.echo("Nothing was proven that could be written: your files are as they were.", err=True)
+        return
+    files = sorted(treated.sources)
+    if sys.stdin is not None and sys.stdin.isatty():
+        names = ", ".join(visible(os.path.relpath(path)) for path in files)
+        if not click.confirm(f"Write this change into {names}?", err=True):
+            click.echo("Nothing was written.", err=True)
+            return
+    for path in files:
+        before, after = treated.sources[path]
+        if _text(path) != before:
+            raise Failure(
+                f"{visible(path)} has changed since the treatment began: nothing was written. "
+                "Apply fix.patch by hand, or treat it again."
+            )
+        backup = _backup(path)
+        _write(path, after)
+        click.echo(
+            f"Changed {visible(os.path.relpath(path))}; it was kept as {visible(os.path.relpath(backup))}",
+            err=True,
+        )
+    if treated.new_args is not None:
+        click.echo(f"Run it with: {visible(' '.join(treated.new_args), 400)}", err=True)
+
+
+def _text(path: str) -> str | None:
+    try:
+        with open(path, encoding="utf-8", newline="") as file:
+            return file.read()
+    except (OSError, UnicodeDecodeError):
+        return None
+
+
+def _backup(path: str) -> str:
+    """A copy under a name that nothing has yet."""
+    with open(path, "rb") as file:
+        data = file.read()
+    for number in range(1, 1000):
+        name = f"{path}.bak" if number == 1 else f"{path}.bak{number}"
+        try:
+            with open(name, "xb") as file:
+                file.write(data)
+        except FileExistsError:
+            continue
+        return name
+    raise Failure(f"there are 999 backups of {visible(path)} already: nothing was written.")
+
+
+def _write(path: str, text: str) -> None:
+    """In one move, so that a full disk leaves the old file."""
+    temporary = f"{path}.traindx-new"
+    try:
+        with open(temporary, "x", encoding="utf-8", newline="") as file:
+            file.write(text)
+        os.chmod(temporary, os.stat(path).st_mode & 0o7777)
+        os.replace(temporary, path)
+    except OSError as error:
+        raise Failure(f"{visible(path)} could not be written: {error.strerror}. It is as it was.") from None

@@ -1,0 +1,140 @@
+"""What a treatment says while it runs: lines that stay, and one that moves on a terminal."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from traindx.cli._output import print_lines, screen
+from traindx.cli._status import Status
+from traindx.report.labelled import hanging, labelled
+from traindx.report.layout import Screen
+from traindx.report.text import count, lasting, visible
+from traindx.report.wording import percent
+
+if TYPE_CHECKING:
+    from traindx.trial.arms import Arm, Outcome
+    from traindx.trial.candidates import Course
+    from traindx.trial.results import Trial
+
+_CANDIDATES_SHOWN = 4
+_STYLES = {"helped": "good", "hurt": "red", "no difference": "dim", "cannot tell": "yellow"}
+
+
+class Telling:
+    """Hears what a treatment does and says it; with `quiet` only the status line is left."""
+
+    def __init__(self, *, quiet: bool = False) -> None:
+        self.quiet = quiet
+        self._screen: Screen = screen()
+        self._status = Status(1) if sys.stderr is not None and sys.stderr.isatty() else None
+        self._began = time.monotonic()
+        self._done = 0
+        self._doing = ""
+
+    def __call__(self, kind: str, told: Mapping[str, Any]) -> None:
+        lines = list(getattr(self, f"_{kind}", _nothing)(**told))
+        if lines and not self.quiet:
+            self.say(lines)
+        self._draw()
+
+    def say(self, lines: list[str]) -> None:
+        if self._status is not None:
+            self._status.clear()
+        print_lines("\n".join(lines) + "\n")
+        if sys.stdout is not None:
+            sys.stdout.flush()
+
+    def doing(self, text: str) -> None:
+        """What takes a while now."""
+        self._doing = text
+        self._draw()
+
+    def close(self) -> None:
+        if self._status is not None:
+            self._status.clear()
+
+    def _draw(self) -> None:
+        if self._status is None:
+            return
+        spent = lasting(time.monotonic() - self._began)
+        self._status.draw([f"  {self._doing or 'trying'} ... {count(self._done, 'run')} done, {spent}"])
+
+    # One method for each kind of news.
+
+    def _progress(self, arm: Arm, steps: int, seconds: float) -> Iterator[str]:
+        of = f" of {arm.steps:,}" if arm.steps else ""
+        self._doing = f"{visible(arm.name, 60)}: {steps:,}{of} steps, {lasting(seconds)}"
+        yield from ()
+
+    def _arm(self, outcome: Outcome) -> Iterator[str]:
+        del outcome
+        self._done += 1
+        yield from ()
+
+    def _diagnosed(self, diagnosis: Any, outcome: Outcome) -> Iterator[str]:
+        from traindx.report.diagnosis_terminal import render_diagnosis
+
+        self._doing = "planning"
+        took = f"{outcome.steps:,} steps in {lasting(outcome.seconds)}"
+        yield from labelled("observed", f"{took}: {outcome.ended}", self._screen)
+        for how, paths in outcome.writes.items():
+            told = ", ".join(paths[:3]) + (", ..." if len(paths) > 3 else "")
+            yield from labelled("writes", f"outside the copy {how}: {told}", self._screen)
+        yield ""
+        yield from render_diagnosis(diagnosis, everything=False, screen=self._screen)
+        yield ""
+
+    def _planned(
+        self, plan: tuple[Course, ...], horizon: int, length: int, outcome: Outcome
+    ) -> Iterator[str]:
+        for course in plan:
+            names = [candidate.name for candidate in course.candidates]
+            told = "; ".join(names[:_CANDIDATES_SHOWN])
+            if len(names) > _CANDIDATES_SHOWN:
+                told += f"; {len(names) - _CANDIDATES_SHOWN} more"
+            if not names:
+                told = f"by hand: {course.told[0].text}" if course.told else "nothing can be tried"
+            head = f"{course.cause} ({percent(course.confidence)})"
+            name = "plan" if course is plan[0] else ""
+            yield from labelled(name, f"{head}: {told}", self._screen)
+        first = next((course for course in plan if course.candidates), None)
+        if first is not None:
+            share = horizon / max(1, length)
+            least, most = 1 + share, len(first.candidates) * share + 1 + 4 * share
+            seconds = outcome.seconds
+            yield from labelled(
+                "cost",
+                f"{horizon:,} of {length:,} steps a trial; about {least:.1f} to {most:.1f} more trainings "
+                f"({lasting(least * seconds)} to {lasting(most * seconds)}) for the first cause",
+                self._screen,
+            )
+
+    def _tried(self, trial: Trial) -> Iterator[str]:
+        style = _STYLES.get(trial.verdict.word, "") if trial.verdict is not None else "dim"
+        text = trial.verdict.text if trial.verdict is not None else f"not judged: {trial.said}"
+        yield from hanging(
+            "",
+            f"{trial.candidate.name}, {trial.steps:,} steps: {text}",
+            self._screen,
+            name="tried",
+            style=style,
+        )
+
+    def _edited(self, edited: Any, winner: Trial) -> Iterator[str]:
+        del winner
+        self._doing = "running the edited script"
+        yield from labelled("edit", edited.text, self._screen)
+
+    def _proven(self, proof: Any) -> Iterator[str]:
+        word = "good" if proof.reproduced else "alarm"
+        yield from labelled(
+            "proof", f"the edited script itself: {proof.verdict.text}", self._screen, style=word
+        )
+
+
+def _nothing(**told: Any) -> Iterator[str]:
+    del told
+    return iter(())

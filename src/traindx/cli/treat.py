@@ -1,0 +1,191 @@
+"""`traindx treat`: find the cause, try remedies, prove the best one, show the diff."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from traindx.cli import Failure
+from traindx.report.text import visible
+
+if TYPE_CHECKING:
+    from traindx.core import Run
+    from traindx.trial.results import Treated
+    from traindx.trial.treatment import Planner
+
+_OUT = "treatment"
+
+
+@click.command(
+    short_help="Find the cause, try remedies in paired runs, prove the best, show the diff.",
+    context_settings={"allow_interspersed_args": False},
+    options_metavar="[OPTIONS]",
+)
+@click.option("-m", "as_module", is_flag=True, help="The program is a module, as in 'python -m'.")
+@click.option("--out", metavar="DIR", help="Where the reports go; default: treatment, or treatment-2, ...")
+@click.option("--recording", metavar="DIR", help="Begin with this recording's diagnosis.")
+@click.option("--steps", type=click.IntRange(1), metavar="N", help="Run the script for N steps at most.")
+@click.option(
+    "--seeds",
+    type=click.IntRange(1, 50),
+    help="Pairs of runs for the best; default: 3, 2 where a trial is long.",
+)
+@click.option(
+    "--time-budget", metavar="TIME", default="30m", show_default=True, help="For everything: 90s, 10m, 2h."
+)
+@click.option(
+    "--metric", metavar="NAME", help="Judge by this series; default: validation, else training loss."
+)
+@click.option("--only", metavar="REMEDY", help="Try this remedy only.")
+@click.option("--jobs", type=click.IntRange(1, 64), help="Runs side by side; default: one a core.")
+@click.option(
+    "--engine",
+    type=click.Choice(["local", "ray"]),
+    default="local",
+    show_default=True,
+    help="Where trials run.",
+)
+@click.option("--dry-run", is_flag=True, help="Diagnose, print the plan and its cost, and stop.")
+@click.option(
+    "--apply", "apply_it", is_flag=True, help="Write the proven change into your files; keeps a backup."
+)
+@click.option("--save-model", is_flag=True, help="Keep the weights of the treated model.")
+@click.option("--force", is_flag=True, help="Let reports replace those in DIR.")
+@click.argument("program", metavar="PROGRAM [ARGS]...", nargs=-1, type=click.UNPROCESSED, required=True)
+def command(program: tuple[str, ...], as_module: bool, **options: Any) -> None:
+    """Find out why a training goes wrong, try what could mend it, and prove what does.
+
+    PROGRAM is a script, or with -m a module; everything after it is passed to it. It is run in a copy of
+    the working directory: your files, checkpoints and logs stay as they are. Remedies are tried one change
+    at a time, on the same seeds and data as the untouched script; the best becomes an edit of the source, and
+    the edited script must show the same gain by itself.
+
+    Exit code: 0 when nothing is wrong or a fix was proven, 1 when the problem stays, 2 when it could not
+    be done.
+    """
+    check_remedy(options["only"])
+    out = folder_for(options["out"], options["force"])
+    weights = out / "treated_model.pt" if options["save_model"] else None
+    finish(new_treatment(program, as_module, options, save_model=weights), out, options)
+
+
+def check_remedy(only: str | None) -> None:
+    if only is None:
+        return
+    from traindx.knowledge.catalogue import nearest, remedies
+
+    if only not in remedies():
+        close = [name for name in nearest(only) if name in remedies()]
+        hint = f" Did you mean {' or '.join(close)}?" if close else ""
+        raise Failure(f"there is no remedy {visible(only, 80)}.{hint} 'traindx list remedies' names them.")
+
+
+def folder_for(wish: str | None, force: bool) -> Path:
+    """A folder of its own; one that was asked for and holds reports is not written over."""
+    if wish is not None:
+        path = Path(wish)
+        if path.exists() and not path.is_dir():
+            raise Failure(f"{visible(wish)} is a file. Give --out a folder.")
+        if path.is_dir() and any(path.iterdir()) and not force:
+            raise Failure(
+                f"{visible(wish)} is not empty. Give another folder, or --force to write over reports in it."
+            )
+        return path
+    for number in range(1, 1000):
+        path = Path(_OUT if number == 1 else f"{_OUT}-{number}")
+        if not path.exists():
+            return path
+    raise Failure("there are 999 treatments here already. Give --out a folder.")
+
+
+def new_treatment(
+    words: tuple[str, ...],
+    as_module: bool,
+    options: Mapping[str, Any],
+    *,
+    plan: Planner | None = None,
+    healthy_too: bool = False,
+    save_model: Path | None = None,
+) -> Treated:
+    """Run a treatment as the options of a command line say."""
+    from traindx.cli._programs import found_program, script_of_program, seconds, workshop
+    from traindx.cli._treating import Telling
+    from traindx.trial.measure import NoSuchMetric
+    from traindx.trial.treatment import Treatment, Wishes
+
+    program, budget = found_program(words, as_module), seconds(options["time_budget"])
+    recorded, script = _recorded(options["recording"]), script_of_program(program)
+    telling = Telling()
+    wishes = Wishes(
+        options["steps"],
+        options["seeds"],
+        options["metric"],
+        options["only"],
+        options["dry_run"],
+        rounds=1 if healthy_too else 3,
+        healthy_too=healthy_too,
+    )
+    telling.doing(f"running {visible(program.name, 60)} as it is")
+    try:
+        with workshop(program, budget, options["jobs"], options["engine"]) as shop:
+            treatment = Treatment(
+                shop, script, program.args, wishes, telling, plan, save_model=save_model
+            )
+            return treatment.run(recorded)
+    except NoSuchMetric as error:
+        raise Failure(str(error)) from None
+    finally:
+        telling.close()
+
+
+def _recorded(path: str | None) -> Run | None:
+    if path is None:
+        return None
+    from traindx.engine import last_run
+
+    try:
+        return last_run(path)
+    except ValueError as error:
+        raise Failure(f"--recording: {visible(str(error), 300)}") from None
+
+
+def finish(treated: Treated, out: Path, options: Mapping[str, Any]) -> None:
+    """Reports, casebook, the last words, and the exit code."""
+    from traindx.cli._output import cannot_write, print_lines, screen
+    from traindx.report.treatment_files import write_treatment
+    from traindx.report.treatment_terminal import ending
+
+    if treated.status == "unclear" and treated.before is None:
+        raise Failure(f"{visible(treated.said, 400)}")
+    written: list[Path] = []
+    if not options["dry_run"]:
+        try:
+            written = write_treatment(treated, out)
+        except OSError as error:
+            raise cannot_write(str(out), error) from None
+        _remember(treated)
+    print_lines("\n".join(ending(treated, written, screen())) + "\n")
+    if options["apply_it"]:
+        from traindx.cli._apply import apply
+
+        apply(treated)
+    if treated.status not in ("healthy", "treated"):
+        raise SystemExit(1)
+
+
+def _remember(treated: Treated) -> None:
+    """In the casebook of this project; where it cannot be written the treatment stands all the same."""
+    from traindx.casebook import add
+    from traindx.trial.remember import entries_of
+
+    made = entries_of(treated)
+    if not made:
+        return
+    try:
+        add(made, os.getcwd())
+    except OSError as error:
+        click.echo(f"Warning: the casebook could not be written: {error.strerror}.", err=True)

@@ -1,0 +1,78 @@
+"""The folder a treatment leaves behind."""
+
+from __future__ import annotations
+
+import difflib
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from traindx.core import Reading
+from traindx.report.json import runs_document
+from traindx.report.treatment_html import treatment_page
+from traindx.report.treatment_json import treatment_document
+from traindx.report.treatment_markdown import recommendations, report
+
+if TYPE_CHECKING:
+    from traindx.trial.arms import Outcome
+    from traindx.trial.results import Treated
+
+
+def patch_of(treated: Treated, start: str | os.PathLike[str] = ".") -> str:
+    """Every changed file as one unified diff that `patch -p1` and `git apply` take."""
+    parts = []
+    for path, (before, after) in sorted(treated.sources.items()):
+        name = _relative(path, start)
+        made = difflib.unified_diff(
+            before.splitlines(keepends=True), after.splitlines(keepends=True), f"a/{name}", f"b/{name}"
+        )
+        for line in made:
+            parts.append(line if line.endswith("\n") else line + "\n\\ No newline at end of file\n")
+    return "".join(parts)
+
+
+def _relative(path: str, start: str | os.PathLike[str]) -> str:
+    inside = os.path.relpath(os.path.realpath(path), os.path.realpath(start))
+    return os.path.basename(path) if inside.startswith("..") else Path(inside).as_posix()
+
+
+def write_treatment(treated: Treated, folder: Path) -> list[Path]:
+    """Write everything; the paths in the order a person would look at them."""
+    folder.mkdir(parents=True, exist_ok=True)
+    patch = patch_of(treated)
+    written = [_write(folder / "diagnostic_report.md", report(treated, patch))]
+    if patch:
+        written.append(_write(folder / "fix.patch", patch))
+    for path, (_, after) in sorted(treated.sources.items()):
+        written.append(_write(folder / f"fixed_{os.path.basename(path)}", after))
+    before = [outcome.run for outcome in treated.baseline if outcome.run is not None]
+    after_runs = [outcome.run for outcome in treated.after if outcome.run is not None]
+    written += _history(folder / "training_history.json", treated.baseline)
+    written += _history(folder / "training_history_fixed.json", treated.after)
+    picture = folder / "training_comparison.png"
+    if before:
+        from traindx.report.comparison_plot import write_comparison_plot
+
+        groups = {"before": before} | ({"after": after_runs} if after_runs else {})
+        write_comparison_plot(groups, picture, title=os.path.basename(treated.script))
+        written.append(picture)
+    written.append(_write(folder / "optimization_recommendations.md", recommendations(treated)))
+    results = folder / "results.json"
+    results.write_bytes(treatment_document(treated) + b"\n")
+    page = treatment_page(treated, patch, picture if before else None)
+    return [*written, results, _write(folder / "report.html", page)]
+
+
+def _history(path: Path, outcomes: Sequence[Outcome]) -> list[Path]:
+    """The runs as `traindx inspect --json` shows them."""
+    runs = tuple(outcome.run for outcome in outcomes if outcome.run is not None)
+    if not runs:
+        return []
+    path.write_bytes(runs_document(Reading(runs, ())) + b"\n")
+    return [path]
+
+
+def _write(path: Path, text: str) -> Path:
+    path.write_text(text, encoding="utf-8", newline="")
+    return path

@@ -1,0 +1,123 @@
+"""A treatment as JSON: schema `traindx/treatment/1`, described in docs/treat.md."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from traindx import __version__
+from traindx.report.diagnosis_json import diagnosis_dict
+
+if TYPE_CHECKING:
+    from traindx.trial.arms import Outcome
+    from traindx.trial.judge import Verdict
+    from traindx.trial.measure import Level
+    from traindx.trial.results import Round, Treated, Trial
+
+SCHEMA = "traindx/treatment/1"
+
+
+def treatment_document(treated: Treated) -> bytes:
+    """The whole document. JSON has no NaN: numbers that are not finite are strings."""
+    return orjson.dumps(treatment_dict(treated), option=orjson.OPT_INDENT_2)
+
+
+def treatment_dict(treated: Treated) -> dict[str, Any]:
+    cost = treated.cost
+    return {
+        "schema": SCHEMA,
+        "traindx": __version__,
+        "script": treated.script,
+        "args": list(treated.args),
+        "status": treated.status,
+        "said": treated.said,
+        "changed_files": sorted(treated.sources),
+        "new_args": None if treated.new_args is None else list(treated.new_args),
+        "cost": {
+            "seconds": round(cost.seconds, 2),
+            "steps": cost.steps,
+            "arms": cost.arms,
+            "trainings": round(cost.trainings, 2),
+            "trainings_seconds": round(cost.trainings_seconds, 2),
+        },
+        "before": None if treated.before is None else diagnosis_dict(treated.before),
+        "after": None if treated.final is None else diagnosis_dict(treated.final),
+        "rounds": [_round(one) for one in treated.rounds],
+    }
+
+
+def _round(one: Round) -> dict[str, Any]:
+    return {
+        "horizon": one.horizon,
+        "plan": [
+            {
+                "cause": course.cause,
+                "confidence": round(course.confidence, 4),
+                "candidates": [{"remedy": c.remedy, "change": c.name} for c in course.candidates],
+                "instructions": [told.text for told in course.told],
+            }
+            for course in one.plan
+        ],
+        "trials": [_trial(trial) for trial in one.trials],
+        "winner": None if one.winner is None else one.winner.candidate.name,
+        "edit": None if one.edited is None else one.edited.text,
+        "instruction": None if one.instruction is None else one.instruction.text,
+        "proof": None
+        if one.proof is None
+        else {"reproduced": one.proof.reproduced, "verdict": verdict_dict(one.proof.verdict)},
+    }
+
+
+def _trial(trial: Trial) -> dict[str, Any]:
+    return {
+        "remedy": trial.candidate.remedy,
+        "cause": trial.candidate.cause,
+        "change": trial.candidate.name,
+        "steps": trial.steps,
+        "verdict": None if trial.verdict is None else verdict_dict(trial.verdict),
+        "said": trial.said,
+        "arms": [_outcome(outcome) for outcome in trial.outcomes],
+    }
+
+
+def _outcome(outcome: Outcome) -> dict[str, Any]:
+    return {
+        "seed": outcome.arm.seed,
+        "steps": outcome.steps,
+        "seconds": round(outcome.seconds, 2),
+        "ended": outcome.ended,
+        "said": outcome.said,
+        "changes": {name: list(said) for name, said in outcome.changes.items()},
+        "failed": dict(outcome.failed),
+        "writes": {how: list(paths) for how, paths in outcome.writes.items()},
+    }
+
+
+def verdict_dict(verdict: Verdict) -> dict[str, Any]:
+    """A verdict with its pairs, interval and test."""
+    difference = verdict.difference
+    return {
+        "word": verdict.word,
+        "text": verdict.text,
+        "metric": verdict.by.name,
+        "higher_is_better": verdict.by.higher,
+        "gain": number(verdict.gain),
+        "interval": [number(difference.low), number(difference.high)],
+        "p": number(difference.p),
+        "pairs": [
+            {"seed": pair.seed, "before": _level(pair.before), "after": _level(pair.after)}
+            for pair in verdict.pairs
+        ],
+        "symptom_gone": verdict.symptom_gone,
+        "new_problems": list(verdict.new_problems),
+    }
+
+
+def _level(level: Level) -> dict[str, Any]:
+    return {"value": number(level.value), "error": number(level.error), "step": number(level.step)}
+
+
+def number(value: float) -> float | str:
+    return value if math.isfinite(value) else str(value)

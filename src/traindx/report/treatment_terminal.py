@@ -1,0 +1,60 @@
+"""How a treatment ended, on a terminal: the verdict, the diff, the files, what to do next."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from traindx.report.labelled import bullets, labelled
+from traindx.report.layout import Screen
+from traindx.report.places import kind_of_line
+from traindx.report.text import count, lasting, visible
+from traindx.report.treatment_files import patch_of
+
+if TYPE_CHECKING:
+    from traindx.trial.results import Treated
+
+_WORDS = {
+    "healthy": ("HEALTHY", "good"),
+    "treated": ("TREATED", "good"),
+    "instructed": ("BY HAND", "warning"),
+    "not treated": ("NOT MENDED", "alarm"),
+    "unclear": ("UNCLEAR", "warning"),
+}
+_COLOURS = {"add": "green", "remove": "red", "head": "dim"}
+
+
+def ending(treated: Treated, written: Sequence[Path], screen: Screen) -> Iterator[str]:
+    """The last lines of `traindx treat`."""
+    word, style = _WORDS[treated.status]
+    yield ""
+    yield screen.paint(f"{word:<12}", style) + screen.paint(screen.plain(visible(treated.said)), "bold")
+    patch = patch_of(treated)
+    if patch:
+        yield ""
+        for line in patch.splitlines():
+            yield "  " + screen.paint(screen.plain(visible(line)), _COLOURS.get(kind_of_line(line), ""))
+    if treated.new_args is not None:
+        yield from labelled("run it so", " ".join(treated.new_args), screen)
+    hands = [one.instruction.text for one in treated.rounds if one.instruction is not None]
+    if hands:
+        yield from bullets("by hand", hands, screen)
+    cost = treated.cost
+    yield ""
+    yield from labelled(
+        "cost",
+        f"{count(cost.arms, 'run')}, {cost.steps:,} steps: {cost.trainings:.1f} times the first run; "
+        f"{lasting(cost.seconds)}",
+        screen,
+    )
+    if written:
+        folder = written[0].parent
+        yield from labelled(
+            "written", f"{folder}{os.sep}: {', '.join(path.name for path in written)}", screen
+        )
+    if treated.status == "treated" and written:
+        yield from labelled(
+            "next", f"git apply {written[0].parent}/fix.patch, or traindx treat --apply", screen
+        )

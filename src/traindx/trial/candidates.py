@@ -1,0 +1,166 @@
+"""What could be tried for a diagnosis: remedies for its causes, the likeliest and least disruptive first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from traindx.core import SEVERITIES, Diagnosis, Fix, Hypothesis, Problem
+from traindx.intervene.unit import Change
+from traindx.knowledge.catalogue import remedies
+
+if TYPE_CHECKING:
+    from traindx.script.source import Script
+    from traindx.trial.editing import Edited, Instruction
+
+_LEAST_CONFIDENCE = 0.04
+_CAUSES_MOST = 5
+_REMEDIES_MOST = 3
+_VARIANTS_MOST = 4
+_RISKS = ("low", "medium", "high")
+# These change what the number that is minimised means.
+_OTHER_LOSS = frozenset({"pass_logits", "weight_classes"})
+_OTHER_LOSS_REMEDIES = frozenset(
+    {"fix_loss", "pass_logits", "fix_output_layer", "add_activation", "rebalance_classes"}
+)
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One way to carry out a remedy: interventions in the running script, or an edit of its source."""
+
+    remedy: str
+    cause: str
+    confidence: float
+    changes: tuple[Change, ...] = ()
+    edited: Edited | None = None
+    place: str = ""
+
+    @property
+    def name(self) -> str:
+        return " + ".join(map(str, self.changes)) if self.changes else f"edit: {self.remedy}"
+
+    @property
+    def title(self) -> str:
+        return remedies()[self.remedy].title if self.remedy in remedies() else self.remedy
+
+    @property
+    def other_loss(self) -> bool:
+        """Whether losses before and after mean different things."""
+        return self.remedy in _OTHER_LOSS_REMEDIES or any(change.id in _OTHER_LOSS for change in self.changes)
+
+
+@dataclass(frozen=True)
+class Course:
+    """What can be done about one cause; `told` are remedies that only words can carry out."""
+
+    cause: str
+    confidence: float
+    symptom: str
+    candidates: tuple[Candidate, ...]
+    told: tuple[Instruction, ...] = field(default=())
+
+
+def courses(diagnosis: Diagnosis, script: Script | None, only: str | None = None) -> list[Course]:
+    """For each cause that is likely enough, what can be tried: the likeliest of the worst problem first."""
+    found: list[Course] = []
+    for problem in diagnosis.problems:
+        if SEVERITIES.index(problem.severity) > 2:
+            continue
+        for hypothesis in problem.hypotheses[:_CAUSES_MOST]:
+            known = any(course.cause == hypothesis.cause for course in found)
+            if hypothesis.confidence >= _LEAST_CONFIDENCE and not known:
+                found.append(_course(diagnosis, problem, hypothesis, script, only))
+    return [course for course in found if course.candidates or course.told]
+
+
+def _course(
+    diagnosis: Diagnosis,
+    problem: Problem,
+    hypothesis: Hypothesis,
+    script: Script | None,
+    only: str | None,
+) -> Course:
+    from traindx.trial.editing import Edited
+
+    candidates: list[Candidate] = []
+    told: list[Instruction] = []
+    fixes = [fix for fix in hypothesis.fixes if only in (None, fix.remedy)]
+    for fix in fixes[:_REMEDIES_MOST] if only is None else fixes:
+        candidates += _interventions(fix, hypothesis)
+        for edit in _edits(diagnosis, hypothesis, fix, script):
+            if isinstance(edit, Edited):
+                candidates.append(Candidate(fix.remedy, hypothesis.cause, hypothesis.confidence, edited=edit))
+            else:
+                told.append(edit)
+    return Course(hypothesis.cause, hypothesis.confidence, problem.symptom, _apart(candidates), tuple(told))
+
+
+def _interventions(fix: Fix, hypothesis: Hypothesis) -> list[Candidate]:
+    changes = [change for text in fix.trials if (change := _change(text)) is not None]
+    return [
+        Candidate(fix.remedy, hypothesis.cause, hypothesis.confidence, (change,))
+        for change in changes[:_VARIANTS_MOST]
+    ]
+
+
+def _change(text: str) -> Change | None:
+    """The intervention of a remedy; none where this run's numbers are out of its range."""
+    try:
+        return Change.parse(text)
+    except ValueError:
+        return None
+
+
+def _edits(
+    diagnosis: Diagnosis, hypothesis: Hypothesis, fix: Fix, script: Script | None
+) -> Sequence[Edited | Instruction]:
+    if script is None:
+        return ()
+    from traindx.trial.editing import edit_for_remedy
+
+    return edit_for_remedy(script, fix.remedy, hypothesis, diagnosis)
+
+
+def _apart(candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
+    """Each once: two remedies may come down to the same change, two edits to the same text."""
+    made: dict[object, Candidate] = {}
+    for candidate in candidates:
+        key: object = candidate.changes
+        if candidate.edited is not None:
+            key = tuple(sorted(candidate.edited.sources.items()))
+        made.setdefault(key, candidate)
+    return tuple(made.values())
+
+
+def single(remedy: str, diagnosis: Diagnosis, script: Script | None) -> Course:
+    """What one remedy can do for a run, whatever its diagnosis says: for `traindx try`."""
+    from traindx.case import Case
+    from traindx.knowledge.advice import fixes
+    from traindx.knowledge.facts import facts
+    from traindx.trial.editing import Edited
+
+    listed = [h for problem in diagnosis.problems for h in problem.hypotheses]
+    mine = [h for h in listed if any(fix.remedy == remedy for fix in h.fixes)]
+    known = facts(Case(diagnosis.run, script), [f for p in diagnosis.problems for f in p.findings], None)
+    able = list(fixes([remedies()[remedy]], known)) or [Fix(remedy, "")]
+    cause, confidence = (mine[0].cause, mine[0].confidence) if mine else ("", 0.0)
+    changes = [change for text in able[0].trials if (change := _change(text)) is not None]
+    candidates = [Candidate(remedy, cause, confidence, (change,)) for change in changes]
+    told: list[Instruction] = []
+    for hypothesis in mine[:1]:
+        for edit in _edits(diagnosis, hypothesis, able[0], script):
+            if isinstance(edit, Edited):
+                candidates.append(Candidate(remedy, cause, confidence, edited=edit))
+            else:
+                told.append(edit)
+    symptom = diagnosis.problems[0].symptom if diagnosis.problems else ""
+    return Course(cause, confidence, symptom, _apart(candidates), tuple(told))
+
+
+def risk(candidate: Candidate) -> int:
+    """How much a remedy may upset: 0 little."""
+    page = remedies().get(candidate.remedy)
+    word = page.risk.split()[0].rstrip(",.;") if page is not None else "medium"
+    return _RISKS.index(word) if word in _RISKS else 1

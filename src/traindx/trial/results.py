@@ -1,0 +1,88 @@
+"""What a treatment found out, as plain data for the reports."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+from traindx.core import Diagnosis
+
+if TYPE_CHECKING:
+    from traindx.trial.arms import Outcome
+    from traindx.trial.candidates import Candidate, Course
+    from traindx.trial.editing import Edited, Instruction
+    from traindx.trial.judge import Verdict
+
+Status = Literal["healthy", "treated", "instructed", "not treated", "unclear"]
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One candidate tried for so many steps on so many seeds."""
+
+    candidate: Candidate
+    steps: int | None
+    outcomes: tuple[Outcome, ...]
+    verdict: Verdict | None
+    said: str = ""
+    """Why there is no verdict: it crashed, could not be applied, ran out of time."""
+
+    @property
+    def helped(self) -> bool:
+        return self.verdict is not None and self.verdict.word == "helped"
+
+
+@dataclass(frozen=True)
+class Proof:
+    """The edited script, run as it is, beside the one it was made of."""
+
+    outcome: Outcome
+    verdict: Verdict
+    diagnosis: Diagnosis
+    reproduced: bool
+
+
+@dataclass(frozen=True)
+class Round:
+    """One change: what was planned and tried, what won, and what became of it in the source."""
+
+    diagnosis: Diagnosis
+    plan: tuple[Course, ...]
+    horizon: int | None
+    trials: tuple[Trial, ...] = ()
+    winner: Trial | None = None
+    edited: Edited | None = None
+    instruction: Instruction | None = None
+    proof: Proof | None = None
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What the trials took, also in trainings of the whole script."""
+
+    seconds: float = 0.0
+    steps: int = 0
+    arms: int = 0
+    trainings: float = 0.0
+    trainings_seconds: float = 0.0
+
+
+@dataclass(frozen=True)
+class Treated:
+    """A treatment from the first diagnosis to the edited script."""
+
+    script: str
+    args: tuple[str, ...]
+    status: Status
+    said: str
+    before: Diagnosis | None
+    baseline: tuple[Outcome, ...] = ()
+    rounds: tuple[Round, ...] = ()
+    after: tuple[Outcome, ...] = ()
+    final: Diagnosis | None = None
+    sources: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    """Path -> text before and after, of every file the treatment changes."""
+    new_args: tuple[str, ...] | None = None
+    cost: Cost = field(default_factory=Cost)
+    trial_steps: int = 0

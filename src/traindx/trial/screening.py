@@ -1,0 +1,249 @@
+"""Successive halving over remedies: many briefly, the better ones longer, the best on further seeds."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from traindx.core import Diagnosis, Run
+from traindx.trial.arms import Arm, Outcome
+from traindx.trial.candidates import Candidate, Course, risk
+from traindx.trial.judge import Pair, judge
+from traindx.trial.measure import Yardstick, read_level, yardstick
+from traindx.trial.results import Trial
+
+if TYPE_CHECKING:
+    from traindx.trial.treatment import Patient
+
+_SHARE = 0.15
+# What shows only later is judged over more of the training.
+_SHARES = {
+    "overfitting": 1.0,
+    "double_descent": 1.0,
+    "memory_growth": 0.5,
+    "plateau": 0.3,
+    "underfitting": 0.3,
+}
+_LEAST = 60
+# Trouble that comes at a moment must be passed.
+_SUDDEN = frozenset({"nonfinite", "divergence", "loss_spike", "exploding_gradients"})
+_BEYOND_ONSET = 1.2
+_NEAR = (0.7, 1.7)
+_ALIKE = 0.05
+# So much of the loss, or of a score, gone within a trial: nothing else is tried for the cause.
+_ENOUGH = 0.25
+_SEEDS, _SEEDS_COST = 3, 1.0
+
+
+def horizon(diagnosis: Diagnosis, length: int) -> int:
+    """How many steps tell whether a remedy helps: enough to pass the trouble, a part of the training."""
+    if not diagnosis.problems:
+        return length
+    problem = diagnosis.problems[0]
+    share = _SHARES.get(problem.symptom, _SHARE)
+    if problem.hypotheses[0].cause == "lr_schedule":
+        share = 1.0  # a schedule shows at the end of a training only
+    steps = max(_LEAST, share * length)
+    if problem.symptom in _SUDDEN and problem.onset_step and diagnosis.run.axis == "step":
+        steps = max(steps, _BEYOND_ONSET * problem.onset_step)
+    return min(length, _validated(diagnosis.run, int(steps)))
+
+
+def _validated(run: Run, steps: int) -> int:
+    """A little more or less, so that the trial ends just after a validation."""
+    series = run.series.get("val/loss")
+    if series is None or series.axis != "step":
+        return steps
+    near = [int(at) for at in series.steps if _NEAR[0] * steps <= at <= _NEAR[1] * steps]
+    return min(near, key=lambda at: abs(at - steps)) + 1 if near else steps
+
+
+class Screening:
+    """The trials of one round."""
+
+    def __init__(
+        self,
+        run: Callable[[Sequence[Arm]], list[Outcome]],
+        patient: Patient,
+        steps: int,
+        metric: str | None,
+        seeds: int | None,
+        tell: Callable[[str, Mapping[str, Any]], None],
+        exhausted: Callable[[], bool],
+    ) -> None:
+        self._run = run
+        self._patient = patient
+        self._steps = steps
+        self._metric = metric
+        self._seeds = seeds
+        self._tell = tell
+        self._exhausted = exhausted
+        self._baselines: dict[int, Run] = {}
+        if patient.baseline.run is not None:
+            self._baselines[0] = patient.baseline.run
+
+    def run(self, plan: Sequence[Course]) -> tuple[list[Trial], Trial | None]:
+        """Remedy by remedy until one helps enough; all trials, and the one to keep."""
+        trials: list[Trial] = []
+        best: Trial | None = None
+        for course in plan:
+            for remedy in _by_remedy(course.candidates):
+                if self._exhausted():
+                    break
+                found = self._halve(remedy)
+                trials += found
+                best = _best([trial for trial in (best, *found) if trial is not None])
+                if best is not None and best in found and _gain(best) >= _ENOUGH:
+                    best = self._repeated(best, trials)
+                    if best is not None:
+                        return trials, best
+            if best is not None:
+                # What helps a little for one cause goes before what might help for the next.
+                best = self._repeated(best, trials)
+                if best is not None:
+                    return trials, best
+        return trials, None
+
+    def _repeated(self, best: Trial, trials: list[Trial]) -> Trial | None:
+        """The best on further seeds; None where they take it back."""
+        surer = self._repeat(best)
+        trials[trials.index(best)] = surer
+        return surer if surer.helped else None
+
+    def _halve(self, candidates: Sequence[Candidate]) -> list[Trial]:
+        """Several at half the length first; the better half goes on to the whole of it."""
+        left, ended = list(candidates), list[Trial]()
+        steps = self._steps
+        if len(left) > 2 and steps >= 2 * _LEAST:
+            brief = self._try(left, steps // 2)
+            brief.sort(key=_stands)
+            keep = max(1, len(brief) // 2)
+            alive = [trial for trial in brief[:keep] if trial.verdict is not None]
+            ended = [trial for trial in brief if trial not in alive]
+            left = [trial.candidate for trial in alive]
+        return [*self._try(left, steps), *ended]
+
+    def _try(self, candidates: Sequence[Candidate], steps: int) -> list[Trial]:
+        arms = [self._arm(candidate, 0, steps) for candidate in candidates]
+        outcomes = {outcome.arm.name: outcome for outcome in self._run(arms)}
+        return [
+            self._judged(candidate, steps, [outcomes[arm.name]] if arm.name in outcomes else [])
+            for candidate, arm in zip(candidates, arms, strict=True)
+        ]
+
+    def _repeat(self, trial: Trial) -> Trial:
+        """The best again on further seeds, beside the untouched script on the same."""
+        if trial.steps is None or not trial.helped:
+            return trial
+        arms: list[Arm] = []
+        for seed in range(1, self._count_seeds(trial.steps)):
+            if seed not in self._baselines:
+                name = f"before, seed {seed}"
+                arms.append(Arm(name, seed=seed, steps=trial.steps, sources=self._patient.sources))
+            arms.append(self._arm(trial.candidate, seed, trial.steps))
+        outcomes = self._run(arms)
+        for outcome in outcomes:
+            if outcome.arm.name.startswith("before") and outcome.run is not None:
+                self._baselines[outcome.arm.seed] = outcome.run
+        further = [outcome for outcome in outcomes if not outcome.arm.name.startswith("before")]
+        return self._judged(trial.candidate, trial.steps, [*trial.outcomes, *further])
+
+    def _count_seeds(self, steps: int) -> int:
+        """As many as asked for; by default three, or fewer where each costs much of a training."""
+        if self._seeds is not None:
+            return self._seeds
+        share = steps / max(1, self._patient.baseline.steps)
+        return 1 + max(1, min(_SEEDS - 1, int(_SEEDS_COST / (2 * share))))
+
+    def _arm(self, candidate: Candidate, seed: int, steps: int) -> Arm:
+        sources, args = dict(self._patient.sources), None
+        if candidate.edited is not None:
+            sources |= dict(candidate.edited.sources)
+            args = candidate.edited.args
+        name = f"{candidate.name}, seed {seed}, {steps} steps"
+        return Arm(name, candidate.changes, seed, self._paced(candidate, steps), sources=sources, args=args)
+
+    def _paced(self, candidate: Candidate, steps: int) -> int | None:
+        """As many samples as the other arm sees, where the batch size is another."""
+        whole = self._patient.baseline.steps
+        new = next((c.values.get("value") for c in candidate.changes if c.id == "set_batch_size"), None)
+        run = self._patient.baseline.run
+        old = run.settings.get("batch_size") if run is not None else None
+        if isinstance(new, int | float) and isinstance(old, int | float) and new > 0 and old > 0:
+            return max(20, round(steps * old / new))
+        return None if steps >= whole and self._patient.baseline.ended == "finished" else steps
+
+    def _judged(self, candidate: Candidate, steps: int, outcomes: Sequence[Outcome]) -> Trial:
+        failed = [
+            outcome for outcome in outcomes if outcome.failed or outcome.run is None or not outcome.steps
+        ]
+        if failed or not outcomes:
+            why = _why(failed[0]) if failed else "it was not run: the time is up"
+            return self._told(Trial(candidate, steps, tuple(outcomes), None, why))
+        by = self._by(candidate)
+        pairs: list[Pair] = []
+        for outcome in outcomes:
+            base = self._baselines.get(outcome.arm.seed)
+            if by is None or base is None or outcome.run is None:
+                continue
+            same = outcome.arm.steps is None or outcome.arm.steps != steps
+            before = read_level(base, by, None if steps >= self._patient.baseline.steps else steps)
+            after = read_level(outcome.run, by, None if same else steps)
+            if after is None and outcome.ended == "crashed":
+                return self._told(Trial(candidate, steps, tuple(outcomes), None, outcome.said))
+            if before is not None and after is not None:
+                pairs.append(Pair(outcome.arm.seed, before, after))
+        if by is None or not pairs:
+            return self._told(Trial(candidate, steps, tuple(outcomes), None, "nothing could be compared"))
+        return self._told(Trial(candidate, steps, tuple(outcomes), judge(by, pairs)))
+
+    def _told(self, trial: Trial) -> Trial:
+        self._tell("tried", {"trial": trial})
+        return trial
+
+    def _by(self, candidate: Candidate) -> Yardstick | None:
+        run = self._baselines.get(0)
+        if run is None:
+            return None
+        symptoms = [problem.symptom for problem in self._patient.diagnosis.problems[:1]]
+        by = yardstick(run, symptoms, self._metric, other_loss=candidate.other_loss)
+        early = by is not None and read_level(run, by, self._steps) is None
+        # Nothing was validated so early: the training loss says it sooner.
+        return Yardstick("loss") if early and "loss" in run.series else by
+
+
+def _by_remedy(candidates: Sequence[Candidate]) -> list[list[Candidate]]:
+    """Those of one remedy together, in their order."""
+    groups: dict[str, list[Candidate]] = {}
+    for candidate in candidates:
+        groups.setdefault(candidate.remedy, []).append(candidate)
+    return list(groups.values())
+
+
+def _why(outcome: Outcome) -> str:
+    for change, why in outcome.failed.items():
+        return f"{change} could not be applied: {why}"
+    return outcome.said
+
+
+def _stands(trial: Trial) -> float:
+    """Where a trial ended, the lower the better; nowhere where it could not be judged."""
+    if trial.verdict is None or not trial.verdict.pairs:
+        return math.inf
+    mean = sum(pair.after.value for pair in trial.verdict.pairs) / len(trial.verdict.pairs)
+    return -mean if trial.verdict.by.higher else mean
+
+
+def _best(trials: Sequence[Trial]) -> Trial | None:
+    """The one that ended best; of those that are nearly alike the one that upsets least, and comes first."""
+    helped = [trial for trial in trials if trial.helped]
+    if not helped:
+        return None
+    most = min(map(_stands, helped))
+    close = [trial for trial in helped if _stands(trial) <= most + _ALIKE * max(abs(most), 1e-12)]
+    return min(close, key=lambda trial: risk(trial.candidate))
+
+
+def _gain(trial: Trial) -> float:
+    return trial.verdict.gain if trial.verdict is not None else 0.0

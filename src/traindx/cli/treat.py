@@ -132,9 +132,7 @@ def new_treatment(
     telling.doing(f"running {visible(program.name, 60)} as it is")
     try:
         with workshop(program, budget, options["jobs"], options["engine"]) as shop:
-            treatment = Treatment(
-                shop, script, program.args, wishes, telling, plan, save_model=save_model
-            )
+            treatment = Treatment(shop, script, program.args, wishes, telling, plan, save_model=save_model)
             return treatment.run(recorded)
     except NoSuchMetric as error:
         raise Failure(str(error)) from None

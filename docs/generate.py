@@ -25,6 +25,7 @@ def pages() -> dict[Path, str]:
         DOCS / "formats.md": formats(),
         DOCS / "cli.md": command_line(),
         DOCS / "names.md": vocabulary(),
+        DOCS / "interventions.md": changes(),
         **knowledge(),
         readme: _TABLE.sub(lambda _: format_table(), readme.read_text(encoding="utf-8")),
     }
@@ -55,6 +56,25 @@ def format_table() -> str:
         first = re.split(r"(?<=\.)\s+(?=[A-Z`])|\n\n", unit.page, maxsplit=1)[0]
         lines.append(f"| {unit.title} | {' '.join(first.split()).replace('|', chr(92) + '|')} |")
     return "\n".join(lines) + "\n"
+
+
+def changes() -> str:
+    """The interventions: a table, then the page of each."""
+    from traindx.intervene.unit import interventions
+    from traindx.report.intervention_pages import markdown, usage
+
+    units = interventions().values()
+    intro = (
+        "An intervention changes one thing in a training while it runs, without an edit of the script: it is "
+        "at once an experiment (does the symptom go away?) and the trial of a remedy. It says what it "
+        "changed, with numbers, into the recording; one that finds nothing to change counts as failed, never "
+        "as applied. Several can be combined. Random numbers of the script are not used up, so a changed "
+        "training and the plain one stay paired.\n"
+    )
+    top = ["# Interventions\n", _MADE, intro, "| intervention | what it does |", "| --- | --- |"]
+    rows = [f"| [`{usage(unit)}`](#{unit.id}) | {unit.title} |" for unit in units]
+    texts = [f'\n<a id="{unit.id}"></a>\n\n{markdown(unit, level=2)}' for unit in units]
+    return "\n".join([*top, *rows, *texts])
 
 
 def vocabulary() -> str:

@@ -172,7 +172,7 @@ def test_one_batch_without_a_loader() -> None:
     ran = arm(in_order, "repeat_batch", losses=found)
     in_order(expected, by_hand=True)
     assert found == expected
-    assert "the inputs (8x4) and the targets of the first step" in ran.said[0]
+    assert "inputs (8x4) and targets of the first step are given" in ran.said[0]
 
 
 def test_validation_keeps_its_data() -> None:

@@ -1,4 +1,4 @@
-"""`traindx explain`: the page of a cause, symptom, remedy, detector or reference sheet."""
+"""`traindx explain`: the page of a cause, symptom, remedy, detector, intervention or reference sheet."""
 
 from __future__ import annotations
 
@@ -11,10 +11,12 @@ from traindx.cli import Failure
 from traindx.cli._output import print_lines, screen
 
 
-@click.command(short_help="Show what is known about a cause, symptom, remedy, detector or sheet.")
+@click.command(
+    short_help="Show what is known about a cause, symptom, remedy, detector, intervention or sheet."
+)
 @click.argument("ids", metavar="ID...", nargs=-1, required=True)
 def command(ids: tuple[str, ...]) -> None:
-    """Show the page of a cause, symptom, remedy, detector or reference sheet.
+    """Show the page of a cause, symptom, remedy, detector, intervention or reference sheet.
 
     ID is what a diagnosis names, like lr_too_high or loss_spikes; 'traindx list' shows them all. When
     several things share an id, all their pages are shown. In a pipe the pages are plain Markdown.
@@ -22,14 +24,18 @@ def command(ids: tuple[str, ...]) -> None:
     Exit code: 0 when every id is known, 2 when one is not.
     """
     from traindx.knowledge.catalogue import pages_of
+    from traindx.report.intervention_pages import page_of
     from traindx.report.pages import markdown
 
     texts = []
     for id in ids:
-        found = pages_of(_spelled(id))
+        found = [markdown(page) for page in pages_of(_spelled(id))]
+        intervention = page_of(_spelled(id))
+        if intervention is not None:
+            found.append(intervention)
         if not found:
             raise _unknown(id)
-        texts += [markdown(page) for page in found]
+        texts += found
     print_lines(_rendered(texts) if _for_eyes() else "\n".join(texts))
 
 

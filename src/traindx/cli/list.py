@@ -14,17 +14,20 @@ if TYPE_CHECKING:
 
     from traindx.core import Scalar
 
-KINDS = ("causes", "symptoms", "detectors", "remedies", "thresholds", "sheets")
+KINDS = ("causes", "symptoms", "detectors", "remedies", "interventions", "thresholds", "sheets")
 
 
-@click.command(short_help="List the causes, symptoms, detectors, remedies, thresholds or sheets.")
+@click.command(
+    short_help="List the causes, symptoms, detectors, remedies, interventions, thresholds or sheets."
+)
 @click.argument("kind", metavar="|".join(KINDS), type=click.Choice(KINDS))
 @click.option("--json", "as_json", is_flag=True, help="Print JSON (schema traindx/list/1).")
 def command(kind: str, as_json: bool) -> None:
     """List what traindx knows, one line each; 'traindx explain ID' shows the page.
 
     Symptoms are what is seen, causes why it happens, remedies what to do. Detectors look at a run;
-    thresholds are the numbers they go by. Sheets are pages of reference.
+    thresholds are the numbers they go by. Interventions change one thing in a training while it runs.
+    Sheets are pages of reference.
     """
     if kind == "thresholds":
         rows = _thresholds()

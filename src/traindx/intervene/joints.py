@@ -31,6 +31,8 @@ class Training:
         # Set while functions are to be touched nevertheless.
         self.functions_watched = False
         self.feeding: Any = None
+        # Models called within a backward pass compute again what they have computed before.
+        self.in_backward = False
         self._removals: list[Call] = []
         self._installed = self._ended = False
 

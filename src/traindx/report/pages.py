@@ -171,6 +171,10 @@ def one_line(kind: str) -> list[tuple[str, str, str]]:
         return [(remedy.id, "", remedy.title) for remedy in remedies().values()]
     if kind == "sheets":
         return [(sheet.id, "", sheet.meaning) for sheet in sheets().values()]
+    if kind == "interventions":
+        from traindx.intervene.unit import interventions
+
+        return [(unit.id, "", unit.title) for unit in interventions().values()]
     from traindx.units import detectors
 
     return [(unit.id, unit.area, first_paragraph(unit.page) or unit.title) for unit in detectors()]

@@ -30,7 +30,7 @@ def apply(joints: Joints, *, kind: Literal["auto", "batch", "layer"] = "auto") -
     def first(root: Any, given: Any) -> None:
         with joints.aside():
             traced = trace(root, given)
-        placed = insert(traced, kind, models.group_of)
+        placed = insert(traced, kind, models.group_of) if traced is not None else ""
         if placed:
             joints.changed(f"{type(root).__name__}: {placed}")
 

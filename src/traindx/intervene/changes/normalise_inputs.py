@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 INTERVENTION = Intervention(
     title="Bring the model's numeric inputs to mean 0 and deviation 1.", knobs=("inputs",)
 )
+# Losses that compare values; others want their targets as they are.
+_DISTANCES = ("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss")
 
 
 def apply(joints: Joints) -> None:
@@ -48,6 +50,8 @@ def apply(joints: Joints) -> None:
         given.replace(normalised)
 
     def judged(loss: Any) -> None:
+        if loss.name not in _DISTANCES:
+            return
         known_input = given_now.get(loss.target.data_ptr())
         if known_input is not None and known_input[0].numel() == loss.target.numel():
             tensor, moments = known_input

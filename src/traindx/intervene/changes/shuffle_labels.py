@@ -22,10 +22,11 @@ INTERVENTION = Intervention(title="Other samples' labels for the training.", kno
 def apply(joints: Joints) -> None:
     import torch
 
+    from traindx.intervene.pytorch.inputs import is_label
     from traindx.intervene.pytorch.labels import LabelParts, shuffled_target
     from traindx.intervene.pytorch.tensors import Pool
 
-    pool, parts, seen = Pool(), LabelParts(), False
+    pool, named, parts, seen = Pool(), Pool(), LabelParts(), False
 
     def judged(loss: Any) -> None:
         nonlocal seen
@@ -44,6 +45,14 @@ def apply(joints: Joints) -> None:
             return batch
         return parts.exchanged(batch, trains, joints.changed)
 
+    def called(given: Any, root: object) -> None:
+        nonlocal seen
+        parts.called(given, root)
+        if given.training and any(is_label(name) for name, _ in given.tensors()):
+            seen = True
+            given.replace(lambda name, one: named.drawn(one) if is_label(name) and one.dim() else one)
+            joints.changed("labels given to the model are other samples'")
+
     def backward() -> None:
         if not seen:
             why = parts.learn()
@@ -53,5 +62,5 @@ def apply(joints: Joints) -> None:
     joints.otherwise("no loss function of torch was given targets, and no DataLoader gave labels")
     joints.loss_call(judged)
     joints.batch(fetched)
-    joints.model_call(parts.called)
+    joints.model_call(called)
     joints.after_backward(backward)

@@ -34,7 +34,7 @@ def apply(
     def first(root: Any, given: Any) -> None:
         with joints.aside(but_functions=True), activations.watching():
             traced = trace(root, given)
-        text = activations.settle(root, traced)
+        text = activations.settle(root, traced) if traced is not None else ""
         if text:
             joints.changed(f"{type(root).__name__}: {text}")
         elif not joints.has_changed:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 INTERVENTION = Intervention(
     title="Weigh the classes in the loss by how rare they are.", knobs=("class_weights",)
 )
+_UNEVEN = 1.1
 
 
 def apply(joints: Joints) -> None:
@@ -38,14 +39,20 @@ def apply(joints: Joints) -> None:
             return
         counts = known.setdefault(loss.name, Classes() if kind == "classes" else Positives())
         counts.add(loss)
-        text = counts.weigh(loss)
-        if text and counts.settled:
-            joints.changed(text)
+        counts.weigh(loss)
+        if counts.settled:
+            tell(counts)
+
+    def tell(counts: Any) -> None:
+        if counts.heaviest >= _UNEVEN:
+            joints.changed(counts.text)
+        else:
+            joints.otherwise(f"the classes are about equally frequent: {counts.text}")
 
     def end() -> None:
         for counts in known.values():
-            if not joints.has_changed and counts.text:
-                joints.changed(counts.text)
+            if not counts.settled:
+                tell(counts)
 
     joints.otherwise("no classification loss of torch was called on labels")
     joints.loss_call(judged)

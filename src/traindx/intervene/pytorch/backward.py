@@ -22,7 +22,11 @@ def touch_backward(training: Training, patches: Patches) -> list[Callable[[], ob
                 return original(tensors, *args, **kwargs)
             listed = (tensors,) if isinstance(tensors, torch.Tensor) else tuple(tensors)
             training.tell("before_backward", listed)
-            result = original(listed, *args, **kwargs)
+            training.in_backward = True
+            try:
+                result = original(listed, *args, **kwargs)
+            finally:
+                training.in_backward = False
             training.tell("after_backward")
             return result
 

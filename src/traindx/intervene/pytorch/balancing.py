@@ -28,6 +28,7 @@ def kind_of(loss: LossCall) -> str:
 class _Counts:
     def __init__(self) -> None:
         self.text = ""
+        self.heaviest = 1.0
         self.calls = 0
         self._seen = 0
 
@@ -65,6 +66,7 @@ class Classes(_Counts):
         loss.given["weight"] = weight.to(loss.input)
         shown = self._counts.int().tolist()
         low, high = float(weight.min()), float(weight.max())
+        self.heaviest = high / low
         self.text = f"classes seen {_short(shown)} times weigh {low:.3g} to {high:.3g} in {loss.name}"
         return self.text
 
@@ -90,6 +92,7 @@ class Positives(_Counts):
             loss.given["pos_weight"] = weight
         else:
             loss.given["weight"] = torch.where(loss.target > 0.5, weight, torch.ones_like(weight))
+        self.heaviest = float(torch.maximum(heavier, 1 / heavier).max())
         shares = (self._yes / self._all).tolist()
         self.text = f"positives ({_share(shares)} of the targets) weigh {_range(heavier)} in {loss.name}"
         return self.text

@@ -12,6 +12,7 @@ import torch
 from torch import nn
 
 from traindx.record.pytorch.patches import Patches
+from traindx.record.pytorch.roots import unwrap
 
 if TYPE_CHECKING:
     from traindx.intervene.joints import Training
@@ -72,7 +73,7 @@ def mapped(value: Any, name: str, with_: Replace) -> Any:
 
 def _names(root: nn.Module) -> tuple[str, ...]:
     try:
-        parameters = inspect.signature(root.forward).parameters.values()
+        parameters = inspect.signature(unwrap(root).forward).parameters.values()
     except (TypeError, ValueError):
         return ()
     return tuple(one.name for one in parameters if one.kind is not one.VAR_KEYWORD)
@@ -86,6 +87,8 @@ def touch_calls(training: Training, patches: Patches) -> list[Callable[[], objec
             if (
                 getattr(inside, "model", False)
                 or training.aside
+                or training.in_backward
+                or torch._C._get_tracing_state() is not None
                 or torch.compiler.is_compiling()
                 or next(self.parameters(), None) is None
             ):

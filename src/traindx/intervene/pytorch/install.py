@@ -25,8 +25,6 @@ _TOUCHED: tuple[tuple[tuple[str, ...], Callable[[Training, Patches], list[Callab
     (("model_call", "after_model_call", "around_model"), touch_calls),
     (("loss_call",), touch_losses),
     (("loader_made", "batch"), touch_loaders),
-    # After the loaders, which learn from it.
-    (("before_backward", "after_backward"), touch_backward),
 )
 
 
@@ -40,6 +38,7 @@ def install(training: Training) -> list[Callable[[], object]]:
     for places, touch in _TOUCHED:
         if any(place in training.calls for place in places):
             removals += touch(training, patches)
+    touch_backward(training, patches)
     touch_functions(training, patches)
     training.tell("patched", patches)
     return removals

@@ -17,6 +17,7 @@ class Models:
     """Calls `first(root, given)` once for each model, before its first call that counts."""
 
     def __init__(self, joints: Joints, first: Callable[[nn.Module, Any], None]) -> None:
+        self._joints = joints
         self._first = first
         self._seen: weakref.WeakSet[nn.Module] = weakref.WeakSet()
         self._optimizers: list[weakref.ref[Any]] = []
@@ -37,6 +38,9 @@ class Models:
 
     def _called(self, given: Any, root: nn.Module) -> None:
         if root in self._seen or not self._optimizers:
+            return
+        if isinstance(root, torch.jit.ScriptModule):
+            self._joints.otherwise("the model is compiled by torch.jit: its inside is out of reach")
             return
         held = {id(one) for o in self.optimizers() for group in o.param_groups for one in group["params"]}
         if any(id(one) in held for one in root.parameters()):

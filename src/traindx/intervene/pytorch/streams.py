@@ -16,6 +16,10 @@ class Streams:
     def __init__(self) -> None:
         self._saved: list[tuple[Any, Any, Any]] = []
 
+    @property
+    def saved(self) -> bool:
+        return bool(self._saved)
+
     def save(self) -> None:
         self._saved = [(torch.set_rng_state, torch.get_rng_state(), None)]
         if torch.cuda.is_available() and torch.cuda.is_initialized():  # type: ignore[no-untyped-call]

@@ -72,8 +72,8 @@ class Trace:
         )
 
 
-def trace(root: nn.Module, given: Given) -> Trace:
-    """Run the model once aside, on copies of what it is given."""
+def trace(root: nn.Module, given: Given) -> Trace | None:
+    """Run the model once aside, on copies of what it is given; None if it gives nothing with a gradient."""
     layers: list[tuple[nn.Module, Node, Node | None]] = []
 
     def gave(module: nn.Module, args: Any, output: Any) -> None:
@@ -83,20 +83,18 @@ def trace(root: nn.Module, given: Given) -> Trace:
             layers.append((module, node, before))
 
     own = [one for one in root.modules() if next(one.parameters(recurse=False), None) is not None]
-    with _without_traces(root), torch.enable_grad():
+    with torch.enable_grad(), _without_traces(root):
         handles = [one.register_forward_hook(gave) for one in own]
         try:
             output = root(*copied(given.args), **copied(given.kwargs))
         finally:
             for handle in handles:
                 handle.remove()
-    ends = [one for _, one in tensors_in(_plain(output)) if one.grad_fn is not None]
-    if not ends:
-        raise ValueError("what the model gives has no gradient")
-    total = sum(one.float().sum() for one in ends)
-    assert isinstance(total, torch.Tensor)
-    assert total.grad_fn is not None
-    graph = walk(total.grad_fn, time.monotonic() + _SECONDS)
+        ends = [one.float().sum() for _, one in tensors_in(_plain(output)) if one.grad_fn is not None]
+        end = torch.stack(ends).sum().grad_fn if ends else None
+    if end is None:
+        return None
+    graph = walk(end, time.monotonic() + _SECONDS)
     uses = Layers(graph, lambda _: "")
     rows = next((one.shape[0] for _, one in given.tensors() if one.dim()), 1)
     return Trace(graph, {user for users in uses.users.values() for user in users}, layers, rows)

@@ -1,0 +1,46 @@
+"""The pages of interventions: what each changes in a running training, and with which values."""
+
+from __future__ import annotations
+
+from traindx.intervene.unit import Intervention, Value, interventions
+
+_TYPES = {int: "a whole number", float: "a number", bool: "true or false", str: "a word"}
+
+
+def markdown(unit: Intervention, *, level: int = 1) -> str:
+    """The whole page, its heading of the given level."""
+    mark = "#" * level
+    first, _, rest = unit.page.partition("\n\n")
+    knobs = f" Knobs: {', '.join(unit.knobs)}." if unit.knobs else ""
+    parts = [f"{mark} {first}", f"`{usage(unit)}`, an intervention.{knobs}", rest]
+    values = [f"- `{name}`: {_told(unit, name, value)}" for name, value in unit.values.items()]
+    if values:
+        parts.append(f"{mark}# Values\n\n" + "\n".join(values))
+    return "\n\n".join(parts) + "\n"
+
+
+def usage(unit: Intervention) -> str:
+    """`clip_norm limit=...`, as it is asked for; values with a default stand in brackets."""
+    words = [
+        f"{name}=..." if value.default is None else f"[{name}={_shown(value.default)}]"
+        for name, value in unit.values.items()
+    ]
+    return " ".join([unit.id, *words])
+
+
+def page_of(id: str) -> str | None:
+    """The page of an intervention; None when none is called so."""
+    unit = interventions().get(id)
+    return markdown(unit) if unit is not None else None
+
+
+def _told(unit: Intervention, name: str, value: Value) -> str:
+    text = f"one of {', '.join(value.choices)}" if value.choices else _TYPES[value.kind]
+    for word, bounds in (("above", unit.above), ("at least", unit.least), ("at most", unit.most)):
+        if name in bounds:
+            text += f", {word} {bounds[name]:g}"
+    return text + ("" if value.default is None else f"; {_shown(value.default)} if not given")
+
+
+def _shown(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)

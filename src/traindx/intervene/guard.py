@@ -180,6 +180,17 @@ def _resolved(path: str, folder: Any, follow: bool) -> str | None:
     return os.path.join(os.path.realpath(above), name)
 
 
+def _import_from_copy(guard: Guard) -> None:
+    """Modules of the user's own, also those of an editable install, come from the copy."""
+    sys.path[:] = [guard.read(entry) for entry in sys.path]
+    for name, module in list(sys.modules.items()):
+        if name.startswith("__editable__"):
+            for folders in (getattr(module, "MAPPING", None), getattr(module, "NAMESPACES", None)):
+                if isinstance(folders, dict):
+                    for package, where in folders.items():
+                        folders[package] = guard.read(where) if isinstance(where, str) else where
+
+
 def begin(orders: Mapping[str, Any]) -> Guard | None:
     """Guard this process as its orders say; None where there is no scratch to lead to."""
     scratch = orders.get("scratch")
@@ -187,10 +198,11 @@ def begin(orders: Mapping[str, Any]) -> Guard | None:
         return None
     from traindx.intervene.redirect import redirect
 
-    free = tuple(dict.fromkeys([str(orders["record"]), *_SYSTEM]))
+    shared = [str(orders["shared"])] if orders.get("shared") else []
+    free = tuple(dict.fromkeys([str(orders["record"]), *shared, *_SYSTEM]))
     overlay = Overlay(str(scratch), free)
     guard = Guard(overlay, tuple(str(user) for user, _ in orders.get("mirrors", ())))
-    sys.path[:] = [guard.read(entry) for entry in sys.path]
+    _import_from_copy(guard)
     redirect(guard)
     sys.addaudithook(guard.heard)
     bound = landlock.write_only_below(overlay.free)

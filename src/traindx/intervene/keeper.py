@@ -118,12 +118,14 @@ class Keeper:
         self._bury()
 
     def _bury(self) -> None:
-        """What trials left behind has become our child: nothing more is known of it."""
+        """What trials left behind has become our child: it ends with the last of them."""
         known = {pid for pid, _ in self._running.values()}
         for pid in processes.children():
             if pid not in known:
                 with contextlib.suppress(OSError):
-                    os.waitpid(pid, os.WNOHANG)
+                    if not known:
+                        os.kill(pid, signal.SIGKILL)
+                    os.waitpid(pid, os.WNOHANG if known else 0)
 
     def _end(self, name: str) -> None:
         if name in self._running:
@@ -135,6 +137,8 @@ class Keeper:
         for pid, _ in self._running.values():
             with contextlib.suppress(OSError):
                 os.waitpid(pid, 0)
+        self._running.clear()
+        self._bury()
 
     def _say(self, **said: object) -> None:
         with contextlib.suppress(OSError):
@@ -182,7 +186,7 @@ def _run(path: str) -> None:
     try:
         arm.run(path)
     except arm.Refused as error:
-        sys.stderr.write(f"{error}\n")
+        sys.stderr.write(f"traindx: {error}\n")
         sys.exit(2)
 
 

@@ -160,8 +160,8 @@ def _os_open(guard: Guard) -> Wrap:
 def _opened(guard: Guard, path: Any, flags: int) -> Any:
     if not flags & _WRITES:
         return guard.read(path)
-    emptied = flags & os.O_TRUNC and not flags & os.O_EXCL
-    return guard.write(path, keep=not emptied, follow=not flags & os.O_EXCL)
+    # A file that must not be there yet is kept where it is, and found to be there.
+    return guard.write(path, keep=not flags & os.O_TRUNC or bool(flags & os.O_EXCL))
 
 
 def _replace_kept(removes: Callable[..., Any]) -> None:
@@ -181,7 +181,7 @@ def _replace_open(guard: Guard) -> None:
             if not set(mode) & set("wxa+"):
                 file = guard.read(file)
             else:
-                file = guard.write(file, keep="w" not in mode, follow="x" not in mode)
+                file = guard.write(file, keep="w" not in mode)
         return theirs(file, mode, *args, **named)
 
     ours = functools.wraps(theirs)(ours)

@@ -20,6 +20,8 @@ from traindx.intervene import processes
 # Sockets have short names: the folder for them must not be deep.
 _DEEP = 40
 _ENDING = 10.0
+# Of a recording or a trial that this process itself may be part of.
+_OF_ANOTHER = ("TRAINDX_RECORDING", "TRAINDX_ORDERS", processes.MARK)
 
 
 class Bench:
@@ -136,7 +138,8 @@ def _environment(threads: Mapping[str, str], cwd: str) -> dict[str, str]:
     path = os.environ.get("PYTHONPATH")
     if path:
         fixed["PYTHONPATH"] = os.pathsep.join(os.path.join(cwd, each) for each in path.split(os.pathsep))
-    return {**os.environ, **threads, **fixed}
+    plain = {name: value for name, value in os.environ.items() if name not in _OF_ANOTHER}
+    return {**plain, **threads, **fixed}
 
 
 def _home() -> str:

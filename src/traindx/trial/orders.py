@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from traindx.trial.arms import Arm
 
 _BUDGET = 0.05
+# What is compiled for one arm serves the others.
+_SHARED = "compiled"
 _UNFIT = re.compile(r"[^\w.=+-]+")
 _THREADS = "OMP_NUM_THREADS"
 _TRAINS = re.compile(r"\b(?:torch|lightning|transformers|accelerate|fastai|monai|timm|trl|peft)\b")
@@ -60,6 +62,7 @@ def orders(
     """The orders, as they are written down for the arm's process."""
     root = str(scratch / "root")
     (scratch / "tmp").mkdir()
+    (scratch.parent / _SHARED).mkdir(exist_ok=True)
     args = program.args if arm.args is None else arm.args
     return {
         "program": [_name(program, root, folders), *args],
@@ -72,6 +75,7 @@ def orders(
         "changes": [change.to_json() for change in arm.changes],
         "seed": arm.seed,
         "scratch": str(scratch),
+        "shared": str(scratch.parent / _SHARED),
         "mirrors": [[folder, root + folder] for folder in folders],
         "out": str(scratch / "out.txt"),
         "err": str(scratch / "err.txt"),
@@ -99,6 +103,8 @@ def _environment(scratch: Path, root: str, folders: Sequence[str], cwd: str) -> 
         "TMPDIR": temporary,
         "TMP": temporary,
         "TEMP": temporary,
+        "TORCHINDUCTOR_CACHE_DIR": str(scratch.parent / _SHARED / "inductor"),
+        "TRITON_CACHE_DIR": str(scratch.parent / _SHARED / "triton"),
         "WANDB_MODE": "offline",
         "MLFLOW_TRACKING_URI": f"file://{scratch}/mlruns",
         "NEPTUNE_MODE": "offline",

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 Ended = Literal["finished", "stopped", "crashed", "timed out", "interrupted", "never trained"]
 _TAIL = 1 << 16
 _LONGEST = 300
+_OURS = "traindx: "
 _STEP = re.compile(rb'"step":(\d+)')
 
 
@@ -134,7 +135,7 @@ def read_run(recording: Path) -> Run | None:
 
 def _steps(facts: Mapping[str, Any], run: Run | None) -> int:
     loss = run.series.get("loss") or run.series.get("lr") if run is not None else None
-    seen = int(loss.steps[-1]) if loss is not None and len(loss) and "t" not in loss.axis else 0
+    seen = int(loss.steps[-1]) if loss is not None and len(loss) and loss.axis == "step" else 0
     with contextlib.suppress(KeyError, TypeError, ValueError):
         return max(seen, int(facts["ended"]["step"]))
     return seen
@@ -184,6 +185,8 @@ def _crash(code: int, text: str, last: str, steps: int) -> str:
     """The last line of the error, and what to do where that is known."""
     if code < 0:
         return f"{_signal(-code)} after {steps} recorded steps" + (f": {last}" if last else "")
+    if text.startswith(_OURS):
+        return text.removeprefix(_OURS)
     if "EOFError" in text:
         return (
             f"the script reads standard input, which is empty in a trial ({text}): give it arguments instead"

@@ -14,7 +14,8 @@ from traindx.knowledge.catalogue import Cause, Weight, causes, symptoms
 from traindx.knowledge.infer import MOST, PRIOR_BITS, Seen, rank, shares_of
 from traindx.knowledge.pages import Page
 from traindx.knowledge.problems import complaints
-from traindx.knowledge.questions import next_questions, questions
+from traindx.knowledge.questions import KINDS, KNOWN, next_questions, questions
+from traindx.units import detectors
 
 
 def cause(name: str, prior: str = "sometimes", **evidence: tuple[float, float]) -> Cause:
@@ -99,18 +100,23 @@ def test_stuck_after_a_blow_up_is_one_problem_and_before_it_is_two() -> None:
     assert len(complaints(before, ranks, (0, 100))) == 2
 
 
-def test_every_question_names_known_causes_and_sums_up() -> None:
+def test_every_question_names_what_is_there_and_sums_up() -> None:
+    findings = {unit.id for unit in detectors()}
     for question in questions().values():
-        assert set(question.often) == set(question.answers), question.id
-        assert sum(question.often.values()) == pytest.approx(1.0), question.id
-        for bits in question.answers.values():
-            assert set(bits) <= set(causes()), question.id
+        options = question.options.values()
+        assert question.kind in KINDS and question.effort in KNOWN, question.id
+        assert question.symptoms <= set(symptoms()), question.id
+        assert sum(option.often for option in options) == pytest.approx(1.0), question.id
+        assert sum(option.fine for option in options) <= 1, question.id
+        for option in options:
+            assert set(option.bits) <= set(causes()), (question.id, option.id)
+            assert {*option.sees, *option.rules_out, *option.shown_by} <= findings, (question.id, option.id)
 
 
 def test_the_question_that_splits_the_leading_causes_comes_first() -> None:
     shares = {"lr_too_high": 0.45, "corrupt_batch": 0.4}
     asked = next_questions(shares, 0.15, causes(), {}, {}, ["divergence"])
-    telling = {q.ask for q in questions().values() if q.id in ("lr_tenth", "same_step", "fp32")}
+    telling = {q.ask for q in questions().values() if q.id in ("lr_tenth", "same_step", "fp32_run")}
     assert asked[0] in telling
     certain = next_questions({"lr_too_high": 0.995}, 0.005, causes(), {}, {}, ["divergence"])
     assert certain == ()

@@ -179,6 +179,16 @@ class Skipped:
 
 
 @dataclass(frozen=True)
+class Told:
+    """What a person answered, in bits for (or against) causes; it counts once with findings of its family."""
+
+    id: str
+    family: str
+    text: str
+    bits: Mapping[str, float]
+
+
+@dataclass(frozen=True)
 class Check:
     """One line of the coverage: a detector that looked, or what it would have needed."""
 

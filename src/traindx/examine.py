@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from traindx.case import Case
-from traindx.core import Check, Finding, Skipped
+from traindx.core import Check, Finding, Skipped, Told
 from traindx.settings import Threshold
 from traindx.units import Detector, detectors
 
@@ -31,12 +31,22 @@ _NEEDED = {
 
 @dataclass(frozen=True)
 class Examination:
-    """What was seen, looked for and not seen, and could not be looked at (`missing`: finding -> need)."""
+    """What was seen, looked for and not seen, and could not be looked at (`missing`: finding -> need).
+
+    `told` is what a person answered; `asked` are the questions that were put already.
+    """
 
     findings: tuple[Finding, ...]
     unseen: frozenset[str]
     checks: tuple[Check, ...]
     missing: Mapping[str, str]
+    told: tuple[Told, ...] = ()
+    asked: frozenset[str] = frozenset()
+
+    @property
+    def looked(self) -> frozenset[str]:
+        """What was looked for, seen or not."""
+        return self.unseen.union(finding.id for finding in self.findings)
 
 
 def examine(case: Case, thresholds: Mapping[str, Mapping[str, Threshold]] | None = None) -> Examination:

@@ -13,6 +13,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeVar
 
+from traindx.core import SEVERITIES, Severity
 from traindx.knowledge.pages import Page, bullets, first_paragraph, read_page, table, words
 
 if TYPE_CHECKING:
@@ -56,7 +57,11 @@ class Cause:
 
 @dataclass(frozen=True)
 class Symptom:
-    """What is seen; of several the one of lowest rank is the primary one."""
+    """What is seen; of several the one of lowest rank is the primary one.
+
+    `told` is how people say it and `words` are other ways to, `menu` its place in a list to choose from
+    (0: not there). When somebody tells it, that is `finding`, of this `severity`.
+    """
 
     id: str
     title: str
@@ -64,6 +69,11 @@ class Symptom:
     meaning: str
     sheets: tuple[str, ...]
     page: Page
+    told: str = ""
+    words: tuple[str, ...] = ()
+    menu: int = 0
+    finding: str = ""
+    severity: Severity = "medium"
 
 
 @dataclass(frozen=True)
@@ -181,8 +191,21 @@ def _symptom(page: Page) -> Symptom:
     rank = page.need("rank")
     if not rank.isdigit():
         raise page.malformed(f"rank must be a whole number, not {rank!r}")
+    severity = page.head.get("severity", "medium")
+    if severity not in SEVERITIES:
+        raise page.malformed(f"severity must be one of {', '.join(SEVERITIES)}, not {severity!r}")
     return Symptom(
-        page.id, page.title, int(rank), page.need("meaning"), words(page.head.get("sheets", "")), page
+        id=page.id,
+        title=page.title,
+        rank=int(rank),
+        meaning=page.need("meaning"),
+        sheets=words(page.head.get("sheets", "")),
+        page=page,
+        told=page.need("told"),
+        words=words(page.head.get("words", "")),
+        menu=int(page.head.get("menu", "0")),
+        finding=page.head.get("finding", ""),
+        severity=severity,
     )
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from traindx.core import Evidence, Finding
+from traindx.core import Evidence, Finding, Told
 from traindx.knowledge.catalogue import Cause
 
 PRIOR_BITS: Mapping[str, float] = {"often": 4.5, "sometimes": 2.0, "rarely": -0.5}
@@ -36,17 +36,21 @@ class Ranked:
 
 @dataclass(frozen=True)
 class Seen:
-    """What the run showed: findings, and the ids (with their families) that were looked for in vain."""
+    """What the run showed: findings, and the ids (with their families) that were looked for in vain.
+
+    `told` is what a person answered about it.
+    """
 
     findings: Sequence[Finding]
     unseen: Mapping[str, str]
     titles: Mapping[str, str]
+    told: Sequence[Told] = ()
 
 
 def rank(symptoms: Sequence[str], seen: Seen, causes: Iterable[Cause]) -> tuple[list[Ranked], float]:
     """The causes of these symptoms (the primary one first), likeliest first, and the rest."""
     candidates = [cause for cause in causes if any(s in cause.symptoms for s in symptoms)]
-    told = [_evidence(cause, seen) for cause in candidates]
+    told = [evidence_on(cause, seen) for cause in candidates]
     scores = [
         _prior(cause, symptoms) + sum(item.bits for item in items)
         for cause, items in zip(candidates, told, strict=True)
@@ -86,7 +90,7 @@ def _prior(cause: Cause, symptoms: Sequence[str]) -> float:
     )
 
 
-def _evidence(cause: Cause, seen: Seen) -> list[Evidence]:
+def evidence_on(cause: Cause, seen: Seen) -> list[Evidence]:
     """One item per family: its strongest finding, or what its absence says."""
     strongest: dict[str, Evidence] = {}
     for finding in seen.findings:
@@ -98,6 +102,10 @@ def _evidence(cause: Cause, seen: Seen) -> list[Evidence]:
         held = strongest.get(finding.family)
         if held is None or abs(item.bits) > abs(held.bits):
             strongest[finding.family] = item
+    for answer in seen.told:
+        if answer.bits.get(cause.id):
+            # The answer is about this very cause: it stands above what the page says of its finding.
+            strongest[answer.family] = Evidence(answer.id, answer.text, answer.bits[cause.id])
     absent: dict[str, Evidence] = {}
     for finding_id, weight in cause.evidence.items():
         family = seen.unseen.get(finding_id)

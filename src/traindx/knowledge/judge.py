@@ -45,8 +45,7 @@ _LOGGING = {
 def judge(case: Case, examination: Examination) -> Diagnosis:
     """Everything there is to say about a run that has been examined."""
     ranks = {symptom.id: symptom.rank for symptom in symptoms().values()}
-    troubles = complaints(examination.findings, ranks, case.span, _leads_to)
-    problems = _problems(case, examination, troubles)
+    problems = _problems(case, examination, troubles_of(case, examination))
     problems.sort(key=lambda p: (SEVERITIES.index(p.severity), ranks[p.symptom]))
     verdict = _verdict(case, problems, examination.findings)
     used = {id(finding) for problem in problems for finding in problem.findings}
@@ -57,7 +56,7 @@ def judge(case: Case, examination: Examination) -> Diagnosis:
         coverage=examination.checks,
         reasons=_reasons(verdict, case, examination),
         signs=tuple(finding for finding in examination.findings if id(finding) not in used),
-        evidence=kinds_of_evidence(case),
+        evidence=kinds_of_evidence(case) + (("answers",) if examination.asked else ()),
     )
 
 
@@ -103,14 +102,25 @@ def _verdict(case: Case, problems: Sequence[Problem], findings: Sequence[Finding
     return "insufficient_evidence" if short or doubtful or nothing_judged(case) else "healthy"
 
 
-def _problem(case: Case, examination: Examination, trouble: Complaint) -> Problem:
+def seen_in(examination: Examination) -> Seen:
+    """An examination as inference weighs it."""
     units = {unit.id: unit for unit in detectors()}
-    seen = Seen(
+    return Seen(
         examination.findings,
         {name: units[name].family for name in examination.unseen},
         {name: unit.title.lower() for name, unit in units.items()},
+        examination.told,
     )
-    ranked, rest = rank(trouble.symptoms, seen, causes().values())
+
+
+def troubles_of(case: Case, examination: Examination) -> list[Complaint]:
+    """The problems of a run before anybody asked why, worst first."""
+    ranks = {symptom.id: symptom.rank for symptom in symptoms().values()}
+    return complaints(examination.findings, ranks, case.span, _leads_to)
+
+
+def _problem(case: Case, examination: Examination, trouble: Complaint) -> Problem:
+    ranked, rest = rank(trouble.symptoms, seen_in(examination), causes().values())
     shown = [r for r in ranked[:_SHOWN_MOST] if r.confidence >= _SHOWN_LEAST] or ranked[:1]
     rest += sum(r.confidence for r in ranked if r not in shown)
     known = facts(case, trouble.findings + tuple(examination.findings), trouble.onset)
@@ -121,6 +131,8 @@ def _problem(case: Case, examination: Examination, trouble: Complaint) -> Proble
         examination.missing,
         _LOGGING,
         trouble.symptoms,
+        asked=examination.asked,
+        looked=examination.looked,
     )
     return Problem(
         symptom=trouble.symptoms[0],

@@ -8,50 +8,109 @@ from __future__ import annotations
 
 import math
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
+from traindx.core import Scalar
 from traindx.knowledge.catalogue import Cause, Weight
 
+KINDS = ("one", "any", "settings", "values", "onset", "progress", "waiting")
+# How likely somebody can answer, by what it takes.
+KNOWN = {"know": 0.9, "look": 0.6, "try": 0.25}
+# What a person says weighs less than the same when it was measured.
+TOLD = 0.85
 _LEAST_GAIN = 0.03
 _BASE_RATE = 0.1
 _MOST_LIKELY = 0.95
 
 
 @dataclass(frozen=True)
-class Question:
-    """What is asked; `answers` is answer -> cause -> bits, `often` how likely an answer is by itself.
+class Option:
+    """One answer. `bits` weigh on causes by name; `sees` and `rules_out` are findings it stands for.
 
-    Asked only when the log lacks one of the fields it is `about`, and for its `symptoms`, if it names any.
+    `shown_by` are findings of a log, recording or script that would tell the same.
     """
 
     id: str
+    say: str
+    often: float
+    bits: Mapping[str, float]
+    sees: tuple[str, ...] = ()
+    rules_out: tuple[str, ...] = ()
+    shown_by: tuple[str, ...] = ()
+    set: Mapping[str, Scalar] | None = None
+    fine: bool = False
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is asked, for which `symptoms` (all when empty), and how to find out who does not know."""
+
+    id: str
     ask: str
-    answers: Mapping[str, Mapping[str, float]]
-    often: Mapping[str, float]
-    about: tuple[str, ...] = ()
+    kind: str
+    effort: str
+    options: Mapping[str, Option]
+    find_out: str
     symptoms: frozenset[str] = frozenset()
+    settings: tuple[str, ...] = ()
+    series: tuple[str, ...] = ()
+    example: str = ""
+    short: str = ""
+
+    @property
+    def chosen(self) -> bool:
+        """Whether it is answered by choosing, not by giving values."""
+        return self.kind in ("one", "any")
+
+    def concerns(self, symptoms: Sequence[str]) -> bool:
+        return not self.symptoms or bool(self.symptoms & set(symptoms))
+
+    def settled(self, looked: Set[str]) -> bool:
+        """Whether findings that were looked for have answered it already."""
+        telling = [(*o.sees, *o.shown_by) for o in self.options.values() if not o.fine]
+        return any(telling) and all(set(names) & looked for names in telling if names)
 
 
 @cache
 def questions() -> Mapping[str, Question]:
-    """Every question by its id."""
+    """Every question by its id, in the order of a plain interview."""
     data = tomllib.loads((Path(__file__).parent / "questions.toml").read_text(encoding="utf-8"))
-    made = {}
-    for name, entry in data.items():
-        answers = entry["answers"]
-        even = {answer: 1 / len(answers) for answer in answers}
-        made[name] = Question(
-            name,
-            entry["ask"],
-            answers,
-            entry.get("often", even),
-            tuple(entry.get("about", ())),
-            frozenset(entry.get("symptoms", ())),
-        )
-    return made
+    return {name: _question(name, entry) for name, entry in data.items()}
+
+
+def _question(name: str, entry: Mapping[str, Any]) -> Question:
+    options = {key: _option(key, told) for key, told in entry["options"].items()}
+    return Question(
+        id=name,
+        ask=entry["ask"],
+        kind=entry["kind"],
+        effort=entry["effort"],
+        options=options,
+        find_out=entry["find_out"],
+        symptoms=frozenset(entry.get("symptoms", ())),
+        settings=tuple(entry.get("settings", ())),
+        series=tuple(entry.get("series", "").split()),
+        example=entry.get("example", ""),
+        short=entry.get("short", entry["ask"]),
+    )
+
+
+def _option(name: str, told: Mapping[str, Any]) -> Option:
+    return Option(
+        id=name,
+        say=told["say"],
+        often=float(told["often"]),
+        bits=told.get("bits", {}),
+        sees=tuple(told.get("sees", ())),
+        rules_out=tuple(told.get("rules_out", ())),
+        shown_by=tuple(told.get("shown_by", ())),
+        set=told.get("set"),
+        fine=bool(told.get("fine", False)),
+    )
 
 
 def next_questions(
@@ -62,35 +121,51 @@ def next_questions(
     logging: Mapping[str, str],
     symptoms: Sequence[str] = (),
     count: int = 3,
+    *,
+    asked: Set[str] = frozenset(),
+    looked: Set[str] = frozenset(),
 ) -> tuple[str, ...]:
     """The most telling questions first: of the person, and for fields that are not in the log.
 
-    `missing` is finding -> need that could not be met; `logging` is need -> how to ask for it.
+    `missing` is finding -> need that could not be met; `logging` is need -> how to ask for it. Left out
+    are questions that were `asked` and those that what was `looked` for has answered.
     """
     gains: dict[str, float] = {}
     for question in questions().values():
-        if question.about and not any(field in need for field in question.about for need in missing.values()):
+        fit = question.chosen and question.concerns(symptoms)
+        if not fit or question.id in asked or question.settled(looked):
             continue
-        if question.symptoms and not question.symptoms & set(symptoms):
-            continue
-        given = {c: _likelihoods(question, c) for c in shares}
-        even = [question.often[answer] for answer in question.answers]
-        gains[question.ask] = _gain(shares, rest, given, even)
+        given = {c: likelihoods(question, option_bits(question, causes[c])) for c in shares}
+        even = [option.often for option in question.options.values()]
+        gains[question.short] = information(shares, rest, given, even)
     for finding, need in missing.items():
         text = logging.get(need)
         if text is None:
             continue
         given = {c: _seen_or_not(causes[c].evidence.get(finding)) for c in shares}
-        gain = _gain(shares, rest, given, [_BASE_RATE, 1 - _BASE_RATE])
+        gain = information(shares, rest, given, [_BASE_RATE, 1 - _BASE_RATE])
         gains[text] = max(gain, gains.get(text, 0.0))
     best = sorted(((gain, text) for text, gain in gains.items() if gain >= _LEAST_GAIN), reverse=True)
     return tuple(text for _, text in best[:count])
 
 
-def _likelihoods(question: Question, cause: str) -> list[float]:
-    """How likely each answer is if this is the cause."""
+def option_bits(question: Question, cause: Cause) -> list[float]:
+    """What each answer weighs on a cause that nothing else is known of."""
+    return [_weighs(option, cause) for option in question.options.values()]
+
+
+def _weighs(option: Option, cause: Cause) -> float:
+    if cause.id in option.bits:
+        return option.bits[cause.id]
+    seen = [cause.evidence[name].seen * TOLD for name in option.sees if name in cause.evidence]
+    ruled = [cause.evidence[name].unseen for name in option.rules_out if name in cause.evidence]
+    return max(seen, key=abs, default=0.0) + sum(ruled)
+
+
+def likelihoods(question: Question, bits: Sequence[float]) -> list[float]:
+    """How likely each answer is under a cause on which the answers weigh this much."""
     weights = [
-        question.often[answer] * 2.0 ** bits.get(cause, 0.0) for answer, bits in question.answers.items()
+        option.often * 2.0**weight for option, weight in zip(question.options.values(), bits, strict=True)
     ]
     return [weight / sum(weights) for weight in weights]
 
@@ -105,7 +180,7 @@ def _seen_or_not(weight: Weight | None) -> list[float]:
     return [seen, 1 - seen]
 
 
-def _gain(
+def information(
     shares: Mapping[str, float], rest: float, given: Mapping[str, Sequence[float]], even: Sequence[float]
 ) -> float:
     """Expected drop of the entropy over causes, in bits."""
@@ -114,7 +189,7 @@ def _gain(
     before = _entropy([share for share, _ in rows])
     after = 0.0
     for answer in range(len(even)):
-        joint = [share * likelihoods[answer] for share, likelihoods in rows]
+        joint = [share * likely[answer] for share, likely in rows]
         total = sum(joint)
         if total > 0:
             after += total * _entropy([part / total for part in joint])

@@ -1,0 +1,234 @@
+"""The interview as a conversation, line by line: it works on a terminal, over a pipe and in a pseudo-terminal."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import sys
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
+
+from traindx.cli._output import print_lines
+from traindx.report.interview_terminal import menu_lines, question_lines, ranking_line
+from traindx.report.labelled import hanging, wrap
+from traindx.report.text import visible
+
+if TYPE_CHECKING:
+    from traindx.interview.choose import Choice
+    from traindx.interview.session import Interview
+    from traindx.report.layout import Screen
+
+_HINT = "Answer by number or in words. ? is don't know, b goes back, q ends the questions."
+_BACK = frozenset({"b", "back"})
+_ENOUGH = frozenset({"q", "quit", "enough", "done"})
+_YES = frozenset({"", "y", "yes", "1", "ok", "right"})
+_TRIES = 50
+
+
+class _Back(Exception):
+    """Somebody wants to change an earlier answer."""
+
+
+class _Enough(Exception):
+    """Somebody wants no further question."""
+
+
+class Dialogue:
+    """Asks until nothing is left to ask. KeyboardInterrupt and EOFError go up: the answers so far are kept."""
+
+    def __init__(self, interview: Interview, screen: Screen, told: Callable[[], None]) -> None:
+        self._interview = interview
+        self._screen = screen
+        self._told = told
+        self._before: dict[str, str] = {}
+        if isinstance(sys.stdin, io.TextIOWrapper):
+            with contextlib.suppress(OSError, ValueError, LookupError):
+                sys.stdin.reconfigure(errors="replace")
+
+    def talk(self, plan: str = "") -> str:
+        """The whole interview; what somebody plans to try is given back."""
+        self._say([self._screen.paint(_HINT, "dim")])
+        with contextlib.suppress(_Enough):
+            if not self._interview.symptoms:
+                self._complaint()
+            self._questions()
+        return plan or self._plan()
+
+    def _complaint(self) -> None:
+        """What goes wrong; with a log the answer may be left out."""
+        from traindx.interview.complaint import menu
+
+        seen = self._seen_already()
+        title = "What else goes wrong? (Enter for nothing else)" if seen else "What goes wrong?"
+        says = [symptom.told for symptom in menu()] + ["something else: say it in words"]
+        self._say(["", *seen, self._screen.paint(f"{title} Several numbers, or your own words.", "bold")])
+        self._say(menu_lines(says, self._screen))
+        for _ in range(_TRIES):
+            try:
+                text = self._read()
+            except _Back:
+                self._note("there is nothing before this.")
+                continue
+            if not text and seen:
+                return
+            symptoms = self._meant(text, len(says))
+            if symptoms:
+                self._interview.tell(symptoms)
+                self._told()
+                return
+        raise EOFError
+
+    def _seen_already(self) -> list[str]:
+        from traindx.interview.choose import differentials
+        from traindx.knowledge.catalogue import symptoms
+
+        shown = [s for problem in differentials(self._interview.weighed) for s in problem.symptoms]
+        if not shown:
+            return ["Nothing is seen in it by itself.", ""] if self._interview.base.run.series else []
+        titles = ", ".join(symptoms()[name].told.lower() for name in dict.fromkeys(shown))
+        return [*wrap(f"Seen already: {titles}.", self._screen.width, self._screen), ""]
+
+    def _meant(self, text: str, other: int) -> tuple[str, ...]:
+        """The symptoms that were meant; nothing when they have to be asked for again."""
+        from traindx.interview.complaint import understand
+        from traindx.knowledge.catalogue import symptoms
+
+        if text == "?":
+            return ("silent_defect",)
+        numbers = text.replace(",", " ").split()
+        if str(other) in numbers:
+            kept = " ".join(n for n in numbers if n != str(other))
+            more = understand(self._read("in words> "))
+            meant = understand(kept) if kept else None
+            found = (*(meant.symptoms if meant else ()), *more.symptoms)
+            guessed, left = more.guessed, more.left
+        else:
+            whole = understand(text)
+            found, guessed, left = whole.symptoms, whole.guessed, whole.left
+        if not found or (left and not guessed):
+            said = f'"{visible(left, 60)}" is not understood' if left else "nothing was said"
+            self._note(f"{said}: give numbers from 1 to {other}, or other words.")
+            return ()
+        if guessed:
+            told = "; ".join(symptoms()[name].told for name in found)
+            self._note(f"understood: {told}.")
+            if self._read("is that right? [Y/n] ").lower() not in _YES:
+                self._note("then say it in other words, or by number.")
+                return ()
+        return tuple(dict.fromkeys(found))
+
+    def _questions(self) -> None:
+        while (choice := self._interview.next) is not None:
+            self._say(question_lines(choice, len(self._interview.answers) + 1, self._screen))
+            before = len(self._interview.weighed.contradictions)
+            try:
+                known = self._answer(choice)
+            except _Back:
+                self._go_back()
+                continue
+            self._told()
+            for text in self._interview.weighed.contradictions[before:]:
+                self._note(text)
+            line = ranking_line(self._interview, self._screen)
+            if known and line:
+                self._say([line])
+        self._say(["", self._screen.paint(self._why_enough(), "dim")])
+
+    def _why_enough(self) -> str:
+        from traindx.interview.choose import MOST, differentials
+
+        problems = differentials(self._interview.weighed)
+        if problems and all(problem.settled for problem in problems):
+            return "Enough: one cause stands out."
+        if len(self._interview.answers) >= MOST:
+            return f"Enough: {MOST} questions."
+        return "Enough: no further question would change the picture."
+
+    def _answer(self, choice: Choice) -> bool:
+        """Ask until it is understood; whether it was known."""
+        from traindx.interview.answers import NotUnderstood
+
+        question = choice.question
+        old = self._before.get(question.id, "")
+        for _ in range(_TRIES):
+            text = self._pasted() if question.kind == "values" else self._read(_prompt(old))
+            if not text and old:
+                text = old
+            try:
+                answer = self._interview.answer(question.id, text)
+            except NotUnderstood as error:
+                self._note(str(error))
+                continue
+            if answer.unknown:
+                self._say(hanging("to find out: ", question.find_out, self._screen))
+            return not answer.unknown
+        raise EOFError
+
+    def _go_back(self) -> None:
+        answer = self._interview.back()
+        if answer is None:
+            self._complaint()
+            return
+        self._before[answer.question] = answer.text
+        self._note("back one question; Enter keeps what was said.")
+
+    def _pasted(self) -> str:
+        """Lines up to an empty one; a word to the interviewer counts in the first."""
+        lines = [self._read()]
+        while lines[-1] and lines[-1] != "?":
+            try:
+                lines.append(self._line("").strip())
+            except EOFError:
+                break
+        return "\n".join(line for line in lines if line)
+
+    def _plan(self) -> str:
+        """What was tried or is planned; may be left out."""
+        from traindx.interview.plans import plans, understood_plans
+
+        if not self._interview.diagnosis().problems:
+            return ""
+        self._say(["", self._screen.paint("What have you tried, or plan to try? (Enter to skip)", "bold")])
+        self._say(menu_lines([plan.say for plan in plans().values()], self._screen))
+        try:
+            text = self._read()
+        except (_Back, _Enough, EOFError):
+            return ""
+        if text and not understood_plans(text):
+            self._note("nothing is known of that plan; the diagnosis stands by itself.")
+            return ""
+        return text
+
+    def _read(self, prompt: str = "> ") -> str:
+        text = self._line(prompt).strip()
+        if text.lower() in _BACK:
+            raise _Back
+        if text.lower() in _ENOUGH:
+            raise _Enough
+        return text
+
+    def _line(self, prompt: str) -> str:
+        """One line of input; EOFError when there is no more."""
+        if sys.stdin is None:
+            raise EOFError
+        sys.stdout.flush()
+        if sys.stdin.isatty() and sys.stdout.isatty():
+            with contextlib.suppress(ImportError):
+                import readline  # noqa: F401  (input() then edits the line)
+            return input(prompt)
+        print_lines(prompt)
+        sys.stdout.flush()
+        text = sys.stdin.readline()
+        if not text:
+            raise EOFError
+        return text
+
+    def _note(self, text: str) -> None:
+        self._say(hanging("", text, self._screen, style="yellow"))
+
+    def _say(self, lines: Iterable[str]) -> None:
+        print_lines("\n".join(lines) + "\n")
+
+
+def _prompt(old: str) -> str:
+    return f"[{visible(old, 40)}] > " if old and "\n" not in old else "> "

@@ -1,0 +1,244 @@
+"""`traindx ask`: an interview that ends in the same diagnosis a log gets."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from traindx.cli import Failure
+from traindx.cli._output import cannot_write, exists_already, print_document, print_lines, screen
+from traindx.report.text import visible
+
+if TYPE_CHECKING:
+    from traindx.case import Case
+    from traindx.interview.files import Given
+    from traindx.interview.session import Interview
+
+
+@click.command(short_help="Ask what is wrong: the most telling question first, then the diagnosis.")
+@click.argument("path", metavar="[PATH]", required=False)
+@click.option("--answers", "answers", metavar="FILE", help="Take answers from a TOML or JSON file.")
+@click.option("--save", "save", metavar="FILE", help="Keep the answers there (TOML, or JSON by its ending).")
+@click.option("--json", "as_json", is_flag=True, help="Ask nothing; print JSON with the next question in it.")
+@click.option("--script", metavar="FILE", help="Read the training script too.")
+@click.option("-a", "--all", "everything", is_flag=True, help="Every cause and check in full.")
+@click.option("--force", is_flag=True, help="Let --save replace an existing file.")
+@click.option("--exit-zero", is_flag=True, help="Exit with 0 even when a problem was found.")
+@click.pass_context
+def command(
+    ctx: click.Context,
+    path: str | None,
+    answers: str | None,
+    save: str | None,
+    as_json: bool,
+    script: str | None,
+    everything: bool,
+    force: bool,
+    exit_zero: bool,
+) -> None:
+    """Ask what is wrong with a training: symptoms first, then what tells most, then the diagnosis.
+
+    Without PATH nothing but the answers is needed. PATH is a log, a recording or a training script:
+    then only what it does not tell is asked. Answer by number or in words; ? is don't know, b goes
+    back, q ends the questions. With --answers and no terminal, or with --json, nothing is asked.
+
+    Exit code: 0 when nothing calls for action, 1 when there is a problem of medium severity or
+    above, 2 when it could not be done.
+    """
+    if save is not None and os.path.lexists(save) and not force and not _same(save, answers):
+        raise exists_already(save)
+    from traindx.interview.session import Interview
+
+    interview = Interview(_base(path, script), _thresholds())
+    given = _given(interview, answers)
+    asks = not as_json and (answers is None or _terminal())
+    keep = _Kept(interview, save, given.plan, [one for one in (path, script) if one])
+    told_plan = given.plan
+    if asks:
+        from traindx.cli._dialogue import Dialogue
+
+        try:
+            told_plan = Dialogue(interview, screen(), keep.now).talk(given.plan)
+        except KeyboardInterrupt:
+            keep.at_the_break()
+            raise
+        except EOFError:
+            keep.at_the_end()
+    keep.plan = told_plan
+    keep.now()
+    if not interview.symptoms and not interview.answers and path is None:
+        raise Failure(_NOTHING_TOLD)
+    problem = _tell(interview, told_plan, path, script, as_json=as_json, everything=everything)
+    if problem and not exit_zero:
+        ctx.exit(1)
+
+
+_NOTHING_TOLD = (
+    "nothing was told: say what goes wrong, or give a log. Without a terminal: --answers FILE with "
+    'symptoms = ["not_learning"] and a table [answers].'
+)
+
+
+def _base(path: str | None, script: str | None) -> Case | None:
+    """What is known before anybody says a word."""
+    if path is None:
+        return _script_case(script) if script else None
+    if path.endswith(".py") and os.path.isfile(path):
+        return _script_case(path)
+    from traindx.cli._errors import nothing_read
+    from traindx.cli.inspect import read_runs
+    from traindx.core import Unreadable
+    from traindx.engine import case_of
+
+    reading = read_runs((path,), ())
+    if not reading.runs:
+        raise nothing_read((path,), reading.skipped)
+    if len(reading.runs) > 1:
+        names = ", ".join(visible(run.name, 80) for run in reading.runs[:3])
+        raise Failure(f"{visible(path)} holds {len(reading.runs)} runs ({names}, ...). Name one of them.")
+    try:
+        return case_of(reading.runs[0], script)
+    except Unreadable as error:
+        raise Failure(f"{visible(str(error), 300)}. Give --script the Python file of the training.") from None
+
+
+def _script_case(path: str) -> Case:
+    from traindx.case import Case
+    from traindx.core import Unreadable
+    from traindx.lint import script_run
+    from traindx.script import read_script
+
+    try:
+        return Case(script_run(path), read_script(path))
+    except Unreadable as error:
+        raise Failure(f"{visible(str(error), 300)}. Give the Python file of the training.") from None
+
+
+def _thresholds() -> dict[str, dict[str, float | int | bool | str]]:
+    from traindx.cli._options import thresholds
+
+    return thresholds(())
+
+
+def _given(interview: Interview, answers: str | None) -> Given:
+    from traindx.core import Unreadable
+    from traindx.interview.files import Given, read_answers, take
+
+    if answers is None:
+        return Given()
+    try:
+        given = read_answers(answers)
+        take(interview, given, answers)
+    except Unreadable as error:
+        raise Failure(f"{visible(str(error), 500)}. docs/ask.md shows what such a file holds.") from None
+    return given
+
+
+def _terminal() -> bool:
+    return sys.stdin is not None and sys.stdin.isatty()
+
+
+def _same(one: str, other: str | None) -> bool:
+    return other is not None and os.path.realpath(one) == os.path.realpath(other)
+
+
+class _Kept:
+    """The answers in a file: as they come when --save was given, and whenever the interview breaks off."""
+
+    def __init__(self, interview: Interview, save: str | None, plan: str, started_from: list[str]) -> None:
+        self._interview = interview
+        self._save = save
+        self.plan = plan
+        self._started_from = started_from
+
+    def now(self) -> None:
+        if self._save is not None and self._told():
+            self._write(self._save)
+
+    def at_the_break(self) -> None:
+        """Ctrl-C: nothing is lost, and how to go on is said."""
+        if not self._told():
+            return
+        place = self._save or _free_name()
+        self._write(place)
+        click.echo(f"\nThe answers so far are kept in {visible(place)}.", err=True)
+        click.echo(f"Go on with: {self._again(place)}", err=True)
+
+    def at_the_end(self) -> None:
+        """The input ended: the diagnosis follows, and the questions that are left can be taken up again."""
+        if not self._told():
+            return
+        if self._save is None and not _terminal():
+            click.echo("\nThe input ended: this is the diagnosis of what was told.", err=True)
+            return
+        self.at_the_break()
+
+    def _told(self) -> bool:
+        return bool(self._interview.symptoms or self._interview.answers)
+
+    def _again(self, place: str) -> str:
+        import shlex
+
+        parts = ["traindx", "ask", *self._started_from[:1], "--answers", place]
+        return " ".join(visible(shlex.quote(part)) for part in parts)
+
+    def _write(self, place: str) -> None:
+        from traindx.interview.files import document, written
+
+        data = document(self._interview, plan=self.plan, started_from=self._started_from)
+        try:
+            with open(place, "wb") as file:
+                file.write(written(data, place).encode("utf-8", "replace"))
+        except OSError as error:
+            raise cannot_write(place, error) from None
+
+
+def _free_name() -> str:
+    """A name in this folder, or in the one for temporary files, that nothing has yet."""
+    import tempfile
+
+    for folder in (os.curdir, tempfile.gettempdir()):
+        if not os.access(folder, os.W_OK):
+            continue
+        for number in range(1, 1000):
+            end = "" if number == 1 else f"-{number}"
+            name = os.path.normpath(os.path.join(folder, f"traindx-answers{end}.toml"))
+            with contextlib.suppress(FileExistsError), open(name, "x", encoding="utf-8"):
+                return name
+    return os.path.join(tempfile.mkdtemp(prefix="traindx-"), "traindx-answers.toml")
+
+
+def _tell(
+    interview: Interview,
+    plan: str,
+    path: str | None,
+    script: str | None,
+    *,
+    as_json: bool,
+    everything: bool,
+) -> bool:
+    """Print the diagnosis and where to go from it; whether there is a problem."""
+    from traindx.cli import cli
+    from traindx.interview.onward import steps_onward
+
+    diagnosis = interview.diagnosis()
+    commands = frozenset(cli.list_commands(click.Context(cli)))
+    source = script or (path if path is not None and path.endswith(".py") else None) or "train.py"
+    steps = steps_onward(interview, diagnosis, commands, source)
+    if as_json:
+        from traindx.report.interview_json import interview_document
+
+        print_document(interview_document(interview, diagnosis, plan, steps))
+    else:
+        from traindx.report.diagnosis_terminal import render_diagnosis
+        from traindx.report.interview_terminal import afterwards
+
+        out = screen()
+        lines = ["", *render_diagnosis(diagnosis, everything=everything, screen=out)]
+        lines += afterwards(interview, diagnosis, plan, steps, out)
+        print_lines("\n".join(lines) + "\n")
+    return diagnosis.verdict == "problem"

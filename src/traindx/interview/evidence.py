@@ -1,0 +1,200 @@
+"""Answers as evidence: what they tell of the run, which findings they stand for, what they weigh.
+
+Whatever was measured stands above what was told; where they differ, that is said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from traindx.case import Case
+from traindx.core import Finding, Run, Scalar, Told
+from traindx.examine import Examination, examine
+from traindx.interview.answers import Answer
+from traindx.knowledge.catalogue import symptoms
+from traindx.knowledge.questions import TOLD, Option, Question, questions
+from traindx.settings import Threshold
+from traindx.units import detectors
+
+
+@dataclass(frozen=True, eq=False)
+class Weighed:
+    """A case with all that was told of it, and the sentences on what does not fit together."""
+
+    case: Case
+    examination: Examination
+    contradictions: tuple[str, ...] = ()
+
+
+def with_told_run(
+    base: Case, answers: Mapping[str, Answer], thresholds: Mapping[str, Mapping[str, Threshold]] | None = None
+) -> tuple[Case, Examination, tuple[str, ...]]:
+    """The case with the settings and curves that were told, looked at by every detector."""
+    said: list[str] = []
+    run = _with_settings(base.run, answers, said)
+    run = _with_curves(run, answers, said)
+    case = base if run is base.run else Case(run, base.script)
+    examination = examine(case, thresholds)
+    if not base.run.series:
+        # A few pasted values are no run that is too short: they are what somebody chose to show.
+        kept = tuple(finding for finding in examination.findings if finding.id != "run_too_short")
+        examination = replace(examination, findings=kept)
+    return case, examination, tuple(said)
+
+
+def weighed(
+    case: Case, examination: Examination, told_symptoms: Sequence[str], answers: Mapping[str, Answer]
+) -> Weighed:
+    """An examination with the symptoms that were told and the answers that were given."""
+    said: list[str] = []
+    looked = examination.looked
+    seen = {finding.id for finding in examination.findings}
+    findings = [_symptom(name, looked, seen, answers, said) for name in told_symptoms]
+    unseen: set[str] = set()
+    told: list[Told] = []
+    for answer in answers.values():
+        question = questions()[answer.question]
+        for name in answer.options:
+            option = question.options[name]
+            conflict = _conflict(question, option, looked, seen)
+            if conflict:
+                said.append(conflict)
+                continue
+            # `sees` of an option are views of one thing: the first stands for it.
+            findings += [_finding(question, option, id, answer) for id in option.sees[:1] if id not in seen]
+            unseen.update(id for id in option.rules_out if id not in looked)
+            if option.bits:
+                told.append(_told(question, option))
+    known = {finding.id for finding in findings}
+    return Weighed(
+        case,
+        replace(
+            examination,
+            findings=(*examination.findings, *findings),
+            unseen=examination.unseen | (unseen - known),
+            told=tuple(told),
+            asked=frozenset(answers) or frozenset({"symptoms"} if told_symptoms else ()),
+        ),
+        tuple(said),
+    )
+
+
+def _with_settings(run: Run, answers: Mapping[str, Answer], said: list[str]) -> Run:
+    """The settings of the run stand; what was told fills the gaps."""
+    told: dict[str, Scalar] = {}
+    for answer in answers.values():
+        question = questions()[answer.question]
+        found = dict(answer.settings)
+        for name in answer.options:
+            found |= question.options[name].set or {}
+        if run.axis != "step" or not run.series:
+            found.pop("max_steps", None)
+        for name, value in found.items():
+            known = run.settings.get(name)
+            if known is None:
+                told[name] = value
+            elif not _same(known, value):
+                said.append(f"You said {name} is {value}; the run itself says {known}, and that counts.")
+    return replace(run, settings={**run.settings, **told}) if told else run
+
+
+def _same(known: Scalar, value: Scalar) -> bool:
+    if isinstance(known, int | float) and isinstance(value, int | float):
+        return abs(known - value) <= 1e-6 * max(abs(known), abs(value))
+    one, other = str(known).lower(), str(value).lower()
+    return one in other or other in one
+
+
+def _with_curves(run: Run, answers: Mapping[str, Answer], said: list[str]) -> Run:
+    """The curves of the run stand; pasted ones are taken where it has none."""
+    for answer in answers.values():
+        pasted = answer.pasted
+        if pasted is None:
+            continue
+        new = {name: series for name, series in pasted.series.items() if name not in run.series}
+        if not new:
+            listed = ", ".join(list(pasted.series)[:3])
+            said.append(f"{listed}: given twice; the values that were there first count.")
+            continue
+        first = not run.series
+        run = replace(
+            run,
+            series={**run.series, **new},
+            axis=pasted.axis if first else run.axis,
+            settings={**pasted.settings, **run.settings},
+            config={**pasted.config, **run.config},
+            events=run.events + pasted.events,
+            traits=run.traits | pasted.traits,
+        )
+    return run
+
+
+def _symptom(
+    name: str, looked: frozenset[str], seen: set[str], answers: Mapping[str, Answer], said: list[str]
+) -> Finding:
+    """What somebody sees. It stands for the finding of a detector, unless that looked and saw otherwise."""
+    symptom = symptoms()[name]
+    family = f"told_{name}"
+    stands_for = symptom.finding
+    if stands_for in looked:
+        if stands_for not in seen and symptom.id != "silent_defect":
+            said.append(f"You said: {_lower(symptom.told)}. The values that were given do not show it.")
+        stands_for = ""
+    elif stands_for:
+        family = next(unit.family for unit in detectors() if unit.id == stands_for)
+    steps = [answer.step for answer in answers.values() if answer.step is not None]
+    return Finding(
+        text=f"You said: {_lower(symptom.told)}.",
+        symptom=name,
+        severity=symptom.severity,
+        step=steps[-1] if steps and name == "nonfinite" else None,
+        strength=TOLD,
+        id=stands_for or "told",
+        family=family,
+    )
+
+
+def _conflict(question: Question, option: Option, looked: frozenset[str], seen: set[str]) -> str:
+    """A sentence when what was measured speaks against an answer; empty when nothing does."""
+    if option.sees and option.sees[0] in looked and not seen & {*option.sees, *option.shown_by}:
+        title = _title(option.sees[0])
+        return f'You said "{option.say}"; "{title}" was looked for and not seen, and that counts.'
+    if option.fine and question.chosen:
+        against = [
+            id
+            for other in question.options.values()
+            if other is not option
+            for id in (*other.sees, *other.shown_by)
+            if id in seen
+        ]
+        if against:
+            return f'You said "{option.say}"; but "{_title(against[0])}" was seen, and that counts.'
+    return ""
+
+
+def _finding(question: Question, option: Option, id: str, answer: Answer) -> Finding:
+    unit = next(unit for unit in detectors() if unit.id == id)
+    return Finding(_said(question, option), strength=TOLD, step=answer.step, id=id, family=unit.family)
+
+
+def _told(question: Question, option: Option) -> Told:
+    family = f"answer_{question.id}"
+    if option.sees:
+        family = next(unit.family for unit in detectors() if unit.id == option.sees[0])
+    return Told(option.sees[0] if option.sees else f"answer_{question.id}", family, _said(question, option), option.bits)
+
+
+def _said(question: Question, option: Option) -> str:
+    """`You said: the training data is not shuffled` in the words of question and option."""
+    if question.chosen and len(option.say) < 20:
+        return f"You said: {option.say} ({question.short})"
+    return f"You said: {option.say}."
+
+
+def _title(id: str) -> str:
+    return next((unit.title.lower() for unit in detectors() if unit.id == id), id)
+
+
+def _lower(text: str) -> str:
+    return text[:1].lower() + text[1:]

@@ -1,0 +1,98 @@
+"""A pasted stretch of a log as a run: bare numbers, or lines that the text reader knows."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from traindx import names
+from traindx.core import Run, Series, Unreadable
+from traindx.interview.numbers import NUMBER, numbers_in
+from traindx.names import METRICS, parts
+from traindx.reading.assemble import run_from_log
+from traindx.reading.objective import with_loss
+from traindx.reading.source import Held
+
+NAME = "answers"
+_ROW = re.compile(r"([^\W\d][^\d:=]*?)\s*[:=]?\s+((?:[-+\w.]+[\s,;]+){2,}[-+\w.]+)")
+_LETTERS = re.compile(r"[^\W\d_]{2,}")
+
+
+def curves_in(text: str, wanted: Sequence[str]) -> Run | None:
+    """A run of what was pasted; None when nothing can be made of it."""
+    if not _LETTERS.search(NUMBER.sub(" ", text)):
+        return _bare(text, wanted)
+    return _labelled(text, wanted) or _log(text)
+
+
+def _labelled(text: str, wanted: Sequence[str]) -> Run | None:
+    """`train: 2.3 2.2 2.1`, one curve a line."""
+    made: dict[str, Series] = {}
+    for line in filter(None, map(str.strip, text.splitlines())):
+        match = _ROW.fullmatch(line)
+        if match is None:
+            return None
+        held_out = names.understand(match[1].strip()).split in ("val", "test")
+        fits = [name for name in wanted if name.startswith("val/") == held_out and name not in made]
+        if not fits:
+            return None
+        made[fits[0]] = _series(fits[0], numbers_in(match[2]))
+    return _run(made) if made else None
+
+
+def _log(text: str) -> Run | None:
+    """Lines of a log, as the text reader reads them."""
+    from traindx.reading.textlog.read import logs_of
+
+    held = Held(text.encode("utf-8", "replace") + b"\n", NAME)
+    try:
+        logs = list(logs_of(held))
+    except (Unreadable, ValueError, OverflowError):
+        return None
+    runs = [run_from_log(log, name=NAME, path=NAME, format="text") for log in logs]
+    runs = [with_loss(run, {}) for run in runs if run.series]
+    return max(runs, key=lambda run: run.points, default=None)
+
+
+def _bare(text: str, wanted: Sequence[str]) -> Run | None:
+    """Numbers only: one curve, or one per column."""
+    columns = _columns(text, len(wanted))
+    if columns is None:
+        return None
+    return _run({name: _series(name, values) for name, values in zip(wanted, columns, strict=True)})
+
+
+def _run(series: Mapping[str, Series]) -> Run:
+    return Run(name=NAME, path=NAME, formats=(NAME,), axis="row", series=series)
+
+
+def _columns(text: str, count: int) -> list[list[float]] | None:
+    if count == 1:
+        values = numbers_in(text)
+        return [values] if any(math.isfinite(v) for v in values) or len(values) > 1 else None
+    rows = [numbers_in(line) for line in text.splitlines()]
+    rows = [row for row in rows if row]
+    if len(rows) >= 2 and all(len(row) in (count, count + 1) for row in rows):
+        return [list(column) for column in zip(*(row[-count:] for row in rows), strict=True)]
+    flat = [value for row in rows for value in row]
+    if len(rows) == count and len({len(row) for row in rows}) == 1:
+        return rows
+    if len(rows) == 1 and len(flat) >= 2 * count and len(flat) % count == 0:
+        return [flat[at::count] for at in range(count)]
+    return None
+
+
+def _series(name: str, values: Sequence[float]) -> Series:
+    metric = METRICS.get(parts(name).metric)
+    return Series(
+        name=name,
+        steps=np.arange(len(values), dtype=np.float64),
+        values=np.asarray(values, dtype=np.float64),
+        source=name,
+        goal=metric.goal if metric else "none",
+        floor=metric.floor if metric else None,
+        axis="row",
+    )

@@ -1,0 +1,84 @@
+"""What somebody has tried or plans: no lecture, but what would show whether it can help."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from traindx.core import Diagnosis, Hypothesis
+
+_LIKELY = 0.3
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A thing to try: the causes it cures, why it often disappoints, what to observe first."""
+
+    id: str
+    say: str
+    words: tuple[str, ...]
+    cures: tuple[str, ...]
+    why: str
+    observe: str
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What there is to say about a plan, given what is known."""
+
+    plan: Plan
+    fits: Hypothesis | None
+    text: str
+
+
+@cache
+def plans() -> Mapping[str, Plan]:
+    """Every plan by its id."""
+    data = tomllib.loads((Path(__file__).parent / "plans.toml").read_text(encoding="utf-8"))
+    return {
+        name: Plan(name, e["say"], tuple(e["words"]), tuple(e["cures"]), e["why"], e["observe"])
+        for name, e in data.items()
+    }
+
+
+def understood_plans(text: str) -> list[Plan]:
+    """`1 3`, ids, or words: the plans that are meant."""
+    listed = list(plans().values())
+    parts = re.split(r"[\s,;]+", text.strip().lower())
+    if parts and all(part.isdecimal() or part in plans() for part in parts):
+        meant = [listed[int(p) - 1] if p.isdecimal() else plans()[p] for p in parts if _there(p, len(listed))]
+        return list(dict.fromkeys(meant))
+    said = " ".join(text.lower().split())
+    hits = {plan.id: _hits(plan, said) for plan in listed}
+    most = max(hits.values(), default=0)
+    return [plan for plan in listed if most and hits[plan.id] == most]
+
+
+def _there(part: str, count: int) -> bool:
+    return not part.isdecimal() or 1 <= int(part[:6]) <= count
+
+
+def _hits(plan: Plan, said: str) -> int:
+    """How many letters of its words were said: longer words tell more."""
+    found = [word for word in plan.words if re.search(rf"\b{re.escape(word)}\b", said)]
+    return sum(len(word) for word in found)
+
+
+def reply(plan: Plan, diagnosis: Diagnosis) -> Reply:
+    """Whether the plan fits the ranking, and what would show that it helps."""
+    leading = [h for problem in diagnosis.problems for h in problem.hypotheses[:3]]
+    fitting = [h for h in leading if h.cause in plan.cures]
+    fits = max(fitting, key=lambda h: h.confidence, default=None)
+    if fits is not None and fits.confidence >= _LIKELY:
+        share = f"{fits.confidence:.0%}".replace("%", " %")
+        text = f"That fits: {_lower(fits.title)} is likely here ({share}). To see it first: {plan.observe}"
+        return Reply(plan, fits, text)
+    return Reply(plan, None, f"{plan.why} What would show whether it can help: {plan.observe}")
+
+
+def _lower(text: str) -> str:
+    return text[:1].lower() + text[1:]

@@ -1,0 +1,95 @@
+"""An interview from its first word to the diagnosis: what was told, what to ask next, going back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+
+import numpy as np
+
+from traindx.case import Case
+from traindx.core import Diagnosis, Run
+from traindx.examine import Examination
+from traindx.interview.answers import Answer, understood
+from traindx.interview.choose import Choice, choices, settled
+from traindx.interview.evidence import Weighed, weighed, with_told_run
+from traindx.interview.pasted import NAME
+from traindx.knowledge.catalogue import symptoms as known_symptoms
+from traindx.knowledge.questions import questions
+from traindx.settings import Threshold
+
+
+class Interview:
+    """What somebody says of a training; `base` is what is known of it beforehand."""
+
+    def __init__(
+        self, base: Case | None = None, thresholds: Mapping[str, Mapping[str, Threshold]] | None = None
+    ) -> None:
+        self.base = base if base is not None else Case(_nothing())
+        self.symptoms: tuple[str, ...] = ()
+        self.answers: dict[str, Answer] = {}
+        self._thresholds = thresholds
+        self._looked: tuple[tuple[Answer, ...], tuple[Case, Examination, tuple[str, ...]]] | None = None
+
+    def tell(self, symptoms: tuple[str, ...]) -> None:
+        """What is wrong; replaces what was told before."""
+        unknown = [name for name in symptoms if name not in known_symptoms()]
+        if unknown:
+            raise KeyError(unknown[0])
+        self.symptoms = tuple(dict.fromkeys(symptoms))
+        self._forget()
+
+    def answer(self, question: str, raw: object) -> Answer:
+        """Take an answer; raises KeyError for a question there is not, NotUnderstood for a wrong form."""
+        answer = understood(questions()[question], raw)
+        self.answers.pop(question, None)
+        self.answers[question] = answer
+        self._forget()
+        return answer
+
+    def back(self) -> Answer | None:
+        """Take the last answer back; None when there is none."""
+        if not self.answers:
+            return None
+        _, answer = self.answers.popitem()
+        self._forget()
+        return answer
+
+    @property
+    def known(self) -> dict[str, Answer]:
+        """The answers that tell something."""
+        return {name: answer for name, answer in self.answers.items() if not answer.unknown}
+
+    @cached_property
+    def weighed(self) -> Weighed:
+        """All evidence there is, measured and told."""
+        telling = tuple(a for a in self.answers.values() if not a.unknown and (a.settings or a.pasted or a.options))
+        with np.errstate(all="ignore"):
+            if self._looked is None or self._looked[0] != telling:
+                self._looked = telling, with_told_run(self.base, self.known, self._thresholds)
+            case, examination, said = self._looked[1]
+            made = weighed(case, examination, self.symptoms, self.known)
+        return Weighed(made.case, made.examination, (*said, *made.contradictions))
+
+    @cached_property
+    def next(self) -> Choice | None:
+        """What to ask now; None when nothing would change the picture, or one cause stands out."""
+        if settled(self.weighed, self.answers):
+            return None
+        return next(iter(choices(self.weighed, self.answers)), None)
+
+    def diagnosis(self) -> Diagnosis:
+        """The same judgement that a log gets."""
+        from traindx.knowledge.judge import judge
+
+        with np.errstate(all="ignore"):
+            return judge(self.weighed.case, self.weighed.examination)
+
+    def _forget(self) -> None:
+        self.__dict__.pop("weighed", None)
+        self.__dict__.pop("next", None)
+
+
+def _nothing() -> Run:
+    """A training of which nothing is known yet."""
+    return Run(name=NAME, path=NAME, formats=(NAME,), axis="row", series={})

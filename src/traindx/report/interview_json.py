@@ -1,0 +1,75 @@
+"""An interview as JSON: the diagnosis, and beside it what was asked, what to ask next, what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from traindx.report.diagnosis_json import diagnosis_dict
+from traindx.report.interview_terminal import reason
+from traindx.report.text import encodable
+
+if TYPE_CHECKING:
+    from traindx.core import Diagnosis
+    from traindx.interview.choose import Choice
+    from traindx.interview.onward import Step
+    from traindx.interview.session import Interview
+
+
+def interview_document(
+    interview: Interview, diagnosis: Diagnosis, plan: str, steps: Sequence[Step]
+) -> bytes:
+    """A diagnosis (schema traindx/diagnosis/1) with the field `interview`."""
+    import orjson
+
+    document = diagnosis_dict(diagnosis)
+    document["interview"] = interview_dict(interview, diagnosis, plan, steps)
+    return orjson.dumps(document, option=orjson.OPT_INDENT_2)
+
+
+def interview_dict(
+    interview: Interview, diagnosis: Diagnosis, plan: str, steps: Sequence[Step]
+) -> dict[str, Any]:
+    from traindx.interview.plans import reply, understood_plans
+
+    plans = [reply(one, diagnosis) for one in understood_plans(plan)] if plan.strip() else []
+    return {
+        "symptoms": list(interview.symptoms),
+        "answers": [_answer(interview, name) for name in interview.answers],
+        "contradictions": [encodable(text) for text in interview.weighed.contradictions],
+        "next": None if interview.next is None else _question(interview.next),
+        "plans": [
+            {"plan": one.plan.id, "fits": one.fits.cause if one.fits else None, "text": one.text}
+            for one in plans
+        ],
+        "steps": [{"command": encodable(step.command), "why": step.why} for step in steps],
+    }
+
+
+def _answer(interview: Interview, name: str) -> dict[str, Any]:
+    from traindx.knowledge.questions import questions
+
+    answer, question = interview.answers[name], questions()[name]
+    told: dict[str, Any] = {"question": name, "ask": question.ask, "answer": encodable(answer.text)}
+    if answer.unknown:
+        return {**told, "known": False, "find_out": question.find_out}
+    told |= {"known": True, "options": list(answer.options)}
+    if answer.settings:
+        told["settings"] = {key: value for key, value in answer.settings.items()}
+    if answer.pasted is not None:
+        told["series"] = {name: len(series) for name, series in answer.pasted.series.items()}
+    return told
+
+
+def _question(choice: Choice) -> dict[str, Any]:
+    question = choice.question
+    return {
+        "question": question.id,
+        "ask": question.ask,
+        "kind": question.kind,
+        "options": {o.id: o.say for o in question.options.values()} if question.chosen else {},
+        "example": question.example,
+        "why": reason(choice),
+        "bits": round(choice.worth, 3),
+        "find_out": question.find_out,
+    }

@@ -25,7 +25,7 @@ from .training import RUNS
 from .truth import Script, scripts
 
 USERS = {"careful": ("know", "look"), "casual": ("know",)}
-_MOST = 12
+_MOST = 10
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,10 @@ def interviewed(script: Script, runs: Path) -> list[tuple[str, Interviewed]]:
 
 def lines(found: Sequence[tuple[str, Interviewed]]) -> list[str]:
     """The table, by user and way, for all and for the scripts by other hands."""
-    made = ["| user | way | scripts | first | in three | questions |", "| --- | --- | ---: | ---: | ---: | ---: |"]
+    made = [
+        "| user | way | scripts | first | in three | questions |",
+        "| --- | --- | ---: | ---: | ---: | ---: |",
+    ]
     for part, wanted in (("pairs", False), ("second", True)):
         for user in USERS:
             ways = dict.fromkeys(one.way for _, one in found)

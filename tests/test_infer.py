@@ -104,7 +104,8 @@ def test_every_question_names_what_is_there_and_sums_up() -> None:
     findings = {unit.id for unit in detectors()}
     for question in questions().values():
         options = question.options.values()
-        assert question.kind in KINDS and question.effort in KNOWN, question.id
+        assert question.kind in KINDS, question.id
+        assert question.effort in KNOWN, question.id
         assert question.symptoms <= set(symptoms()), question.id
         assert sum(option.often for option in options) == pytest.approx(1.0), question.id
         assert sum(option.fine for option in options) <= 1, question.id

@@ -17,7 +17,7 @@ LAYERS = [
     ["report"],
     ["trial"],
     ["engine"],
-    ["comparing", "lint"],
+    ["comparing", "interview", "lint"],
     ["intervene"],
     ["record"],
     ["find", "knowledge"],

@@ -1,4 +1,4 @@
-"""The interview as a conversation, line by line: it works on a terminal, over a pipe and in a pseudo-terminal."""
+"""The interview as a conversation, line by line: on a terminal, over a pipe, in a pseudo-terminal."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class _Enough(Exception):
 
 
 class Dialogue:
-    """Asks until nothing is left to ask. KeyboardInterrupt and EOFError go up: the answers so far are kept."""
+    """Asks until nothing is left to ask. KeyboardInterrupt and EOFError go up; the answers so far stay."""
 
     def __init__(self, interview: Interview, screen: Screen, told: Callable[[], None]) -> None:
         self._interview = interview

@@ -29,7 +29,7 @@ from traindx.units import detectors
 COST = 0.02
 LEAST = 0.05
 STANDS_OUT = 0.8
-FEWEST, MOST = 2, 12
+FEWEST, MOST = 2, 10
 _SHARE = 0.004
 
 
@@ -67,7 +67,10 @@ def differentials(weighed: Weighed) -> list[Differential]:
 
 def choices(weighed: Weighed, asked: Mapping[str, Answer]) -> list[Choice]:
     """Every question that would still tell something, the most telling first."""
-    problems = [problem for problem in differentials(weighed) if not problem.settled]
+    every = differentials(weighed)
+    problems = [problem for problem in every if not problem.settled]
+    if not problems and len(asked) < FEWEST:
+        problems = every
     seen = seen_in(weighed.examination)
     found = []
     for question in open_questions(weighed, asked):
@@ -116,9 +119,7 @@ def _worth(question: Question, problems: Sequence[Differential], seen: Seen) -> 
         bits = _bits(question, [r.cause for r in likely], seen)
         given = {r.cause.id: likelihoods(question, bits[r.cause.id]) for r in likely}
         even = [option.often for option in question.options.values()]
-        gain = information(
-            {r.cause.id: r.confidence for r in likely}, problem.rest + small, given, even
-        )
+        gain = information({r.cause.id: r.confidence for r in likely}, problem.rest + small, given, even)
         worth += gain
         if number == 0 or apart is None:
             apart = _apart(likely, given)
@@ -138,24 +139,22 @@ def _bits(question: Question, candidates: Iterable[Cause], seen: Seen) -> dict[s
 def _if_said(question: Question, option: Option, seen: Seen) -> Seen:
     families = _families()
     known = {finding.id for finding in seen.findings} | set(seen.unseen)
-    new = [Finding("", strength=TOLD, id=id, family=families[id]) for id in option.sees[:1] if id not in known]
+    new = [
+        Finding("", strength=TOLD, id=id, family=families[id]) for id in option.sees[:1] if id not in known
+    ]
     ruled = {id: families[id] for id in option.rules_out if id not in known}
     told = list(seen.told)
     if option.bits:
         family = families[option.sees[0]] if option.sees else f"answer_{question.id}"
         told.append(Told(question.id, family, "", option.bits))
-    return replace(
-        seen, findings=(*seen.findings, *new), unseen={**seen.unseen, **ruled}, told=tuple(told)
-    )
+    return replace(seen, findings=(*seen.findings, *new), unseen={**seen.unseen, **ruled}, told=tuple(told))
 
 
 def _families() -> dict[str, str]:
     return {unit.id: unit.family for unit in detectors()}
 
 
-def _apart(
-    likely: Sequence[Ranked], given: Mapping[str, Sequence[float]]
-) -> tuple[Ranked, Ranked] | None:
+def _apart(likely: Sequence[Ranked], given: Mapping[str, Sequence[float]]) -> tuple[Ranked, Ranked] | None:
     """The two causes whose answers differ most, by how likely both are."""
     best: tuple[float, tuple[Ranked, Ranked]] | None = None
     for number, one in enumerate(likely[:8]):

@@ -35,7 +35,8 @@ _SAME = {
     "explod": "explode",
     "explos": "explode",
 }
-_CLAUSES = re.compile(r"[.;!?\n]|\bbut\b|\bhowever\b|\balthough\b", re.IGNORECASE)
+_SENTENCES = re.compile(r"[.;!?\n]")
+_TURNS = re.compile(r"\bbut\b|\bhowever\b|\balthough\b", re.IGNORECASE)
 _PARTIAL = 0.75
 _NEAR = 0.7
 _LONGEST = 2000
@@ -70,7 +71,7 @@ def understand(text: str) -> Understood:
 def matched(text: str) -> list[str]:
     """The symptoms that a description speaks of, the clearest first."""
     found: dict[str, float] = {}
-    for clause in _CLAUSES.split(text[:_LONGEST]):
+    for clause in _clauses(text[:_LONGEST]):
         said = _stems(clause)
         scores = {
             one.id: max((_fits(said, phrase) for phrase in _phrases(one)), default=0.0)
@@ -81,6 +82,14 @@ def matched(text: str) -> list[str]:
             if score and score >= _NEAR * clearest:
                 found[id] = max(score, found.get(id, 0.0))
     return sorted(found, key=lambda id: -found[id])[:3]
+
+
+def _clauses(text: str) -> list[str]:
+    """Sentences; one that denies something is cut where it turns: `no NaN but it oscillates`."""
+    parts: list[str] = []
+    for sentence in _SENTENCES.split(text):
+        parts += _TURNS.split(sentence) if _DENIED & set(_stems(sentence)) else [sentence]
+    return parts
 
 
 def _phrases(one: Symptom) -> list[tuple[str, ...]]:

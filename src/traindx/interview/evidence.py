@@ -182,7 +182,12 @@ def _told(question: Question, option: Option) -> Told:
     family = f"answer_{question.id}"
     if option.sees:
         family = next(unit.family for unit in detectors() if unit.id == option.sees[0])
-    return Told(option.sees[0] if option.sees else f"answer_{question.id}", family, _said(question, option), option.bits)
+    return Told(
+        option.sees[0] if option.sees else f"answer_{question.id}",
+        family,
+        _said(question, option),
+        option.bits,
+    )
 
 
 def _said(question: Question, option: Option) -> str:

@@ -10,7 +10,7 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from traindx.core import Unreadable
-from traindx.interview.answers import NotUnderstood
+from traindx.interview.answers import Answer, NotUnderstood
 from traindx.interview.complaint import understand
 from traindx.interview.session import Interview
 from traindx.knowledge.catalogue import symptoms as known_symptoms
@@ -105,8 +105,15 @@ def document(interview: Interview, *, plan: str = "", started_from: Sequence[str
     made["symptoms"] = list(interview.symptoms)
     if plan:
         made["plan"] = plan
-    made["answers"] = {name: answer.text for name, answer in interview.answers.items()}
+    made["answers"] = {name: _kept(answer) for name, answer in interview.answers.items()}
     return made
+
+
+def _kept(answer: Answer) -> str:
+    """Options by their ids: numbers would mean something else when options are added."""
+    return (
+        ", ".join(answer.options) if questions()[answer.question].chosen and answer.options else answer.text
+    )
 
 
 def written(data: Mapping[str, object], path: str) -> str:

@@ -9,7 +9,8 @@ from traindx.core import Diagnosis
 from traindx.interview.session import Interview
 
 _STUCK = frozenset(
-    "not_learning plateau slow_convergence underfitting vanishing_gradients dead_units saturated_units".split()
+    "not_learning plateau slow_convergence underfitting vanishing_gradients dead_units "
+    "saturated_units".split()
 )
 _RATES = frozenset({"lr_too_high", "lr_too_low", "no_warmup", "lr_schedule"})
 _SURE = 0.5
@@ -53,7 +54,12 @@ def steps_onward(interview: Interview, diagnosis: Diagnosis, commands: Set[str],
             "runs the cheapest experiment that tells the leading causes apart",
             recorded and not sure,
         ),
-        ("treat", f"traindx treat {script}", f"tries the remedies for {top.title.lower()} and proves one", sure),
+        (
+            "treat",
+            f"traindx treat {script}",
+            f"tries the remedies for {top.title.lower()} and proves one",
+            sure,
+        ),
     ]
     made = [Step(command, why) for name, command, why, fit in offers if fit and name in commands]
     line = log_line(interview)
@@ -78,5 +84,9 @@ def log_line(interview: Interview) -> Step | None:
     if not missing:
         return None
     text = " ".join(["step {step}", *fields.values()])
-    norm = "norm = torch.nn.utils.clip_grad_norm_(model.parameters(), float('inf')); " if "grad_norm" in missing else ""
+    norm = (
+        "norm = torch.nn.utils.clip_grad_norm_(model.parameters(), float('inf')); "
+        if "grad_norm" in missing
+        else ""
+    )
     return Step(f'{norm}print(f"{text}")', "before optimizer.step(): the log line that tells most")

@@ -64,7 +64,7 @@ def _there(part: str, count: int) -> bool:
 
 def _hits(plan: Plan, said: str) -> int:
     """How many letters of its words were said: longer words tell more."""
-    found = [word for word in plan.words if re.search(rf"\b{re.escape(word)}\b", said)]
+    found = [word for word in plan.words if re.search(rf"\b{re.escape(word)}s?\b", said)]
     return sum(len(word) for word in found)
 
 

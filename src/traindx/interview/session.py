@@ -63,7 +63,9 @@ class Interview:
     @cached_property
     def weighed(self) -> Weighed:
         """All evidence there is, measured and told."""
-        telling = tuple(a for a in self.answers.values() if not a.unknown and (a.settings or a.pasted or a.options))
+        telling = tuple(
+            a for a in self.answers.values() if not a.unknown and (a.settings or a.pasted or a.options)
+        )
         with np.errstate(all="ignore"):
             if self._looked is None or self._looked[0] != telling:
                 self._looked = telling, with_told_run(self.base, self.known, self._thresholds)
@@ -92,4 +94,4 @@ class Interview:
 
 def _nothing() -> Run:
     """A training of which nothing is known yet."""
-    return Run(name=NAME, path=NAME, formats=(NAME,), axis="row", series={})
+    return Run(name="as it was told", path=NAME, formats=(NAME,), axis="row", series={})

@@ -36,7 +36,9 @@ _NOUNS = (
     (r"(?:train(?:ing)?[ _]?)?(?:samples|examples|images|sentences|rows|points)", "train_samples"),
     (r"accumulation|accum", "accumulation"),
 )
-_NONE = re.compile(r"\b(no|without|zero)\s+(warm-?up|momentum|weight[ _-]?decay|decay|drop-?out|clip(?:ping)?)\b")
+_NONE = re.compile(
+    r"\b(no|without|zero)\s+(warm-?up|momentum|weight[ _-]?decay|decay|drop-?out|clip(?:ping)?)\b"
+)
 _NOTHING = re.compile(r"^\s*(none|nothing|no|off|not at all)\s*\.?\s*$", re.IGNORECASE)
 # What "none" says, for the settings that can be switched off.
 _OFF = frozenset({"dropout", "weight_decay", "label_smoothing", "clip"})

@@ -16,9 +16,7 @@ if TYPE_CHECKING:
     from traindx.interview.session import Interview
 
 
-def interview_document(
-    interview: Interview, diagnosis: Diagnosis, plan: str, steps: Sequence[Step]
-) -> bytes:
+def interview_document(interview: Interview, diagnosis: Diagnosis, plan: str, steps: Sequence[Step]) -> bytes:
     """A diagnosis (schema traindx/diagnosis/1) with the field `interview`."""
     import orjson
 
@@ -55,7 +53,7 @@ def _answer(interview: Interview, name: str) -> dict[str, Any]:
         return {**told, "known": False, "find_out": question.find_out}
     told |= {"known": True, "options": list(answer.options)}
     if answer.settings:
-        told["settings"] = {key: value for key, value in answer.settings.items()}
+        told["settings"] = dict(answer.settings)
     if answer.pasted is not None:
         told["series"] = {name: len(series) for name, series in answer.pasted.series.items()}
     return told

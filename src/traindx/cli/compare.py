@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from traindx.cli import Failure
+from traindx.cli import Failure, _baseline
+from traindx.cli._baseline import find_baseline, sharpened
 from traindx.cli._options import map_option, set_option, thresholds
 from traindx.cli._output import (
     cannot_write,
@@ -25,6 +27,7 @@ from traindx.report.text import count, visible
 
 if TYPE_CHECKING:
     from traindx.comparing import Comparison
+    from traindx.comparing.baseline import Sharpened
     from traindx.core import Reading
     from traindx.settings import Threshold
 
@@ -36,6 +39,7 @@ if TYPE_CHECKING:
 @click.option("-a", "--all", "everything", is_flag=True, help="Every run and difference in full.")
 @click.option("--metric", metavar="NAME", help="Compare by this metric; default: the best that is shared.")
 @click.option("--target", metavar="VALUE", type=float, help="A value of the metric to race for.")
+@click.option("--baseline", metavar="GOOD", help="Diagnose the runs by this reference run.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON (schema traindx/comparison/1).")
 @click.option("--md", "md_out", metavar="FILE", help="Write a Markdown report; '-' prints it.")
 @click.option("--html", "html_out", metavar="FILE", help="Write one self-contained page with linked curves.")
@@ -46,11 +50,14 @@ if TYPE_CHECKING:
 )
 @set_option
 @map_option
+@click.pass_context
 def command(
+    ctx: click.Context,
     paths: tuple[str, ...],
     everything: bool,
     metric: str | None,
     target: float | None,
+    baseline: str | None,
     as_json: bool,
     md_out: str | None,
     html_out: str | None,
@@ -66,16 +73,56 @@ def command(
     seed count as repeats. Six runs or more with different settings are told as a sweep too: what
     matters, good learning rates, what to try next. Beside each score stands the run's health.
 
-    Exit code: 0 when the runs were compared, 2 when they could not be.
+    With --baseline GOOD, the others are diagnosed beside that run: what it did at the same steps, and
+    which settings and lines differ, are weighed as evidence.
+
+    Exit code: 0 when the runs were compared, 2 when they could not be; with --baseline 1 when a run has
+    a problem of medium severity or above.
     """
     outs = _check(as_json, md_out, html_out, plots_folder, force)
     chosen = thresholds(sets)
-    reading = _read(paths, maps)
+    reading = _read(paths if baseline is None else (baseline, *paths), maps)
+    good = None if baseline is None else find_baseline(baseline, reading, maps)
     for out in outs:
         refuse_logs(out, reading.runs)
     told = _compared(reading, chosen, jobs, metric, target)
-    _print(told, reading, everything=everything, as_json=as_json, markdown=md_out == "-")
-    _save(told, md_out if md_out != "-" else None, html_out, plots_folder, force)
+    made = [] if good is None else sharpened(told, good)
+    report = Report(told, made, reading, everything)
+    _print(report, as_json=as_json, markdown=md_out == "-")
+    _save(report, md_out if md_out != "-" else None, html_out, plots_folder, force)
+    if any(one.diagnosis.verdict == "problem" for one in made):
+        ctx.exit(1)
+
+
+@dataclass(frozen=True)
+class Report:
+    """What is to be told: the comparison, with a baseline the sharpened diagnoses, what was not read."""
+
+    told: Comparison
+    sharpened: Sequence[Sharpened]
+    reading: Reading
+    everything: bool
+
+    def markdown(self) -> str:
+        from traindx.report.comparison_markdown import comparison_markdown
+
+        return comparison_markdown(self.told) + _baseline.markdown(self.sharpened)
+
+    def html(self) -> str:
+        from traindx.report.html.comparison import comparison_html
+
+        return comparison_html(self.told, _baseline.page(self.sharpened) if self.sharpened else None)
+
+    def lines(self) -> list[str]:
+        from traindx.report.comparison_terminal import render_comparison
+
+        out = screen()
+        shown = list(render_comparison(self.told, everything=self.everything, screen=out))
+        shown += _baseline.lines(self.sharpened, everything=self.everything)
+        if self.reading.skipped:
+            left = f"{count(len(self.reading.skipped), 'file or folder', 'files or folders')} not read"
+            shown += ["", out.paint(f"  {left}; traindx inspect says why.", "dim")]
+        return shown
 
 
 def _check(as_json: bool, md: str | None, html: str | None, plots: str | None, force: bool) -> Sequence[str]:
@@ -144,42 +191,31 @@ def _compared(
         raise Failure(visible(str(error), 600)) from None
 
 
-def _print(told: Comparison, reading: Reading, *, everything: bool, as_json: bool, markdown: bool) -> None:
+def _print(report: Report, *, as_json: bool, markdown: bool) -> None:
     if as_json:
         from traindx.report.comparison_json import comparison_document
 
-        print_document(comparison_document(told, reading.skipped))
+        diagnoses = [one.diagnosis for one in report.sharpened]
+        print_document(comparison_document(report.told, report.reading.skipped, diagnoses))
     elif markdown:
-        from traindx.report.comparison_markdown import comparison_markdown
-
-        print_lines(comparison_markdown(told))
+        print_lines(report.markdown())
     else:
-        from traindx.report.comparison_terminal import render_comparison
-
-        out = screen()
-        lines = list(render_comparison(told, everything=everything, screen=out))
-        if reading.skipped:
-            left = f"{count(len(reading.skipped), 'file or folder', 'files or folders')} not read"
-            lines += ["", out.paint(f"  {left}; traindx inspect says why.", "dim")]
-        print_lines("\n".join(lines) + "\n")
+        print_lines("\n".join(report.lines()) + "\n")
     with printing():
         sys.stdout.flush()
 
 
-def _save(told: Comparison, md: str | None, html: str | None, plots: str | None, force: bool) -> None:
+def _save(report: Report, md: str | None, html: str | None, plots: str | None, force: bool) -> None:
     if md is not None:
-        from traindx.report.comparison_markdown import comparison_markdown
-
-        _write(md, comparison_markdown(told), force)
+        _write(md, report.markdown(), force)
     if html is not None:
-        from traindx.report.html.comparison import comparison_html
-
-        _write(html, comparison_html(told), force)
+        _write(html, report.html(), force)
     if plots is not None:
         from traindx.report.comparison_plot import write_comparison_plot
         from traindx.report.side_by_side import COMPARISON_PLOT
 
         path = Path(plots) / COMPARISON_PLOT
+        told = report.told
         groups = {
             told.configurations[one.configuration].name: [
                 told.runs[number].run for number in told.configurations[one.configuration].runs

@@ -154,7 +154,7 @@ def _judged(key: str, group: Group, values: tuple[str | None, ...], changed: set
 
 def _plain(settings: Mapping[str, Scalar]) -> dict[str, tuple[str, object]]:
     """As it is shown, and as it is compared: `1e-3` is 0.001, `torch.optim.Adam` is adam."""
-    return {key: (shown(value), _compared(value)) for key, value in settings.items()}
+    return {key: (shown(value), compared_value(value)) for key, value in settings.items()}
 
 
 def shown(value: Scalar) -> str:
@@ -164,7 +164,7 @@ def shown(value: Scalar) -> str:
     return str(value)
 
 
-def _compared(value: Scalar) -> object:
+def compared_value(value: Scalar) -> object:
     if isinstance(value, bool):
         return value
     text = str(value).strip()

@@ -114,9 +114,13 @@ def _wished(wished: str, runs: Sequence[Subject], counts: dict[str, int]) -> str
 
 def _nothing(runs: Sequence[Subject], held: Sequence[dict[str, Goal]]) -> str:
     told = "; ".join(
-        f"{run.name} has {', '.join(list(one)[:_NAMED_MOST]) or 'no metric that is to rise or fall'}"
+        f"{run.name} has {', '.join(list(one)[:_NAMED_MOST]) or 'none that is to rise or fall'}"
         for run, one in list(zip(runs, held, strict=True))[:3]
     )
+    curves = [set(run.case.names) for run in runs]
+    both = sorted(set.intersection(*curves), key=lambda name: ("loss" not in name, name)) if curves else []
+    if both:
+        return f"the runs share no metric: {told}. Name a curve to compare by: --metric {both[0]}."
     return (
         f"the runs share no metric: {told}. "
         "Name the column that means the same in both with --map, for example --map val/loss=my_column."

@@ -20,7 +20,7 @@ from traindx.report.comparison_words import (
 )
 from traindx.report.labelled import INDENT, bullets, cut, hanging, labelled, wrap
 from traindx.report.layout import Column, Screen, cells, table, without_empty
-from traindx.report.text import visible
+from traindx.report.text import count, visible
 from traindx.report.triage import short_names
 
 _SHOWN, _LAST = 20, 3
@@ -224,9 +224,7 @@ def _code(told: Comparison, everything: bool, screen: Screen) -> Iterator[str]:
     if code.note:
         yield from labelled("code", code.note, screen)
         return
-    yield from labelled(
-        "code", f"{code.changes} place{'s' if code.changes != 1 else ''} of the script differ", screen
-    )
+    yield from labelled("code", f"{count(code.changes, 'place')} of the script changed", screen)
     limit = None if everything else _CODE_LINES
     for line in code.lines[:limit]:
         style = "green" if line.startswith("+") else "red" if line.startswith("-") else "dim"

@@ -87,7 +87,11 @@ class ComparisonCharts:
         """Groups that run far away leave the picture; a double click shows them."""
         logarithmic = axis["type"] == "log"
         ends = limits(panel.values, logarithmic=logarithmic)
-        if panel.trimmed and ends is not None:
+        values = panel.values
+        if ends is None and values.size and values[0] != 0:  # a constant learning rate
+            axis["range"] = sorted((0.5 * float(values[0]), 1.5 * float(values[0])))
+            axis["type"] = "linear"
+        elif panel.trimmed and ends is not None:
             axis["range"] = [math.log10(end) for end in ends] if logarithmic else list(ends)
 
     def _draw(self, figure: Figure, number: int, group: int, lines: Sequence[Line], limit: int) -> None:

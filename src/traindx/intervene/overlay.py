@@ -45,7 +45,7 @@ class Overlay:
 
     def read(self, path: str) -> str:
         """Where to read a path; itself unless its folder is claimed."""
-        full = os.path.normpath(os.path.join(os.getcwd(), path))
+        full = _full(path)
         if within(full, self.root):
             return self._beyond(path, full)
         if self.is_free(full):
@@ -72,11 +72,11 @@ class Overlay:
 
         `keep`: what it holds is still wanted; `follow`: it is the file that changes, not its name.
         """
-        full = os.path.normpath(os.path.join(os.getcwd(), path))
+        full = _full(path)
         if not within(full, self.root):
             if self.is_free(full):
                 return path
-            full = os.path.normpath(os.path.join(os.getcwd(), self.read(full)))
+            full = _full(self.read(full))
         folder, name = os.path.split(full)
         target = os.path.join(self._writable(folder), name)
         if follow and os.path.islink(target):
@@ -85,7 +85,7 @@ class Overlay:
 
     def enter(self, path: str) -> str:
         """A folder whose contents may be changed: itself claimed."""
-        full = os.path.normpath(os.path.join(os.getcwd(), path))
+        full = _full(path)
         if within(full, self.root):
             return self._writable(full)
         return path if self.is_free(full) else self._writable(self.read(full))
@@ -196,6 +196,10 @@ class Overlay:
             yield
         finally:
             os.close(handle)
+
+
+def _full(path: str) -> str:
+    return os.path.normpath(path if path.startswith(os.sep) else os.path.join(os.getcwd(), path))
 
 
 def within(path: str, folder: str) -> bool:

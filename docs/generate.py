@@ -15,6 +15,7 @@ ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 DEMO_LOG = ROOT / "src" / "traindx" / "demo" / "diverged.log"
 _MADE = "<!-- Written by docs/generate.py: change the source it comes from, then run `make docs`. -->\n"
+_CHECKS = re.compile(r"(?<=<!-- checks -->\n).*?(?=<!-- /checks -->)", re.DOTALL)
 _TABLE = re.compile(r"(?<=<!-- formats -->\n).*?(?=<!-- /formats -->)", re.DOTALL)
 
 
@@ -26,6 +27,7 @@ def pages() -> dict[Path, str]:
         DOCS / "cli.md": command_line(),
         DOCS / "names.md": vocabulary(),
         DOCS / "interventions.md": changes(),
+        DOCS / "preflight.md": preflight(),
         **knowledge(),
         readme: _TABLE.sub(lambda _: format_table(), readme.read_text(encoding="utf-8")),
     }
@@ -75,6 +77,21 @@ def changes() -> str:
     rows = [f"| [`{usage(unit)}`](#{unit.id}) | {unit.title} |" for unit in units]
     texts = [f'\n<a id="{unit.id}"></a>\n\n{markdown(unit, level=2)}' for unit in units]
     return "\n".join([*top, *rows, *texts])
+
+
+def preflight() -> str:
+    """The page with the checks in it: what each says in its own file."""
+    from traindx.checklist.unit import GROUPS, items
+
+    lines = []
+    for group, title in GROUPS.items():
+        lines.append(f"### {title}\n")
+        for item in items():
+            if item.group == group:
+                first, _, rest = item.page.partition("\n\n")
+                lines.append(f"**{item.title}** (`{item.id}`). {first}\n\n{rest}\n")
+    text = "\n".join(lines)
+    return _CHECKS.sub(lambda _: text, (DOCS / "preflight.md").read_text(encoding="utf-8"))
 
 
 def vocabulary() -> str:

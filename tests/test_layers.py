@@ -15,6 +15,7 @@ LAYERS = [
     ["__main__"],
     ["cli", "serve", "mcp", "notebook"],
     ["report"],
+    ["checklist"],
     ["trial"],
     ["engine"],
     ["comparing", "interview", "lint"],

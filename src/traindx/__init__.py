@@ -6,6 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from traindx.checklist.here import preflight
     from traindx.core import (
         Check,
         Diagnosis,
@@ -43,6 +44,7 @@ _HOMES = {
     "Watch": "record.watch",
     "diagnose": "engine",
     "log": "record.watch",
+    "preflight": "checklist.here",
     "read": "engine",
     "watch": "record.watch",
 }
@@ -66,6 +68,7 @@ __all__ = [
     "__version__",
     "diagnose",
     "log",
+    "preflight",
     "read",
     "watch",
 ]

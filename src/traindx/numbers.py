@@ -20,3 +20,15 @@ def short(number: float | None) -> str:
     if number == int(number):
         return f"{int(number):,}"
     return f"{number:,.1f}" if size >= 999.95 else f"{number:.4g}"
+
+
+def lasting(seconds: float) -> str:
+    """A duration in its two largest units."""
+    if seconds < 60:
+        return f"{seconds:.3g} s"
+    minutes, hours, days = round(seconds / 60), int(seconds // 3600), int(seconds // 86400)
+    if hours < 1:
+        return f"{minutes} min"
+    if days < 1:
+        return f"{hours} h {int(seconds // 60) % 60} min"
+    return f"{days} d {hours % 24} h"

@@ -287,3 +287,9 @@ def when_started(call: Callable[[Recorder], None]) -> None:
 def current() -> Recorder | None:
     """The recorder of this process."""
     return _current
+
+
+def put_back(recorder: Recorder | None) -> None:
+    """After a recording that was only for us: the one before it is `current()` again."""
+    global _current
+    _current = recorder

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 
-from traindx.numbers import short
+from traindx.numbers import lasting, short
 
 __all__ = ["MARK", "count", "encodable", "lasting", "short", "visible"]
 
@@ -42,15 +42,3 @@ def _shown(char: str) -> str:
 def count(number: int, word: str, words: str | None = None) -> str:
     """`1 run`, `1,250 runs`."""
     return f"{number:,} {word if number == 1 else words or word + 's'}"
-
-
-def lasting(seconds: float) -> str:
-    """A duration in its two largest units."""
-    if seconds < 60:
-        return f"{seconds:.3g} s"
-    minutes, hours, days = round(seconds / 60), int(seconds // 3600), int(seconds // 86400)
-    if hours < 1:
-        return f"{minutes} min"
-    if days < 1:
-        return f"{hours} h {int(seconds // 60) % 60} min"
-    return f"{days} d {hours % 24} h"

@@ -190,6 +190,17 @@ def test_json_gives_the_next_question(tmp_path: Path) -> None:
     assert "set_detect_anomaly" in told["plans"][0]["text"]
 
 
+def test_a_program_can_begin_with_nothing() -> None:
+    told = json.loads(call("--json").output)
+    jsonschema.validate(told, SCHEMA)
+    assert told["verdict"] == "insufficient_evidence"
+    assert told["interview"]["next"]["question"] == "symptoms"
+    assert "nonfinite" in told["interview"]["next"]["options"]
+    nobody = call(stdin="")
+    assert nobody.exit_code == 2
+    assert "nothing was told" in nobody.output
+
+
 def test_a_log_and_a_script_are_not_asked_about(tmp_path: Path) -> None:
     log, script = tmp_path / "metrics.csv", tmp_path / "train.py"
     log.write_text(LOG)
@@ -210,7 +221,7 @@ def test_contrary_answers_are_said(tmp_path: Path) -> None:
     result = call(log, "--answers", answers)
     shown = " ".join(result.output.split())
     assert "contrary" in shown
-    assert "do not show it" in shown
+    assert "say otherwise" in shown
     assert "given twice" in shown
 
 
@@ -223,7 +234,6 @@ def test_contrary_answers_are_said(tmp_path: Path) -> None:
         ("symptoms = {\n", "neither TOML nor JSON"),
         ("answers = 3\n", "must be a table"),
         ('[answers]\nprogress = "9 of 2"\n', "beyond the end"),
-        ("", "nothing was told"),
     ],
 )
 def test_a_file_without_sense_is_one_line(tmp_path: Path, text: str, told: str) -> None:

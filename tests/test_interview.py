@@ -192,8 +192,26 @@ def test_what_was_measured_stands_above_what_was_told() -> None:
     made.answer("config", "adam lr=10")
     said = " ".join(made.weighed.contradictions)
     assert "the run itself says 0.001" in said
-    assert "do not show it" in said
+    assert "say otherwise" in said
     assert made.weighed.case.number("lr") == 1e-3
+
+
+def test_answers_that_speak_against_each_other_are_said() -> None:
+    made = interview("not_learning", "overfitting")
+    made.answer("loop", "right")
+    made.answer("parameters", "some")
+    said = " ".join(made.weighed.contradictions)
+    assert "both cannot be" in said
+    assert "one speaks for parameters" in said
+
+
+def test_a_told_symptom_that_the_values_deny_is_no_alarm() -> None:
+    made = interview("overfitting", "not_learning")
+    made.answer("validation", "2.3 2.4\n2 2.2\n1.5 2.1\n1.1 2.2\n0.8 2.3\n0.5 2.5\n0.3 2.8\n0.2 3")
+    problems = made.diagnosis().problems
+    assert problems[0].symptom == "overfitting"
+    assert next(p for p in problems if p.symptom == "not_learning").severity == "low"
+    assert any("fell from 2.3" in text for text in made.weighed.contradictions)
 
 
 def test_options_that_exclude_each_other_are_a_sentence() -> None:

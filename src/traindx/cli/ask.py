@@ -70,7 +70,7 @@ def command(
             keep.at_the_end()
     keep.plan = told_plan
     keep.now()
-    if not interview.symptoms and not interview.answers and path is None:
+    if not as_json and not interview.symptoms and not interview.answers and path is None:
         raise Failure(_NOTHING_TOLD)
     problem = _tell(interview, told_plan, path, script, as_json=as_json, everything=everything)
     if problem and not exit_zero:

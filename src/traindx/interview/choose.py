@@ -56,10 +56,11 @@ class Choice:
 
 
 def differentials(weighed: Weighed) -> list[Differential]:
-    """The ranking of every problem, worst problem first."""
+    """The ranking of every problem, worst problem first; small ones only when there is nothing else."""
     seen = seen_in(weighed.examination)
+    every = troubles_of(weighed.case, weighed.examination)
     made = []
-    for trouble in troubles_of(weighed.case, weighed.examination):
+    for trouble in [one for one in every if one.severity != "low"] or every:
         ranked, rest = rank(trouble.symptoms, seen, causes().values())
         made.append(Differential(trouble.symptoms, tuple(ranked), rest))
     return made

@@ -9,9 +9,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from traindx.case import Case
-from traindx.core import Finding, Run, Scalar, Told
+from traindx.core import Finding, Run, Scalar, Severity, Told
 from traindx.examine import Examination, examine
 from traindx.interview.answers import Answer
+from traindx.interview.contrary import against_each_other, against_measured, denied, excluded
 from traindx.knowledge.catalogue import symptoms
 from traindx.knowledge.questions import TOLD, Option, Question, questions
 from traindx.settings import Threshold
@@ -50,14 +51,15 @@ def weighed(
     said: list[str] = []
     looked = examination.looked
     seen = {finding.id for finding in examination.findings}
-    findings = [_symptom(name, looked, seen, answers, said) for name in told_symptoms]
+    findings = [_symptom(name, case, examination, answers, said) for name in told_symptoms]
+    said += excluded(told_symptoms) + against_each_other(answers)
     unseen: set[str] = set()
     told: list[Told] = []
     for answer in answers.values():
         question = questions()[answer.question]
         for name in answer.options:
             option = question.options[name]
-            conflict = _conflict(question, option, looked, seen)
+            conflict = against_measured(question, option, looked, seen)
             if conflict:
                 said.append(conflict)
                 continue
@@ -131,15 +133,16 @@ def _with_curves(run: Run, answers: Mapping[str, Answer], said: list[str]) -> Ru
 
 
 def _symptom(
-    name: str, looked: frozenset[str], seen: set[str], answers: Mapping[str, Answer], said: list[str]
+    name: str, case: Case, examination: Examination, answers: Mapping[str, Answer], said: list[str]
 ) -> Finding:
-    """What somebody sees. It stands for the finding of a detector, unless that looked and saw otherwise."""
+    """What somebody sees. It stands for the finding of a detector, unless that has looked itself."""
     symptom = symptoms()[name]
-    family = f"told_{name}"
-    stands_for = symptom.finding
-    if stands_for in looked:
-        if stands_for not in seen and symptom.id != "silent_defect":
-            said.append(f"You said: {_lower(symptom.told)}. The values that were given do not show it.")
+    severity: Severity = symptom.severity
+    family, stands_for = f"told_{name}", symptom.finding
+    if against := denied(name, case):
+        said.append(f"You said: {_lower(symptom.told)}. The values that were given say otherwise: {against}.")
+        severity = "low"
+    if stands_for in examination.looked:
         stands_for = ""
     elif stands_for:
         family = next(unit.family for unit in detectors() if unit.id == stands_for)
@@ -147,30 +150,12 @@ def _symptom(
     return Finding(
         text=f"You said: {_lower(symptom.told)}.",
         symptom=name,
-        severity=symptom.severity,
+        severity=severity,
         step=steps[-1] if steps and name == "nonfinite" else None,
         strength=TOLD,
         id=stands_for or "told",
         family=family,
     )
-
-
-def _conflict(question: Question, option: Option, looked: frozenset[str], seen: set[str]) -> str:
-    """A sentence when what was measured speaks against an answer; empty when nothing does."""
-    if option.sees and option.sees[0] in looked and not seen & {*option.sees, *option.shown_by}:
-        title = _title(option.sees[0])
-        return f'You said "{option.say}"; "{title}" was looked for and not seen, and that counts.'
-    if option.fine and question.chosen:
-        against = [
-            id
-            for other in question.options.values()
-            if other is not option
-            for id in (*other.sees, *other.shown_by)
-            if id in seen
-        ]
-        if against:
-            return f'You said "{option.say}"; but "{_title(against[0])}" was seen, and that counts.'
-    return ""
 
 
 def _finding(question: Question, option: Option, id: str, answer: Answer) -> Finding:
@@ -195,10 +180,6 @@ def _said(question: Question, option: Option) -> str:
     if question.chosen and len(option.say) < 20:
         return f"You said: {option.say} ({question.short})"
     return f"You said: {option.say}."
-
-
-def _title(id: str) -> str:
-    return next((unit.title.lower() for unit in detectors() if unit.id == id), id)
 
 
 def _lower(text: str) -> str:

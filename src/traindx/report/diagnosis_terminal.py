@@ -107,7 +107,7 @@ def _problem(
 def _title(problem: Problem, number: int | None, run: Run, screen: Screen) -> str:
     name = symptom_title(problem.symptom)
     when = onset(problem, run)
-    if when.endswith(short(problem.onset_step)) and run.last_step is not None:
+    if when and when.endswith(short(problem.onset_step)) and run.last_step is not None:
         when += f" of {short(run.last_step)}"
     style = SEVERITY_STYLES.get(problem.severity, "")
     parts = [(problem.severity, style), (when, "")] if when else [(problem.severity, style)]

@@ -35,7 +35,7 @@ def interview_dict(
         "symptoms": list(interview.symptoms),
         "answers": [_answer(interview, name) for name in interview.answers],
         "contradictions": [encodable(text) for text in interview.weighed.contradictions],
-        "next": None if interview.next is None else _question(interview.next),
+        "next": _next(interview, diagnosis),
         "plans": [
             {"plan": one.plan.id, "fits": one.fits.cause if one.fits else None, "text": one.text}
             for one in plans
@@ -57,6 +57,28 @@ def _answer(interview: Interview, name: str) -> dict[str, Any]:
     if answer.pasted is not None:
         told["series"] = {name: len(series) for name, series in answer.pasted.series.items()}
     return told
+
+
+def _next(interview: Interview, diagnosis: Diagnosis) -> dict[str, Any] | None:
+    """The next question; what goes wrong is the first, when neither a word nor a log tells it."""
+    if not interview.symptoms and not diagnosis.problems:
+        return _complaint()
+    return None if interview.next is None else _question(interview.next)
+
+
+def _complaint() -> dict[str, Any]:
+    from traindx.knowledge.catalogue import symptoms
+
+    return {
+        "question": "symptoms",
+        "ask": "What goes wrong? Ids, or words of your own.",
+        "kind": "any",
+        "options": {symptom.id: symptom.told for symptom in symptoms().values()},
+        "example": "the loss does not fall",
+        "why": "asked because every cause is weighed by what is seen",
+        "bits": None,
+        "find_out": "traindx run train.py records a training and says what it sees",
+    }
 
 
 def _question(choice: Choice) -> dict[str, Any]:

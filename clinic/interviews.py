@@ -12,7 +12,7 @@ import json
 import sys
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -87,11 +87,10 @@ def ask(who: Patient, way: str, choose: Next, most: int = _MOST) -> Interviewed:
 
 def interviewed(script: Script, runs: Path) -> list[tuple[str, Interviewed]]:
     """All ways of asking, for each kind of user."""
-    made = []
-    for user, efforts in USERS.items():
-        who = patient(script, runs, efforts)
-        if who is None:
-            return []
+    made: list[tuple[str, Interviewed]] = []
+    recorded = patient(script, runs)
+    for user, efforts in USERS.items() if recorded is not None else ():
+        who = replace(recorded, efforts=frozenset(efforts))
         best = ask(who, "most telling", most_telling)
         made += [
             (user, ask(who, "nothing asked", most_telling, 0)),

@@ -36,11 +36,8 @@ class Patient:
 
     script: Script
     case: Case
-    efforts: frozenset[str]
-
-    @cached_property
-    def examination(self) -> Examination:
-        return examine(self.case)
+    examination: Examination
+    efforts: frozenset[str] = frozenset()
 
     @property
     def run(self) -> Run:
@@ -164,7 +161,7 @@ def _at(steps: np.ndarray, values: np.ndarray, wanted: np.ndarray) -> np.ndarray
     return found
 
 
-def patient(script: Script, runs: Path, efforts: Sequence[str]) -> Patient | None:
+def patient(script: Script, runs: Path) -> Patient | None:
     """The patient behind a script that was recorded; None when there is no recording."""
     from traindx.engine import case_of, diagnose, read
     from traindx.report.wording import worst_first
@@ -173,4 +170,5 @@ def patient(script: Script, runs: Path, efforts: Sequence[str]) -> Patient | Non
     if not found:
         return None
     run = found[0] if len(found) == 1 else worst_first(diagnose(run) for run in found)[0].run
-    return Patient(script, case_of(run, script.path), frozenset(efforts))
+    case = case_of(run, script.path)
+    return Patient(script, case, examine(case))

@@ -66,7 +66,7 @@ def edit_for_remedy(
     words: list[Instruction] = []
     for mend in menders().get(remedy, ()):
         try:
-            job = Job(script, run, tuple(args))
+            job = Job(script, run, tuple(args), hypothesis.cause if hypothesis is not None else "")
             found.append(job.draft.edited(mend(job, place)))
         except Uncertain as why:
             words.append(why.instruction())

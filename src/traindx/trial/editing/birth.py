@@ -25,11 +25,19 @@ _TOLD = frozenset(
 
 
 def change(
-    job: Job, made: Made, name: str, position: int, wanted: Wanted, like: str, default: float | None = None
+    job: Job,
+    made: Made,
+    name: str,
+    position: int,
+    wanted: Wanted,
+    like: str,
+    default: float | None = None,
+    in_loops: str = "",
 ) -> str:
     """Change an argument of a call where its value is born; what was done, in words.
 
-    `like` are the names (a pattern) under which the same number may be used elsewhere and still mean this.
+    `like` are the names (a pattern) under which the same number may be used elsewhere and still mean this,
+    `in_loops` those that do so inside a loop.
     """
     source, call = call_of(made)
     value = made.argument(position, name)
@@ -48,7 +56,7 @@ def change(
         return f"{name}={text} in {_where(made.spot)}"
     for one in _ways(job, name, value):
         told = _on_command_line(job, name, one, wanted) or _in_config(job, name, one, wanted)
-        told = told or _at_literal(job, made, name, one, wanted, like)
+        told = told or _at_literal(job, made, name, one, wanted, (like, in_loops))
         if told:
             return told
     return _at_call(job, made, name, expression, wanted)
@@ -110,12 +118,12 @@ def _in_config(job: Job, name: str, value: Value, wanted: Wanted) -> str:
     return f"{name} {old:g} -> {new} in {os.path.basename(path)} ({'.'.join(map(str, keys))})"
 
 
-def _at_literal(job: Job, made: Made, name: str, value: Value, wanted: Wanted, like: str) -> str:
+def _at_literal(job: Job, made: Made, name: str, value: Value, wanted: Wanted, like: tuple[str, str]) -> str:
     spot = value.spot
     old = number(value)
     if old is None or spot is None or not _is_literal(spot.node) or _contradicted(job, name, old):
         return ""
-    others = strangers(job, spot, like)
+    others = strangers(job, spot, *like)
     if others:
         return ""
     text = job.draft.text(spot.source, spot.node)
@@ -187,12 +195,15 @@ def _counts(event: Event) -> bool:
     return event.value.short not in _TOLD
 
 
-def strangers(job: Job, spot: Spot, like: str) -> list[Event]:
+def strangers(job: Job, spot: Spot, like: str, in_loops: str = "") -> list[Event]:
     """Uses of a literal that mean something else."""
-    pattern = re.compile(like, re.IGNORECASE)
     found = []
     for event, name in uses(job, spot):
-        if _counts(event) and not pattern.search(f"{event.value.short}.{name}"):
+        use = f"{event.value.short}.{name}"
+        fits = re.search(like, use, re.IGNORECASE)
+        if not fits and in_loops and event.loops:
+            fits = re.search(in_loops, use, re.IGNORECASE)
+        if _counts(event) and not fits:
             found.append(event)
     return found
 

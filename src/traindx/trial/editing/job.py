@@ -26,6 +26,7 @@ class Job:
     script: Script
     run: Run | None = None
     args: tuple[str, ...] = ()
+    cause: str = ""
     draft: Draft = field(init=False)
 
     def __post_init__(self) -> None:

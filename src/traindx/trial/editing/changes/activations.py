@@ -41,7 +41,8 @@ def swap_activation(job: Job, values: Mapping[str, Scalar]) -> str:
     sites = _sites(job)
     saturating = [one for one in sites if operation(one) in ("sigmoid", "tanh", "hardtanh")]
     rectified = [one for one in sites if operation(one) == "relu"]
-    chosen = saturating if to == "relu" or not rectified else rectified
+    there = any(operation(one) == to for one in sites)
+    chosen = saturating if to == "relu" or not (rectified or there) else rectified
     if to in ("sigmoid", "tanh"):
         chosen = rectified
     chosen = [one for one in chosen if operation(one) != to]
@@ -173,7 +174,7 @@ def set_dropout(job: Job, values: Mapping[str, Scalar]) -> str:
     for event in events.values():
         functional = event.value.short.islower()
         wanted = Wanted(value=value)
-        told.append(change(job, event.value, "p", 1 if functional else 0, wanted, r"p$|drop|\.\d$", 0.5))
+        told.append(change(job, event.value, "p", 1 if functional else 0, wanted, r"drop", 0.5))
     return "; ".join(dict.fromkeys(told)) + "."
 
 

@@ -19,7 +19,8 @@ from traindx.trial.editing.scopes import bound_name
 
 _RULES = {"he": "kaiming_normal_", "xavier": "xavier_uniform_", "orthogonal": "orthogonal_"}
 _SET = {"constant_", "normal_", "uniform_", "ones_", "zeros_", "trunc_normal_"}
-_IN_PLACE = frozenset("fill_ zero_ normal_ uniform_ mul_ copy_".split())
+_FAR = 0.5
+_IN_PLACE = frozenset("fill_ normal_ uniform_ mul_".split())
 _TWO_DIMENSIONS = re.compile(
     r"\b(Linear|Conv[123]d|Embedding|ConvTranspose[123]d)\b|\.dim\(\)|\.ndim\b|len\(\w+\.shape\)"
 )
@@ -29,11 +30,26 @@ def reinitialise(job: Job, values: Mapping[str, Scalar]) -> str:
     kind = str(values.get("kind", "he"))
     if kind not in _RULES:
         raise ValueError(f"no such initialisation: {kind!r}")
+    there = [e for e in job.training.trace.events if e.value.name == f"torch.nn.init.{_RULES[kind]}"]
+    if there:
+        raise Uncertain(f"Line {there[0].spot.line} uses {_RULES[kind]} already.", at(there[0].spot))
     events = _by_hand(job)
     told = [_by_rule(job, one, kind) for one in events]
     if not told:
         told = [_loop(job, kind)]
     return "; ".join(dict.fromkeys(told)) + "."
+
+
+def level_biases(job: Job) -> str:
+    """Biases that start far below zero, so that units begin dead, start at zero."""
+    low = [e for e in _by_hand(job) if "bias" in e.spot.text and _value(e) < -_FAR]
+    if not low:
+        raise Uncertain("No bias that starts far below zero can be told in the script.")
+    return "; ".join(dict.fromkeys(_by_rule(job, one, "he") for one in low)) + "."
+
+
+def _value(event: Event) -> float:
+    return number(event.value.argument(0 if event.value.kind == "method" else 1, "val", "value")) or 0.0
 
 
 def _by_hand(job: Job) -> list[Event]:
@@ -48,12 +64,13 @@ def _by_hand(job: Job) -> list[Event]:
         small = made.short == "constant_" and abs(number(made.argument(1, "val")) or 0.0) <= 0.1
         if named and not inside and not usual and not (small and "bias" in event.spot.text):
             found.setdefault(id(event.spot.node), event)
+        mild = made.name == "mul_" and (number(made.argument(0, "other")) or 0.0) < 2
         in_place = (
             made.kind == "method"
             and made.name in _IN_PLACE
             and re.search(r"weight|bias|\bp\b|param", event.spot.text)
         )
-        if in_place and not inside and not usual:
+        if in_place and not inside and not usual and not mild:
             found.setdefault(id(event.spot.node), event)
     return list(found.values())
 

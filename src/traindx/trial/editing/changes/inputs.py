@@ -155,6 +155,8 @@ def _statistic(job: Job, name: str, which: str) -> str:
         for layer in (model.get("layer_list") or ())[:1]
         if isinstance(layer, dict)
     ]
+    if kinds[:1] == ["Embedding"]:
+        raise Uncertain("The inputs are numbers of words or classes: they are not to be scaled.")
     if kinds[:1] == ["Conv2d"]:
         return f"{name}.{which}((0, 2, 3)).reshape(1, -1, 1, 1)"
     return f"{name}.{which}(0)"

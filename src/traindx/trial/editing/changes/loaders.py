@@ -15,8 +15,12 @@ from traindx.trial.editing.job import Job, at, call_of
 from traindx.trial.editing.result import Uncertain
 from traindx.trial.editing.wanted import Wanted
 
-# A batch size may be used for anything but the width of a layer.
-_LIKE = r"^(?!(Linear|Conv\dd|LSTM|GRU|RNN|Embedding|LayerNorm|BatchNorm\dd|Transformer\w*)\.)"
+# Outside of loops a batch size cuts batches or counts them; inside, anything but the width of a layer.
+_LIKE = (
+    r"^(DataLoader|StatefulDataLoader|BatchSampler|range|split|len|ceil|floor|randint|randperm|choice|islice"
+    r"|batched|chunk|min|max)\.|batch|steps|total|T_max|iters"
+)
+_IN_LOOPS = r"^(?!(Linear|Conv\dd|LSTM|GRU|RNN|Embedding|LayerNorm|BatchNorm\dd|Transformer\w*)\.)"
 _BATCH = re.compile(
     r"^(train_?|per_device_train_)?(batch_?size|bs|batch|mini_?batch(_?size)?)$", re.IGNORECASE
 )
@@ -62,7 +66,9 @@ def shuffle_data(job: Job, values: Mapping[str, Scalar]) -> str:
 def set_workers(job: Job, values: Mapping[str, Scalar]) -> str:
     made = _loader(job)
     wanted = Wanted(value=int(value_of(values, "value")))
-    return change(job, made, "num_workers", 5, wanted, r"workers|^DataLoader\.5$") + "."
+    told = change(job, made, "num_workers", 5, wanted, r"workers|^DataLoader\.5$")
+    guarded = any("__main__" in source.text for source in job.script.sources[:1])
+    return told + ("." if guarded else "; on Windows and macOS the script then needs a main guard.")
 
 
 def set_batch_size(job: Job, values: Mapping[str, Scalar]) -> str:
@@ -72,12 +78,12 @@ def set_batch_size(job: Job, values: Mapping[str, Scalar]) -> str:
     except Uncertain:
         made = None
     if made is not None and "batch_sampler" not in made.keywords:
-        told = change(job, made, "batch_size", 1, wanted, _LIKE)
+        told = change(job, made, "batch_size", 1, wanted, _LIKE, in_loops=_IN_LOOPS)
         return told + "."
     for event in job.training.trace.events:
         for name in ("per_device_train_batch_size", "batch_size"):
             if name in event.value.keywords and not event.grad_off:
-                return change(job, event.value, name, -1, wanted, _LIKE) + "."
+                return change(job, event.value, name, -1, wanted, _LIKE, in_loops=_IN_LOOPS) + "."
     return _named(job, int(value_of(values, "value")))
 
 

@@ -31,7 +31,10 @@ def weight_classes(job: Job, values: Mapping[str, Scalar]) -> str:
         raise Uncertain(
             "Weight the classes in the loss by how rare they are: weight=... (one number per class)."
         )
-    return _weighted(job, next(iter(setups.values())), counts)
+    chosen = next(iter(setups.values()))
+    shared = any(x.event.grad_off and x.setup is chosen.setup for x in job.training.losses)
+    told = _weighted(job, chosen, counts)
+    return told + (" The validation loss is weighted, too: compare by accuracy per class." if shared else "")
 
 
 def _counts(job: Job) -> list[int]:

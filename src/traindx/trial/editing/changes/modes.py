@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from traindx.core import Scalar
 from traindx.script.roles import is_module
 from traindx.script.trace import Event
+from traindx.script.values import Made, Value
 from traindx.trial.editing.changes import Maker
 from traindx.trial.editing.job import Job, at, function_of
 from traindx.trial.editing.linted import findings, take
@@ -47,19 +48,37 @@ def _evaluate(job: Job) -> list[str]:
 
 
 def _train(job: Job) -> str:
-    """train() before each pass over the training data."""
+    """train() before each pass over the training data; in a function of its own, at its start."""
     loop = job.iteration().loop
     source, node = loop.spot.source, loop.spot.node
     for event in job.training.trace.events:
         called = event.spot.node.func if isinstance(event.spot.node, ast.Call) else None
-        inside = loop in event.loops and event.spot.source is source and not _in_model(event)
-        if event.value.kind != "apply" or event.grad_off or not inside or not isinstance(called, ast.Name):
+        inside = loop in event.loops and not event.grad_off and not _in_model(event)
+        if event.value.kind != "apply" or not inside or not is_module(event.value.receiver):
             continue
-        same = function_of(source, event.spot.node) is function_of(source, node)
-        if same and isinstance(node, ast.For | ast.While) and is_module(event.value.receiver):
-            job.draft.before(source, node, f"{called.id}.train()")
-            return f"{called.id}.train() before line {node.lineno}."
+        if not isinstance(called, ast.Name | ast.Attribute) or _is_loss(event.value.receiver):
+            continue
+        name = job.draft.text(event.spot.source, called)
+        function = function_of(event.spot.source, event.spot.node)
+        if event.spot.source is source and function is function_of(source, node):
+            if isinstance(node, ast.For | ast.While):
+                job.draft.before(source, node, f"{name}.train()")
+                return f"{name}.train() before line {node.lineno}."
+        elif isinstance(function, ast.FunctionDef) and _only_trains(job, event):
+            first = function.body[1 if ast.get_docstring(function) and len(function.body) > 1 else 0]
+            job.draft.before(event.spot.source, first, f"{name}.train()")
+            return f"{name}.train() before line {first.lineno}."
     raise Uncertain("Call train() on the model before each pass over the training data.", at(loop.spot))
+
+
+def _is_loss(value: Value | None) -> bool:
+    return isinstance(value, Made) and value.short.endswith("Loss")
+
+
+def _only_trains(job: Job, event: Event) -> bool:
+    """Whether a call of the model is never made with gradients off."""
+    same = [e for e in job.training.trace.events if e.spot.node is event.spot.node]
+    return not any(e.grad_off for e in same)
 
 
 def _in_model(event: Event) -> bool:
@@ -82,6 +101,8 @@ def _switch(job: Job, event: Event) -> str:
     job.draft.before(source, block, f"{name}.eval()")
     told = f"{name}.eval() before line {block.lineno}."
     if not _trained_again(job):
+        if any(isinstance(n, ast.Return) for n in ast.walk(block)):
+            raise Uncertain(f"Call {name}.eval() before this line, {name}.train() after it.", at(event.spot))
         job.draft.after(source, block, f"{name}.train()")
         told = f"{name}.eval() before line {block.lineno} and {name}.train() after it."
     return told

@@ -36,7 +36,28 @@ def pass_logits(job: Job, values: Mapping[str, Scalar]) -> str:
         for one in seen:
             take(job.draft, one.edits)
         return "The loss that takes raw outputs is used: " + seen[0].text
+    logged = _activations([x for x in job.training.losses if x.kind in ("nll_loss", "kl_div")], {"softmax"})
+    if logged:
+        return "; ".join(dict.fromkeys(_logarithm(job, one) for one in logged)) + "."
     raise Uncertain("No softmax or sigmoid before a loss that applies it itself can be told in the script.")
+
+
+def _logarithm(job: Job, made: Made) -> str:
+    """softmax before a loss of log-probabilities becomes log_softmax."""
+    spot = activation_spot(made)
+    assert spot is not None
+    node = spot.node
+    for user in _users(job, node):
+        if operation(user) not in _ORDER | {"nll_loss", "kl_div"}:
+            raise Uncertain("This line uses the probabilities: apply exp() here.", at(user.spot))
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+        raise Uncertain("Use log_softmax here.", at(spot))
+    new = {"softmax": "log_softmax", "Softmax": "LogSoftmax"}.get(node.func.attr)
+    if new is None:
+        raise Uncertain("Use log_softmax here.", at(spot))
+    _, end = job.draft.span(spot.source, node.func)
+    job.draft.splice(spot.source, (end - len(node.func.attr), end), new)
+    return f"{node.func.attr} -> {new} in line {spot.line}"
 
 
 def drop_output_activation(job: Job) -> str:
@@ -164,7 +185,11 @@ def _users(job: Job, node: ast.AST) -> Iterator[Made]:
         called = calls.get(id(at_value))
         loss = loss_call(called) if called is not None else None
         harmless = at_value.kind == "apply" and _passes(at_value, node)
-        if (loss is not None and loss.kind in _TAKES_LOGITS) or _passing(at_value) or harmless:
+        if (
+            (loss is not None and loss.kind in _TAKES_LOGITS | {"nll_loss", "kl_div"})
+            or _passing(at_value)
+            or harmless
+        ):
             continue
         if at_value.spot is None or id(at_value.spot.node) in told:
             continue

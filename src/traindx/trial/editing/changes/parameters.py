@@ -7,10 +7,11 @@ from collections.abc import Mapping
 
 from traindx.core import Scalar
 from traindx.script.flow import cuts, parts, reach
+from traindx.script.library import is_model_library
 from traindx.script.parameters import frozen, held
 from traindx.script.trace import Binding
 from traindx.script.training import sources
-from traindx.script.values import Instance, Made, Spot, Value
+from traindx.script.values import Instance, Made, Spot, Value, options
 from traindx.trial.editing.changes import Maker
 from traindx.trial.editing.job import Job, at, call_of, function_of, statement_of
 from traindx.trial.editing.linted import findings, take
@@ -77,6 +78,10 @@ def _left_out(job: Job) -> str:
     if not lost:
         return ""
     owners = _owners(job, lost)
+    if any(_lent(job, one) for one in owners):
+        raise Uncertain(
+            "If this module is meant to learn, give its parameters to an optimizer.", at(owners[0].spot)
+        )
     names = [name for one in owners if (name := _name(one)) is not None]
     if not names or len(names) < len(owners):
         raise Uncertain("Give the optimizer the parameters of this layer, too.", at(lost[0].spot))
@@ -97,6 +102,14 @@ def _lost(job: Job) -> list[Value]:
         for layer in reach(one).alive
         if id(layer) not in ours and id(layer) not in still
     ]
+
+
+def _lent(job: Job, module: Value) -> bool:
+    """Whether a module is there to be used, not to learn: ready-made, or put into eval mode alone."""
+    ready = isinstance(module, Made) and is_model_library(module.name)
+    trained = {id(m) for one in job.optimizers() for m in sources(one)}
+    still = any(module in options(e.value.receiver) for e in job.training.trace.methods("eval"))
+    return ready or (still and id(module) not in trained)
 
 
 def _owners(job: Job, layers: list[Value]) -> list[Value]:
@@ -205,11 +218,14 @@ def _cut(job: Job) -> str:
     """A detach() inside the model's own pass is taken out."""
     loops = [one.loop for one in job.iterations()]
     found: dict[int, Spot] = {}
+    ours, still = held(job.training), frozen(job.training)
     for backward in job.training.backwards:
         given = backward.value.receiver if backward.value.kind == "method" else None
-        for layer, by in reach(given).cut if given is not None else ():
-            del layer
-            if by.kind == "method" and by.name == "detach" and by.spot is not None and cuts(by):
+        reached = reach(given) if given is not None else None
+        alive = {id(one) for one in reached.alive} if reached is not None else set()
+        for layer, by in reached.cut if reached is not None else ():
+            meant = id(layer) in ours and id(layer) not in alive | still
+            if meant and by.kind == "method" and by.name == "detach" and by.spot is not None and cuts(by):
                 found[id(by.spot.node)] = by.spot
     chosen = [s for s in found.values() if function_of(s.source, s.node) is not None and _in_forward(s)]
     if len(chosen) != 1 or not loops:

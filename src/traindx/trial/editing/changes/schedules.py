@@ -69,6 +69,8 @@ def _set_length(job: Job, steps: int) -> str:
     if not any(uses(job, spot)) and not _read(job, spot.node):
         return ""
     old = job.draft.text(spot.source, spot.node)
+    if not old.isdigit():
+        return ""
     if old == str(steps):
         raise Uncertain(f"The warm-up takes {steps} steps already.", at(spot))
     job.draft.replace(spot.source, spot.node, str(steps))

@@ -12,10 +12,21 @@ Mender = Callable[[Job, Place | None], str]
 
 def menders() -> Mapping[str, tuple[Mender, ...]]:
     """Remedy -> what may mend it in the source, the most certain first."""
-    from traindx.trial.editing.defects import code, data, logging, loops, losses, math, model, ranks, shapes
+    from traindx.trial.editing.defects import (
+        code,
+        data,
+        logging,
+        loops,
+        losses,
+        math,
+        model,
+        ranks,
+        shapes,
+        state,
+    )
 
     found: dict[str, tuple[Mender, ...]] = {}
-    for module in (code, data, logging, loops, losses, math, model, ranks, shapes):
+    for module in (code, data, logging, loops, losses, math, model, ranks, shapes, state):
         for remedy, functions in module.MENDERS.items():
             found[remedy] = (*found.get(remedy, ()), *functions)
     return found

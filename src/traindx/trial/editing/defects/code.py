@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from traindx.core import Place
-from traindx.trial.editing.changes import activations, gradients, modes, outputs, parameters
+from traindx.trial.editing.changes import activations, gradients, inits, modes, outputs, parameters
 from traindx.trial.editing.defects import Mender
 from traindx.trial.editing.job import Job
 from traindx.trial.editing.linted import findings, take
@@ -55,6 +55,11 @@ def _between(job: Job, place: Place | None) -> str:
     return activations.add_between(job)
 
 
+def _biases(job: Job, place: Place | None) -> str:
+    del place
+    return inits.level_biases(job)
+
+
 MENDERS: dict[str, tuple[Mender, ...]] = {
     "zero_gradients": (_zero,),
     "set_modes": (_modes,),
@@ -63,6 +68,7 @@ MENDERS: dict[str, tuple[Mender, ...]] = {
     "fix_output_layer": (_bound,),
     "train_all_parameters": (linted("script_step_without_gradient"), _parameters),
     "add_nonlinearity": (_between,),
+    "revive_units": (_biases,),
     "fix_scaler_order": (linted("script_clip_before_unscale", "script_scaler_half_used"),),
     "free_memory": (linted("script_graph_kept"),),
     "shuffle_data": (linted("script_not_shuffled"),),

@@ -159,7 +159,7 @@ def _partner(name: str, bound: dict[str, ast.Assign]) -> ast.Assign | None:
 def true_division(job: Job, place: Place | None) -> str:
     """Integer division that leaves nothing of the inputs becomes a division."""
     source, statement = _statement(job, place)
-    if source is None or statement is None:
+    if source is None or statement is None or job.cause != "constant_inputs":
         raise Uncertain("Look at the inputs as they reach the model.", place)
     whole = [
         n

@@ -1,18 +1,22 @@
-"""The width of the hidden layers, where one number sets it."""
+"""The width of the hidden layers: every number that sets it, together."""
 
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 from traindx.core import Place
-from traindx.script.values import Const, Made, Spot, number, options
-from traindx.trial.editing.birth import strangers, uses
+from traindx.script.flow import parametric
+from traindx.script.training import Training
+from traindx.script.values import Const, Made, Spot, Value, options, parents
+from traindx.trial.editing.birth import strangers
 from traindx.trial.editing.defects import Mender
 from traindx.trial.editing.job import Job
 from traindx.trial.editing.result import Uncertain
 
-_LAYERS = r"^(Linear|Conv\dd|LSTM|GRU|RNN|BatchNorm\dd|LayerNorm|Embedding|Sequential)\."
+_LAYERS = r"^(Linear|BatchNorm1d|LayerNorm|Sequential)\."
 _LARGER, _SMALLER = 16, 1 / 16
+_NARROW, _WIDE = 4, 1024
 
 
 def enlarge(job: Job, place: Place | None) -> str:
@@ -27,37 +31,84 @@ def shrink(job: Job, place: Place | None) -> str:
 
 def _scaled(job: Job, place: Place | None, factor: float, word: str) -> str:
     told = []
-    for spot in _widths(job):
-        old = job.draft.text(spot.source, spot.node)
-        new = max(4, round(int(old) * factor))
-        job.draft.replace(spot.source, spot.node, str(new))
-        told.append(f"{old} -> {new} units in line {spot.line}")
+    for spots in _widths(job):
+        for spot in spots:
+            old = job.draft.text(spot.source, spot.node)
+            new = min(max(_NARROW, round(int(old) * factor)), max(_WIDE, int(old)))
+            if str(new) != old:
+                job.draft.replace(spot.source, spot.node, str(new))
+                told.append(f"{old} -> {new} units in line {spot.line}")
     if not told:
         raise Uncertain(f"Make the hidden layers {word} here.", place)
     return "; ".join(dict.fromkeys(told)) + "."
 
 
-def _widths(job: Job) -> list[Spot]:
-    """Numbers that are the width of one layer and the input of the next, and nothing else."""
-    found: dict[int, Spot] = {}
-    for event in job.training.trace.events:
-        made = event.value
-        if made.kind != "call" or made.short != "Linear" or not made.name.startswith("torch.nn."):
+def _widths(job: Job) -> list[list[Spot]]:
+    """Numbers that are the width between one linear layer and the next, grouped as they must agree."""
+    groups: list[dict[int, Spot]] = []
+    broken: set[int] = set()
+    for ends in _joints(job.training):
+        spots = [_literal(one) for one in ends]
+        known = {id(spot.node): spot for spot in spots if spot is not None}
+        if len(known) == 0:
             continue
-        for one in options(made.argument(1, "out_features")):
-            if isinstance(one, Const) and number(one) is not None and one.spot is not None:
-                found.setdefault(id(one.spot.node), one.spot)
-    return [spot for spot in found.values() if _only_a_width(job, spot)]
+        if any(spot is None for spot in spots):
+            broken |= set(known)
+        met = [one for one in groups if one.keys() & known.keys()]
+        groups = [one for one in groups if one not in met]
+        groups.append({k: v for one in [*met, known] for k, v in one.items()})
+    return [
+        list(one.values())
+        for one in groups
+        if not one.keys() & broken and not any(strangers(job, spot, _LAYERS) for spot in one.values())
+    ]
 
 
-def _only_a_width(job: Job, spot: Spot) -> bool:
-    whole = isinstance(spot.node, ast.Constant) and type(spot.node.value) is int
-    if not whole or strangers(job, spot, _LAYERS):
-        return False
-    places = {(id(e.value.spot), name) for e, name in uses(job, spot) if isinstance(e.value, Made)}
-    outs = any(name in ("1", "out_features") for _, name in places)
-    ins = any(name in ("0", "in_features") for _, name in places)
-    return outs and ins
+def _literal(value: Value | None) -> Spot | None:
+    """Where a whole number is written."""
+    found = options(value)
+    if len(found) != 1 or not isinstance(found[0], Const) or found[0].spot is None:
+        return None
+    node = found[0].spot.node
+    return found[0].spot if isinstance(node, ast.Constant) and type(node.value) is int else None
+
+
+def _joints(training: Training) -> Iterator[list[Value | None]]:
+    """What must be one number: the width that a layer gives, those that the next ones take."""
+    followed = {id(one) for e in training.trace.events if parametric(e.value) for one in _before(e.value)}
+    for event in training.trace.events:
+        layer = parametric(event.value)
+        if not isinstance(layer, Made) or layer.short not in ("Linear", "BatchNorm1d", "LayerNorm"):
+            continue
+        taken = layer.argument(0, "in_features", "num_features", "normalized_shape")
+        nearest = _before(event.value)
+        if not nearest:
+            yield [taken, None]
+        if layer.short == "Linear" and id(layer) not in followed:
+            yield [layer.argument(1, "out_features"), None]
+        for before in nearest:
+            if before.short == "Linear":
+                yield [taken, before.argument(1, "out_features")]
+            elif before.short in ("BatchNorm1d", "LayerNorm"):
+                yield [taken, before.argument(0, "num_features", "normalized_shape")]
+            else:
+                yield [taken, None]
+
+
+def _before(value: Value) -> list[Made]:
+    """The layers with parameters nearest before a layer's call."""
+    waiting = list(value.args) if isinstance(value, Made) else []
+    found: list[Made] = []
+    for _ in range(200):
+        if not waiting:
+            break
+        at = waiting.pop()
+        layer = parametric(at)
+        if isinstance(layer, Made):
+            found.append(layer)
+        else:
+            waiting += list(at.args) if isinstance(at, Made) and at.kind == "apply" else parents(at)
+    return found
 
 
 MENDERS: dict[str, tuple[Mender, ...]] = {"enlarge_model": (enlarge,), "shrink_model": (shrink,)}

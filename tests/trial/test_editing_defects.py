@@ -1,0 +1,217 @@
+"""Defects of the code: what a remedy writes into the script, and when it only says words."""
+
+from __future__ import annotations
+
+import pytest
+
+from traindx.core import Hypothesis, Place, Run
+from traindx.script.source import parse_script
+from traindx.trial.editing import Edited, Instruction, edit_for, edit_for_remedy
+
+from .test_editing import LOOP, MODEL, SGD, asked, with_
+from .test_editing import changed as changed_by
+
+
+def mended(source: str, remedy: str, line: int | None = None, cause: str = "") -> Edited | Instruction:
+    place = Place("train.py", line) if line is not None else None
+    hypothesis = Hypothesis(cause, cause, 0.9, (), (), (), place=place)
+    return edit_for_remedy(parse_script(source), remedy, hypothesis, None)[0]
+
+
+def lines(source: str, remedy: str, line: int | None = None, cause: str = "") -> list[str]:
+    """The lines that come in."""
+    made = mended(source, remedy, line, cause)
+    assert isinstance(made, Edited), made
+    old = source.splitlines()
+    return [one.strip() for one in made.sources["train.py"].splitlines() if one not in old]
+
+
+def at(source: str, text: str) -> int:
+    return next(number for number, line in enumerate(source.splitlines(), 1) if text in line)
+
+
+FLAT = "loader = DataLoader(TensorDataset(torch.randn(64, 4), torch.randn(64)), batch_size=16)\n"
+ACCUMULATED = (
+    LOOP.replace("for xb, yb in loader", "for i, (xb, yb) in enumerate(loader)")
+    .replace("        optimizer.zero_grad()\n", "")
+    .replace(
+        "        optimizer.step()",
+        "        if (i + 1) % 4 == 0:\n            optimizer.step()\n            optimizer.zero_grad()",
+    )
+)
+
+
+@pytest.mark.parametrize(
+    ("remedy", "source", "new"),
+    [
+        (
+            "zero_gradients",
+            with_(loop=LOOP.replace("        optimizer.zero_grad()\n", "")),
+            ["optimizer.zero_grad()"],
+        ),
+        ("fix_accumulation", with_(loop=ACCUMULATED), ["(loss / 4).backward()"]),
+        (
+            "match_shapes",
+            with_(loader=FLAT),
+            ["loss = nn.functional.mse_loss(model(xb), yb.unsqueeze(1))"],
+        ),
+        (
+            "add_nonlinearity",
+            with_(model="model = nn.Sequential(nn.Linear(4, 8), nn.Linear(8, 1))"),
+            ["model = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 1))"],
+        ),
+        (
+            "fix_output_layer",
+            with_(model="model = nn.Sequential(nn.Linear(4, 1), nn.Sigmoid())"),
+            ["model = nn.Sequential(nn.Linear(4, 1))"],
+        ),
+        (
+            "fix_schedule_pace",
+            with_(
+                optimizer=SGD + "schedule = torch.optim.lr_scheduler.StepLR(optimizer, step_size=1)",
+                loop=LOOP + "        schedule.step()\n",
+            ),
+            ["schedule.step()"],
+        ),
+        (
+            "enlarge_model",
+            with_(model=MODEL.replace("8", "2")),
+            ["model = nn.Sequential(nn.Linear(4, 32), nn.ReLU(), nn.Linear(32, 1))"],
+        ),
+    ],
+)
+def test_defects(remedy: str, source: str, new: list[str]) -> None:
+    made = mended(source, remedy)
+    assert isinstance(made, Edited), made
+    old = source.splitlines()
+    assert [one.strip() for one in made.sources["train.py"].splitlines() if one not in old] == new
+    assert made.edits
+
+
+def test_sum_begins_anew_with_each_epoch() -> None:
+    source = with_(
+        optimizer=SGD + "total = 0.0\n",
+        loop=LOOP + "        total += loss.item()\n    print(total / len(loader))\n",
+    )
+    made = mended(source, "fix_logging")
+    assert isinstance(made, Edited)
+    assert "for epoch in range(3):\n    total = 0.0\n    for xb" in made.sources["train.py"]
+    counted = source.replace("total / len(loader)", "total / seen").replace(
+        "total += ", "seen += 1; total += "
+    )
+    assert isinstance(mended(counted, "fix_logging"), Instruction), (
+        "an average over all batches so far is meant"
+    )
+
+
+def test_labels_take_the_order_of_the_inputs() -> None:
+    source = with_(
+        loader="order = torch.randperm(64)\nx = x[order]\ny = y[torch.randperm(64)]\nloader = DataLoader(TensorDataset(x, y))"
+    )
+    assert lines(source, "align_labels", at(source, "y = y[")) == ["y = y[order]"]
+    inline = with_(
+        loader="x = x[torch.randperm(64)]\ny = y[torch.randperm(64)]\nloader = DataLoader(TensorDataset(x, y))"
+    )
+    assert lines(inline, "align_labels", at(inline, "y = y[")) == [
+        "order = torch.randperm(64)",
+        "x = x[order]",
+        "y = y[order]",
+    ]
+
+
+def test_validation_data_leave_the_training_data() -> None:
+    source = with_(
+        loader="from torch.utils.data import ConcatDataset\na, b = TensorDataset(x, y), TensorDataset(x[:8], y[:8])\n"
+        "loader = DataLoader(ConcatDataset([a, b]))\nval = DataLoader(b)"
+    )
+    assert lines(source, "split_anew") == ["loader = DataLoader(ConcatDataset([a]))"]
+
+
+@pytest.mark.parametrize(
+    ("loss", "new"),
+    [
+        (
+            "-(yb * torch.log(torch.sigmoid(model(xb)))).mean()",
+            "-(yb * torch.log(torch.sigmoid(model(xb)).clamp_min(1e-7))).mean()",
+        ),
+        (
+            "((model(xb) - yb) ** 2).sum(1).sqrt().mean()",
+            "(((model(xb) - yb) ** 2).sum(1) + 1e-8).sqrt().mean()",
+        ),
+    ],
+)
+def test_math_is_guarded_once(loss: str, new: str) -> None:
+    source = with_(loop=LOOP.replace("nn.functional.mse_loss(model(xb), yb)", loss))
+    made = mended(source, "guard_math", at(source, "loss ="))
+    assert isinstance(made, Edited)
+    assert f"loss = {new}" in made.sources["train.py"]
+    assert isinstance(mended(made.sources["train.py"], "guard_math", at(source, "loss =")), Instruction)
+
+
+def test_whole_division_is_mended_only_where_it_kills_the_inputs() -> None:
+    source = with_(loader="x = (x * 255) // 255\n" + "loader = DataLoader(TensorDataset(x, y))")
+    line = at(source, "//")
+    assert lines(source, "fix_pipeline", line, "constant_inputs") == ["x = (x * 255) / 255"]
+    assert isinstance(mended(source, "fix_pipeline", line, "data_leakage"), Instruction)
+
+
+def test_similarity_becomes_a_distance() -> None:
+    source = with_(
+        loop=LOOP.replace(
+            "nn.functional.mse_loss(model(xb), yb)", "nn.functional.cosine_similarity(model(xb), yb).mean()"
+        )
+    )
+    assert lines(source, "fix_loss") == ["loss = 1 - nn.functional.cosine_similarity(model(xb), yb).mean()"]
+
+
+def test_wrapped_model_is_the_one_that_is_called() -> None:
+    source = with_(
+        model=MODEL + "from torch.nn.parallel import DistributedDataParallel as DDP\nwrapped = DDP(model)"
+    )
+    assert lines(source, "sync_ranks") == ["loss = nn.functional.mse_loss(wrapped(xb), yb)"]
+
+
+def test_state_of_the_optimizer_is_loaded() -> None:
+    source = with_(
+        optimizer=SGD + "saved = torch.load('a.pt')\nmodel.load_state_dict(saved['model'])",
+        loop=LOOP + "torch.save({'model': model.state_dict(), 'optim': optimizer.state_dict()}, 'a.pt')\n",
+    )
+    assert lines(source, "restore_state") == ['optimizer.load_state_dict(saved["optim"])']
+
+
+def test_modes() -> None:
+    dropout = MODEL.replace("nn.ReLU()", "nn.Dropout()")
+    looped = "    with torch.no_grad():\n        for a, b in DataLoader(TensorDataset(x, y)):\n            print(model(a).mean())\n"
+    assert lines(with_(model=dropout, loop=LOOP + looped), "set_modes") == ["model.eval()", "model.train()"]
+    evaluated = with_(model=dropout, loop=LOOP + "    model.eval()\n" + looped)
+    made = mended(evaluated, "set_modes")
+    assert isinstance(made, Edited)
+    assert "    model.train()\n    for xb, yb in loader" in made.sources["train.py"]
+
+
+def test_classes_are_weighted_by_what_was_counted() -> None:
+    run = Run(
+        "r", "r", ("x",), "step", {}, facts={"classes": {"0": 90, "1": 10}, "models": [{"output_width": 2}]}
+    )
+    source = with_(
+        model="model = nn.Linear(4, 2)",
+        loop=LOOP.replace("mse_loss(model(xb), yb)", "cross_entropy(model(xb), yb)"),
+    )
+    assert changed_by(source, "weight_classes", run=run)[1].endswith("weight=torch.tensor([0.5556, 5]))")
+    assert isinstance(edit_for(parse_script(source), asked("weight_classes")), Instruction), (
+        "nothing was counted"
+    )
+
+
+@pytest.mark.parametrize(
+    "remedy",
+    """
+    align_labels balance_ranks clean_labels check_targets fix_loss fix_pipeline fix_scaler_order free_memory
+    get_more_data guard_math keep_checkpoint match_validation move_sync_out prevent_collapse restore_state
+    split_anew stop_early sync_ranks zero_gradients fix_accumulation fix_schedule_pace train_all_parameters
+    """.split(),
+)
+def test_healthy_script_is_left_alone(remedy: str) -> None:
+    made = mended(with_(), remedy)
+    assert isinstance(made, Instruction), made
+    assert made.text

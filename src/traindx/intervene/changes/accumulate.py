@@ -29,6 +29,8 @@ def apply(joints: Joints, *, batches: int) -> None:
     sums: weakref.WeakKeyDictionary[Any, dict[int, Any]] = weakref.WeakKeyDictionary()
 
     def gather(optimizer: Any) -> None:
+        if type(optimizer).__name__ == "LBFGS":
+            joints.cannot("LBFGS computes its gradients several times in a step")
         count = counts[optimizer] = counts.get(optimizer, 0) + 1
         held = sums.setdefault(optimizer, {})
         for parameter in (one for group in optimizer.param_groups for one in group["params"]):

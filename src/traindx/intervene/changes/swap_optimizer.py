@@ -40,6 +40,10 @@ def apply(joints: Joints, *, name: Literal["adamw", "adam", "sgd"], lr: float = 
         if before is kind:
             joints.otherwise(f"the script trains with {kind.__name__} already")
             return
+        more = _methods_of_its_own(optimizer)
+        if more:
+            joints.otherwise(f"{before.__name__} is the script's own and has methods of its own ({more[0]})")
+            return
         made = optimizer.defaults
         for group in optimizer.param_groups:
             # What the script said: to the optimizer, or in this group.
@@ -58,6 +62,16 @@ def apply(joints: Joints, *, name: Literal["adamw", "adam", "sgd"], lr: float = 
     joints.optimizer_made(swap)
     if lr:
         joints.rate(rates.to_value(joints, lr))
+
+
+def _methods_of_its_own(optimizer: Any) -> list[str]:
+    """What the script may call that another optimizer does not have."""
+    import torch
+
+    if type(optimizer).__module__.startswith("torch.optim"):
+        return []
+    known = dir(torch.optim.Optimizer)
+    return [name for name in dir(type(optimizer)) if not name.startswith("_") and name not in known]
 
 
 def _said(key: str, group: dict[str, Any], given: dict[str, Any], made: dict[str, Any]) -> bool:

@@ -79,6 +79,14 @@ def _names(root: nn.Module) -> tuple[str, ...]:
     return tuple(one.name for one in parameters if one.kind is not one.VAR_KEYWORD)
 
 
+def out_of_reach() -> bool:
+    """Whether tensors only stand for others now: under `torch.jit.trace`, vmap and grad transforms."""
+    if torch._C._get_tracing_state() is not None:
+        return True
+    functorch = getattr(torch._C, "_functorch", None)
+    return functorch is not None and functorch.peek_interpreter_stack() is not None
+
+
 def touch_calls(training: Training, patches: Patches) -> list[Callable[[], object]]:
     inside = threading.local()
 
@@ -88,7 +96,7 @@ def touch_calls(training: Training, patches: Patches) -> list[Callable[[], objec
                 getattr(inside, "model", False)
                 or training.aside
                 or training.in_backward
-                or torch._C._get_tracing_state() is not None
+                or out_of_reach()
                 or torch.compiler.is_compiling()
                 or next(self.parameters(), None) is None
             ):

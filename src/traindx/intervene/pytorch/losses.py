@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch.nn import functional
 
+from traindx.intervene.pytorch.calls import out_of_reach
 from traindx.record.pytorch.patches import Patches
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ def touch_losses(training: Training, patches: Patches) -> list[Callable[[], obje
 
             def loss(*args: Any, **kwargs: Any) -> Any:
                 # Some loss functions are written by means of others.
-                if training.aside or busy or torch.compiler.is_compiling():
+                if training.aside or busy or torch.compiler.is_compiling() or out_of_reach():
                     return original(*args, **kwargs)
                 call = LossCall(name, dict(zip(names, args, strict=False)) | kwargs)
                 busy.append(name)

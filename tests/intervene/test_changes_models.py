@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 import torch
+import torch.utils.checkpoint
 from torch import nn
 from torch.nn import functional
 from torch.utils.data import DataLoader, TensorDataset
@@ -368,3 +369,59 @@ def test_everything_at_once() -> None:
     assert not ran.failed, ran.failed
     assert {text.partition(":")[0] for text in ran.said} >= {"Sequential"}
     assert len(ran.said) >= len(changes)
+
+
+@pytest.mark.filterwarnings("ignore:`torch.jit")
+def test_what_only_stands_for_tensors_is_left_alone() -> None:
+    """Under vmap and grad transforms, and while torch.jit traces."""
+
+    def script() -> tuple[torch.Tensor, torch.Tensor]:
+        torch.manual_seed(0)
+        net = mlp()
+        x, y = data()
+        held = dict(net.named_parameters())
+
+        def one(inputs: torch.Tensor, label: torch.Tensor) -> torch.Tensor:
+            output = torch.func.functional_call(net, held, (inputs[None],))
+            return functional.cross_entropy(output, label[None])
+
+        torch.func.vmap(one)(x, y)
+        traced = torch.jit.trace(net, x, check_trace=False)
+        return net(x), traced(x)
+
+    plain, traced = arm(script, "zero_inputs", "shuffle_labels", "normalise_inputs").result
+    assert torch.equal(plain, traced)
+    assert torch.equal(plain[:1].expand_as(plain), plain)
+
+
+def test_recomputed_calls_are_the_same_calls() -> None:
+    """A checkpointed part that runs again in the backward pass is no model of its own."""
+
+    def script() -> list[float]:
+        torch.manual_seed(0)
+        first, last = nn.Linear(4, 8), nn.Linear(8, 3)
+
+        class Net(nn.Module):
+            def __init__(self) -> None:
+                super().__init__()
+                self.first, self.last = first, last
+
+            def forward(self, x: torch.Tensor) -> torch.Tensor:
+                part = torch.utils.checkpoint.checkpoint(self.first, x, use_reentrant=False)
+                return self.last(part.relu())
+
+        net = Net()
+        optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+        losses = []
+        for _ in range(3):
+            loss = functional.cross_entropy(net(data()[0] * 9), data()[1])
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            losses.append(loss.item())
+        return losses
+
+    ran = arm(script, "normalise_inputs", "reinitialise kind=he", "swap_activation to=gelu")
+    assert len(ran.said) == 3
+    assert ran.said[1].startswith("Net: 56 weights of 2 tensors")
+    assert ran.result == sorted(ran.result, reverse=True)

@@ -12,7 +12,7 @@ from traindx.core import Run, Scalar
 from traindx.intervene.unit import Change
 from traindx.script.edits import edited
 from traindx.script.source import parse_script
-from traindx.trial.editing import Edited, Instruction, edit_for
+from traindx.trial.editing import Edited, Instruction, edit_for, edit_for_all
 
 HEAD = """\
 import torch
@@ -511,3 +511,17 @@ def test_script_that_does_not_train() -> None:
         made = edit("print('hello')\n", change)
         assert isinstance(made, Instruction)
         assert made.text
+
+
+def test_several_changes_are_one_edit() -> None:
+    script = parse_script(PLAIN)
+    made = edit_for_all(
+        script, [asked("scale_lr factor=0.1"), asked("clip_norm limit=1.0"), asked("shuffle_data")]
+    )
+    assert isinstance(made, Edited)
+    assert [word in made.sources["train.py"] for word in ("lr=0.01", "clip_grad_norm_", "shuffle=True")] == [
+        True
+    ] * 3
+    assert isinstance(
+        edit_for_all(script, [asked("scale_lr factor=0.1"), asked("set_lr value=1.0")]), Instruction
+    )

@@ -27,14 +27,23 @@ def edit_for(
     script: Script, change: Asked, *, run: Run | None = None, args: Sequence[str] = ()
 ) -> Edited | Instruction:
     """An intervention as source: the edit that does to the script what it does to the running training."""
+    return edit_for_all(script, [change], run=run, args=args)
+
+
+def edit_for_all(
+    script: Script, changes: Sequence[Asked], *, run: Run | None = None, args: Sequence[str] = ()
+) -> Edited | Instruction:
+    """Several interventions as one edit; words as soon as one of them has none, or two meet on a line."""
     from traindx.trial.editing.changes import makers
 
-    maker = makers().get(change.id)
-    if maker is None:
-        return Instruction(_no_edit(change))
+    known = makers()
+    for change in changes:
+        if change.id not in known:
+            return Instruction(_no_edit(change))
     try:
         job = Job(script, run, tuple(args))
-        return job.draft.edited(maker(job, change.values))
+        told = [known[change.id](job, change.values) for change in changes]
+        return job.draft.edited(" ".join(told))
     except Uncertain as why:
         return why.instruction()
     except (LookupError, RecursionError) as error:
@@ -85,4 +94,13 @@ def _summary(remedy: str, hypothesis: Hypothesis | None) -> str:
     return f"See `traindx explain {remedy}`."
 
 
-__all__ = ["Asked", "Edited", "Instruction", "Place", "edit_for", "edit_for_remedy", "encoded"]
+__all__ = [
+    "Asked",
+    "Edited",
+    "Instruction",
+    "Place",
+    "edit_for",
+    "edit_for_all",
+    "edit_for_remedy",
+    "encoded",
+]

@@ -56,7 +56,11 @@ def script_of_program(program: Program) -> Script | None:
 
 @contextmanager
 def workshop(
-    program: Program, budget: float | None, jobs: int | None = None, engine: str = "local"
+    program: Program,
+    budget: float | None,
+    jobs: int | None = None,
+    engine: str = "local",
+    folder: str | None = None,
 ) -> Iterator[Workshop]:
     """A place where the program is run in copies; told in one line where it cannot be had."""
     _need_torch()
@@ -68,7 +72,7 @@ def workshop(
 
             shop: Workshop = RayWorkshop(program, jobs=jobs, time_budget=budget)
         else:
-            shop = Workshop(program, jobs=jobs, time_budget=budget)
+            shop = Workshop(program, jobs=jobs, time_budget=budget, folder=folder)
         with shop:
             yield shop
     except ImportError as error:

@@ -19,8 +19,9 @@ from traindx.knowledge.verdict import nothing_judged, reasons_for_health, what_t
 from traindx.units import detectors
 
 _DEFECT = "silent_defect"
-_SHOWN_MOST = 6
-_SHOWN_LEAST = 0.02
+# How many causes are told, and from which confidence on.
+_SHOWN = (6, 0.02)
+_EVERY = (60, 0.001)
 _BENIGN = 0.5
 _PLAIN_BITS = 2.5
 _STRONG_BITS = 3.0
@@ -42,10 +43,14 @@ _LOGGING = {
 }
 
 
-def judge(case: Case, examination: Examination) -> Diagnosis:
-    """Everything there is to say about a run that has been examined."""
+def judge(case: Case, examination: Examination, *, every_cause: bool = False) -> Diagnosis:
+    """Everything there is to say about a run that has been examined.
+
+    `every_cause` keeps the unlikely ones, which an experiment may bring up.
+    """
     ranks = {symptom.id: symptom.rank for symptom in symptoms().values()}
-    problems = _problems(case, examination, troubles_of(case, examination))
+    troubles = troubles_of(case, examination)
+    problems = _problems(case, examination, troubles, _EVERY if every_cause else _SHOWN)
     problems.sort(key=lambda p: (SEVERITIES.index(p.severity), ranks[p.symptom]))
     verdict = _verdict(case, problems, examination.findings)
     used = {id(finding) for problem in problems for finding in problem.findings}
@@ -60,17 +65,19 @@ def judge(case: Case, examination: Examination) -> Diagnosis:
     )
 
 
-def _problems(case: Case, examination: Examination, troubles: Sequence[Complaint]) -> list[Problem]:
+def _problems(
+    case: Case, examination: Examination, troubles: Sequence[Complaint], shown: tuple[int, float]
+) -> list[Problem]:
     """One for each trouble; defects that come down to the same cause are one problem."""
     made: dict[str, tuple[Complaint, Problem]] = {}
     for number, trouble in enumerate(troubles):
-        problem = _problem(case, examination, trouble)
+        problem = _problem(case, examination, trouble, shown)
         alone = trouble.symptoms == (_DEFECT,) and problem.hypotheses
         key = problem.hypotheses[0].cause if alone else str(number)
         if key in made:
             held = made[key][0]
             trouble = replace(held, findings=held.findings + trouble.findings)
-            problem = _problem(case, examination, trouble)
+            problem = _problem(case, examination, trouble, shown)
         made[key] = (trouble, problem)
     return [problem for _, problem in made.values()]
 
@@ -119,9 +126,9 @@ def troubles_of(case: Case, examination: Examination) -> list[Complaint]:
     return complaints(examination.findings, ranks, case.span, _leads_to)
 
 
-def _problem(case: Case, examination: Examination, trouble: Complaint) -> Problem:
+def _problem(case: Case, examination: Examination, trouble: Complaint, most: tuple[int, float]) -> Problem:
     ranked, rest = rank(trouble.symptoms, seen_in(examination), causes().values())
-    shown = [r for r in ranked[:_SHOWN_MOST] if r.confidence >= _SHOWN_LEAST] or ranked[:1]
+    shown = [r for r in ranked[: most[0]] if r.confidence >= most[1]] or ranked[:1]
     rest += sum(r.confidence for r in ranked if r not in shown)
     known = facts(case, trouble.findings + tuple(examination.findings), trouble.onset)
     asked = next_questions(

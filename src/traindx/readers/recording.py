@@ -26,14 +26,15 @@ from traindx.reading.lines import blocks
 from traindx.reading.log import Log
 from traindx.reading.recorded import log_of_ranks
 from traindx.reading.recordings import Part, parts_of
-from traindx.reading.run_facts import Facts, facts_of
+from traindx.reading.run_facts import Facts, confirmed_of, facts_of
 from traindx.reading.source import File
 from traindx.reading.tables import as_number, logs_from_table
 from traindx.units import Bundle, Claim, Reader
 
 _RANK = re.compile(r"rank-(?P<rank>\d{1,6})\.jsonl")
-# Beside the ranks: what the recorder wrote of the run, half a `run.json`, the wish to stop.
-_BESIDE = re.compile(r"run\.json|\.run-\w+|stop(?:-at)?")
+# Beside the ranks: what the recorder wrote of the run, half a `run.json`, the wish to stop, and what
+# experiments have shown since (`traindx confirm --save`).
+_BESIDE = re.compile(r"run\.json|\.run-\w+|stop(?:-at)?|confirmed\.json")
 _MARKS = (b'"recording"', b'"rows"', b'"names"', b'"sample"', b'"log"', b'"out"', b'"err"')
 
 
@@ -54,6 +55,9 @@ def _marked(file: File) -> bool:
 def read(bundle: Bundle) -> list[Log]:
     """The ranks of one recording side by side; another training in its files is another log."""
     facts = next((facts_of(file) for file in bundle.files if file.name == "run.json"), Facts())
+    for file in bundle.files:
+        if file.name == "confirmed.json":
+            facts.inside.update(confirmed_of(file))
     files = {int(found["rank"]): file for file in bundle.files if (found := _RANK.fullmatch(file.name))}
     if not any(map(_marked, files.values())):
         return _version_one(files, facts)

@@ -68,6 +68,19 @@ def facts_of(file: File) -> Facts:
     )
 
 
+def confirmed_of(file: File) -> dict[str, object]:
+    """What experiments on the recorded script have shown: the cause, how surely, how many there were."""
+    try:
+        told = jsons.load_file(file)
+    except Unreadable:
+        return {}
+    if not isinstance(told, dict) or not isinstance(cause := told.get("cause"), str):
+        return {}
+    share, tried = as_number(told.get("confidence")), told.get("experiments")
+    count = len(tried) if isinstance(tried, list) else 0
+    return {"confirmed": {"cause": cause[:80], "confidence": share, "experiments": count}}
+
+
 def ending_of(told: object) -> Ending | None:
     """The word of how it ended, alone or in an object with its text and step."""
     if isinstance(told, str) and told:

@@ -8,9 +8,11 @@ import numpy as np
 
 from traindx.case import Case
 from traindx.core import Diagnosis
+from traindx.knowledge.catalogue import causes
 from traindx.report.grids import grid, layer_names, matrices
 from traindx.report.text import count, short
 from traindx.report.times import PARTS, spent, time_sentence
+from traindx.report.wording import percent
 
 _WAITS = 0.5
 _APART = 1e4
@@ -24,10 +26,23 @@ def inside_sentences(diagnosis: Diagnosis, *, everything: bool) -> list[tuple[st
     case = Case(diagnosis.run)
     seen = {symptom for problem in diagnosis.problems for symptom in (problem.symptom, *problem.also)}
     return [
+        *_confirmed(diagnosis),
         *_time(case, everything or bool(seen & _ABOUT_TIME)),
         *_gradients(case, everything or bool(seen & _ABOUT_LAYERS)),
         *_dead(case, everything or "dead_units" in seen),
     ]
+
+
+def _confirmed(diagnosis: Diagnosis) -> Iterator[tuple[str, str]]:
+    """What `traindx confirm --save` has left beside the recording."""
+    told = diagnosis.run.facts.get("confirmed")
+    if not isinstance(told, dict) or not isinstance(cause := told.get("cause"), str):
+        return
+    share, tried = told.get("confidence"), told.get("experiments")
+    known = causes().get(cause)
+    sure = f" ({percent(share)})" if isinstance(share, float) else ""
+    made = count(tried, "experiment") if isinstance(tried, int) else "experiments"
+    yield "confirmed", f"after {made} on this script: {known.title if known is not None else cause}{sure}."
 
 
 def _time(case: Case, wanted: bool) -> Iterator[tuple[str, str]]:

@@ -1,0 +1,99 @@
+"""What a confirmation says while it runs: lines that stay, and one that moves on a terminal."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from traindx.cli._output import print_lines, screen
+from traindx.cli._status import Status
+from traindx.report import confirmation_terminal as words
+from traindx.report.layout import Screen
+from traindx.report.text import lasting
+
+if TYPE_CHECKING:
+    from traindx.core import Diagnosis, Problem
+    from traindx.trial.arms import Outcome
+    from traindx.trial.belief import Belief
+    from traindx.trial.choosing import Choice
+    from traindx.trial.confirming import Tried, Wishes
+
+
+class Telling:
+    """Hears what the experiments do and says it; with `quiet` only the status line is left."""
+
+    def __init__(self, *, quiet: bool = False) -> None:
+        self.quiet = quiet
+        self._screen: Screen = screen()
+        self._status = Status(1) if sys.stderr is not None and sys.stderr.isatty() else None
+        self._began = time.monotonic()
+        self._doing = ""
+        self._number = 0
+
+    def __call__(self, kind: str, told: Mapping[str, Any]) -> None:
+        method = getattr(self, f"_{kind}", None)
+        if method is not None:
+            self.say(list(method(**told)))
+        self._draw()
+
+    def say(self, lines: list[str]) -> None:
+        if self.quiet or not lines:
+            return
+        if self._status is not None:
+            self._status.clear()
+        print_lines("\n".join(lines) + "\n")
+        if sys.stdout is not None:
+            sys.stdout.flush()
+
+    def doing(self, text: str) -> None:
+        """What takes a while now."""
+        self._doing = text
+        self._draw()
+
+    def close(self) -> None:
+        if self._status is not None:
+            self._status.clear()
+
+    def begin(self, diagnosis: Diagnosis, wishes: Wishes) -> None:
+        """What is to be told apart."""
+        from traindx.trial.belief import Belief
+        from traindx.trial.confirming import first_problem
+
+        problem = first_problem(diagnosis, wishes.top)
+        if problem is not None:
+            self.say(list(words.head(problem, Belief.of(problem), self._screen)))
+        self.doing("running the script as it is")
+
+    def plan(self, diagnosis: Diagnosis, wishes: Wishes) -> None:
+        """The experiments there are, for --dry-run."""
+        from traindx.trial.belief import Belief
+        from traindx.trial.choosing import Price, choices, far_enough
+        from traindx.trial.confirming import first_problem
+        from traindx.trial.experiments import planned
+
+        problem = first_problem(diagnosis, wishes.top)
+        if problem is None:
+            self.say(["  Nothing is wrong that could be confirmed."])
+            return
+        belief = Belief.of(problem)
+        steps = far_enough(diagnosis, problem, wishes.steps)
+        menu = choices(planned(problem, diagnosis.run), belief, steps, Price.of(diagnosis.run))
+        self.say(list(words.plan_lines(menu, belief, self._screen)))
+
+    def _draw(self) -> None:
+        if self._status is not None:
+            spent = lasting(time.monotonic() - self._began)
+            self._status.draw([f"  {self._doing or 'trying'} ... {spent}"])
+
+    def _chosen(self, choice: Choice, belief: Belief) -> Iterator[str]:
+        self._number += 1
+        self._doing = words.named(choice)
+        yield from words.chosen_lines(self._number, choice, belief, self._screen)
+
+    def _observed(self, problem: Problem, belief: Belief, outcome: Outcome) -> Iterator[str]:
+        yield from words.observed_lines(problem, belief, outcome, self._screen)
+
+    def _showed(self, tried: Tried) -> Iterator[str]:
+        yield from words.showed_lines(tried, self._screen)

@@ -1,0 +1,173 @@
+"""`traindx confirm`: experiments that tell the causes of a diagnosis apart."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from traindx.cli import Failure
+from traindx.report.text import visible
+
+if TYPE_CHECKING:
+    from traindx.core import Diagnosis, Run
+    from traindx.record.program import Program
+    from traindx.trial.confirming import Confirmed
+
+_SAVED = "confirmed.json"
+
+
+class Ordered(click.Command):
+    """Options may also stand behind the recording, as long as no program does."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        rest = super().parse_args(ctx, list(args))
+        words, path = list(ctx.params["words"]), str(ctx.params["path"])
+        if not words or not words[0].startswith("-") or _is_program(path, ctx.params["as_module"]):
+            return rest
+        # Options first; what follows them is the program.
+        own = args[: len(args) - len(words) - 1]
+        ctx.params.clear()
+        super().parse_args(ctx, [*own, *words, path])
+        if ctx.params["words"]:
+            ctx.params["words"] = (ctx.params["path"], *ctx.params["words"][:-1])
+        ctx.params["path"] = path
+        return rest
+
+
+def _is_program(path: str, as_module: bool) -> bool:
+    return as_module or (os.path.isfile(path) and path.endswith((".py", ".pyc")))
+
+
+@click.command(
+    cls=Ordered,
+    short_help="Find out by experiments which cause it is.",
+    context_settings={"allow_interspersed_args": False},
+    options_metavar="[OPTIONS]",
+)
+@click.option("-m", "as_module", is_flag=True, help="The program is a module, as in 'python -m'.")
+@click.option(
+    "--steps", type=click.IntRange(1), metavar="N", help="Steps of each arm; default: past the trouble."
+)
+@click.option(
+    "--seeds",
+    type=click.IntRange(1, 20),
+    default=1,
+    show_default=True,
+    help="Pairs of runs for each experiment.",
+)
+@click.option("--top", type=click.IntRange(1), metavar="K", help="Tell only the K likeliest causes apart.")
+@click.option(
+    "--time-budget", metavar="TIME", default="5m", show_default=True, help="For everything: 90s, 10m, 2h."
+)
+@click.option("--jobs", type=click.IntRange(1, 64), default=1, show_default=True, help="Runs side by side.")
+@click.option("--dry-run", is_flag=True, help="Print the experiments there are, and stop.")
+@click.option("--save", is_flag=True, help=f"Keep the result beside the recording ({_SAVED}).")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON (schema traindx/confirmation/1).")
+@click.option("-a", "--all", "everything", is_flag=True, help="Every cause in full at the end.")
+@click.argument("path", metavar="RECORDING|LOG|SCRIPT")
+@click.argument("words", metavar="[PROGRAM] [ARGS]...", nargs=-1, type=click.UNPROCESSED)
+def command(path: str, words: tuple[str, ...], as_module: bool, **options: Any) -> None:
+    """Find out by experiments which of the likely causes it is.
+
+    Each experiment changes one thing while the script runs (a tenth of the learning rate, gradients
+    cleared, one batch for ever) and compares with the script as it is, in a copy of its folder: your files
+    stay as they are. The one that is expected to tell most a second comes next, until one cause stands out.
+
+    A RECORDING of 'traindx run' knows its script. A LOG needs the script and its arguments behind it.
+    A SCRIPT is run and diagnosed first.
+
+    Exit code: 0 when nothing is wrong, 1 when there is a problem, 2 when it could not be done.
+    """
+    from traindx.cli._programs import seconds
+
+    budget = seconds(options["time_budget"])
+    recorded, program, folder = _given(path, words, as_module)
+    if options["save"] and (recorded is None or not os.path.isdir(path)):
+        raise click.UsageError("--save keeps the result beside a recording; give the folder of one.")
+    confirmed = _confirm(recorded, program, folder, budget, options)
+    if confirmed is None:
+        return
+    _tell(confirmed, program, path, options)
+    if confirmed.after.verdict == "problem":
+        raise SystemExit(1)
+
+
+def _given(path: str, words: tuple[str, ...], as_module: bool) -> tuple[Run | None, Program, str]:
+    """The run to confirm (None: the program is run first), the program and its folder."""
+    from traindx.cli._programs import found_program
+    from traindx.engine import last_run
+    from traindx.trial.recorded import CannotRepeat, program_of
+
+    if _is_program(path, as_module):
+        return None, found_program((path, *words), as_module), os.getcwd()
+    try:
+        run = last_run(path)
+        if words:
+            return run, found_program(words, False), os.getcwd()
+        return run, *program_of(run)
+    except CannotRepeat as error:
+        raise Failure(visible(str(error), 400)) from None
+    except ValueError as error:
+        raise Failure(f"{visible(str(error), 300)} Give a recording of traindx run, or a script.") from None
+
+
+def _confirm(
+    recorded: Run | None, program: Program, folder: str, budget: float, options: dict[str, Any]
+) -> Confirmed | None:
+    from traindx.cli._confirming import Telling
+    from traindx.cli._programs import script_of_program, workshop
+    from traindx.trial.arms import Arm
+    from traindx.trial.confirming import Confirmation, Wishes
+    from traindx.trial.symptoms import diagnosed
+
+    telling = Telling(quiet=options["as_json"])
+    wishes = Wishes(options["steps"], options["seeds"], options["top"], budget)
+    script = script_of_program(program)
+    if recorded is not None and options["dry_run"]:
+        telling.plan(diagnosed(recorded, script), wishes)
+        return None
+    try:
+        with workshop(program, budget, options["jobs"], folder=folder) as shop:
+            if recorded is None:
+                telling.doing(f"running {visible(program.name, 60)} as it is")
+                first = shop.run_one(Arm("as it is, to its end", steps=options["steps"]))
+                if first.run is None or not first.steps:
+                    raise Failure(
+                        f"{visible(program.name, 80)} could not be observed: {visible(first.said, 300)}"
+                    )
+                recorded = first.run
+            diagnosis: Diagnosis = diagnosed(recorded, script)
+            telling.begin(diagnosis, wishes)
+            if options["dry_run"]:
+                telling.plan(diagnosis, wishes)
+                return None
+            return Confirmation(shop, diagnosis, wishes, telling, script).run()
+    finally:
+        telling.close()
+
+
+def _tell(confirmed: Confirmed, program: Program, path: str, options: dict[str, Any]) -> None:
+    from traindx.cli._output import cannot_write, print_document, print_lines, screen
+    from traindx.report.confirmation_json import confirmation_dict
+    from traindx.report.confirmation_terminal import ending
+
+    document = confirmation_dict(confirmed, shlex.join(["python", *program.command]))
+    if options["as_json"]:
+        import orjson
+
+        print_document(orjson.dumps(document, option=orjson.OPT_INDENT_2))
+    else:
+        print_lines("\n".join(ending(confirmed, options["everything"], screen())) + "\n")
+    if options["save"]:
+        import orjson
+
+        target = Path(path) / _SAVED
+        try:
+            target.write_bytes(orjson.dumps(document, option=orjson.OPT_INDENT_2))
+        except OSError as error:
+            raise cannot_write(str(target), error) from None
+        click.echo(f"Wrote {visible(str(target))}", err=True)

@@ -26,13 +26,19 @@ def _plain(text: str) -> str:
 
 
 def _cause(flight: Flight, finding: Finding) -> Hypothesis | None:
-    """Of the causes a finding speaks for, the one the diagnosis believes most."""
+    """Of the causes a finding speaks for, the one the diagnosis believes most; else of its problem's."""
     if flight.diagnosis is None:
         return None
+    problems = flight.diagnosis.problems
     spoken = [
         hypothesis
-        for problem in flight.diagnosis.problems
+        for problem in problems
         for hypothesis in problem.hypotheses
         if any(evidence.finding == finding.id and evidence.bits > 0 for evidence in hypothesis.evidence)
     ]
-    return max(spoken, key=lambda one: one.confidence, default=None)
+    beside = [
+        problem.hypotheses[0]
+        for problem in problems
+        if problem.hypotheses and any(one.id == finding.id for one in problem.findings)
+    ]
+    return max(spoken or beside, key=lambda one: one.confidence, default=None)

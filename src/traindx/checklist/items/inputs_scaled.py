@@ -18,7 +18,7 @@ def look(flight: Flight) -> Answer:
     case = flight.untouched
     if case is None:
         return unknown(flight.why_not(UNTOUCHED))
-    found = flight.trouble("inputs_constant", "inputs_unscaled", "validation_shifted")
+    found = flight.trouble("inputs_constant", "inputs_unscaled")
     names = ("mean", "std", "min", "max", "scale_ratio")
     seen = {name: value for name in names if (value := first_value(case, f"input/{name}")) is not None}
     if found is not None:

@@ -21,10 +21,13 @@ ITEM = Item(title="Loss at initialisation is at chance", group="start", order=1)
 _CLASSES = frozenset(
     {"cross_entropy", "nll_loss", "binary_cross_entropy", "binary_cross_entropy_with_logits"}
 )
-# Random outputs of usual size cost a little beyond chance; of real numbers they may double the spread.
-_MOST_CLASSES, _MOST_REAL = 1.6, 3.0
-_SLACK = 0.15
+# Random logits of spread s cost about s * s / 2 beyond chance, and a last layer by He's rule has 1.4 to 2;
+# random outputs may be a few times the targets.
+_MOST_CLASSES, _MOST_REAL = 2.0, 5.0
+_SLACK = 1.0
+_SOMEWHAT = 1.4
 _LOW = 0.5
+_DO = "Look at the scale of the last layer, of the inputs and of the targets."
 
 
 def look(flight: Flight) -> Answer:
@@ -44,7 +47,10 @@ def look(flight: Flight) -> Answer:
 
 def _judged(flight: Flight, call: Fact) -> Answer:
     function = str(call.get("function"))
-    value, even, best = (told(call, key) or 0.0 for key in ("value", "even", "constant"))
+    value, even, best = (told(call, key) for key in ("value", "even", "constant"))
+    if value is None:
+        return failed(f"the first {function} is not finite, before any step.", do=_DO, cause="unstable_math")
+    even, best = even or 0.0, best or 0.0
     high = max(even, best)
     by_class = function in _CLASSES
     numbers: dict[str, Number] = {"loss": value, "even": even, "constant": best}
@@ -56,8 +62,8 @@ def _judged(flight: Flight, call: Fact) -> Answer:
     if high > 0 and value > limit:
         return failed(
             f"{text}: {value / high:.1f} times chance before the first step.",
-            do="Look at the scale of the last layer, of the inputs and of the targets.",
-            cause="bad_init",
+            do=_DO,
+            cause="unnormalised_inputs" if "inputs_unscaled" in flight.findings else "bad_init",
             **numbers,
         )
     if by_class and value < _LOW * best:
@@ -67,4 +73,6 @@ def _judged(flight: Flight, call: Fact) -> Answer:
         return unknown(
             f"{text}: far below chance. Loaded weights, or the target is among the inputs.", **numbers
         )
+    if by_class and value > _SOMEWHAT * high:
+        text += ": somewhat above chance, the outputs start large"
     return passed(f"{text}.", **numbers)

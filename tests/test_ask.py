@@ -262,3 +262,16 @@ def test_nothing_is_overwritten_unasked(tmp_path: Path) -> None:
     assert json.loads(kept.read_text())["answers"]["ranks"] == "one"
     again = call("--answers", kept, "--save", kept, "--json")
     assert again.exit_code == 1
+
+
+def test_the_log_and_the_script_are_never_replaced(tmp_path: Path) -> None:
+    log, script, answers = tmp_path / "m.csv", tmp_path / "train.py", tmp_path / "answers.toml"
+    log.write_text(LOG)
+    script.write_text(SCRIPT)
+    answers.write_text(SLOW)
+    for args in ((log, "--save", log), (script, "--save", script), ("--script", script, "--save", script)):
+        result = call(*args, "--answers", answers, "--force")
+        assert result.exit_code == 2, args
+        assert "Choose another name" in result.output
+    assert log.read_text() == LOG
+    assert script.read_text() == SCRIPT

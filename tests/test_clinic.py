@@ -10,12 +10,16 @@ from pathlib import Path
 
 import pytest
 from clinic.__main__ import measure
+from clinic.interviews import USERS, ask, most_telling
+from clinic.patients import patient
 from clinic.truth import HEALTHY, HERE, Script, scripts, tables
 
+from traindx.interview.choose import MOST
 from traindx.knowledge.catalogue import causes, symptoms
 
 # What passes today; raised as detectors land.
 FIRST, QUIET = 0.6, 0.9
+INTERVIEWED = 8
 # Of a pair: how many lines may differ, counted in both scripts together.
 FAULT_LINES = 12
 # Not a trouble of a training.
@@ -74,3 +78,13 @@ def test_fast_half(tmp_path: Path) -> None:
         s.name for s in faulty if not s.first
     ]
     assert sum(score.right for score in healthy) >= QUIET * len(healthy), [s.alarms for s in healthy]
+    the_interview_helps([script for script in chosen if not script.healthy][:INTERVIEWED], tmp_path)
+
+
+def the_interview_helps(ill: list[Script], runs: Path) -> None:
+    """Truthful users of these recordings are told the right cause more often than without a question."""
+    patients = [replace(patient(script, runs), efforts=frozenset(USERS["careful"])) for script in ill]
+    asked = [ask(who, "most telling", most_telling) for who in patients]
+    unasked = [ask(who, "nothing asked", most_telling, 0) for who in patients]
+    assert sum(one.first for one in asked) >= max(0.5 * len(ill), sum(one.first for one in unasked) + 1)
+    assert all(len(one.asked) <= MOST for one in asked)

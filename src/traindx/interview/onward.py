@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Set
 from dataclasses import dataclass
 
@@ -27,6 +28,7 @@ class Step:
 def steps_onward(interview: Interview, diagnosis: Diagnosis, commands: Set[str], script: str) -> list[Step]:
     """The two or three most useful things to do next, of the commands there are."""
     case = interview.weighed.case
+    script = shlex.quote(script)
     first = next((problem for problem in diagnosis.problems if problem.hypotheses), None)
     if first is None:
         return _without_problem(interview, commands, script)
@@ -50,7 +52,7 @@ def steps_onward(interview: Interview, diagnosis: Diagnosis, commands: Set[str],
         ),
         (
             "confirm",
-            f"traindx confirm {case.run.path}",
+            f"traindx confirm {shlex.quote(case.run.path)}",
             "runs the cheapest experiment that tells the leading causes apart",
             recorded and not sure,
         ),

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from traindx.report.labelled import bullets, cut, hanging, label, wrap
-from traindx.report.text import count
+from traindx.report.text import count, visible
 from traindx.report.wording import beginning, percent
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def afterwards(
         yield from hanging("", f"{choice.question.short} ({choice.question.id})", screen, name="not asked")
     for number, step in enumerate(steps):
         head = label("next" if number == 0 else "", screen)
-        yield head + screen.paint(screen.plain(step.command), "bold")
+        yield head + screen.paint(screen.plain(visible(step.command)), "bold")
         yield from hanging("", step.why, screen, style="dim")
 
 

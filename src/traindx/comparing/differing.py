@@ -9,6 +9,7 @@ from typing import Literal
 
 from traindx.comparing.subjects import Subject
 from traindx.core import Scalar
+from traindx.names import METRICS, understand
 
 Group = Literal[
     "optimisation",
@@ -62,7 +63,7 @@ _WORDED: tuple[tuple[Group, frozenset[str]], ...] = (
     (
         "bookkeeping",
         frozenset(
-            "name script dir directory path file folder id uuid time timestamp date started host "
+            "name eval script dir directory path file folder id uuid time timestamp date started host "
             "hostname user project entity group tag tags notes log logs logging logger wandb "
             "output save saving checkpoint ckpt version pid port resume verbose print every "
             "interval report root commit git rank_id experiment exp cwd command argv total_flos "
@@ -97,6 +98,10 @@ _FOLLOWS: dict[str, tuple[str, ...]] = {
     "fp16": ("precision",),
     "bf16": ("precision",),
 }
+_RESULTS = frozenset(
+    "epoch global_step step total_flos num_input_tokens_seen train_runtime runtime train_loss elapsed "
+    "train_steps_per_second train_samples_per_second".split()
+)
 # Changes that leave what is learnt alone.
 _HARMLESS = frozenset({"workers", "eval_batch_size"})
 
@@ -129,7 +134,7 @@ def differing(runs: Sequence[Subject]) -> list[Differing]:
         values = tuple(table[key][0] if key in table else None for table in tables)
         alike = {table[key][1] for table in tables if key in table}
         if len(alike) > 1 or (len(alike) == 1 and None in values and len(runs) > 1):
-            found.append((key, _group(key), values))
+            found.append((key, _group(key, values), values))
     changed = {key for key, _, values in found if len({v for v in values if v is not None}) > 1}
     made = [_judged(key, group, values, changed) for key, group, values in found]
     return sorted(made, key=lambda one: (not one.counts, GROUPS.index(one.group)))
@@ -178,13 +183,33 @@ def compared_value(value: Scalar) -> object:
     return low.rsplit(".", 1)[-1] if re.fullmatch(r"[a-z_][\w.]*", low) else low
 
 
-def _group(key: str) -> Group:
+def _group(key: str, values: Sequence[str | None]) -> Group:
     if key in _KNOWN:
         return _KNOWN[key]
+    if _is_result(key, values):
+        return "bookkeeping"
     if key.startswith(("environment: ", "data: ")):
         return "environment" if key.startswith("env") else "data"
     words = set(re.split(r"[^a-z]+", re.sub(r"(?<=[a-z])(?=[A-Z])", "_", key).lower()))
     return next((group for group, known in _WORDED if words & known), "other")
+
+
+def _is_result(key: str, values: Sequence[str | None]) -> bool:
+    """What a training came to is no setting of it, though some logs keep both together."""
+    last = re.split(r"[./]", key.lower())[-1]
+    if key.lower().startswith("summary.") or last in _RESULTS or last.startswith("best_"):
+        return True
+    metric = METRICS.get(understand(last).metric)
+    measured = metric is not None and (metric.goal != "none" or last.endswith(("_per_second", "runtime")))
+    return measured and all(value is None or _number(value) for value in values)
+
+
+def _number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _surroundings(run: Subject) -> dict[str, tuple[str, object]]:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 _SETTINGS_LEAST = 3
 _NAMED_MOST = 4
+_WILD = 100.0
 _SEED = re.compile(r"[\s_,.-]*\(?(?<![A-Za-z0-9])(?:seed|s)[=_-]?\d+\)?(?![A-Za-z0-9])", re.IGNORECASE)
 
 
@@ -123,5 +124,8 @@ def seed_spread(
         return None
     parts.sort()
     kept = parts[: max(3, -(-len(parts) // 2))]
+    # What scatters ten times as much as the others is hardly one configuration.
+    usual = float(np.median([variance for _, variance, _ in kept]))
+    kept = [part for part in kept if part[1] <= _WILD * usual] or kept
     freedom = sum(free for _, _, free in kept)
     return float(np.sqrt(sum(variance * free for _, variance, free in kept) / freedom)), freedom

@@ -27,6 +27,7 @@ RUNS_LEAST = 6
 _CONFIGURATIONS_LEAST = 4
 _CHOICES = ("optimizer", "batch_size", "model", "schedule", "precision")
 _CHOICES_MOST = 8
+_MOSTLY, _RAGGED_FROM = 0.8, 3
 _SIZES = ("model_parameters", "width", "layers", "epochs", "max_steps")
 
 
@@ -65,7 +66,7 @@ def sweep(
 ) -> Sweep | None:
     """None when the runs are too few, or nothing that could matter differs between them."""
     held = [number for number, score in enumerate(scores) if score is not None]
-    changing = [one for one in differing if one.counts]
+    changing = [] if unlike(differing) else [one for one in differing if one.counts and _mostly_told(one)]
     if len(held) < RUNS_LEAST or len(made) < _CONFIGURATIONS_LEAST or not changing:
         return None
     ends = [_end(scores[number], chosen) for number in held]
@@ -90,6 +91,16 @@ def sweep(
     if not chosen.name.startswith(("val/", "test/")):
         sized = []
     return Sweep(tuple(found), tuple(together), rates, scaled, tuple(choices), tuple(sized), aliased, noise)
+
+
+def unlike(differing: Sequence[Differing]) -> bool:
+    """Whether the runs look like different trainings: most of what differs is told of some of them only."""
+    changing = [one for one in differing if one.counts]
+    return len(changing) >= _RAGGED_FROM and sum(map(_mostly_told, changing)) < len(changing) / 2
+
+
+def _mostly_told(one: Differing) -> bool:
+    return sum(value is not None for value in one.values) >= _MOSTLY * len(one.values)
 
 
 def _end(score: Score | None, chosen: Chosen) -> float:

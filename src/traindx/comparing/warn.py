@@ -14,8 +14,8 @@ from traindx.comparing.groups import Configuration
 from traindx.comparing.metric import Chosen
 from traindx.comparing.scores import Score
 from traindx.comparing.subjects import Subject
-from traindx.comparing.sweep import Sweep
-from traindx.comparing.yard import Terms
+from traindx.comparing.sweep import Sweep, unlike
+from traindx.comparing.yard import Terms, scale
 from traindx.numbers import short
 
 _NAMED_MOST = 6
@@ -49,6 +49,11 @@ def warnings_of(
             )
         else:
             found.append(f"{names} are the same run (every curve is equal): counted once.")
+    if len(made) > 2 and unlike(changed):
+        found.append(
+            "These look like different trainings: most settings are told of some runs only. They are ranked, "
+            "but not told as a sweep."
+        )
     if told.why_not:
         found.append(_sentence(told.why_not))
     if chosen.why:
@@ -59,7 +64,7 @@ def warnings_of(
         )
     found += [
         *_left_out(runs, chosen),
-        *_lengths(runs, scores, told),
+        *_lengths(runs, scores, chosen, told),
         *_thin(runs, scores, chosen),
         *_named(runs),
     ]
@@ -153,8 +158,14 @@ def _left_out(runs: Sequence[Subject], chosen: Chosen) -> list[str]:
     return [f"{names}{more} {'has' if len(chosen.left_out) == 1 else 'have'} no {chosen.name}: not ranked."]
 
 
-def _lengths(runs: Sequence[Subject], scores: Sequence[Score | None], told: Terms) -> list[str]:
-    ends = [(s.last_step, run.name) for run, s in zip(runs, scores, strict=True) if s is not None and s.ended]
+def _lengths(
+    runs: Sequence[Subject], scores: Sequence[Score | None], chosen: Chosen, told: Terms
+) -> list[str]:
+    ends = [
+        (scale(run, curve, told.axis) * s.last_step, run.name)
+        for run, s in zip(runs, scores, strict=True)
+        if s is not None and s.ended and (curve := run.curve(chosen.name)) is not None
+    ]
     if len(ends) < 2 or told.axis is None:
         return []
     short_one, long_one = min(ends), max(ends)
@@ -162,8 +173,12 @@ def _lengths(runs: Sequence[Subject], scores: Sequence[Score | None], told: Term
         return []
     return [
         f"The runs are not equally long ({short_one[1]} ends at {told.axis} {short(short_one[0])}, "
-        f"{long_one[1]} at {short(long_one[0])}): look at equal steps, not only at the end."
+        f"{long_one[1]} at {short(long_one[0])}): look at equal {_even(told)}, not only at the end."
     ]
+
+
+def _even(told: Terms) -> str:
+    return "samples" if told.samples is not None else "steps"
 
 
 def _thin(runs: Sequence[Subject], scores: Sequence[Score | None], chosen: Chosen) -> list[str]:

@@ -525,3 +525,35 @@ def test_several_changes_are_one_edit() -> None:
     assert isinstance(
         edit_for_all(script, [asked("scale_lr factor=0.1"), asked("set_lr value=1.0")]), Instruction
     )
+
+
+def test_two_optimizers_warm_up_apart() -> None:
+    source = with_(
+        optimizer=SGD + "other = nn.Linear(1, 1)\nsecond = torch.optim.SGD(other.parameters(), lr=0.1)",
+        loop=LOOP + "        second.step()\n        second.zero_grad()\n",
+    )
+    told = changed(source, "warm_up steps=10")
+    assert [line.split(" =")[0] for line in told] == [
+        "+warmup",
+        "+warmup_2",
+        "+warmup.step()",
+        "+warmup_2.step()",
+    ]
+
+
+def test_settings_that_an_optimizer_does_not_take() -> None:
+    source = with_(optimizer="optimizer = torch.optim.LBFGS(model.parameters())")
+    assert isinstance(edit(source, "set_weight_decay value=0.1"), Instruction)
+    assert isinstance(edit(PLAIN, "set_eps value=0.1"), Instruction)
+    assert isinstance(edit(PLAIN, "set_weight_decay value=0.0"), Instruction), "it is 0 already"
+
+
+def test_trainers_that_run_the_loop() -> None:
+    hugging = "from transformers import Trainer, TrainingArguments\nargs = TrainingArguments('o', learning_rate=2e-5)\nTrainer(m, args).train()\n"
+    assert changed(hugging, "scale_lr factor=0.1")[1].endswith("learning_rate=2e-6)")
+    assert changed(hugging, "warm_up steps=50")[1].endswith("learning_rate=2e-5, warmup_steps=50)")
+    lightning = "import lightning as L\nL.Trainer(max_epochs=3).fit(m)\n"
+    assert (
+        changed(lightning, "clip_norm limit=0.5")[1]
+        == "+L.Trainer(max_epochs=3, gradient_clip_val=0.5).fit(m)"
+    )

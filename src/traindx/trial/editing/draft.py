@@ -30,6 +30,7 @@ class Draft:
         self._configs: dict[str, tuple[str, str]] = {}
         self._starts: dict[str, list[int]] = {}
         self.args: tuple[str, ...] | None = None
+        self.names: set[str] = set()
 
     def __bool__(self) -> bool:
         return bool(self._pieces or self._configs or self.args is not None)

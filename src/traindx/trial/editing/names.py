@@ -72,10 +72,15 @@ def add_import(draft: Draft, source: Source, line: str) -> None:
         draft.before(source, body[0], line)
 
 
-def fresh(source: Source, wanted: str) -> str:
-    """A name that the file does not use yet."""
-    taken = {n.id for n in ast.walk(source.tree) if isinstance(n, ast.Name)} | _assigned(source.tree)
+def fresh(draft: Draft, source: Source, wanted: str) -> str:
+    """A name that neither the file nor the draft uses yet."""
+    taken = (
+        draft.names
+        | {n.id for n in ast.walk(source.tree) if isinstance(n, ast.Name)}
+        | _assigned(source.tree)
+    )
     name, count = wanted, 2
     while name in taken:
         name, count = f"{wanted}_{count}", count + 1
+    draft.names.add(name)
     return name

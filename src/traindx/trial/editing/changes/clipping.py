@@ -15,6 +15,7 @@ from traindx.trial.editing.job import Job, at, statement_of
 from traindx.trial.editing.names import spelled
 from traindx.trial.editing.result import Uncertain
 from traindx.trial.editing.scopes import parameters_of, stepped
+from traindx.trial.editing.trainers import set_in_trainer
 from traindx.trial.editing.wanted import Wanted, plain
 
 _LIKE = r"clip|norm|max_value"
@@ -48,6 +49,7 @@ def _clip(job: Job, function: str, name: str, limit: float) -> str:
     if _clips(job):
         raise Uncertain(f"Use {function} with the limit {limit:g} here instead.", at(_clips(job)[0].spot))
     told = _setting(job, Wanted(value=limit), "norm" if "norm" in function else "value")
+    told = told or (set_in_trainer(job, "clip_norm", limit) if "norm" in function else "")
     if told:
         return told
     if job.training.managed:

@@ -135,7 +135,7 @@ def _insert(job: Job, source: Source, names: list[str], last: ast.stmt) -> str:
     }
     if used & set(names):
         raise Uncertain(_WORDS, at(Spot(source, last)))
-    mean, std, train = fresh(source, "input_mean"), fresh(source, "input_std"), names[0]
+    mean, std, train = fresh(job.draft, source, "input_mean"), fresh(job.draft, source, "input_std"), names[0]
     job.draft.after(
         source,
         last,

@@ -13,6 +13,7 @@ from traindx.trial.editing.changes import Maker, value_of
 from traindx.trial.editing.job import Job, at, call_of, written
 from traindx.trial.editing.names import spelled
 from traindx.trial.editing.result import Uncertain
+from traindx.trial.editing.trainers import set_in_trainer
 from traindx.trial.editing.wanted import Wanted, plain
 
 _NAMES = {"adamw": "AdamW", "adam": "Adam", "sgd": "SGD"}
@@ -27,6 +28,10 @@ _DEFAULTS = {
     ("weight_decay", True): 0.01,
     ("eps", False): 1e-8,
     ("eps", True): 1e-8,
+}
+_TAKES = {
+    "weight_decay": frozenset("SGD ASGD Adam AdamW NAdam RAdam Adamax RMSprop Adagrad Adadelta".split()),
+    "eps": frozenset("Adam AdamW NAdam RAdam Adamax RMSprop Adagrad Adadelta".split()),
 }
 _MOMENTUM = {"SGD": 2, "RMSprop": 5}
 
@@ -92,12 +97,15 @@ def set_eps(job: Job, values: Mapping[str, Scalar]) -> str:
 
 
 def set_weight_decay(job: Job, values: Mapping[str, Scalar]) -> str:
-    return _each(job, "weight_decay", value_of(values, "value"))
+    value = value_of(values, "value")
+    return set_in_trainer(job, "set_weight_decay", value) or _each(job, "weight_decay", value)
 
 
 def _each(job: Job, name: str, value: float) -> str:
     told = []
     for one in _all(job):
+        if one.short not in _TAKES[name]:
+            raise Uncertain(f"{one.short} takes no {name}.", at(one.spot))
         groups = _in_groups(one, name)
         if groups and not (len(groups) == 1 and one.argument(-1, name) is None):
             raise Uncertain(

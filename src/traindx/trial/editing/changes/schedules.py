@@ -16,10 +16,12 @@ from traindx.trial.editing.job import Job, at, call_of, function_of, statement_o
 from traindx.trial.editing.names import fresh, spelled
 from traindx.trial.editing.result import Uncertain
 from traindx.trial.editing.scopes import bound_name
+from traindx.trial.editing.trainers import set_in_trainer
 from traindx.trial.editing.wanted import Wanted, plain
 
 _WARM = re.compile(r"warm_?up", re.IGNORECASE)
 _COUNTS = re.compile(r"warm_?up(_?(steps?|iters?|iterations?|updates?|batches))?$", re.IGNORECASE)
+_KINDS = {"cosine": "CosineAnnealingLR", "linear": "LinearLR"}
 # Schedules that multiply the rate as it stands, so that a warm-up beside them keeps its effect.
 _BY_FACTOR = {
     "StepLR",
@@ -33,7 +35,7 @@ _BY_FACTOR = {
 
 def warm_up(job: Job, values: Mapping[str, Scalar]) -> str:
     steps = max(1, int(value_of(values, "steps")))
-    told = _set_length(job, steps)
+    told = _set_length(job, steps) or set_in_trainer(job, "warm_up", steps)
     if told:
         return told
     if job.training.managed:
@@ -117,7 +119,7 @@ def _beside(job: Job, made: Made, steps: int) -> str:
         raise Uncertain(f"Let the rate rise over the first {steps} steps after this line.", at(made.spot))
     optimizer = job.draft.text(source, name)
     linear = spelled(job.draft, source, "torch.optim.lr_scheduler.LinearLR")
-    warmup = fresh(source, "warmup")
+    warmup = fresh(job.draft, source, "warmup")
     first = f"{warmup} = {linear}({optimizer}, start_factor={plain(1 / max(steps, 2))}, total_iters={steps})"
     assignment = statement_of(made.spot) if made.spot is not None else None
     assert assignment is not None
@@ -182,6 +184,9 @@ def replace_schedule(job: Job, values: Mapping[str, Scalar]) -> str:
     if made[0].short == "ReduceLROnPlateau" or not call.args:
         raise Uncertain(f"Use a {kind} decay over {steps} steps here.", at(made[0].spot))
     length = _length(job, made[0], steps)
+    lasts = number(made[0].argument(1 if kind == "cosine" else 3, "T_max", "total_iters"))
+    if made[0].short == _KINDS.get(kind) and lasts == float(length):
+        raise Uncertain(f"The schedule of this line decays over {length} steps already.", at(made[0].spot))
     optimizer = job.draft.text(source, call.args[0])
     job.draft.replace(source, call, _decay(job, source, kind, optimizer, length))
     return f"{kind} decay over {length} steps of the schedule in line {call.lineno}."
@@ -230,7 +235,7 @@ def _new_schedule(job: Job, kind: str, steps: int) -> str:
     name = bound_name(source, call)
     if name is None:
         raise Uncertain(f"Let the learning rate of this line fall over {steps} steps.", at(made[0].spot))
-    optimizer, schedule = job.draft.text(source, name), fresh(source, "schedule")
+    optimizer, schedule = job.draft.text(source, name), fresh(job.draft, source, "schedule")
     lines: tuple[str, ...] = (
         f"{schedule} = {_decay(job, source, kind, optimizer, str(steps))}",
         f"{optimizer}.register_step_post_hook(lambda *_: {schedule}.step())",

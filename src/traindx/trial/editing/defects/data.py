@@ -45,7 +45,7 @@ def align(job: Job, place: Place | None) -> str:
     first = min(other, statement, key=lambda one: one.lineno)
     index = _reordered(first)
     assert index is not None
-    name = fresh(source, "order")
+    name = fresh(job.draft, source, "order")
     if isinstance(index, ast.Name):
         raise Uncertain("Shuffle inputs and labels by one order.", place)
     job.draft.before(source, first, f"{name} = {job.draft.text(source, index)}")

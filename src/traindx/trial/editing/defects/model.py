@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
 from traindx.core import Place
@@ -15,6 +16,7 @@ from traindx.trial.editing.job import Job
 from traindx.trial.editing.result import Uncertain
 
 _LAYERS = r"^(Linear|BatchNorm1d|LayerNorm|Sequential)\."
+_LOADED = re.compile(r"load_state_dict|from_pretrained|torch\.load\(|\.weight\b.*copy_")
 _LARGER, _SMALLER = 16, 1 / 16
 _NARROW, _WIDE = 4, 1024
 
@@ -30,6 +32,8 @@ def shrink(job: Job, place: Place | None) -> str:
 
 
 def _scaled(job: Job, place: Place | None, factor: float, word: str) -> str:
+    if any(_LOADED.search(source.text) for source in job.script.sources):
+        raise Uncertain(f"Weights of this width are loaded: make the hidden layers {word} with them.", place)
     told = []
     for spots in _widths(job):
         for spot in spots:

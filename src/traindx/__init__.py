@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from traindx.notebook import load_ipython_extension as load_ipython_extension
     from traindx.notebook import unload_ipython_extension as unload_ipython_extension
     from traindx.record.watch import Watch, log, watch
+    from traindx.trial.lr_find import lr_find
 
 __version__ = "0.1.0"
 
@@ -44,6 +45,7 @@ _HOMES = {
     "Watch": "record.watch",
     "diagnose": "engine",
     "log": "record.watch",
+    "lr_find": "trial.lr_find",
     "preflight": "checklist.here",
     "read": "engine",
     "watch": "record.watch",
@@ -68,6 +70,7 @@ __all__ = [
     "__version__",
     "diagnose",
     "log",
+    "lr_find",
     "preflight",
     "read",
     "watch",

@@ -1,0 +1,197 @@
+"""`traindx lr-find`: which learning rates suit a training, by raising the rate step by step."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from traindx.cli import Failure
+from traindx.report.text import lasting, visible
+
+if TYPE_CHECKING:
+    from traindx.record.program import Program
+    from traindx.trial.arms import Arm
+    from traindx.trial.ranging.answer import RangeAnswer
+
+_PLOT = "lr_find.png"
+
+
+@click.command(
+    short_help="Find the learning rates that suit a training script.",
+    context_settings={"allow_interspersed_args": False},
+    options_metavar="[OPTIONS]",
+)
+@click.option("-m", "as_module", is_flag=True, help="The program is a module, as in 'python -m'.")
+@click.option(
+    "--steps",
+    type=click.IntRange(40, 100_000),
+    default=150,
+    show_default=True,
+    metavar="N",
+    help="Optimizer steps of each ramp.",
+)
+@click.option(
+    "--seeds",
+    type=click.IntRange(1, 50),
+    default=3,
+    show_default=True,
+    metavar="N",
+    help="Ramps with seeds of their own.",
+)
+@click.option(
+    "--seed",
+    type=click.IntRange(0),
+    default=0,
+    show_default=True,
+    metavar="N",
+    help="The first of them; others repeat the test.",
+)
+@click.option(
+    "--from", "first", type=float, metavar="LR", help="Raise the rate from here; default: found by a scout."
+)
+@click.option(
+    "--to", "last", type=float, metavar="LR", help="Raise the rate up to here; default: found by a scout."
+)
+@click.option(
+    "--loss", default="loss", show_default=True, metavar="NAME", help="The recorded loss to judge by."
+)
+@click.option(
+    "--time-budget", metavar="TIME", default="30m", show_default=True, help="For everything: 90s, 10m, 2h."
+)
+@click.option("--jobs", type=click.IntRange(1, 64), help="Runs side by side; default: one a core.")
+@click.option("--plot", metavar="FILE", help=f"The picture; default: {_PLOT}, or lr_find-2.png, ...")
+@click.option("--no-plot", is_flag=True, help="Draw no picture.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
+@click.option("--force", is_flag=True, help="Let --plot replace an existing file.")
+@click.argument("program", metavar="PROGRAM [ARGS]...", nargs=-1, type=click.UNPROCESSED, required=True)
+def command(program: tuple[str, ...], as_module: bool, **options: Any) -> None:
+    """Raise the learning rate of an unchanged script step by step, and say which rates suit it.
+
+    PROGRAM is a script, or with -m a module; everything after it is passed to it. It is run in copies of
+    the working directory: your files, checkpoints and logs stay as they are. The script's own schedule is
+    set aside, groups of parameters keep their ratios, and an accumulated step counts as one. A scout looks
+    for where the loss falls and where it rises again; then each seed walks through that part.
+
+    The answer is a range with its uncertainty, the largest stable rate, and where the current rate lies; or
+    that the curve does not support one.
+
+    Exit code: 0 when a range was found, 1 when the curve supports none, 2 when it could not be tried.
+    """
+    from traindx.cli._programs import found_program, seconds
+
+    found = found_program(program, as_module)
+    budget = seconds(options["time_budget"])
+    span = _span(options["first"], options["last"])
+    plot = None if options["no_plot"] else _plot_path(options["plot"], options["force"])
+    answer, notes = _find(found, budget, span, options)
+    _tell(answer, found.name, notes, plot, as_json=options["as_json"])
+    if not answer.found:
+        raise SystemExit(1)
+
+
+def _span(first: float | None, last: float | None) -> tuple[float, float] | None:
+    if first is None and last is None:
+        return None
+    if first is None or last is None:
+        raise click.UsageError("--from and --to belong together: give both, or neither.")
+    if not 0 < first < last < float("inf"):
+        raise click.UsageError(f"--from {first:g} --to {last:g} is no range: 0 < from < to.")
+    return first, last
+
+
+def _plot_path(wish: str | None, force: bool) -> Path:
+    """What would fail after minutes is refused before them; a name of our own is one that is free."""
+    from traindx.cli._output import exists_already
+
+    if wish is not None:
+        path = Path(wish)
+        if path.is_dir():
+            raise Failure(f"{visible(wish)} is a folder. Give the name of a file.")
+        if not path.absolute().parent.is_dir():
+            raise Failure(f"{visible(wish)}: there is no such folder. Make it, or name another.")
+        if path.exists() and not force:
+            raise exists_already(wish)
+        return path
+    path, number = Path(_PLOT), 2
+    while path.exists():
+        path, number = Path(f"lr_find-{number}.png"), number + 1
+    return path
+
+
+def _find(
+    program: Program, budget: float, span: tuple[float, float] | None, options: dict[str, Any]
+) -> tuple[RangeAnswer, Sequence[str]]:
+    from traindx.cli._programs import workshop
+    from traindx.trial.ranging.scripts import CannotTest, ScriptWalk, examined
+    from traindx.trial.ranging.search import Wishes
+
+    status = Progress()
+    wishes = Wishes(options["steps"], options["seeds"], options["seed"], span)
+    try:
+        with workshop(program, budget, options["jobs"]) as shop:
+            walk = ScriptWalk(shop, status.begin, status.beat, options["loss"])
+            return examined(walk, wishes), walk.notes
+    except CannotTest as error:
+        raise Failure(visible(str(error), 400)) from None
+    finally:
+        status.close()
+
+
+class Progress:
+    """One moving line on a terminal: what runs, how far it is."""
+
+    def __init__(self) -> None:
+        from traindx.cli._status import Status
+
+        self._status = Status(1) if sys.stderr is not None and sys.stderr.isatty() else None
+        self._began = time.monotonic()
+        self._what = ""
+        self._arms: dict[str, tuple[int, int]] = {}
+
+    def begin(self, what: str, arms: Sequence[Arm]) -> None:
+        self._what = what
+        self._arms = {arm.name: (0, arm.steps or 0) for arm in arms}
+        self._draw()
+
+    def beat(self, arm: Arm, steps: int, seconds: float) -> None:
+        del seconds
+        self._arms[arm.name] = (steps, arm.steps or 0)
+        self._draw()
+
+    def close(self) -> None:
+        if self._status is not None:
+            self._status.clear()
+
+    def _draw(self) -> None:
+        if self._status is None:
+            return
+        done, of = (sum(pair[at] for pair in self._arms.values()) for at in (0, 1))
+        spent = lasting(time.monotonic() - self._began)
+        self._status.draw([f"  {self._what}: {done:,} of {of:,} steps, {spent}"])
+
+
+def _tell(answer: RangeAnswer, name: str, notes: Sequence[str], plot: Path | None, *, as_json: bool) -> None:
+    from traindx.cli._output import cannot_write, print_document, print_lines, screen
+
+    if plot is not None and answer.curve is not None:
+        from traindx.report.lr_plot import write_range_plot
+
+        try:
+            write_range_plot(answer, plot, name=name)
+        except OSError as error:
+            raise cannot_write(str(plot), error) from None
+    if as_json:
+        from traindx.report.lr_json import range_document
+
+        print_document(range_document(answer, name, notes))
+    else:
+        from traindx.report.lr_terminal import render_range
+
+        print_lines("\n".join(render_range(answer, name, screen(), notes)) + "\n")
+    if plot is not None and answer.curve is not None:
+        click.echo(f"Wrote {visible(str(plot))}", err=True)

@@ -283,3 +283,23 @@ def test_a_settings_file_beside_the_log_is_read(tmp_path: Path) -> None:
         (tmp_path / name / "config.yaml").write_text(f"train:\n  lr: {rate}\n  seed: 1\n", encoding="utf-8")
     told = compare(subjects(read(tmp_path).runs))
     assert [(one.key, one.values) for one in told.differing if one.counts] == [("lr", ("0.1", "0.01"))]
+
+
+def test_what_a_training_came_to_is_no_setting() -> None:
+    one = replace(
+        training(0.3, 0, lr=0.1), config={"summary.train_loss": 0.4, "global_step": 300, "eval_loss": 0.5}
+    )
+    other = replace(
+        training(0.5, 0, lr=0.2), config={"summary.train_loss": 0.6, "global_step": 200, "eval_loss": 0.7}
+    )
+    told = compared(one, other)
+    assert [item.key for item in told.differing if item.counts] == ["lr"]
+
+
+def test_unrelated_runs_are_no_sweep() -> None:
+    keys = ("lr", "dropout", "width", "batch_size", "clip", "warmup", "momentum", "layers")
+    runs = [training(0.2 + 0.1 * n, n, **{keys[n]: n + 1.0, keys[n - 1]: 0.5}) for n in range(8)]
+    told = compared(*runs)
+    assert told.sweep is None
+    assert any("different trainings" in text for text in told.warnings)
+    assert len(told.ranking) == 8

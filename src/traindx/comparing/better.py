@@ -95,7 +95,8 @@ def difference(
         return None, "unknown"
     sign = chosen.sign
     pairs = _pairs(one, other, runs, scores)
-    if len(pairs) >= 3 and len(pairs) >= 0.8 * min(len(mine), len(theirs)):
+    lent = spread is not None and spread[1] >= 4 * len(pairs) and len(pairs) < _ENOUGH
+    if len(pairs) >= 3 and len(pairs) >= 0.8 * min(len(mine), len(theirs)) and not lent:
         told = signal.paired([sign * a for a, _ in pairs], [sign * b for _, b in pairs], confidence)
         return told, "seeds"
     fewest = min(len(mine), len(theirs))

@@ -64,6 +64,8 @@ def _chosen(
     why = ""
     if parts(name).metric != "loss" and _losses_differ(runs):
         why = "the losses are not the same function, so their values cannot be compared"
+    if not any(name in one for one in held):
+        why = "it is neither to rise nor to fall by itself; that lower counts as better is a convention"
     return Chosen(name, "higher" if goal == "higher" else "lower", tuple(having), left, others, why)
 
 

@@ -67,6 +67,12 @@ def against(told: Comparison, placed: Placed) -> str:
             "that is more than noise."
         )
     interval = interval_text(behind)
+    if placed.tied and behind.sure:
+        others = count(len(told.ranking) - 1, "other")
+        return (
+            f"{leader} leads {other}, though with {others} compared that may be chance: {values}; "
+            f"{interval}{_basis(placed)}."
+        )
     if placed.tied:
         return f"No clear difference between {leader} and {other}: {values}; {interval}{_basis(placed)}."
     return f"{leader} is better than {other}: {values}; {interval}{_basis(placed)}."

@@ -174,9 +174,10 @@ def closed_gap(script: Script, before: Run, after: Run | None, twin: Run) -> tup
     by = _measure(script, before, twin)
     if by is None or after is None:
         return "", None
-    if by.name == "step_s":
-        first, last, goal = (_seconds(run) for run in (before, after, twin))
-        return "seconds", (first - last) / (first - goal) if first > goal else None
+    if by.name in ("step_s", "rss_bytes"):
+        spent = _seconds if by.name == "step_s" else _grown
+        first, last, goal = (spent(run) for run in (before, after, twin))
+        return by.name, (first - last) / (first - goal) if first > goal else None
     levels = [read_level(run, by) for run in (before, after, twin)]
     if any(level is None for level in levels):
         return by.name, None
@@ -194,10 +195,18 @@ def _seconds(run: Run) -> float:
     return float(median(series.values)) * float(run.last_step or 0.0)
 
 
+def _grown(run: Run) -> float:
+    """How much memory the training took beyond its start."""
+    values = run.series["rss_bytes"].values
+    return float(values[-1] - values[0])
+
+
 def _measure(script: Script, before: Run, twin: Run) -> Yardstick | None:
     if script.cause in _SLOW and "step_s" in before.series and "step_s" in twin.series:
         return Yardstick("step_s")
     both = [name for name in before.series if name in twin.series]
+    if script.cause == "memory_bound" and "rss_bytes" in both:
+        return Yardstick("rss_bytes")
     scores = [name for name in both if name.startswith("val/") and twin.series[name].goal == "higher"]
     same = _loss(before) == _loss(twin)
     if scores and not same:

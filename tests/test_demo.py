@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -44,18 +45,21 @@ def test_without_torch_it_diagnoses_the_log_and_says_so(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_with_torch_it_runs_a_training_that_goes_wrong(tmp_path: Path) -> None:
+def test_with_torch_it_tells_the_whole_story(tmp_path: Path) -> None:
     pytest.importorskip("torch")
     done = call(tmp_path, "-m", "traindx", "demo")
     assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("$ traindx run ")
+    assert "$ traindx run " in done.stdout
     assert "step  800  loss" in done.stdout
     assert "learning rate too high (" in done.stderr
-    assert done.stdout.splitlines()[-2].startswith("Now your own: traindx run train.py")
-    (folder,) = (path for path in (tmp_path / ".traindx").iterdir() if path.is_dir())
-    diagnosis = traindx.diagnose(folder)
-    assert diagnosis.problems[0].hypotheses[0].cause == "lr_too_high"
-    assert diagnosis.problems[0].hypotheses[0].confidence > 0.8
+    assert "$ traindx confirm " in done.stdout
+    assert "TREATED" in done.stdout
+    place = tmp_path / "traindx-demo"
+    told = json.loads((place / "treatment" / "results.json").read_text())
+    assert told["status"] == "treated"
+    assert told["before"]["problems"][0]["hypotheses"][0]["cause"] == "lr_too_high"
+    assert (place / "treatment" / "training_comparison.png").stat().st_size > 10_000
+    assert (place / "train.py").read_bytes() == SHIPPED.read_bytes()
 
 
 def test_the_example_is_the_script_that_ships() -> None:

@@ -16,14 +16,18 @@ if TYPE_CHECKING:
 
 _LEAST_CONFIDENCE = 0.04
 _CAUSES_MOST = 5
-_REMEDIES_MOST = 3
+_REMEDIES_MOST = 5
 _VARIANTS_MOST = 4
 _RISKS = ("low", "medium", "high")
-# These change what the number that is minimised means.
-_OTHER_LOSS = frozenset({"pass_logits", "weight_classes"})
-_OTHER_LOSS_REMEDIES = frozenset(
-    {"fix_loss", "pass_logits", "fix_output_layer", "add_activation", "rebalance_classes"}
-)
+# These change what the loss means: a score tells more than losses before and after.
+_OTHER_LOSS = frozenset({"fix_loss", "pass_logits", "fix_output_layer", "add_activation", "fix_accumulation"})
+# These change what validation or the log means: only the symptom can say whether they helped.
+_OTHER_MEASURE = frozenset({"split_anew", "match_validation", "fix_logging", "check_targets"})
+# Where a cause is sure and nobody but the user can mend it, what others do to the curves proves nothing.
+_SURE = 0.5
+_STILL_LIKELY = 0.25
+# With these, what is validated or logged cannot be trusted: it proves nothing about anything else.
+_UNTRUSTED = frozenset({"data_leakage", "train_val_mismatch", "measurement_bug", "label_noise"})
 
 
 @dataclass(frozen=True)
@@ -48,7 +52,19 @@ class Candidate:
     @property
     def other_loss(self) -> bool:
         """Whether losses before and after mean different things."""
-        return self.remedy in _OTHER_LOSS_REMEDIES or any(change.id in _OTHER_LOSS for change in self.changes)
+        return self.remedy in _OTHER_LOSS or any(change.id in _OTHER_LOSS for change in self.changes)
+
+    @property
+    def other_measure(self) -> bool:
+        """Whether nothing that is measured before and after can be compared."""
+        return self.remedy in _OTHER_MEASURE
+
+    @property
+    def key(self) -> object:
+        """The same for two that do the same."""
+        if self.edited is not None:
+            return tuple(sorted(self.edited.sources.items()))
+        return self.changes
 
 
 @dataclass(frozen=True)
@@ -72,7 +88,18 @@ def courses(diagnosis: Diagnosis, script: Script | None, only: str | None = None
             known = any(course.cause == hypothesis.cause for course in found)
             if hypothesis.confidence >= _LEAST_CONFIDENCE and not known:
                 found.append(_course(diagnosis, problem, hypothesis, script, only))
-    return [course for course in found if course.candidates or course.told]
+    return _worth_trying([course for course in found if course.candidates or course.told])
+
+
+def _worth_trying(found: Sequence[Course]) -> list[Course]:
+    """All; where the first cause is sure and only words are left for it, what is nearly as likely."""
+    if not found or found[0].confidence < _SURE:
+        return list(found)
+    if found[0].cause in _UNTRUSTED:
+        return [found[0]]
+    if found[0].candidates:
+        return list(found)
+    return [course for course in found if course is found[0] or course.confidence >= _STILL_LIKELY]
 
 
 def _course(
@@ -98,19 +125,19 @@ def _course(
 
 
 def _interventions(fix: Fix, hypothesis: Hypothesis) -> list[Candidate]:
-    changes = [change for text in fix.trials if (change := _change(text)) is not None]
+    able = [changes for text in fix.trials if (changes := _changes(text))]
     return [
-        Candidate(fix.remedy, hypothesis.cause, hypothesis.confidence, (change,))
-        for change in changes[:_VARIANTS_MOST]
+        Candidate(fix.remedy, hypothesis.cause, hypothesis.confidence, changes)
+        for changes in able[:_VARIANTS_MOST]
     ]
 
 
-def _change(text: str) -> Change | None:
-    """The intervention of a remedy; none where this run's numbers are out of its range."""
+def _changes(text: str) -> tuple[Change, ...]:
+    """The interventions of a remedy; none where this run's numbers are out of their range."""
     try:
-        return Change.parse(text)
+        return tuple(Change.parse(part.strip()) for part in text.split(" + "))
     except ValueError:
-        return None
+        return ()
 
 
 def _edits(
@@ -127,10 +154,7 @@ def _apart(candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
     """Each once: two remedies may come down to the same change, two edits to the same text."""
     made: dict[object, Candidate] = {}
     for candidate in candidates:
-        key: object = candidate.changes
-        if candidate.edited is not None:
-            key = tuple(sorted(candidate.edited.sources.items()))
-        made.setdefault(key, candidate)
+        made.setdefault(candidate.key, candidate)
     return tuple(made.values())
 
 
@@ -146,8 +170,8 @@ def single(remedy: str, diagnosis: Diagnosis, script: Script | None) -> Course:
     known = facts(Case(diagnosis.run, script), [f for p in diagnosis.problems for f in p.findings], None)
     able = list(fixes([remedies()[remedy]], known)) or [Fix(remedy, "")]
     cause, confidence = (mine[0].cause, mine[0].confidence) if mine else ("", 0.0)
-    changes = [change for text in able[0].trials if (change := _change(text)) is not None]
-    candidates = [Candidate(remedy, cause, confidence, (change,)) for change in changes]
+    tries = [changes for text in able[0].trials if (changes := _changes(text))]
+    candidates = [Candidate(remedy, cause, confidence, changes) for changes in tries]
     told: list[Instruction] = []
     for hypothesis in mine[:1]:
         for edit in _edits(diagnosis, hypothesis, able[0], script):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from traindx.core import SEVERITIES, Diagnosis
@@ -38,10 +38,16 @@ class Verdict:
     difference: Difference
     symptom_gone: bool | None = None
     new_problems: tuple[str, ...] = ()
+    by_symptom: bool = False
+    """Whether it was judged by the symptom alone: the numbers before and after cannot be compared."""
 
     @property
     def text(self) -> str:
         """The verdict with its numbers, in one line."""
+        if self.by_symptom:
+            return f"{self.word}: {'the symptom is gone' if self.word == 'helped' else 'the symptom stays'}"
+        if not self.pairs:
+            return f"{self.word}: nothing could be compared"
         before = [pair.before.value for pair in self.pairs]
         after = [pair.after.value for pair in self.pairs]
         told = f"{self.by.words} {_mean(before)} -> {_mean(after)}"
@@ -91,6 +97,17 @@ def _word(gains: Sequence[float], noise: Sequence[float], difference: Difference
     if abs(mean) <= _SAME and max(map(abs, gains)) <= 2 * _SAME:
         return "no difference"
     return "cannot tell"
+
+
+def by_symptom(verdict: Verdict, before: Diagnosis, after: Diagnosis, *, whole: bool) -> Verdict:
+    """The verdict of one whose numbers say nothing: whether the symptom is gone and nothing else came.
+
+    A run shorter than the whole that does not show it may be too short to show it; the proof will tell.
+    """
+    gone, fresh = changed_symptoms(before, after)
+    good = (gone or (gone is None and not whole)) and not fresh
+    word: Word = "helped" if good else "no difference"
+    return replace(verdict, word=word, symptom_gone=gone, new_problems=fresh, by_symptom=True)
 
 
 def symptoms_of(diagnosis: Diagnosis) -> set[str]:

@@ -30,6 +30,8 @@ class RayWorkshop(Workshop):
         if self._ours:
             address = os.environ.get("RAY_ADDRESS")
             local: dict[str, Any] = {} if address else {"num_cpus": self.jobs, "include_dashboard": False}
+            # Workers are as important as anything else here: by default they give way to every process.
+            os.environ.setdefault("RAY_worker_niceness", "0")
             ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR, **local)
         self._place = tempfile.TemporaryDirectory(prefix="traindx-ray-")
         return self

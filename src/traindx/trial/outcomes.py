@@ -21,6 +21,7 @@ Ended = Literal["finished", "stopped", "crashed", "timed out", "interrupted", "n
 _TAIL = 1 << 16
 _LONGEST = 300
 _OURS = "traindx: "
+_AS_LONG = 0.8
 _STEP = re.compile(rb'"step":(\d+)')
 
 
@@ -126,11 +127,12 @@ def _settled(recording: Path, root: str, more: Mapping[str, object]) -> dict[str
 
 
 def read_run(recording: Path) -> Run | None:
-    """The training of the recording; of several the one with most steps."""
+    """The training of the recording; of several that are about as long the last."""
     from traindx.find import find_runs
 
     runs = find_runs([str(recording)]).runs
-    return max(runs, key=lambda run: run.last_step or 0, default=None)
+    most = max((run.last_step or 0 for run in runs), default=0)
+    return next((run for run in reversed(runs) if (run.last_step or 0) >= _AS_LONG * most), None)
 
 
 def _steps(facts: Mapping[str, Any], run: Run | None) -> int:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 from traindx.core import Diagnosis, Run
 from traindx.trial.arms import Arm, Outcome
 from traindx.trial.candidates import Candidate, Course, risk
-from traindx.trial.judge import Pair, judge
+from traindx.trial.examining import examined, rewritten
+from traindx.trial.judge import Pair, Verdict, by_symptom, judge
 from traindx.trial.measure import Yardstick, read_level, yardstick
 from traindx.trial.results import Trial
 
@@ -33,6 +36,8 @@ _NEAR = (0.7, 1.7)
 _ALIKE = 0.05
 # So much of the loss, or of a score, gone within a trial: nothing else is tried for the cause.
 _ENOUGH = 0.25
+# Trouble that need not show in the loss.
+_SILENT = frozenset({"silent_defect", "memory_growth", "slow_training"})
 _SEEDS, _SEEDS_COST = 3, 1.0
 
 
@@ -79,6 +84,7 @@ class Screening:
         self._seeds = seeds
         self._tell = tell
         self._exhausted = exhausted
+        self._known: set[object] = set()
         self._baselines: dict[int, Run] = {}
         if patient.baseline.run is not None:
             self._baselines[0] = patient.baseline.run
@@ -86,29 +92,43 @@ class Screening:
     def run(self, plan: Sequence[Course]) -> tuple[list[Trial], Trial | None]:
         """Remedy by remedy until one helps enough; all trials, and the one to keep."""
         trials: list[Trial] = []
-        best: Trial | None = None
         for course in plan:
-            for remedy in _by_remedy(course.candidates):
+            best: Trial | None = None
+            for group in self._groups(course):
                 if self._exhausted():
                     break
-                found = self._halve(remedy)
+                found = self._halve(group)
                 trials += found
                 best = _best([trial for trial in (best, *found) if trial is not None])
-                if best is not None and best in found and _gain(best) >= _ENOUGH:
-                    best = self._repeated(best, trials)
-                    if best is not None:
-                        return trials, best
+                if best is not None and _gain(best) >= _ENOUGH:
+                    break
+            # What helps a little for one cause goes before what might help for the next.
             if best is not None:
-                # What helps a little for one cause goes before what might help for the next.
-                best = self._repeated(best, trials)
-                if best is not None:
-                    return trials, best
+                surer = self._repeated(best, trials)
+                if surer is not None:
+                    return trials, surer
         return trials, None
 
+    def _groups(self, course: Course) -> Iterator[list[Candidate]]:
+        """The candidates remedy by remedy, none that was tried before; at last two remedies together."""
+        for group in _by_remedy(course.candidates):
+            new = [candidate for candidate in group if candidate.key not in self._known]
+            self._known |= {candidate.key for candidate in new}
+            if new:
+                yield new
+        firsts = [group[0] for group in _by_remedy(course.candidates) if group[0].changes]
+        pairs = [_together(one, other) for one, other in combinations(firsts[:3], 2)]
+        if pairs:
+            yield pairs
+
     def _repeated(self, best: Trial, trials: list[Trial]) -> Trial | None:
-        """The best on further seeds; None where they take it back."""
+        """The best on further seeds; None where they take it back, and the whole length does, too."""
         surer = self._repeat(best)
         trials[trials.index(best)] = surer
+        if not surer.helped and _promising(surer) and not self._exhausted():
+            [whole] = self._try([best.candidate], self._patient.baseline.steps)
+            trials.append(whole)
+            return whole if whole.helped else None
         return surer if surer.helped else None
 
     def _halve(self, candidates: Sequence[Candidate]) -> list[Trial]:
@@ -181,36 +201,72 @@ class Screening:
         if failed or not outcomes:
             why = _why(failed[0]) if failed else "it was not run: the time is up"
             return self._told(Trial(candidate, steps, tuple(outcomes), None, why))
-        by = self._by(candidate)
-        pairs: list[Pair] = []
-        for outcome in outcomes:
-            base = self._baselines.get(outcome.arm.seed)
-            if by is None or base is None or outcome.run is None:
-                continue
-            same = outcome.arm.steps is None or outcome.arm.steps != steps
-            before = read_level(base, by, None if steps >= self._patient.baseline.steps else steps)
-            after = read_level(outcome.run, by, None if same else steps)
-            if after is None and outcome.ended == "crashed":
-                return self._told(Trial(candidate, steps, tuple(outcomes), None, outcome.said))
-            if before is not None and after is not None:
-                pairs.append(Pair(outcome.arm.seed, before, after))
-        if by is None or not pairs:
-            return self._told(Trial(candidate, steps, tuple(outcomes), None, "nothing could be compared"))
-        return self._told(Trial(candidate, steps, tuple(outcomes), judge(by, pairs)))
+        verdict = judge(*self._pairs(candidate, steps, outcomes))
+        verdict = self._with_symptom(candidate, steps, verdict, outcomes[0])
+        return self._told(Trial(candidate, steps, tuple(outcomes), verdict))
+
+    def _with_symptom(self, candidate: Candidate, steps: int, verdict: Verdict, outcome: Outcome) -> Verdict:
+        """Judged by the symptom where numbers cannot say it: they mean something else, or were never bad."""
+        silent = verdict.word in ("no difference", "cannot tell") and self._symptom in _SILENT
+        blind = candidate.other_measure or (
+            candidate.other_loss and not verdict.by.higher and verdict.word != "helped"
+        )
+        if not (silent or blind) or outcome.run is None:
+            return verdict
+        script = self._patient.script
+        if candidate.edited is not None:
+            script = rewritten(script, candidate.edited.sources)
+        after = examined(outcome.run, script)
+        whole = steps >= self._patient.baseline.steps
+        return by_symptom(verdict, self._patient.diagnosis, after, whole=whole)
+
+    def _pairs(
+        self, candidate: Candidate, steps: int, outcomes: Sequence[Outcome]
+    ) -> tuple[Yardstick, list[Pair]]:
+        """The same points of both arms; by the training loss where nothing was validated so early."""
+        loss = Yardstick("loss")
+        for yard in (self._by(candidate) or loss, loss):
+            found = [pair for outcome in outcomes if (pair := self._pair(yard, steps, outcome))]
+            if found:
+                return yard, found
+        return loss, []
+
+    def _pair(self, by: Yardstick, steps: int, outcome: Outcome) -> Pair | None:
+        base = self._baselines.get(outcome.arm.seed)
+        if base is None or outcome.run is None:
+            return None
+        other_pace = outcome.arm.steps is None or outcome.arm.steps != steps
+        before = read_level(base, by, None if steps >= self._patient.baseline.steps else steps)
+        after = read_level(outcome.run, by, None if other_pace else steps)
+        return Pair(outcome.arm.seed, before, after) if before is not None and after is not None else None
 
     def _told(self, trial: Trial) -> Trial:
         self._tell("tried", {"trial": trial})
         return trial
 
+    @property
+    def _symptom(self) -> str:
+        problems = self._patient.diagnosis.problems
+        return problems[0].symptom if problems else ""
+
     def _by(self, candidate: Candidate) -> Yardstick | None:
         run = self._baselines.get(0)
         if run is None:
             return None
-        symptoms = [problem.symptom for problem in self._patient.diagnosis.problems[:1]]
-        by = yardstick(run, symptoms, self._metric, other_loss=candidate.other_loss)
-        early = by is not None and read_level(run, by, self._steps) is None
-        # Nothing was validated so early: the training loss says it sooner.
-        return Yardstick("loss") if early and "loss" in run.series else by
+        return yardstick(run, [self._symptom], self._metric, other_loss=candidate.other_loss)
+
+
+def _promising(trial: Trial) -> bool:
+    """Better on the whole, though not in every pair: trouble that comes and goes needs longer trials."""
+    if trial.verdict is None or trial.verdict.word != "cannot tell":
+        return False
+    pairs, sign = trial.verdict.pairs, -1.0 if trial.verdict.by.higher else 1.0
+    return sum(sign * pair.after.value for pair in pairs) < sum(sign * pair.before.value for pair in pairs)
+
+
+def _together(one: Candidate, other: Candidate) -> Candidate:
+    """Two changes at once, where each alone falls short."""
+    return replace(one, changes=one.changes + other.changes)
 
 
 def _by_remedy(candidates: Sequence[Candidate]) -> list[list[Candidate]]:

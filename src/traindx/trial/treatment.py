@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import os
 import shutil
 from collections.abc import Callable, Mapping, Sequence
@@ -10,7 +9,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from traindx.case import Case
 from traindx.core import Diagnosis, Run
 from traindx.intervene.changes.save_weights import FILE as WEIGHTS
 from traindx.intervene.unit import Change
@@ -18,6 +16,7 @@ from traindx.script.source import Script
 from traindx.trial.arms import Arm, Outcome, Workshop
 from traindx.trial.candidates import Course, courses
 from traindx.trial.editing import Edited, Instruction, edit_for
+from traindx.trial.examining import examined, rewritten
 from traindx.trial.judge import Pair, Verdict, changed_symptoms, judge
 from traindx.trial.measure import Yardstick, read_level, yardstick
 from traindx.trial.results import Cost, Proof, Round, Status, Treated, Trial
@@ -56,18 +55,6 @@ class Patient:
     baseline: Outcome
     diagnosis: Diagnosis
     sources: dict[str, str] = field(default_factory=dict)
-
-
-def examined(run: Run, script: Script | None) -> Diagnosis:
-    """The diagnosis of a run of a script of which only the text exists."""
-    import numpy as np
-
-    from traindx.examine import examine
-    from traindx.knowledge.judge import judge as judged
-
-    case = Case(run, script)
-    with np.errstate(all="ignore"):
-        return judged(case, examine(case, None))
 
 
 class Treatment:
@@ -174,13 +161,14 @@ class Treatment:
             return Instruction(f"{winner.candidate.title}: {winner.candidate.name}", None)
         run = patient.baseline.run
         assert run is not None
-        edits: list[Edited] = []
+        script, args, whole = patient.script, patient.args, list[Edited]()
         for change in winner.candidate.changes:
-            made = edit_for(patient.script, change, run=run, args=patient.args)
+            made = edit_for(script, change, run=run, args=args)
             if isinstance(made, Instruction):
                 return made
-            edits.append(made)
-        return edits[0]
+            whole.append(made)
+            script, args = rewritten(script, made.sources) or script, made.args or args
+        return _joined(whole)
 
     def _proof(self, patient: Patient, winner: Trial, edited: Edited) -> Proof | None:
         """The edited script for as long as the one before ran, untouched by interventions."""
@@ -192,15 +180,17 @@ class Treatment:
         self._keep_weights(outcome)
         if outcome.run is None or patient.baseline.run is None:
             return None
-        by = self._by(patient, winner)
-        verdict = None if by is None else _compared(by, patient.baseline.run, outcome.run)
-        if verdict is None:
-            return None
-        diagnosis = examined(outcome.run, _rewritten(patient.script, edited.sources))
+        by = self._by(patient, winner) or Yardstick("loss")
+        verdict = _compared(by, patient.baseline.run, outcome.run)
+        diagnosis = examined(outcome.run, rewritten(patient.script, edited.sources))
         gone, fresh = changed_symptoms(patient.diagnosis, diagnosis)
         verdict = replace(verdict, symptom_gone=gone, new_problems=fresh)
-        kept = winner.verdict is None or verdict.gain >= _KEPT * winner.verdict.gain
+        told = winner.verdict
+        kept = told is None or told.by_symptom or verdict.gain >= _KEPT * told.gain
         reproduced = verdict.word == "helped" or (kept and bool(gone) and verdict.word != "hurt")
+        if told is not None and told.by_symptom:
+            reproduced = reproduced or (bool(gone) and not fresh)
+            verdict = replace(verdict, by_symptom=True, word="helped" if reproduced else verdict.word)
         proof = Proof(outcome, verdict, diagnosis, reproduced)
         self.tell("proven", {"proof": proof})
         return proof
@@ -220,7 +210,7 @@ class Treatment:
 
     def _mended(self, patient: Patient, edited: Edited, proof: Proof) -> Patient:
         return Patient(
-            _rewritten(patient.script, edited.sources),
+            rewritten(patient.script, edited.sources),
             edited.args or patient.args,
             proof.outcome,
             proof.diagnosis,
@@ -265,11 +255,12 @@ class Treatment:
     def _cost(self, whole: Outcome) -> Cost:
         seconds = sum(outcome.seconds for outcome in self._spent)
         steps = sum(outcome.steps for outcome in self._spent)
+        work = sum(map(_work, self._spent))
         return Cost(
             seconds,
             steps,
             len(self._spent),
-            steps / whole.steps if whole.steps else 0.0,
+            work / _work(whole) if whole.steps else 0.0,
             seconds / whole.seconds if whole.seconds else 0.0,
         )
 
@@ -332,25 +323,28 @@ class Treatment:
         return tuple(baseline), won.outcomes if won is not None else ()
 
 
-def _compared(by: Yardstick, before: Run, after: Run) -> Verdict | None:
-    levels = read_level(before, by), read_level(after, by)
-    if levels[0] is None or levels[1] is None:
-        return None
-    return judge(by, [Pair(0, levels[0], levels[1])])
-
-
-def _rewritten(script: Script | None, sources: Mapping[str, str]) -> Script | None:
-    """The script with other texts."""
-    if script is None:
-        return None
-    return Script(
-        tuple(
-            replace(source, text=sources[source.path], tree=ast.parse(sources[source.path]))
-            if source.path in sources
-            else source
-            for source in script.sources
-        )
+def _joined(edits: Sequence[Edited]) -> Edited:
+    """Several edits, each made on what the one before had left."""
+    if len(edits) == 1:
+        return edits[0]
+    return Edited(
+        edits=tuple(edit for one in edits for edit in one.edits),
+        text=" ".join(one.text for one in edits),
+        args=next((one.args for one in reversed(edits) if one.args is not None), None),
+        sources={path: text for one in edits for path, text in one.sources.items()},
     )
+
+
+def _work(outcome: Outcome) -> float:
+    """Samples seen, where the batch size is known: a step of another batch is another amount of work."""
+    size = outcome.run.settings.get("batch_size") if outcome.run is not None else None
+    return outcome.steps * (size if isinstance(size, int | float) and size > 0 else 1.0)
+
+
+def _compared(by: Yardstick, before: Run, after: Run) -> Verdict:
+    """The whole runs beside each other."""
+    first, last = read_level(before, by), read_level(after, by)
+    return judge(by, [Pair(0, first, last)] if first is not None and last is not None else [])
 
 
 def _instead(edited: Edited, why: str) -> Instruction:

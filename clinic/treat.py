@@ -34,6 +34,7 @@ from .training import RUNS, outcome
 from .truth import Script, scripts
 
 RESTORED = 0.8
+_NO_GAP = 0.03
 _LIMIT_S = 900.0
 _SLOW = ("input_bound", "sync_bound", "small_batch_overhead", "straggler_rank")
 # Nothing in the source or the settings can mend these: they ask for other data, or a decision.
@@ -160,6 +161,10 @@ def treated(script: Script, twin: Run | None = None, drawn: Draw | None = None) 
     after = next((o.run for o in result.after if o.run is not None), None)
     by, closed = closed_gap(script, result.baseline[0].run, after, twin)
     proven = result.status == "treated"
+    if closed is None and proven and result.final is not None:
+        # No gap between the twins in what is measured: the defect itself must be gone.
+        named = {problem.hypotheses[0].cause for problem in result.final.problems}
+        by, closed = "the cause is gone", float(not named & script.right)
     return row | {
         "metric": by,
         "closed": None if closed is None else round(closed, 3),
@@ -184,8 +189,10 @@ def closed_gap(script: Script, before: Run, after: Run | None, twin: Run) -> tup
     first, last, goal = (level.value for level in levels if level is not None)
     if not math.isfinite(first):
         first = float(twin.series[by.name].values[0])
-    if not math.isfinite(last) or first == goal:
-        return by.name, None if first == goal else -1.0
+    if abs(first - goal) <= _NO_GAP * max(abs(first), abs(goal)):
+        return by.name, None
+    if not math.isfinite(last):
+        return by.name, -1.0
     return by.name, (first - last) / (first - goal)
 
 

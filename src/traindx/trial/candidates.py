@@ -25,6 +25,8 @@ _OTHER_LOSS = frozenset({"fix_loss", "pass_logits", "fix_output_layer", "add_act
 _OTHER_MEASURE = frozenset({"split_anew", "match_validation", "fix_logging", "check_targets"})
 # Where a cause is sure and nobody but the user can mend it, what others do to the curves proves nothing.
 _SURE = 0.5
+# A defect need not show in the loss: that a loss falls faster is no proof that it was mended.
+_DEFECT, _DEFECT_LEAST = "silent_defect", 0.3
 _STILL_LIKELY = 0.25
 # With these, what is validated or logged cannot be trusted: it proves nothing about anything else.
 _UNTRUSTED = frozenset({"data_leakage", "train_val_mismatch", "measurement_bug", "label_noise"})
@@ -121,6 +123,8 @@ def _course(
                 candidates.append(Candidate(fix.remedy, hypothesis.cause, hypothesis.confidence, edited=edit))
             else:
                 told.append(edit)
+    if problem.symptom == _DEFECT and hypothesis.confidence < _DEFECT_LEAST:
+        candidates = []
     return Course(hypothesis.cause, hypothesis.confidence, problem.symptom, _apart(candidates), tuple(told))
 
 

@@ -124,5 +124,11 @@ def changed_symptoms(before: Diagnosis, after: Diagnosis) -> tuple[bool | None, 
         return None, fresh
     first = before.problems[0].symptom
     if after.verdict == "insufficient_evidence" and first not in new:
-        return None, fresh
+        return _looked_for(before, after) or None, fresh
     return first not in new, fresh
+
+
+def _looked_for(before: Diagnosis, after: Diagnosis) -> bool:
+    """Whether everything that made the first problem was looked for again and not seen."""
+    ran = {check.check: check.seen for check in after.coverage if check.status == "ran"}
+    return all(ran.get(finding.id) is False for finding in before.problems[0].findings)

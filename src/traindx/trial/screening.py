@@ -207,11 +207,10 @@ class Screening:
 
     def _with_symptom(self, candidate: Candidate, steps: int, verdict: Verdict, outcome: Outcome) -> Verdict:
         """Judged by the symptom where numbers cannot say it: they mean something else, or were never bad."""
-        silent = verdict.word in ("no difference", "cannot tell") and self._symptom in _SILENT
-        blind = candidate.other_measure or (
-            candidate.other_loss and not verdict.by.higher and verdict.word != "helped"
-        )
-        if not (silent or blind) or outcome.run is None:
+        even = verdict.word in ("no difference", "cannot tell")
+        silent = even and (self._symptom in _SILENT or not verdict.pairs)
+        worse = candidate.other_loss and (even or (verdict.word == "hurt" and not verdict.by.higher))
+        if not (silent or worse or candidate.other_measure) or outcome.run is None:
             return verdict
         script = self._patient.script
         if candidate.edited is not None:

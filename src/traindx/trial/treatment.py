@@ -146,6 +146,8 @@ class Treatment:
     def _prove(self, patient: Patient, done: Round, winner: Trial) -> Round:
         edited = self._edit(patient, winner)
         if isinstance(edited, Instruction):
+            edited = _same_remedy(done.plan, winner) or edited
+        if isinstance(edited, Instruction):
             return replace(done, instruction=edited)
         self.tell("edited", {"edited": edited, "winner": winner})
         proof = self._proof(patient, winner, edited)
@@ -321,6 +323,15 @@ class Treatment:
             return tuple(baseline), (last.proof.outcome,)
         won = next((one.winner for one in reversed(rounds) if one.winner), None)
         return tuple(baseline), won.outcomes if won is not None else ()
+
+
+def _same_remedy(plan: Sequence[Course], winner: Trial) -> Edited | None:
+    """An edit that carries out the remedy of an intervention which itself has none."""
+    for course in plan:
+        for candidate in course.candidates:
+            if candidate.remedy == winner.candidate.remedy and candidate.edited is not None:
+                return candidate.edited
+    return None
 
 
 def _joined(edits: Sequence[Edited]) -> Edited:

@@ -28,7 +28,19 @@ for step in range(80):
 
 
 def tried(folder: Path, engine: str) -> list[object]:
-    words = ["try", "--engine", engine, "--seeds", "2", "--out", engine, "raise_lr", "train.py"]
+    words = [
+        "try",
+        "--engine",
+        engine,
+        "--seeds",
+        "2",
+        "--metric",
+        "loss",
+        "--out",
+        engine,
+        "raise_lr",
+        "train.py",
+    ]
     done = subprocess.run(
         [sys.executable, "-m", "traindx", *words],
         cwd=folder,

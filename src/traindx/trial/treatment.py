@@ -116,7 +116,7 @@ class Treatment:
         plan = tuple(self._plan(patient.diagnosis, patient.script))
         tried = any(course.candidates for course in plan)
         length = patient.baseline.steps
-        steps = horizon(patient.diagnosis, length)
+        steps = length if self.wishes.healthy_too else horizon(patient.diagnosis, length)
         self.tell("planned", {"plan": plan, "horizon": steps, "length": length, "outcome": patient.baseline})
         done = Round(patient.diagnosis, plan, steps)
         if not plan:

@@ -493,7 +493,6 @@ def test_inputs_are_normalised_alike() -> None:
         "zero_inputs",
         "shuffle_labels",
         "ramp_lr first=1e-6 last=1.0 steps=100",
-        "skip_nonfinite",
     ],
 )
 def test_experiments_are_no_edits(change: str) -> None:
@@ -557,3 +556,12 @@ def test_trainers_that_run_the_loop() -> None:
         changed(lightning, "clip_norm limit=0.5")[1]
         == "+L.Trainer(max_epochs=3, gradient_clip_val=0.5).fit(m)"
     )
+
+
+def test_batches_that_are_not_finite_are_passed_over() -> None:
+    assert changed(PLAIN, "skip_nonfinite") == ["+if not torch.isfinite(loss): continue"]
+    inside = with_(
+        loop="def step(loss):\n    loss.backward()\n    optimizer.step()\n"
+        + LOOP.replace("        loss.backward()\n        optimizer.step()", "        step(loss)")
+    )
+    assert isinstance(edit(inside, "skip_nonfinite"), Instruction), "a function cannot end the loop's turn"

@@ -7,10 +7,11 @@ from collections.abc import Mapping
 
 from traindx.core import Scalar
 from traindx.trial.editing.changes import Maker, value_of
-from traindx.trial.editing.job import Job, at, statement_of
+from traindx.trial.editing.job import Job, ancestors, at, function_of, statement_of
 from traindx.trial.editing.linted import findings, take
+from traindx.trial.editing.names import spelled
 from traindx.trial.editing.result import Uncertain
-from traindx.trial.editing.scopes import stepped
+from traindx.trial.editing.scopes import own_statement, stepped
 
 
 def zero_gradients(job: Job, values: Mapping[str, Scalar]) -> str:
@@ -44,6 +45,27 @@ def accumulate(job: Job, values: Mapping[str, Scalar]) -> str:
         f"(and zero_grad) only after every {count}th batch."
     )
     raise Uncertain(text, at(backward))
+
+
+def skip_nonfinite(job: Job, values: Mapping[str, Scalar]) -> str:
+    """A batch whose loss is NaN or infinite is passed over before it reaches the weights."""
+    del values
+    loop = job.iteration()
+    backward = loop.backwards[0].spot
+    words = "Pass over a batch whose loss is not finite, before this line."
+    node, source = backward.node, backward.source
+    statement = own_statement(backward)
+    around = next((a for a in ancestors(source, statement) if isinstance(a, ast.For | ast.While)), None)
+    name = node.func.value if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) else None
+    if around is not loop.loop.spot.node or not isinstance(name, ast.Name) or len(loop.backwards) != 1:
+        raise Uncertain(words, at(backward))
+    if function_of(source, statement) is not function_of(source, loop.loop.spot.node):
+        raise Uncertain(words, at(backward))
+    if "isfinite" in source.text or "isnan" in source.text:
+        raise Uncertain("The script looks for values that are not finite already.", at(backward))
+    check = spelled(job.draft, source, "torch.isfinite")
+    job.draft.before(source, statement, f"if not {check}({name.id}): continue")
+    return f"A batch whose {name.id} is not finite is passed over before line {backward.line}."
 
 
 def divide_loss(job: Job) -> str:
@@ -91,4 +113,8 @@ def divide_loss(job: Job) -> str:
     return f"The loss is divided by {count} before the backward pass in line {backward.spot.line}."
 
 
-MAKERS: dict[str, Maker] = {"zero_gradients": zero_gradients, "accumulate": accumulate}
+MAKERS: dict[str, Maker] = {
+    "zero_gradients": zero_gradients,
+    "accumulate": accumulate,
+    "skip_nonfinite": skip_nonfinite,
+}

@@ -19,7 +19,15 @@ from traindx.knowledge.catalogue import causes, symptoms
 from traindx.knowledge.experiments import experiments, profiles
 from traindx.trial.belief import Belief, Shown, told
 from traindx.trial.choosing import Price, choices
-from traindx.trial.experiments import Planned, planned, same_numbers, show_fit, show_gain, show_need
+from traindx.trial.experiments import (
+    Planned,
+    planned,
+    same_numbers,
+    show_fit,
+    show_gain,
+    show_need,
+    unreached,
+)
 from traindx.trial.judge import Pair, judge
 from traindx.trial.measure import Level, Yardstick
 
@@ -178,6 +186,14 @@ class TestReading:
         assert same_numbers(run(losses, val_loss=[1.0]), run(losses[:5], val_loss=[1.0]))
         assert not same_numbers(run(losses, val_loss=[1.0]), run(losses, val_loss=[0.9]))
         assert not same_numbers(run(losses[:3]), run(losses[:3]))
+
+    def test_no_place_to_act_is_no_answer(self) -> None:
+        assert unreached("no DataLoader was made")
+        assert unreached("no module with parameters was called")
+        assert not unreached(
+            "no gradients were left over from the step before: the script clears them itself"
+        )
+        assert not unreached("the model was in the right mode at every call")
 
 
 def confirm(*words: str) -> Result:

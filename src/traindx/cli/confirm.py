@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from traindx.trial.confirming import Confirmed
 
 _SAVED = "confirmed.json"
+# How much of the time the first run of a script may take.
+_FIRST = 0.4
 
 
 class Ordered(click.Command):
@@ -112,7 +114,8 @@ def _given(path: str, words: tuple[str, ...], as_module: bool) -> tuple[Run | No
     except CannotRepeat as error:
         raise Failure(visible(str(error), 400)) from None
     except ValueError as error:
-        raise Failure(f"{visible(str(error), 300)} Give a recording of traindx run, or a script.") from None
+        said = visible(str(error), 300).rstrip(".")
+        raise Failure(f"{said}. Give a recording of traindx run, or a script.") from None
 
 
 def _confirm(
@@ -124,7 +127,7 @@ def _confirm(
     from traindx.trial.confirming import Confirmation, Wishes
     from traindx.trial.symptoms import diagnosed
 
-    telling = Telling(quiet=options["as_json"])
+    telling, first = Telling(quiet=options["as_json"]), None
     wishes = Wishes(options["steps"], options["seeds"], options["top"], budget)
     script = script_of_program(program)
     if recorded is not None and options["dry_run"]:
@@ -134,7 +137,8 @@ def _confirm(
         with workshop(program, budget, options["jobs"], folder=folder) as shop:
             if recorded is None:
                 telling.doing(f"running {visible(program.name, 60)} as it is")
-                first = shop.run_one(Arm("as it is, to its end", steps=options["steps"]))
+                arm = Arm("as it is, to its end", steps=options["steps"])
+                first = shop.run_one(arm, timeout=_FIRST * budget)
                 if first.run is None or not first.steps:
                     raise Failure(
                         f"{visible(program.name, 80)} could not be observed: {visible(first.said, 300)}"
@@ -145,7 +149,7 @@ def _confirm(
             if options["dry_run"]:
                 telling.plan(diagnosis, wishes)
                 return None
-            return Confirmation(shop, diagnosis, wishes, telling, script).run()
+            return Confirmation(shop, diagnosis, wishes, telling, script, first).run()
     finally:
         telling.close()
 

@@ -10,7 +10,7 @@ from traindx.report.diagnosis_causes import differential
 from traindx.report.labelled import labelled
 from traindx.report.layout import Screen
 from traindx.report.text import count, lasting
-from traindx.report.wording import percent
+from traindx.report.wording import percent, verdict_word
 
 if TYPE_CHECKING:
     from traindx.core import Problem
@@ -111,10 +111,11 @@ def _moved(tried: Tried) -> str:
 
 def ending(confirmed: Confirmed, everything: bool, screen: Screen) -> Iterator[str]:
     """The ranking after all experiments, its first cause in full."""
+    if confirmed.problem is None:
+        yield from labelled(verdict_word(confirmed.after).lower(), f"{confirmed.stopped}.", screen)
+        return
     yield ""
     cost = f"{count(len(confirmed.tried), 'experiment')}, {lasting(confirmed.seconds)} of running"
     yield from labelled("stopped", f"{confirmed.stopped} ({cost})", screen)
-    if confirmed.problem is None:
-        return
     yield ""
     yield from differential(confirmed.problem, confirmed.after.run, everything, screen)

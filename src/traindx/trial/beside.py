@@ -20,6 +20,7 @@ from traindx.trial.experiments import (
     show_gain,
     show_inert,
     show_need,
+    unreached,
 )
 from traindx.trial.judge import Pair, judge
 from traindx.trial.measure import Yardstick, read_level, yardstick
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
 _FURTHER = 3
 _PACE_MOST = 8.0
+_MOST_OF_TIME = 0.4
 _LEAST_STEPS = 10
 _FAIR = ("f1", "recall", "balanced", "auc", "mcc", "kappa", "sensitivity")
 _CHECKUP_TRIES = 3
@@ -51,30 +53,34 @@ class Reading:
 class Beside:
     """Runs arms of one script, each beside the untouched one of the same seed and length."""
 
-    def __init__(self, workshop: Workshop, problem: Problem, seeds: int, seconds: float) -> None:
+    def __init__(
+        self, workshop: Workshop, problem: Problem, seeds: int, seconds: float, untouched: Outcome | None
+    ) -> None:
         self.problem = problem
         self.spent: list[Outcome] = []
         self._shop = workshop
         self._seeds = seeds
         self._ends = time.monotonic() + seconds
-        self._baselines: dict[int, Outcome] = {}
+        self._baselines: dict[int, Outcome] = {} if untouched is None else {0: untouched}
 
     @property
     def left(self) -> float:
         """Seconds of the time budget."""
         return max(0.0, self._ends - time.monotonic())
 
-    def untouched(self, seed: int, steps: int) -> Outcome | None:
-        """The script as it is for so many steps, run once."""
+    def untouched(self, seed: int, steps: int | None) -> Outcome | None:
+        """The script as it is for so many steps, or to its end, run once."""
         held = self._baselines.get(seed)
-        if held is None or (held.steps < steps and held.ended == "stopped"):
+        if held is None or (held.ended == "stopped" and (steps is None or held.steps < steps)):
             made = self._run([Arm(f"as it is, seed {seed}", (), seed, steps)])
             if made:
                 self._baselines[seed] = made[0]
         return self._baselines.get(seed)
 
     def _run(self, arms: Sequence[Arm]) -> list[Outcome]:
-        made = {outcome.arm.seed: outcome for outcome in self._shop.run(list(arms))}
+        # No single run may eat up the time of all the others.
+        most = _MOST_OF_TIME * self.left if math.isfinite(self.left) else None
+        made = {outcome.arm.seed: outcome for outcome in self._shop.run(list(arms), timeout=most)}
         self.spent += made.values()
         return [made[arm.seed] for arm in arms if arm.seed in made]
 
@@ -132,9 +138,9 @@ class Beside:
         shown, did = list[Shown](), list[str]()
         for plan in plans:
             failed, told = last.failed.get(plan.change.id), last.changes.get(plan.change.id, ())
-            if failed:
+            if failed and not unreached(failed):
                 shown.append(show_inert(plan, failed))
-            elif told:
+            elif told and not failed:
                 shown.append(show_active(plan, told[0]))
                 did.append(told[0])
         idle = sum(one.outcome == "inert" for one in shown)
@@ -154,10 +160,17 @@ class Beside:
             return None, f"it could not be tried: {outcomes[0].said if outcomes else 'the time is up'}"
         failed = next((one.failed[plan.change.id] for one in outcomes if plan.change.id in one.failed), "")
         runs = [(before, one.run) for before, one in pairs if before is not None and one.run is not None]
+        if failed and unreached(failed):
+            return None, f"it could not be tried: {failed}"
         if plan.experiment.measure == "gain" and all(same_numbers(*pair) for pair in runs):
             return show_inert(plan, failed or "every number is the same without it"), ""
         if failed:
             return None, f"it could not be tried: {failed}"
+        if plan.change.id == "weight_classes" and _fair_score(runs[0][0]) is None:
+            return (
+                None,
+                "it cannot be judged: no score is logged that is fair to rare classes (F1, recall, AUC)",
+            )
         if plan.experiment.measure == "fit":
             return show_fit(plan, runs[0][1]), ""
         if plan.experiment.measure == "need":

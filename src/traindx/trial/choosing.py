@@ -78,6 +78,19 @@ def steps_of(plan: Planned, steps: int) -> int:
     return min(steps, _FIT_MOST) if plan.experiment.measure == "fit" else steps
 
 
+def out_of_reach(run: Run, problem: Problem, steps: int, seconds: float) -> str:
+    """Why no experiment fits into the time, or nothing: two runs at least must pass the trouble."""
+    whole = Price.of(run).seconds(steps)
+    if 2 * whole <= seconds or run.axis != "step":
+        return ""
+    onset = problem.onset_step or 0.0
+    where = f"to pass the trouble at step {onset:,.0f} " if onset else ""
+    return (
+        f"each run takes {steps:,} steps {where}(about {whole / 60:,.0f} minutes) and an experiment two: "
+        "give a longer --time-budget, or --steps"
+    )
+
+
 def far_enough(diagnosis: Diagnosis, problem: Problem, wish: int | None) -> int:
     """Steps of an arm: past the trouble and the first validations, or a usual number of them."""
     if wish is not None:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from traindx.core import SEVERITIES, Diagnosis, Problem
 from traindx.trial.belief import Belief, told
 from traindx.trial.beside import Beside, Reading
-from traindx.trial.choosing import Choice, Price, choices, far_enough
-from traindx.trial.experiments import planned
+from traindx.trial.choosing import Choice, Price, choices, far_enough, out_of_reach
+from traindx.trial.experiments import Planned, planned
 from traindx.trial.symptoms import diagnosed, symptoms_of_run
 
 if TYPE_CHECKING:
@@ -72,6 +72,7 @@ class Confirmation:
         wishes: Wishes,
         tell: Tell,
         script: Script | None = None,
+        untouched: Outcome | None = None,
     ) -> None:
         self._shop = workshop
         self._first = diagnosis
@@ -79,25 +80,32 @@ class Confirmation:
         self._wishes = wishes
         self._tell = tell
         self._script = script
+        self._held = untouched
         self._observed = False
 
     def run(self) -> Confirmed:
         problem = first_problem(self._diagnosis, self._wishes.top)
         if problem is None:
             return Confirmed(self._first, self._first, None, (), _NOTHING_WRONG)
-        beside = Beside(self._shop, problem, self._wishes.seeds, self._wishes.time_budget)
+        beside = Beside(self._shop, problem, self._wishes.seeds, self._wishes.time_budget, self._held)
+        watch = self._wishes.observe and "internals" not in self._first.evidence
         steps = far_enough(self._diagnosis, problem, self._wishes.steps)
-        untouched = beside.untouched(0, steps)
+        why = out_of_reach(self._diagnosis.run, problem, steps, self._wishes.time_budget)
+        if why:
+            return self._result(beside, Belief.of(problem), (), why)
+        # Who knows only a log wants to see the whole training once.
+        untouched = beside.untouched(0, self._wishes.steps if watch else steps)
         if untouched is None or untouched.run is None or not untouched.steps:
             said = untouched.said if untouched is not None else "the time is up"
             return self._result(beside, Belief.of(problem), (), f"the script could not be run again: {said}")
-        self._observe(untouched, beside)
-        return self._experiment(beside, untouched, steps)
+        if watch:
+            self._observe(untouched, beside)
+            steps = far_enough(self._diagnosis, beside.problem, self._wishes.steps)
+        return self._experiment(beside, untouched, min(steps, untouched.steps))
 
     def _observe(self, untouched: Outcome, beside: Beside) -> None:
         """Of a log, or a recording that looked at little: the untouched run here has told more."""
-        if not self._wishes.observe or "internals" in self._first.evidence or untouched.run is None:
-            return
+        assert untouched.run is not None
         fuller = diagnosed(untouched.run, self._script)
         problem = first_problem(fuller, self._wishes.top)
         if problem is None:
@@ -107,11 +115,8 @@ class Confirmation:
 
     def _experiment(self, beside: Beside, untouched: Outcome, steps: int) -> Confirmed:
         problem = beside.problem
-        belief, menu, tried = (
-            Belief.of(problem),
-            planned(problem, untouched.run or self._diagnosis.run),
-            list[Tried](),
-        )
+        belief, tried = Belief.of(problem), list[Tried]()
+        menu = planned(problem, untouched.run or self._diagnosis.run)
         pace = Price.of(self._diagnosis.run).step
         price = Price.measured(untouched.seconds, untouched.steps, pace)
         stopped = self._no_start(untouched, problem)
@@ -128,11 +133,7 @@ class Confirmation:
                 after = after.after(shown)
             tried.append(Tried(choice, reading, belief, after))
             belief = after
-            # What a check-up found is still worth an experiment of its own.
-            found = {one.experiment.id for one in reading.shown if one.outcome == "active"}
-            menu = [one for one in menu if one not in choice.plans or one.experiment.id in found]
-            if len(choice.plans) > 1:
-                menu = [replace(one, checked=True) for one in menu]
+            menu = _left_over(menu, choice, reading)
             self._tell("showed", {"tried": tried[-1]})
         return self._result(beside, belief, tried, stopped)
 
@@ -169,6 +170,17 @@ class Confirmation:
             sum(one.seconds for one in beside.spent),
             sum(one.steps for one in beside.spent),
         )
+
+
+def _left_over(menu: Sequence[Planned], choice: Choice, reading: Reading) -> list[Planned]:
+    """What can still be tried; what a check-up found, or could not look at, by itself."""
+    rest = [one for one in menu if one not in choice.plans]
+    if len(choice.plans) == 1:
+        return rest
+    idle = {one.experiment.id for one in reading.shown if one.outcome == "inert"}
+    seen = {one.experiment.id for one in reading.shown}
+    again = [one for one in choice.plans if one.experiment.id not in idle]
+    return rest + [replace(one, checked=one.experiment.id in seen, apart=True) for one in again]
 
 
 def first_problem(diagnosis: Diagnosis, top: int | None = None) -> Problem | None:

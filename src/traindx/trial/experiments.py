@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -29,6 +30,10 @@ _FITS, _STUCK = 0.1, 0.75
 _SAME_CLARITY = 0.7
 _LEAST_CLARITY = 0.3
 _INERT_LEAST = 5
+_UNREACHED = re.compile(
+    r"^no (DataLoader|backward|classification|loss function|model|module|optimizer|layer)"
+    r"|out of reach|of the script's own|is iterable|it failed itself"
+)
 
 
 @dataclass(frozen=True)
@@ -38,12 +43,14 @@ class Planned:
     experiment: Experiment
     change: Change
     checked: bool = False
-    """Whether a check-up has looked already if there is anything to change."""
+    """Whether a check-up has seen that there is something to change."""
+    apart: bool = False
+    """Whether it goes into no further check-up."""
 
     @property
     def reveals(self) -> bool:
         """Whether the change itself tells by doing nothing that there is nothing to mend."""
-        return self.experiment.others == "idle" and not self.checked and not self.experiment.alone
+        return self.experiment.others == "idle" and not self.apart and not self.experiment.alone
 
 
 def planned(problem: Problem, run: Run) -> list[Planned]:
@@ -121,6 +128,11 @@ def _length(run: Run) -> int:
 def _alike(first: FloatArray, second: FloatArray) -> bool:
     count = min(first.size, second.size)
     return bool(np.array_equal(first[:count], second[:count], equal_nan=True))
+
+
+def unreached(failed: str) -> bool:
+    """Whether a change found no place to act at, which says nothing about what it would have mended."""
+    return bool(_UNREACHED.search(failed))
 
 
 def show_inert(planned: Planned, why: str) -> Shown:

@@ -137,8 +137,10 @@ def test_what_is_taken_away(id: str, arm: str) -> None:
 
 
 def test_an_input_that_never_reaches_the_loss() -> None:
-    told = answers(attempt(UNTOUCHED, FALLING), attempt(NO_INPUTS, FALLING))["inputs_matter"]
+    same = attempt(UNTOUCHED, FALLING), attempt(NO_INPUTS, FALLING)
+    told = answers(*same, measured(inputs={"change": 0.0}))["inputs_matter"]
     assert told.status == "fail"
+    assert answers(*same, measured(inputs={"change": 0.8}))["inputs_matter"].status == "unknown"
     assert "exactly the same" in told.text
 
 

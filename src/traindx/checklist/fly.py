@@ -54,7 +54,8 @@ def fly(
     attempts = _flown(shop, first, script, _FIRST * time_budget, progress)
     untouched = attempts[UNTOUCHED]
     if not untouched.steps:
-        raise Unflown(untouched.said or "the script made no training step.")
+        more = " (--time-budget gives more)" if untouched.ended == "timed out" else ""
+        raise Unflown((untouched.said or "the script made no training step.") + more)
     arms = _further(untouched, steps)
     left = max(_LEAST_SECONDS, time_budget - (time.monotonic() - began))
     rounds = math.ceil(len(arms) / max(1, min(shop.jobs, len(arms))))

@@ -123,8 +123,10 @@ def _draw_group(axes: Axes, lines: Sequence[Line], colour: Any, *, faint: bool) 
     style = "--" if lines[0].dashed else "-"
     together = band(lines) if len(lines) > 1 else None
     if together is not None:
-        axes.fill_between(together.x, together.low, together.high, color=colour, alpha=0.18, linewidth=0)
-        axes.plot(together.x, drawable(together.middle), style, color=colour, linewidth=1.8)
+        if not faint:  # dozens of bands would hide each other
+            axes.fill_between(together.x, together.low, together.high, color=colour, alpha=0.18, linewidth=0)
+        width = 0.9 if faint else 1.8
+        axes.plot(together.x, drawable(together.middle), style, color=colour, linewidth=width)
     for line in lines:
         if together is None:
             _draw_line(axes, line, colour, style, faint=faint)

@@ -89,7 +89,7 @@ class SharedPanel:
 
     def _near(self) -> list[FloatArray]:
         groups = self._groups()
-        if len(groups) < _MANY:
+        if len(groups) < _MANY or self.metric == "lr":
             return groups
         heights = [float(np.abs(values).max()) for values in groups]
         bar = _FAR * float(np.median(heights))

@@ -21,12 +21,11 @@ from statistics import median
 from typing import Any
 
 from traindx.core import Diagnosis, Run
-from traindx.intervene.unit import Change
 from traindx.knowledge.catalogue import remedies
 from traindx.record.program import find_script
 from traindx.script import read_script
 from traindx.trial.arms import Workshop
-from traindx.trial.candidates import Candidate, Course
+from traindx.trial.candidates import Candidate, Course, changes_of
 from traindx.trial.measure import Yardstick, read_level
 from traindx.trial.treatment import Treatment, Wishes
 
@@ -121,7 +120,7 @@ class Draw:
         drawn = sorted(texts)
         self._random.shuffle(drawn)
         symptom = diagnosis.problems[0].symptom
-        candidates = [Candidate(of.get(t, "add_warmup"), "", 0.0, (Change.parse(t),)) for t in drawn]
+        candidates = [Candidate(of.get(t, "add_warmup"), "", 0.0, changes_of(t)) for t in drawn]
         return [Course(f"drawn {n}", 0.0, symptom, (one,)) for n, one in enumerate(candidates)]
 
 

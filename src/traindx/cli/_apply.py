@@ -28,7 +28,7 @@ def apply(treated: Treated) -> None:
             return
     for path in files:
         before, after = treated.sources[path]
-        if _text(path) != before:
+        if not _unchanged(path, before):
             raise Failure(
                 f"{visible(path)} has changed since the treatment began: nothing was written. "
                 "Apply fix.patch by hand, or treat it again."
@@ -43,12 +43,14 @@ def apply(treated: Treated) -> None:
         click.echo(f"Run it with: {visible(' '.join(treated.new_args), 400)}", err=True)
 
 
-def _text(path: str) -> str | None:
+def _unchanged(path: str, before: str) -> bool:
+    from traindx.trial.editing import encoded
+
     try:
-        with open(path, encoding="utf-8", newline="") as file:
-            return file.read()
-    except (OSError, UnicodeDecodeError):
-        return None
+        with open(path, "rb") as file:
+            return file.read() == encoded(path, before)
+    except OSError:
+        return False
 
 
 def _backup(path: str) -> str:
@@ -68,10 +70,12 @@ def _backup(path: str) -> str:
 
 def _write(path: str, text: str) -> None:
     """In one move, so that a full disk leaves the old file."""
+    from traindx.trial.editing import encoded
+
     temporary = f"{path}.traindx-new"
     try:
-        with open(temporary, "x", encoding="utf-8", newline="") as file:
-            file.write(text)
+        with open(temporary, "xb") as file:
+            file.write(encoded(path, text))
         os.chmod(temporary, os.stat(path).st_mode & 0o7777)
         os.replace(temporary, path)
     except OSError as error:

@@ -12,9 +12,10 @@ from traindx.cli._status import Status
 from traindx.report.labelled import hanging, labelled
 from traindx.report.layout import Screen
 from traindx.report.text import count, lasting, visible
-from traindx.report.wording import percent
+from traindx.report.wording import percent, verdict_sentences, verdict_word
 
 if TYPE_CHECKING:
+    from traindx.core import Diagnosis
     from traindx.trial.arms import Arm, Outcome
     from traindx.trial.candidates import Course
     from traindx.trial.results import Trial
@@ -74,17 +75,24 @@ class Telling:
         self._done += 1
         yield from ()
 
-    def _diagnosed(self, diagnosis: Any, outcome: Outcome) -> Iterator[str]:
-        from traindx.report.diagnosis_terminal import render_diagnosis
-
+    def _diagnosed(self, diagnosis: Diagnosis, outcome: Outcome) -> Iterator[str]:
         self._doing = "planning"
         took = f"{outcome.steps:,} steps in {lasting(outcome.seconds)}"
         yield from labelled("observed", f"{took}: {outcome.ended}", self._screen)
         for how, paths in outcome.writes.items():
             told = ", ".join(paths[:3]) + (", ..." if len(paths) > 3 else "")
             yield from labelled("writes", f"outside the copy {how}: {told}", self._screen)
-        yield ""
-        yield from render_diagnosis(diagnosis, everything=False, screen=self._screen)
+        style = "alarm" if diagnosis.verdict == "problem" else "good"
+        for text in verdict_sentences(diagnosis):
+            yield from labelled(verdict_word(diagnosis).lower(), text, self._screen, style=style)
+        for problem in diagnosis.problems[:1]:
+            first = problem.hypotheses[0]
+            yield from labelled("seen", problem.summary, self._screen)
+            told = "; ".join(item.text for item in first.evidence[:2] if item.bits > 0)
+            if told:
+                yield from labelled("evidence", told, self._screen)
+            if first.place is not None and first.place.line:
+                yield from labelled("where", f"{first.place.file}:{first.place.line}", self._screen)
         yield ""
 
     def _planned(

@@ -13,6 +13,7 @@ from traindx.report.json import runs_document
 from traindx.report.treatment_html import treatment_page
 from traindx.report.treatment_json import treatment_document
 from traindx.report.treatment_markdown import recommendations, report
+from traindx.trial.editing import encoded
 
 if TYPE_CHECKING:
     from traindx.trial.arms import Outcome
@@ -45,7 +46,9 @@ def write_treatment(treated: Treated, folder: Path) -> list[Path]:
     if patch:
         written.append(_write(folder / "fix.patch", patch))
     for path, (_, after) in sorted(treated.sources.items()):
-        written.append(_write(folder / f"fixed_{os.path.basename(path)}", after))
+        fixed = folder / f"fixed_{os.path.basename(path)}"
+        fixed.write_bytes(encoded(path, after))
+        written.append(fixed)
     before = [outcome.run for outcome in treated.baseline if outcome.run is not None]
     after_runs = [outcome.run for outcome in treated.after if outcome.run is not None]
     written += _history(folder / "training_history.json", treated.baseline)

@@ -129,14 +129,14 @@ def _course(
 
 
 def _interventions(fix: Fix, hypothesis: Hypothesis) -> list[Candidate]:
-    able = [changes for text in fix.trials if (changes := _changes(text))]
+    able = [changes for text in fix.trials if (changes := changes_of(text))]
     return [
         Candidate(fix.remedy, hypothesis.cause, hypothesis.confidence, changes)
         for changes in able[:_VARIANTS_MOST]
     ]
 
 
-def _changes(text: str) -> tuple[Change, ...]:
+def changes_of(text: str) -> tuple[Change, ...]:
     """The interventions of a remedy; none where this run's numbers are out of their range."""
     try:
         return tuple(Change.parse(part.strip()) for part in text.split(" + "))
@@ -174,7 +174,7 @@ def single(remedy: str, diagnosis: Diagnosis, script: Script | None) -> Course:
     known = facts(Case(diagnosis.run, script), [f for p in diagnosis.problems for f in p.findings], None)
     able = list(fixes([remedies()[remedy]], known)) or [Fix(remedy, "")]
     cause, confidence = (mine[0].cause, mine[0].confidence) if mine else ("", 0.0)
-    tries = [changes for text in able[0].trials if (changes := _changes(text))]
+    tries = [changes for text in able[0].trials if (changes := changes_of(text))]
     candidates = [Candidate(remedy, cause, confidence, changes) for changes in tries]
     told: list[Instruction] = []
     for hypothesis in mine[:1]:

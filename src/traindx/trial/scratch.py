@@ -8,11 +8,9 @@ makes real when something is written there. Below `root` the copy repeats the pa
 from __future__ import annotations
 
 import contextlib
-import io
 import os
 import shutil
 import stat
-import tokenize
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -200,14 +198,6 @@ def _edit(root: Path, path: str, text: str) -> None:
         raise ValueError(f"{path} lies outside the folders that are copied for a trial: it cannot be edited.")
     if there.is_symlink():
         there.unlink()
-    there.write_bytes(_encoded(path, text))
+    from traindx.trial.editing import encoded
 
-
-def _encoded(path: str, text: str) -> bytes:
-    """In the encoding that a Python source names; everything else in UTF-8."""
-    if not path.endswith(".py"):
-        return text.encode()
-    with contextlib.suppress(SyntaxError, LookupError, UnicodeEncodeError):
-        encoding, _ = tokenize.detect_encoding(io.BytesIO(text.encode()).readline)
-        return text.removeprefix("\ufeff").encode(encoding)
-    return text.encode()
+    there.write_bytes(encoded(path, text))

@@ -15,7 +15,7 @@ from traindx.intervene.unit import Change
 from traindx.script.source import Script
 from traindx.trial.arms import Arm, Outcome, Workshop
 from traindx.trial.candidates import Course, courses
-from traindx.trial.editing import Edited, Instruction, edit_for
+from traindx.trial.editing import Edited, Instruction, edit_for_all
 from traindx.trial.examining import examined, rewritten
 from traindx.trial.judge import Pair, Verdict, changed_symptoms, judge
 from traindx.trial.measure import Yardstick, read_level, yardstick
@@ -163,14 +163,7 @@ class Treatment:
             return Instruction(f"{winner.candidate.title}: {winner.candidate.name}", None)
         run = patient.baseline.run
         assert run is not None
-        script, args, whole = patient.script, patient.args, list[Edited]()
-        for change in winner.candidate.changes:
-            made = edit_for(script, change, run=run, args=args)
-            if isinstance(made, Instruction):
-                return made
-            whole.append(made)
-            script, args = rewritten(script, made.sources) or script, made.args or args
-        return _joined(whole)
+        return edit_for_all(patient.script, winner.candidate.changes, run=run, args=patient.args)
 
     def _proof(self, patient: Patient, winner: Trial, edited: Edited) -> Proof | None:
         """The edited script for as long as the one before ran, untouched by interventions."""
@@ -332,18 +325,6 @@ def _same_remedy(plan: Sequence[Course], winner: Trial) -> Edited | None:
             if candidate.remedy == winner.candidate.remedy and candidate.edited is not None:
                 return candidate.edited
     return None
-
-
-def _joined(edits: Sequence[Edited]) -> Edited:
-    """Several edits, each made on what the one before had left."""
-    if len(edits) == 1:
-        return edits[0]
-    return Edited(
-        edits=tuple(edit for one in edits for edit in one.edits),
-        text=" ".join(one.text for one in edits),
-        args=next((one.args for one in reversed(edits) if one.args is not None), None),
-        sources={path: text for one in edits for path, text in one.sources.items()},
-    )
 
 
 def _work(outcome: Outcome) -> float:

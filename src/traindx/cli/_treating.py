@@ -88,7 +88,7 @@ class Telling:
         for problem in diagnosis.problems[:1]:
             first = problem.hypotheses[0]
             yield from labelled("seen", problem.summary, self._screen)
-            told = "; ".join(item.text for item in first.evidence[:2] if item.bits > 0)
+            told = " ".join(item.text for item in first.evidence[:2] if item.bits > 0)
             if told:
                 yield from labelled("evidence", told, self._screen)
             if first.place is not None and first.place.line:

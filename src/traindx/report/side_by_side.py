@@ -197,7 +197,7 @@ def _series(case: Case, name: str) -> Series | None:
 
 
 def band(lines: Sequence[Line]) -> Band | None:
-    """Repeats on a grid of their own steps; None when they do not overlap."""
+    """Repeats on a grid of their own steps, to the end of the longest; None when they do not overlap."""
     shown = [line.shown for line in lines]
     shown = [(x[np.isfinite(y)], y[np.isfinite(y)]) for x, y in shown]
     shown = [(x, y) for x, y in shown if x.size > 1]
@@ -207,9 +207,10 @@ def band(lines: Sequence[Line]) -> Band | None:
     if steps.size > _GRID:
         steps = steps[np.unique(np.linspace(0, steps.size - 1, _GRID).astype(int))]
     held = np.array([np.interp(steps, x, y, left=np.nan, right=np.nan) for x, y in shown])
-    kept = np.isfinite(held).sum(axis=0) >= 2
-    if kept.sum() < 2:
+    there = np.isfinite(held).sum(axis=0)
+    if (there >= 2).sum() < 2:
         return None
+    kept = there >= 1
     held = held[:, kept]
     low, middle, high = (np.nanquantile(held, share, axis=0) for share in (0.0, 0.5, 1.0))
     return Band(steps[kept], middle, low, high)

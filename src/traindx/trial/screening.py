@@ -85,6 +85,7 @@ class Screening:
         self._tell = tell
         self._exhausted = exhausted
         self._known: set[object] = set()
+        self._useless: set[object] = set()
         self._baselines: dict[int, Run] = {}
         if patient.baseline.run is not None:
             self._baselines[0] = patient.baseline.run
@@ -116,7 +117,8 @@ class Screening:
             self._known |= {candidate.key for candidate in new}
             if new:
                 yield new
-        firsts = [group[0] for group in _by_remedy(course.candidates) if group[0].changes]
+        groups = [[c for c in group if c.changes] for group in _by_remedy(course.candidates)]
+        firsts = [group[0] for group in groups if group and group[0].key not in self._useless]
         pairs = [_together(one, other) for one, other in combinations(firsts[:3], 2)]
         if pairs:
             yield pairs
@@ -240,6 +242,8 @@ class Screening:
         return Pair(outcome.arm.seed, before, after) if before is not None and after is not None else None
 
     def _told(self, trial: Trial) -> Trial:
+        if trial.verdict is None or trial.verdict.word == "hurt":
+            self._useless.add(trial.candidate.key)
         self._tell("tried", {"trial": trial})
         return trial
 

@@ -310,7 +310,10 @@ class Treatment:
         self, first: Outcome, rounds: Sequence[Round]
     ) -> tuple[tuple[Outcome, ...], tuple[Outcome, ...]]:
         """The runs of the first script and of the last that worked, further seeds behind the whole run."""
-        baseline = [first, *(o for o in self._spent if o.arm.name.startswith("before, seed"))]
+        seeds = [
+            one for one in self._spent if one.arm.name.startswith("before, seed") and not one.arm.sources
+        ]
+        baseline = [first, *seeds]
         last = next((one for one in reversed(rounds) if one.proof and one.proof.reproduced), None)
         if last is not None and last.proof is not None:
             return tuple(baseline), (last.proof.outcome,)

@@ -19,17 +19,10 @@ from traindx.knowledge.catalogue import causes, symptoms
 from traindx.knowledge.experiments import experiments, profiles
 from traindx.trial.belief import Belief, Shown, told
 from traindx.trial.choosing import Price, choices
-from traindx.trial.experiments import (
-    Planned,
-    planned,
-    same_numbers,
-    show_fit,
-    show_gain,
-    show_need,
-    unreached,
-)
+from traindx.trial.experiments import Planned, planned
 from traindx.trial.judge import Pair, judge
 from traindx.trial.measure import Level, Yardstick
+from traindx.trial.showing import apart, same_numbers, show_fit, show_gain, show_need, unreached
 
 SCRIPT = Path(__file__).parent / "scripts" / "sums_gradients.py"
 trials = pytest.mark.skipif(not hasattr(os, "fork"), reason="trials need fork")
@@ -163,6 +156,14 @@ class TestReading:
             show_gain(self.plan("lower_lr", "scale_lr factor=0.1"), judge(Yardstick("loss"), [pair]), False)
             is None
         )
+
+    def test_values_that_never_meet_are_apart(self) -> None:
+        by, wild = Yardstick("val/loss"), [3.0, 90.0, 128.0, 91.0, 268.0]
+        before, after = run([1.0] * 9, val_loss=wild), run([1.0] * 9, val_loss=[0.5, 0.03, 0.02, 0.02, 0.02])
+        assert apart(by, before, after, None, 1.0) == "helped"
+        assert apart(by, after, before, None, 1.0) == "hurt"
+        assert apart(by, before, before, None, 1.0) is None
+        assert apart(by, before, after, 2.0, 1.0) is None
 
     def test_one_batch(self) -> None:
         plan = self.plan("repeat_batch", "repeat_batch")

@@ -5,15 +5,18 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from traindx.core import Problem, Run
 from traindx.trial.arms import Arm, Outcome
 from traindx.trial.belief import Shown
 from traindx.trial.choosing import Choice
-from traindx.trial.experiments import (
-    Planned,
+from traindx.trial.experiments import Planned
+from traindx.trial.judge import Pair, judge
+from traindx.trial.measure import Yardstick, read_level, yardstick
+from traindx.trial.showing import (
+    apart,
     same_numbers,
     show_active,
     show_fit,
@@ -22,8 +25,6 @@ from traindx.trial.experiments import (
     show_need,
     unreached,
 )
-from traindx.trial.judge import Pair, judge
-from traindx.trial.measure import Yardstick, read_level, yardstick
 from traindx.trial.symptoms import symptoms_of_run
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ _FURTHER = 3
 _PACE_MOST = 8.0
 _MOST_OF_TIME = 0.4
 _LEAST_STEPS = 10
+_ENOUGH = 0.7
 _FAIR = ("f1", "recall", "balanced", "auc", "mcc", "kappa", "sensitivity")
 _CHECKUP_TRIES = 3
 _OTHER_LOSS = frozenset({"pass_logits", "weight_classes"})
@@ -122,7 +124,7 @@ class Beside:
         for _ in range(_CHECKUP_TRIES):
             made = self._run([Arm("check-up", tuple(plan.change for plan in plans), 0, choice.steps)])
             outcomes += made
-            if not made or made[0].run is None:
+            if not made or made[0].run is None or _cut_short(made[0]):
                 why = made[0].said if made else "the time is up"
                 break
             spoilt = [plan for plan in plans if _hindered(made[0], plan)]
@@ -156,7 +158,7 @@ class Beside:
         pairs = [
             (self._baselines[one.arm.seed].run, one) for one in outcomes if one.arm.seed in self._baselines
         ]
-        if not pairs or any(before is None or one.run is None for before, one in pairs):
+        if not pairs or any(before is None or one.run is None or _cut_short(one) for before, one in pairs):
             return None, f"it could not be tried: {outcomes[0].said if outcomes else 'the time is up'}"
         failed = next((one.failed[plan.change.id] for one in outcomes if plan.change.id in one.failed), "")
         runs = [(before, one.run) for before, one in pairs if before is not None and one.run is not None]
@@ -190,7 +192,11 @@ class Beside:
         if not pairs:
             return None
         cured = self.problem.symptom in _ACUTE and self._gone(runs[0])
-        return show_gain(plan, judge(by, pairs), cured)
+        verdict = judge(by, pairs)
+        words = {apart(by, *both, _common(*both, by, pace), pace) for both in runs}
+        if verdict.word == "cannot tell" and len(words) == 1 and (word := words.pop()):
+            verdict = replace(verdict, word=word)
+        return show_gain(plan, verdict, cured)
 
     def _by(self, plan: Planned, run: Run, steps: int) -> Yardstick | None:
         if plan.change.id == "weight_classes":
@@ -218,6 +224,11 @@ class Beside:
 def _reading(shown: Sequence[Shown], said: str, outcomes: Sequence[Outcome], did: tuple[str, ...]) -> Reading:
     steps = max((one.steps for one in outcomes), default=0)
     return Reading(tuple(shown), said, steps, sum(one.seconds for one in outcomes), did)
+
+
+def _cut_short(outcome: Outcome) -> bool:
+    """Whether its time was over long before its steps were done."""
+    return outcome.ended == "timed out" and outcome.steps < _ENOUGH * (outcome.arm.steps or 1)
 
 
 def _hindered(outcome: Outcome, plan: Planned) -> bool:

@@ -24,6 +24,7 @@ _WORTH = 0.04
 _SURE, _MARGIN = 0.9, 4.0
 _SPEAKS = 0.5
 _NOTHING_WRONG = "nothing is wrong that could be confirmed"
+_LOOK_INSIDE = "; that is by a log alone, and traindx run looks inside the training"
 
 
 @dataclass(frozen=True)
@@ -86,7 +87,8 @@ class Confirmation:
     def run(self) -> Confirmed:
         problem = first_problem(self._diagnosis, self._wishes.top)
         if problem is None:
-            return Confirmed(self._first, self._first, None, (), _NOTHING_WRONG)
+            blind = "" if "internals" in self._first.evidence else _LOOK_INSIDE
+            return Confirmed(self._first, self._first, None, (), _NOTHING_WRONG + blind)
         beside = Beside(self._shop, problem, self._wishes.seeds, self._wishes.time_budget, self._held)
         watch = self._wishes.observe and "internals" not in self._first.evidence
         steps = far_enough(self._diagnosis, problem, self._wishes.steps)
@@ -140,7 +142,7 @@ class Confirmation:
     def _enough(self, able: Sequence[Choice], belief: Belief, left: float) -> str:
         """Why to stop here, or nothing."""
         first, share = belief.first, belief.shares[belief.first]
-        spoken = [one for one in belief.shown if abs(one.bits(first)) >= _SPEAKS]
+        spoken = [one for one in belief.shown if one.bits(first) >= _SPEAKS]
         if share >= _SURE and belief.margin >= _MARGIN and spoken:
             return f"{first} stands out"
         if not able:

@@ -43,11 +43,24 @@ def search(walk: Walk, around: tuple[float, float], wishes: Wishes) -> RangeAnsw
     """`around` is where to look first."""
     wide, close = (wishes.span, None) if wishes.span else _scouted(walk, around, wishes)
     found = _walked(walk, close or wide, wishes)
-    if found.verdict in ("no_edge", "seeds_disagree") and close is not None:
-        # The slower ramp had learnt all there is before it came to the edge: a faster one comes there.
-        wider = _walked(walk, wide, wishes)
-        return wider if wider.found else found
+    again = _elsewhere(found.verdict, wide, close) if close is not None else None
+    if again is not None:
+        other = _walked(walk, again, wishes)
+        return other if other.found else found
     return found
+
+
+def _elsewhere(
+    verdict: str, wide: tuple[float, float], close: tuple[float, float]
+) -> tuple[float, float] | None:
+    """Where to look when the close look did not show the turn."""
+    if verdict in ("no_edge", "seeds_disagree"):
+        # The slower ramp had learnt all there is before it came to the edge: a faster one comes there.
+        return wide
+    if verdict == "diverges_at_once":
+        # The scout passed its first rates so fast that they looked harmless.
+        return close[0] / 1e3, close[0] * 1e2
+    return None
 
 
 def _walked(walk: Walk, span: tuple[float, float], wishes: Wishes) -> RangeAnswer:

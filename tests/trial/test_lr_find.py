@@ -18,7 +18,7 @@ from torch.utils.data import DataLoader, TensorDataset
 
 import traindx
 
-SCRIPT = Path(__file__).parent / "scripts" / "range_test.py"
+SCRIPT = Path(__file__).parent / "scripts" / "ramped.py"
 
 
 def run_traindx(words: list[str], *, cwd: Path) -> subprocess.CompletedProcess[str]:

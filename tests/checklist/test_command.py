@@ -7,8 +7,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 SCRIPT = """
 import sys
 import torch
@@ -52,13 +50,9 @@ def test_a_softmax_too_many_is_found_and_nothing_is_written(tmp_path: Path) -> N
     assert [path.name for path in tmp_path.iterdir()] == ["train.py"]
 
 
-@pytest.mark.parametrize(
-    ("text", "says"),
-    [("print('no training here')\n", "without a training step"), ("1 / 0\n", "ZeroDivisionError")],
-)
-def test_a_script_that_never_trains(tmp_path: Path, text: str, says: str) -> None:
-    (tmp_path / "train.py").write_text(text, encoding="utf-8")
+def test_a_script_that_never_trains(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text("print('no training here')\n", encoding="utf-8")
     done = preflight("train.py", cwd=tmp_path)
     assert done.returncode == 2
-    assert says in done.stderr
+    assert "without a training step" in done.stderr
     assert len(done.stderr.splitlines()) == 1

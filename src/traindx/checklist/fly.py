@@ -71,10 +71,10 @@ def _further(untouched: Attempt, steps: int) -> list[Arm]:
     if "set_dropout" in interventions() and _drops(untouched.case):
         one_batch.append(Change("set_dropout", {"value": 0.0}).checked())
     return [
+        Arm(AGAIN, steps=made, internals=False),
         Arm(ONE_BATCH, tuple(one_batch), steps=max(made, steps)),
         Arm(NO_INPUTS, (Change("zero_inputs"),), steps=made, internals=False),
         Arm(OTHER_LABELS, (Change("shuffle_labels"),), steps=made, internals=False),
-        Arm(AGAIN, steps=made, internals=False),
     ]
 
 

@@ -11,6 +11,7 @@ from traindx.report.text import count, lasting, visible
 
 _MARKS = {"pass": ("ok", "green"), "fail": ("FAIL", "alarm"), "unknown": ("?", "yellow")}
 _MARK_WIDTH = 4
+_INDENT = " " * (2 + _MARK_WIDTH + 4)
 
 
 def render_checklist(checklist: Checklist, name: str, screen: Screen) -> list[str]:
@@ -18,8 +19,12 @@ def render_checklist(checklist: Checklist, name: str, screen: Screen) -> list[st
     lines = [screen.paint(f"Preflight of {visible(name, 80)}", "title"), ""]
     if checklist.failures:
         lines.append(screen.paint("Failed", "bold"))
+        said: set[str] = set()
         for item, answer in checklist.failures:
             lines += _row(item, answer, screen, advice=True)
+            if answer.do not in said:
+                lines += _advice(answer, screen)
+            said.add(answer.do)
         lines.append("")
     for group, title in GROUPS.items():
         rows = [
@@ -40,18 +45,21 @@ def _row(item: Item, answer: Answer, screen: Screen, *, advice: bool = False) ->
     title = screen.paint(item.title, "bold" if advice else "")
     head = f"  {screen.paint(word.ljust(_MARK_WIDTH), style)}  {title}"
     text = screen.plain(visible(answer.text))
-    indent = " " * (2 + _MARK_WIDTH + 4)
     if cells(f"  {word.ljust(_MARK_WIDTH)}  {item.title}: ") + cells(text) <= screen.width:
         yield f"{head}: {text}"
     else:
         yield head
-        yield from wrapped(text, screen.width, first=indent, rest=indent)
-    if advice and answer.do:
-        arrow = screen.plain("→ ")
+        yield from wrapped(text, screen.width, first=_INDENT, rest=_INDENT)
+
+
+def _advice(answer: Answer, screen: Screen) -> Iterator[str]:
+    """What to do about a failure, and where to read on."""
+    arrow = screen.plain("→ ")
+    if answer.do:
         do = screen.plain(visible(answer.do))
-        yield from wrapped(do, screen.width, first=indent + arrow, rest=indent + " " * cells(arrow))
-    if advice and answer.cause:
-        yield indent + "  " + screen.paint(f"traindx explain {answer.cause}", "dim")
+        yield from wrapped(do, screen.width, first=_INDENT + arrow, rest=_INDENT + " " * cells(arrow))
+    if answer.cause:
+        yield _INDENT + "  " + screen.paint(f"traindx explain {answer.cause}", "dim")
 
 
 def _total(checklist: Checklist, screen: Screen) -> Iterator[str]:

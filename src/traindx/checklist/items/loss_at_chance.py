@@ -61,7 +61,7 @@ def _judged(flight: Flight, call: Fact) -> Answer:
         limit += _SLACK
     if high > 0 and value > limit:
         return failed(
-            f"{text}: {value / high:.1f} times chance before the first step.",
+            f"{text}: {short(round(value / high, 1))} times chance before the first step.",
             do=_DO,
             cause="unnormalised_inputs" if "inputs_unscaled" in flight.findings else "bad_init",
             **numbers,

@@ -41,7 +41,7 @@ def look(flight: Flight) -> Answer:
         at = int(np.argmax(~np.isfinite(loss))) + 1
         return failed(f"on one batch the loss is no longer finite at step {at:,}.", do=_DO, step=at)
     start, end = start_and_end(loss)
-    floor = _floor(flight, start)
+    floor, chance = _bounds(flight, start)
     numbers: dict[str, Number] = {"start": start, "end": end, "floor": floor, "steps": int(loss.size)}
     fell = f"loss {short(start)} → {short(end)} in {loss.size:,} steps on one batch"
     known = f", floor {short(floor)}" if floor else ""
@@ -49,7 +49,7 @@ def look(flight: Flight) -> Answer:
     if right is not None:
         numbers["right_share"] = right
         known += f", {right:.0%} right"
-    if start > floor and (end - floor) <= _DONE * (start - floor):
+    if chance > floor and (end - floor) <= _DONE * (chance - floor):
         return passed(f"{fell}{known}.", **numbers)
     if right is not None and right >= _RIGHT:
         return passed(f"{fell}{known}.", **numbers)
@@ -79,12 +79,16 @@ def _right(case: Case) -> float | None:
     return float(np.median(curve.y[-3:])) if curve is not None and len(curve) >= 3 else None
 
 
-def _floor(flight: Flight, start: float) -> float:
-    """The lowest loss that the first batch allows, on the scale that is trained on."""
+def _bounds(flight: Flight, start: float) -> tuple[float, float]:
+    """The lowest loss that the first batch allows, and what a constant answer gives or the start if lower.
+
+    Both on the scale that is trained on.
+    """
     calls = facts(flight.measure("start").get("calls"))
-    floor = told(calls[0], "floor") if len(calls) == 1 else None
-    value = told(calls[0], "value") if len(calls) == 1 else None
-    if floor is None or not value or value <= 0:
-        return 0.0
-    ratio = start / value
-    return floor * ratio if 0.5 < ratio < 2.0 else 0.0
+    if len(calls) != 1:
+        return 0.0, start
+    floor, constant, value = (told(calls[0], key) for key in ("floor", "constant", "value"))
+    ratio = start / value if value and value > 0 else 0.0
+    if not 0.5 < ratio < 2.0 or floor is None or constant is None:
+        return 0.0, start
+    return floor * ratio, min(start, constant * ratio) if constant > floor else start

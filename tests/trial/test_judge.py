@@ -79,6 +79,11 @@ def test_a_gain_within_the_noise_of_the_runs_is_none() -> None:
     assert judge(LOSS, pairs([1.0], [0.9], error=0.001)).word == "helped"
 
 
+def test_wild_values_that_fell_to_almost_nothing_fell() -> None:
+    pair = Pair(0, Level(180.0, 120.0, 100.0), Level(0.02, 0.01, 100.0))
+    assert judge(LOSS, [pair]).word == "helped"
+
+
 def test_scores_gain_upwards() -> None:
     assert judge(SCORE, pairs([0.5, 0.55], [0.9, 0.92])).word == "helped"
     assert judge(SCORE, pairs([0.9, 0.92], [0.5, 0.55])).word == "hurt"

@@ -130,5 +130,10 @@ def gain_error(by: Yardstick, before: Level, after: Level) -> float:
     """The standard error of a gain from the noise inside both runs."""
     if not (math.isfinite(before.value) and math.isfinite(after.value)):
         return 0.0
-    size = 1.0 if by.higher else max(abs(before.value), abs(after.value), 1e-12)
-    return math.hypot(before.error, after.error) / size
+    first, last = abs(before.value), abs(after.value)
+    if by.higher:
+        return math.hypot(before.error, after.error)
+    if first > 0 and last > 0 and before.value * after.value > 0:
+        # The gain is one minus a ratio: wild values that fell to almost nothing fell for sure.
+        return min(first, last) / max(first, last) * math.hypot(before.error / first, after.error / last)
+    return math.hypot(before.error, after.error) / max(first, last, 1e-12)

@@ -132,7 +132,7 @@ def _supported(levels: Levelled, shape: Shape, noise: float) -> tuple[Verdict, s
     told = _told(levels, shape.drop)
     if shape.drop <= max(chance, smallest):
         if rose and shape.edge is not None and shape.edge < levels.rates[levels.rates.size // 4]:
-            return "diverges_at_once", "the loss rises from the smallest rates on"
+            return "diverges_at_once", f"the loss rises among the smallest rates tried, near {shape.edge:.2g}"
         if shape.drop > smallest or noise > smallest:
             jitter = _told(levels, chance)
             return "noisy", f"the loss fell by {told} at most; noise alone makes {jitter} look like a fall"

@@ -53,17 +53,28 @@ def look(flight: Flight) -> Answer:
         return passed(f"{fell}{known}.", **numbers)
     if right is not None and right >= _RIGHT:
         return passed(f"{fell}{known}.", **numbers)
-    return _not_done(case, loss, fell + known, numbers, (start, end, floor))
+    composed = len(facts(flight.measure("start").get("calls"))) > 1
+    return _not_done(case, loss, fell + known, numbers, (start, end, floor), composed=composed)
 
 
 def _not_done(
-    case: Case, loss: np.ndarray, fell: str, numbers: dict[str, Number], levels: tuple[float, float, float]
+    case: Case,
+    loss: np.ndarray,
+    fell: str,
+    numbers: dict[str, Number],
+    levels: tuple[float, float, float],
+    *,
+    composed: bool,
 ) -> Answer:
     start, end, floor = levels
     if start <= floor or start <= 0:
         return unknown(f"{fell}: a loss that starts at its floor, or below zero, does not tell.", **numbers)
     if loss.size < _STEPS_LEAST:
         return unknown(f"{fell}: too few to tell.", **numbers)
+    if composed:
+        return unknown(
+            f"{fell}: several losses are summed, and what of them must fall is not known.", **numbers
+        )
     if end > 1.5 * start:
         return failed(f"{fell}: it rises.", do=_DO, cause="lr_too_high", **numbers)
     if still_falling(loss):

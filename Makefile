@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: help demo test lint scripts clinic study bench docs samples clean
+.PHONY: help demo test lint scripts clinic treatments study bench docs samples clean
 
 help:
 	@echo "make demo     install, and show traindx on a training that went wrong"
@@ -12,6 +12,7 @@ help:
 	@echo "make lint     ruff and mypy only"
 	@echo "make scripts  every training script plain and recorded, the slow ones too"
 	@echo "make clinic   train broken and healthy scripts under traindx: how often is it right"
+	@echo "make treatments  treat the broken scripts of the clinic: how many are mended, beside chance"
 	@echo "make study    the simulation study over a thousand runs of each shape"
 	@echo "make bench    the benchmarks (benchmarks/README.md)"
 	@echo "make docs     write the generated pages and pictures under docs/"
@@ -52,6 +53,9 @@ scripts: $(VENV)/.test
 
 clinic: $(VENV)/.test
 	$(BIN)/python -m clinic $(ONLY)
+
+treatments: $(VENV)/.test
+	$(BIN)/python -m clinic.treat --control $(ONLY)
 
 study: $(VENV)/.test
 	TRAINDX_STUDY_RUNS=1000 $(BIN)/python -m pytest tests/test_simulation.py

@@ -40,8 +40,9 @@ _SLOW = ("input_bound", "sync_bound", "small_batch_overhead", "straggler_rank")
 BEYOND = {
     "crowd_labels": "the labels themselves are wrong",
     "molecule_property": "more data are needed",
-    "leaf_pictures": "the split must be made anew from what only the owner knows",
-    "loan_table": "a column must be known to leak",
+    "loan_table": "which column leaks only its owner knows",
+    "parallel_regressor": "several processes: trials run one",
+    "two_workers": "several processes: trials run one",
 }
 
 
@@ -50,23 +51,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("names", nargs="*", help="cases or causes; default: all pairs")
     parser.add_argument("--jobs", type=int, default=1, help="scripts side by side")
     parser.add_argument("--control", action="store_true", help="also spend the same on random remedies")
-    parser.add_argument("--healthy", action="store_true", help="treat the healthy twins instead")
+    parser.add_argument("--healthy", action="store_true", help="treat the healthy scripts instead")
     parser.add_argument(
         "--json", type=Path, help="write every row there, and begin with those that are there"
     )
     parser.add_argument("--runs", type=Path, default=RUNS, help="where recordings are kept")
     options = parser.parse_args(arguments)
     known = {script.name: script for script in scripts()}
-    cases = sorted({name.split("/")[0] for name in known if name.endswith("/faulty")})
-    wanted = set(options.names)
-    chosen = [c for c in cases if not wanted or c in wanted or known[f"{c}/faulty"].cause in wanted]
     rows: dict[str, dict[str, Any]] = {}
     if options.json and options.json.exists():
         rows = {row["case"]: row for row in json.loads(options.json.read_text())}
-    left = [case for case in chosen if case not in rows]
+    pairs = _healthy(known) if options.healthy else _pairs(known)
+    wanted = set(options.names)
+    chosen = {case: pair for case, pair in pairs.items() if not wanted or wanted & {case, pair[0].cause}}
+    left = [pair for case, pair in chosen.items() if case not in rows]
     work = partial(_case, control=options.control, healthy=options.healthy, runs=options.runs)
     with ProcessPoolExecutor(options.jobs) as pool:
-        for row in pool.map(work, [(known[f"{c}/faulty"], known[f"{c}/healthy"]) for c in left]):
+        for row in pool.map(work, left):
             rows[row["case"]] = row
             print(_line(row), flush=True)
             if options.json:
@@ -75,9 +76,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
+def _pairs(known: Mapping[str, Script]) -> dict[str, tuple[Script, Script]]:
+    """Each faulty script with its healthy twin."""
+    cases = sorted({name.split("/")[0] for name in known if name.endswith("/faulty")})
+    return {case: (known[f"{case}/faulty"], known[f"{case}/healthy"]) for case in cases}
+
+
+def _healthy(known: Mapping[str, Script]) -> dict[str, tuple[Script, Script]]:
+    """Every healthy script: twins and lookalikes."""
+    return {name: (script, script) for name, script in known.items() if script.healthy}
+
+
 def _case(pair: tuple[Script, Script], control: bool, healthy: bool, runs: Path) -> dict[str, Any]:
     faulty, twin = pair
-    row: dict[str, Any] = {"case": faulty.name.split("/")[0], "cause": faulty.cause}
+    case = faulty.name if healthy else faulty.name.split("/")[0]
+    row: dict[str, Any] = {"case": case, "cause": faulty.cause}
     try:
         if healthy:
             return row | treated(twin)
@@ -247,8 +260,9 @@ def _line(row: Mapping[str, Any]) -> str:
 
 def _table(rows: Sequence[Mapping[str, Any]], *, healthy: bool) -> list[str]:
     if healthy:
-        alone = sum(row.get("status") in ("healthy", "unclear") for row in rows)
-        return [f"healthy scripts left alone: {alone} of {len(rows)}"]
+        changed = [row["case"] for row in rows if row.get("status") not in ("healthy", "unclear")]
+        told = f": all but {', '.join(changed)}" if changed else ""
+        return [f"healthy scripts left alone: {len(rows) - len(changed)} of {len(rows)}{told}"]
     able = [row for row in rows if row["case"] not in BEYOND]
     restored = [row for row in able if row.get("restored")]
     edited = [row for row in restored if row.get("edited")]

@@ -71,7 +71,7 @@ class RayWorkshop(Workshop):
         folder.mkdir()
         with tarfile.open(fileobj=io.BytesIO(packed)) as archive:
             archive.extractall(folder, filter="data")
-        return replace(outcome, recording=folder, run=read_run(folder))
+        return replace(outcome, recording=folder, run=read_run(folder)[0])
 
 
 def _run(program: Program, cwd: str, arm: Arm, timeout: float | None) -> tuple[Outcome, bytes]:

@@ -45,6 +45,8 @@ class Outcome:
     """`redirected` and `refused`: paths of the user's outside the copied folders."""
     seeded: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """By library: the seeds the script sets by itself."""
+    trainings: int = 1
+    """How many trainings of about this length the script does, one after another."""
 
 
 def outcome_of(
@@ -61,7 +63,7 @@ def outcome_of(
     root = str(scratch / "root")
     writes, seeded = _writes(scratch), _seeded(scratch)
     facts = _settled(recording, root, {"writes": writes, "seeds": seeded, "arm": _told(arm)})
-    run = read_run(recording)
+    run, trainings = read_run(recording)
     steps = _steps(facts, run)
     ended, said = _ending(facts, code, steps, seconds, stopped, out_of_time, _last_line(scratch / "err.txt"))
     told = [each for each in facts.get("interventions") or () if isinstance(each, dict)]
@@ -78,6 +80,7 @@ def outcome_of(
         failed={str(each["id"]): str(each["failed"]) for each in told if each.get("failed")},
         writes=writes,
         seeded=seeded,
+        trainings=trainings,
     )
 
 
@@ -126,13 +129,14 @@ def _settled(recording: Path, root: str, more: Mapping[str, object]) -> dict[str
     return facts
 
 
-def read_run(recording: Path) -> Run | None:
-    """The training of the recording; of several that are about as long the last."""
+def read_run(recording: Path) -> tuple[Run | None, int]:
+    """The training of the recording, of several that are about as long the last; and how many there are."""
     from traindx.find import find_runs
 
     runs = find_runs([str(recording)]).runs
     most = max((run.last_step or 0 for run in runs), default=0)
-    return next((run for run in reversed(runs) if (run.last_step or 0) >= _AS_LONG * most), None)
+    long = [run for run in runs if (run.last_step or 0) >= _AS_LONG * most]
+    return (long[-1] if long else None), len(long)
 
 
 def _steps(facts: Mapping[str, Any], run: Run | None) -> int:

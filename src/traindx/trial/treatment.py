@@ -116,7 +116,9 @@ class Treatment:
         plan = tuple(self._plan(patient.diagnosis, patient.script))
         tried = any(course.candidates for course in plan)
         length = patient.baseline.steps
-        steps = length if self.wishes.healthy_too else horizon(patient.diagnosis, length)
+        # A limit of steps would end the script in the first of its trainings.
+        whole = self.wishes.healthy_too or patient.baseline.trainings > 1
+        steps = length if whole else horizon(patient.diagnosis, length)
         self.tell("planned", {"plan": plan, "horizon": steps, "length": length, "outcome": patient.baseline})
         done = Round(patient.diagnosis, plan, steps)
         if not plan:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import tempfile
 from typing import TYPE_CHECKING
 
 import click
@@ -17,9 +18,17 @@ if TYPE_CHECKING:
 
 def apply(treated: Treated) -> None:
     """Write the new texts, each beside a backup of the old one."""
-    if treated.status != "treated" or not treated.sources:
+    if treated.status != "treated":
         click.echo("Nothing was proven that could be written: your files are as they were.", err=True)
         return
+    if treated.sources:
+        _write_sources(treated)
+    if treated.new_args is not None:
+        click.echo(f"Run it with: {visible(' '.join(treated.new_args), 400)}", err=True)
+
+
+def _write_sources(treated: Treated) -> None:
+    """All of them or, where one has changed meanwhile, none."""
     files = sorted(treated.sources)
     if sys.stdin is not None and sys.stdin.isatty():
         names = ", ".join(visible(os.path.relpath(path)) for path in files)
@@ -27,20 +36,18 @@ def apply(treated: Treated) -> None:
             click.echo("Nothing was written.", err=True)
             return
     for path in files:
-        before, after = treated.sources[path]
-        if not _unchanged(path, before):
+        if not _unchanged(path, treated.sources[path][0]):
             raise Failure(
                 f"{visible(path)} has changed since the treatment began: nothing was written. "
                 "Apply fix.patch by hand, or treat it again."
             )
+    for path in files:
         backup = _backup(path)
-        _write(path, after)
+        _write(path, treated.sources[path][1])
         click.echo(
             f"Changed {visible(os.path.relpath(path))}; it was kept as {visible(os.path.relpath(backup))}",
             err=True,
         )
-    if treated.new_args is not None:
-        click.echo(f"Run it with: {visible(' '.join(treated.new_args), 400)}", err=True)
 
 
 def _unchanged(path: str, before: str) -> bool:
@@ -72,11 +79,16 @@ def _write(path: str, text: str) -> None:
     """In one move, so that a full disk leaves the old file."""
     from traindx.trial.editing import encoded
 
-    temporary = f"{path}.traindx-new"
     try:
-        with open(temporary, "xb") as file:
-            file.write(encoded(path, text))
-        os.chmod(temporary, os.stat(path).st_mode & 0o7777)
-        os.replace(temporary, path)
+        with tempfile.NamedTemporaryFile(dir=os.path.dirname(path), prefix=".traindx-", delete=False) as file:
+            temporary = file.name
+            try:
+                file.write(encoded(path, text))
+                file.close()
+                os.chmod(temporary, os.stat(path).st_mode & 0o7777)
+                os.replace(temporary, path)
+            except OSError:
+                os.unlink(temporary)
+                raise
     except OSError as error:
         raise Failure(f"{visible(path)} could not be written: {error.strerror}. It is as it was.") from None

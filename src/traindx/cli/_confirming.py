@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import sys
-import time
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from traindx.cli._output import print_lines, screen
-from traindx.cli._status import Status
+from traindx.cli._moving import Moving
 from traindx.report import confirmation_terminal as words
-from traindx.report.layout import Screen
-from traindx.report.text import lasting
 
 if TYPE_CHECKING:
     from traindx.core import Diagnosis, Problem
@@ -26,9 +21,8 @@ class Telling:
 
     def __init__(self, *, quiet: bool = False) -> None:
         self.quiet = quiet
-        self._screen: Screen = screen()
-        self._status = Status(1) if sys.stderr is not None and sys.stderr.isatty() else None
-        self._began = time.monotonic()
+        self._moving = Moving()
+        self._screen = self._moving.screen
         self._doing = ""
         self._number = 0
 
@@ -39,13 +33,8 @@ class Telling:
         self._draw()
 
     def say(self, lines: list[str]) -> None:
-        if self.quiet or not lines:
-            return
-        if self._status is not None:
-            self._status.clear()
-        print_lines("\n".join(lines) + "\n")
-        if sys.stdout is not None:
-            sys.stdout.flush()
+        if lines and not self.quiet:
+            self._moving.say(lines)
 
     def doing(self, text: str) -> None:
         """What takes a while now."""
@@ -53,8 +42,7 @@ class Telling:
         self._draw()
 
     def close(self) -> None:
-        if self._status is not None:
-            self._status.clear()
+        self._moving.close()
 
     def begin(self, diagnosis: Diagnosis, wishes: Wishes) -> None:
         """What is to be told apart."""
@@ -83,9 +71,7 @@ class Telling:
         self.say(list(words.plan_lines(menu, belief, self._screen)))
 
     def _draw(self) -> None:
-        if self._status is not None:
-            spent = lasting(time.monotonic() - self._began)
-            self._status.draw([f"  {self._doing or 'trying'} ... {spent}"])
+        self._moving.draw(self._doing or "trying")
 
     def _chosen(self, choice: Choice, belief: Belief) -> Iterator[str]:
         self._number += 1

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import sys
-import time
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from traindx.cli._output import print_lines, screen
-from traindx.cli._status import Status
+from traindx.cli._moving import Moving
 from traindx.report.labelled import hanging, labelled
-from traindx.report.layout import Screen
 from traindx.report.text import count, lasting, visible
 from traindx.report.wording import percent, verdict_sentences, verdict_word
 
@@ -25,28 +21,19 @@ _STYLES = {"helped": "good", "hurt": "red", "no difference": "dim", "cannot tell
 
 
 class Telling:
-    """Hears what a treatment does and says it; with `quiet` only the status line is left."""
+    """Hears what a treatment does and says it."""
 
-    def __init__(self, *, quiet: bool = False) -> None:
-        self.quiet = quiet
-        self._screen: Screen = screen()
-        self._status = Status(1) if sys.stderr is not None and sys.stderr.isatty() else None
-        self._began = time.monotonic()
+    def __init__(self) -> None:
+        self._moving = Moving()
+        self._screen = self._moving.screen
         self._done = 0
         self._doing = ""
 
     def __call__(self, kind: str, told: Mapping[str, Any]) -> None:
         lines = list(getattr(self, f"_{kind}", _nothing)(**told))
-        if lines and not self.quiet:
-            self.say(lines)
+        if lines:
+            self._moving.say(lines)
         self._draw()
-
-    def say(self, lines: list[str]) -> None:
-        if self._status is not None:
-            self._status.clear()
-        print_lines("\n".join(lines) + "\n")
-        if sys.stdout is not None:
-            sys.stdout.flush()
 
     def doing(self, text: str) -> None:
         """What takes a while now."""
@@ -54,14 +41,11 @@ class Telling:
         self._draw()
 
     def close(self) -> None:
-        if self._status is not None:
-            self._status.clear()
+        self._moving.close()
 
     def _draw(self) -> None:
-        if self._status is None:
-            return
-        spent = lasting(time.monotonic() - self._began)
-        self._status.draw([f"  {self._doing or 'trying'} ... {count(self._done, 'run')} done, {spent}"])
+        done = f"{count(self._done, 'run')} done, " if self._done else ""
+        self._moving.draw(f"{done}{self._doing or 'trying'}")
 
     # One method for each kind of news.
 
@@ -122,10 +106,9 @@ class Telling:
 
     def _tried(self, trial: Trial) -> Iterator[str]:
         style = _STYLES.get(trial.verdict.word, "") if trial.verdict is not None else "dim"
-        text = trial.verdict.text if trial.verdict is not None else f"not judged: {trial.said}"
         yield from hanging(
             "",
-            f"{trial.candidate.name}, {trial.steps:,} steps: {text}",
+            f"{trial.candidate.name}, {trial.steps:,} steps: {trial.text}",
             self._screen,
             name="tried",
             style=style,

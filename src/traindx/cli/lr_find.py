@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from traindx.cli import Failure
-from traindx.report.text import lasting, visible
+from traindx.report.text import visible
 
 if TYPE_CHECKING:
     from traindx.record.program import Program
@@ -146,10 +144,9 @@ class Progress:
     """One moving line on a terminal: what runs, how far it is."""
 
     def __init__(self) -> None:
-        from traindx.cli._status import Status
+        from traindx.cli._moving import Moving
 
-        self._status = Status(1) if sys.stderr is not None and sys.stderr.isatty() else None
-        self._began = time.monotonic()
+        self._moving = Moving()
         self._what = ""
         self._arms: dict[str, tuple[int, int]] = {}
 
@@ -164,15 +161,11 @@ class Progress:
         self._draw()
 
     def close(self) -> None:
-        if self._status is not None:
-            self._status.clear()
+        self._moving.close()
 
     def _draw(self) -> None:
-        if self._status is None:
-            return
         done, of = (sum(pair[at] for pair in self._arms.values()) for at in (0, 1))
-        spent = lasting(time.monotonic() - self._began)
-        self._status.draw([f"  {self._what}: {done:,} of {of:,} steps, {spent}"])
+        self._moving.draw(f"{self._what}: {done:,} of {of:,} steps")
 
 
 def _tell(answer: RangeAnswer, name: str, notes: Sequence[str], plot: Path | None, *, as_json: bool) -> None:

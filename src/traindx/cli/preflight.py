@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-import time
 from typing import TYPE_CHECKING
 
 import click
@@ -14,7 +12,6 @@ from traindx.cli._programs import found_program, script_of_program, seconds, wor
 from traindx.report.text import visible
 
 if TYPE_CHECKING:
-    from traindx.checklist.fly import Progress
     from traindx.trial.arms import Arm
 
 
@@ -99,24 +96,16 @@ class _Telling:
     """One moving line on a terminal, on standard error."""
 
     def __init__(self) -> None:
-        from traindx.cli._status import Status
+        from traindx.cli._moving import Moving
 
-        self._status = Status(1) if sys.stderr is not None and sys.stderr.isatty() else None
-        self._began = time.monotonic()
+        self._moving = Moving()
         self._now: dict[str, int] = {}
 
-    @property
-    def progress(self) -> Progress:
-        return self._progress
-
-    def _progress(self, arm: Arm, steps: int, spent: float) -> None:
+    def progress(self, arm: Arm, steps: int, spent: float) -> None:
         del spent
-        if self._status is None:
-            return
         self._now[arm.name] = steps
         running = ", ".join(f"{name}: {made:,} steps" for name, made in list(self._now.items())[-2:])
-        self._status.draw([f"  {time.monotonic() - self._began:.0f} s  {running}"])
+        self._moving.draw(running)
 
     def close(self) -> None:
-        if self._status is not None:
-            self._status.clear()
+        self._moving.close()

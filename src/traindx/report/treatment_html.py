@@ -12,11 +12,10 @@ from traindx.report.html.markup import Html, joined, prose, tag
 from traindx.report.html.page import document
 from traindx.report.html.patch import patch as patch_block
 from traindx.report.html.run import run_body
-from traindx.report.text import count, lasting
 from traindx.report.treatment_markdown import TITLES
 
 if TYPE_CHECKING:
-    from traindx.trial.results import Round, Treated, Trial
+    from traindx.trial.results import Round, Treated
 
 _ABOUT = (
     "A pair is the same seed and the same data without and with the change. The interval is of the mean gain "
@@ -26,9 +25,15 @@ _ABOUT = (
 
 def treatment_page(treated: Treated, patch: str, picture: Path | None) -> str:
     """The page as text."""
+    cost = tag("p", f"{treated.cost.text}.", cls="facts")
     parts = [
         tag("h1", treated.script, cls="name"),
-        tag("section", tag("h2", TITLES[treated.status]), tag("p", prose(treated.said)), _cost(treated)),
+        tag(
+            "section",
+            tag("h2", TITLES[treated.status]),
+            tag("p", prose(treated.said)),
+            cost,
+        ),
         *(_round(one, number, len(treated.rounds)) for number, one in enumerate(treated.rounds, 1)),
         _change(patch),
         _picture(picture),
@@ -44,23 +49,13 @@ def treatment_page(treated: Treated, patch: str, picture: Path | None) -> str:
     return document(f"{treated.script}: treatment", "treatment", joined(*parts), _ABOUT)
 
 
-def _cost(treated: Treated) -> Html:
-    cost = treated.cost
-    return tag(
-        "p",
-        f"{count(cost.arms, 'run')} of the script, {cost.steps:,} steps "
-        f"({cost.trainings:.1f} times the first run), {lasting(cost.seconds)}.",
-        cls="facts",
-    )
-
-
 def _round(one: Round, number: int, rounds: int) -> Html:
     rows = [
         tag(
             "tr",
             tag("td", tag("code", t.candidate.name)),
             tag("td", t.candidate.title),
-            tag("td", _verdict(t)),
+            tag("td", t.text),
         )
         for t in one.trials
     ]
@@ -75,10 +70,6 @@ def _round(one: Round, number: int, rounds: int) -> Html:
         else None,
         tag("p", prose(f"By hand: {one.instruction.text}")) if one.instruction is not None else None,
     )
-
-
-def _verdict(trial: Trial) -> str:
-    return trial.verdict.text if trial.verdict is not None else f"not judged: {trial.said}"
 
 
 def _change(patch: str) -> Html | None:

@@ -9,11 +9,10 @@ from traindx import __version__
 from traindx.knowledge.catalogue import causes, remedies
 from traindx.report.diagnosis_markdown import markdown as diagnosis_page
 from traindx.report.markdown_text import code, escaped, fenced, table
-from traindx.report.text import count, lasting
 from traindx.report.wording import percent
 
 if TYPE_CHECKING:
-    from traindx.trial.results import Round, Treated, Trial
+    from traindx.trial.results import Round, Treated
 
 TITLES = {
     "healthy": "Healthy: nothing was changed",
@@ -31,7 +30,7 @@ def report(treated: Treated, patch: str) -> str:
         "",
         f"**{TITLES[treated.status]}.** {escaped(treated.said)}",
     ]
-    lines += ["", *_cost(treated)]
+    lines += ["", f"Cost: {treated.cost.text}."]
     for number, one in enumerate(treated.rounds, 1):
         lines += ["", f"## Round {number}" if len(treated.rounds) > 1 else "## Trials", "", *_round(one)]
     if patch:
@@ -53,14 +52,6 @@ def _nested(page: str) -> Iterator[str]:
         yield f"##{line}" if line.startswith("#") and not fence else line
 
 
-def _cost(treated: Treated) -> Iterator[str]:
-    cost = treated.cost
-    yield (
-        f"Cost: {count(cost.arms, 'run')} of the script, {cost.steps:,} steps in all "
-        f"({cost.trainings:.1f} times the first run), {lasting(cost.seconds)}."
-    )
-
-
 def _round(one: Round) -> Iterator[str]:
     first = one.plan[0] if one.plan else None
     if first is not None:
@@ -72,7 +63,7 @@ def _round(one: Round) -> Iterator[str]:
         yield from table(
             ["remedy", "change", "steps", "verdict"],
             [
-                [code(t.candidate.remedy), code(t.candidate.name), str(t.steps or ""), escaped(_verdict(t))]
+                [code(t.candidate.remedy), code(t.candidate.name), str(t.steps or ""), escaped(t.text)]
                 for t in one.trials
             ],
             right=[2],
@@ -95,10 +86,6 @@ def _round(one: Round) -> Iterator[str]:
             yield f"Expected of it: {escaped(page.expect)}"
 
 
-def _verdict(trial: Trial) -> str:
-    return trial.verdict.text if trial.verdict is not None else f"not judged: {trial.said}"
-
-
 def recommendations(treated: Treated) -> str:
     """`optimization_recommendations.md`: what else is worth doing, each with its gain."""
     lines = [f"# What else is worth doing for {code(treated.script)}", ""]
@@ -108,8 +95,7 @@ def recommendations(treated: Treated) -> str:
     if helped:
         lines += ["## Measured", ""]
         lines += [
-            f"- {escaped(t.candidate.title)} ({code(t.candidate.name)}): {escaped(_verdict(t))}"
-            for t in helped
+            f"- {escaped(t.candidate.title)} ({code(t.candidate.name)}): {escaped(t.text)}" for t in helped
         ]
         lines += [""]
     told = list(_expected(treated))
@@ -118,7 +104,7 @@ def recommendations(treated: Treated) -> str:
     failed = [trial for trial in tried if not trial.helped]
     if failed:
         lines += ["## Tried without gain", ""]
-        lines += [f"- {code(t.candidate.name)}: {escaped(_verdict(t))}" for t in failed]
+        lines += [f"- {code(t.candidate.name)}: {escaped(t.text)}" for t in failed]
         lines += [""]
     if not (helped or told or failed):
         lines += ["Nothing was found that is worth a change.", ""]

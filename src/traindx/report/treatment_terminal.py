@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from traindx.report.labelled import bullets, labelled
 from traindx.report.layout import Screen
 from traindx.report.places import kind_of_line
-from traindx.report.text import count, lasting, visible
+from traindx.report.text import visible
 from traindx.report.treatment_files import patch_of
 
 if TYPE_CHECKING:
@@ -41,14 +41,8 @@ def ending(treated: Treated, written: Sequence[Path], screen: Screen) -> Iterato
     hands = [one.instruction.text for one in treated.rounds if one.instruction is not None]
     if hands:
         yield from bullets("by hand", hands, screen)
-    cost = treated.cost
     yield ""
-    yield from labelled(
-        "cost",
-        f"{count(cost.arms, 'run')}, {cost.steps:,} steps: {cost.trainings:.1f} times the first run; "
-        f"{lasting(cost.seconds)}",
-        screen,
-    )
+    yield from labelled("cost", treated.cost.text, screen)
     if written:
         folder = written[0].parent
         yield from labelled(

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from traindx.core import Diagnosis
+from traindx.numbers import lasting
 
 if TYPE_CHECKING:
     from traindx.trial.arms import Outcome
@@ -31,6 +32,11 @@ class Trial:
     @property
     def helped(self) -> bool:
         return self.verdict is not None and self.verdict.word == "helped"
+
+    @property
+    def text(self) -> str:
+        """The verdict with its numbers, or why there is none."""
+        return self.verdict.text if self.verdict is not None else f"not judged: {self.said}"
 
 
 @dataclass(frozen=True)
@@ -66,6 +72,14 @@ class Cost:
     arms: int = 0
     trainings: float = 0.0
     trainings_seconds: float = 0.0
+
+    @property
+    def text(self) -> str:
+        runs = "1 run" if self.arms == 1 else f"{self.arms:,} runs"
+        return (
+            f"{runs} of the script, {self.steps:,} steps in all ({self.trainings:.1f} times the first run), "
+            f"{lasting(self.seconds)}"
+        )
 
 
 @dataclass(frozen=True)

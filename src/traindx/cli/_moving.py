@@ -1,0 +1,38 @@
+"""What commands say while trials run: lines that stay, and one that moves at the bottom of a terminal."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Sequence
+
+from traindx.cli._output import print_lines, screen
+from traindx.cli._status import Status
+from traindx.report.layout import fit
+from traindx.report.text import lasting
+
+
+class Moving:
+    """The moving line stands on standard error, where that is a terminal; the lines that stay do not."""
+
+    def __init__(self) -> None:
+        self.screen = screen()
+        self._status = Status(1) if sys.stderr is not None and sys.stderr.isatty() else None
+        self._began = time.monotonic()
+
+    def draw(self, text: str) -> None:
+        """What runs now, and how long everything has taken."""
+        width = self._status.width() if self._status is not None else None
+        if self._status is not None and width is not None:
+            spent = lasting(time.monotonic() - self._began)
+            self._status.draw([fit(self.screen.plain(f"  {spent}  {text}"), width)])
+
+    def say(self, lines: Sequence[str]) -> None:
+        self.close()
+        print_lines("\n".join(lines) + "\n")
+        if sys.stdout is not None:
+            sys.stdout.flush()
+
+    def close(self) -> None:
+        if self._status is not None:
+            self._status.clear()

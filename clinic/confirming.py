@@ -21,7 +21,7 @@ from traindx.record.program import find_script
 from traindx.script import read_script
 from traindx.trial.arms import Workshop
 from traindx.trial.confirming import Confirmation, Confirmed, Wishes, first_problem
-from traindx.trial.symptoms import diagnosed
+from traindx.trial.examining import examined
 
 from .training import RUNS
 from .truth import Script, scripts
@@ -60,7 +60,7 @@ def measured(script: Script, evidence: str, runs: Path, budget: float) -> Measur
     except (ValueError, Unreadable):
         return None
     source = None if evidence == "blind" else read_script(script.path)
-    diagnosis = diagnosed(run, source)
+    diagnosis = examined(run, source, every_cause=True)
     problem = first_problem(diagnosis)
     if problem is None:
         return None

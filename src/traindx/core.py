@@ -20,6 +20,8 @@ Goal = Literal["lower", "higher", "none"]
 Scalar = str | int | float | bool | None
 Severity = Literal["critical", "high", "medium", "low"]
 SEVERITIES: tuple[Severity, ...] = ("critical", "high", "medium", "low")
+# The others are worth knowing, not worth acting on.
+ACTED_ON: tuple[Severity, ...] = SEVERITIES[:3]
 Verdict = Literal["healthy", "problem", "insufficient_evidence"]
 Number = float | int | str
 Grade = Literal["show", "ask", "safe"]

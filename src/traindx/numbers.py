@@ -32,3 +32,8 @@ def lasting(seconds: float) -> str:
     if days < 1:
         return f"{hours} h {int(seconds // 60) % 60} min"
     return f"{days} d {hours % 24} h"
+
+
+def lasting_each(seconds: float) -> str:
+    """A duration that may be very short, as that of a step."""
+    return lasting(seconds) if seconds >= 1 else f"{1000 * seconds:.3g} ms"

@@ -29,7 +29,9 @@ def diagnose_runs(
     runs: Sequence[Run], thresholds: Thresholds, jobs: int | None, script: str | None = None
 ) -> list[Diagnosis]:
     """The diagnoses in the order of the runs; over the cores where that is sooner, or as asked."""
-    cores = min(jobs or (_cores() if _long(runs) else 1), len(runs))
+    from traindx.trial.orders import cores as usable
+
+    cores = min(jobs or (usable() if _long(runs) else 1), len(runs))
     with _bar(len(runs)) as advance:
         each = _here if cores < 2 else partial(_apart, cores=cores)
         found = []
@@ -43,14 +45,6 @@ def _long(runs: Sequence[Run]) -> bool:
     points = sum(run.points for run in runs)
     work = _SECONDS_PER_RUN * len(runs) + _SECONDS_PER_POINT * points
     return len(runs) > _MANY and work > 2 * _SECONDS_TO_START
-
-
-def _cores() -> int:
-    """The cores this process may use."""
-    try:
-        return len(os.sched_getaffinity(0))
-    except AttributeError:
-        return os.cpu_count() or 1
 
 
 def _here(runs: Sequence[Run], thresholds: Thresholds, script: str | None) -> Iterator[Diagnosis]:

@@ -125,13 +125,13 @@ def _confirm(
     from traindx.cli._programs import script_of_program, workshop
     from traindx.trial.arms import Arm
     from traindx.trial.confirming import Confirmation, Wishes
-    from traindx.trial.symptoms import diagnosed
+    from traindx.trial.examining import examined
 
     telling, first = Telling(quiet=options["as_json"]), None
     wishes = Wishes(options["steps"], options["seeds"], options["top"], budget)
     script = script_of_program(program)
     if recorded is not None and options["dry_run"]:
-        telling.plan(diagnosed(recorded, script), wishes)
+        telling.plan(examined(recorded, script, every_cause=True), wishes)
         return None
     try:
         with workshop(program, budget, options["jobs"], folder=folder) as shop:
@@ -144,7 +144,7 @@ def _confirm(
                         f"{visible(program.name, 80)} could not be observed: {visible(first.said, 300)}"
                     )
                 recorded = first.run
-            diagnosis: Diagnosis = diagnosed(recorded, script)
+            diagnosis: Diagnosis = examined(recorded, script, every_cause=True)
             telling.begin(diagnosis, wishes)
             if options["dry_run"]:
                 telling.plan(diagnosis, wishes)

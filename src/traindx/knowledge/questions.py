@@ -186,15 +186,16 @@ def information(
     """Expected drop of the entropy over causes, in bits."""
     rows = [(shares[cause], given[cause]) for cause in shares]
     rows.append((rest, even))
-    before = _entropy([share for share, _ in rows])
+    before = entropy([share for share, _ in rows])
     after = 0.0
     for answer in range(len(even)):
         joint = [share * likely[answer] for share, likely in rows]
         total = sum(joint)
         if total > 0:
-            after += total * _entropy([part / total for part in joint])
+            after += total * entropy([part / total for part in joint])
     return before - after
 
 
-def _entropy(shares: Sequence[float]) -> float:
+def entropy(shares: Sequence[float]) -> float:
+    """Of shares that sum to one, in bits."""
     return -sum(share * math.log2(share) for share in shares if share > 0)

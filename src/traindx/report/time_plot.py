@@ -9,10 +9,11 @@ from matplotlib.ticker import FuncFormatter
 
 from traindx.case import Case
 from traindx.core import Diagnosis
+from traindx.numbers import lasting_each
 from traindx.report.figures import set_steps
 from traindx.report.marked import headed_figure
 from traindx.report.text import count, short
-from traindx.report.times import OTHER, PARTS, Spent, lasts
+from traindx.report.times import OTHER, PARTS, Spent
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -72,10 +73,10 @@ def _in_all(axes: Axes, found: Spent) -> None:
     for part, seconds in found.totals.items():
         axes.barh([0], [seconds], left=left, color=_COLOURS[part], height=0.7)
         if found.share(part) >= _NAMED_FROM:
-            text = f"{lasts(seconds)}\n{_percent(found, part)}"
+            text = f"{lasting_each(seconds)}\n{_percent(found, part)}"
             axes.text(left + seconds / 2, 0, text, ha="center", va="center", fontsize=8, color="white")
         left += seconds
-    axes.set_title(f"in all: {lasts(found.total)} in {count(found.timed, 'timed step')}")
+    axes.set_title(f"in all: {lasting_each(found.total)} in {count(found.timed, 'timed step')}")
     axes.set_xlim(0, found.total)
     axes.axis("off")
 

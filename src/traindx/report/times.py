@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from traindx.case import Case
-from traindx.report.text import lasting
+from traindx.numbers import lasting_each
 
 if TYPE_CHECKING:
     from traindx.core import FloatArray
@@ -76,16 +76,11 @@ def time_sentence(found: Spent) -> str:
     told = sorted(found.totals, key=lambda part: -found.totals[part])
     listed = [f"{part} {_percent(found.share(part))}" for part in told if found.share(part) >= 0.005]
     each = found.total / max(found.timed, 1)
-    return f"{', '.join(listed)}; {lasts(each)} a step"
+    return f"{', '.join(listed)}; {lasting_each(each)} a step"
 
 
 def _percent(share: float) -> str:
     return f"{round(100 * share)} %" if share >= 0.01 else "1 %"
-
-
-def lasts(seconds: float) -> str:
-    """A duration that may be very short."""
-    return lasting(seconds) if seconds >= 1 else f"{1000 * seconds:.3g} ms"
 
 
 def _part(case: Case, name: str, steps: FloatArray) -> FloatArray | None:

@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 
-from traindx.core import SEVERITIES, Check, Diagnosis, Finding, Hypothesis, Problem, Run, Severity
+from traindx.core import ACTED_ON, SEVERITIES, Check, Diagnosis, Finding, Hypothesis, Problem, Run
 from traindx.report.text import count, short
 from traindx.report.titles import symptom_title
 
-ACTED_ON: tuple[Severity, ...] = ("critical", "high", "medium")
 _EVEN = 0.5  # below this the second cause is named beside the first
 _UNCLEAR = 0.3  # below this no cause is put forward without saying so
 

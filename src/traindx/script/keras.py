@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from traindx.script.trace import Event, Trace
-from traindx.script.values import Const, Instance, Items, Made, Value
+from traindx.script.values import Const, Items, Made, Value
 
 _SEQUENTIAL = ("keras.Sequential", "keras.models.Sequential")
 _MODEL = ("keras.Model", "keras.models.Model")
@@ -96,10 +96,3 @@ def _activation(layer: Made | None) -> tuple[str | None, float | None]:
         return str(given.value), width
     name = getattr(given, "name", "")
     return (name.rpartition(".")[2] or None), width
-
-
-def is_keras_model(value: Value | None) -> bool:
-    """Whether a value is surely a Keras model."""
-    if isinstance(value, Instance):
-        return any(name.startswith("keras.") for name in value.cls.library_bases)
-    return isinstance(value, Made) and value.name.startswith("keras.")

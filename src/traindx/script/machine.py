@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from traindx.script.scopes import Scope
 from traindx.script.source import Script
 from traindx.script.trace import NO_GRAD, Arm, Binding, Event, Loop, Trace
-from traindx.script.values import Class, Function, Instance, Made, Spot, Value, either
+from traindx.script.values import Function, Instance, Made, Spot, Value, either
 
 _DEEPEST = 24
 
@@ -37,7 +37,6 @@ class Machine:
     root: ast.AST | None = None
     handed: bool = False
     given_away: set[ast.AST] = field(default_factory=set)
-    run_class: Callable[[Machine, Class], None] = lambda _machine, _class: None
     _set_under: dict[tuple[int, str], tuple[Arm, ...]] = field(default_factory=dict)
     _at: int = 0
 

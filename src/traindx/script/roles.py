@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from traindx.script.library import is_model_library, is_module_class
 from traindx.script.trace import Event
-from traindx.script.values import Class, Either, Instance, Made, Unknown, Value
+from traindx.script.values import Either, Instance, Made, Unknown, Value
 
 _OPTIMIZERS = re.compile(
     r"^(Sparse|Fused|DeepSpeedCPU|CPU|Distributed)?"
@@ -181,7 +181,3 @@ def unshaped(value: Value) -> Value:
             return value
         value = inner
     return value
-
-
-def class_of(value: Value) -> Class | None:
-    return value.cls if isinstance(value, Instance) else None

@@ -146,7 +146,7 @@ class Workshop:
                                 arm, nowhere, "the time for all trials was over before it began"
                             )
                             continue
-                        begun = self._start(arm, _least(timeout, left))
+                        begun = self._start(arm, least(timeout, left))
                         running[begun.name] = begun
                 for name, code, seconds in self._open().ended(_BEAT):
                     if name in running:
@@ -244,5 +244,6 @@ class Workshop:
         return found
 
 
-def _least(*limits: float | None) -> float | None:
+def least(*limits: float | None) -> float | None:
+    """The shortest of the times there are; None where nothing limits them."""
     return min((limit for limit in limits if limit is not None), default=None)

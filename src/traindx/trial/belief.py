@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from traindx.core import Evidence, Hypothesis, Problem
 from traindx.knowledge.experiments import Experiment
+from traindx.knowledge.questions import entropy
 
 # Even experiments leave a doubt: another fault may answer alike.
 _MOST = 0.99
@@ -78,8 +78,8 @@ class Belief:
             joint = [share * experiment.likely(outcome, cause) / whole[cause] for cause, share in now]
             total = sum(joint)
             if total > 0:
-                after += total * _entropy([part / total for part in joint])
-        return _entropy([share for _, share in now]) - after
+                after += total * entropy([part / total for part in joint])
+        return entropy([share for _, share in now]) - after
 
     def told_apart(self, experiment: Experiment) -> tuple[list[str], list[str]]:
         """The likelier causes that an experiment speaks for most, and against, were it to help."""
@@ -89,10 +89,6 @@ class Belief:
         most = max(weight.values())
         up = [cause for cause in able if weight[cause] >= 0.99 * most]
         return up, [cause for cause in able if cause not in up]
-
-
-def _entropy(shares: Sequence[float]) -> float:
-    return -sum(share * math.log2(share) for share in shares if share > 0)
 
 
 def told(problem: Problem, belief: Belief, least: float = 0.02, most: int = 6) -> Problem:

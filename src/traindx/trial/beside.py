@@ -12,9 +12,10 @@ from traindx.core import Problem, Run
 from traindx.trial.arms import Arm, Outcome
 from traindx.trial.belief import Shown
 from traindx.trial.choosing import Choice
+from traindx.trial.examining import symptoms_of_run
 from traindx.trial.experiments import Planned
 from traindx.trial.judge import Pair, judge
-from traindx.trial.measure import Yardstick, read_level, yardstick
+from traindx.trial.measure import Yardstick, read_level, steps_for_step, yardstick
 from traindx.trial.showing import (
     apart,
     same_numbers,
@@ -25,7 +26,6 @@ from traindx.trial.showing import (
     show_need,
     unreached,
 )
-from traindx.trial.symptoms import symptoms_of_run
 
 if TYPE_CHECKING:
     from traindx.trial.arms import Workshop
@@ -209,11 +209,7 @@ class Beside:
     def _pace(self, plan: Planned) -> float:
         """Steps that see as many samples as one step of the untouched run."""
         base = self._baselines.get(0)
-        old = base.run.settings.get("batch_size") if base is not None and base.run is not None else None
-        new = plan.change.values.get("value") if plan.change.id == "set_batch_size" else None
-        if isinstance(old, int | float) and isinstance(new, int | float) and old > 0 < new:
-            return old / new
-        return 1.0
+        return steps_for_step([plan.change], base.run if base is not None else None)
 
     def _gone(self, runs: tuple[Run, Run]) -> bool:
         """Whether the symptom shows in the untouched run of this length and not in the changed one."""

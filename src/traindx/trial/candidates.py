@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from traindx.core import SEVERITIES, Diagnosis, Fix, Hypothesis, Problem
+from traindx.core import ACTED_ON, Diagnosis, Fix, Hypothesis, Problem
 from traindx.intervene.unit import Change
 from traindx.knowledge.catalogue import remedies
 
@@ -84,7 +84,7 @@ def courses(diagnosis: Diagnosis, script: Script | None, only: str | None = None
     """For each cause that is likely enough, what can be tried: the likeliest of the worst problem first."""
     found: list[Course] = []
     for problem in diagnosis.problems:
-        if SEVERITIES.index(problem.severity) > 2:
+        if problem.severity not in ACTED_ON:
             continue
         for hypothesis in problem.hypotheses[:_CAUSES_MOST]:
             known = any(course.cause == hypothesis.cause for course in found)

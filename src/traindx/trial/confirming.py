@@ -7,12 +7,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from traindx.core import SEVERITIES, Diagnosis, Problem
+from traindx.core import ACTED_ON, Diagnosis, Problem
 from traindx.trial.belief import Belief, told
 from traindx.trial.beside import Beside, Reading
 from traindx.trial.choosing import Choice, Price, choices, far_enough, out_of_reach
+from traindx.trial.examining import examined, symptoms_of_run
 from traindx.trial.experiments import Planned, planned
-from traindx.trial.symptoms import diagnosed, symptoms_of_run
 
 if TYPE_CHECKING:
     from traindx.script.source import Script
@@ -108,7 +108,7 @@ class Confirmation:
     def _observe(self, untouched: Outcome, beside: Beside) -> None:
         """Of a log, or a recording that looked at little: the untouched run here has told more."""
         assert untouched.run is not None
-        fuller = diagnosed(untouched.run, self._script)
+        fuller = examined(untouched.run, self._script, every_cause=True)
         problem = first_problem(fuller, self._wishes.top)
         if problem is None:
             return
@@ -187,7 +187,7 @@ def _left_over(menu: Sequence[Planned], choice: Choice, reading: Reading) -> lis
 
 def first_problem(diagnosis: Diagnosis, top: int | None = None) -> Problem | None:
     """The problem to confirm; with `top`, only so many of its causes are told apart."""
-    acute = [problem for problem in diagnosis.problems if SEVERITIES.index(problem.severity) <= 2]
+    acute = [problem for problem in diagnosis.problems if problem.severity in ACTED_ON]
     if not acute or not acute[0].hypotheses:
         return None
     problem = acute[0]

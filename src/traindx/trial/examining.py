@@ -1,4 +1,4 @@
-"""Diagnoses of runs of scripts of which only the text exists."""
+"""The diagnosis of a run inside a trial, whose script may exist as text only."""
 
 from __future__ import annotations
 
@@ -6,21 +6,26 @@ import ast
 from collections.abc import Mapping
 from dataclasses import replace
 
+import numpy as np
+
 from traindx.case import Case
 from traindx.core import Diagnosis, Run
+from traindx.examine import examine
+from traindx.knowledge.judge import judge
 from traindx.script.source import Script
 
 
-def examined(run: Run, script: Script | None) -> Diagnosis:
-    """The diagnosis of a run of a script of which only the text exists."""
-    import numpy as np
-
-    from traindx.examine import examine
-    from traindx.knowledge.judge import judge as judged
-
+def examined(run: Run, script: Script | None, *, every_cause: bool = False) -> Diagnosis:
+    """The diagnosis of a run; with `every_cause` also the unlikely ones are listed."""
     case = Case(run, script)
     with np.errstate(all="ignore"):
-        return judged(case, examine(case, None))
+        return judge(case, examine(case, None), every_cause=every_cause)
+
+
+def symptoms_of_run(run: Run) -> set[str]:
+    """Every symptom of a run, grave or not."""
+    found = examined(run, None, every_cause=True).problems
+    return {symptom for problem in found for symptom in (problem.symptom, *problem.also)}
 
 
 def rewritten(script: Script | None, sources: Mapping[str, str]) -> Script | None:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from traindx.core import SEVERITIES, Diagnosis
+from traindx.core import ACTED_ON, Diagnosis
 from traindx.signal.differences import Difference, paired, within
 from traindx.trial.measure import Level, Yardstick, gain, gain_error
 
@@ -112,7 +112,7 @@ def by_symptom(verdict: Verdict, before: Diagnosis, after: Diagnosis, *, whole: 
 
 def symptoms_of(diagnosis: Diagnosis) -> set[str]:
     """The symptoms of every problem worth acting on."""
-    acute = [problem for problem in diagnosis.problems if SEVERITIES.index(problem.severity) <= 2]
+    acute = [problem for problem in diagnosis.problems if problem.severity in ACTED_ON]
     return {symptom for problem in acute for symptom in (problem.symptom, *problem.also)}
 
 

@@ -14,6 +14,7 @@ from traindx.signal import level
 
 if TYPE_CHECKING:
     from traindx.core import FloatArray
+    from traindx.intervene.unit import Change
 
 
 # Of the training loss, which has a value every step, the last part counts; of validation the last values.
@@ -76,6 +77,15 @@ def yardstick(
     if lower is not None:
         return Yardstick(lower)
     return Yardstick(scores[0], higher=True) if scores else None
+
+
+def steps_for_step(changes: Sequence[Change], run: Run | None) -> float:
+    """Steps of a changed run that see as many samples as one step of this untouched one."""
+    new = next((change.values.get("value") for change in changes if change.id == "set_batch_size"), None)
+    old = run.settings.get("batch_size") if run is not None else None
+    if isinstance(new, int | float) and isinstance(old, int | float) and new > 0 and old > 0:
+        return old / new
+    return 1.0
 
 
 def read_level(run: Run, by: Yardstick, upto: float | None = None) -> Level | None:

@@ -18,7 +18,7 @@ from typing import Any
 import ray
 
 from traindx.record.program import Program
-from traindx.trial.arms import Arm, Progress, Stop, Workshop
+from traindx.trial.arms import Arm, Progress, Stop, Workshop, least
 from traindx.trial.outcomes import Outcome, read_run
 
 
@@ -53,7 +53,7 @@ class RayWorkshop(Workshop):
         del progress, stop
         task = ray.remote(num_cpus=1, max_retries=0)(_run)
         waiting = {
-            task.remote(self.program, self.cwd, arm, _least(timeout, self._left())): arm for arm in arms
+            task.remote(self.program, self.cwd, arm, least(timeout, self._left())): arm for arm in arms
         }
         try:
             while waiting:
@@ -83,7 +83,3 @@ def _run(program: Program, cwd: str, arm: Arm, timeout: float | None) -> tuple[O
         with tarfile.open(fileobj=packed, mode="w") as archive:
             archive.add(outcome.recording, ".")
     return replace(outcome, run=None), packed.getvalue()
-
-
-def _least(*limits: float | None) -> float | None:
-    return min((limit for limit in limits if limit is not None), default=None)

@@ -13,7 +13,7 @@ from traindx.trial.arms import Arm, Outcome
 from traindx.trial.candidates import Candidate, Course, risk
 from traindx.trial.examining import examined, rewritten
 from traindx.trial.judge import Pair, Verdict, by_symptom, judge
-from traindx.trial.measure import Yardstick, read_level, yardstick
+from traindx.trial.measure import Yardstick, read_level, steps_for_step, yardstick
 from traindx.trial.results import Trial
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ _SHARES = {
     "underfitting": 0.3,
 }
 _LEAST = 60
+_LEAST_PACED = 20
 # Trouble that comes at a moment must be passed.
 _SUDDEN = frozenset({"nonfinite", "divergence", "loss_spike", "exploding_gradients"})
 _BEYOND_ONSET = 1.2
@@ -189,11 +190,9 @@ class Screening:
     def _paced(self, candidate: Candidate, steps: int) -> int | None:
         """As many samples as the other arm sees, where the batch size is another."""
         whole = self._patient.baseline.steps
-        new = next((c.values.get("value") for c in candidate.changes if c.id == "set_batch_size"), None)
-        run = self._patient.baseline.run
-        old = run.settings.get("batch_size") if run is not None else None
-        if isinstance(new, int | float) and isinstance(old, int | float) and new > 0 and old > 0:
-            return max(20, round(steps * old / new))
+        pace = steps_for_step(candidate.changes, self._patient.baseline.run)
+        if pace != 1.0:
+            return max(_LEAST_PACED, round(steps * pace))
         return None if steps >= whole and self._patient.baseline.ended == "finished" else steps
 
     def _judged(self, candidate: Candidate, steps: int, outcomes: Sequence[Outcome]) -> Trial:

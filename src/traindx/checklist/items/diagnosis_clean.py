@@ -10,20 +10,19 @@ from __future__ import annotations
 
 from traindx.checklist.flight import UNTOUCHED, Flight
 from traindx.checklist.unit import Answer, Item, failed, passed, unknown
-from traindx.core import SEVERITIES
+from traindx.core import ACTED_ON
 
 ITEM = Item(title="The diagnosis of these steps is clean", group="learning", order=5)
 _SURE = 0.5
 # What comes with length: nothing to stop a long run for.
 _LATER = ("overfitting",)
-_GRAVE = SEVERITIES[: SEVERITIES.index("low")]
 
 
 def look(flight: Flight) -> Answer:
     diagnosis = flight.diagnosis
     if diagnosis is None:
         return unknown(flight.why_not(UNTOUCHED))
-    grave = [one for one in diagnosis.problems if one.severity in _GRAVE and one.hypotheses]
+    grave = [one for one in diagnosis.problems if one.severity in ACTED_ON and one.hypotheses]
     looked = sum(one.status == "ran" for one in diagnosis.coverage)
     if not grave:
         return passed(f"{looked} detectors looked, nothing of medium severity or above.", detectors=looked)

@@ -12,7 +12,7 @@ from traindx.checklist.items.throughput import middle
 from traindx.checklist.planned import steps_of_epoch, steps_planned
 from traindx.checklist.unit import Answer, Item, passed, unknown
 from traindx.core import Number
-from traindx.numbers import lasting
+from traindx.numbers import lasting, lasting_each
 
 ITEM = Item(title="Time of the whole run", group="machine", order=3)
 
@@ -30,17 +30,13 @@ def look(flight: Flight) -> Answer:
     planned = steps_planned(case)
     if planned is not None:
         whole = planned[0] * pace
-        text = f"at most about {lasting(whole)}: {planned[1]} at {_each(pace)}."
+        text = f"at most about {lasting(whole)}: {planned[1]} at {lasting_each(pace)}."
         return passed(text, **numbers, seconds=whole, steps=planned[0])
     steps = steps_of_epoch(case)
     if steps:
         text = f"about {lasting(steps * pace)} an epoch of {steps:,.0f} steps; how many epochs is not known."
         return passed(text, **numbers, steps_per_epoch=steps)
-    return unknown(f"{_each(pace)} a step; how many steps there will be is not known", **numbers)
-
-
-def _each(pace: float) -> str:
-    return lasting(pace) if pace >= 1 else f"{1000 * pace:.3g} ms"
+    return unknown(f"{lasting_each(pace)} a step; how many steps there will be is not known", **numbers)
 
 
 def _pace(case: Case) -> float | None:

@@ -34,13 +34,8 @@ _ABOUT = (
 )
 
 
-def write_comparison_html(told: Comparison, path: Path, more: Html | None = None) -> None:
-    """Write the page; `more` is put at its end."""
-    path.write_text(comparison_html(told, more), encoding="utf-8", newline="\n")
-
-
 def comparison_html(told: Comparison, more: Html | None = None) -> str:
-    """The page as text."""
+    """The page as text; `more` is put at its end."""
     charts = ComparisonCharts(told)
     parts = joined(
         tag("h1", heading(told)),

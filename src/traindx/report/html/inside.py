@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from traindx.case import Case
+from traindx.numbers import lasting_each
 from traindx.report.curves import POINTS_MOST
 from traindx.report.grids import Grid, grid, matrices, share_grids
 from traindx.report.html.charts import Chart, Charts
@@ -17,7 +18,7 @@ from traindx.report.html.markup import Html, joined, tag
 from traindx.report.html.problem import figure_with_key
 from traindx.report.spreads import spreads
 from traindx.report.text import count, short
-from traindx.report.times import OTHER, PARTS, Spent, lasts, spent, time_sentence
+from traindx.report.times import OTHER, PARTS, Spent, spent, time_sentence
 
 if TYPE_CHECKING:
     from traindx.core import BoolArray, FloatArray
@@ -175,7 +176,7 @@ def _field(
 def _time(case: Case, charts: Charts) -> Iterator[tuple[str, str, Chart]]:
     found = spent(case)
     if found is not None:
-        whole = f"{lasts(found.total)} in {count(found.timed, 'timed step')}"
+        whole = f"{lasting_each(found.total)} in {count(found.timed, 'timed step')}"
         text = f"{time_sentence(found).capitalize()}, {whole}."
         yield "Where the time goes", text, _spent(case, charts, found)
 

@@ -26,16 +26,6 @@ def with_keyword(call: str, name: str, value: str) -> str | None:
     return _code(node.with_changes(args=_appended(node, new)))
 
 
-def with_argument(call: str, value: str) -> str | None:
-    """A call's text with one more argument at its end, without a name."""
-    import libcst as cst
-
-    node = cst.parse_expression(call)
-    if not isinstance(node, cst.Call) or any(arg.keyword or arg.star == "**" for arg in node.args):
-        return None
-    return _code(node.with_changes(args=_appended(node, cst.Arg(cst.parse_expression(value)))))
-
-
 def _appended(node: cst.Call, new: cst.Arg) -> list[cst.Arg]:
     import libcst as cst
 

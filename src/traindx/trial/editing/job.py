@@ -11,7 +11,6 @@ from typing import Any
 from traindx.core import Place, Run
 from traindx.script.anchors_of_loop import main_iteration, optimizers
 from traindx.script.mending import statement
-from traindx.script.roles import is_optimizer
 from traindx.script.source import Script, Source
 from traindx.script.training import Iteration, Training
 from traindx.script.values import Made, Spot
@@ -127,7 +126,3 @@ def function_of(source: Source, node: ast.AST) -> ast.AST | None:
 def at(spot: Spot | None) -> Place | None:
     """A spot as a place."""
     return Place(spot.source.path, spot.line) if spot is not None else None
-
-
-def is_library_optimizer(made: Made) -> bool:
-    return is_optimizer(made) and made.name.startswith(("torch.optim.", "keras."))

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from traindx.cli._output import print_lines, screen
 from traindx.cli._status import Status
 from traindx.report.layout import fit
-from traindx.report.text import lasting
+from traindx.report.text import lasting, visible
 
 
 class Moving:
@@ -24,8 +24,8 @@ class Moving:
         """What runs now, and how long everything has taken."""
         width = self._status.width() if self._status is not None else None
         if self._status is not None and width is not None:
-            spent = lasting(time.monotonic() - self._began)
-            self._status.draw([fit(self.screen.plain(f"  {spent}  {text}"), width)])
+            spent = lasting(round(time.monotonic() - self._began))
+            self._status.draw([fit(self.screen.plain(f"  {spent}  {visible(text)}"), width)])
 
     def say(self, lines: Sequence[str]) -> None:
         self.close()

@@ -8,10 +8,11 @@ from dataclasses import replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
-from traindx.core import Diagnosis, Run
+from traindx.core import Run
 from traindx.trial.arms import Arm, Outcome
 from traindx.trial.candidates import Candidate, Course, risk
 from traindx.trial.examining import examined, rewritten
+from traindx.trial.horizon import LEAST
 from traindx.trial.judge import Pair, Verdict, by_symptom, judge
 from traindx.trial.measure import Yardstick, read_level, steps_for_step, yardstick
 from traindx.trial.results import Trial
@@ -19,50 +20,13 @@ from traindx.trial.results import Trial
 if TYPE_CHECKING:
     from traindx.trial.treatment import Patient
 
-_SHARE = 0.15
-# What shows only later is judged over more of the training.
-_SHARES = {
-    "overfitting": 1.0,
-    "double_descent": 1.0,
-    "memory_growth": 0.5,
-    "plateau": 0.3,
-    "underfitting": 0.3,
-}
-_LEAST = 60
 _LEAST_PACED = 20
-# Trouble that comes at a moment must be passed.
-_SUDDEN = frozenset({"nonfinite", "divergence", "loss_spike", "exploding_gradients"})
-_BEYOND_ONSET = 1.2
-_NEAR = (0.7, 1.7)
 _ALIKE = 0.05
 # So much of the loss, or of a score, gone within a trial: nothing else is tried for the cause.
 _ENOUGH = 0.25
 # Trouble that need not show in the loss.
 _SILENT = frozenset({"silent_defect", "memory_growth", "slow_training"})
 _SEEDS, _SEEDS_COST = 3, 1.0
-
-
-def horizon(diagnosis: Diagnosis, length: int) -> int:
-    """How many steps tell whether a remedy helps: enough to pass the trouble, a part of the training."""
-    if not diagnosis.problems:
-        return length
-    problem = diagnosis.problems[0]
-    share = _SHARES.get(problem.symptom, _SHARE)
-    if problem.hypotheses[0].cause == "lr_schedule":
-        share = 1.0  # a schedule shows at the end of a training only
-    steps = max(_LEAST, share * length)
-    if problem.symptom in _SUDDEN and problem.onset_step and diagnosis.run.axis == "step":
-        steps = max(steps, _BEYOND_ONSET * problem.onset_step)
-    return min(length, _validated(diagnosis.run, int(steps)))
-
-
-def _validated(run: Run, steps: int) -> int:
-    """A little more or less, so that the trial ends just after a validation."""
-    series = run.series.get("val/loss")
-    if series is None or series.axis != "step":
-        return steps
-    near = [int(at) for at in series.steps if _NEAR[0] * steps <= at <= _NEAR[1] * steps]
-    return min(near, key=lambda at: abs(at - steps)) + 1 if near else steps
 
 
 class Screening:
@@ -138,7 +102,7 @@ class Screening:
         """Several at half the length first; the better half goes on to the whole of it."""
         left, ended = list(candidates), list[Trial]()
         steps = self._steps
-        if len(left) > 2 and steps >= 2 * _LEAST:
+        if len(left) > 2 and steps >= 2 * LEAST:
             brief = self._try(left, steps // 2)
             brief.sort(key=_stands)
             keep = max(1, len(brief) // 2)

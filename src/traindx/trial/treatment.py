@@ -17,10 +17,11 @@ from traindx.trial.arms import Arm, Outcome, Workshop
 from traindx.trial.candidates import Course, courses
 from traindx.trial.editing import Edited, Instruction, edit_for_all
 from traindx.trial.examining import examined, rewritten
+from traindx.trial.horizon import horizon
 from traindx.trial.judge import Pair, Verdict, changed_symptoms, judge
 from traindx.trial.measure import Yardstick, read_level, yardstick
 from traindx.trial.results import Cost, Proof, Round, Status, Treated, Trial
-from traindx.trial.screening import Screening, horizon
+from traindx.trial.screening import Screening
 
 Planner = Callable[[Diagnosis, "Script | None"], Sequence[Course]]
 Tell = Callable[[str, Mapping[str, Any]], None]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -18,6 +18,50 @@ if TYPE_CHECKING:
     from traindx.trial.treatment import Planner
 
 _OUT = "treatment"
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+module_option = click.option(
+    "-m", "as_module", is_flag=True, help="The program is a module, as in 'python -m'."
+)
+out_option = click.option(
+    "--out", metavar="DIR", help="Where the reports go; default: treatment, or treatment-2, ..."
+)
+force_option = click.option("--force", is_flag=True, help="Let reports replace those in DIR.")
+
+
+def trial_options(command: Command) -> Command:
+    """How trials are run and judged, for `treat` and `try`."""
+    options = [
+        click.option(
+            "--steps", type=click.IntRange(1), metavar="N", help="Run the script for N steps at most."
+        ),
+        click.option(
+            "--seeds",
+            type=click.IntRange(1, 50),
+            help="Pairs of runs for the best; default: 3, 2 where a trial is long.",
+        ),
+        click.option(
+            "--time-budget",
+            metavar="TIME",
+            default="30m",
+            show_default=True,
+            help="For everything: 90s, 10m, 2h.",
+        ),
+        click.option(
+            "--metric", metavar="NAME", help="Judge by this series; default: validation, else training loss."
+        ),
+        click.option("--jobs", type=click.IntRange(1, 64), help="Runs side by side; default: one a core."),
+        click.option(
+            "--engine",
+            type=click.Choice(["local", "ray"]),
+            default="local",
+            show_default=True,
+            help="Where trials run.",
+        ),
+    ]
+    for option in reversed(options):
+        command = option(command)
+    return command
 
 
 @click.command(
@@ -25,36 +69,17 @@ _OUT = "treatment"
     context_settings={"allow_interspersed_args": False},
     options_metavar="[OPTIONS]",
 )
-@click.option("-m", "as_module", is_flag=True, help="The program is a module, as in 'python -m'.")
-@click.option("--out", metavar="DIR", help="Where the reports go; default: treatment, or treatment-2, ...")
+@module_option
+@out_option
 @click.option("--recording", metavar="DIR", help="Begin with this recording's diagnosis.")
-@click.option("--steps", type=click.IntRange(1), metavar="N", help="Run the script for N steps at most.")
-@click.option(
-    "--seeds",
-    type=click.IntRange(1, 50),
-    help="Pairs of runs for the best; default: 3, 2 where a trial is long.",
-)
-@click.option(
-    "--time-budget", metavar="TIME", default="30m", show_default=True, help="For everything: 90s, 10m, 2h."
-)
-@click.option(
-    "--metric", metavar="NAME", help="Judge by this series; default: validation, else training loss."
-)
+@trial_options
 @click.option("--only", metavar="REMEDY", help="Try this remedy only.")
-@click.option("--jobs", type=click.IntRange(1, 64), help="Runs side by side; default: one a core.")
-@click.option(
-    "--engine",
-    type=click.Choice(["local", "ray"]),
-    default="local",
-    show_default=True,
-    help="Where trials run.",
-)
 @click.option("--dry-run", is_flag=True, help="Diagnose, print the plan and its cost, and stop.")
 @click.option(
     "--apply", "apply_it", is_flag=True, help="Write the proven change into your files; keeps a backup."
 )
 @click.option("--save-model", is_flag=True, help="Keep the weights of the treated model.")
-@click.option("--force", is_flag=True, help="Let reports replace those in DIR.")
+@force_option
 @click.argument("program", metavar="PROGRAM [ARGS]...", nargs=-1, type=click.UNPROCESSED, required=True)
 def command(program: tuple[str, ...], as_module: bool, **options: Any) -> None:
     """Find out why a training goes wrong, try what could mend it, and prove what does.

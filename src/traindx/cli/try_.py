@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from traindx.cli import Failure
-from traindx.cli.treat import check_remedy, finish, folder_for, new_treatment
+from traindx.cli.treat import (
+    check_remedy,
+    finish,
+    folder_for,
+    force_option,
+    module_option,
+    new_treatment,
+    out_option,
+    trial_options,
+)
 
 if TYPE_CHECKING:
     from traindx.core import Diagnosis
@@ -21,29 +30,10 @@ if TYPE_CHECKING:
     context_settings={"allow_interspersed_args": False},
     options_metavar="[OPTIONS]",
 )
-@click.option("-m", "as_module", is_flag=True, help="The program is a module, as in 'python -m'.")
-@click.option("--out", metavar="DIR", help="Where the reports go; default: treatment, or treatment-2, ...")
-@click.option("--steps", type=click.IntRange(1), metavar="N", help="Run the script for N steps at most.")
-@click.option(
-    "--seeds",
-    type=click.IntRange(1, 50),
-    help="Pairs of runs for the best; default: 3, 2 where a trial is long.",
-)
-@click.option(
-    "--time-budget", metavar="TIME", default="30m", show_default=True, help="For everything: 90s, 10m, 2h."
-)
-@click.option(
-    "--metric", metavar="NAME", help="Judge by this series; default: validation, else training loss."
-)
-@click.option("--jobs", type=click.IntRange(1, 64), help="Runs side by side; default: one a core.")
-@click.option(
-    "--engine",
-    type=click.Choice(["local", "ray"]),
-    default="local",
-    show_default=True,
-    help="Where trials run.",
-)
-@click.option("--force", is_flag=True, help="Let reports replace those in DIR.")
+@module_option
+@out_option
+@trial_options
+@force_option
 @click.argument("remedy")
 @click.argument("program", metavar="PROGRAM [ARGS]...", nargs=-1, type=click.UNPROCESSED, required=True)
 def command(remedy: str, program: tuple[str, ...], as_module: bool, **options: Any) -> None:

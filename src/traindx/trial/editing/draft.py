@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import bisect
+import codecs
 import os
 import re
 import tokenize
@@ -225,14 +226,16 @@ def encoding_of(raw: bytes) -> str:
 
 
 def encoded(path: str | os.PathLike[str], text: str) -> bytes:
-    """New text of a file as bytes, in the encoding the file has now."""
+    """New text of a file as bytes: in the encoding the text declares, with the mark the file has now."""
     try:
         raw = Path(path).read_bytes()
     except OSError:
-        return text.encode()
+        raw = b""
+    if raw.startswith(codecs.BOM_UTF8):
+        return text.encode("utf-8-sig")
     if Path(path).suffix != ".py":
-        return text.encode("utf-8-sig" if raw.startswith(b"\xef\xbb\xbf") else "utf-8")
+        return text.encode()
     try:
-        return text.encode(encoding_of(raw))
+        return text.encode(encoding_of(text.encode()))
     except (SyntaxError, LookupError, UnicodeEncodeError, StopIteration):
         return text.encode()

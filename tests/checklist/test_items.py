@@ -184,3 +184,7 @@ def test_memory_tells_the_largest_batch() -> None:
     assert answer.numbers["bytes_per_sample"] == 2e6
     assert answer.numbers["largest_batch"] == 32 + int(0.8 * 8e9 / 4e6)
     assert answers(measured(memory=told | {"free": 1e8}))["memory"].status == "fail"
+
+
+def test_a_single_step_tells_nothing_of_training() -> None:
+    assert answers(attempt(UNTOUCHED, [0.7]))["loss_stays_finite"].status == "unknown"

@@ -71,6 +71,11 @@ def _backup(path: str) -> str:
                 file.write(data)
         except FileExistsError:
             continue
+        except OSError as error:
+            raise Failure(
+                f"{visible(name)} could not be written: {error.strerror}. {visible(path)} is as it was; "
+                "fix.patch holds the change."
+            ) from None
         return name
     raise Failure(f"there are 999 backups of {visible(path)} already: nothing was written.")
 

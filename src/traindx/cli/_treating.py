@@ -63,12 +63,15 @@ class Telling:
         self._doing = "planning"
         took = f"{outcome.steps:,} steps in {lasting(outcome.seconds)}"
         yield from labelled("observed", f"{took}: {outcome.ended}", self._screen)
+        if outcome.ended == "crashed":
+            yield from labelled("error", outcome.said, self._screen, style="alarm")
         for how, paths in outcome.writes.items():
             told = ", ".join(paths[:3]) + (", ..." if len(paths) > 3 else "")
             yield from labelled("writes", f"outside the copy {how}: {told}", self._screen)
         style = "alarm" if diagnosis.verdict == "problem" else "good"
         for text in verdict_sentences(diagnosis):
-            yield from labelled(verdict_word(diagnosis).lower(), text, self._screen, style=style)
+            word = verdict_word(diagnosis).lower().removeprefix("no ")
+            yield from labelled(word, text, self._screen, style=style)
         for problem in diagnosis.problems[:1]:
             first = problem.hypotheses[0]
             yield from labelled("seen", problem.summary, self._screen)

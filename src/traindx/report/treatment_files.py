@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import os
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,14 +21,16 @@ if TYPE_CHECKING:
     from traindx.trial.results import Treated
 
 
+# Lines as git counts them: a form feed or a lone carriage return ends none.
+_LINES = re.compile(r"[^\n]*\n|[^\n]+")
+
+
 def patch_of(treated: Treated, start: str | os.PathLike[str] = ".") -> str:
     """Every changed file as one unified diff that `patch -p1` and `git apply` take."""
     parts = []
     for path, (before, after) in sorted(treated.sources.items()):
         name = _relative(path, start)
-        made = difflib.unified_diff(
-            before.splitlines(keepends=True), after.splitlines(keepends=True), f"a/{name}", f"b/{name}"
-        )
+        made = difflib.unified_diff(_LINES.findall(before), _LINES.findall(after), f"a/{name}", f"b/{name}")
         for line in made:
             parts.append(line if line.endswith("\n") else line + "\n\\ No newline at end of file\n")
     return "".join(parts)

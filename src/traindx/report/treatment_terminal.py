@@ -48,7 +48,7 @@ def ending(treated: Treated, written: Sequence[Path], screen: Screen) -> Iterato
         yield from labelled(
             "written", f"{folder}{os.sep}: {', '.join(path.name for path in written)}", screen
         )
-    if treated.status == "treated" and written:
+    if patch and written:
         yield from labelled(
             "next", f"git apply {written[0].parent}/fix.patch, or traindx treat --apply", screen
         )

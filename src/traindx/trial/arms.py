@@ -139,7 +139,7 @@ class Workshop:
                     arm = next(waiting, None)
                     more = arm is not None
                     if arm is not None:
-                        left = self._left()
+                        left = self.left
                         if left is not None and left <= 0:
                             nowhere = self._open().folder / "recordings" / "none"
                             yield never_begun(
@@ -166,10 +166,11 @@ class Workshop:
     @property
     def spent(self) -> bool:
         """Whether the time for all arms is over."""
-        left = self._left()
-        return left is not None and left <= 0
+        return self.left is not None and self.left <= 0
 
-    def _left(self) -> float | None:
+    @property
+    def left(self) -> float | None:
+        """Seconds that are left for all arms; None where there is no limit."""
         return None if self._ends is None else self._ends - time.monotonic()
 
     def _start(self, arm: Arm, timeout: float | None) -> _Running:

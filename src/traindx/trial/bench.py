@@ -92,7 +92,8 @@ class Bench:
             except queue.Empty:
                 return
             if said.get("gone"):
-                # Nobody is left who could tell of the others.
+                # Nobody is left who could tell of the others, or start another.
+                self._heard.put(said)
                 for name in sorted(self._began):
                     yield name, None, self._past(name)
                 return

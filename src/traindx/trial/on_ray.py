@@ -53,7 +53,7 @@ class RayWorkshop(Workshop):
         del progress, stop
         task = ray.remote(num_cpus=1, max_retries=0)(_run)
         waiting = {
-            task.remote(self.program, self.cwd, arm, least(timeout, self._left())): arm for arm in arms
+            task.remote(self.program, self.cwd, arm, least(timeout, self.left)): arm for arm in arms
         }
         try:
             while waiting:

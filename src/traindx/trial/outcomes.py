@@ -22,6 +22,7 @@ _TAIL = 1 << 16
 _LONGEST = 300
 _OURS = "traindx: "
 _AS_LONG = 0.8
+_NEARLY = 0.9
 _STEP = re.compile(rb'"step":(\d+)')
 
 
@@ -47,6 +48,10 @@ class Outcome:
     """By library: the seeds the script sets by itself."""
     trainings: int = 1
     """How many trainings of about this length the script does, one after another."""
+
+    def cut_short(self, whole: int) -> bool:
+        """Whether it ended against its will well before `whole` steps: its numbers are of another moment."""
+        return self.ended in ("crashed", "timed out", "interrupted") and self.steps < _NEARLY * whole
 
 
 def outcome_of(
@@ -130,13 +135,16 @@ def _settled(recording: Path, root: str, more: Mapping[str, object]) -> dict[str
 
 
 def read_run(recording: Path) -> tuple[Run | None, int]:
-    """The training of the recording, of several that are about as long the last; and how many there are."""
+    """The training of the recording, of several that are about as long (folds) the first; how many there are.
+
+    An arm that is stopped after some steps has made these in the first: it is the one that all arms share.
+    """
     from traindx.find import find_runs
 
     runs = find_runs([str(recording)]).runs
     most = max((run.last_step or 0 for run in runs), default=0)
     long = [run for run in runs if (run.last_step or 0) >= _AS_LONG * most]
-    return (long[-1] if long else None), len(long)
+    return (long[0] if long else None), len(long)
 
 
 def _steps(facts: Mapping[str, Any], run: Run | None) -> int:

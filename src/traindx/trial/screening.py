@@ -121,15 +121,24 @@ class Screening:
 
     def _repeat(self, trial: Trial) -> Trial:
         """The best again on further seeds, beside the untouched script on the same."""
-        if trial.steps is None or not trial.helped:
+        if trial.steps is None or not trial.helped or self._exhausted():
             return trial
         arms: list[Arm] = []
         for seed in range(1, self._count_seeds(trial.steps)):
             if seed not in self._baselines:
                 name = f"before, seed {seed}"
-                arms.append(Arm(name, seed=seed, steps=trial.steps, sources=self._patient.sources))
+                arms.append(
+                    Arm(
+                        name,
+                        seed=seed,
+                        steps=trial.steps,
+                        sources=self._patient.sources,
+                        args=self._patient.args,
+                    )
+                )
             arms.append(self._arm(trial.candidate, seed, trial.steps))
-        outcomes = self._run(arms)
+        # A seed there was no time for says nothing against the others.
+        outcomes = [one for one in self._run(arms) if one.ended != "timed out"]
         for outcome in outcomes:
             if outcome.arm.name.startswith("before") and outcome.run is not None:
                 self._baselines[outcome.arm.seed] = outcome.run
@@ -144,10 +153,10 @@ class Screening:
         return 1 + max(1, min(_SEEDS - 1, int(_SEEDS_COST / (2 * share))))
 
     def _arm(self, candidate: Candidate, seed: int, steps: int) -> Arm:
-        sources, args = dict(self._patient.sources), None
+        sources, args = dict(self._patient.sources), self._patient.args
         if candidate.edited is not None:
             sources |= dict(candidate.edited.sources)
-            args = candidate.edited.args
+            args = args if candidate.edited.args is None else candidate.edited.args
         name = f"{candidate.name}, seed {seed}, {steps} steps"
         return Arm(name, candidate.changes, seed, self._paced(candidate, steps), sources=sources, args=args)
 
@@ -161,7 +170,9 @@ class Screening:
 
     def _judged(self, candidate: Candidate, steps: int, outcomes: Sequence[Outcome]) -> Trial:
         failed = [
-            outcome for outcome in outcomes if outcome.failed or outcome.run is None or not outcome.steps
+            outcome
+            for outcome in outcomes
+            if outcome.failed or outcome.run is None or not outcome.steps or self._cut_short(outcome, steps)
         ]
         if failed or not outcomes:
             why = _why(failed[0]) if failed else "it was not run: the time is up"
@@ -169,6 +180,10 @@ class Screening:
         verdict = judge(*self._pairs(candidate, steps, outcomes))
         verdict = self._with_symptom(candidate, steps, verdict, outcomes[0])
         return self._told(Trial(candidate, steps, tuple(outcomes), verdict))
+
+    def _cut_short(self, outcome: Outcome, steps: int) -> bool:
+        paced = outcome.arm.steps
+        return outcome.cut_short(min(paced or steps, self._patient.baseline.steps))
 
     def _with_symptom(self, candidate: Candidate, steps: int, verdict: Verdict, outcome: Outcome) -> Verdict:
         """Judged by the symptom where numbers cannot say it: they mean something else, or were never bad."""

@@ -13,9 +13,9 @@ from traindx.core import Diagnosis, Run
 from traindx.intervene.changes.save_weights import FILE as WEIGHTS
 from traindx.intervene.unit import Change
 from traindx.script.source import Script
-from traindx.trial.arms import Arm, Outcome, Workshop
+from traindx.trial.arms import Arm, Outcome, Stop, Workshop
 from traindx.trial.candidates import Course, courses
-from traindx.trial.editing import Edited, Instruction, edit_for_all
+from traindx.trial.editing import Edited, Instruction, edit_for_all, text_now
 from traindx.trial.examining import examined, rewritten
 from traindx.trial.horizon import horizon
 from traindx.trial.judge import Pair, Verdict, changed_symptoms, judge
@@ -28,6 +28,9 @@ Tell = Callable[[str, Mapping[str, Any]], None]
 _ROUNDS_MOST = 3
 # The edited script must keep at least so much of what the trial had gained.
 _KEPT = 0.5
+# Of the time for everything, what the untouched script may take at most.
+_FIRST_SHARE, _FIRST_SHARE_MOST, _FIRST_STEPS = 0.3, 0.6, 200
+_UNTRIED = "no trial could be run for the likely cause"
 _FIRST, _EDITED = "untouched", "edited"
 
 
@@ -80,6 +83,9 @@ class Treatment:
         self._plan = plan or self._courses
         self._save_model = save_model
         self._spent: list[Outcome] = []
+        self._pace = 0, 0.0
+        self._proof_seconds = 0.0
+        self._texts: dict[str, str] = {}
 
     def _courses(self, diagnosis: Diagnosis, script: Script | None) -> Sequence[Course]:
         return courses(diagnosis, script, self.wishes.only)
@@ -88,15 +94,18 @@ class Treatment:
 
     def run(self, recorded: Run | None = None) -> Treated:
         """Everything; `recorded` is a run of this script from before, to begin with its diagnosis."""
-        first = self._run(Arm(_FIRST, steps=self.wishes.steps))
+        [first] = self._run_many([Arm(_FIRST, steps=self.wishes.steps)], self._enough_seen())
         if first.run is None or not first.steps:
             return self._ended("unclear", f"the script could not be observed: {first.said}", None, [first])
         before = examined(recorded if recorded is not None else first.run, self.script)
         self.tell("diagnosed", {"diagnosis": before, "outcome": first})
         if before.verdict != "problem" and not self.wishes.healthy_too:
             word = "healthy" if before.verdict == "healthy" else "unclear"
-            said = "nothing is wrong with this training: nothing is changed."
-            if word == "unclear":
+            part = "this training" if first.ended == "finished" else f"its first {first.steps:,} steps"
+            said = f"nothing is wrong with {part}: nothing is changed."
+            if first.ended == "crashed":
+                word, said = "unclear", f"{first.said}. The steps before that show nothing else to mend."
+            elif word == "unclear":
                 said = "the training was too short or told too little to say what is wrong with it."
             return self._ended(word, said, before, [first])
         patient = Patient(self.script, self.args, first, before)
@@ -117,6 +126,7 @@ class Treatment:
         plan = tuple(self._plan(patient.diagnosis, patient.script))
         tried = any(course.candidates for course in plan)
         length = patient.baseline.steps
+        self._proof_seconds = patient.baseline.seconds
         # A limit of steps would end the script in the first of its trainings.
         whole = self.wishes.healthy_too or patient.baseline.trainings > 1
         steps = length if whole else horizon(patient.diagnosis, length)
@@ -152,10 +162,14 @@ class Treatment:
             edited = _same_remedy(done.plan, winner) or edited
         if isinstance(edited, Instruction):
             return replace(done, instruction=edited)
+        for path in edited.sources:
+            self._texts.setdefault(path, text_now(path))
         self.tell("edited", {"edited": edited, "winner": winner})
         proof = self._proof(patient, winner, edited)
         if proof is None or not proof.reproduced:
             why = "the edited script did not show the gain of the trial"
+            if proof is None or _failed(proof.outcome, patient.baseline):
+                why = f"the edited script was not proven: {self._spent[-1].said}"
             return replace(done, edited=None, proof=proof, instruction=_instead(edited, why))
         return replace(done, edited=edited, proof=proof)
 
@@ -170,12 +184,17 @@ class Treatment:
 
     def _proof(self, patient: Patient, winner: Trial, edited: Edited) -> Proof | None:
         """The edited script for as long as the one before ran, untouched by interventions."""
-        steps = self.wishes.steps if patient.baseline.ended != "timed out" else patient.baseline.steps
-        arm = Arm(_EDITED, steps=steps, sources=patient.sources | dict(edited.sources), args=edited.args)
+        cut = patient.baseline.ended in ("timed out", "stopped")
+        steps = patient.baseline.steps if cut else self.wishes.steps
+        arm = Arm(
+            _EDITED,
+            steps=steps,
+            sources=patient.sources | dict(edited.sources),
+            args=_args(edited, patient.args),
+        )
         if self._save_model:
             arm = replace(arm, changes=(Change("save_weights", {}),))
         outcome = self._run(arm)
-        self._keep_weights(outcome)
         if outcome.run is None or patient.baseline.run is None:
             return None
         by = self._by(patient, winner) or Yardstick("loss")
@@ -189,7 +208,10 @@ class Treatment:
         if told is not None and told.by_symptom:
             reproduced = reproduced or (bool(gone) and not fresh)
             verdict = replace(verdict, by_symptom=True, word="helped" if reproduced else verdict.word)
+        reproduced = reproduced and not _failed(outcome, patient.baseline)
         proof = Proof(outcome, verdict, diagnosis, reproduced)
+        if reproduced:
+            self._keep_weights(outcome)
         self.tell("proven", {"proof": proof})
         return proof
 
@@ -209,7 +231,7 @@ class Treatment:
     def _mended(self, patient: Patient, edited: Edited, proof: Proof) -> Patient:
         return Patient(
             rewritten(patient.script, edited.sources),
-            edited.args or patient.args,
+            _args(edited, patient.args),
             proof.outcome,
             proof.diagnosis,
             patient.sources | dict(edited.sources),
@@ -220,10 +242,23 @@ class Treatment:
     def _run(self, arm: Arm) -> Outcome:
         return self._run_many([arm])[0]
 
-    def _run_many(self, arms: Sequence[Arm]) -> list[Outcome]:
+    def _enough_seen(self) -> Stop | None:
+        """A training longer than the time for everything must leave some of it for trials."""
+        budget = self.workshop.left
+        if budget is None or self.wishes.dry_run:
+            return None
+
+        def stop(*_: object) -> str | None:
+            steps, seconds = self._pace
+            share = _FIRST_SHARE if steps >= _FIRST_STEPS else _FIRST_SHARE_MOST
+            return "the rest of the time is for trials" if steps and seconds > share * budget else None
+
+        return stop
+
+    def _run_many(self, arms: Sequence[Arm], stop: Stop | None = None) -> list[Outcome]:
         """The outcomes in the order of the arms."""
         done: dict[str, Outcome] = {}
-        for outcome in self.workshop.run(list(arms), progress=self._progress):
+        for outcome in self.workshop.run(list(arms), stop=stop, progress=self._progress):
             outcome = self._named(outcome)
             done[outcome.arm.name] = outcome
             self._spent.append(outcome)
@@ -239,6 +274,7 @@ class Treatment:
         )
 
     def _progress(self, arm: Arm, steps: int, seconds: float) -> None:
+        self._pace = steps, seconds
         self.tell("progress", {"arm": arm, "steps": steps, "seconds": seconds})
 
     @property
@@ -248,17 +284,20 @@ class Treatment:
 
     def _exhausted(self) -> bool:
         limit = self.wishes.trial_steps
-        return self.workshop.spent or (limit is not None and self.trial_steps >= limit)
+        left = self.workshop.left
+        # What is found when no time is left to prove it is of little use.
+        late = left is not None and left <= self._proof_seconds
+        return late or (limit is not None and self.trial_steps >= limit)
 
     def _cost(self, whole: Outcome) -> Cost:
         seconds = sum(outcome.seconds for outcome in self._spent)
         steps = sum(outcome.steps for outcome in self._spent)
-        work = sum(map(_work, self._spent))
+        work = sum(_work(outcome, whole) for outcome in self._spent)
         return Cost(
             seconds,
             steps,
             len(self._spent),
-            work / _work(whole) if whole.steps else 0.0,
+            work / whole.steps if whole.steps else 0.0,
             seconds / whole.seconds if whole.seconds else 0.0,
         )
 
@@ -275,21 +314,16 @@ class Treatment:
     ) -> Treated:
         proven = [one for one in rounds if one.proof is not None and one.proof.reproduced]
         helped = [one for one in rounds if one.winner is not None]
-        texts = {} if self.script is None else {source.path: source.text for source in self.script.sources}
-        changed = {path: (texts.get(path, ""), text) for path, text in patient.sources.items()}
+        changed = {path: (self._texts[path], text) for path, text in patient.sources.items()}
         status: Status
         if proven:
             status, said = "treated", _proven_words(proven)
         elif helped:
-            status, said = (
-                "instructed",
-                "a remedy helped in the trials, but no certain edit of the source was found for it.",
-            )
+            why = "no edit of the source is proven: what to do is told in words"
+            status, said = "instructed", f"a remedy helped in the trials, but {why}."
         elif any(one.instruction for one in rounds):
-            status, said = (
-                "instructed",
-                "no trial could be run for the likely cause: what to do is told in words.",
-            )
+            why = "nothing that was tried helped" if any(one.trials for one in rounds) else _UNTRIED
+            status, said = "instructed", f"{why}: what to do is told in words."
         else:
             status, said = "not treated", "nothing that was tried helped."
         baseline, after = self._seeds(first, rounds)
@@ -333,16 +367,26 @@ def _same_remedy(plan: Sequence[Course], winner: Trial) -> Edited | None:
     return None
 
 
-def _work(outcome: Outcome) -> float:
-    """Samples seen, where the batch size is known: a step of another batch is another amount of work."""
-    size = outcome.run.settings.get("batch_size") if outcome.run is not None else None
-    return outcome.steps * (size if isinstance(size, int | float) and size > 0 else 1.0)
+def _work(outcome: Outcome, whole: Outcome) -> float:
+    """Its steps, as steps of the first run: one of another batch size is another amount of work."""
+    sizes = [one.run.settings.get("batch_size") if one.run is not None else None for one in (outcome, whole)]
+    its, usual = (size if isinstance(size, int | float) and size > 0 else None for size in sizes)
+    return outcome.steps * (its / usual if its and usual else 1.0)
 
 
 def _compared(by: Yardstick, before: Run, after: Run) -> Verdict:
     """The whole runs beside each other."""
     first, last = read_level(before, by), read_level(after, by)
     return judge(by, [Pair(0, first, last)] if first is not None and last is not None else [])
+
+
+def _failed(outcome: Outcome, before: Outcome) -> bool:
+    """A script that ends with an error is not mended, whatever its loss."""
+    return outcome.ended == "crashed" or outcome.cut_short(before.steps)
+
+
+def _args(edited: Edited, before: tuple[str, ...]) -> tuple[str, ...]:
+    return before if edited.args is None else edited.args
 
 
 def _instead(edited: Edited, why: str) -> Instruction:

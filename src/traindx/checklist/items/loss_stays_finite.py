@@ -25,6 +25,8 @@ _DETECTORS = (
     "grad_explodes",
 )
 
+_LEAST = 5
+
 
 def look(flight: Flight) -> Answer:
     case = flight.untouched
@@ -48,6 +50,8 @@ def look(flight: Flight) -> Answer:
         return failed(
             "the loss is not finite from the first step.", do="Look at the first NaN with 'traindx run'."
         )
+    if loss.size < _LEAST:
+        return unknown(f"{loss.size} steps are too few to tell")
     few = max(1, min(10, finite.size // 4))
     start, end = float(np.median(finite[:few])), float(np.median(finite[-few:]))
     return passed(

@@ -8,6 +8,7 @@ from typing import Protocol
 from traindx.core import Diagnosis, Hypothesis, Place, Run, Scalar
 from traindx.script.source import Script
 from traindx.trial.editing.draft import encoded as encoded
+from traindx.trial.editing.draft import text_now as text_now
 from traindx.trial.editing.job import Job
 from traindx.trial.editing.result import Edited as Edited
 from traindx.trial.editing.result import Instruction as Instruction

@@ -220,6 +220,12 @@ def raw_text(path: str, text: str) -> str:
     return decoded if lines == [line.rstrip("\r\n") for line in _LINES.findall(text)] else text
 
 
+def text_now(path: str) -> str:
+    """The text of a file that is edited, its line ends kept: what `encoded` turns into the same bytes."""
+    raw = Path(path).read_bytes()
+    return raw.decode(encoding_of(raw) if Path(path).suffix == ".py" else "utf-8-sig")
+
+
 def encoding_of(raw: bytes) -> str:
     """How a Python file is encoded, by its mark or its first lines."""
     return tokenize.detect_encoding(iter(raw.splitlines(keepends=True)).__next__)[0]

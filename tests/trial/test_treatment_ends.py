@@ -1,0 +1,153 @@
+"""Treatments of scripts that fail, last too long, or are changed round by round; runs are made up."""
+
+from __future__ import annotations
+
+import queue
+import subprocess
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import click
+import numpy as np
+import pytest
+
+from traindx.cli._apply import apply
+from traindx.intervene.unit import Change
+from traindx.report.treatment_files import patch_of
+from traindx.sketch import run as sketch
+from traindx.trial.arms import Arm, Outcome, Workshop
+from traindx.trial.bench import Bench
+from traindx.trial.candidates import Candidate, Course
+from traindx.trial.editing import text_now
+from traindx.trial.examining import examined
+from traindx.trial.outcomes import Ended
+from traindx.trial.results import Treated
+from traindx.trial.screening import Screening
+from traindx.trial.treatment import Patient, Treatment, Wishes
+
+LOWER = Candidate("lower_lr", "lr_too_high", 0.9, (Change("scale_lr", {"factor": 0.1}),))
+
+
+def falling(end: float, steps: int = 200) -> list[float]:
+    noise = 0.01 * np.random.default_rng(0).standard_normal(steps)
+    return list(end + (2.0 - end) * np.exp(-np.arange(steps) / 40) + noise)
+
+
+def outcome(arm: Arm, end: float, ended: Ended = "finished", steps: int = 200, said: str = "") -> Outcome:
+    made = sketch({"loss": falling(end, steps)}) if steps else None
+    return Outcome(arm, Path("nowhere"), made, 1 if ended == "crashed" else 0, 1.0, steps, ended, said)
+
+
+class Shop:
+    """Gives made-up outcomes; remembers what it was asked for and how it would be stopped."""
+
+    def __init__(self, answer: Any, left: float | None = None) -> None:
+        self.answer, self.left, self.spent = answer, left, False
+        self.asked: list[Arm] = []
+        self.stops: list[Any] = []
+        self.program = SimpleNamespace(name="train.py")
+
+    def run(self, arms: Sequence[Arm], *, progress: Any = None, stop: Any = None) -> Iterator[Outcome]:
+        del progress
+        self.stops.append(stop)
+        for arm in arms:
+            self.asked.append(arm)
+            yield self.answer(arm)
+
+
+def nothing(kind: str, told: Mapping[str, Any]) -> None:
+    del kind, told
+
+
+def treatment(shop: Shop) -> Treatment:
+    return Treatment(cast(Workshop, shop), None, (), Wishes(), nothing)
+
+
+def screening(shop: Shop, args: tuple[str, ...] = ()) -> Screening:
+    base = outcome(Arm("untouched"), 1.0)
+    assert base.run is not None
+    patient = Patient(None, args, base, examined(base.run, None))
+    return Screening(lambda arms: list(shop.run(arms)), patient, 200, None, 2, nothing, lambda: False)
+
+
+def test_a_script_that_fails_is_never_called_healthy() -> None:
+    treated = treatment(Shop(lambda arm: outcome(arm, 0.1, "crashed", said="ValueError: boom"))).run()
+    assert treated.status == "unclear"
+    assert "ValueError: boom" in treated.said
+
+
+def test_a_training_longer_than_the_time_leaves_some_for_trials() -> None:
+    shop, arm = Shop(lambda arm: outcome(arm, 0.1), left=100.0), Arm("untouched")
+    treating = treatment(shop)
+    treating.run()
+    [stop] = shop.stops
+    treating._progress(arm, 0, 90.0)
+    assert stop(arm, Path()) is None  # not one step yet
+    treating._progress(arm, 300, 20.0)
+    assert stop(arm, Path()) is None
+    treating._progress(arm, 300, 40.0)
+    assert stop(arm, Path())
+
+
+@pytest.mark.parametrize(
+    ("ended", "steps", "cut"),
+    [("crashed", 50, True), ("timed out", 50, True), ("stopped", 50, False), ("crashed", 199, False)],
+)
+def test_what_ended_early_is_not_judged_at_another_moment(ended: Ended, steps: int, cut: bool) -> None:
+    shop = Shop(lambda arm: outcome(arm, 0.1, ended, steps, "it ended"))
+    trials, _ = screening(shop).run([Course("lr_too_high", 0.9, "divergence", (LOWER,))])
+    assert (trials[0].verdict is None) is cut
+    assert not cut or trials[0].said == "it ended"
+
+
+def test_a_seed_there_was_no_time_for_does_not_take_the_gain_back() -> None:
+    def answer(arm: Arm) -> Outcome:
+        return outcome(arm, 0.1) if not arm.seed else outcome(arm, 0.1, "timed out", 0, "no time")
+
+    _, winner = screening(Shop(answer)).run([Course("lr_too_high", 0.9, "divergence", (LOWER,))])
+    assert winner is not None
+
+
+def test_a_command_line_mended_before_stays_for_the_next_round() -> None:
+    shop = Shop(lambda arm: outcome(arm, 0.1))
+    screening(shop, ("--lr", "0.1")).run([Course("lr_too_high", 0.9, "divergence", (LOWER,))])
+    assert {arm.args for arm in shop.asked} == {("--lr", "0.1")}
+
+
+def test_an_arm_started_after_the_keeper_died_ends() -> None:
+    bench = object.__new__(Bench)
+    bench._heard, bench._began = queue.Queue(), {"a1": None}
+    bench._heard.put({"gone": True})
+    assert [name for name, *_ in bench.ended(0.1)] == ["a1"]
+    bench._began["a2"] = None
+    assert [name for name, *_ in bench.ended(0.1)] == ["a2"]
+
+
+def test_apply_writes_all_files_or_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", None)
+    first, second = tmp_path / "a.py", tmp_path / "b.py"
+    first.write_text("lr = 1\n")
+    second.write_text("changed meanwhile\n")
+    sources = {str(first): ("lr = 1\n", "lr = 2\n"), str(second): ("wd = 1\n", "wd = 2\n")}
+    with pytest.raises(click.ClickException, match="nothing was written"):
+        apply(Treated("a.py", (), "treated", "", None, sources=sources))
+    assert first.read_text() == "lr = 1\n"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.py", "b.py"]
+
+
+@pytest.mark.parametrize("name", ["train.py", "settings.yaml"])
+@pytest.mark.parametrize("ends", ["\n", "\r\n"])
+def test_the_patch_of_any_file_is_what_git_applies(tmp_path: Path, name: str, ends: str) -> None:
+    path = tmp_path / name
+    path.write_bytes(f"# one{ends}lr = 1{ends}# \x0cthree{ends}".encode())
+    before = text_now(str(path))
+    after = before.replace("lr = 1", "lr = 2")
+    treated = Treated(name, (), "treated", "", None, sources={str(path): (before, after)})
+    patch = patch_of(treated, tmp_path)
+    assert patch.count("\n-") == patch.count("\n+") - 1 == 1
+    (tmp_path / "fix.patch").write_bytes(patch.encode())
+    subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
+    subprocess.run(["git", "apply", "fix.patch"], cwd=tmp_path, check=True)
+    assert path.read_bytes() == after.encode()

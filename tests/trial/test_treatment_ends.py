@@ -12,7 +12,9 @@ from typing import Any, cast
 import click
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
+from traindx.cli import lr_find, treat, try_
 from traindx.cli._apply import apply
 from traindx.intervene.unit import Change
 from traindx.report.treatment_files import patch_of
@@ -22,7 +24,7 @@ from traindx.trial.bench import Bench
 from traindx.trial.candidates import Candidate, Course
 from traindx.trial.editing import text_now
 from traindx.trial.examining import examined
-from traindx.trial.outcomes import Ended
+from traindx.trial.outcomes import Ended, outcome_of
 from traindx.trial.results import Treated
 from traindx.trial.screening import Screening
 from traindx.trial.treatment import Patient, Treatment, Wishes
@@ -61,6 +63,10 @@ def nothing(kind: str, told: Mapping[str, Any]) -> None:
     del kind, told
 
 
+def never() -> bool:
+    return False
+
+
 def treatment(shop: Shop) -> Treatment:
     return Treatment(cast(Workshop, shop), None, (), Wishes(), nothing)
 
@@ -69,7 +75,7 @@ def screening(shop: Shop, args: tuple[str, ...] = ()) -> Screening:
     base = outcome(Arm("untouched"), 1.0)
     assert base.run is not None
     patient = Patient(None, args, base, examined(base.run, None))
-    return Screening(lambda arms: list(shop.run(arms)), patient, 200, None, 2, nothing, lambda: False)
+    return Screening(lambda arms: list(shop.run(arms)), patient, 200, None, 2, nothing, never, never)
 
 
 def test_a_script_that_fails_is_never_called_healthy() -> None:
@@ -151,3 +157,26 @@ def test_the_patch_of_any_file_is_what_git_applies(tmp_path: Path, name: str, en
     subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
     subprocess.run(["git", "apply", "fix.patch"], cwd=tmp_path, check=True)
     assert path.read_bytes() == after.encode()
+
+
+def test_a_script_that_ends_its_training_but_not_itself_has_finished(tmp_path: Path) -> None:
+    (tmp_path / "run.json").write_text('{"ended": {"how": "finished", "text": "", "step": 300}}')
+    told = outcome_of(
+        Arm("untouched"), tmp_path, tmp_path, -9, seconds=9.0, stopped="its 9 s were over", out_of_time=True
+    )
+    assert told.ended == "finished"
+    assert "did not exit" in told.said
+
+
+@pytest.mark.parametrize(
+    ("command", "words"), [(treat, ()), (try_, ("lower_lr",)), (lr_find, ())], ids=["treat", "try", "lr-find"]
+)
+def test_a_folder_that_cannot_be_written_to_is_told_before_the_trials(
+    command: Any, words: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("os.access", lambda *_: False)
+    (tmp_path / "train.py").write_text("raise SystemExit(7)\n")
+    done = CliRunner().invoke(command.command, [*words, "train.py"])
+    assert done.exit_code == 2
+    assert "cannot be written to" in done.output

@@ -14,6 +14,8 @@ from traindx.cli import Failure, cannot_print
 from traindx.report.text import MARK, visible
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from traindx.core import Reading, Run
     from traindx.report.layout import Screen
 
@@ -152,6 +154,15 @@ def save_plots(runs: Sequence[Run], folder: str) -> None:
         raise cannot_write(folder, error) from None
     pictures = f"{len(written)} PNG" + ("s" if len(written) != 1 else "")
     click.echo(f"Wrote {pictures} to {visible(folder)}", err=True)
+
+
+def check_place(path: Path, option: str) -> None:
+    """Refuse now what could not be written after minutes of work."""
+    place = path.absolute()
+    while not place.exists():
+        place = place.parent
+    if not os.access(place, os.W_OK):
+        raise Failure(f"{visible(str(place))} cannot be written to. Give {option} a place elsewhere.")
 
 
 def cannot_write(path: str, error: OSError) -> Failure:

@@ -143,6 +143,8 @@ def _confirm(
                     raise Failure(
                         f"{visible(program.name, 80)} could not be observed: {visible(first.said, 300)}"
                     )
+                if first.ended == "crashed":
+                    click.echo(f"Warning: {visible(first.said, 300)}", err=True)
                 recorded = first.run
             diagnosis: Diagnosis = examined(recorded, script, every_cause=True)
             telling.begin(diagnosis, wishes)

@@ -80,12 +80,15 @@ def command(program: tuple[str, ...], as_module: bool, **options: Any) -> None:
 
     Exit code: 0 when a range was found, 1 when the curve supports none, 2 when it could not be tried.
     """
+    from traindx.cli._output import check_place
     from traindx.cli._programs import found_program, seconds
 
     found = found_program(program, as_module)
     budget = seconds(options["time_budget"])
     span = _span(options["first"], options["last"])
     plot = None if options["no_plot"] else _plot_path(options["plot"], options["force"])
+    if plot is not None:
+        check_place(plot, "--plot")
     answer, notes = _find(found, budget, span, options)
     _tell(answer, found.name, notes, plot, as_json=options["as_json"])
     if not answer.found:

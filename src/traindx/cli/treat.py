@@ -92,8 +92,12 @@ def command(program: tuple[str, ...], as_module: bool, **options: Any) -> None:
     Exit code: 0 when nothing is wrong or a fix was proven, 1 when the problem stays, 2 when it could not
     be done.
     """
+    from traindx.cli._output import check_place
+
     check_remedy(options["only"])
     out = folder_for(options["out"], options["force"])
+    if not options["dry_run"]:
+        check_place(out, "--out")
     weights = out / "treated_model.pt" if options["save_model"] else None
     finish(new_treatment(program, as_module, options, save_model=weights), out, options)
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from traindx.cli import Failure
+from traindx.cli._output import check_place
 from traindx.cli.treat import (
     check_remedy,
     finish,
@@ -46,6 +47,7 @@ def command(remedy: str, program: tuple[str, ...], as_module: bool, **options: A
     """
     check_remedy(remedy)
     out = folder_for(options["out"], options["force"])
+    check_place(out, "--out")
 
     def plan(diagnosis: Diagnosis, script: Script | None) -> Sequence[Course]:
         from traindx.trial.candidates import single

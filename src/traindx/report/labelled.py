@@ -25,7 +25,7 @@ def cut(text: str, width: int, screen: Screen, keep: Literal["start", "end"] = "
 
 
 def label(text: str, screen: Screen) -> str:
-    return "  " + screen.paint(f"{text:<{INDENT - 2}}", "dim")
+    return "  " + screen.paint(f"{text:<{INDENT - 3}} ", "dim")
 
 
 def labelled(name: str, text: str, screen: Screen, style: str = "") -> Iterator[str]:

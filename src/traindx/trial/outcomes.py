@@ -170,6 +170,8 @@ def _ending(
         return "timed out", _out_of_time(stopped, steps)
     if stopped and how != "finished":
         return "stopped", f"stopped after {steps} steps: {stopped}"
+    if stopped and steps and code:
+        return "finished", f"finished its {steps} steps and then did not exit: it was ended, as {stopped}"
     if code is None:
         return "interrupted", "the trial was ended from outside before it was over"
     if how == "interrupted":

@@ -41,6 +41,7 @@ class Screening:
         seeds: int | None,
         tell: Callable[[str, Mapping[str, Any]], None],
         exhausted: Callable[[], bool],
+        late: Callable[[], bool],
     ) -> None:
         self._run = run
         self._patient = patient
@@ -49,6 +50,7 @@ class Screening:
         self._seeds = seeds
         self._tell = tell
         self._exhausted = exhausted
+        self._late = late
         self._known: set[object] = set()
         self._useless: set[object] = set()
         self._baselines: dict[int, Run] = {}
@@ -121,7 +123,7 @@ class Screening:
 
     def _repeat(self, trial: Trial) -> Trial:
         """The best again on further seeds, beside the untouched script on the same."""
-        if trial.steps is None or not trial.helped or self._exhausted():
+        if trial.steps is None or not trial.helped or self._late():
             return trial
         arms: list[Arm] = []
         for seed in range(1, self._count_seeds(trial.steps)):

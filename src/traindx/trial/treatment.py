@@ -147,6 +147,7 @@ class Treatment:
             self.wishes.seeds,
             self.tell,
             self._exhausted,
+            self._late,
         )
         trials, winner = screening.run(plan)
         done = replace(done, trials=tuple(trials), winner=winner)
@@ -284,10 +285,12 @@ class Treatment:
 
     def _exhausted(self) -> bool:
         limit = self.wishes.trial_steps
+        return self.workshop.spent or (limit is not None and self.trial_steps >= limit)
+
+    def _late(self) -> bool:
+        """Whether what is left is needed to run the edited script."""
         left = self.workshop.left
-        # What is found when no time is left to prove it is of little use.
-        late = left is not None and left <= self._proof_seconds
-        return late or (limit is not None and self.trial_steps >= limit)
+        return self._exhausted() or (left is not None and left <= self._proof_seconds)
 
     def _cost(self, whole: Outcome) -> Cost:
         seconds = sum(outcome.seconds for outcome in self._spent)

@@ -12,10 +12,9 @@ from typing import Any, cast
 import click
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
-from traindx.cli import lr_find, treat, try_
 from traindx.cli._apply import apply
+from traindx.cli._output import check_place
 from traindx.intervene.unit import Change
 from traindx.report.treatment_files import patch_of
 from traindx.sketch import run as sketch
@@ -168,15 +167,8 @@ def test_a_script_that_ends_its_training_but_not_itself_has_finished(tmp_path: P
     assert "did not exit" in told.said
 
 
-@pytest.mark.parametrize(
-    ("command", "words"), [(treat, ()), (try_, ("lower_lr",)), (lr_find, ())], ids=["treat", "try", "lr-find"]
-)
-def test_a_folder_that_cannot_be_written_to_is_told_before_the_trials(
-    command: Any, words: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_a_folder_that_cannot_be_written_to_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    check_place(tmp_path / "new" / "newer", "--out")
     monkeypatch.setattr("os.access", lambda *_: False)
-    (tmp_path / "train.py").write_text("raise SystemExit(7)\n")
-    done = CliRunner().invoke(command.command, [*words, "train.py"])
-    assert done.exit_code == 2
-    assert "cannot be written to" in done.output
+    with pytest.raises(click.ClickException, match="cannot be written to"):
+        check_place(tmp_path / "new" / "newer", "--out")

@@ -274,7 +274,7 @@ def test_a_browser_draws_the_inside(which: str, recorded: dict[str, Diagnosis], 
     hostile = replace(healthy(), run=layered([HOSTILE, EVIL, "%{x}"]))
     page = tmp_path / "page.html"
     page.write_text(html_document([hostile if which == "hostile" else recorded["nan"]]), encoding="utf-8")
-    options = "--headless --no-sandbox --disable-gpu --window-size=1000,7000 --virtual-time-budget=20000"
+    options = "--headless --no-sandbox --disable-gpu --window-size=1000,12000 --virtual-time-budget=20000"
     profile = f"--user-data-dir={tmp_path / 'profile'}"
     command = [
         str(CHROMIUM),

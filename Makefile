@@ -1,6 +1,7 @@
 # Everything from a clean clone: Python 3.11 or newer, make, and the package registry.
 PYTHON ?= python3
 VENV := .venv
+JOBS ?= 2
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
@@ -8,7 +9,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c const
 
 help:
 	@echo "make demo     install, and show traindx on a training that went wrong"
-	@echo "make test     install, lint, check types, run the tests (JOBS=2: two at a time)"
+	@echo "make test     install, lint, check types, run the tests, JOBS at a time (2)"
 	@echo "make lint     ruff and mypy only"
 	@echo "make scripts  every training script plain and recorded, the slow ones too"
 	@echo "make clinic   train broken and healthy scripts under traindx: how often is it right"
@@ -41,7 +42,7 @@ demo: $(VENV)/.torch
 	$(BIN)/traindx demo
 
 test: lint
-	$(BIN)/python -m pytest $(if $(JOBS),-n $(JOBS) --dist worksteal)
+	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal
 
 lint: $(VENV)/.test
 	$(BIN)/ruff check .

@@ -19,7 +19,7 @@ import ray
 
 from traindx.record.program import Program
 from traindx.trial.arms import Arm, Progress, Stop, Workshop, least
-from traindx.trial.outcomes import Outcome, read_run
+from traindx.trial.outcomes import Outcome, read_trainings
 
 
 class RayWorkshop(Workshop):
@@ -69,7 +69,9 @@ class RayWorkshop(Workshop):
         folder.mkdir()
         with tarfile.open(fileobj=io.BytesIO(packed)) as archive:
             archive.extractall(folder, filter="data")
-        return replace(outcome, recording=folder, run=read_run(folder)[0])
+        trainings = read_trainings(folder)
+        run = trainings[0] if trainings else None
+        return replace(outcome, recording=folder, run=run, trainings=trainings)
 
 
 def _run(program: Program, cwd: str, arm: Arm, timeout: float | None) -> tuple[Outcome, bytes]:
@@ -80,4 +82,4 @@ def _run(program: Program, cwd: str, arm: Arm, timeout: float | None) -> tuple[O
         packed = io.BytesIO()
         with tarfile.open(fileobj=packed, mode="w") as archive:
             archive.add(outcome.recording, ".")
-    return replace(outcome, run=None), packed.getvalue()
+    return replace(outcome, run=None, trainings=()), packed.getvalue()

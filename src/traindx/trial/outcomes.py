@@ -46,8 +46,8 @@ class Outcome:
     """`redirected` and `refused`: paths of the user's outside the copied folders."""
     seeded: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """By library: the seeds the script sets by itself."""
-    trainings: int = 1
-    """How many trainings of about this length the script does, one after another."""
+    trainings: tuple[Run, ...] = ()
+    """All trainings of about this length that the script does, one after another; `run` is the first."""
 
     def cut_short(self, whole: int) -> bool:
         """Whether it ended against its will well before `whole` steps: its numbers are of another moment."""
@@ -68,7 +68,9 @@ def outcome_of(
     root = str(scratch / "root")
     writes, seeded = _writes(scratch), _seeded(scratch)
     facts = _settled(recording, root, {"writes": writes, "seeds": seeded, "arm": _told(arm)})
-    run, trainings = read_run(recording)
+    trainings = read_trainings(recording)
+    # An arm that is stopped after some steps has made these in the first: it is the one all arms share.
+    run = trainings[0] if trainings else None
     steps = _steps(facts, run)
     ended, said = _ending(facts, code, steps, seconds, stopped, out_of_time, _last_line(scratch / "err.txt"))
     told = [each for each in facts.get("interventions") or () if isinstance(each, dict)]
@@ -134,17 +136,13 @@ def _settled(recording: Path, root: str, more: Mapping[str, object]) -> dict[str
     return facts
 
 
-def read_run(recording: Path) -> tuple[Run | None, int]:
-    """The training of the recording, of several that are about as long (folds) the first; how many there are.
-
-    An arm that is stopped after some steps has made these in the first: it is the one that all arms share.
-    """
+def read_trainings(recording: Path) -> tuple[Run, ...]:
+    """The trainings of a recording; of several only those that are about as long as the longest (folds)."""
     from traindx.find import find_runs
 
     runs = find_runs([str(recording)]).runs
     most = max((run.last_step or 0 for run in runs), default=0)
-    long = [run for run in runs if (run.last_step or 0) >= _AS_LONG * most]
-    return (long[0] if long else None), len(long)
+    return tuple(run for run in runs if (run.last_step or 0) >= _AS_LONG * most)
 
 
 def _steps(facts: Mapping[str, Any], run: Run | None) -> int:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from traindx.core import Diagnosis, Run
+from traindx.core import SEVERITIES, Diagnosis, Run
 from traindx.intervene.changes.save_weights import FILE as WEIGHTS
 from traindx.intervene.unit import Change
 from traindx.script.source import Script
@@ -83,6 +83,7 @@ class Treatment:
         self._plan = plan or self._courses
         self._save_model = save_model
         self._spent: list[Outcome] = []
+        self._which = 0
         self._pace = 0, 0.0
         self._proof_seconds = 0.0
         self._texts: dict[str, str] = {}
@@ -97,7 +98,9 @@ class Treatment:
         [first] = self._run_many([Arm(_FIRST, steps=self.wishes.steps)], self._enough_seen())
         if first.run is None or not first.steps:
             return self._ended("unclear", f"the script could not be observed: {first.said}", None, [first])
-        before = examined(recorded if recorded is not None else first.run, self.script)
+        first, before = self._worst_training(first)
+        if recorded is not None:
+            before = examined(recorded, self.script)
         self.tell("diagnosed", {"diagnosis": before, "outcome": first})
         if before.verdict != "problem" and not self.wishes.healthy_too:
             word = "healthy" if before.verdict == "healthy" else "unclear"
@@ -128,7 +131,7 @@ class Treatment:
         length = patient.baseline.steps
         self._proof_seconds = patient.baseline.seconds
         # A limit of steps would end the script in the first of its trainings.
-        whole = self.wishes.healthy_too or patient.baseline.trainings > 1
+        whole = self.wishes.healthy_too or len(patient.baseline.trainings) > 1
         steps = length if whole else horizon(patient.diagnosis, length)
         self.tell("planned", {"plan": plan, "horizon": steps, "length": length, "outcome": patient.baseline})
         done = Round(patient.diagnosis, plan, steps)
@@ -270,9 +273,17 @@ class Treatment:
         """Its run under the name of the script: the recording is gone with the workshop."""
         if outcome.run is None:
             return outcome
-        return replace(
-            outcome, run=replace(outcome.run, name=os.path.basename(self._path()), path=self._path())
-        )
+        run = outcome.trainings[self._which] if self._which < len(outcome.trainings) else outcome.run
+        return replace(outcome, run=replace(run, name=os.path.basename(self._path()), path=self._path()))
+
+    def _worst_training(self, first: Outcome) -> tuple[Outcome, Diagnosis]:
+        """Of several trainings of a script (a resume, folds) the first that has the worst trouble."""
+        assert first.run is not None
+        told = [examined(run, self.script) for run in first.trainings] or [examined(first.run, self.script)]
+        self._which = min(range(len(told)), key=lambda at: _trouble(told[at]))
+        named = self._named(first)
+        assert named.run is not None
+        return named, examined(named.run, self.script)
 
     def _progress(self, arm: Arm, steps: int, seconds: float) -> None:
         self._pace = steps, seconds
@@ -368,6 +379,13 @@ def _same_remedy(plan: Sequence[Course], winner: Trial) -> Edited | None:
             if candidate.remedy == winner.candidate.remedy and candidate.edited is not None:
                 return candidate.edited
     return None
+
+
+def _trouble(diagnosis: Diagnosis) -> int:
+    """How bad a diagnosis is: the lower the worse."""
+    if not diagnosis.problems:
+        return len(SEVERITIES)
+    return SEVERITIES.index(diagnosis.problems[0].severity)
 
 
 def _work(outcome: Outcome, whole: Outcome) -> float:

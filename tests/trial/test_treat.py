@@ -94,9 +94,11 @@ def test_a_broken_training_is_mended_and_proven(broken: Path) -> None:
         check=True,
     )
     assert patched.stdout == fixed
+    what_helped_is_remembered(broken)
 
 
-def test_what_helped_is_remembered(broken: Path) -> None:
+def what_helped_is_remembered(broken: Path) -> None:
+    """Beside a later diagnosis in the same folder."""
     told = treat(broken, "casebook", "helped")
     assert "lower_lr" in (broken / ".traindx" / "casebook.jsonl").read_text()
     assert "scale_lr" in told.stdout

@@ -27,7 +27,8 @@ from traindx.script import read_script
 from traindx.trial.arms import Workshop
 from traindx.trial.candidates import Candidate, Course, changes_of
 from traindx.trial.measure import Yardstick, read_level
-from traindx.trial.treatment import Treatment, Wishes
+from traindx.trial.patient import Wishes
+from traindx.trial.treatment import Treatment
 
 from .training import RUNS, outcome
 from .truth import Script, scripts

@@ -76,6 +76,16 @@ class Terminal:
     def press(self, key: bytes) -> None:
         os.write(self.master, key)
 
+    def interrupt(self, seconds: float = 60) -> str:
+        """Ctrl-C, and again while nothing happens: input() misses one between its prompt and its wait."""
+        end = time.monotonic() + seconds
+        while self.process.poll() is None and time.monotonic() < end:
+            os.killpg(self.process.pid, signal.SIGINT)
+            pause = time.monotonic() + 5
+            while self.process.poll() is None and time.monotonic() < pause:
+                self._read(time.monotonic() + 0.1)
+        return self.rest(max(1.0, end - time.monotonic()))
+
     def rest(self, seconds: float = 60) -> str:
         end = time.monotonic() + seconds
         while self._read(end):
@@ -133,8 +143,7 @@ def test_ctrl_c_loses_nothing(tmp_path: Path) -> None:
     terminal.say("?")
     terminal.until("2. ")
     terminal.until("> ")
-    os.killpg(terminal.process.pid, signal.SIGINT)
-    shown = terminal.rest()
+    shown = terminal.interrupt()
     assert terminal.process.returncode == 130
     assert "kept in traindx-answers.toml" in shown
     assert "traindx ask --answers traindx-answers.toml" in shown

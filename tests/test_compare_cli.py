@@ -161,14 +161,27 @@ def test_in_a_real_terminal(logs: Path) -> None:
     assert all(len(line) <= 90 for line in plain.splitlines())
 
 
+def _once_read(fifo: Path, seconds: float = 60) -> int:
+    """The writing end of a fifo, as soon as somebody has opened the other end."""
+    end = time.monotonic() + seconds
+    while True:
+        try:
+            return os.open(fifo, os.O_WRONLY | os.O_NONBLOCK)
+        except OSError:
+            assert time.monotonic() < end, "nobody reads the fifo"
+            time.sleep(0.02)
+
+
 def test_interrupted_in_the_middle(logs: Path, tmp_path: Path) -> None:
     fifo = tmp_path / "never.csv"
     os.mkfifo(fifo)
     command = [sys.executable, "-m", "traindx", "compare", str(fifo), str(two(logs)[0]), "--md", "out.md"]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, cwd=tmp_path)
-    time.sleep(2.0)
+    writer = _once_read(fifo)
+    time.sleep(0.5)
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=30)
+    os.close(writer)
     assert process.returncode == 130
     assert "Traceback" not in errors
     assert not (tmp_path / "out.md").exists()

@@ -23,10 +23,12 @@ from traindx.trial.bench import Bench
 from traindx.trial.candidates import Candidate, Course
 from traindx.trial.editing import text_now
 from traindx.trial.examining import examined
+from traindx.trial.ledger import Ledger
 from traindx.trial.outcomes import Ended, outcome_of
+from traindx.trial.patient import Patient, Wishes
 from traindx.trial.results import Treated
 from traindx.trial.screening import Screening
-from traindx.trial.treatment import Patient, Treatment, Wishes
+from traindx.trial.treatment import Treatment
 
 LOWER = Candidate("lower_lr", "lr_too_high", 0.9, (Change("scale_lr", {"factor": 0.1}),))
 
@@ -62,10 +64,6 @@ def nothing(kind: str, told: Mapping[str, Any]) -> None:
     del kind, told
 
 
-def never() -> bool:
-    return False
-
-
 def treatment(shop: Shop) -> Treatment:
     return Treatment(cast(Workshop, shop), None, (), Wishes(), nothing)
 
@@ -74,7 +72,9 @@ def screening(shop: Shop, args: tuple[str, ...] = ()) -> Screening:
     base = outcome(Arm("untouched"), 1.0)
     assert base.run is not None
     patient = Patient(None, args, base, examined(base.run, None))
-    return Screening(lambda arms: list(shop.run(arms)), patient, 200, None, 2, nothing, never, never)
+    wishes = Wishes(seeds=2)
+    ledger = Ledger(cast(Workshop, shop), "train.py", wishes, nothing)
+    return Screening(ledger, patient, 200, wishes, nothing)
 
 
 def test_a_script_that_fails_is_never_called_healthy() -> None:
@@ -88,11 +88,11 @@ def test_a_training_longer_than_the_time_leaves_some_for_trials() -> None:
     treating = treatment(shop)
     treating.run()
     [stop] = shop.stops
-    treating._progress(arm, 0, 90.0)
+    treating.ledger.progress(arm, 0, 90.0)
     assert stop(arm, Path()) is None  # not one step yet
-    treating._progress(arm, 300, 20.0)
+    treating.ledger.progress(arm, 300, 20.0)
     assert stop(arm, Path()) is None
-    treating._progress(arm, 300, 40.0)
+    treating.ledger.progress(arm, 300, 40.0)
     assert stop(arm, Path())
 
 

@@ -144,7 +144,8 @@ def new_treatment(
     from traindx.cli._programs import found_program, script_of_program, seconds, workshop
     from traindx.cli._treating import Telling
     from traindx.trial.measure import NoSuchMetric
-    from traindx.trial.treatment import Treatment, Wishes
+    from traindx.trial.patient import Wishes
+    from traindx.trial.treatment import Treatment
 
     program, budget = found_program(words, as_module), seconds(options["time_budget"])
     recorded, script = _recorded(options["recording"]), script_of_program(program)

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
 
 from traindx.core import Run
 from traindx.trial.arms import Arm, Outcome
@@ -14,11 +13,10 @@ from traindx.trial.candidates import Candidate, Course, risk
 from traindx.trial.examining import examined, rewritten
 from traindx.trial.horizon import LEAST
 from traindx.trial.judge import Pair, Verdict, by_symptom, judge
+from traindx.trial.ledger import BEFORE, Ledger, Tell
 from traindx.trial.measure import Yardstick, read_level, steps_for_step, yardstick
+from traindx.trial.patient import Patient, Wishes
 from traindx.trial.results import Trial
-
-if TYPE_CHECKING:
-    from traindx.trial.treatment import Patient
 
 _LEAST_PACED = 20
 _ALIKE = 0.05
@@ -32,25 +30,12 @@ _SEEDS, _SEEDS_COST = 3, 1.0
 class Screening:
     """The trials of one round."""
 
-    def __init__(
-        self,
-        run: Callable[[Sequence[Arm]], list[Outcome]],
-        patient: Patient,
-        steps: int,
-        metric: str | None,
-        seeds: int | None,
-        tell: Callable[[str, Mapping[str, Any]], None],
-        exhausted: Callable[[], bool],
-        late: Callable[[], bool],
-    ) -> None:
-        self._run = run
+    def __init__(self, ledger: Ledger, patient: Patient, steps: int, wishes: Wishes, tell: Tell) -> None:
+        self._ledger = ledger
         self._patient = patient
         self._steps = steps
-        self._metric = metric
-        self._seeds = seeds
+        self._wishes = wishes
         self._tell = tell
-        self._exhausted = exhausted
-        self._late = late
         self._known: set[object] = set()
         self._useless: set[object] = set()
         self._baselines: dict[int, Run] = {}
@@ -63,7 +48,7 @@ class Screening:
         for course in plan:
             best: Trial | None = None
             for group in self._groups(course):
-                if self._exhausted():
+                if self._ledger.exhausted():
                     break
                 found = self._halve(group)
                 trials += found
@@ -94,7 +79,7 @@ class Screening:
         """The best on further seeds; None where they take it back, and the whole length does, too."""
         surer = self._repeat(best)
         trials[trials.index(best)] = surer
-        if not surer.helped and _promising(surer) and not self._exhausted():
+        if not surer.helped and _promising(surer) and not self._ledger.exhausted():
             [whole] = self._try([best.candidate], self._patient.baseline.steps)
             trials.append(whole)
             return whole if whole.helped else None
@@ -115,7 +100,7 @@ class Screening:
 
     def _try(self, candidates: Sequence[Candidate], steps: int) -> list[Trial]:
         arms = [self._arm(candidate, 0, steps) for candidate in candidates]
-        outcomes = {outcome.arm.name: outcome for outcome in self._run(arms)}
+        outcomes = {outcome.arm.name: outcome for outcome in self._ledger.run(arms)}
         return [
             self._judged(candidate, steps, [outcomes[arm.name]] if arm.name in outcomes else [])
             for candidate, arm in zip(candidates, arms, strict=True)
@@ -123,12 +108,12 @@ class Screening:
 
     def _repeat(self, trial: Trial) -> Trial:
         """The best again on further seeds, beside the untouched script on the same."""
-        if trial.steps is None or not trial.helped or self._late():
+        if trial.steps is None or not trial.helped or self._ledger.late():
             return trial
         arms: list[Arm] = []
         for seed in range(1, self._count_seeds(trial.steps)):
             if seed not in self._baselines:
-                name = f"before, seed {seed}"
+                name = f"{BEFORE} {seed}"
                 arms.append(
                     Arm(
                         name,
@@ -140,17 +125,17 @@ class Screening:
                 )
             arms.append(self._arm(trial.candidate, seed, trial.steps))
         # A seed there was no time for says nothing against the others.
-        outcomes = [one for one in self._run(arms) if one.ended != "timed out"]
+        outcomes = [one for one in self._ledger.run(arms) if one.ended != "timed out"]
         for outcome in outcomes:
-            if outcome.arm.name.startswith("before") and outcome.run is not None:
+            if outcome.arm.name.startswith(BEFORE) and outcome.run is not None:
                 self._baselines[outcome.arm.seed] = outcome.run
-        further = [outcome for outcome in outcomes if not outcome.arm.name.startswith("before")]
+        further = [outcome for outcome in outcomes if not outcome.arm.name.startswith(BEFORE)]
         return self._judged(trial.candidate, trial.steps, [*trial.outcomes, *further])
 
     def _count_seeds(self, steps: int) -> int:
         """As many as asked for; by default three, or fewer where each costs much of a training."""
-        if self._seeds is not None:
-            return self._seeds
+        if self._wishes.seeds is not None:
+            return self._wishes.seeds
         share = steps / max(1, self._patient.baseline.steps)
         return 1 + max(1, min(_SEEDS - 1, int(_SEEDS_COST / (2 * share))))
 
@@ -236,7 +221,7 @@ class Screening:
         run = self._baselines.get(0)
         if run is None:
             return None
-        return yardstick(run, [self._symptom], self._metric, other_loss=candidate.other_loss)
+        return yardstick(run, [self._symptom], self._wishes.metric, other_loss=candidate.other_loss)
 
 
 def _promising(trial: Trial) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+import pkgutil
 from collections.abc import Callable, Mapping
 
 from traindx.core import Scalar
@@ -12,43 +14,9 @@ Maker = Callable[[Job, Mapping[str, Scalar]], str]
 
 def makers() -> Mapping[str, Maker]:
     """Intervention -> what writes it into a script."""
-    from traindx.trial.editing.changes import (
-        activations,
-        clipping,
-        gradients,
-        inits,
-        inputs,
-        loaders,
-        losses,
-        modes,
-        norms,
-        optimizers,
-        outputs,
-        parameters,
-        precision,
-        rates,
-        schedules,
-    )
-
     found: dict[str, Maker] = {}
-    for module in (
-        activations,
-        clipping,
-        gradients,
-        inits,
-        inputs,
-        loaders,
-        losses,
-        modes,
-        norms,
-        optimizers,
-        outputs,
-        parameters,
-        precision,
-        rates,
-        schedules,
-    ):
-        found |= module.MAKERS
+    for info in pkgutil.iter_modules(__path__):
+        found |= importlib.import_module(f"{__name__}.{info.name}").MAKERS
     return found
 
 

@@ -173,7 +173,7 @@ def treated(script: Script, twin: Run | None = None, drawn: Draw | None = None) 
         return row | {"closed": None, "restored": False}
     after = next((o.run for o in result.after if o.run is not None), None)
     by, closed = closed_gap(script, result.baseline[0].run, after, twin)
-    proven = result.status == "treated"
+    proven = result.proven
     if closed is None and proven and result.final is not None:
         # No gap between the twins in what is measured: the defect itself must be gone.
         named = {problem.hypotheses[0].cause for problem in result.final.problems}
@@ -181,7 +181,7 @@ def treated(script: Script, twin: Run | None = None, drawn: Draw | None = None) 
     return row | {
         "metric": by,
         "closed": None if closed is None else round(closed, 3),
-        "restored": closed is not None and closed >= RESTORED and result.status in ("treated", "instructed"),
+        "restored": closed is not None and closed >= RESTORED and (proven or result.status == "instructed"),
         "edited": proven,
         "harmful": proven and closed is not None and closed < -0.05,
     }

@@ -23,12 +23,14 @@ from traindx.trial.bench import Bench
 from traindx.trial.candidates import Candidate, Course
 from traindx.trial.editing import text_now
 from traindx.trial.examining import examined
+from traindx.trial.judge import judge
 from traindx.trial.ledger import Ledger
+from traindx.trial.measure import Yardstick
 from traindx.trial.outcomes import Ended, outcome_of
 from traindx.trial.patient import Patient, Wishes
-from traindx.trial.results import Treated
+from traindx.trial.results import Proof, Round, Treated
 from traindx.trial.screening import Screening
-from traindx.trial.treatment import Treatment
+from traindx.trial.treatment import Treatment, in_words
 
 LOWER = Candidate("lower_lr", "lr_too_high", 0.9, (Change("scale_lr", {"factor": 0.1}),))
 
@@ -113,6 +115,30 @@ def test_a_seed_there_was_no_time_for_does_not_take_the_gain_back() -> None:
 
     _, winner = screening(Shop(answer)).run([Course("lr_too_high", 0.9, "divergence", (LOWER,))])
     assert winner is not None
+
+
+def test_a_seed_that_contradicts_takes_the_gain_back() -> None:
+    def answer(arm: Arm) -> Outcome:
+        return outcome(arm, 2.0 if arm.seed and arm.changes else 1.0 if arm.seed else 0.1)
+
+    trials, winner = screening(Shop(answer)).run([Course("lr_too_high", 0.9, "divergence", (LOWER,))])
+    assert winner is None
+    assert [trial.verdict.word for trial in trials if trial.verdict] == ["cannot tell"]
+
+
+@pytest.mark.parametrize(("left", "status"), [(1.0, "treated"), (40.0, "improved")])
+def test_trouble_that_is_still_seen_is_not_called_mended(left: float, status: str) -> None:
+    rising = [*np.linspace(2.0, 0.5, 100), *np.linspace(0.5, 80.0, 100)]
+    eased = [*np.linspace(2.0, 0.5, 100), *np.linspace(0.5, left, 100)]
+    before = examined(sketch({"loss": rising}), None)
+    after = examined(sketch({"loss": np.linspace(2.0, 0.1, 200) if left == 1.0 else eased}), None)
+    assert before.verdict == "problem"
+    one = outcome(Arm("edited"), 0.1)
+    verdict = judge(Yardstick("loss"), [])
+    done = Round(before, (), 200, proof=Proof(one, verdict, after, True))
+    found, said = in_words(before, [done], [done])
+    assert found == status
+    assert ("still seen in it" in said) is (status == "improved")
 
 
 def test_a_command_line_mended_before_stays_for_the_next_round() -> None:

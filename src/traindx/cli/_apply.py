@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def apply(treated: Treated) -> None:
     """Write the new texts, each beside a backup of the old one."""
-    if treated.status != "treated":
+    if not treated.proven:
         click.echo("Nothing was proven that could be written: your files are as they were.", err=True)
         return
     if treated.sources:

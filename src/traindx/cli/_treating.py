@@ -127,6 +127,8 @@ class Telling:
         yield from labelled(
             "proof", f"the edited script itself: {proof.verdict.text}", self._screen, style=word
         )
+        for expectation in proof.expected:
+            yield from labelled("expected", expectation.line, self._screen)
 
 
 def _nothing(**told: Any) -> Iterator[str]:

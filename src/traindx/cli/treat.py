@@ -89,8 +89,8 @@ def command(program: tuple[str, ...], as_module: bool, **options: Any) -> None:
     at a time, on the same seeds and data as the untouched script; the best becomes an edit of the source, and
     the edited script must show the same gain by itself.
 
-    Exit code: 0 when nothing is wrong or a fix was proven, 1 when the problem stays, 2 when it could not
-    be done.
+    Exit code: 0 when nothing is wrong or a fix was proven, 1 when the problem stays, also where a proven
+    change has only eased it, 2 when it could not be done.
     """
     from traindx.cli._output import check_place
 

@@ -80,7 +80,8 @@ class Symptom:
 class Remedy:
     """What to do. `set` is setting -> template of its new value; `do` are templates, special ones first.
 
-    `trials` are templates of interventions that do the same to a running training, the likeliest first.
+    `trials` are templates of interventions that do the same to a running training, the likeliest first;
+    `then` names what must be measured afterwards for `expect` to be met.
     """
 
     id: str
@@ -88,6 +89,7 @@ class Remedy:
     knobs: tuple[str, ...]
     set: Mapping[str, str]
     trials: tuple[str, ...]
+    then: tuple[str, ...]
     risk: str
     do: tuple[str, ...]
     expect: str
@@ -224,12 +226,17 @@ def _remedy(page: Page) -> Remedy:
         title=page.title,
         knobs=words(page.head.get("knobs", "")),
         set=MappingProxyType(settings),
-        trials=tuple(item.strip() for item in page.head.get("try", "").split(";") if item.strip()),
+        trials=_items(page.head.get("try", "")),
+        then=_items(page.head.get("then", "")),
         risk=page.need("risk"),
         do=do,
         expect=first_paragraph(page.section("Expect")),
         page=page,
     )
+
+
+def _items(text: str) -> tuple[str, ...]:
+    return tuple(item.strip() for item in text.split(";") if item.strip())
 
 
 def _sheet(page: Page) -> Sheet:

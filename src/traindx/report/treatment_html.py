@@ -68,8 +68,15 @@ def _round(one: Round, number: int, rounds: int) -> Html:
         tag("p", prose(f"The edited script itself: {one.proof.verdict.text}"))
         if one.proof is not None
         else None,
+        tag("ul", *(tag("li", prose(text)) for text in _expected(one))) if one.winner is not None else None,
         tag("p", prose(f"By hand: {one.instruction.text}")) if one.instruction is not None else None,
     )
+
+
+def _expected(one: Round) -> list[str]:
+    """What the remedy should bring, and whether it did."""
+    measured = one.proof or one.winner
+    return [f"Expected: {expectation.line}" for expectation in measured.expected] if measured else []
 
 
 def _change(patch: str) -> Html | None:

@@ -12,6 +12,7 @@ from traindx.report.diagnosis_json import diagnosis_dict
 
 if TYPE_CHECKING:
     from traindx.trial.arms import Outcome
+    from traindx.trial.expectations import Expectation
     from traindx.trial.judge import Verdict
     from traindx.trial.measure import Level
     from traindx.trial.results import Round, Treated, Trial
@@ -66,7 +67,11 @@ def _round(one: Round) -> dict[str, Any]:
         "instruction": None if one.instruction is None else one.instruction.text,
         "proof": None
         if one.proof is None
-        else {"reproduced": one.proof.reproduced, "verdict": verdict_dict(one.proof.verdict)},
+        else {
+            "reproduced": one.proof.reproduced,
+            "verdict": verdict_dict(one.proof.verdict),
+            "expected": [_expectation(one_of) for one_of in one.proof.expected],
+        },
     }
 
 
@@ -78,8 +83,13 @@ def _trial(trial: Trial) -> dict[str, Any]:
         "steps": trial.steps,
         "verdict": None if trial.verdict is None else verdict_dict(trial.verdict),
         "said": trial.said,
+        "expected": [_expectation(one) for one in trial.expected],
         "arms": [_outcome(outcome) for outcome in trial.outcomes],
     }
+
+
+def _expectation(expectation: Expectation) -> dict[str, Any]:
+    return {"text": expectation.text, "met": expectation.met, "said": expectation.said}
 
 
 def _outcome(outcome: Outcome) -> dict[str, Any]:

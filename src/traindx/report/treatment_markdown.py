@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 TITLES = {
     "healthy": "Healthy: nothing was changed",
     "treated": "Treated, and proven on the edited script",
+    "improved": "Improved, and proven on the edited script, but not mended",
     "instructed": "What helps is known; the edit is yours",
     "not treated": "Not mended",
     "unclear": "Could not be judged",
@@ -83,7 +84,11 @@ def _round(one: Round) -> Iterator[str]:
     if one.winner is not None:
         page = remedies().get(one.winner.candidate.remedy)
         if page is not None and page.expect:
+            yield ""
             yield f"Expected of it: {escaped(page.expect)}"
+            measured = one.proof.expected if one.proof is not None else one.winner.expected
+            yield ""
+            yield from (f"- {escaped(expectation.line)}" for expectation in measured)
 
 
 def recommendations(treated: Treated) -> str:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 _WORDS = {
     "healthy": ("HEALTHY", "good"),
     "treated": ("TREATED", "good"),
+    "improved": ("IMPROVED", "warning"),
     "instructed": ("BY HAND", "warning"),
     "not treated": ("NOT MENDED", "alarm"),
     "unclear": ("UNCLEAR", "warning"),

@@ -14,6 +14,7 @@ from traindx.trial.arms import Arm, Outcome
 from traindx.trial.candidates import Course
 from traindx.trial.editing import Edited, Instruction, edit_for_all, text_now
 from traindx.trial.examining import examined, rewritten
+from traindx.trial.expectations import expectations
 from traindx.trial.judge import Pair, Verdict, changed_symptoms, judge
 from traindx.trial.ledger import EDITED, Ledger, Tell
 from traindx.trial.measure import Yardstick, read_level, yardstick
@@ -67,7 +68,9 @@ class Proving:
             reproduced = reproduced or (bool(gone) and not fresh)
             verdict = replace(verdict, by_symptom=True, word="helped" if reproduced else verdict.word)
         reproduced = reproduced and not _failed(outcome, patient.baseline)
-        proof = Proof(outcome, verdict, diagnosis, reproduced)
+        both = patient.diagnosis, diagnosis
+        expected = expectations(winner.candidate.remedy, patient.baseline.run, outcome.run, diagnoses=both)
+        proof = Proof(outcome, verdict, diagnosis, reproduced, expected)
         if reproduced:
             self._keep_weights(outcome)
         self._tell("proven", {"proof": proof})

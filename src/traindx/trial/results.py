@@ -13,9 +13,10 @@ if TYPE_CHECKING:
     from traindx.trial.arms import Outcome
     from traindx.trial.candidates import Candidate, Course
     from traindx.trial.editing import Edited, Instruction
+    from traindx.trial.expectations import Expectation
     from traindx.trial.judge import Verdict
 
-Status = Literal["healthy", "treated", "instructed", "not treated", "unclear"]
+Status = Literal["healthy", "treated", "improved", "instructed", "not treated", "unclear"]
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,8 @@ class Trial:
     verdict: Verdict | None
     said: str = ""
     """Why there is no verdict: it crashed, could not be applied, ran out of time."""
+    expected: tuple[Expectation, ...] = ()
+    """What the remedy's page expects, measured on the first pair."""
 
     @property
     def helped(self) -> bool:
@@ -47,6 +50,7 @@ class Proof:
     verdict: Verdict
     diagnosis: Diagnosis
     reproduced: bool
+    expected: tuple[Expectation, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -100,3 +104,8 @@ class Treated:
     new_args: tuple[str, ...] | None = None
     cost: Cost = field(default_factory=Cost)
     trial_steps: int = 0
+
+    @property
+    def proven(self) -> bool:
+        """Whether there is a change that the edited script has shown to help."""
+        return self.status in ("treated", "improved")

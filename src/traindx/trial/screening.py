@@ -11,6 +11,7 @@ from traindx.core import Run
 from traindx.trial.arms import Arm, Outcome
 from traindx.trial.candidates import Candidate, Course, risk
 from traindx.trial.examining import examined, rewritten
+from traindx.trial.expectations import Expectation, expectations
 from traindx.trial.horizon import LEAST
 from traindx.trial.judge import Pair, Verdict, by_symptom, judge
 from traindx.trial.ledger import BEFORE, Ledger, Tell
@@ -79,8 +80,10 @@ class Screening:
         """The best on further seeds; None where they take it back, and the whole length does, too."""
         surer = self._repeat(best)
         trials[trials.index(best)] = surer
-        if not surer.helped and _promising(surer) and not self._ledger.exhausted():
-            [whole] = self._try([best.candidate], self._patient.baseline.steps)
+        length = self._patient.baseline.steps
+        longer = best.steps is not None and best.steps < length
+        if not surer.helped and longer and _promising(surer) and not self._ledger.exhausted():
+            [whole] = self._try([best.candidate], length)
             trials.append(whole)
             return whole if whole.helped else None
         return surer if surer.helped else None
@@ -166,7 +169,15 @@ class Screening:
             return self._told(Trial(candidate, steps, tuple(outcomes), None, why))
         verdict = judge(*self._pairs(candidate, steps, outcomes))
         verdict = self._with_symptom(candidate, steps, verdict, outcomes[0])
-        return self._told(Trial(candidate, steps, tuple(outcomes), verdict))
+        expected = self._expected(candidate, steps, outcomes[0])
+        return self._told(Trial(candidate, steps, tuple(outcomes), verdict, expected=expected))
+
+    def _expected(self, candidate: Candidate, steps: int, outcome: Outcome) -> tuple[Expectation, ...]:
+        base = self._baselines.get(outcome.arm.seed)
+        if base is None or outcome.run is None:
+            return ()
+        upto = steps if outcome.arm.steps == steps else None
+        return expectations(candidate.remedy, base, outcome.run, upto)
 
     def _cut_short(self, outcome: Outcome, steps: int) -> bool:
         paced = outcome.arm.steps

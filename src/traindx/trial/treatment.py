@@ -12,6 +12,7 @@ from traindx.trial.arms import Arm, Outcome, Workshop
 from traindx.trial.candidates import Course, courses
 from traindx.trial.examining import examined
 from traindx.trial.horizon import horizon
+from traindx.trial.judge import symptoms_of
 from traindx.trial.ledger import UNTOUCHED, Ledger, Tell
 from traindx.trial.patient import Patient, Wishes
 from traindx.trial.proving import Proving, mended
@@ -116,7 +117,7 @@ class Treatment:
         self, before: Diagnosis, first: Outcome, patient: Patient, rounds: Sequence[Round]
     ) -> Treated:
         proven = [one for one in rounds if one.proof is not None and one.proof.reproduced]
-        status, said = _in_words(rounds, proven)
+        status, said = in_words(before, rounds, proven)
         texts = self._proving.texts
         return replace(
             self._treated(status, said, before, self.ledger.before(first)),
@@ -154,9 +155,10 @@ def _after(rounds: Sequence[Round], proven: Sequence[Round]) -> tuple[Outcome, .
     return won.outcomes if won is not None else ()
 
 
-def _in_words(rounds: Sequence[Round], proven: Sequence[Round]) -> tuple[Status, str]:
+def in_words(before: Diagnosis, rounds: Sequence[Round], proven: Sequence[Round]) -> tuple[Status, str]:
+    """How a treatment ended, as a status and a sentence."""
     if proven:
-        return "treated", _proven_words(proven)
+        return _proven_words(before, proven)
     if any(one.winner is not None for one in rounds):
         why = "no edit of the source is proven: what to do is told in words"
         return "instructed", f"a remedy helped in the trials, but {why}."
@@ -166,8 +168,8 @@ def _in_words(rounds: Sequence[Round], proven: Sequence[Round]) -> tuple[Status,
     return "not treated", "nothing that was tried helped."
 
 
-def _proven_words(proven: Sequence[Round]) -> str:
-    """What was reached, and what is still wrong."""
+def _proven_words(before: Diagnosis, proven: Sequence[Round]) -> tuple[Status, str]:
+    """What was reached, and what is still wrong: mended only where the trouble itself is gone."""
     count = "one change" if len(proven) == 1 else f"{len(proven)} changes, one after the other,"
     last = proven[-1].proof
     assert last is not None
@@ -175,5 +177,7 @@ def _proven_words(proven: Sequence[Round]) -> str:
     left = f"; still seen in it: {', '.join(dict.fromkeys(seen))}" if seen else ""
     if last.diagnosis.verdict == "healthy":
         left = "; nothing is wrong with it any more"
-    word = "mended" if not seen else "improved"
-    return f"{count} {word} it, and the edited script shows the same gain{left}."
+    stays = symptoms_of(before) & symptoms_of(last.diagnosis)
+    status: Status = "improved" if stays else "treated"
+    word = "improved" if stays else "mended"
+    return status, f"{count} {word} it, and the edited script shows the same gain{left}."

@@ -157,6 +157,28 @@ def test_numbers_that_inputs_tell() -> None:
     assert relation_of(trained(x, torch.randn(400)))["z"] < 3
 
 
+def test_products_and_rare_classes_are_linked() -> None:
+    draw = np.random.default_rng(0)
+    x = draw.normal(size=(500, 20))
+    for wanted in (x[:, 0] * x[:, 1] > 0, x[:, 0] + x[:, 1] > 2.6):
+        assert relation(x, wanted.astype(float), classes=True)["linked"] > 4
+        shuffled = draw.permutation(wanted).astype(float)
+        assert abs(relation(x, shuffled, classes=True)["linked"]) < 3
+
+
+def test_what_the_inputs_are_is_told() -> None:
+    y = torch.randint(0, 3, (500,))
+    assert trained(torch.randint(0, 50, (500, 12)), y).told()["input"] == {
+        "dtype": "int64",
+        "elements": 12,
+        "whole": True,
+    }
+    samples = Samples()
+    for _ in range(8):
+        samples.loaded((torch.randn(50, 200), torch.randn(50, 3), y[:50]), 1, training=True)
+    assert samples.told()["input"] == {"dtype": "float32", "elements": 200, "whole": False, "beside": 1}
+
+
 def test_odd_batches_are_let_be() -> None:
     samples = Samples()
     samples.loaded("nothing", 1, training=True)

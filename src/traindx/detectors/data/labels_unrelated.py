@@ -1,11 +1,14 @@
 """Nothing in the inputs tells the targets: simple predictors do no better than on shuffled targets.
 
-The recorder lets a ridge regression and a vote of twelve neighbours tell the target of each of a few hundred
-samples from the others. Seen when neither stands out from the same on shuffled targets, with 200 samples and
-more, and the model does not learn it either.
+The recorder lets a ridge regression, a vote of twelve neighbours and products of two features tell the
+target of each of a few hundred samples from the others. Seen when none stands out from the same on shuffled
+targets, with 150 samples and more. A sign, and half as strong where such predictors may well miss what a
+network finds: convolutions, recurrence or attention, inputs of whole numbers (bits, one-hot codes), inputs
+of which only a part was kept.
 
-A sign: images, sounds and texts may hide from such predictors what a network finds. Silent when the model's
-own answers are right, or validation improves. Known mistakes: exactly such data.
+Could not look where failing says nothing: inputs that are ids (integers, or looked up in an embedding),
+samples of several inputs, and one class with 80 % of the targets. Silent when validation accuracy is well
+above chance. Known mistakes: targets by a rule of three and more features at once, like parity.
 """
 
 from __future__ import annotations
@@ -17,13 +20,22 @@ from traindx.case import Case
 from traindx.core import Finding, Run, Skipped
 from traindx.detectors._numbers import percent
 from traindx.detectors._recorded import odd_objective, one_target_each, part
-from traindx.inside import number
+from traindx.inside import Fact, number
 from traindx.units import Detector
 
 DETECTOR = Detector(title="Inputs do not tell the targets", needs=("fact:samples",), family="label_sense")
+_SHARED_WEIGHTS = ("Conv", "LSTM", "GRU", "RNN", "Attention", "Transformer")
 
 
-def detect(case: Case, *, z: float = 2.5, gain: float = 0.06, samples: int = 150) -> Finding | Skipped | None:
+def detect(
+    case: Case,
+    *,
+    z: float = 2.5,
+    linked: float = 3.0,
+    gain: float = 0.06,
+    samples: int = 150,
+    most: float = 0.8,
+) -> Finding | Skipped | None:
     relation = part(case.inside.fact("samples"), "relation")
     stands_out, kept = number(relation, "z"), number(relation, "samples")
     told, chance = number(relation, "told"), number(relation, "by_chance")
@@ -31,25 +43,78 @@ def detect(case: Case, *, z: float = 2.5, gain: float = 0.06, samples: int = 150
         return Skipped(f"at least {samples} samples with one target each")
     if odd_objective(case) or not one_target_each(case):
         return Skipped()
-    if stands_out > z or told - chance > gain:
+    agreement = abs(number(relation, "linked") or 0.0)
+    if stands_out > z or told - chance > gain or agreement > linked or _validated(case, chance):
         return None
+    given = part(case.inside.fact("samples"), "input")
+    if _ids(case, given):
+        return Skipped("inputs that are amounts, not ids")
+    if number(given, "beside"):
+        return Skipped("samples of one input and one target")
+    if number(relation, "classes") and chance >= most:
+        return Skipped("more targets of the rarer classes")
+    weak = _hidden(case, given)
     return Finding(
         f"From {kept:g} samples, a straight line and a vote of neighbours tell {percent(max(0.0, told))} of "
-        f"the targets; of shuffled targets {percent(max(0.0, chance))}.",
+        f"the targets; of shuffled targets {percent(max(0.0, chance))}"
+        + (f". {weak} may hide it from them." if weak else "."),
         severity="low",
+        strength=0.5 if weak else 1.0,
         numbers={"told": told, "by_chance": chance},
     )
 
 
-def _facts(told: float, z: float, samples: int = 500) -> dict[str, Any]:
-    relation = {"told": told, "by_chance": 0.2, "spread": 0.02, "z": z, "classes": 5, "samples": samples}
-    return {"samples": {"taken": 900, "relation": relation}}
+def _validated(case: Case, chance: float, above: float = 0.15) -> bool:
+    """Whether the model tells the targets of data it was not trained on."""
+    curve = case.val("accuracy")
+    if curve is None or not len(curve):
+        return False
+    best = float(curve.y.max())
+    return best / (100.0 if best > 1.5 else 1.0) >= chance + above
+
+
+def _ids(case: Case, given: Fact) -> bool:
+    """Whether inputs are numbers by name only. Bytes are pixels."""
+    dtype = str(given.get("dtype", ""))
+    looked_up = any(model.get("embeddings") for model in case.inside.models)
+    return dtype.startswith("int") or (looked_up and given.get("whole") is not False)
+
+
+def _hidden(case: Case, given: Fact) -> str:
+    """What keeps simple predictors from seeing what a network sees; empty when nothing does."""
+    kinds = [str(layer.get("type", "")) for layer in case.inside.layer_list]
+    marked = any(
+        model.get("recurrent") is True or model.get("attention") is True for model in case.inside.models
+    )
+    if marked or any(word in kind for kind in kinds for word in _SHARED_WEIGHTS):
+        return "Images and sequences"
+    elements, kept = number(given, "elements"), number(case.inside.fact("samples"), "features")
+    if elements is not None and kept is not None and elements > kept:
+        return f"The {elements - kept:g} of {elements:g} features that were not kept"
+    return "Codes of whole numbers" if given.get("whole") is True else ""
+
+
+def _facts(
+    told: float, z: float, samples: int = 500, *, chance: float = 0.2, linked: float = 0.5, **given: Any
+) -> dict[str, Any]:
+    relation = {"told": told, "by_chance": chance, "spread": 0.02, "z": z, "classes": 5, "samples": samples}
+    kept = {"relation": {**relation, "linked": linked}, "input": given}
+    return {"samples": {"taken": 900, "features": 40, **kept}}
+
+
+def _model(kind: str, **more: Any) -> dict[str, Any]:
+    return {"models": [{"parameters": 900, "layer_list": [{"name": "0", "type": kind}], **more}]}
 
 
 def fires() -> Iterator[Run]:
     from traindx.sketch import run
 
+    real: dict[str, Any] = {"dtype": "float32", "elements": 40, "whole": False, "beside": 0}
     yield run({}, facts=_facts(0.21, 0.5))
+    yield run({}, facts={**_facts(0.21, 0.5, **real), **_model("Linear")})
+    yield run({}, facts={**_facts(0.21, 0.5, **real), **_model("Conv2d")})
+    yield run({}, facts=_facts(0.21, 0.5, **{**real, "elements": 500}))
+    yield run({"val/accuracy": [0.18, 0.22, 0.24, 0.21]}, facts=_facts(0.21, 0.5, **real))
 
 
 def silent() -> Iterator[Run]:
@@ -58,3 +123,10 @@ def silent() -> Iterator[Run]:
     yield run({}, facts=_facts(0.9, 30))
     yield run({}, facts=_facts(0.3, 5))
     yield run({}, facts=_facts(0.2, 0.1, samples=70))
+    yield run({}, facts=_facts(0.21, 0.5, linked=9.0))
+    yield run({}, facts=_facts(0.1, -3.1, linked=-6.0))
+    yield run({}, facts=_facts(0.21, 0.5, dtype="int64", whole=True))
+    yield run({}, facts={**_facts(0.21, 0.5), **_model("Embedding", embeddings=[{"name": "0", "size": 50}])})
+    yield run({}, facts=_facts(0.21, 0.5, dtype="float32", beside=1))
+    yield run({}, facts=_facts(0.97, 0.0, chance=0.97, dtype="float32"))
+    yield run({"val/accuracy": [0.2, 0.4, 0.5, 0.55]}, facts=_facts(0.21, 0.5, dtype="float32"))

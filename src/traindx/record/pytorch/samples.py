@@ -31,6 +31,7 @@ class Samples:
         self._classes: bool | None = None
         self._width = 0
         self._source = ""
+        self._dtype, self._elements, self._beside = "", 0, 0
         self._peaks: list[float] = []
         self._peaks_wanted: list[float] = []
         self._bad = 0
@@ -52,6 +53,7 @@ class Samples:
         if not isinstance(given, torch.Tensor) or not isinstance(target, torch.Tensor):
             return
         if training:
+            self._beside = max(self._beside, sum(isinstance(one, torch.Tensor) for one in batch[1:-1]))
             self.trained(given, target, "loader")
         else:
             self.evaluated(given, ("loader", loader))
@@ -69,6 +71,8 @@ class Samples:
             for mark in prints(rows).tolist():
                 self._labels.setdefault(mark, None)
             return
+        self._dtype = self._dtype or str(given.dtype).removeprefix("torch.")
+        self._elements = self._elements or given[0].numel()
         wanted = one_each(target, given.shape[0], rows.shape[0])
         if wanted is not None:
             whole = not target.is_floating_point() or bool(np.isin(wanted, (0, 1)).all())  # type: ignore[union-attr]
@@ -148,7 +152,14 @@ class Samples:
             told = relation(np.stack(self._kept), np.array(self._wanted), classes=self._classes)
             if told:
                 found["relation"] = told
+                found["input"] = self._input()
         return found
+
+    def _input(self) -> dict[str, object]:
+        """What the inputs are that the relation is of: who gets a part of them cannot tell much."""
+        whole = all(bool((row == np.round(row)).all()) for row in self._kept)
+        told = {"dtype": self._dtype, "elements": self._elements, "whole": whole}
+        return told | ({"beside": self._beside} if self._source == "loader" else {})
 
     def _least_known(self) -> dict[str, float]:
         """Who judges on the training data as well has another group that holds no known samples."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+import pkgutil
 from collections.abc import Callable, Mapping
 
 from traindx.core import Place
@@ -12,21 +14,8 @@ Mender = Callable[[Job, Place | None], str]
 
 def menders() -> Mapping[str, tuple[Mender, ...]]:
     """Remedy -> what may mend it in the source, the most certain first."""
-    from traindx.trial.editing.defects import (
-        code,
-        data,
-        logging,
-        loops,
-        losses,
-        math,
-        model,
-        ranks,
-        shapes,
-        state,
-    )
-
     found: dict[str, tuple[Mender, ...]] = {}
-    for module in (code, data, logging, loops, losses, math, model, ranks, shapes, state):
-        for remedy, functions in module.MENDERS.items():
+    for info in pkgutil.iter_modules(__path__):
+        for remedy, functions in importlib.import_module(f"{__name__}.{info.name}").MENDERS.items():
             found[remedy] = (*found.get(remedy, ()), *functions)
     return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING
 
 import torch
@@ -25,7 +26,7 @@ def kind_of(loss: LossCall) -> str:
     return ""
 
 
-class _Counts:
+class _Counts(ABC):
     def __init__(self) -> None:
         self.text = ""
         self.heaviest = 1.0
@@ -42,8 +43,12 @@ class _Counts:
             self._seen += loss.target.numel()
             self._count(loss)
 
-    def _count(self, loss: LossCall) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    def weigh(self, loss: LossCall) -> str:
+        """Give the loss its weights, and say which."""
+
+    @abstractmethod
+    def _count(self, loss: LossCall) -> None: ...
 
 
 class Classes(_Counts):

@@ -27,7 +27,7 @@ LAYERS = [
     ["reading", "case", "sketch"],
     ["inside"],
     ["curve", "script"],
-    ["casebook", "signal", "names", "numbers", "units", "settings", "store"],
+    ["casebook", "signal", "names", "numbers", "units", "settings", "store", "free"],
     ["core"],
     ["__init__", "demo"],
 ]

@@ -5,11 +5,13 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from traindx.cli._output import cannot_write
+from traindx.free import numbered
 from traindx.report.text import visible
 
 if TYPE_CHECKING:
@@ -79,9 +81,7 @@ def _free_name() -> str:
     for folder in (os.curdir, tempfile.gettempdir()):
         if not os.access(folder, os.W_OK):
             continue
-        for number in range(1, 1000):
-            end = "" if number == 1 else f"-{number}"
-            name = os.path.normpath(os.path.join(folder, f"traindx-answers{end}.toml"))
-            with contextlib.suppress(FileExistsError), open(name, "x", encoding="utf-8"):
-                return name
+        for path in numbered(Path(folder, "traindx-answers"), ".toml"):
+            with contextlib.suppress(FileExistsError), open(path, "x", encoding="utf-8"):
+                return str(path)
     return os.path.join(tempfile.mkdtemp(prefix="traindx-"), "traindx-answers.toml")

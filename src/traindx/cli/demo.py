@@ -37,15 +37,12 @@ def command(folder: str | None) -> None:
 def _place(wish: str | None) -> Path:
     """A folder that is new."""
     from traindx.cli import Failure
+    from traindx.free import first_free
     from traindx.report.text import visible
 
-    if wish is not None:
-        if os.path.lexists(wish):
-            raise Failure(f"{visible(wish)} exists already. Give --folder a new name.")
-        names = [wish]
-    else:
-        names = [_FOLDER if number == 1 else f"{_FOLDER}-{number}" for number in range(1, 1000)]
-    path = Path(next((name for name in names if not os.path.lexists(name)), names[-1]))
+    if wish is not None and os.path.lexists(wish):
+        raise Failure(f"{visible(wish)} exists already. Give --folder a new name.")
+    path = Path(wish) if wish is not None else first_free(Path(_FOLDER))
     try:
         path.mkdir(parents=True)
         shutil.copyfile(_SCRIPT, path / "train.py")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from traindx.cli import Failure
+from traindx.free import first_free
 from traindx.report.text import visible
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from traindx.trial.arms import Arm
     from traindx.trial.ranging.answer import RangeAnswer
 
-_PLOT = "lr_find.png"
+_PLOT = "lr_find"
 
 
 @click.command(
@@ -62,7 +63,7 @@ _PLOT = "lr_find.png"
     "--time-budget", metavar="TIME", default="30m", show_default=True, help="For everything: 90s, 10m, 2h."
 )
 @click.option("--jobs", type=click.IntRange(1, 64), help="Runs side by side; default: one a core.")
-@click.option("--plot", metavar="FILE", help=f"The picture; default: {_PLOT}, or lr_find-2.png, ...")
+@click.option("--plot", metavar="FILE", help=f"The picture; default: {_PLOT}.png, or {_PLOT}-2.png, ...")
 @click.option("--no-plot", is_flag=True, help="Draw no picture.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
 @click.option("--force", is_flag=True, help="Let --plot replace an existing file.")
@@ -118,10 +119,7 @@ def _plot_path(wish: str | None, force: bool) -> Path:
         if path.exists() and not force:
             raise exists_already(wish)
         return path
-    path, number = Path(_PLOT), 2
-    while path.exists():
-        path, number = Path(f"lr_find-{number}.png"), number + 1
-    return path
+    return first_free(Path(_PLOT), ".png")
 
 
 def _find(

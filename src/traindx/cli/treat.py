@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from traindx.cli import Failure
+from traindx.free import first_free
 from traindx.report.text import visible
 
 if TYPE_CHECKING:
@@ -124,11 +125,7 @@ def folder_for(wish: str | None, force: bool) -> Path:
                 f"{visible(wish)} is not empty. Give another folder, or --force to write over reports in it."
             )
         return path
-    for number in range(1, 1000):
-        path = Path(_OUT if number == 1 else f"{_OUT}-{number}")
-        if not path.exists():
-            return path
-    raise Failure("there are 999 treatments here already. Give --out a folder.")
+    return first_free(Path(_OUT))
 
 
 def new_treatment(

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from traindx.free import first_free
 from traindx.intervene.overlay import within
 from traindx.intervene.processes import MARK
 from traindx.record.program import Program
@@ -127,8 +128,4 @@ def _environment(scratch: Path, root: str, folders: Sequence[str], cwd: str) -> 
 def free_name(home: Path, name: str) -> Path:
     """A folder for an arm's recording that nobody has."""
     fit = _UNFIT.sub("-", name).strip("-.")[:60] or "arm"
-    for number in range(1, 10_000):
-        folder = home / (fit if number == 1 else f"{fit}-{number}")
-        if not folder.exists():
-            return folder
-    raise FileExistsError(f"{home / fit} and all its numbers are taken")
+    return first_free(home / fit)

@@ -98,6 +98,19 @@ def test_a_sheet_is_shown() -> None:
     assert "65,504" in output
 
 
+def test_a_check_of_preflight_is_shown() -> None:
+    output = call("explain", "one-batch").output
+    assert output.startswith(
+        "# One batch can be overfitted\n\n`one_batch`, a check of `traindx preflight` (learning)."
+    )
+    assert "learned by heart" in output
+
+
+def test_a_check_and_a_detector_of_one_name_are_both_shown() -> None:
+    output = call("explain", "loss_at_chance").output
+    assert output.index("`loss_at_chance`, a detector") < output.index("`loss_at_chance`, a check")
+
+
 def test_an_id_that_several_kinds_share_shows_all_of_them() -> None:
     shared = sorted(set(symptoms()) & {unit.id for unit in detectors()})
     assert "oscillation" in shared
@@ -128,6 +141,8 @@ def test_a_threshold_leads_to_its_detector() -> None:
         ("loss_spkes", "loss_spikes"),
         ("lower_rl", "lower_lr"),
         ("relu", "dying_relu"),
+        ("labels_mater", "labels_matter"),
+        ("clip_nrm", "clip_norm"),
     ],
 )
 def test_an_unknown_id_suggests_the_nearest(wrong: str, right: str) -> None:

@@ -70,6 +70,12 @@ class Item:
     look: Callable[[Flight], Answer] = lambda _: unknown("")
 
 
+def ids() -> frozenset[str]:
+    """Their names, told by their files."""
+    folder = importlib.import_module(_ITEMS).__path__
+    return frozenset(info.name for info in pkgutil.iter_modules(folder))
+
+
 @cache
 def items() -> tuple[Item, ...]:
     """All of them in the order they are told in."""

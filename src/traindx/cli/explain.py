@@ -1,4 +1,4 @@
-"""`traindx explain`: the page of a cause, symptom, remedy, detector, intervention or reference sheet."""
+"""`traindx explain`: the page of a cause, symptom, remedy, detector, intervention, check or sheet."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from traindx.cli._output import print_lines, screen
 
 
 @click.command(
-    short_help="Show what is known about a cause, symptom, remedy, detector, intervention or sheet."
+    short_help="Show what is known about a cause, symptom, remedy, detector, intervention, check or sheet."
 )
 @click.argument("ids", metavar="ID...", nargs=-1, required=True)
 def command(ids: tuple[str, ...]) -> None:
-    """Show the page of a cause, symptom, remedy, detector, intervention or reference sheet.
+    """Show the page of a cause, symptom, remedy, detector, intervention, check or reference sheet.
 
     ID is what a diagnosis names, like lr_too_high or loss_spikes; 'traindx list' shows them all. When
     several things share an id, all their pages are shown. In a pipe the pages are plain Markdown.
@@ -24,15 +24,14 @@ def command(ids: tuple[str, ...]) -> None:
     Exit code: 0 when every id is known, 2 when one is not.
     """
     from traindx.knowledge.catalogue import pages_of
-    from traindx.report.intervention_pages import page_of
+    from traindx.report import check_pages, intervention_pages
     from traindx.report.pages import markdown
 
     texts = []
     for id in ids:
         found = [markdown(page) for page in pages_of(_spelled(id))]
-        intervention = page_of(_spelled(id))
-        if intervention is not None:
-            found.append(intervention)
+        others = (intervention_pages.page_of(_spelled(id)), check_pages.page_of(_spelled(id)))
+        found += [page for page in others if page is not None]
         if not found:
             raise _unknown(id)
         texts += found
@@ -45,10 +44,12 @@ def _spelled(id: str) -> str:
 
 
 def _unknown(id: str) -> Failure:
+    from traindx.checklist.unit import ids
+    from traindx.intervene.unit import interventions
     from traindx.knowledge.catalogue import nearest
     from traindx.report.text import visible
 
-    near = nearest(_spelled(id))
+    near = nearest(_spelled(id), also={*ids(), *interventions()})
     hint = (
         f"Did you mean {' or '.join([', '.join(near[:-1]), near[-1]] if near[1:] else near)}? "
         if near

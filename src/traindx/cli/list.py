@@ -14,11 +14,12 @@ if TYPE_CHECKING:
 
     from traindx.core import Scalar
 
-KINDS = ("causes", "symptoms", "detectors", "remedies", "interventions", "thresholds", "sheets")
+KINDS = ("causes", "symptoms", "detectors", "remedies", "interventions", "checks", "thresholds", "sheets")
+_GROUPED_BY = {"detectors": "area", "checks": "group"}
 
 
 @click.command(
-    short_help="List the causes, symptoms, detectors, remedies, interventions, thresholds or sheets."
+    short_help="List the causes, symptoms, detectors, remedies, interventions, checks, thresholds or sheets."
 )
 @click.argument("kind", metavar="|".join(KINDS), type=click.Choice(KINDS))
 @click.option("--json", "as_json", is_flag=True, help="Print JSON (schema traindx/list/1).")
@@ -27,7 +28,7 @@ def command(kind: str, as_json: bool) -> None:
 
     Symptoms are what is seen, causes why it happens, remedies what to do. Detectors look at a run;
     thresholds are the numbers they go by. Interventions change one thing in a training while it runs.
-    Sheets are pages of reference.
+    Checks are those of 'traindx preflight'. Sheets are pages of reference.
     """
     if kind == "thresholds":
         rows = _thresholds()
@@ -44,7 +45,7 @@ def command(kind: str, as_json: bool) -> None:
 
     found = one_line(kind)
     if as_json:
-        keys = ("id", "area" if kind == "detectors" else "category", "text")
+        keys = ("id", _GROUPED_BY.get(kind, "category"), "text")
         _print_json(kind, [{k: v for k, v in zip(keys, row, strict=True) if v} for row in found])
     else:
         _print_table([tuple(cell for cell in row if cell) for row in found])

@@ -6,7 +6,7 @@ their page in their docstring; `pages_of` finds them too.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -292,11 +292,11 @@ def known_ids() -> set[str]:
     return found
 
 
-def nearest(id: str, count: int = 3) -> tuple[str, ...]:
-    """Ids that look like an unknown one, the likeliest first."""
+def nearest(id: str, count: int = 3, also: Set[str] = frozenset()) -> tuple[str, ...]:
+    """Ids that look like an unknown one, the likeliest first; `also` are ids without a page here."""
     from difflib import get_close_matches
 
-    known = sorted(known_ids())
+    known = sorted(known_ids() | also)
     close = get_close_matches(id, known, n=count, cutoff=0.5)
     holding = [name for name in known if id and id in name and name not in close]
     return tuple([*close, *holding][:count])

@@ -175,6 +175,10 @@ def one_line(kind: str) -> list[tuple[str, str, str]]:
         from traindx.intervene.unit import interventions
 
         return [(unit.id, "", unit.title) for unit in interventions().values()]
+    if kind == "checks":
+        from traindx.checklist.unit import items
+
+        return [(item.id, item.group, first_paragraph(item.page)) for item in items()]
     from traindx.units import detectors
 
     return [(unit.id, unit.area, first_paragraph(unit.page) or unit.title) for unit in detectors()]

@@ -1,0 +1,18 @@
+"""The pages of the checks of `traindx preflight`: what each looks at, and when it fails."""
+
+from __future__ import annotations
+
+from traindx.checklist.unit import GROUPS, Item, ids, items
+
+
+def markdown(item: Item) -> str:
+    """The whole page."""
+    said = f"`{item.id}`, a check of `traindx preflight` ({GROUPS[item.group].lower()})."
+    return f"# {item.title}\n\n{said} {item.page}\n"
+
+
+def page_of(id: str) -> str | None:
+    """The page of a check; None when none is called so."""
+    # By name first: the checks themselves take a while to load.
+    found = items() if id in ids() else ()
+    return next((markdown(item) for item in found if item.id == id), None)

@@ -447,6 +447,25 @@ def test_parameters_of_all_layers() -> None:
     )
 
 
+def test_a_part_that_no_group_holds_becomes_a_group() -> None:
+    source = with_(
+        model=(
+            "class Tower(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+            "        self.first, self.net = nn.Linear(4, 8), nn.Sequential(nn.Linear(8, 8), nn.ReLU())\n"
+            "    def forward(self, x):\n        return self.net(self.first(x))\n"
+            "tower, head = Tower(), nn.Linear(8, 1)"
+        ),
+        optimizer=(
+            "groups = [{'params': head.parameters(), 'lr': 0.1}, {'params': tower.first.parameters()}]\n"
+            "optimizer = torch.optim.SGD(groups, lr=0.01)"
+        ),
+        loop=LOOP.replace("model(xb)", "head(tower(xb))"),
+    )
+    assert changed(source, "train_all_parameters") == [
+        '+optimizer.add_param_group({"params": tower.net.parameters(), "lr": optimizer.param_groups[0]["lr"]})'
+    ]
+
+
 def test_frozen_layers_stay_frozen() -> None:
     source = with_(
         model="body = nn.Linear(4, 8)\nbody.requires_grad_(False)\nhead = nn.Linear(8, 1)",

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from traindx.case import Case, Curve
-from traindx.inside import Fact, number
+from traindx.inside import Fact, facts, number
 
 if TYPE_CHECKING:
     from traindx.core import FloatArray
@@ -35,6 +35,12 @@ class Matrix:
 def matrices(case: Case) -> list[Matrix]:
     """Layers of the largest model that multiply by a matrix, nearest to the input first."""
     return [made for layer in case.inside.layer_list if (made := _matrix(layer)) is not None]
+
+
+def all_matrices(case: Case) -> list[Matrix]:
+    """Those of every model: an encoder and a decoder may be two."""
+    layers = [layer for told in case.inside.models for layer in facts(told.get("layer_list"))]
+    return [made for layer in layers if (made := _matrix(layer)) is not None]
 
 
 def _matrix(layer: Fact) -> Matrix | None:

@@ -3,7 +3,9 @@
 With decay in the gradient (SGD, Adam with L2) the pull of decay, its factor times the weights, is compared
 with the gradient itself; with decay apart from it (AdamW) the shrinking, rate times factor, with what the
 step changed in all. Seen when decay has the larger part (`coupled` times the gradient, or `apart` of the
-step) in the typical layer, and takes at least `shrink` of the weights away, by its rate or as seen.
+step) in the typical layer, and takes at least `shrink` of the weights away, by its rate or as seen. It is
+trouble when the loss does not come down, or stands at more than `high` of its first value while the weights
+have shrunk.
 
 Silent about ordinary decay, which balances the gradient only when all is learned: the first half of the looks
 counts.
@@ -19,7 +21,7 @@ import numpy as np
 
 from traindx.case import Case, Curve
 from traindx.core import Finding, Run, Skipped
-from traindx.detectors._harm import suffers
+from traindx.detectors._harm import still_falls, suffers
 from traindx.detectors._layers import chain, settled
 from traindx.detectors._numbers import percent, strength, text, times
 from traindx.inside import facts, number
@@ -34,7 +36,13 @@ DETECTOR = Detector(
 
 
 def detect(
-    case: Case, *, coupled: float = 2.0, apart: float = 0.6, shrink: float = 0.3, looks: int = 3
+    case: Case,
+    *,
+    coupled: float = 1.0,
+    apart: float = 0.6,
+    shrink: float = 0.3,
+    high: float = 0.3,
+    looks: int = 3,
 ) -> Finding | Skipped | None:
     norms = chain(case, "weight_norm", looks=looks)
     held = [(one, group) for one in case.inside.optimizers for group in facts(one.get("groups"))]
@@ -60,14 +68,23 @@ def detect(
         else f"pulls {times(part)} as hard as the gradient"
     )
     slow = suffers(case)
+    low = not slow and left <= 1 - shrink and _stands_high(case, high)
     return Finding(
         text=f"Weight decay {text(decay)} {what} in the typical layer; at the last look its weights have "
         f"{percent(left)} of the size they began with.",
-        symptom="not_learning" if slow else None,
-        severity="medium" if slow else "low",
+        symptom="not_learning" if slow else "underfitting" if low else None,
+        severity="medium" if slow or low else "low",
         strength=strength(part, apart, 0.9) if decoupled else strength(part, coupled, 10.0),
         numbers={"weight_decay": decay, "decay_part": part, "weights_left": left},
     )
+
+
+def _stands_high(case: Case, high: float) -> bool:
+    """Whether much of the first loss is left and nothing of it goes any more."""
+    loss = case.loss
+    if loss is None or case.surrogate or len(loss) < 50 or loss.head <= 0:
+        return False
+    return loss.tail > high * loss.head and not still_falls(loss)
 
 
 def _decoupled(optimizer: Mapping[str, object], group: Mapping[str, object]) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from traindx.core import Scalar
 from traindx.script.flow import cuts, parts, reach
@@ -16,7 +16,7 @@ from traindx.trial.editing.changes import Maker
 from traindx.trial.editing.job import Job, at, call_of, function_of, statement_of
 from traindx.trial.editing.linted import findings, take
 from traindx.trial.editing.result import Uncertain
-from traindx.trial.editing.scopes import bound_name
+from traindx.trial.editing.scopes import bound_name, usable
 
 
 def train_all_parameters(job: Job, values: Mapping[str, Scalar]) -> str:
@@ -82,11 +82,14 @@ def _left_out(job: Job) -> str:
         raise Uncertain(
             "If this module is meant to learn, give its parameters to an optimizer.", at(owners[0].spot)
         )
+    if len(made) > 1:
+        return _mistaken(job, made, owners)
+    inner = any(b.value is one and b.owner is not None for b in job.training.trace.bindings for one in owners)
+    if inner or not _simply_given(job, made[0]):
+        return _added(job, made[0], owners)
     names = [name for one in owners if (name := _name(one)) is not None]
     if not names or len(names) < len(owners):
         raise Uncertain("Give the optimizer the parameters of this layer, too.", at(lost[0].spot))
-    if len(made) > 1:
-        return _mistaken(job, made, owners)
     return _given_too(job, made[0], owners)
 
 
@@ -121,10 +124,22 @@ def _owners(job: Job, layers: list[Value]) -> list[Value]:
         free = [one for one in holders if not any(id(p) in ours for p in [one, *parts(one)])]
         whole = [one for one in holders if one not in free]
         chosen = whole[0] if whole and _holds_all(job, whole[0]) else free[0] if free else None
+        chosen = chosen or _part(job, layer, ours)
         if chosen is None:
             raise Uncertain("Give the optimizer the parameters of this layer, too.", at(layer.spot))
         found.setdefault(id(chosen), chosen)
     return list(found.values())
+
+
+def _part(job: Job, layer: Value, ours: Collection[int]) -> Value | None:
+    """The largest part of a module that holds a layer, and nothing that is trained already."""
+    inner = [b.value for b in job.training.trace.bindings if b.owner is not None and _holds(b.value, layer)]
+    free = [one for one in inner if not any(id(p) in ours and _layer(p) for p in [one, *parts(one)])]
+    return max(free, key=lambda one: len(list(parts(one))), default=None)
+
+
+def _layer(value: Value) -> bool:
+    return isinstance(value, Made) and value.kind == "call" and value.name.startswith("torch.nn.")
 
 
 def _holds(module: Value, layer: Value) -> bool:
@@ -146,11 +161,49 @@ def _name(module: Value) -> tuple[Spot, ast.expr] | None:
     return (module.spot, name) if name is not None else None
 
 
-def _given_too(job: Job, made: Made, owners: list[Value]) -> str:
+def _simply_given(job: Job, made: Made) -> bool:
+    """Whether an optimizer is given `name.parameters()` and no groups."""
     source, call = call_of(made)
     first = call.args[0] if call.args else None
-    if first is None or not isinstance(first, ast.Call) or job.draft.text(source, first).count("(") != 1:
-        raise Uncertain("Give the optimizer the parameters of all layers.", at(made.spot))
+    return isinstance(first, ast.Call) and job.draft.text(source, first).count("(") == 1
+
+
+def _added(job: Job, made: Made, owners: list[Value]) -> str:
+    """Modules as a further group of an optimizer, with the rate of its first."""
+    source, call = call_of(made)
+    name, built = bound_name(source, call), statement_of(Spot(source, call))
+    paths = [_path(job, one, Spot(source, call)) for one in owners]
+    told = [path for path in paths if path is not None]
+    whole = any(_holds_all(job, one) for one in owners)
+    if name is None or len(told) < len(owners) or whole or _frozen_inside(job, owners):
+        raise Uncertain("Give the optimizer the parameters of this layer, too.", at(owners[0].spot))
+    optimizer = job.draft.text(source, name)
+    for path in told:
+        group = f'{{"params": {path}.parameters(), "lr": {optimizer}.param_groups[0]["lr"]}}'
+        job.draft.after(source, built, f"{optimizer}.add_param_group({group})")
+    return f"The optimizer of line {call.lineno} gets the parameters of {', '.join(told)}, too."
+
+
+def _path(job: Job, module: Value, here: Spot, deep: int = 4) -> str | None:
+    """A module as an expression that holds at another place: a name, or attributes of one."""
+    for binding in job.training.trace.bindings:
+        if binding.value is not module or not deep:
+            continue
+        if binding.owner is not None:
+            owner = _path(job, binding.owner, here, deep - 1)
+            if owner is not None:
+                return f"{owner}.{binding.name}"
+            continue
+        spot, name = binding.spot, ast.Name(binding.name, ast.Load())
+        early = spot.source is here.source and spot.line <= here.line
+        if early and usable(here.source, name, spot.node, here.node):
+            return binding.name
+    return None
+
+
+def _given_too(job: Job, made: Made, owners: list[Value]) -> str:
+    source, call = call_of(made)
+    first = call.args[0]
     names = []
     for one in owners:
         spot, name = _name(one) or (None, None)

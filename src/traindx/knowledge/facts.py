@@ -52,6 +52,9 @@ def facts(case: Case, findings: Sequence[Finding], onset: float | None) -> dict[
         known |= _texts({n: v for n, v in finding.numbers.items() if whole or n not in _VALIDATED})
     if "clip_new" in known:
         known["clip_new"] = short(round_down(number(known["clip_new"]) or 1.0))
+        now, new = (number(known.get(name)) or 0.0 for name in ("clip", "clip_new"))
+        if 0 < now < new:
+            known["clip_factor"] = short(new / now)
     known |= _rates(case, findings)
     known["axis"] = case.run.axis
     if onset is not None:

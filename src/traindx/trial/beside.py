@@ -15,7 +15,7 @@ from traindx.trial.choosing import Choice
 from traindx.trial.examining import symptoms_of_run
 from traindx.trial.experiments import Planned
 from traindx.trial.judge import Pair, judge
-from traindx.trial.measure import Yardstick, read_level, steps_for_step, yardstick
+from traindx.trial.measure import Yardstick, fair_score, read_level, steps_for_step, yardstick
 from traindx.trial.showing import (
     apart,
     same_numbers,
@@ -35,7 +35,6 @@ _PACE_MOST = 8.0
 _MOST_OF_TIME = 0.4
 _LEAST_STEPS = 10
 _ENOUGH = 0.7
-_FAIR = ("f1", "recall", "balanced", "auc", "mcc", "kappa", "sensitivity")
 _CHECKUP_TRIES = 3
 _OTHER_LOSS = frozenset({"pass_logits", "weight_classes"})
 _ACUTE = frozenset({"nonfinite", "divergence", "exploding_gradients", "loss_spike", "oscillation"})
@@ -168,7 +167,7 @@ class Beside:
             return show_inert(plan, failed or "every number is the same without it"), ""
         if failed:
             return None, f"it could not be tried: {failed}"
-        if plan.change.id == "weight_classes" and _fair_score(runs[0][0]) is None:
+        if plan.change.id == "weight_classes" and fair_score(runs[0][0]) is None:
             return (
                 None,
                 "it cannot be judged: no score is logged that is fair to rare classes (F1, recall, AUC)",
@@ -200,7 +199,7 @@ class Beside:
 
     def _by(self, plan: Planned, run: Run, steps: int) -> Yardstick | None:
         if plan.change.id == "weight_classes":
-            return _fair_score(run)
+            return fair_score(run)
         by = yardstick(run, [self.problem.symptom], other_loss=plan.change.id in _OTHER_LOSS)
         if by is not None and read_level(run, by, float(steps)) is None and "loss" in run.series:
             return Yardstick("loss")
@@ -238,11 +237,3 @@ def _common(before: Run, after: Run, by: Yardstick, pace: float) -> float | None
         return None
     ends = float(before.series[by.name].steps[-1]), float(after.series[by.name].steps[-1]) / pace
     return min(ends) if all(map(math.isfinite, ends)) else None
-
-
-def _fair_score(run: Run) -> Yardstick | None:
-    """A score that does not grow by answering with the largest class; accuracy and the loss do."""
-    for name, series in run.series.items():
-        if series.goal == "higher" and any(word in name.lower() for word in _FAIR):
-            return Yardstick(name, higher=True)
-    return None

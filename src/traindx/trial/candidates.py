@@ -20,7 +20,9 @@ _REMEDIES_MOST = 5
 _VARIANTS_MOST = 4
 _RISKS = ("low", "medium", "high")
 # These change what the loss means: a score tells more than losses before and after.
-_OTHER_LOSS = frozenset({"fix_loss", "pass_logits", "fix_output_layer", "add_activation", "fix_accumulation"})
+_OTHER_LOSS = frozenset(
+    {"fix_loss", "pass_logits", "fix_output_layer", "add_activation", "fix_accumulation", "rebalance_classes"}
+)
 # These change what validation or the log means: only the symptom can say whether they helped.
 _OTHER_MEASURE = frozenset({"split_anew", "match_validation", "fix_logging", "check_targets"})
 # Where a cause is sure and nobody but the user can mend it, what others do to the curves proves nothing.
@@ -55,6 +57,11 @@ class Candidate:
     def other_loss(self) -> bool:
         """Whether losses before and after mean different things."""
         return self.remedy in _OTHER_LOSS or any(change.id in _OTHER_LOSS for change in self.changes)
+
+    @property
+    def rare(self) -> bool:
+        """Whether it is for the rare classes, which plain losses and accuracies hardly count."""
+        return self.remedy == "rebalance_classes"
 
     @property
     def other_measure(self) -> bool:

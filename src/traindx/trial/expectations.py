@@ -12,7 +12,7 @@ import numpy as np
 from traindx.core import Diagnosis, Run
 from traindx.knowledge.catalogue import remedies
 from traindx.signal import noise
-from traindx.trial.measure import Yardstick, read_level
+from traindx.trial.measure import Yardstick, fair_score, read_level
 
 if TYPE_CHECKING:
     from traindx.core import FloatArray
@@ -161,6 +161,15 @@ def _spikes_smaller(arms: _Arms) -> Told:
     return _compared(arms, "loss", lambda values: float(np.diff(values).max()), "training loss")
 
 
+def _rare_better(arms: _Arms) -> Told:
+    by = fair_score(arms.before)
+    levels = [read_level(run, by, arms.upto) for run in (arms.before, arms.after)] if by is not None else []
+    if by is None or levels[0] is None or levels[1] is None:
+        return None, "no score that counts rare classes (F1, recall, AUC)"
+    before, after = levels[0].value, levels[1].value
+    return after - before > _MOVED, f"{by.words} {before:.3g} -> {after:.3g}"
+
+
 def _steps_quicker(arms: _Arms) -> Told:
     return _compared(arms, "step_s", lambda values: float(np.median(values)), "step times")
 
@@ -180,6 +189,7 @@ _MEASURED: Mapping[str, tuple[str, Callable[[_Arms], Told]]] = {
     "gradients larger": ("gradients grow", _gradients_larger),
     "noise smaller": ("the loss is less noisy", _noise_smaller),
     "spikes smaller": ("the largest jump of the loss shrinks", _spikes_smaller),
+    "rare better": ("rare classes are found more often", _rare_better),
     "steps quicker": ("steps take less time", _steps_quicker),
     "memory flatter": ("memory grows less", _memory_flatter),
 }

@@ -22,6 +22,8 @@ _END = 0.1
 _END_LEAST, _END_MOST = 5, 200
 _VALIDATION_LAST = 3
 _SLOW = ("slow_training",)
+# Scores that do not grow by answering with the largest class, the fairest first.
+_FAIR = ("f1", "balanced", "mcc", "kappa", "average_precision", "auc", "recall", "sensitivity")
 
 
 @dataclass(frozen=True)
@@ -52,11 +54,17 @@ class NoSuchMetric(ValueError):
 
 
 def yardstick(
-    run: Run, symptoms: Sequence[str], wish: str | None = None, *, other_loss: bool = False
+    run: Run,
+    symptoms: Sequence[str],
+    wish: str | None = None,
+    *,
+    other_loss: bool = False,
+    rare: bool = False,
 ) -> Yardstick | None:
     """What to judge by: what is asked for; the pace of a slow training; else validation, else the loss.
 
-    `other_loss` says that the remedy changes what the loss means: a score tells more then.
+    `other_loss` says that the remedy changes what the loss means: a score tells more then; with `rare` one
+    that counts rare classes.
     """
     names = list(run.series)
     if wish is not None:
@@ -67,6 +75,8 @@ def yardstick(
         return Yardstick(wish, series.goal == "higher")
     if symptoms and symptoms[0] in _SLOW and "step_s" in names:
         return Yardstick("step_s")
+    if rare and (fair := fair_score(run)) is not None:
+        return fair
     scores = [name for name in names if name.startswith("val/") and run.series[name].goal == "higher"]
     if other_loss and scores:
         return Yardstick(scores[0], higher=True)
@@ -77,6 +87,15 @@ def yardstick(
     if lower is not None:
         return Yardstick(lower)
     return Yardstick(scores[0], higher=True) if scores else None
+
+
+def fair_score(run: Run) -> Yardstick | None:
+    """A score that does not grow by answering with the largest class; accuracy and the loss do."""
+    names = [name for name, series in run.series.items() if series.goal == "higher"]
+    names.sort(key=lambda name: not name.startswith("val/"))
+    found = (name for word in _FAIR for name in names if word in name.lower())
+    name = next(found, None)
+    return Yardstick(name, higher=True) if name is not None else None
 
 
 def steps_for_step(changes: Sequence[Change], run: Run | None) -> float:

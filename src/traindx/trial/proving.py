@@ -63,7 +63,8 @@ class Proving:
         verdict = replace(verdict, symptom_gone=gone, new_problems=fresh)
         told = winner.verdict
         kept = told is None or told.by_symptom or verdict.gain >= _KEPT * told.gain
-        reproduced = verdict.word == "helped" or (kept and bool(gone) and verdict.word != "hurt")
+        better = kept or (verdict.gain > 0 and not fresh)
+        reproduced = verdict.word == "helped" or (better and bool(gone) and verdict.word != "hurt")
         if told is not None and told.by_symptom:
             reproduced = reproduced or (bool(gone) and not fresh)
             verdict = replace(verdict, by_symptom=True, word="helped" if reproduced else verdict.word)

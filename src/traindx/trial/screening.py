@@ -232,7 +232,9 @@ class Screening:
         run = self._baselines.get(0)
         if run is None:
             return None
-        return yardstick(run, [self._symptom], self._wishes.metric, other_loss=candidate.other_loss)
+        return yardstick(
+            run, [self._symptom], self._wishes.metric, other_loss=candidate.other_loss, rare=candidate.rare
+        )
 
 
 def _promising(trial: Trial) -> bool:

@@ -1,9 +1,9 @@
 """Weigh the classes in the loss by how rare they are.
 
 The targets of the training are counted as they come, over the first 50 batches or 20,000 targets; each class
-then weighs as much as if all were equally frequent. It acts in `cross_entropy` and `nll_loss` on class
-numbers, and by the weight of the positive class in `binary_cross_entropy` with and without logits.
-Validation stays unweighted.
+then weighs as much as if all were equally frequent, or with a `power` of 0.5 by the root of that. It acts in
+`cross_entropy` and `nll_loss` on class numbers, and by the weight of the positive class in
+`binary_cross_entropy` with and without logits. Validation stays unweighted.
 
 Out of reach: losses written by hand, targets that are probabilities, losses that have weights already.
 """
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from traindx.intervene.joints import Joints
 
 INTERVENTION = Intervention(
-    title="Weigh the classes in the loss by how rare they are.", knobs=("class_weights",)
+    title="Weigh the classes in the loss by how rare they are.", knobs=("class_weights",), above={"power": 0}
 )
 _UNEVEN = 1.1
 
 
-def apply(joints: Joints) -> None:
+def apply(joints: Joints, *, power: float = 1.0) -> None:
     from traindx.intervene.pytorch.balancing import Classes, Positives, kind_of
 
     known: dict[str, Any] = {}
@@ -37,7 +37,7 @@ def apply(joints: Joints) -> None:
         if loss.given.get("weight") is not None or loss.given.get("pos_weight") is not None:
             joints.otherwise(f"{loss.name} has weights of the script's own")
             return
-        counts = known.setdefault(loss.name, Classes() if kind == "classes" else Positives())
+        counts = known.setdefault(loss.name, Classes(power) if kind == "classes" else Positives(power))
         counts.add(loss)
         counts.weigh(loss)
         if counts.settled:

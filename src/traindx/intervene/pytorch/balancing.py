@@ -27,7 +27,10 @@ def kind_of(loss: LossCall) -> str:
 
 
 class _Counts(ABC):
-    def __init__(self) -> None:
+    """`power` 1 makes up for all of the difference in frequency, 0.5 for its root."""
+
+    def __init__(self, power: float = 1.0) -> None:
+        self.power = power
         self.text = ""
         self.heaviest = 1.0
         self.calls = 0
@@ -54,8 +57,8 @@ class _Counts(ABC):
 class Classes(_Counts):
     """Of class numbers; a class not seen yet counts as seen once."""
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, power: float = 1.0) -> None:
+        super().__init__(power)
         self._counts = torch.zeros(0)
 
     def _count(self, loss: LossCall) -> None:
@@ -67,7 +70,7 @@ class Classes(_Counts):
 
     def weigh(self, loss: LossCall) -> str:
         counts = self._counts.clamp(min=1)
-        weight = (counts.sum() / (len(counts) * counts)).clamp(max=_HEAVIEST)
+        weight = (counts.sum() / (len(counts) * counts)).clamp(max=_HEAVIEST) ** self.power
         loss.given["weight"] = weight.to(loss.input)
         shown = self._counts.int().tolist()
         low, high = float(weight.min()), float(weight.max())
@@ -79,8 +82,8 @@ class Classes(_Counts):
 class Positives(_Counts):
     """Of yes and no, column by column."""
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, power: float = 1.0) -> None:
+        super().__init__(power)
         self._yes = self._all = torch.zeros(())
 
     def _count(self, loss: LossCall) -> None:
@@ -92,6 +95,7 @@ class Positives(_Counts):
 
     def weigh(self, loss: LossCall) -> str:
         heavier = ((self._all - self._yes).clamp(min=1) / self._yes.clamp(min=1)).clamp(max=_HEAVIEST)
+        heavier = heavier**self.power
         weight = heavier.to(loss.input)
         if loss.name == "binary_cross_entropy_with_logits":
             loss.given["pos_weight"] = weight

@@ -17,8 +17,7 @@ _CLASSES_MOST = 30
 
 def weight_classes(job: Job, values: Mapping[str, Scalar]) -> str:
     """Weights from the classes that were counted in the recording, written as numbers."""
-    del values
-    counts = _counts(job)
+    counts, power = _counts(job), values.get("power", 1.0)
     losses = [
         x
         for x in job.training.losses
@@ -33,7 +32,7 @@ def weight_classes(job: Job, values: Mapping[str, Scalar]) -> str:
         )
     chosen = next(iter(setups.values()))
     shared = any(x.event.grad_off and x.setup is chosen.setup for x in job.training.losses)
-    told = _weighted(job, chosen, counts)
+    told = _weighted(job, chosen, counts, power if isinstance(power, int | float) else 1.0)
     return told + (" The validation loss is weighted, too: compare by accuracy per class." if shared else "")
 
 
@@ -52,7 +51,7 @@ def _counts(job: Job) -> list[int]:
     return [count for _, count in pairs]
 
 
-def _weighted(job: Job, loss: LossCall, counts: list[int]) -> str:
+def _weighted(job: Job, loss: LossCall, counts: list[int], power: float) -> str:
     source, call = call_of(loss.setup)
     binary = loss.kind == "binary_cross_entropy_with_logits"
     name = "pos_weight" if binary else "weight"
@@ -66,7 +65,7 @@ def _weighted(job: Job, loss: LossCall, counts: list[int]) -> str:
             "Weight the classes in the loss of this line by how rare they are.", at(loss.setup.spot)
         )
     weights = [counts[0] / counts[1]] if binary else [sum(counts) / (len(counts) * one) for one in counts]
-    text = ", ".join(f"{one:.4g}" for one in weights)
+    text = ", ".join(f"{one**power:.4g}" for one in weights)
     tensor = f"{spelled(job.draft, source, 'torch')}.tensor([{text}]{_device(source.text, call, loss)})"
     job.draft.keyword(source, call, name, tensor)
     shown = ", ".join(map(str, counts[:6]))

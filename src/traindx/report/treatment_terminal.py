@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from traindx.knowledge.catalogue import symptoms
 from traindx.report.labelled import bullets, labelled
 from traindx.report.layout import Screen
 from traindx.report.places import kind_of_line
@@ -43,6 +44,8 @@ def ending(treated: Treated, written: Sequence[Path], screen: Screen) -> Iterato
     if hands:
         yield from bullets("by hand", hands, screen)
     yield ""
+    if treated.status == "healthy":
+        yield from _noticed(treated, screen)
     yield from labelled("cost", treated.cost.text, screen)
     if written:
         folder = written[0].parent
@@ -53,3 +56,13 @@ def ending(treated: Treated, written: Sequence[Path], screen: Screen) -> Iterato
         yield from labelled(
             "next", f"git apply {written[0].parent}/fix.patch, or traindx treat --apply", screen
         )
+
+
+def _noticed(treated: Treated, screen: Screen) -> Iterator[str]:
+    """What is too slight to be treated unasked, and how to try something for it."""
+    for problem in treated.before.problems if treated.before is not None else ():
+        able = [fix.remedy for fix in problem.hypotheses[0].fixes if fix.trials]
+        if able:
+            title = symptoms()[problem.symptom].title
+            command = f"traindx try {able[0]} {os.path.relpath(treated.script)}"
+            yield from labelled("slight", f"{title}. To try something for it: {command}", screen)

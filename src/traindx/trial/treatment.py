@@ -137,7 +137,8 @@ def _left_alone(before: Diagnosis, first: Outcome) -> tuple[Status, str]:
     if before.verdict != "healthy":
         return "unclear", "the training was too short or told too little to say what is wrong with it."
     part = "this training" if first.ended == "finished" else f"its first {first.steps:,} steps"
-    return "healthy", f"nothing is wrong with {part}: nothing is changed."
+    word = "calls for a change in" if before.problems else "is wrong with"
+    return "healthy", f"nothing {word} {part}: nothing is changed."
 
 
 def _trouble(diagnosis: Diagnosis) -> int:

@@ -44,10 +44,10 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 
 def _chosen(known: Sequence[Script], names: Sequence[str], fast: bool) -> list[Script]:
-    exact = {script.name for script in known} | {script.name.split("/")[0] for script in known}
+    exact = {n for script in known for n in (script.name, script.case, script.name.split("/")[0])}
 
     def wanted(script: Script) -> bool:
-        whole = {script.name, script.name.split("/")[0], script.cause}
+        whole = {script.name, script.case, script.name.split("/")[0], script.cause}
         return any(name in whole or (name not in exact and name in script.name) for name in names)
 
     return [s for s in known if (not names or wanted(s)) and (s.fast or not fast)]

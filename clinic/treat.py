@@ -64,7 +64,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         rows = {row["case"]: row for row in json.loads(options.json.read_text())}
     pairs = _healthy(known) if options.healthy else _pairs(known)
     wanted = set(options.names)
-    chosen = {case: pair for case, pair in pairs.items() if not wanted or wanted & {case, pair[0].cause}}
+    chosen = {
+        case: pair
+        for case, pair in pairs.items()
+        if not wanted or wanted & {case, case.split("/")[0], pair[0].cause}
+    }
     left = [pair for case, pair in chosen.items() if case not in rows]
     work = partial(_case, control=options.control, healthy=options.healthy, runs=options.runs)
     with ProcessPoolExecutor(options.jobs) as pool:
@@ -79,7 +83,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _pairs(known: Mapping[str, Script]) -> dict[str, tuple[Script, Script]]:
     """Each faulty script with its healthy twin."""
-    cases = sorted({name.split("/")[0] for name in known if name.endswith("/faulty")})
+    cases = sorted(script.case for name, script in known.items() if name.endswith("/faulty"))
     return {case: (known[f"{case}/faulty"], known[f"{case}/healthy"]) for case in cases}
 
 
@@ -90,7 +94,7 @@ def _healthy(known: Mapping[str, Script]) -> dict[str, tuple[Script, Script]]:
 
 def _case(pair: tuple[Script, Script], control: bool, healthy: bool, runs: Path) -> dict[str, Any]:
     faulty, twin = pair
-    case = faulty.name if healthy else faulty.name.split("/")[0]
+    case = faulty.name if healthy else faulty.case
     row: dict[str, Any] = {"case": case, "cause": faulty.cause}
     try:
         if healthy:

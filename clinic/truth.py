@@ -33,6 +33,11 @@ class Script:
         return self.cause == HEALTHY
 
     @property
+    def case(self) -> str:
+        """Its name; of a pair the name both have in common."""
+        return self.name.removesuffix("/faulty").removesuffix("/healthy")
+
+    @property
     def right(self) -> frozenset[str]:
         return frozenset({self.cause, *self.accepts})
 
@@ -56,18 +61,16 @@ def tables(root: Path = HERE) -> dict[str, dict[str, dict[str, Any]]]:
 
 
 def scripts(root: Path = HERE) -> list[Script]:
-    """Every script; a case of `pairs` is two of them, its faulty one first."""
+    """Every script; a case that is a folder is two of them, its faulty one first."""
     found = []
     for folder, cases in tables(root).items():
         for name, told in cases.items():
-            if folder == "pairs":
-                found.append(_script(f"{name}/faulty", root / folder / name / "faulty.py", told))
+            place = root / folder / name
+            if place.is_dir():
+                case = name if folder == "pairs" else f"{folder}/{name}"
                 twin = {key: told[key] for key in ("family", "fast", "launch") if key in told}
-                found.append(
-                    _script(
-                        f"{name}/healthy", root / folder / name / "healthy.py", {**twin, "cause": HEALTHY}
-                    )
-                )
+                found.append(_script(f"{case}/faulty", place / "faulty.py", told))
+                found.append(_script(f"{case}/healthy", place / "healthy.py", {**twin, "cause": HEALTHY}))
             else:
                 found.append(_script(f"{folder}/{name}", root / folder / f"{name}.py", told))
     return found

@@ -125,6 +125,15 @@ def test_inputs_that_tell_the_class() -> None:
     told = relation_of(trained(x, noisy))
     assert 0.1 < told["odd_share"] < 0.4
     assert told["together"] < 1.3
+    assert told["mutual"] > 0.85
+
+
+def test_neighbours_that_tell_little_do_not_tell_each_other() -> None:
+    phase, kind = 6.28 * torch.rand(800, 1), torch.randint(0, 4, (800,))
+    waves = torch.sin(6.28 * (2 + 1.5 * kind[:, None]) * torch.arange(64) / 64 + phase)
+    told = relation_of(trained(waves + 2 * torch.randn(800, 64), kind))
+    assert 0.3 < told["odd_share"] < 0.5
+    assert told["mutual"] < 0.5
 
 
 def test_classes_that_overlap_are_odd_at_their_border() -> None:

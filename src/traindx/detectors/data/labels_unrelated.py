@@ -20,11 +20,11 @@ from traindx.case import Case
 from traindx.core import Finding, Run, Skipped
 from traindx.detectors._numbers import percent
 from traindx.detectors._recorded import odd_objective, one_target_each, part
-from traindx.inside import Fact, number
+from traindx.detectors._telling import hidden_by, told_nothing, validated
+from traindx.inside import number
 from traindx.units import Detector
 
 DETECTOR = Detector(title="Inputs do not tell the targets", needs=("fact:samples",), family="label_sense")
-_SHARED_WEIGHTS = ("Conv", "LSTM", "GRU", "RNN", "Attention", "Transformer")
 
 
 def detect(
@@ -35,6 +35,7 @@ def detect(
     gain: float = 0.06,
     samples: int = 150,
     most: float = 0.8,
+    above: float = 0.15,
 ) -> Finding | Skipped | None:
     relation = part(case.inside.fact("samples"), "relation")
     stands_out, kept = number(relation, "z"), number(relation, "samples")
@@ -44,16 +45,15 @@ def detect(
     if odd_objective(case) or not one_target_each(case):
         return Skipped()
     agreement = abs(number(relation, "linked") or 0.0)
-    if stands_out > z or told - chance > gain or agreement > linked or _validated(case, chance):
+    if stands_out > z or told - chance > gain or agreement > linked:
         return None
-    given = part(case.inside.fact("samples"), "input")
-    if _ids(case, given):
-        return Skipped("inputs that are amounts, not ids")
-    if number(given, "beside"):
-        return Skipped("samples of one input and one target")
+    if (validated(case) or 0.0) >= chance + above:
+        return None
+    if (nothing := told_nothing(case)) is not None:
+        return nothing
     if number(relation, "classes") and chance >= most:
         return Skipped("more targets of the rarer classes")
-    weak = _hidden(case, given)
+    weak = hidden_by(case)
     return Finding(
         f"From {kept:g} samples, a straight line and a vote of neighbours tell {percent(max(0.0, told))} of "
         f"the targets; of shuffled targets {percent(max(0.0, chance))}"
@@ -62,36 +62,6 @@ def detect(
         strength=0.5 if weak else 1.0,
         numbers={"told": told, "by_chance": chance},
     )
-
-
-def _validated(case: Case, chance: float, above: float = 0.15) -> bool:
-    """Whether the model tells the targets of data it was not trained on."""
-    curve = case.val("accuracy")
-    if curve is None or not len(curve):
-        return False
-    best = float(curve.y.max())
-    return best / (100.0 if best > 1.5 else 1.0) >= chance + above
-
-
-def _ids(case: Case, given: Fact) -> bool:
-    """Whether inputs are numbers by name only. Bytes are pixels."""
-    dtype = str(given.get("dtype", ""))
-    looked_up = any(model.get("embeddings") for model in case.inside.models)
-    return dtype.startswith("int") or (looked_up and given.get("whole") is not False)
-
-
-def _hidden(case: Case, given: Fact) -> str:
-    """What keeps simple predictors from seeing what a network sees; empty when nothing does."""
-    kinds = [str(layer.get("type", "")) for layer in case.inside.layer_list]
-    marked = any(
-        model.get("recurrent") is True or model.get("attention") is True for model in case.inside.models
-    )
-    if marked or any(word in kind for kind in kinds for word in _SHARED_WEIGHTS):
-        return "Images and sequences"
-    elements, kept = number(given, "elements"), number(case.inside.fact("samples"), "features")
-    if elements is not None and kept is not None and elements > kept:
-        return f"The {elements - kept:g} of {elements:g} features that were not kept"
-    return "Codes of whole numbers" if given.get("whole") is True else ""
 
 
 def _facts(

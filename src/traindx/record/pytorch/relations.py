@@ -39,7 +39,7 @@ def relation(inputs: Values, targets: Values, *, classes: bool) -> dict[str, flo
         best = _best(found)
         best |= {"samples": float(len(wanted)), "classes": float(kinds.size if kinds is not None else 0)}
         if kinds is not None:
-            best |= _odd_labels(wanted, near)
+            best |= _odd_labels(wanted, near) | _mutual(wanted, near)
         best |= _one_feature(features, wanted, kinds is not None)
         best["linked"] = _linked(wanted, near, hat, _hat_of_products(features))
     return {key: round(float(value), 5) for key, value in best.items() if np.isfinite(value)}
@@ -164,3 +164,19 @@ def _odd_labels(wanted: Values, near: npt.NDArray[np.intp]) -> dict[str, float]:
     # Labels of one class may be wrong more often than those of another: each is held to its own.
     usual = np.array([odd[voted == kind].mean() for kind in voted[odd]])
     return {"odd_share": share, "together": float(around[odd].mean() / usual.mean())}
+
+
+def _mutual(wanted: Values, near: npt.NDArray[np.intp]) -> dict[str, float]:
+    """How well half of a sample's neighbours tell the labels of the other half, for 1 as well as its own.
+
+    About 1 where neighbours are of one class and some labels are wrong: its own is one of theirs. Far less
+    where neighbours tell little: then they have nothing in common but to be near to the sample.
+    """
+    truth = wanted.argmax(1)
+    own, others, chance = 0.0, 0.0, 0.0
+    for voters, rest in ((near[:, 0::2], near[:, 1::2]), (near[:, 1::2], near[:, 0::2])):
+        voted = wanted[voters].mean(1).argmax(1)
+        own += float((voted == truth).mean())
+        others += float((truth[rest] == voted[:, None]).mean())
+        chance += float(wanted.mean(0)[voted].mean())
+    return {"mutual": (others - chance) / (own - chance)} if own - chance > 0.05 else {}

@@ -197,3 +197,36 @@ def test_validation_keeps_its_data() -> None:
     assert not arm(script, "repeat_batch").failed
     assert torch.equal(torch.cat(seen[:4]), data()[0])
     assert torch.equal(torch.cat(seen[4:]), data()[0])
+
+
+def spoiled(drop: bool, bad: float = 1e6) -> tuple[Tensors, list[float]]:
+    """A training whose data hold two broken samples, left out by hand or not."""
+    torch.manual_seed(0)
+    model = mlp()
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    inputs, labels = data()
+    inputs[3, 0], inputs[20, 1] = bad, -bad
+    losses = []
+    for x, y in DataLoader(TensorDataset(inputs, labels), batch_size=16):
+        keep = (x.abs().amax(1) <= 50.0) if drop else torch.ones(len(x), dtype=torch.bool)
+        optimizer.zero_grad()
+        loss = functional.cross_entropy(model(x[keep]), y[keep])
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    return weights(model), losses
+
+
+@pytest.mark.parametrize("bad", [1e6, float("inf")])
+def test_broken_samples_are_left_out_with_their_targets(bad: float) -> None:
+    ran = arm(spoiled, "drop_outliers limit=50", drop=False, bad=bad)
+    assert not ran.failed
+    assert any("2 of 64 samples were left out" in text for text in ran.said)
+    by_hand, losses = spoiled(drop=True, bad=bad)
+    assert same(ran.result[0], by_hand)
+    assert ran.result[1] == losses
+
+
+def test_nothing_to_leave_out_is_said() -> None:
+    ran = arm(train, "drop_outliers limit=50")
+    assert "samples lie within 50" in " ".join(ran.failed)

@@ -584,3 +584,24 @@ def test_batches_that_are_not_finite_are_passed_over() -> None:
         + LOOP.replace("        loss.backward()\n        optimizer.step()", "        step(loss)")
     )
     assert isinstance(edit(inside, "skip_nonfinite"), Instruction), "a function cannot end the loop's turn"
+
+
+def test_broken_samples_are_left_out_of_every_loop() -> None:
+    loop = (
+        LOOP
+        + "\nmodel.eval()\nwith torch.no_grad():\n    for a, b in loader:\n        print(F.mse_loss(model(a), b))\n"
+    )
+    added = changed(with_(loop=loop), "drop_outliers limit=30")
+    assert [line.lstrip("+ ") for line in added] == [
+        "keep = xb.flatten(1).abs().amax(1) <= 30",
+        "xb, yb = xb[keep], yb[keep]",
+        "keep = a.flatten(1).abs().amax(1) <= 30",
+        "a, b = a[keep], b[keep]",
+    ]
+
+
+def test_broken_samples_are_left_out_of_the_datasets_where_a_loop_cannot() -> None:
+    loop = LOOP + "\nwith torch.no_grad():\n    print([F.mse_loss(model(a), b) for a, b in loader])\n"
+    added = "\n".join(changed(with_(loop=loop), "drop_outliers limit=30"))
+    assert "def samples_within(dataset, limit):" in added
+    assert "(samples_within(" in added

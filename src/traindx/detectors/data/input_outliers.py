@@ -56,9 +56,14 @@ def detect(case: Case, *, beyond: float = 100.0, full: float = 10_000.0) -> Find
             symptom="loss_spike" if leaps else None,
             severity="medium" if leaps else "low",
             strength=strength(ratio, beyond / 3, full),
-            numbers={"largest": largest, "usual": usual},
+            numbers={"largest": largest, "usual": usual} | _limit(name, usual),
         )
     return None if any(peaks.values()) or shares is not None else Skipped()
+
+
+def _limit(name: str, usual: float) -> dict[str, float]:
+    """Beyond what inputs can be left out: ten times the largest of a usual batch, rounded."""
+    return {"outlier_limit": float(f"{10 * usual:.1g}")} if name == "input_peak" else {}
 
 
 def _leaps(case: Case, *, far: float = 20.0, least: int = 2, points: int = 30) -> int:

@@ -35,6 +35,14 @@ def tensors_in(batch: Any) -> list[tuple[str, torch.Tensor]]:
     return found
 
 
+def rows_within(tensors: list[tuple[str, torch.Tensor]], limit: float) -> torch.Tensor | None:
+    """Which rows of the first tensor of real numbers are finite and within a limit; None without one."""
+    real = next((one for _, one in tensors if one.is_floating_point() and one.dim() and one.numel()), None)
+    if real is None:
+        return None
+    return real.detach().reshape(len(real), -1).abs().amax(1) <= limit
+
+
 class Pool:
     """Rows seen so far, to be drawn in place of others: also where all rows of a batch are alike."""
 

@@ -41,7 +41,8 @@ def asked(text: str) -> Change:
     values: dict[str, Scalar] = {}
     for word in words:
         name, _, value = word.partition("=")
-        values[name] = value if value.isidentifier() else ast.literal_eval(value)
+        word = value.isidentifier() and value not in ("True", "False")
+        values[name] = value if word else ast.literal_eval(value)
     return Change(id, values)
 
 
@@ -273,7 +274,12 @@ def test_clipping_taken_out_or_loosened() -> None:
     clip = "nn.utils.clip_grad_norm_(model.parameters(), max_norm=0.01)"
     source = with_(loop=LOOP.replace("optimizer.step()", f"{clip}\n        optimizer.step()"))
     assert changed(source, "loosen_clipping") == [f"-{clip}"]
-    assert changed(source, "loosen_clipping factor=100")[1] == f"+{clip.replace('0.01', '1.0')}"
+    assert changed(source, "loosen_clipping factor=10 off=True") == [f"-{clip}"], "off goes before a factor"
+    assert changed(source, "loosen_clipping factor=100 off=False")[1] == f"+{clip.replace('0.01', '1.0')}"
+    used = edit(source.replace(clip, f"norm = {clip}"), "loosen_clipping factor=10 off=True")
+    assert isinstance(used, Instruction), "its answer is used"
+    assert used.place is not None
+    assert used.place.line == 14
 
 
 @pytest.mark.parametrize(

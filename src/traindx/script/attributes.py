@@ -126,7 +126,15 @@ def item(of: Value, key: Value, spot: Spot) -> Value:
         return either(spot, [item(one, key, spot) for one in of.options])
     if isinstance(of, Items) and of.items and not isinstance(key, Const):
         return either(spot, of.items)
+    if isinstance(of, Table) and holds_optimizers(of):
+        return either(spot, [*of.items.values()])
     return Made(spot, "item", "[]", of, [key])
+
+
+def holds_optimizers(table: Table) -> bool:
+    """Whether a table gives a class of optimizer by its name, and nothing else."""
+    known = [isinstance(one, Named) and one.name.startswith("torch.optim.") for one in table.items.values()]
+    return bool(known) and all(known)
 
 
 def element(of: Value, spot: Spot) -> Value:

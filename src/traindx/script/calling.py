@@ -231,11 +231,25 @@ def instantiate(
     else:
         fields = [name for one in reversed(list(cls.line_of_descent)) for name in _fields(one)]
         made.attributes |= dict(zip(dict.fromkeys(fields), args, strict=False)) | keywords
+        left = [one for one in fields if one not in made.attributes]
+        made.attributes |= _from_factories(machine, cls, left)
         after = lookup(cls, "__post_init__")
         if after is not None and isinstance(after[0], Function):
             call(machine, attribute(machine, made, "__post_init__", spot), [], {}, spot)
     machine.event(Made(spot, "call", cls.node.name, made, args, keywords, open_ended))
     return made
+
+
+def _from_factories(machine: Machine, cls: Class, names: Sequence[str]) -> dict[str, Value]:
+    """The fields of a dataclass that are made anew for each object: `field(default_factory=...)`."""
+    found: dict[str, Value] = {}
+    for name in dict.fromkeys(names):
+        given = (lookup(cls, name) or (None, cls))[0]
+        if isinstance(given, Made) and given.name == "dataclasses.field" and given.spot is not None:
+            factory = given.keywords.get("default_factory")
+            if isinstance(factory, Function | Class):
+                found[name] = call(machine, factory, [], {}, given.spot)
+    return found
 
 
 def _fields(cls: Class) -> list[str]:

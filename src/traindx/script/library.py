@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from traindx.script.attributes import element
+from traindx.script.attributes import element, holds_optimizers
 from traindx.script.machine import Machine
 from traindx.script.values import (
     Class,
@@ -18,6 +18,7 @@ from traindx.script.values import (
     Table,
     Unknown,
     Value,
+    either,
 )
 
 # Give back what they are given, changed in no way that matters here.
@@ -123,6 +124,8 @@ def _of_container(machine: Machine, made: Made, holder: Items | Table) -> Value:
     if made.name == "get" and isinstance(first, Const):
         known = holder.items.get(first.value)
         return known if known is not None else (made.argument(1, "default") or Unknown(made.spot))
+    if made.name == "get" and holds_optimizers(holder):
+        return either(made.spot, [*holder.items.values()])
     if made.name == "update":
         given = first.items if isinstance(first, Table) else {}
         holder.items |= given
@@ -201,6 +204,8 @@ def _number(made: Made) -> Value:
 def _getattr(made: Made) -> Value:
     if len(made.args) >= 2 and isinstance(made.args[0], Named) and isinstance(made.args[1], Const):
         return Named(made.spot, f"{made.args[0].name}.{made.args[1].value!s}")
+    if len(made.args) >= 2 and isinstance(made.args[0], Named) and made.args[0].name == "torch.optim":
+        return Named(made.spot, "torch.optim.Optimizer")  # one of them: which, only a run can tell
     if len(made.args) >= 2 and isinstance(made.args[0], Table) and isinstance(made.args[1], Const):
         return made.args[0].items.get(made.args[1].value) or Unknown(made.spot)
     return made

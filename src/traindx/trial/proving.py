@@ -119,7 +119,8 @@ def _edit(patient: Patient, plan: Sequence[Course], winner: Trial) -> Edited | I
     if patient.script is None:
         return Instruction(f"{winner.candidate.title}: {winner.candidate.name}", None)
     run = patient.baseline.run
-    made = edit_for_all(patient.script, winner.candidate.changes, run=run, args=patient.args)
+    changes, texts = winner.candidate.changes, patient.sources
+    made = edit_for_all(patient.script, changes, run=run, args=patient.args, texts=texts)
     if isinstance(made, Edited):
         return made
     remedy = winner.candidate.remedy

@@ -32,9 +32,17 @@ def edit_for(
 
 
 def edit_for_all(
-    script: Script, changes: Sequence[Asked], *, run: Run | None = None, args: Sequence[str] = ()
+    script: Script,
+    changes: Sequence[Asked],
+    *,
+    run: Run | None = None,
+    args: Sequence[str] = (),
+    texts: Mapping[str, str] | None = None,
 ) -> Edited | Instruction:
-    """Several interventions as one edit; words as soon as one of them has none, or two meet on a line."""
+    """Several interventions as one edit; words as soon as one of them has none, or two meet on a line.
+
+    `texts` are files that an edit before this one has changed.
+    """
     from traindx.trial.editing.changes import makers
 
     known = makers()
@@ -42,7 +50,7 @@ def edit_for_all(
         if change.id not in known:
             return Instruction(_no_edit(change))
     try:
-        job = Job(script, run, tuple(args))
+        job = Job(script, run, tuple(args), texts=texts or {})
         told = [known[change.id](job, change.values) for change in changes]
         return job.draft.edited(" ".join(told))
     except Uncertain as why:

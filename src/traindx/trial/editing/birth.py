@@ -8,9 +8,10 @@ import re
 from collections.abc import Iterator
 
 from traindx.script.trace import Event
-from traindx.script.values import Const, Made, Spot, Value, number, options, parents
+from traindx.script.values import Const, Made, Spot, Unknown, Value, number, options, parents
 from traindx.trial.editing import configs
 from traindx.trial.editing.job import Job, at, call_of, written
+from traindx.trial.editing.namesakes import namesake
 from traindx.trial.editing.options import given, option_of, with_value
 from traindx.trial.editing.result import Uncertain
 from traindx.trial.editing.wanted import Wanted
@@ -43,7 +44,10 @@ def change(
     value = made.argument(position, name)
     expression = written(call, name, position)
     if value is None:
-        if made.open or any(one.arg is None for one in call.keywords):
+        if made.open:
+            told = _by_name(job, name, wanted)
+            if told:
+                return told
             raise Uncertain(
                 f"Set {name} in line {call.lineno}, where the arguments are unpacked.", at(made.spot)
             )
@@ -57,6 +61,7 @@ def change(
     for one in _ways(job, name, value):
         told = _on_command_line(job, name, one, wanted) or _in_config(job, name, one, wanted)
         told = told or _at_literal(job, made, name, one, wanted, (like, in_loops))
+        told = told or ("" if _computed(one) else _by_name(job, name, wanted))
         if told:
             return told
     return _at_call(job, made, name, expression, wanted)
@@ -76,6 +81,8 @@ def _on_command_line(job: Job, name: str, value: Value, wanted: Wanted) -> str:
     if option is None:
         return ""
     told = given(job.draft.args or job.args, option)
+    if told is not None and (name, told[0]) in job.settled:
+        return job.settled[name, told[0]]
     if told is not None:
         try:
             old = float(told[1])
@@ -83,7 +90,8 @@ def _on_command_line(job: Job, name: str, value: Value, wanted: Wanted) -> str:
             return ""
         new = wanted.literal(old, told[1])
         job.draft.args = with_value(job.draft.args or job.args, told[0], new)
-        return f"{name} {told[1]} -> {new} on the command line ({option.flags[-1]})"
+        words = f"{name} {told[1]} -> {new} on the command line ({option.flags[-1]})"
+        return job.settled.setdefault((name, told[0]), words)
     if option.default is None or isinstance(value, Const):
         return ""
     old_text = job.draft.text(option.default.source, option.default.node)
@@ -95,13 +103,36 @@ def _on_command_line(job: Job, name: str, value: Value, wanted: Wanted) -> str:
     return f"{name} {old_text} -> {new} in {_where(option.default)}, the default of {option.flags[-1]}"
 
 
+def _by_name(job: Job, name: str, wanted: Wanted) -> str:
+    """The one number that has this name, and the value that was recorded."""
+    found = namesake(job, name)
+    if isinstance(found, tuple):
+        return _set_in_file(job, name, *found, wanted)
+    if found is None or found.spot is None:
+        return ""
+    text = job.draft.text(found.spot.source, found.spot.node)
+    new = wanted.literal(number(found) or 0.0, text)
+    job.draft.replace(found.spot.source, found.spot.node, new)
+    return f"{name} {text} -> {new} in {_where(found.spot)}"
+
+
+def _computed(value: Value) -> bool:
+    """Whether a value is more than something looked up."""
+    return not isinstance(value, Unknown | Made) or (
+        isinstance(value, Made) and value.kind not in ("attribute", "item")
+    )
+
+
 def _in_config(job: Job, name: str, value: Value, wanted: Wanted) -> str:
     found = configs.setting_of(job, value)
-    if found is None:
-        return ""
-    path, keys = found
+    return _set_in_file(job, name, *found, wanted) if found is not None else ""
+
+
+def _set_in_file(job: Job, name: str, path: str, keys: tuple[str | int, ...], wanted: Wanted) -> str:
+    if (name, path, keys) in job.settled:
+        return job.settled[name, path, keys]
     try:
-        text = configs.read(path)
+        text = job.config(path)
         old = configs.looked_up(configs.parsed(path, text), keys)
         old = float(old)
     except (OSError, ValueError, LookupError, TypeError):
@@ -115,7 +146,8 @@ def _in_config(job: Job, name: str, value: Value, wanted: Wanted) -> str:
     if changed is None:
         return ""
     job.draft.config(path, text, changed)
-    return f"{name} {old:g} -> {new} in {os.path.basename(path)} ({'.'.join(map(str, keys))})"
+    words = f"{name} {old:g} -> {new} in {os.path.basename(path)} ({'.'.join(map(str, keys))})"
+    return job.settled.setdefault((name, path, keys), words)
 
 
 def _at_literal(job: Job, made: Made, name: str, value: Value, wanted: Wanted, like: tuple[str, str]) -> str:

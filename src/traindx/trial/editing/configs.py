@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import tomllib
 from pathlib import Path
 from typing import Any
 
-from traindx.script.values import Const, Made, Unknown, Value
+from traindx.script.values import Const, Made, Value
 from traindx.trial.editing.job import Job
-from traindx.trial.editing.options import given as given_on
-from traindx.trial.editing.options import option_of
+from traindx.trial.editing.paths import file_of
 
-_LOADERS = re.compile(
+LOADERS = re.compile(
     r"(^|\.)(yaml\.(safe_|full_|unsafe_)?load|json\.loads?|tomllib\.loads?|tomli\.loads?|toml\.loads?"
     r"|OmegaConf\.load)$"
 )
-_LARGEST = 1_000_000
 
 
 def setting_of(job: Job, value: Value) -> tuple[str, tuple[str | int, ...]] | None:
@@ -41,43 +38,12 @@ def setting_of(job: Job, value: Value) -> tuple[str, tuple[str | int, ...]] | No
         elif at.kind == "attribute":
             keys.insert(0, at.name)
             at = at.receiver
-        elif at.kind == "call" and _LOADERS.search(at.name) and at.args:
-            path = _path(job, at.args[0])
+        elif at.kind == "call" and LOADERS.search(at.name) and at.args:
+            path = file_of(job, at.args[0])
             return (path, tuple(keys)) if path is not None and keys else None
         else:
             return None
     return None
-
-
-def _path(job: Job, value: Value, depth: int = 6) -> str | None:
-    """The file that something is read from: `open(...)`, `Path(...).read_text()`, its name."""
-    if depth == 0:
-        return None
-    if isinstance(value, Const | Unknown):
-        option = option_of(value)
-        told = given_on(job.args, option) if option is not None else None
-        name = told[1] if told else value.value if isinstance(value, Const) else None
-        return _existing(job, name) if isinstance(name, str) else None
-    if isinstance(value, Made) and value.kind == "method" and value.receiver is not None:
-        return _path(job, value.receiver, depth - 1)
-    if isinstance(value, Made) and value.kind == "operator" and value.args:
-        return _path(job, value.args[-1], depth - 1)
-    if isinstance(value, Made) and value.args:
-        return _path(job, value.args[-1 if value.short == "join" else 0], depth - 1)
-    return None
-
-
-def _existing(job: Job, name: str) -> str | None:
-    folder = os.path.dirname(job.script.main.path)
-    for path in dict.fromkeys([os.path.join(job.folder, name), os.path.join(folder, name), name]):
-        if os.path.isfile(path) and os.path.getsize(path) < _LARGEST:
-            return path
-    return None
-
-
-def read(path: str) -> str:
-    """A configuration's text, its line ends kept."""
-    return Path(path).read_bytes().decode("utf-8-sig")
 
 
 def parsed(path: str, text: str) -> Any:

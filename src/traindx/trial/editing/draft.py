@@ -163,7 +163,11 @@ class Draft:
 
     def config(self, path: str, old: str, new: str) -> None:
         """The new text of a configuration file."""
-        self._configs[path] = (old, new)
+        self._configs[path] = (self._configs.get(path, (old, ""))[0], new)
+
+    def configured(self, path: str) -> str | None:
+        """The text that a configuration file has in this draft; None when it is not touched."""
+        return self._configs[path][1] if path in self._configs else None
 
     def new_text(self, source: Source) -> str:
         """A file's text with its pieces in place."""

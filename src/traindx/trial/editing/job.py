@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ast
 import os
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 from traindx.core import Place, Run
@@ -20,13 +21,16 @@ from traindx.trial.editing.result import Uncertain
 
 @dataclass
 class Job:
-    """One edit in the making."""
+    """One edit in the making; `texts` are files as an edit before this one has left them."""
 
     script: Script
     run: Run | None = None
     args: tuple[str, ...] = ()
     cause: str = ""
+    texts: Mapping[str, str] = field(default_factory=dict)
     draft: Draft = field(init=False)
+    settled: dict[object, str] = field(default_factory=dict)
+    """Settings outside of the code that are changed already, with the words for it: no second time."""
 
     def __post_init__(self) -> None:
         self.draft = Draft(self.script)
@@ -55,7 +59,19 @@ class Job:
             if one.spot is not None and isinstance(one.spot.node, ast.Call)
         ]
         stepping = {id(o) for step in self.training.steps for o in step.optimizers}
-        return [one for one in found if id(one) in stepping] or found
+        return self._as_recorded([one for one in found if id(one) in stepping] or found)
+
+    def _as_recorded(self, made: list[Made]) -> list[Made]:
+        """Of the optimizers that one call may make by a name, the one that the recording shows."""
+        told = [one.get("class") for one in self.facts.get("optimizers") or () if isinstance(one, dict)]
+        found: list[Made] = []
+        for one in made:
+            ways = [other for other in made if other.spot is not None and other.spot.node is one.spot.node]  # type: ignore[union-attr]
+            if one.short == "Optimizer" and len(set(told)) == 1:
+                one = replace(one, name=f"torch.optim.{told[0]}")
+            if len(ways) == 1 or one.short in told or not any(other.short in told for other in ways):
+                found.append(one)
+        return found
 
     def iteration(self) -> Iteration:
         """The loop that trains; raises Uncertain when it cannot be told."""
@@ -69,6 +85,11 @@ class Job:
         own = [one for one in self.training.iterations if one.step.event.root is None]
         chosen = own or list(self.training.iterations)
         return list({id(one.step.event.spot.node): one for one in chosen}.values())
+
+    def config(self, path: str) -> str:
+        """The text of a configuration as it is by now; raises OSError or ValueError."""
+        known = self.draft.configured(path) or self.texts.get(path)
+        return known if known is not None else Path(path).read_bytes().decode("utf-8-sig")
 
     def recorded(self, name: str) -> list[float]:
         """The values a setting of the optimizers had when it was recorded."""

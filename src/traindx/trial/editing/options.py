@@ -36,6 +36,15 @@ def option_of(value: Value) -> Option | None:
     return None
 
 
+def option_around(spot: Spot) -> Option | None:
+    """The option whose default an expression is: `add_argument("--config", default=str(...))`."""
+    keyword = spot.source.parents.get(spot.node)
+    call = spot.source.parents.get(keyword) if isinstance(keyword, ast.keyword) else None
+    if not isinstance(keyword, ast.keyword) or keyword.arg != "default" or call is None:
+        return None
+    return Option(_flags(call), spot) if _flags(call) else None
+
+
 def _decorated(source: Source, node: ast.AST, name: str) -> Option | None:
     """The option of a function whose parameters a library reads from the command line."""
     chain = [node, *ancestors(source, node)]

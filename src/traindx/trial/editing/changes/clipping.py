@@ -18,6 +18,7 @@ from traindx.trial.editing.scopes import parameters_of, stepped
 from traindx.trial.editing.trainers import set_in_trainer
 from traindx.trial.editing.wanted import Wanted, plain
 
+_NOT_TOLD = "Nothing that clips the gradients can be told in the script."
 _LIKE = r"clip|norm|max_value"
 _KEYWORDS = {
     "clipnorm": "norm",
@@ -104,19 +105,27 @@ def _scaler(spot: Spot) -> str:
 
 
 def loosen_clipping(job: Job, values: Mapping[str, Scalar]) -> str:
-    """The limit times `factor`; with no factor, no clipping at all."""
+    """The limit times `factor`; with `off`, or no factor, no clipping at all."""
     factor = values.get("factor")
-    off = not isinstance(factor, int | float) or isinstance(factor, bool)
+    if values.get("off") is True or not isinstance(factor, int | float) or isinstance(factor, bool):
+        return _taken_out(job)
+    wanted = Wanted(factor=float(factor))
     clips = _clips(job)
-    wanted = Wanted(value=float("inf")) if off else Wanted(factor=float(factor))  # type: ignore[arg-type]
+    told = [_loosened(job, e, wanted) + "." for e in clips]
+    told = told or [_setting(job, wanted, "norm") or _setting(job, wanted, "value")]
+    if not any(told):
+        raise Uncertain(_NOT_TOLD)
+    return "; ".join(dict.fromkeys(one.removesuffix(".") for one in told)) + "."
+
+
+def _taken_out(job: Job) -> str:
+    """Clipping that is a statement of its own is removed; where its answer is used, words."""
+    clips = _clips(job)
     if not clips:
-        told = "" if off else _setting(job, wanted, "norm") or _setting(job, wanted, "value")
-        if told:
-            return told
-        raise Uncertain("Nothing that clips the gradients can be told in the script.")
-    if not off:
-        told_each = [_loosened(job, e, wanted) for e in clips]
-        return "; ".join(dict.fromkeys(told_each)) + "."
+        given = [(e, n) for e in job.training.trace.events for n in e.value.keywords if n in _KEYWORDS]
+        if given:
+            raise Uncertain(f"Take {given[0][1]} out of line {given[0][0].spot.line}.", at(given[0][0].spot))
+        raise Uncertain(_NOT_TOLD)
     for event in clips:
         around = event.spot.source.parents.get(event.spot.node)
         if not isinstance(around, ast.Expr):

@@ -66,13 +66,13 @@ def _betas(job: Job, made: Made, first: float | None, second: float | None) -> s
         raise Uncertain(f"Set the betas that line {call.lineno} gives to the optimizer.", at(made.spot))
     wanted = (first if first is not None else pair[0], second if second is not None else pair[1])
     new = f"({plain(wanted[0])}, {plain(wanted[1])})"
-    place = written(call, "betas", 2)
+    place, line = written(call, "betas", 2), call.lineno
     if (
         isinstance(given, Items)
         and given.spot is not None
         and isinstance(given.spot.node, ast.Tuple | ast.List)
     ):
-        old = job.draft.text(given.spot.source, given.spot.node)
+        old, line = job.draft.text(given.spot.source, given.spot.node), given.spot.line
         job.draft.replace(
             given.spot.source, given.spot.node, new if old.startswith("(") else f"[{new[1:-1]}]"
         )
@@ -80,7 +80,7 @@ def _betas(job: Job, made: Made, first: float | None, second: float | None) -> s
         job.draft.keyword(source, call, "betas", new)
     else:
         raise Uncertain(f"Set the betas that line {call.lineno} gives to the optimizer.", at(made.spot))
-    return f"betas={new} in line {call.lineno}"
+    return f"betas={new} in line {line}"
 
 
 def _pair(value: Value | None) -> tuple[float, float] | None:
@@ -168,7 +168,10 @@ def _swapped(job: Job, made: Made, name: str, lr: Scalar) -> str:
     else:
         new = spelled(job.draft, source, f"torch.optim.{name}")
     keep = _SHARED | _OWN[name]
-    if len(call.args) > 2 or any(isinstance(one, ast.Starred) for one in call.args):
+    unpacked = any(isinstance(one, ast.Starred) for one in call.args) or any(
+        one.arg is None for one in call.keywords
+    )
+    if len(call.args) > 2 or unpacked:
         raise Uncertain(f"Make {name} in line {call.lineno} instead of {made.short}.", at(made.spot))
     kept = [job.draft.text(source, one) for one in call.args]
     for one in call.keywords:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import pytest
 
-from traindx.core import Hypothesis, Place, Run
+from traindx.core import Diagnosis, Hypothesis, Place, Run
 from traindx.script.source import parse_script
 from traindx.trial.editing import Edited, Instruction, edit_for, edit_for_remedy
 
@@ -12,15 +14,29 @@ from .test_editing import LOOP, MODEL, SGD, asked, with_
 from .test_editing import changed as changed_by
 
 
-def mended(source: str, remedy: str, line: int | None = None, cause: str = "") -> Edited | Instruction:
+def mended(
+    source: str,
+    remedy: str,
+    line: int | None = None,
+    cause: str = "",
+    facts: Mapping[str, object] | None = None,
+) -> Edited | Instruction:
     place = Place("train.py", line) if line is not None else None
     hypothesis = Hypothesis(cause, cause, 0.9, (), (), (), place=place)
-    return edit_for_remedy(parse_script(source), remedy, hypothesis, None)[0]
+    run = Run("r", "r", ("x",), "step", {}, facts=dict(facts or {}))
+    diagnosis = Diagnosis(run, "problem", (), ()) if facts is not None else None
+    return edit_for_remedy(parse_script(source), remedy, hypothesis, diagnosis)[0]
 
 
-def lines(source: str, remedy: str, line: int | None = None, cause: str = "") -> list[str]:
+def lines(
+    source: str,
+    remedy: str,
+    line: int | None = None,
+    cause: str = "",
+    facts: Mapping[str, object] | None = None,
+) -> list[str]:
     """The lines that come in."""
-    made = mended(source, remedy, line, cause)
+    made = mended(source, remedy, line, cause, facts)
     assert isinstance(made, Edited), made
     old = source.splitlines()
     return [one.strip() for one in made.sources["train.py"].splitlines() if one not in old]
@@ -86,6 +102,87 @@ def test_defects(remedy: str, source: str, new: list[str]) -> None:
     old = source.splitlines()
     assert [one.strip() for one in made.sources["train.py"].splitlines() if one not in old] == new
     assert made.edits
+
+
+def stretched(*operations: str, shape: str = "16") -> dict[str, object]:
+    shown = [{"operation": one, "from": shape, "to": "16x16"} for one in operations]
+    return {"graph": {"stretched": shown}}
+
+
+OWN_LOSS = """\
+class Own(Dataset):
+    def __getitem__(self, i):
+        return sample(i)
+loader = DataLoader(Own(), batch_size=16)
+def distance(output, wanted):
+    return ((output - wanted) ** 2).mean()
+"""
+OWN_LOOP = LOOP.replace("nn.functional.mse_loss(model(xb), yb)", "distance(model(xb).squeeze(1), yb)")
+
+
+def test_target_takes_the_shape_of_the_prediction_where_a_recording_shows_them_apart() -> None:
+    source = with_(loader=OWN_LOSS, loop=OWN_LOOP)
+    assert lines(source, "match_shapes", facts=stretched("Sub")) == [
+        "return ((output - wanted.view_as(output)) ** 2).mean()"
+    ]
+    told = mended(source, "match_shapes", facts={"graph": {"stretched": []}})
+    assert isinstance(told, Instruction), "nothing shows that they are apart"
+    column = source.replace("squeeze(1)", "float()")
+    assert isinstance(mended(column, "match_shapes", facts=stretched("Sub")), Instruction), (
+        "the script shows another shape than the recording"
+    )
+
+
+@pytest.mark.parametrize(
+    ("loss", "facts", "new"),
+    [
+        (
+            "(model(xb) - yb).abs().mean()",
+            stretched("Sub", shape="16x1"),
+            "(model(xb) - yb.unsqueeze(1)).abs().mean()",
+        ),
+        (
+            "torch.sub(yb, model(xb).view(-1)).square().mean()",
+            stretched("Sub"),
+            "torch.sub(yb.squeeze(1), model(xb).view(-1)).square().mean()",
+        ),
+        (
+            "-(yb * model(xb).log() + (1 - yb) * (1 - model(xb)).log()).mean()",
+            stretched("Mul", "Mul", shape="16x1"),
+            "-(yb.unsqueeze(1) * model(xb).log() + (1 - yb).unsqueeze(1) * (1 - model(xb)).log()).mean()",
+        ),
+    ],
+)
+def test_prediction_that_has_no_name(loss: str, facts: Mapping[str, object], new: str) -> None:
+    loop = LOOP.replace("nn.functional.mse_loss(model(xb), yb)", loss)
+    assert lines(with_(loader=OWN_LOSS, loop=loop), "match_shapes", facts=facts) == [f"loss = {new}"]
+
+
+def test_validation_that_compares_by_itself_is_mended_too() -> None:
+    loop = LOOP.replace(
+        "loss = nn.functional.mse_loss(model(xb), yb)",
+        "out = model(xb).squeeze(1)\n        loss = ((out - yb) ** 2).mean()",
+    )
+    tested = """\
+    with torch.no_grad():
+        for a, b in DataLoader(Own()):
+            guess = model(a).squeeze(1)
+            print(((b - guess) ** 2).mean(), (guess.flatten() - b.flatten()).abs().max())
+"""
+    source = with_(loader=OWN_LOSS, loop=loop + tested)
+    assert lines(source, "match_shapes", facts=stretched("Sub")) == [
+        "loss = ((out - yb.view_as(out)) ** 2).mean()",
+        "print(((b.view_as(guess) - guess) ** 2).mean(), (guess.flatten() - b.flatten()).abs().max())",
+    ]
+
+
+def test_two_places_where_one_is_meant() -> None:
+    loss = "((model(xb) - yb) ** 2).mean() + (model(xb) - xb[:, :1]).abs().mean()"
+    source = with_(loader=OWN_LOSS, loop=LOOP.replace("nn.functional.mse_loss(model(xb), yb)", loss))
+    told = mended(source, "match_shapes", facts=stretched("Sub", shape="16x1"))
+    assert isinstance(told, Instruction)
+    assert told.place is not None
+    assert told.place.line == at(source, "loss =")
 
 
 def test_sum_begins_anew_with_each_epoch() -> None:

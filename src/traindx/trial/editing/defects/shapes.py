@@ -11,6 +11,7 @@ from traindx.script.flow import reach
 from traindx.script.training import Training
 from traindx.script.values import Made, Spot, Value, parents
 from traindx.trial.editing.defects import Mender
+from traindx.trial.editing.differences import in_own_loss
 from traindx.trial.editing.job import Job, at
 from traindx.trial.editing.result import Uncertain
 
@@ -24,8 +25,7 @@ def shapes(job: Job, place: Place | None) -> str:
         one, other = form(given), form(target)
         if one and other and one != other:
             told.append(_column(job, spot, 1 if one == "column" else 0))
-    if not told:
-        told = _measured(job, place)
+    told = told or in_own_loss(job, place) or _measured(job, place)
     return "; ".join(dict.fromkeys(told)) + "."
 
 

@@ -1,0 +1,157 @@
+"""A loss written by hand in which the recording shows predictions stretched against targets."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from traindx.core import Place
+from traindx.detectors.script._columns import form
+from traindx.detectors.script._words import loss_of
+from traindx.script.flow import reach
+from traindx.script.values import Const, Made, Spot, Value, options, parents
+from traindx.trial.editing.job import Job, at
+from traindx.trial.editing.result import Uncertain
+
+_MEETING = {
+    "Sub": ("Sub", "sub", "subtract", "rsub"),
+    "Rsub": ("Sub", "sub", "rsub"),
+    "Add": ("Add", "add"),
+    "Mul": ("Mult", "mul", "multiply"),
+    "Div": ("Div", "div", "true_divide", "divide"),
+    "Pow": ("Pow", "pow"),
+}
+_MOST = 20_000
+_DEEP = 24
+
+
+@dataclass(frozen=True)
+class Meeting:
+    """Where a prediction and a target meet in one operation: `predicted` is the side of the prediction."""
+
+    spot: Spot
+    prediction: Value
+    target: Value
+    sides: tuple[ast.expr, ast.expr]
+    predicted: int
+
+
+def in_own_loss(job: Job, place: Place | None) -> list[str]:
+    """The target takes the shape of the prediction, in training and wherever the same is done besides."""
+    told = _stretches(job)
+    if told is None:
+        return []
+    operations, flat = told
+    names = tuple(name for one in operations for name in _MEETING.get(one, ()))
+    roots = [loss_of(event) for event in job.training.backwards]
+    trained = _told_apart(list(_meetings(roots, names)), flat)
+    if len(trained) not in (1, len(operations)):
+        places = ", ".join(f"line {one.spot.line}" for one in trained)
+        where = f" ({places})" if places else ""
+        raise Uncertain(
+            f"Bring predictions and targets to the same shape where they are compared{where}: "
+            f"the predictions are {'(N,), the targets (N, 1)' if flat else '(N, 1), the targets (N,)'}.",
+            at(trained[0].spot) if trained else place,
+        )
+    every: list[Value] = [e.value for e in job.training.trace.events]
+    every += [b.value for b in job.training.trace.bindings]
+    known, alike = {id(one.spot.node) for one in trained}, {_way(one.prediction) for one in trained}
+    tested = [
+        one
+        for one in _told_apart(list(_meetings(every, names)), flat)
+        if id(one.spot.node) not in known and _way(one.prediction) in alike
+    ]
+    return [_reshaped(job, one, flat) for one in [*trained, *tested]]
+
+
+def _stretches(job: Job) -> tuple[list[str], bool] | None:
+    """The operations that the recording shows to be stretched, and whether the predictions are flat."""
+    graph = job.facts.get("graph")
+    shown = graph.get("stretched") if isinstance(graph, dict) else None
+    told = [one for one in shown if isinstance(one, dict)] if isinstance(shown, list) else []
+    given = {str(one.get("from")) for one in told}
+    shape = given.pop().split("x") if len(given) == 1 else []
+    if len(shape) not in (1, 2) or (len(shape) == 2 and shape[1] != "1"):
+        return None
+    return [str(one.get("operation")) for one in told], len(shape) == 1
+
+
+def _meetings(roots: list[Value], names: tuple[str, ...]) -> Iterator[Meeting]:
+    """Operations of some kind with a prediction on one side only, each place once."""
+    waiting, seen, found = list(roots), set[int](), set[int]()
+    while waiting and len(seen) < _MOST:
+        value = waiting.pop()
+        if id(value) in seen:
+            continue
+        seen.add(id(value))
+        waiting += parents(value)
+        if isinstance(value, Made) and value.short in names and value.spot is not None:
+            met = _meeting(value, value.spot)
+            if met is not None and id(met.spot.node) not in found:
+                found.add(id(met.spot.node))
+                yield met
+
+
+def _meeting(value: Made, spot: Spot) -> Meeting | None:
+    both = [*([value.receiver] if value.kind == "method" and value.receiver is not None else []), *value.args]
+    sides = _sides(spot.node)
+    if len(both) != 2 or sides is None:
+        return None
+    ours = [bool(reach(one).alive or reach(one).cut) for one in both]
+    if ours[0] == ours[1]:
+        return None
+    at_side = ours.index(True)
+    target = both[1 - at_side]
+    if all(isinstance(one, Const) for one in options(target)):
+        return None
+    return Meeting(spot, both[at_side], target, sides, at_side)
+
+
+def _sides(node: ast.AST) -> tuple[ast.expr, ast.expr] | None:
+    """The two operands as they are written."""
+    if isinstance(node, ast.BinOp):
+        return node.left, node.right
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or node.keywords:
+        return None
+    if len(node.args) == 2:
+        return node.args[0], node.args[1]
+    return (node.func.value, node.args[0]) if len(node.args) == 1 else None
+
+
+def _told_apart(met: list[Meeting], flat: bool) -> list[Meeting]:
+    """Without those whose shapes the script shows to be other ones."""
+    wanted = ("flat", "column") if flat else ("column", "flat")
+    return [
+        one for one in met if form(one.prediction) in ("", wanted[0]) and form(one.target) in ("", wanted[1])
+    ]
+
+
+def _way(value: Value | None) -> tuple[str, ...]:
+    """What was done to a tensor, from the last back to the first."""
+    found: list[str] = []
+    while isinstance(value, Made) and len(found) < _DEEP:
+        found.append(f"{value.kind} {value.name}")
+        first = value.args[0] if value.args else None
+        value = value.receiver if value.kind in ("method", "attribute", "item") else first
+    return tuple(found)
+
+
+def _reshaped(job: Job, met: Meeting, flat: bool) -> str:
+    source, target = met.spot.source, met.sides[1 - met.predicted]
+    prediction = met.sides[met.predicted]
+    if isinstance(prediction, ast.Name | ast.Attribute):
+        shaped = f".view_as({job.draft.text(source, prediction)})"
+    else:
+        shaped = ".squeeze(1)" if flat else ".unsqueeze(1)"
+    text = job.draft.text(source, target)
+    if isinstance(target, ast.Name | ast.Call | ast.Attribute | ast.Subscript):
+        job.draft.replace(source, target, text + shaped)
+        return f"{text}{shaped} in line {met.spot.line}"
+    start, end = job.draft.span(source, target)
+    enclosed = source.text[start - 1 : start] == "(" and source.text[end : end + 1] == ")"
+    if enclosed and isinstance(met.spot.node, ast.BinOp):
+        job.draft.splice(source, (end + 1, end + 1), shaped)
+    else:
+        job.draft.replace(source, target, f"({text}){shaped}")
+    return f"({text}){shaped} in line {met.spot.line}"

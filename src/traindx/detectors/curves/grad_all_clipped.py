@@ -4,12 +4,14 @@ Counts the steps whose gradient norm lies at or above the configured clipping no
 share the log holds. With Adam and its kin this mostly does no harm, and it is usual in fine-tuning, so it
 is a sign only; the further the usual norm lies above the threshold, the stronger.
 
-Silent about norms in loss-scaler units (grad_scaled).
+Not seen as well in a recording that met no clipping, if its script speaks of none. Silent about norms in
+loss-scaler units (grad_scaled).
 Known mistakes: a clip setting that clips single values, not the norm.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import numpy as np
@@ -18,13 +20,15 @@ from traindx.case import Case
 from traindx.core import Finding, Run, Skipped
 from traindx.detectors._gradients import scaled
 from traindx.detectors._numbers import percent, strength, text
+from traindx.detectors._spoken import speaks_of
 from traindx.units import Detector
 
 DETECTOR = Detector(
     title="Nearly all gradients clipped",
-    needs=("grad_norm|grad_clip_share", "setting:clip|grad_clip_share"),
+    needs=("grad_norm|grad_clip_share", "setting:clip|grad_clip_share|recording"),
     family="clipping",
 )
+_CLIPPING = re.compile(r"clip|clamp|trainer|deepspeed|accelerat")
 
 
 def detect(case: Case, *, share: float = 0.95, points: int = 10) -> Finding | Skipped | None:
@@ -42,6 +46,8 @@ def detect(case: Case, *, share: float = 0.95, points: int = 10) -> Finding | Sk
             strength=0.7,
             numbers={"clipped_share": part},
         )
+    if clip is None and norms is not None and _never_clips(case):
+        return None
     if norms is None or clip is None or len(norms) < points:
         return Skipped(f"the clipping norm and at least {points} values of the gradient norm")
     if clip <= 0:
@@ -60,6 +66,13 @@ def detect(case: Case, *, share: float = 0.95, points: int = 10) -> Finding | Sk
         strength=strength(middle / clip, 1.0, 30.0),
         numbers={"clip": clip, "grad_norm": middle, "clip_new": 2 * middle, "clipped_share": part},
     )
+
+
+def _never_clips(case: Case) -> bool:
+    """Whether a recorded training calls no clipping of torch's, and its script has none of its own."""
+    if not case.inside.optimizers or case.script is None or case.curve("grad_norm_clipped") is not None:
+        return False
+    return not speaks_of(case.script, _CLIPPING)
 
 
 def fires() -> Iterator[Run]:

@@ -66,17 +66,7 @@ def command(
     given = _given(interview, answers)
     asks = not as_json and (answers is None or on_a_terminal())
     keep = Kept(interview, save, given.plan, [one for one in (path, script) if one])
-    told_plan = given.plan
-    if asks:
-        from traindx.cli._dialogue import Dialogue
-
-        try:
-            told_plan = Dialogue(interview, screen(), keep.now).talk(given.plan)
-        except KeyboardInterrupt:
-            keep.at_the_break()
-            raise
-        except EOFError:
-            keep.at_the_end()
+    told_plan = _talked(interview, keep, given.plan) if asks else given.plan
     keep.plan = told_plan
     keep.now()
     if not as_json and not interview.symptoms and not interview.answers and path is None:
@@ -84,6 +74,20 @@ def command(
     problem = _tell(interview, told_plan, path, script, as_json=as_json, everything=everything)
     if problem and not exit_zero:
         ctx.exit(1)
+
+
+def _talked(interview: Interview, keep: Kept, plan: str) -> str:
+    """The interview on a terminal or over a pipe; what was told is kept wherever it breaks off."""
+    from traindx.cli._dialogue import Dialogue
+
+    try:
+        return Dialogue(interview, screen(), keep.now).talk(plan)
+    except KeyboardInterrupt:
+        keep.at_the_break()
+        raise
+    except EOFError:
+        keep.at_the_end()
+    return plan
 
 
 _NOTHING_TOLD = (

@@ -12,6 +12,8 @@ from traindx.cli._programs import found_program, script_of_program, seconds, wor
 from traindx.report.text import visible
 
 if TYPE_CHECKING:
+    from traindx.checklist.result import Checklist
+    from traindx.record.program import Program
     from traindx.trial.arms import Arm
 
 
@@ -59,16 +61,29 @@ def command(
 
     Exit code: 0 when nothing failed, 1 when something failed, 2 when the script could not be run.
     """
+    found = found_program(program, as_module)
+    checklist = _flown(found, seconds(budget), jobs, steps)
+    if as_json:
+        import orjson
+
+        print_document(orjson.dumps(checklist.to_dict(), option=orjson.OPT_INDENT_2))
+    else:
+        from traindx.report.checklist_terminal import render_checklist
+
+        print_lines("\n".join(render_checklist(checklist, found.name, screen())) + "\n")
+    if not checklist:
+        ctx.exit(1)
+
+
+def _flown(found: Program, limit: float, jobs: int | None, steps: int | None) -> Checklist:
+    """The checks of a program, with a line that moves while they run."""
     from traindx.checklist.fly import STEPS, Unflown, fly
     from traindx.trial.orders import threads
 
-    limit = seconds(budget)
-    found = found_program(program, as_module)
-    source = script_of_program(found)
-    telling = _Telling()
+    source, telling = script_of_program(found), _Telling()
     try:
         with workshop(found, limit, jobs) as shop:
-            checklist = fly(
+            return fly(
                 shop,
                 script=source,
                 steps=steps or STEPS,
@@ -80,16 +95,6 @@ def command(
         raise Failure(visible(str(error), 400)) from None
     finally:
         telling.close()
-    if as_json:
-        import orjson
-
-        print_document(orjson.dumps(checklist.to_dict(), option=orjson.OPT_INDENT_2))
-    else:
-        from traindx.report.checklist_terminal import render_checklist
-
-        print_lines("\n".join(render_checklist(checklist, found.name, screen())) + "\n")
-    if not checklist:
-        ctx.exit(1)
 
 
 class _Telling:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -41,77 +41,55 @@ class Measure:
 
 def measures(told: Comparison) -> list[Measure]:
     """Every measure, known or not, in the order of columns; the final level stands apart."""
-    lower, terms, axis = told.chosen.goal != "higher", told.terms, told.terms.axis or "step"
-    made = [_measure(told, "best", "best", "by the best value", lambda n: _score(told, n, "best"), lower)]
+    return list(_each(told))
+
+
+def _each(told: Comparison) -> Iterator[Measure]:
+    lower = told.chosen.goal != "higher"
+    yield _measure(told, "best", "best", "by the best value", _score(told, "best"), lower)
+    yield from _on_equal_terms(told, lower)
+    if told.terms.target is not None:
+        yield from _to_reach(told, short(told.terms.target))
+    yield _measure(told, "gap", "gap", "by the gap to training", _score(told, "gap"), None)
+    share = "{:.2g} %".format
+    rough = _score(told, "rough")
+    yield _measure(told, "noise", "noise", "by steadiness", rough, True, lambda value: share(100 * value))
+    yield _measure(told, "spikes", "spikes", "by loss spikes", _score(told, "spikes"), True)
+
+
+def _on_equal_terms(told: Comparison, lower: bool) -> Iterator[Measure]:
+    """After as many steps, samples, seconds as every run has."""
+    terms, equal = told.terms, told.equal
     if terms.step is not None:
-        words = f"at equal steps ({axis} {short(terms.step)})"
-        made.append(
-            _measure(
-                told,
-                "at_step",
-                f"at {short(terms.step)}",
-                words,
-                lambda n: told.equal[n].at_step.value,
-                lower,
-            )
-        )
+        text = short(terms.step)
+        words = f"at equal steps ({terms.axis or 'step'} {text})"
+        yield _measure(told, "at_step", f"at {text}", words, lambda n: equal[n].at_step.value, lower)
     if terms.samples is not None:
-        words = f"at equal samples ({short(terms.samples)})"
-        head = f"at {short(terms.samples)} samples"
-        made.append(
-            _measure(told, "at_samples", head, words, lambda n: told.equal[n].at_samples.value, lower)
-        )
+        text = short(terms.samples)
+        head, words = f"at {text} samples", f"at equal samples ({text})"
+        yield _measure(told, "at_samples", head, words, lambda n: equal[n].at_samples.value, lower)
     if terms.seconds is not None:
-        words = f"at equal time ({lasting(terms.seconds)})"
-        made.append(
-            _measure(
-                told,
-                "at_time",
-                f"at {lasting(terms.seconds)}",
-                words,
-                lambda n: told.equal[n].at_time.value,
-                lower,
-            )
-        )
-    if terms.target is not None:
-        head = f"{axis}s to {short(terms.target)}"
-        words = f"in {axis}s to reach {short(terms.target)}"
-        made.append(_measure(told, "to_target", head, words, lambda n: told.equal[n].target_step, True))
-        words = f"in time to reach {short(terms.target)}"
-        timed = _measure(
-            told,
-            "time_to_target",
-            f"time to {short(terms.target)}",
-            words,
-            lambda n: told.equal[n].target_seconds,
-            True,
-            lasting,
-        )
-        made.append(timed)
-    made.append(
-        _measure(told, "gap", "gap", "by the gap to training", lambda n: _score(told, n, "gap"), None)
-    )
-    made.append(
-        _measure(
-            told,
-            "noise",
-            "noise",
-            "by steadiness",
-            lambda n: _score(told, n, "rough"),
-            True,
-            lambda v: f"{100 * v:.2g} %",
-        )
-    )
-    made.append(
-        _measure(told, "spikes", "spikes", "by loss spikes", lambda n: _score(told, n, "spikes"), True)
-    )
-    return made
+        text = lasting(terms.seconds)
+        words = f"at equal time ({text})"
+        yield _measure(told, "at_time", f"at {text}", words, lambda n: equal[n].at_time.value, lower)
 
 
-def _score(told: Comparison, number: int, field: str) -> float | None:
-    score = told.scores[number]
-    value = None if score is None else getattr(score, field)
-    return None if value is None else float(value)
+def _to_reach(told: Comparison, target: str) -> Iterator[Measure]:
+    axis, equal = told.terms.axis or "step", told.equal
+    head, words = f"{axis}s to {target}", f"in {axis}s to reach {target}"
+    yield _measure(told, "to_target", head, words, lambda n: equal[n].target_step, True)
+    head, words = f"time to {target}", f"in time to reach {target}"
+    yield _measure(told, "time_to_target", head, words, lambda n: equal[n].target_seconds, True, lasting)
+
+
+def _score(told: Comparison, field: str) -> Callable[[int], float | None]:
+    """Reads a field of a run's score."""
+
+    def read(number: int) -> float | None:
+        value = getattr(told.scores[number], field, None)
+        return None if value is None else float(value)
+
+    return read
 
 
 def _measure(

@@ -6,11 +6,12 @@ from collections.abc import Mapping
 
 import pytest
 
-from traindx.core import Diagnosis, Hypothesis, Place, Run
+from traindx.core import Diagnosis, Event, Fix, Hypothesis, Place, Problem, Run
 from traindx.script.source import parse_script
+from traindx.trial.candidates import courses
 from traindx.trial.editing import Edited, Instruction, edit_for, edit_for_remedy
 
-from .test_editing import LOOP, MODEL, SGD, asked, with_
+from .test_editing import LOADER, LOOP, MODEL, SGD, asked, with_
 from .test_editing import changed as changed_by
 
 
@@ -243,6 +244,103 @@ def test_math_is_guarded_once(loss: str, new: str) -> None:
     assert isinstance(made, Edited)
     assert f"loss = {new}" in made.sources["train.py"]
     assert isinstance(mended(made.sources["train.py"], "guard_math", at(source, "loss =")), Instruction)
+
+
+def broke(operation: str, low: float, dtype: str = "float32") -> Run:
+    data = {"operation": operation, "numbers": {"min": low, "max": 9.0, "dtype": dtype}}
+    events = (Event("nonfinite", 7, operation, data),)
+    return Run("r", "r", ("x",), "step", {}, events=events)
+
+
+def guarded(loss: str, run: Run) -> list[Edited | Instruction]:
+    source = with_(loop=LOOP.replace("nn.functional.mse_loss(model(xb), yb)", loss))
+    hypothesis = Hypothesis(
+        "unstable_math", "", 0.9, (), (), (), place=Place("train.py", at(source, "loss ="))
+    )
+    diagnosis = Diagnosis(run, "problem", (), ())
+    return edit_for_remedy(parse_script(source), "guard_math", hypothesis, diagnosis)
+
+
+@pytest.mark.parametrize(
+    ("loss", "operation", "low", "new"),
+    [
+        ("torch.log1p(model(xb)).mean()", "log1p of a number below -1", -2, "model(xb).clamp_min(-1 + 1e-6)"),
+        ("-(model(xb) * yb).log().mean()", "log of a negative number", -2, "(model(xb) * yb).clamp_min(1e-7)"),
+        ("model(xb).sqrt().mean()", "sqrt of a negative number", -2, "model(xb).clamp_min(1e-8)"),
+        ("torch.sqrt(model(xb) ** 2).mean()", "sqrt at 0", 0, "model(xb) ** 2 + 1e-8"),
+        ("model(xb).acos().mean()", "acos of a number that is not from -1 to 1", -2, "model(xb).clamp(-1 + 1e-6, 1 - 1e-6)"),
+        ("torch.logit(model(xb)).mean()", "logit of a number that is not from 0 to 1", -2, "model(xb).clamp(1e-6, 1 - 1e-6)"),
+        ("(model(xb) ** 1.5).mean() + model(xb).pow(2).mean()", "broken power of a negative number", -2, "model(xb).clamp_min(1e-7) ** 1.5"),
+        ("(yb / model(xb).relu()).mean()", "division by 0", 0, "yb / model(xb).relu().clamp_min(1e-8)"),
+        ("torch.div(yb, model(xb).exp()).mean()", "division by 0", 0, "model(xb).exp().clamp_min(1e-8)"),
+        ("(yb - 1 / model(xb)).mean()", "division by 0", -2, ""),
+        ("torch.log1p(model(xb).clamp_min(-0.5)).mean()", "log1p of a number below -1", -2, ""),
+        ("model(xb).exp().mean()", "exp overflow", -2, ""),
+        ("torch.log(yb).mean() + model(xb).mean()", "acos of a number that is not from -1 to 1", -2, ""),
+    ],
+)  # fmt: skip
+def test_operation_that_broke_is_kept_in_its_domain(loss: str, operation: str, low: float, new: str) -> None:
+    [made] = guarded(loss, broke(operation, low))
+    if not new:
+        assert isinstance(made, Instruction), made
+        return
+    assert isinstance(made, Edited), made
+    [line] = [one.strip() for one in made.sources["train.py"].splitlines() if "loss =" in one]
+    old = new.replace(".clamp_min(", "\0").replace(".clamp(", "\0").replace(" + 1e-8", "\0").split("\0")[0]
+    assert new in line
+    assert line == f"loss = {loss.replace(old, new.split(' ** 1.5')[0], 1)}"
+
+
+def test_half_precision_needs_a_wider_margin() -> None:
+    [made] = guarded("model(xb).log().mean()", broke("log of 0", 0, "float16"))
+    assert isinstance(made, Edited)
+    assert "model(xb).clamp_min(1e-3).log()" in made.sources["train.py"]
+
+
+def test_counts_have_no_negative_predictions() -> None:
+    run = broke("log1p of a number below -1", -2)
+    made = guarded("torch.sqrt(((torch.log1p(model(xb)) - torch.log1p(yb)) ** 2).mean())", run)
+    texts = [one.sources["train.py"] for one in made if isinstance(one, Edited)]
+    assert ["clamp_min(0.0)" in texts[0], "clamp_min(-1 + 1e-6)" in texts[1]] == [True, True]
+    assert all(text.count("clamp") == 1 and "torch.log1p(yb)" in text for text in texts)
+
+
+def test_prediction_that_the_loss_uses_besides_is_bounded_everywhere() -> None:
+    loss = "def own(rate, count):\n    return (rate - count * rate.log()).mean()\n"
+    source = with_(
+        loader=LOADER + loss, loop=LOOP.replace("nn.functional.mse_loss(model(xb), yb)", "own(model(xb), yb)")
+    )
+    diagnosis = Diagnosis(broke("log of a negative number", -2), "problem", (), ())
+    [made] = edit_for_remedy(parse_script(source), "guard_math", None, diagnosis)
+    assert isinstance(made, Edited)
+    assert (
+        loss.replace("    return", "    rate = rate.clamp_min(1e-7)\n    return") in made.sources["train.py"]
+    ), "else the loss could fall for ever by a rate below zero"
+
+
+def test_words_are_those_of_the_first_remedy() -> None:
+    source = with_(loop=LOOP.replace("nn.functional.mse_loss(model(xb), yb)", "model(xb).log().mean()"))
+    fixes = (
+        Fix("guard_math", "Bound it."),
+        Fix("pass_logits", "Take the softmax out.", trials=("pass_logits",)),
+    )
+    hypothesis = Hypothesis("unstable_math", "", 0.9, (), (), fixes, place=Place("train.py", 9))
+    problem = Problem("nonfinite", (), "critical", 5, "", (), (hypothesis,), 0.1)
+    [course] = courses(Diagnosis(broke("log of 0", 0), "problem", (problem,), ()), parse_script(source))
+    assert [one.name for one in course.candidates] == ["edit: guard_math", "pass_logits"]
+    assert course.meant == Instruction("Bound it.", Place("train.py", 9)), "its edit may not help"
+    assert "softmax" in course.told[0].text
+
+
+def test_validation_is_guarded_alike() -> None:
+    loop = LOOP.replace("nn.functional.mse_loss(model(xb), yb)", "model(xb).log1p().mean()")
+    loop += "    with torch.no_grad():\n        print(torch.log1p(model(x)).mean(), torch.log1p(y).mean())\n"
+    source, run = with_(loop=loop), broke("log1p of a number below -1", -2)
+    made = edit_for_remedy(parse_script(source), "guard_math", None, Diagnosis(run, "problem", (), ()))[-1]
+    assert isinstance(made, Edited)
+    assert (
+        "print(torch.log1p(model(x).clamp_min(-1 + 1e-6)).mean(), torch.log1p(y)" in made.sources["train.py"]
+    )
 
 
 def test_whole_division_is_mended_only_where_it_kills_the_inputs() -> None:

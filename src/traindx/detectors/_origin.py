@@ -13,6 +13,7 @@ from traindx.case import Case
 from traindx.core import Event, Place, Severity
 from traindx.detectors._numbers import text
 from traindx.inside import Fact, number
+from traindx.script.domains import CALLED, word_of
 
 Kind = Literal["input", "constant", "empty", "arithmetic", "half", "init", "growth", "unknown"]
 _ARITHMETIC = re.compile(
@@ -23,23 +24,6 @@ _OVERFLOW = re.compile(r"(?:float\d+|bfloat16|number) overflow in\b")
 _BACKWARD_OVERFLOW = "overflow in the backward pass"
 _HALF = re.compile(r"b?float16 overflow")
 _EMPTY = re.compile(r"mean loss over no targets|mean of nothing")
-# What a script calls the operations that leave the finite numbers.
-_CALLS = {
-    "log": ("log", "log2", "log10"),
-    "log1p": ("log1p",),
-    "sqrt": ("sqrt", "norm", "cdist", "pairwise_distance", "pow"),
-    "1": ("rsqrt", "reciprocal"),
-    "exp": ("exp",),
-    "norm": ("norm", "normalize", "cdist"),
-    "std": ("std",),
-    "var": ("var",),
-    "acos": ("acos", "arccos"),
-    "asin": ("asin", "arcsin"),
-    "atanh": ("atanh",),
-    "logit": ("logit",),
-    "power": ("pow",),
-    "division": ("div", "true_divide"),
-}
 _HUGE = 1e6
 _NEAR_RANGE = 1e4
 
@@ -178,7 +162,7 @@ def _place(case: Case, event: Event, operation: str) -> Place | None:
     layer = next(
         (str(event.data[key]) for key in ("layer", "layer_before", "layer_after") if event.data.get(key)), ""
     )
-    line = _line(case, operation.split(" ")[0] if operation else "")
+    line = _line(case, word_of(operation))
     if line is not None:
         return Place(line.file, line.line, layer)
     return Place(layer=layer) if layer else None
@@ -186,7 +170,7 @@ def _place(case: Case, event: Event, operation: str) -> Place | None:
 
 def _line(case: Case, word: str) -> Place | None:
     """The only line of the script that calls the operation."""
-    names = _CALLS.get(word)
+    names = CALLED.get(word)
     if case.script is None or names is None:
         return None
     found = {

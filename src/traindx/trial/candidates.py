@@ -85,6 +85,8 @@ class Course:
     symptom: str
     candidates: tuple[Candidate, ...]
     told: tuple[Instruction, ...] = field(default=())
+    meant: Instruction | None = None
+    """What the first remedy of the cause says to do, for the case that nothing helps."""
 
 
 def courses(diagnosis: Diagnosis, script: Script | None, only: str | None = None) -> list[Course]:
@@ -118,10 +120,11 @@ def _course(
     script: Script | None,
     only: str | None,
 ) -> Course:
-    from traindx.trial.editing import Edited
+    from traindx.trial.editing import Edited, Instruction
 
     candidates: list[Candidate] = []
     told: list[Instruction] = []
+    meant: Instruction | None = None
     fixes = [fix for fix in hypothesis.fixes if only in (None, fix.remedy)]
     for fix in fixes[:_REMEDIES_MOST] if only is None else fixes:
         candidates += _interventions(fix, hypothesis)
@@ -130,9 +133,12 @@ def _course(
                 candidates.append(Candidate(fix.remedy, hypothesis.cause, hypothesis.confidence, edited=edit))
             else:
                 told.append(edit)
+        if meant is None:
+            meant = told[0] if told else Instruction(fix.summary, hypothesis.place)
     if problem.symptom == _DEFECT and hypothesis.confidence < _DEFECT_LEAST:
         candidates = []
-    return Course(hypothesis.cause, hypothesis.confidence, problem.symptom, _apart(candidates), tuple(told))
+    every = _apart(candidates)
+    return Course(hypothesis.cause, hypothesis.confidence, problem.symptom, every, tuple(told), meant)
 
 
 def _interventions(fix: Fix, hypothesis: Hypothesis) -> list[Candidate]:

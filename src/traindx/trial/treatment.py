@@ -95,7 +95,7 @@ class Treatment:
             return None
         if self.wishes.dry_run:
             return done
-        told = next((word for course in plan for word in course.told), None)
+        told = next((word for course in plan for word in (course.meant, *course.told) if word), None)
         if not any(course.candidates for course in plan):
             return replace(done, instruction=told)
         screening = Screening(self.ledger, patient, steps, self.wishes, self.tell)

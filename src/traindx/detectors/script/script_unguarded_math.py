@@ -17,6 +17,7 @@ from traindx.core import Finding, Skipped
 from traindx.detectors.script._samples import script
 from traindx.detectors.script._words import NO_LOOP, Looked, code, first, loss_of, training_of, where
 from traindx.script import Script
+from traindx.script.domains import LOGARITHMS
 from traindx.script.flow import reach
 from traindx.script.mending import place
 from traindx.script.roles import operation, unshaped
@@ -56,11 +57,7 @@ def _edge(made: Made) -> str:
     """At what an operation breaks; empty when it is guarded or not known to come near."""
     inside = made.receiver if made.kind == "method" else (made.args[0] if made.args else None)
     name = operation(made)
-    if (
-        name in ("log", "log2", "log10")
-        and inside is not None
-        and all(_saturates(one) for one in options(inside))
-    ):
+    if name in LOGARITHMS and inside is not None and all(_saturates(one) for one in options(inside)):
         return "log(0) is -Inf where the probability rounds to 0 or 1"
     if name == "sqrt" and inside is not None and all(_sum_of_squares(one) for one in options(inside)):
         return "the gradient of sqrt is infinite at 0"

@@ -10,7 +10,8 @@ from traindx.core import Place
 from traindx.detectors.script._columns import form
 from traindx.detectors.script._words import loss_of
 from traindx.script.flow import reach
-from traindx.script.values import Const, Made, Spot, Value, options, parents
+from traindx.script.values import Const, Made, Spot, Value, options
+from traindx.trial.editing.behind import anything, behind
 from traindx.trial.editing.job import Job, at
 from traindx.trial.editing.result import Uncertain
 
@@ -22,7 +23,6 @@ _MEETING = {
     "Div": ("Div", "div", "true_divide", "divide"),
     "Pow": ("Pow", "pow"),
 }
-_MOST = 20_000
 _DEEP = 24
 
 
@@ -54,12 +54,10 @@ def in_own_loss(job: Job, place: Place | None) -> list[str]:
             f"the predictions are {'(N,), the targets (N, 1)' if flat else '(N, 1), the targets (N,)'}.",
             at(trained[0].spot) if trained else place,
         )
-    every: list[Value] = [e.value for e in job.training.trace.events]
-    every += [b.value for b in job.training.trace.bindings]
     known, alike = {id(one.spot.node) for one in trained}, {_way(one.prediction) for one in trained}
     tested = [
         one
-        for one in _told_apart(list(_meetings(every, names)), flat)
+        for one in _told_apart(list(_meetings(anything(job.training.trace), names)), flat)
         if id(one.spot.node) not in known and _way(one.prediction) in alike
     ]
     return [_reshaped(job, one, flat) for one in [*trained, *tested]]
@@ -79,13 +77,8 @@ def _stretches(job: Job) -> tuple[list[str], bool] | None:
 
 def _meetings(roots: list[Value], names: tuple[str, ...]) -> Iterator[Meeting]:
     """Operations of some kind with a prediction on one side only, each place once."""
-    waiting, seen, found = list(roots), set[int](), set[int]()
-    while waiting and len(seen) < _MOST:
-        value = waiting.pop()
-        if id(value) in seen:
-            continue
-        seen.add(id(value))
-        waiting += parents(value)
+    found = set[int]()
+    for value in behind(roots):
         if isinstance(value, Made) and value.short in names and value.spot is not None:
             met = _meeting(value, value.spot)
             if met is not None and id(met.spot.node) not in found:
@@ -144,14 +137,4 @@ def _reshaped(job: Job, met: Meeting, flat: bool) -> str:
         shaped = f".view_as({job.draft.text(source, prediction)})"
     else:
         shaped = ".squeeze(1)" if flat else ".unsqueeze(1)"
-    text = job.draft.text(source, target)
-    if isinstance(target, ast.Name | ast.Call | ast.Attribute | ast.Subscript):
-        job.draft.replace(source, target, text + shaped)
-        return f"{text}{shaped} in line {met.spot.line}"
-    start, end = job.draft.span(source, target)
-    enclosed = source.text[start - 1 : start] == "(" and source.text[end : end + 1] == ")"
-    if enclosed and isinstance(met.spot.node, ast.BinOp):
-        job.draft.splice(source, (end + 1, end + 1), shaped)
-    else:
-        job.draft.replace(source, target, f"({text}){shaped}")
-    return f"({text}){shaped} in line {met.spot.line}"
+    return f"{job.draft.follow(source, target, shaped)} in line {met.spot.line}"

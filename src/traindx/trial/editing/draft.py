@@ -93,6 +93,20 @@ class Draft:
         """An expression written otherwise."""
         self.splice(source, self.span(source, node), text)
 
+    def follow(self, source: Source, node: ast.expr, method: str) -> str:
+        """`.method()` behind an expression, in parentheses where it needs some; its new text."""
+        text, (start, end) = self.text(source, node), self.span(source, node)
+        if isinstance(node, ast.Name | ast.Call | ast.Attribute | ast.Subscript):
+            self.splice(source, (start, end), text + method)
+            return text + method
+        around = source.parents.get(node)
+        given = isinstance(around, ast.Call) and node is not around.func
+        if not given and source.text[start - 1 : start] == "(" and source.text[end : end + 1] == ")":
+            self.splice(source, (end + 1, end + 1), method)
+        else:
+            self.splice(source, (start, end), f"({text}){method}")
+        return f"({text}){method}"
+
     def keyword(self, source: Source, call: ast.Call, name: str, value: str) -> None:
         """`name=value` in a call: in the place of the one it has, else as its last argument."""
         for one in call.keywords:

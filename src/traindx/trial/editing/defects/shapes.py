@@ -9,7 +9,8 @@ from traindx.core import Place
 from traindx.detectors.script._columns import form
 from traindx.script.flow import reach
 from traindx.script.training import Training
-from traindx.script.values import Made, Spot, Value, parents
+from traindx.script.values import Made, Spot, Value
+from traindx.trial.editing.behind import anything, behind
 from traindx.trial.editing.defects import Mender
 from traindx.trial.editing.differences import in_own_loss
 from traindx.trial.editing.job import Job, at
@@ -34,15 +35,7 @@ def _compared(training: Training) -> Iterator[tuple[Spot, Value, Value]]:
     for loss in training.losses:
         if loss.kind in _LOSSES and loss.target is not None:
             yield loss.event.spot, loss.given, loss.target
-    waiting: list[Value] = [e.value for e in training.trace.events] + [
-        b.value for b in training.trace.bindings
-    ]
-    seen: set[int] = set()
-    while waiting and len(seen) < 20_000:
-        value = waiting.pop()
-        if id(value) in seen:
-            continue
-        seen.add(id(value))
+    for value in behind(anything(training.trace)):
         if (
             isinstance(value, Made)
             and value.kind == "operator"
@@ -52,7 +45,6 @@ def _compared(training: Training) -> Iterator[tuple[Spot, Value, Value]]:
             predicted = [bool(reach(one).alive) or bool(reach(one).cut) for one in value.args]
             if predicted[0] != predicted[1]:
                 yield value.spot, value.args[0], value.args[1]
-        waiting += parents(value)
 
 
 def _sides(spot: Spot) -> list[ast.expr]:

@@ -8,7 +8,8 @@ metrics or settings say that it is a regression, or whose loss is larger than an
 (then only low: the floor is not known).
 
 Low while training or validation still falls, and where a recording shows that simple models tell less of the
-targets than this one: the rest may well be noise.
+targets than this one: the rest may well be noise. Low as well for a regression of which a recording could not
+ask simple models: samples of several inputs, ids.
 
 Silent when the validation loss is a third above the training loss or a quarter below it, while the
 training loss still falls by more than a few percent, at chance level (see loss_at_chance), with good
@@ -31,7 +32,7 @@ from traindx.core import Finding, Run, Severity, Skipped
 from traindx.detectors._harm import trivial_loss
 from traindx.detectors._numbers import percent, strength, text
 from traindx.detectors._progress import NO_SURROGATE, good_already, starts_late
-from traindx.detectors._simple import no_more_to_tell
+from traindx.detectors._simple import beside_simple, no_more_to_tell
 from traindx.detectors._twins import last_level, one_output, told_classes
 from traindx.units import Detector
 
@@ -102,10 +103,11 @@ def _course(train: Curve, slope: float) -> str:
 
 
 def _improves(val: Curve, *, z: float = -2.5, fall: float = 0.02) -> bool:
-    """Whether validation still came down over the second half of its evaluations."""
+    """Whether validation still came down over the second half of its evaluations, or at all of few."""
     half = len(val) // 2
     if half < 4:
-        return False
+        last = val.y[-4:]
+        return last.size == 4 and bool((np.diff(last) < 0).all()) and float(last[0] / last[-1]) > 1.0 + fall
     course = signal.trend(val.x[-half:], val.y[-half:])
     return course.z < z and -course.change > fall * float(np.median(val.y[-half:]))
 
@@ -139,7 +141,9 @@ def _much_is_left(case: Case, train: Curve, left: float) -> tuple[Severity, str,
     if not said and train.head <= _ABOVE_ALL_CHANCE:
         return None
     told = f"{percent(share)} of the first loss ({text(train.head)}) is left"
-    return ("medium" if said else "low"), told, share
+    # A recording that could not ask simple models has nothing to tell a floor of noise by.
+    unasked = bool(case.inside.models) and beside_simple(case) is None
+    return ("medium" if said and not unasked else "low"), told, share
 
 
 def fires() -> Iterator[Run]:

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from traindx.core import Scalar
 from traindx.script.anchors_of_data import dataset, validated
-from traindx.script.parameters import held
+from traindx.script.attributes import lookup
+from traindx.script.parameters import held as held_modules
+from traindx.script.returned import stored
 from traindx.script.source import Source
-from traindx.script.values import Made, Spot
+from traindx.script.trace import Event
+from traindx.script.values import Function, Instance, Made, Spot, Value
 from traindx.trial.editing.changes import Maker
-from traindx.trial.editing.job import Job, at, call_of, function_of, statement_of
+from traindx.trial.editing.feeds import Held, batched, held
+from traindx.trial.editing.job import Job, at, call_of, function_of, statement_of, written
 from traindx.trial.editing.names import fresh
 from traindx.trial.editing.result import Uncertain
 
@@ -19,131 +23,142 @@ _WORDS = (
     "Subtract the mean of the training inputs and divide by their deviation, "
     "in training and validation alike."
 )
-_CASTS = frozenset("tensor from_numpy as_tensor FloatTensor Tensor float to astype copy".split())
+_Fed = tuple[Source, ast.expr]
 
 
 def normalise_inputs(job: Job, values: Mapping[str, Scalar]) -> str:
     """Mean and deviation of the training inputs are taken once, and used for all inputs."""
     del values
-    source, train = _trained(job)
-    others = [name for name in _validated(job, source) if name != train]
     if job.training.trace.methods("fit_transform", "fit"):
         raise Uncertain("The inputs seem to be scaled already: look at what reaches the model.")
-    names = [train, *dict.fromkeys(others)]
-    bound = [_binding(source, name) for name in names]
-    last = max(bound, key=lambda one: one.lineno)
-    if len({function_of(source, one) for one in bound}) != 1:
-        raise Uncertain(_WORDS, at(Spot(source, last)))
-    return _insert(job, source, names, last)
+    train, others = _trained(job), _validated(job)
+    if any(one is train[1] for _, one in others):  # each part would be scaled by its own numbers
+        raise Uncertain(_WORDS, at(Spot(*train)))
+    try:
+        first = held(*train, _WORDS)
+    except Uncertain:
+        return _in_place(job, train, others)
+    tried = [held(*other, _WORDS) for other in others]
+    every: dict[str, Held] = {}
+    for one in sorted([first, *tried], key=lambda one: one.used.lineno):
+        every.setdefault(one.name, one)
+    both = any(one.name == first.name for one in tried) and every[first.name] is first
+    names = dict.fromkeys([first.name, *every])
+    return _before_use(job, [every[name] for name in names], first.cut if both else "")
 
 
-def _base(node: ast.expr) -> str:
-    """The name behind casts and parts: `torch.tensor(x)` -> `x`."""
-    for _ in range(6):
-        if isinstance(node, ast.Name):
-            return node.id
-        if isinstance(node, ast.Subscript):
-            node = node.value
-        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _CASTS:
-            library = isinstance(node.func.value, ast.Name) and node.func.value.id in ("torch", "np", "numpy")
-            if library and not node.args:
-                break
-            node = node.args[0] if library else node.func.value
-        else:
-            break
-    raise Uncertain(_WORDS)
-
-
-def _trained(job: Job) -> tuple[Source, str]:
-    """The name of all training inputs."""
+def _trained(job: Job) -> _Fed:
+    """What the training takes its inputs from."""
     made = dataset(job.training)
+    found = _of_dataset(made) if made is not None else None
+    if found is not None:
+        return found
+    loops = [one.loop for one in job.iterations()]
+    for source, node in _applied(job, lambda event: any(one in event.loops for one in loops)):
+        if isinstance(node, ast.Subscript | ast.Name) and not batched(source, node):
+            return source, node
+    raise Uncertain(_WORDS, at(made.spot) if made is not None else None)
+
+
+def _applied(job: Job, which: Callable[[Event], bool]) -> Iterator[_Fed]:
+    """The first argument of each call of a model, outside of models."""
+    ours = held_modules(job.training)
+    for event in job.training.trace.events:
+        node, source = event.spot.node, event.spot.source
+        inside = getattr(function_of(source, node), "name", "") in ("forward", "__call__")
+        ready = event.value.kind == "apply" and id(event.value.receiver) in ours and not inside
+        if ready and isinstance(node, ast.Call) and node.args and which(event):
+            yield source, node.args[0]
+
+
+def _of_dataset(made: Value) -> _Fed | None:
+    """The inputs that a data set is given: of a TensorDataset, or of a class of the script."""
+    if isinstance(made, Made) and made.short == "Subset" and made.args:
+        made = made.args[0]
     if isinstance(made, Made) and made.short == "TensorDataset" and made.args:
         source, call = call_of(made)
-        return source, _base(call.args[0])
-    loops = [one.loop for one in job.iterations()]
-    for event in job.training.trace.events:
-        node = event.spot.node
-        if event.value.kind != "apply" or not isinstance(node, ast.Call) or not node.args:
-            continue
-        if any(loop in event.loops for loop in loops) and isinstance(node.args[0], ast.Subscript):
-            return event.spot.source, _base(node.args[0])
-    raise Uncertain(_WORDS)
+        return (source, call.args[0]) if call.args else None
+    if not isinstance(made, Instance) or made.spot is None or not isinstance(made.spot.node, ast.Call):
+        return None
+    found, kept = lookup(made.cls, "__init__"), stored(made, 0)
+    method = found[0] if found is not None else None
+    if not isinstance(method, Function) or not kept:
+        return None
+    for node in ast.walk(method.node):
+        target = node.targets[0] if isinstance(node, ast.Assign) else None
+        if isinstance(target, ast.Attribute) and target.attr == kept and isinstance(node, ast.Assign):
+            names = [one.arg for one in method.node.args.args]
+            inner = [n.id for n in ast.walk(node.value) if isinstance(n, ast.Name) and n.id in names]
+            given = written(made.spot.node, inner[0], names.index(inner[0]) - 1) if len(inner) == 1 else None
+            chosen = any(isinstance(n, ast.Subscript) for n in ast.walk(node.value))
+            return (made.spot.source, given) if given is not None and not chosen else None
+    return None
 
 
-def _validated(job: Job, source: Source) -> list[str]:
-    """The names of all inputs the model is tried on; raises Uncertain when some are not plain names."""
+def _validated(job: Job) -> list[_Fed]:
+    """What the model is tried on; raises Uncertain when some of it cannot be told."""
     other = validated(job.training)
-    found = []
-    if isinstance(other, Made) and other.short == "TensorDataset" and other.args:
-        there, call = call_of(other)
-        if there is not source:
+    found: list[_Fed] = []
+    if other is not None:
+        given = _of_dataset(other)
+        if given is None:
             raise Uncertain(_WORDS, at(other.spot))
-        found.append(_base(call.args[0]))
-    elif other is not None:
-        raise Uncertain(_WORDS, at(other.spot))
-    ours = held(job.training)
-    for event in job.training.trace.events:
-        node = event.spot.node
-        if id(event.value.receiver) not in ours:
-            continue
-        outer = event.value.kind == "apply" and isinstance(node, ast.Call) and not _in_model(event.spot)
-        if not outer or not event.grad_off or not isinstance(node, ast.Call) or not node.args:
-            continue
-        if any(function_of(event.spot.source, node) is f for f in event.functions) and not found:
-            continue
-        name = _base(node.args[0])
-        if _looped(event.spot, name):
-            continue
-        found.append(name)
-    return found
+        found.append(given)
+    return found + [one for one in _applied(job, lambda event: event.grad_off) if not batched(*one)]
 
 
-def _in_model(spot: Spot) -> bool:
-    return getattr(function_of(spot.source, spot.node), "name", "") in ("forward", "__call__")
+def _before_use(job: Job, every: list[Held], cut: str) -> str:
+    """All of them where the first is handed on; those that are not there yet, where they are."""
+    train, *others = every
+    if any(one.block is not train.block for one in others):
+        raise Uncertain(_WORDS, at(Spot(train.source, train.bound)))
+    first = min(every, key=lambda one: one.ends)
+    together = all(one.begins < first.ends for one in every)
+    if not together and any(one.ends < train.ends for one in others):
+        raise Uncertain(_WORDS, at(Spot(train.source, first.used)))
+    mean, std = _statistics(job, train.source, cut or train.name, first.used if together else train.used)
+    for one in every:
+        place = first.used if together else one.used
+        job.draft.before(one.source, place, f"{one.name} = ({one.name} - {mean}) / {std}")
+    names = ", ".join(one.name for one in every)
+    line = (first if together else train).used.lineno
+    return f"{names} normalised by the mean and deviation of {cut or train.name} before line {line}."
 
 
-def _looped(spot: Spot, name: str) -> bool:
-    """Whether a name is what a loop gives: a batch of a loader that is looked at by itself."""
-    return any(
-        isinstance(n, ast.For) and any(isinstance(t, ast.Name) and t.id == name for t in ast.walk(n.target))
-        for n in ast.walk(spot.source.tree)
-    )
+def _in_place(job: Job, train: _Fed, others: list[_Fed]) -> str:
+    """Tensors that have no name of their own, where they are handed to their data sets."""
+    source, expression = train
+    start = statement_of(Spot(source, expression))
+    block = getattr(source.parents.get(start), "body", [])
+    if not isinstance(source.parents.get(expression), ast.Call) or not isinstance(expression, ast.Call):
+        raise Uncertain(_WORDS, at(Spot(source, expression)))
+    nodes = {id(expression)}
+    for there, other in others:
+        statement = statement_of(Spot(there, other))
+        later = statement in block and block.index(statement) >= block.index(start)
+        if not later or id(other) in nodes or not isinstance(other, ast.Call):
+            raise Uncertain(_WORDS, at(Spot(there, other)))
+        nodes.add(id(other))
+    if not isinstance(start, ast.Assign) or start not in block:
+        raise Uncertain(_WORDS, at(Spot(source, expression)))
+    name = fresh(job.draft, source, "train_inputs")
+    job.draft.before(source, start, f"{name} = {job.draft.text(source, expression)}")
+    mean, std = _statistics(job, source, name, start)
+    job.draft.replace(source, expression, f"({name} - {mean}) / {std}")
+    for there, other in others:
+        job.draft.replace(there, other, f"({job.draft.text(there, other)} - {mean}) / {std}")
+    return f"The inputs normalised by the mean and deviation of those for training in line {start.lineno}."
 
 
-def _binding(source: Source, name: str) -> ast.stmt:
-    """The one statement, in no loop, that binds a name."""
-    found = [
-        statement_of(Spot(source, n))
-        for n in ast.walk(source.tree)
-        if isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Store)
-    ]
-    given = any(isinstance(n, ast.arg) and n.arg == name for n in ast.walk(source.tree))
-    inside = [one for one in found if isinstance(source.parents.get(one), ast.Module | ast.FunctionDef)]
-    if len(found) != 1 or len(inside) != 1 or given:
-        raise Uncertain(_WORDS, at(Spot(source, found[0])) if found else None)
-    return found[0]
-
-
-def _insert(job: Job, source: Source, names: list[str], last: ast.stmt) -> str:
-    block = getattr(source.parents.get(last), "body", [])
-    before = block[: block.index(last)] if last in block else []
-    used = {
-        n.id
-        for one in before
-        for n in ast.walk(one)
-        if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)
-    }
-    if used & set(names):
-        raise Uncertain(_WORDS, at(Spot(source, last)))
-    mean, std, train = fresh(job.draft, source, "input_mean"), fresh(job.draft, source, "input_std"), names[0]
-    job.draft.after(
+def _statistics(job: Job, source: Source, name: str, place: ast.stmt) -> tuple[str, str]:
+    mean, std = fresh(job.draft, source, "input_mean"), fresh(job.draft, source, "input_std")
+    job.draft.before(
         source,
-        last,
-        f"{mean}, {std} = {_statistic(job, train, 'mean')}, {_statistic(job, train, 'std')}",
+        place,
+        f"{mean}, {std} = {_statistic(job, name, 'mean')}, {_statistic(job, name, 'std')}",
         f"{std}[{std} == 0] = 1",
-        *(f"{name} = ({name} - {mean}) / {std}" for name in names),
     )
-    return f"{', '.join(names)} normalised by the mean and deviation of {train} after line {last.lineno}."
+    return mean, std
 
 
 def _statistic(job: Job, name: str, which: str) -> str:

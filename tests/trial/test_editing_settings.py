@@ -64,8 +64,14 @@ def test_setting_that_is_not_among_the_unpacked_ones(optimizer: str) -> None:
     assert after[1:] == before[1:-1] + ", weight_decay=0.01)"
 
 
-def test_unpacked_settings_are_not_lost_with_another_optimizer() -> None:
-    assert isinstance(edit(with_(optimizer=LITERAL), "swap_optimizer name=sgd lr=0.1"), Instruction)
+@pytest.mark.parametrize("optimizer", [FACTORY, LITERAL, NESTED])
+def test_another_optimizer_keeps_what_it_knows_of_the_unpacked_settings(optimizer: str) -> None:
+    _, after = changed(with_(optimizer=optimizer), "swap_optimizer name=adamw")
+    assert after.endswith("torch.optim.AdamW(model.parameters(), lr=3e-3, betas=(0.8, 0.999), eps=0.1)")
+    _, after = changed(with_(optimizer=optimizer), "swap_optimizer name=sgd lr=0.1")
+    assert after.endswith("torch.optim.SGD(model.parameters(), lr=0.1)")
+    unknown = optimizer.replace("eps=0.1", "eps=len(x)").replace('"eps": 0.1', '"eps": len(x)')
+    assert isinstance(edit(with_(optimizer=unknown), "swap_optimizer name=adamw"), Instruction)
 
 
 YAML = "optim:\n  name: sgd\n  lr: 0.3 # the rate\n  momentum: 0.5\nmodel: {lr: 8, momentum: 0.1}\n"

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 
 from traindx.core import Scalar
-from traindx.script.values import Items, Made, Table, Value, number, options
+from traindx.script.values import Const, Items, Made, Table, Value, number, options
 from traindx.trial.editing.birth import change
 from traindx.trial.editing.changes import Maker, value_of
 from traindx.trial.editing.job import Job, at, call_of, written
@@ -158,35 +158,50 @@ def _swapped(job: Job, made: Made, name: str, lr: Scalar) -> str:
     source, call = call_of(made)
     if made.short == name:
         raise Uncertain(f"Line {call.lineno} makes {name} already.", at(made.spot))
-    if made.open or not isinstance(call.func, ast.Attribute | ast.Name):
-        raise Uncertain(f"Make {name} in line {call.lineno} instead of {made.short}.", at(made.spot))
-    text = job.draft.text(source, call.func)
-    if not re.search(rf"\b{made.short}$", text):
-        raise Uncertain(f"Make {name} in line {call.lineno} instead of {made.short}.", at(made.spot))
-    if isinstance(call.func, ast.Attribute):
-        new = text[: -len(made.short)] + name
-    else:
-        new = spelled(job.draft, source, f"torch.optim.{name}")
-    keep = _SHARED | _OWN[name]
-    unpacked = any(isinstance(one, ast.Starred) for one in call.args) or any(
-        one.arg is None for one in call.keywords
-    )
-    if len(call.args) > 2 or unpacked:
+    if made.open or len(call.args) > 2 or any(isinstance(one, ast.Starred) for one in call.args):
         raise Uncertain(f"Make {name} in line {call.lineno} instead of {made.short}.", at(made.spot))
     kept = [job.draft.text(source, one) for one in call.args]
-    for one in call.keywords:
-        if one.arg in keep and not (one.arg == "lr" and lr is not None):
-            kept.append(f"{one.arg}={job.draft.text(source, one.value)}")
+    given = _settings(job, made, name)
     if lr is not None:
-        kept = [*kept[:1], *[part for part in kept[1:] if "=" in part]]
-        kept.insert(1, f"lr={plain(float(lr)) if isinstance(lr, int | float) else lr}")
-    whole = f"{new}({', '.join(kept)})"
-    same = len(kept) == len(call.args) + len(call.keywords) and lr is None
-    if same:
+        given = {"lr": plain(float(lr)) if isinstance(lr, int | float) else str(lr)} | {
+            one: text for one, text in given.items() if one != "lr"
+        }
+        kept = kept[:1]
+    new = _maker_of(job, made, name)
+    same = len(kept) + len(given) == len(call.args) + len(call.keywords) and lr is None
+    if same and isinstance(call.func, ast.Attribute | ast.Name):
         job.draft.replace(source, call.func, new)
     else:
-        job.draft.replace(source, call, whole)
-    return f"{made.short} -> {name} in line {call.lineno}"
+        settings = [f"{one}={text}" for one, text in given.items()]
+        job.draft.replace(source, call, f"{new}({', '.join([*kept, *settings])})")
+    named = isinstance(call.func, ast.Attribute | ast.Name)
+    return f"{made.short} -> {name} in line {call.lineno}" + ("" if named else ", whatever the settings name")
+
+
+def _maker_of(job: Job, made: Made, name: str) -> str:
+    """How the file spells the new class: as it spells the old one, where it names that at all."""
+    source, call = call_of(made)
+    text = job.draft.text(source, call.func)
+    if isinstance(call.func, ast.Attribute) and re.search(rf"\b{made.short}$", text):
+        return text[: -len(made.short)] + name
+    return spelled(job.draft, source, f"torch.optim.{name}")
+
+
+def _settings(job: Job, made: Made, name: str) -> dict[str, str]:
+    """What a call gives by name, unpacked or not, as far as another optimizer knows it."""
+    source, call = call_of(made)
+    own = {one.arg: job.draft.text(source, one.value) for one in call.keywords if one.arg is not None}
+    found = {}
+    for one, value in made.keywords.items():
+        if one not in _SHARED | _OWN[name]:
+            continue
+        text = own.get(one)
+        if text is None and value.spot is not None and isinstance(value, Const | Items):
+            text = job.draft.text(value.spot.source, value.spot.node)
+        if text is None:
+            raise Uncertain(f"Make {name} in line {call.lineno} instead of {made.short}.", at(made.spot))
+        found[one] = text
+    return found
 
 
 MAKERS: dict[str, Maker] = {

@@ -7,10 +7,10 @@ from torch.utils.data import DataLoader, Dataset, Subset, TensorDataset, random_
 
 x = torch.randn(2000, 6)
 score = x[:, 0] + 0.3 * torch.randn(2000)
-y = (score > 2.3).long()  # here
+y = (score > 2.3).long()
 train_x, train_y = x[:1600], y[:1600]
 loader = DataLoader(TensorDataset(train_x, train_y), batch_size=64, shuffle=True)
-model, criterion = nn.Linear(6, 2), nn.CrossEntropyLoss()
+model, criterion = nn.Linear(6, 2), nn.CrossEntropyLoss()  # here
 
 opt = torch.optim.Adam(model.parameters(), lr=1e-3)
 for epoch in range(3):

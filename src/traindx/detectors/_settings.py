@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator
 
 from traindx.case import Case
-from traindx.core import Scalar
+from traindx.core import Place, Scalar
+from traindx.script.anchors import anchor
 
 # The first name found in the optimizer's own name counts: `adamw` holds `adam`, `dadapt_adam` too.
 _FAMILIES = (
@@ -67,6 +68,12 @@ def perhaps_tuned(case: Case) -> bool:
     """Whether anything hints at fine-tuning: the configuration, the run's path, preference or RL data."""
     hinted = _TUNING_WORDS.search(f"{case.run.name} {case.run.path}".lower()) is not None
     return hinted or adapted(case) or pretrained(case) or bool(case.traits & {"rl", "preference"})
+
+
+def written(case: Case, setting: str) -> tuple[Place, ...]:
+    """The line of the script that sets something, where it can be told."""
+    found = anchor(case.script, setting) if case.script is not None else None
+    return (found,) if found is not None else ()
 
 
 def keys_of(case: Case, setting: str) -> Iterator[str]:

@@ -14,7 +14,7 @@ from traindx.script import anchors_of_model as model
 from traindx.script import anchors_of_ranks as ranks
 from traindx.script import anchors_of_sets as sets
 from traindx.script.anchors_of_samples import pairing, sample
-from traindx.script.anchors_of_terms import penalty
+from traindx.script.anchors_of_terms import compared, penalty
 from traindx.script.anchors_of_waiting import waiting
 from traindx.script.mending import place
 from traindx.script.source import Script
@@ -41,6 +41,7 @@ FINDERS: dict[str, Finder] = {
     "loss": loop.loss,
     "loss_call": loop.loss_call,
     "penalty": penalty,
+    "compared": compared,
     "loss_sum": model.loss_sum,
     "loop": loop.training_loop,
     "eval_mode": loop.eval_mode,

@@ -6,6 +6,7 @@ import re
 
 from traindx.script.anchors_of_loop import main_iteration, origin
 from traindx.script.returned import stored
+from traindx.script.roles import is_module
 from traindx.script.trace import Event
 from traindx.script.training import Training
 from traindx.script.values import Const, Instance, Made, Spot, Unknown, Value, number, options
@@ -19,7 +20,7 @@ _TARGETS = re.compile(r"^(y|ys|y_?train|y_?tr|targets?|labels?|classes|train_?y)
 _CONVERSIONS = frozenset(
     """
     tensor from_numpy as_tensor FloatTensor LongTensor Tensor asarray float double long int to astype numpy
-    type contiguous clone unsqueeze squeeze view reshape flatten cuda cpu copy
+    type contiguous clone unsqueeze squeeze view reshape flatten cuda cpu copy values to_numpy
     """.split()
 )
 _SPLITS = ("ConcatDataset", "train_test_split", "random_split", "KFold", "StratifiedKFold")
@@ -101,7 +102,24 @@ def shuffle(training: Training) -> Spot | None:
 
 def inputs(training: Training) -> Spot | None:
     """Where the training inputs are made."""
-    return _part(training, 0, _INPUTS)
+    return _fed(training) or _part(training, 0, _INPUTS)
+
+
+def _fed(training: Training) -> Spot | None:
+    """Where that is bound of which the training loop, without a loader, gives rows to a model."""
+    loop = main_iteration(training)
+    if loop is None or iterated(training) is not None:
+        return None
+    before = loop.backwards[0].at
+    for event in training.trace.events:
+        made = event.value
+        if made.kind != "apply" or not made.args or loop.loop not in event.loops or event.at > before:
+            continue
+        rows = made.args[0]
+        whole = rows.receiver if isinstance(rows, Made) and rows.kind == "item" else None
+        if whole is not None and is_module(made.receiver) and not event.grad_off:
+            return _bound_spot(training, whole)
+    return None
 
 
 def targets(training: Training) -> Spot | None:
@@ -173,7 +191,7 @@ def unwrapped(value: Value) -> Value:
         if (
             value.kind == "item"
             and any(isinstance(key, Unknown) and key.name == "slice" for key in value.args)
-        ) or (value.kind == "method" and value.short in _CONVERSIONS):
+        ) or (value.kind in ("method", "attribute") and value.short in _CONVERSIONS):
             inner = value.receiver
         elif value.kind == "call" and value.short in _CONVERSIONS and value.args:
             inner = value.args[0]

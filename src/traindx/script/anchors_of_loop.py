@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from traindx.script.roles import is_optimizer, is_scaler, is_scheduler
 from traindx.script.trace import Binding, Event
@@ -57,7 +57,41 @@ def setting(training: Training, place: int, *names: str) -> Spot | None:
             known = [group.items[n] for n in names if n in group.items] if isinstance(group, Table) else []
             if known:
                 return origin(known[0])
-    return None
+    return _written(training, *names)
+
+
+def _written(training: Training, *names: str) -> Spot | None:
+    """The only number of that name in a table or a default, where it could not be followed."""
+    found = [
+        Spot(source, value)
+        for source in training.script.sources
+        for node in ast.walk(source.tree)
+        for name, value in _entries(node)
+        if name in names and _is_number(value)
+    ]
+    return found[0] if len(found) == 1 else None
+
+
+def _entries(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
+    """Names and values of a dict, of a call's keywords, of a class that keeps settings."""
+    if isinstance(node, ast.Dict):
+        for key, value in zip(node.keys, node.values, strict=True):
+            if isinstance(key, ast.Constant) and isinstance(key.value, str):
+                yield key.value, value
+    elif isinstance(node, ast.Call):
+        for word in node.keywords:
+            if word.arg is not None:
+                yield word.arg, word.value
+    elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.value is not None:
+        yield node.target.id, node.value
+
+
+def _is_number(node: ast.expr) -> bool:
+    """Whether an expression is a number, or a few of them."""
+    if isinstance(node, ast.Tuple | ast.List):
+        return bool(node.elts) and all(_is_number(one) for one in node.elts)
+    inner = node.operand if isinstance(node, ast.UnaryOp) else node
+    return isinstance(inner, ast.Constant) and isinstance(inner.value, int | float)
 
 
 def rate(training: Training) -> Spot | None:

@@ -208,9 +208,15 @@ def columns(training: Training) -> Spot | None:
     listed = [
         b.spot
         for b in training.trace.bindings
-        if _COLUMNS.match(b.name) and isinstance(b.value, Items) and _are_names(b.value)
+        if _COLUMNS.match(b.name)
+        and (_of_table(b.spot.node) or (isinstance(b.value, Items) and _are_names(b.value)))
     ]
     return listed[-1] if listed else None
+
+
+def _of_table(node: ast.AST) -> bool:
+    """Whether names are chosen from all that a table has."""
+    return any(isinstance(one, ast.Attribute) and one.attr == "columns" for one in ast.walk(node))
 
 
 def _are_names(listed: Items) -> bool:

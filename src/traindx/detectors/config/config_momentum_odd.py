@@ -16,7 +16,7 @@ from dataclasses import replace
 from traindx.case import Case
 from traindx.core import Finding, Run, Skipped
 from traindx.detectors._numbers import text
-from traindx.detectors._settings import keys_of, optimizer_family
+from traindx.detectors._settings import keys_of, optimizer_family, written
 from traindx.units import Detector
 
 DETECTOR = Detector(
@@ -59,6 +59,7 @@ def detect(
             text=f"The optimizer's {name} is {text(value) if value < 0.99 else f'{value:g}'}, {told}.",
             severity="low",
             numbers={name: value},
+            places=written(case, "betas" if name.startswith("beta") else name),
         )
     return None
 

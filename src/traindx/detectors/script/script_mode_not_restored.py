@@ -2,7 +2,8 @@
 
 Seen when `eval()` is called on the model that is trained, in a loop around the training (after each epoch's
 validation, say) or before it, and no `train()` comes between it and the next backward pass. It matters with
-dropout or batch norm in the model; where the model is known to have neither, it is told as a sign.
+dropout or batch norm in the model; where the model is known to have neither, it is told as a sign. A
+`train()` that stands before the loop, instead of in it, is named as the place.
 
 Silent when a framework switches modes and when the model that is switched is not the one that is trained.
 Known mistake: a model kept in eval mode on purpose to freeze its batch norm.
@@ -46,7 +47,8 @@ def look(case: Case) -> Looked:
         if _is_eval(event) and not event.handed:
             backward = next((b for b in backwards if _stays(training, event, b)), None)
             if backward is not None:
-                found.setdefault(id(event.spot.node), _finding(event, backward))
+                once = _once(training, event, backward)
+                found.setdefault(id(event.spot.node), _finding(event, backward, once))
     return [*found.values()]
 
 
@@ -71,6 +73,21 @@ def _stays(training: Training, event: Event, backward: Event) -> bool:
     start = min((b.at for b in training.backwards if loop in b.loops), default=backward.at)
     inner = [one for one in back if loop in one.loops]
     return not any(one.at > event.at or one.at < start for one in inner)
+
+
+def _once(training: Training, event: Event, backward: Event) -> Event | None:
+    """The `train()` that stands before the loop in which the model is switched off again and again."""
+    loop = _shared_loop(event, backward)
+    if loop is None or event.at < backward.at:
+        return None
+    before = [
+        one
+        for one in training.trace.methods("train")
+        if not _is_eval(one) and one.at < loop.at and not one.handed and one.root is backward.root
+    ]
+    models = options(event.value.receiver)
+    same = [one for one in before if any(model in models for model in options(one.value.receiver))]
+    return same[-1] if same else None
 
 
 def _shared_loop(event: Event, backward: Event) -> Loop | None:
@@ -106,7 +123,7 @@ def _plain(made: Made) -> bool:
     return made.kind != "call" or made.name.startswith(("torch.nn.", "torch.")) or made.name.islower()
 
 
-def _finding(event: Event, backward: Event) -> Finding:
+def _finding(event: Event, backward: Event, once: Event | None) -> Finding:
     model = options(event.value.receiver)[0]
     modal = _modal(model)
     again = "before" if event.at < backward.at else "in the next pass of the loop"
@@ -114,7 +131,11 @@ def _finding(event: Event, backward: Event) -> Finding:
         f"{where(event.spot)}: after {code(event.spot)} nothing calls train() before "
         f"{code(backward.spot)} (line {backward.spot.line}) comes {again}: the model is trained in eval mode."
     ).replace("comes before", "comes")
-    places = (place(event.spot), place(backward.spot))
+    spots = [event.spot, backward.spot]
+    if once is not None:
+        text = f"{text[:-1]}; {code(once.spot)} (line {once.spot.line}) stands before the loop, not in it."
+        spots = [once.spot, *spots]
+    places = tuple(place(spot) for spot in spots)
     if modal is False:
         text = f"{text[:-1]}, which changes nothing without dropout or batch norm."
         return Finding(text, severity="low", places=places)

@@ -8,12 +8,14 @@ import numpy as np
 
 from traindx.case import Case, Curve
 from traindx.detectors._learning import learns
+from traindx.detectors._recorded import class_shares
 from traindx.inside import Fact
 
 _FEW = 20
 _NO_BETTER = 0.97
 _FAR_ABOVE = 4.0
 _HALF = 0.5
+_MANY = 1000
 
 
 def suffers(case: Case) -> bool:
@@ -79,6 +81,20 @@ def trivial_loss(case: Case) -> float | None:
     if function == "mse_loss" and spread is not None and len(spread) > 1:
         return float(np.median(spread.y)) ** 2 or None
     return None
+
+
+def constant_losses(case: Case) -> list[float]:
+    """What constant answers cost: to targets spread evenly, and to classes by their recorded shares.
+
+    Which of them holds depends on weights of the classes, which are not recorded.
+    """
+    level = trivial_loss(case)
+    if level is None:
+        return []
+    function, shares = str(case.inside.losses[0].get("function", "")), class_shares(case)
+    if function == "mse_loss" or not 2 <= len(shares) <= _MANY:
+        return [level]
+    return [level, -sum(share * log(share) for share in shares.values())]
 
 
 def _classes(called: Fact) -> int:

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from traindx.case import Case
+from traindx.case import Case, Curve
 from traindx.core import Event, Place, Severity
 from traindx.detectors._numbers import text
 from traindx.inside import Fact, number
@@ -135,16 +135,30 @@ def _growth(case: Case, step: float, *, loss_times: float = 10.0, norm_times: fl
     return " and ".join(found)
 
 
-def _burst(case: Case, step: float, *, calm: int = 8, times: float = 50.0, last: int = 3) -> str:
-    """A gradient that leapt out of a long calm right before the bad value, in words."""
-    norm = case.grad_norm
-    before = norm.y[norm.x <= step] if norm is not None else np.zeros(0)
+def _burst(case: Case, step: float) -> str:
+    """What leapt out of a long calm right before the bad value, in words.
+
+    The gradient norm; of a recurrent model without clipping the loss too: steps at which the norm was not
+    written down are left to it, and gradients through time make it leap.
+    """
+    told = _leap(case.grad_norm, step, calm=8)
+    if told:
+        return f"the gradient norm {told}"
+    recurrent = any(model.get("recurrent") is True for model in case.inside.models)
+    if not recurrent or case.number("clip") is not None or case.curve("grad_norm_clipped") is not None:
+        return ""
+    told = _leap(case.loss, step, calm=30)
+    return f"the loss of this recurrent model {told}" if told else ""
+
+
+def _leap(curve: Curve | None, step: float, *, calm: int, times: float = 50.0, last: int = 3) -> str:
+    before = curve.y[curve.x <= step] if curve is not None else np.zeros(0)
     if before.size < calm + last:
         return ""
     usual, peak = float(np.median(before[:-last])), float(before[-last:].max())
     if not usual > 0 or peak < times * usual or float(np.quantile(before[:-last], 0.95)) > times / 5 * usual:
         return ""
-    return f"the gradient norm leapt from {text(usual)} to {text(peak)} within {last} steps"
+    return f"leapt from {text(usual)} to {text(peak)} within {last} steps"
 
 
 def _weights_calm(case: Case, step: float, *, times: float = 2.0) -> bool:

@@ -127,7 +127,8 @@ def _far_from_fit(case: Case, train: Curve, made: float) -> tuple[Severity, str,
 
 def _much_is_left(case: Case, train: Curve, left: float) -> tuple[Severity, str, float] | None:
     """More than half of the first loss is left in a regression."""
-    share = train.tail / max(train.head, trivial_loss(case) or 0.0)
+    constant = trivial_loss(case) or 0.0
+    share = train.tail / max(train.head, constant)
     if not left < share < 0.97:
         return None
     if any(name.startswith(("loss/", "map", "val/map", "perplexity")) for name in case.names):
@@ -140,7 +141,8 @@ def _much_is_left(case: Case, train: Curve, left: float) -> tuple[Severity, str,
     )
     if not said and train.head <= _ABOVE_ALL_CHANCE:
         return None
-    told = f"{percent(share)} of the first loss ({text(train.head)}) is left"
+    start = f"the {text(constant)} of a constant answer" if constant > train.head else "the first loss"
+    told = f"{percent(share)} of {start}{'' if constant > train.head else f' ({text(train.head)})'} is left"
     # A recording that could not ask simple models has nothing to tell a floor of noise by.
     unasked = bool(case.inside.models) and beside_simple(case) is None
     return ("medium" if said and not unasked else "low"), told, share

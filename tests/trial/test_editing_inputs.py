@@ -149,3 +149,11 @@ def test_inputs_that_cannot_be_told_are_words(data: str) -> None:
     made = edit(HEAD + data + MODEL + LOADERS, "normalise_inputs")
     assert isinstance(made, Instruction), made
     assert "Subtract the mean" in made.text
+
+
+def test_validation_that_no_way_led_to_is_normalised_alike() -> None:
+    data = "x, y = torch.randn(90, 2), torch.randn(90, 1)\nxv = torch.randn(9, 2)\n"
+    function = "@torch.no_grad()\ndef look(model, held):\n    return model(held).mean()\n"
+    loop = SLICED.partition("    with")[0] + "        if at % 7 == 5:\n            look(model, xv)\n"
+    new = after(HEAD + function + data + MODEL + loop)
+    assert MODEL + STATISTICS.format("x") + scaled("x", "xv") + loop in new

@@ -104,7 +104,23 @@ def _validated(job: Job) -> list[_Fed]:
         if given is None:
             raise Uncertain(_WORDS, at(other.spot))
         found.append(given)
-    return found + [one for one in _applied(job, lambda event: event.grad_off) if not batched(*one)]
+    found += [one for one in _applied(job, lambda event: event.grad_off) if not batched(*one)]
+    known = {id(node) for _, node in found}
+    return found + [one for one in _called_alike(job) if id(one[1]) not in known and not batched(*one)]
+
+
+def _called_alike(job: Job) -> Iterator[_Fed]:
+    """What the model is called with anywhere, by the name it has in training: also where no way led."""
+    loops = [one.loop for one in job.iterations()]
+    trained = [*_applied(job, lambda event: any(one in event.loops for one in loops) and not event.grad_off)]
+    calls = [(source, source.parents.get(node)) for source, node in trained]
+    names = {ast.unparse(one.func) for _, one in calls if isinstance(one, ast.Call)}
+    known = {id(node) for _, node in trained}
+    for source in {id(one): one for one, _ in calls}.values():
+        for node in ast.walk(source.tree):
+            called = isinstance(node, ast.Call) and bool(node.args) and ast.unparse(node.func) in names
+            if called and isinstance(node, ast.Call) and id(node.args[0]) not in known:
+                yield source, node.args[0]
 
 
 def _before_use(job: Job, every: list[Held], cut: str) -> str:
@@ -170,7 +186,8 @@ def _statistic(job: Job, name: str, which: str) -> str:
         for layer in (model.get("layer_list") or ())[:1]
         if isinstance(layer, dict)
     ]
-    if kinds[:1] == ["Embedding"]:
+    unseen = not kinds and bool(job.training.trace.named("torch.nn.Embedding"))
+    if kinds[:1] == ["Embedding"] or unseen:
         raise Uncertain("The inputs are numbers of words or classes: they are not to be scaled.")
     if kinds[:1] == ["Conv2d"]:
         return f"{name}.{which}((0, 2, 3)).reshape(1, -1, 1, 1)"

@@ -6,30 +6,19 @@ import re
 
 import torch
 
-# Structure and answers, not data: what says where to look, and what is looked for.
-_NO_INPUT = re.compile(
-    r"mask|index|indices|adj|len(gth)?s?$|position|offsets?$|^hidden|state|^(h|c)_?0$", re.IGNORECASE
-)
-_LABEL = re.compile(r"label|target|^y(_true)?$", re.IGNORECASE)
-_STRUCTURE = re.compile(r"edge|adj|^batch$|^ptr$", re.IGNORECASE)
+from traindx.record.pytorch.columns import is_given, is_label, is_structure
+
+__all__ = ["is_input", "is_label", "is_numeric", "is_structure", "is_validation", "said"]
+
 _VALIDATION = re.compile(r"(?<![a-z])(val|valid|validation|test|eval|dev|holdout|predict)", re.IGNORECASE)
 _TRAINING = re.compile(r"train", re.IGNORECASE)
-
-
-def is_label(name: str) -> bool:
-    return _LABEL.search(name) is not None
-
-
-def is_structure(name: str) -> bool:
-    """Whether it is how a graph hangs together."""
-    return _STRUCTURE.search(name) is not None
 
 
 def is_input(name: str, tensor: torch.Tensor) -> bool:
     """Numbers or tokens that a model is to learn from; masks, labels and structure are none."""
     if tensor.dtype == torch.bool or not tensor.numel() or tensor.is_sparse:
         return False
-    return not (is_label(name) or is_structure(name) or _NO_INPUT.search(name))
+    return is_given(name)
 
 
 def is_numeric(name: str, tensor: torch.Tensor) -> bool:

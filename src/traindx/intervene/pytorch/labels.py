@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import torch
 
 from traindx.intervene.pytorch.calls import mapped
+from traindx.intervene.pytorch.inputs import is_label
 from traindx.intervene.pytorch.tensors import Pool, tensors_in
 
 if TYPE_CHECKING:
     from traindx.intervene.pytorch.calls import Given
     from traindx.intervene.pytorch.losses import LossCall
-
-_LABEL = re.compile(r"label|target|^y$|class", re.IGNORECASE)
 
 
 def shuffled_target(loss: LossCall, pool: Pool) -> torch.Tensor:
@@ -78,7 +76,7 @@ class LabelParts:
             for number, (_, part) in enumerate(self._batch)
             if number not in reached and part.dim() and (not rows or part.shape[0] in rows)
         }
-        named = {number for number in free if _LABEL.search(self._batch[number][0])}
+        named = {number for number in free if is_label(self._batch[number][0])}
         if not reached and not named and len(self._batch) == 2:
             free = {1}
         self._labels = named or free

@@ -5,6 +5,7 @@ One global hook waits for the next calls of the model without gradients, and is 
 
 from __future__ import annotations
 
+import weakref
 from threading import get_ident
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +32,8 @@ class Evaluations:
         self._loaded = False
         self._begun = False
         self.of_another = False
+        self._asked: weakref.ref[nn.Module] | None = None
+        self._alone = False
 
     def wait(self, *, loaded: bool = False) -> None:
         """Validation goes on, a batch was `loaded` for it: the next call may be looked at."""
@@ -53,9 +56,11 @@ class Evaluations:
     def drop(self) -> None:
         """Training goes on."""
         self._caught = []
+        self._leave_module()
 
     def stop(self) -> None:
         self._caught = []
+        self._leave_module()
         calls._global_forward_pre_hooks.pop(_KEY, None)
 
     def _called(self, module: nn.Module, args: Any) -> None:
@@ -79,8 +84,29 @@ class Evaluations:
             self.of_another = self.of_another or self._is_another(module)
             return
         self._begun = True
-        given = model_input(args, {})
         alone = self._loaded and not module.training
+        if args:
+            self._note(model_input(args, {}), alone)
+        elif self._asked is None:
+            # A hook before the call is not told its keywords, one after it is.
+            self._asked, self._alone = weakref.ref(module), alone
+            module._forward_hooks[_KEY] = self._answered
+            module._forward_hooks_with_kwargs[_KEY] = True
+
+    def _answered(self, module: nn.Module, args: Any, kwargs: dict[str, Any], output: Any) -> None:
+        del module, output
+        self._leave_module()
+        if not torch.compiler.is_compiling() and self.watching.active:
+            self.watching.guard("evaluations", lambda: self._note(model_input(args, kwargs), self._alone))
+
+    def _leave_module(self) -> None:
+        module = self._asked() if self._asked is not None else None
+        self._asked = None
+        if module is not None:
+            module._forward_hooks.pop(_KEY, None)
+            module._forward_hooks_with_kwargs.pop(_KEY, None)
+
+    def _note(self, given: torch.Tensor | None, alone: bool) -> None:
         if given is None or alone or len(self._caught) + 1 >= _AT_ONCE:
             calls._global_forward_pre_hooks.pop(_KEY, None)
         if given is None:

@@ -7,6 +7,8 @@ from typing import Any
 
 import torch
 
+from traindx.record.pytorch.columns import columns_of, is_given
+
 _DEPTH = 3
 # What models call their main input; without one of these, the first tensor counts.
 _INPUTS = (
@@ -53,7 +55,14 @@ def model_input(args: Any, kwargs: Mapping[str, Any]) -> torch.Tensor | None:
             if name in held and _is_data(held[name]):
                 found: torch.Tensor = held[name]
                 return found
-    return _first_data((*args, *kwargs.values()), _DEPTH)
+    first = _first_data((*args, *kwargs.values()), _DEPTH)
+    named = {**{str(place): one for place, one in enumerate(args)}, **kwargs}
+    columns = [one for one in columns_of(named) if _is_data(one.tensor)]
+    # What has no name of its own is data, wherever it stands.
+    wrong = {id(one.tensor) for one in columns if not all(map(is_given, one.path))}
+    if first is not None and id(first) not in wrong:
+        return first
+    return next((one.tensor for one in columns if id(one.tensor) not in wrong), first)
 
 
 def autocast_dtype(device: torch.device) -> str | None:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import torch
 
 from traindx.record.pytorch.batches import input_statistics
+from traindx.record.pytorch.columns import columns_of, parts_of
 from traindx.record.pytorch.finite import numbers
 from traindx.record.pytorch.origin import Origin, backward_origin, forward_origin
 
@@ -55,31 +55,18 @@ class Origins:
     def _tell(self, origin: Origin, value: float, batch: int) -> None:
         recorder = self.watching.recorder
         data = origin.data() | {"batch": batch, "value": value}
-        given = _first_tensor(self.watching.batch)
-        if given is not None:
-            data["input"] = input_statistics(given)
-            data["batch_nonfinite"] = _nonfinite(self.watching.batch)
+        batch = self.watching.batch
+        columns = columns_of(batch)
+        if columns:
+            parts = parts_of(batch)
+            data["input"] = input_statistics(parts.given if parts else columns[0].tensor)
+            # Inputs and targets.
+            data["batch_nonfinite"] = sum(_nonfinite(one.tensor) for one in columns)
         recorder.event("nonfinite", origin.text, data)
         recorder.flush()
 
 
-def _nonfinite(batch: object, depth: int = 3) -> int:
-    """How many values of a batch, inputs and targets, are no numbers."""
-    if isinstance(batch, torch.Tensor):
-        told = numbers(batch).get("nonfinite", 0) if batch.is_floating_point() else 0
-        return told if isinstance(told, int) else 0
-    if isinstance(batch, Mapping):
-        batch = list(batch.values())
-    inside = batch if isinstance(batch, tuple | list) else ()
-    return sum(_nonfinite(one, depth - 1) for one in inside[:100] if depth)
-
-
-def _first_tensor(batch: object, depth: int = 3) -> torch.Tensor | None:
-    """The input of a batch as loaders give it: a tensor, or the first one in a tuple or mapping."""
-    if isinstance(batch, torch.Tensor):
-        return batch
-    if isinstance(batch, Mapping):
-        batch = list(batch.values())
-    inside = batch if isinstance(batch, tuple | list) else ()
-    found = (_first_tensor(one, depth - 1) for one in inside if depth)
-    return next((one for one in found if one is not None), None)
+def _nonfinite(tensor: torch.Tensor) -> int:
+    """How many values are no numbers."""
+    told = numbers(tensor).get("nonfinite", 0) if tensor.is_floating_point() else 0
+    return told if isinstance(told, int) else 0

@@ -11,6 +11,7 @@ import numpy as np
 import torch
 
 from traindx.record.pytorch.batch_rows import ENOUGH, Moments, Values, one_each, prints, rows_of
+from traindx.record.pytorch.columns import parts_of
 from traindx.record.pytorch.relations import relation
 
 _KNOWN, _KEPT = 100_000, 800
@@ -47,16 +48,16 @@ class Samples:
             if self._loads < self._next_load:
                 return
             self._next_load = max(self._loads + 1, _RARER * self._loads)
-        if not isinstance(batch, tuple | list) or len(batch) < 2:
+        elif not self._wants(("loader", loader)):
             return
-        given, target = batch[0], batch[-1]
-        if not isinstance(given, torch.Tensor) or not isinstance(target, torch.Tensor):
+        parts = parts_of(batch)
+        if parts is None:
             return
         if training:
-            self._beside = max(self._beside, sum(isinstance(one, torch.Tensor) for one in batch[1:-1]))
-            self.trained(given, target, "loader")
+            self._beside = max(self._beside, parts.beside)
+            self.trained(parts.given, parts.target, "loader")
         else:
-            self.evaluated(given, ("loader", loader))
+            self.evaluated(parts.given, ("loader", loader))
 
     def trained(self, given: torch.Tensor, target: torch.Tensor | None, source: str = "model") -> None:
         """A batch that a step is taken on, with its targets where there is one for each sample."""
@@ -116,17 +117,19 @@ class Samples:
     def evaluated(self, given: torch.Tensor, group: tuple[str, int] | None = None) -> None:
         """A batch that the model is only judged on; those of one loader, or of one size, are a group."""
         source = group or ("model", given.shape[0])
-        if source not in self._evaluated and len(self._evaluated) >= _GROUPS:
-            return
-        known = self._evaluated.setdefault(source, [])
-        rows = rows_of(given) if len(known) < _VALIDATED else None
+        rows = rows_of(given) if self._wants(source) else None
         if rows is None:
             return
         if group is None:
             self._judged += 1
             if given.is_floating_point():
                 self._validation.add(rows)
-        known.append(prints(rows))
+        self._evaluated.setdefault(source, []).append(prints(rows))
+
+    def _wants(self, group: tuple[str, int]) -> bool:
+        """Whether more of a group of validation is wanted."""
+        known = self._evaluated.get(group)
+        return len(self._evaluated) < _GROUPS if known is None else len(known) < _VALIDATED
 
     def told(self) -> dict[str, object]:
         """What the end of a training shows of its samples."""

@@ -1,0 +1,187 @@
+"""The tensors of a batch, and which of them are inputs and targets: by their names, else by their places.
+
+The one place of these rules. No code of the user's is run: what a class of its own holds is read from its
+attributes, so that nothing is decoded, moved or drawn by looking.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Iterable
+from functools import lru_cache
+from types import FunctionType, ModuleType
+from typing import Any, NamedTuple
+
+import torch
+from torch import nn
+
+_DEPTH, _VISITS = 4, 256
+_ENTRIES, _INSIDE = 64, 16
+_LABEL = re.compile(
+    r"label|target|^y(s|_true|_train|_batch)?$|^(tgt|gt)s?$|ground_?truth|^class(es)?(_?(id|idx|index))?$",
+    re.IGNORECASE,
+)
+_ABOUT_LABELS = re.compile(r"mask|len(gth)?s?$|weight|name", re.IGNORECASE)
+_STRUCTURE = re.compile(r"edge|adj|^batch$|^ptr$", re.IGNORECASE)
+# Says where to look, not what is there.
+_ASIDE = re.compile(r"mask|index|indices|adj|len(gth)?s?$|offsets?$", re.IGNORECASE)
+# What a model is handed back of its own.
+_CARRIED = re.compile(r"position|^hidden|state|^(h|c)_?0$", re.IGNORECASE)
+_IDENTITY = re.compile(r"^(id|idx|index|uid|guid|row|(sample|row)_?(id|idx|index))(s|es)?$", re.IGNORECASE)
+_NO_TARGET = re.compile(r"^t$|time|step|weight|(^|_)ids?$", re.IGNORECASE)
+_LEAVES = (str, bytes, bytearray, bool, int, float, complex, type, FunctionType, ModuleType, nn.Module)
+
+
+class Column(NamedTuple):
+    """A tensor of a batch; the path are the keys, fields and places that lead to it."""
+
+    path: tuple[str, ...]
+    tensor: torch.Tensor
+
+    @property
+    def length(self) -> int:
+        return self.tensor.shape[0] if self.tensor.dim() else 0
+
+    @property
+    def one_each(self) -> bool:
+        return 0 < self.length == self.tensor.numel()
+
+
+class Parts(NamedTuple):
+    """What is learned from, what is to be learned, and how many tensors there are beside them."""
+
+    given: torch.Tensor
+    target: torch.Tensor
+    beside: int
+
+
+@lru_cache(1024)
+def is_label(name: str) -> bool:
+    """Whether a name is one of answers."""
+    return _LABEL.search(name) is not None
+
+
+@lru_cache(1024)
+def is_structure(name: str) -> bool:
+    """Whether it is how a graph hangs together."""
+    return _STRUCTURE.search(name) is not None
+
+
+@lru_cache(1024)
+def is_aside(name: str) -> bool:
+    """Whether it is a mask, an index, a length: structure, not data."""
+    return is_structure(name) or _ASIDE.search(name) is not None
+
+
+@lru_cache(1024)
+def is_given(name: str) -> bool:
+    """Whether a model may learn from what it gets under this name."""
+    return not (is_label(name) or is_aside(name) or _CARRIED.search(name))
+
+
+def parts_of(batch: Any) -> Parts | None:
+    """Input and target of a batch as loaders give it; None where they cannot be told."""
+    in_order = isinstance(batch, tuple | list) and not hasattr(type(batch), "_fields") and len(batch) > 1
+    if in_order and isinstance(batch[0], torch.Tensor) and isinstance(batch[-1], torch.Tensor):
+        beside = sum(isinstance(one, torch.Tensor) for one in batch[1:-1])
+        return Parts(batch[0], batch[-1], beside)
+    found = columns_of(batch)
+    pool = found
+    target = _named_target(found)
+    if target is None and isinstance(batch, tuple | list):
+        target = _last_of(found)
+        # In a tuple of several things the first is what goes in.
+        pool = [one for one in found if one.path[0] == found[0].path[0]] if target else found
+    target = target or _only_other(found)
+    given = _given(pool, target) if target is not None else None
+    if given is None or target is None:
+        return None
+    others = [one for one in found if one is not given and one is not target and not _is_identity(one)]
+    return Parts(given.tensor, target.tensor, len(others))
+
+
+def columns_of(batch: Any) -> list[Column]:
+    """All tensors of a batch, in their order; what is too deep or too many is left out."""
+    found: list[Column] = []
+    visits = _VISITS
+
+    def visit(value: Any, path: tuple[str, ...], depth: int) -> None:
+        nonlocal visits
+        visits -= 1
+        if isinstance(value, torch.Tensor):
+            found.append(Column(path, value))
+        elif depth and visits > 0 and value is not None and not isinstance(value, _LEAVES):
+            for name, one in _entries(value, top=not path):
+                visit(one, (*path, name), depth - 1)
+
+    visit(batch, (), _DEPTH)
+    return found
+
+
+def _entries(value: Any, *, top: bool) -> Iterable[tuple[str, Any]]:
+    if isinstance(value, dict):
+        held = list(dict.items(value))[:_ENTRIES]
+        return [(key if isinstance(key, str) else "", one) for key, one in held]
+    if isinstance(value, tuple | list):
+        size = tuple.__len__(value) if isinstance(value, tuple) else list.__len__(value)
+        if size > (_ENTRIES if top else _INSIDE):
+            return ()
+        held = list(tuple.__iter__(value) if isinstance(value, tuple) else list.__iter__(value))
+        names = getattr(type(value), "_fields", None) or [str(number) for number in range(size)]
+        return list(zip(names, held, strict=False)) if top or _side_by_side(held) else ()
+    try:
+        attributes = object.__getattribute__(value, "__dict__")
+    except AttributeError:
+        named = [one.name for one in dataclasses.fields(value)] if dataclasses.is_dataclass(value) else []
+        return [(name, getattr(value, name, None)) for name in named]
+    return list(attributes.items())[:_ENTRIES] if isinstance(attributes, dict) else ()
+
+
+def _side_by_side(held: list[Any]) -> bool:
+    """Whether a list holds several tensors of each sample, rather than one for each sample."""
+    lengths = {one.shape[0] if isinstance(one, torch.Tensor) and one.dim() else 0 for one in held}
+    return len(lengths) == 1 and lengths != {0} and lengths != {len(held)}
+
+
+def _named_target(found: list[Column]) -> Column | None:
+    named = [
+        one
+        for one in found
+        if any(map(is_label, one.path)) and not any(_ABOUT_LABELS.search(name) for name in one.path)
+    ]
+    return next((one for one in named if one.one_each), named[0] if named else None)
+
+
+def _last_of(found: list[Column]) -> Column | None:
+    """What a tuple ends with, where that is a single tensor; names of files after it are no data."""
+    last = [one for one in found if one.path[0] == found[-1].path[0]]
+    several = bool(found) and found[0].path[0] != found[-1].path[0]
+    return last[0] if several and len(last) == 1 else None
+
+
+def _only_other(found: list[Column]) -> Column | None:
+    """Without a name that says so: the one number of each sample, where there is one thing beside it."""
+    data = [one for one in found if not _is_identity(one) and not any(map(is_aside, one.path))]
+    single = [one for one in data if one.one_each and not _NO_TARGET.search(one.path[-1] if one.path else "")]
+    return single[0] if len(data) == 2 and len(single) == 1 else None
+
+
+def _given(pool: list[Column], target: Column) -> Column | None:
+    """The first real numbers, else the first whole ones, with as many rows as there are targets."""
+    inputs = [
+        one
+        for one in pool
+        if one is not target
+        and one.tensor.dim() > 1
+        and one.length == target.length
+        and one.tensor.dtype is not torch.bool
+        and not any(is_aside(name) or is_label(name) for name in one.path)
+    ]
+    real = (one for one in inputs if one.tensor.is_floating_point())
+    return next(real, inputs[0] if inputs else None)
+
+
+def _is_identity(column: Column) -> bool:
+    """Which sample of the data it is: known by name, of no use to a model."""
+    return column.one_each and _IDENTITY.search(column.path[-1] if column.path else "") is not None

@@ -177,6 +177,27 @@ def test_validation_that_compares_by_itself_is_mended_too() -> None:
     ]
 
 
+def test_validation_now_and_then_is_followed() -> None:
+    loop = """\
+step = 0
+for xb, yb in loader:
+    out = model(xb).squeeze(1)
+    loss = ((out - yb) ** 2).mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    step += 1
+    if step % 50 == 0:
+        with torch.no_grad():
+            guess = model(x).squeeze(1)
+            print(((guess - y) ** 2).mean())
+"""
+    source = with_(loader="y = load()\n" + OWN_LOSS, loop=loop)
+    assert lines(source, "match_shapes", facts=stretched("Sub"))[1] == (
+        "print(((guess - y.view_as(guess)) ** 2).mean())"
+    )
+
+
 def test_two_places_where_one_is_meant() -> None:
     loss = "((model(xb) - yb) ** 2).mean() + (model(xb) - xb[:, :1]).abs().mean()"
     source = with_(loader=OWN_LOSS, loop=LOOP.replace("nn.functional.mse_loss(model(xb), yb)", loss))

@@ -82,6 +82,8 @@ def run_augmented(machine: Machine, scope: Scope, node: ast.AugAssign) -> str:
     before = evaluate(machine, scope, _loaded(node.target))
     value = evaluate(machine, scope, read)
     spot = Spot(scope.source, node)
+    if machine.loops and isinstance(value, Const):
+        value = Const(value.spot, value.value, soft=True)  # another number in each turn
     if isinstance(node.target, ast.Name):
         scope.bind(node.target.id, value)
         name, owner = node.target.id, None

@@ -141,7 +141,7 @@ def _binary(machine: Machine, scope: Scope, node: ast.BinOp) -> Value:
     spot = Spot(scope.source, node)
     folded = _folded(left, node.op, right)
     if folded is not None:
-        return Const(spot, folded)
+        return Const(spot, folded, soft=any(isinstance(one, Const) and one.soft for one in (left, right)))
     if isinstance(left, Items) and isinstance(right, Items) and isinstance(node.op, ast.Add):
         return Items(spot, [*left.items, *right.items], left.kind, left.open or right.open)
     if isinstance(left, Items) and isinstance(node.op, ast.Mult):

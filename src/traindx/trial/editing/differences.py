@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from traindx.core import Place
 from traindx.detectors.script._columns import form
 from traindx.detectors.script._words import loss_of
-from traindx.script.flow import reach
+from traindx.script.flow import parametric, reach
 from traindx.script.values import Const, Made, Spot, Value, options
 from traindx.trial.editing.behind import anything, behind
 from traindx.trial.editing.job import Job, at
@@ -121,9 +121,12 @@ def _told_apart(met: list[Meeting], flat: bool) -> list[Meeting]:
 
 
 def _way(value: Value | None) -> tuple[str, ...]:
-    """What was done to a tensor, from the last back to the first."""
+    """What was done to a tensor since the last layer that has parameters, from the last back to the first."""
     found: list[str] = []
     while isinstance(value, Made) and len(found) < _DEEP:
+        layer = parametric(value)
+        if layer is not None:
+            return (*found, f"layer {id(layer)}")
         found.append(f"{value.kind} {value.name}")
         first = value.args[0] if value.args else None
         value = value.receiver if value.kind in ("method", "attribute", "item") else first

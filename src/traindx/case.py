@@ -16,6 +16,8 @@ from traindx.script import Script
 # The scopes a curve may be logged under, the most telling first.
 _SCOPES = ("", "@step", "@epoch", "@mean", "@batch", "@bar")
 _SPLITS = ("val/", "test/")
+# So near must a printed training metric be to the recorded loss to be the same thing.
+_SAME_LOSS = 0.15
 _RATE = re.compile(r"(?:^|[/_.])lr(?![a-z])")
 # Where the loss is a surrogate whose value says nothing about progress.
 SURROGATE_LOSS = frozenset({"rl", "gan"})
@@ -77,6 +79,18 @@ class Case:
         for split in _SPLITS:
             curve = self._fullest(split + "loss")
             if curve is not None:
+                return curve
+        return self._loss_of_another_name()
+
+    def _loss_of_another_name(self) -> Curve | None:
+        """`val/mse`, where `mse` of the training is the loss itself: then both are in its units."""
+        for name, split in ((name, split) for split in _SPLITS for name in self.names):
+            if not name.startswith(split) or self.loss is None or not len(self.loss):
+                continue
+            twin, curve = self._curve(name.removeprefix(split)), self._curve(name)
+            if twin is None or curve is None or curve.goal != "lower" or min(len(twin), len(curve)) < 3:
+                continue
+            if abs(float(twin.y[-1]) - self.loss.tail) <= _SAME_LOSS * abs(self.loss.tail):
                 return curve
         return None
 

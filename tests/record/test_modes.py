@@ -116,3 +116,44 @@ def test_an_average_that_is_judged_has_a_mode_of_its_own(tmp_path: Path, judged:
     text = (tmp_path / "rec" / "rank-0.jsonl").read_text()
     told_so = text.count("validated_in_train_mode") + text.count("evaluated_in_train_mode")
     assert (told_so > 2) is told
+
+
+BACK_EARLY = """
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+x, y = torch.randn(64, 4), torch.randn(64, 1)
+data = torch.utils.data.DataLoader(torch.utils.data.TensorDataset(x, y), batch_size=16)
+model = nn.Sequential(nn.Linear(4, 8), nn.BatchNorm1d(8), nn.Linear(8, 1))
+optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+for epoch in range(20):
+    for a, b in data:
+        optimizer.zero_grad()
+        nn.functional.mse_loss(model(a), b).backward()
+        optimizer.step()
+    with torch.no_grad():
+        {before}
+        told = [model({inside}a) for a, b in data]
+        {after}
+        print(epoch, [nn.functional.mse_loss(one, b).item() for one, (a, b) in zip(told, data)])
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "inside", "after", "told"),
+    [
+        ("model.eval()", "", "model.train()", False),
+        ("pass", "a if model.eval() else ", "model.train()", False),
+        ("pass", "", "pass", True),
+    ],
+)
+def test_who_is_back_in_training_mode_before_the_loss_was_measured_in_eval_mode(
+    tmp_path: Path, before: str, inside: str, after: str, told: bool
+) -> None:
+    script = tmp_path / "train.py"
+    script.write_text(BACK_EARLY.format(before=before, inside=inside, after=after))
+    command = [sys.executable, "-m", "traindx", "run", "--quiet", "--out", str(tmp_path / "rec"), str(script)]
+    subprocess.run(command, check=True, cwd=tmp_path, timeout=120, capture_output=True)
+    text = (tmp_path / "rec" / "rank-0.jsonl").read_text()
+    assert ("d_in_train_mode" in text) is told

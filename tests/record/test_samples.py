@@ -195,3 +195,15 @@ def test_odd_batches_are_let_be() -> None:
     samples.trained(torch.randint(0, 50, (4, 16)), torch.randint(0, 50, (4, 16)))
     samples.trained(torch.zeros(0, 4), None)
     assert samples.told()["taken"] == 4
+
+
+def test_numbers_of_samples_in_a_batch_are_no_labels() -> None:
+    samples, x = Samples(), torch.randn(400, 12)
+    for _ in range(3):
+        order = torch.randperm(400)
+        for at in range(0, 400, 100):
+            samples.trained(x[order[at : at + 100]], torch.arange(100))
+    told = samples.told()
+    assert told["came_again"]
+    assert "relabelled" not in told
+    assert "relation" not in told

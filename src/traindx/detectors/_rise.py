@@ -39,17 +39,42 @@ class Rise:
 
 
 _OBJECTIVE = frozenset("beta anneal annealing curriculum difficulty temperature horizon".split())
+_STAGES, _STAGES_MOST = frozenset("stage phase lesson".split()), 12
 
 
 def objective_changes(case: Case) -> bool:
-    """Whether a logged weight of the objective (a KL weight, a curriculum) rises by design."""
+    """Whether a logged weight of the objective (a KL weight, a curriculum, its stage) rises by design."""
     for name in case.names:
         words = set(re.split(r"[^a-z]+", name.lower()))
+        if words & _STAGES and _climbs_stairs(case.run.series[name].values):
+            return True
         if words & _OBJECTIVE or {"kl", "weight"} <= words:
             values = case.run.series[name].values
             values = values[np.isfinite(values)]
             if values.size >= 3 and values[-1] > 1.2 * abs(values[0]) + 1e-12:
                 return True
+    return False
+
+
+def _climbs_stairs(values: FloatArray) -> bool:
+    """Whether whole numbers only rise, a few times."""
+    values = values[np.isfinite(values)]
+    whole = values.size >= 3 and bool((values == np.round(values)).all())
+    return whole and bool((np.diff(values) >= 0).all()) and 1 < np.unique(values).size <= _STAGES_MOST
+
+
+def another_improves(case: Case, since: float, *, share: float = 0.1) -> bool:
+    """Whether a validation metric other than the loss got clearly better since a step."""
+    for name in case.names:
+        curve = case.curve(name) if name.startswith(("val/", "test/")) and "loss" not in name else None
+        if curve is None or curve.goal == "none" or len(curve) < 8 or curve.axis != case.run.axis:
+            continue
+        if case.val_loss is not None and curve.name == case.val_loss.name:
+            continue
+        then, now = float(np.interp(since, curve.x, curve.y)), curve.tail
+        better = now - then if curve.goal == "higher" else then - now
+        if better > max(share * abs(then), 3 * curve.noise):
+            return True
     return False
 
 

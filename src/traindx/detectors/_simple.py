@@ -40,6 +40,15 @@ def no_more_to_tell(case: Case, *, slack: float = 0.02, z: float = 5.0) -> bool:
     return found is not None and found.z >= z and found.reached >= found.told + slack
 
 
+def all_there_is(case: Case, *, near: float = 0.6, faint: float = 0.2) -> bool:
+    """Whether the model tells as little of the targets as simple models do, and came to it by learning."""
+    told, val = beside_simple(case), case.val_loss
+    if told is None or val is None or len(val) < 8 or not 0 < told.told <= faint:
+        return False
+    learned = val.trend.p < 1e-3 and val.tail < val.head - 2 * val.noise
+    return learned and told.reached >= near * told.told
+
+
 def _compares(case: Case) -> bool:
     """Whether the outputs are the numbers that the targets are."""
     return all(str(loss.get("function", "")) in COMPARING for loss in case.inside.losses)

@@ -1,6 +1,7 @@
 """Momentum, a beta or epsilon of the optimizer lies outside what makes sense.
 
-Odd is: SGD momentum above 0.99 or below 0; beta1 above 0.98 or below 0; beta2 below 0.9, above 0.9999,
+Odd is: SGD momentum above 0.99 or below 0, or of 0.98 and more where a step of the rate, multiplied by it,
+goes further than `reach`; beta1 above 0.98 or below 0; beta2 below 0.9, above 0.9999,
 or not above beta1; Adam's epsilon above 0.001 or below 1e-15.
 
 `momentum` counts only for SGD and RMSprop, `eps` only when its key or a recording says that it is the
@@ -25,6 +26,9 @@ DETECTOR = Detector(
     family="momentum",
 )
 
+# A memory of fifty steps and more.
+_LONG = 0.979
+
 
 def detect(
     case: Case,
@@ -35,11 +39,13 @@ def detect(
     beta2_most: float = 0.9999,
     eps_least: float = 1e-15,
     eps_most: float = 1e-3,
+    reach: float = 1.0,
 ) -> Finding | Skipped | None:
     family = optimizer_family(case)
     limits = []
     if family in ("sgd", "rmsprop"):
-        limits.append(("momentum", case.number("momentum"), 0.0, momentum_most))
+        most = min(momentum_most, _LONG) if family == "sgd" and _reach(case) > reach else momentum_most
+        limits.append(("momentum", case.number("momentum"), 0.0, most))
     elif family or case.number("beta1") is not None:
         limits.append(("beta1", case.number("beta1"), 0.0, beta1_most))
         least = max(beta2_least, case.number("beta1") or 0.0)
@@ -64,10 +70,17 @@ def detect(
     return None
 
 
+def _reach(case: Case) -> float:
+    """What the rate comes to once momentum has added up the steps: 1 for the usual 0.1 and 0.9."""
+    momentum, rate = case.number("momentum") or 0.0, case.lr_value or 0.0
+    return rate / (1 - momentum) if 0 <= momentum < 1 else 0.0
+
+
 def fires() -> Iterator[Run]:
     from traindx.sketch import run
 
     yield run({}, settings={"momentum": 0.999, "optimizer": "sgd"})
+    yield run({}, settings={"momentum": 0.99, "lr": 0.05, "optimizer": "sgd"})
     yield run({}, settings={"beta1": 0.999, "beta2": 0.9999, "optimizer": "adamw"})
     yield run({}, settings={"beta1": 0.9, "beta2": 0.5})
     odd_eps = run({}, settings={"beta1": 0.9, "eps": 0.1, "optimizer": "adam"})
@@ -81,5 +94,7 @@ def silent() -> Iterator[Run]:
     yield run({}, settings={"beta1": 0.9, "beta2": 0.999, "eps": 1e-8, "optimizer": "adamw"})
     yield run({}, settings={"momentum": 0.996})
     yield run({}, settings={"momentum": 0.99, "optimizer": "sgd"})
+    yield run({}, settings={"momentum": 0.99, "lr": 0.003, "optimizer": "sgd"})
+    yield run({}, settings={"momentum": 0.9, "lr": 0.5, "optimizer": "sgd"})
     yield run({}, settings={"beta1": 0.0, "beta2": 0.9, "optimizer": "adam"})
     yield replace(run({}, settings={"eps": 0.05}), config={"epsilon": 0.05})

@@ -32,7 +32,7 @@ from traindx.core import Finding, Run, Severity, Skipped
 from traindx.detectors._harm import trivial_loss
 from traindx.detectors._numbers import percent, strength, text
 from traindx.detectors._progress import NO_SURROGATE, good_already, starts_late
-from traindx.detectors._simple import beside_simple, no_more_to_tell
+from traindx.detectors._simple import all_there_is, beside_simple, no_more_to_tell
 from traindx.detectors._twins import last_level, one_output, told_classes
 from traindx.units import Detector
 
@@ -70,7 +70,7 @@ def detect(
         return None
     severity, why, share = found
     course = _course(train, slope)
-    if course.startswith("still") or _improves(val) or no_more_to_tell(case):
+    if course.startswith("still") or _improves(val) or no_more_to_tell(case) or all_there_is(case):
         severity = "low"
     return Finding(
         f"The training loss ends at {text(now)} and the validation loss at {text(held_out)}; training "

@@ -2,7 +2,8 @@
 
 Compares the level at the end with the best level held before. Seen when the end is `ratio` times the
 best or higher, far outside the curve's noise, and half of the rise took less than `quick` of the run.
-Critical when the loss ends at or above its start; high otherwise.
+Critical when the loss ends at or above its start; high otherwise; low while another metric of validation gets
+better all the same (harder data, another objective).
 
 Silent when the loss falls again after the jump and has won back most of it, or is on its way down and
 under three times its best (restarts of the learning rate, harder data, a hump at the start), when it rose
@@ -19,7 +20,7 @@ from traindx.case import Case, Curve
 from traindx.core import Finding, Run, Severity, Skipped
 from traindx.detectors._numbers import where
 from traindx.detectors._progress import judged_loss
-from traindx.detectors._rise import objective_changes, rise_of
+from traindx.detectors._rise import another_improves, objective_changes, rise_of
 from traindx.units import Detector
 
 DETECTOR = Detector(
@@ -53,6 +54,8 @@ def detect(
     if not worse and (rise.lost < 0.15 or (rise.mending and rise.lost < 0.5)):
         return None
     severity: Severity = "critical" if worse else "high"
+    if another_improves(case, rise.onset):
+        severity = "low"
     than = f"its first value was {loss.y[0]:.4g}"
     text = (
         f"The loss jumps at {where(loss, rise.onset)} and stays up: {rise.best:.4g} at best, {rise.end:.4g} "

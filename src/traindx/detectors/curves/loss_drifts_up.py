@@ -1,7 +1,8 @@
 """The loss turns and climbs slowly away from its best level.
 
 Seen when the level at the end is `ratio` times the best or higher, significantly so, the trend since the
-best is upwards, and at least `lost` of the progress is gone. Medium; high when the loss ends at or above
+best is upwards, and at least `lost` of the progress is gone. Low while another metric of validation gets
+better (harder data, another objective); medium; high when the loss ends at or above
 its start.
 
 Silent when the rise is sudden (loss_diverges), when the training metric is a sum that is never reset
@@ -19,7 +20,7 @@ from traindx.case import Case
 from traindx.core import Finding, Run, Severity, Skipped
 from traindx.detectors._numbers import where
 from traindx.detectors._progress import judged_loss
-from traindx.detectors._rise import objective_changes, rise_of
+from traindx.detectors._rise import another_improves, objective_changes, rise_of
 from traindx.units import Detector
 
 DETECTOR = Detector(
@@ -59,6 +60,8 @@ def detect(
     worse = rise.end >= 0.95 * loss.head if loss.head > 0 else rise.lost >= 1
     severity: Severity = "high" if worse or rise.ratio > 3 else "medium"
     turn = float(steps[since])
+    if another_improves(case, turn):
+        severity = "low"
     text = (
         f"The loss was best at {where(loss, turn)} ({rise.best:.4g}) and has climbed to {rise.end:.4g}: "
         f"{rise.ratio:.3g} times its best{_lost(rise.lost)}."

@@ -4,7 +4,8 @@ Compares the first and the last tenth of the loss: seen when the fall is under `
 cannot be told from the curve's own noise, and the loss was never clearly lower in between. Noise must be
 small enough that a real fall would have shown.
 
-Low when the noise would hide a fall of `clear` or less of the start.
+Low when the noise would hide a fall of `clear` or less of the start, and where validation falls steadily
+to what simple models tell of the targets in a recording: little can be told of them at all.
 
 Silent when the log begins in the middle of a training (a resumed run may have converged), when a metric
 says that the model does well, for reinforcement learning and GANs, and with fewer than eight points.
@@ -17,6 +18,7 @@ from collections.abc import Iterator
 from traindx.case import Case
 from traindx.core import Finding, Run, Severity, Skipped
 from traindx.detectors._progress import good_already, judged_loss, progress, starts_late
+from traindx.detectors._simple import all_there_is
 from traindx.units import Detector
 
 DETECTOR = Detector(
@@ -57,7 +59,7 @@ def detect(
     if falls or dipped or started_above or slides or rises or good_already(case):
         return None
     severity: Severity = "high" if len(loss) >= 2 * points else "medium"
-    if went.resolution > clear:
+    if went.resolution > clear or all_there_is(case):
         severity = "low"
     text = (
         f"The loss stays at its start: {went.head:.4g} in the first tenth, {went.tail:.4g} in the last "

@@ -4,7 +4,7 @@ A spike is a point or short stretch far above a robust band of its neighbours, a
 of the curve's ordinary deviations (skewed batch noise is not a spike). Gives their number, the largest,
 and whether each came back. Low when few and recovered: large trainings have them. Medium when one is
 `large` times its level and `size` of the first loss, or did not come back. Low where a recording shows that
-steps take another time from the largest on: the task changed.
+steps take another time from the largest on, or a logged stage of a curriculum rises: the task changed.
 
 Silent for ordinary noise, in the steep start, for reinforcement learning and GANs, and under 30 points.
 """
@@ -20,6 +20,7 @@ from traindx.core import Finding, Run, Severity, Skipped
 from traindx.detectors._numbers import where
 from traindx.detectors._pace import work_changes
 from traindx.detectors._progress import judged_loss
+from traindx.detectors._rise import objective_changes
 from traindx.detectors._spiking import felt, lasts, loss_jumps
 from traindx.units import Detector
 
@@ -36,10 +37,12 @@ def detect(
     if not jumps:
         return None
     top = max(jumps, key=lambda jump: jump.ratio)
-    lasting = [jump for jump in jumps if lasts(loss, jump)]
+    staged = objective_changes(case)
+    lasting = [jump for jump in jumps if lasts(loss, jump) and not staged]
     severity: Severity = (
         "medium"
-        if (top.ratio >= large and felt(loss, [top], size) and not work_changes(case, top.step)) or lasting
+        if (top.ratio >= large and felt(loss, [top], size) and not (staged or work_changes(case, top.step)))
+        or lasting
         else "low"
     )
     count = "1 spike" if len(jumps) == 1 else f"{len(jumps)} spikes"

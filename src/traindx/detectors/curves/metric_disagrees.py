@@ -1,8 +1,9 @@
 """Loss and accuracy tell different stories.
 
 Three forms, on validation data and on training data. *Loss better, accuracy worse*: after its best
-stretch the accuracy falls by more than its noise while the loss goes on falling; the loss does not
-measure what is wanted, or one of the two is computed wrongly. *Loss falls, accuracy stands*: the loss
+stretch the accuracy (or another score that a lower loss should raise: F1, AUC, IoU, ranking scores) falls
+by more than its noise while the loss goes on falling; the loss does not measure what is wanted, or one of
+the two is computed wrongly. *Loss falls, accuracy stands*: the loss
 fell by half or more (or ran away below zero) and the accuracy is where it began. *Loss worse, accuracy
 better*: the usual overconfidence of a model that overfits, told as a sign.
 
@@ -14,6 +15,7 @@ second form and is told as low.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import numpy as np
@@ -27,8 +29,14 @@ from traindx.detectors._twins import class_count, last_level, levels_at, shares,
 from traindx.units import Detector
 
 DETECTOR = Detector(
-    title="Loss and accuracy disagree", needs=("accuracy|val/accuracy|test/accuracy",), family="metric"
+    title="Loss and accuracy disagree",
+    needs=(
+        "accuracy|val/accuracy|test/accuracy|val/accuracy/*|val/f1|val/auc|val/iou|val/map|val/ndcg|val/mrr",
+    ),
+    family="metric",
 )
+# Recall and precision are not among them: one may well fall while the loss does.
+_SCORES = re.compile(r"(?:val|test)/(?:accuracy/.+|f1|auc|auroc|iou|miou|dice|map|ndcg|mrr)(?:@\d+)?")
 
 
 def detect(
@@ -37,20 +45,27 @@ def detect(
     if case.surrogate:
         return Skipped(NO_SURROGATE)
     pairs = [(case.val_loss, case.val("accuracy")), (case.loss, case.curve("accuracy"))]
-    told = [
-        (loss, accuracy)
-        for loss, accuracy in pairs
-        if loss is not None and accuracy is not None and min(len(loss), len(accuracy)) >= least
-    ]
-    if not told:
+    others = [(case.val_loss, case.curve(name)) for name in case.names if _SCORES.fullmatch(name)]
+    told, further = (
+        [
+            (loss, accuracy)
+            for loss, accuracy in some
+            if loss is not None and accuracy is not None and min(len(loss), len(accuracy)) >= least
+        ]
+        for some in (pairs, others)
+    )
+    if not told and not further:
         return Skipped(f"a loss and an accuracy of the same data, {least} values each")
+    for loss, score in further:
+        if shares(score) is not None and (found := _accuracy_falls(loss, score, drop)) is not None:
+            return found
     for loss, accuracy in told:
         if shares(accuracy) is None:
             continue
         found = _accuracy_falls(loss, accuracy, drop) or _accuracy_stands(case, loss, accuracy, fall, still)
         if found is not None:
             return found
-    return _overconfident(*told[0], drop) if shares(told[0][1]) is not None else None
+    return _overconfident(*told[0], drop) if told and shares(told[0][1]) is not None else None
 
 
 def _accuracy_falls(loss: Curve, accuracy: Curve, drop: float) -> Finding | None:

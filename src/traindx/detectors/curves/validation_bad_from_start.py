@@ -2,7 +2,8 @@
 
 Seen when the training loss fell at least five times (or the training accuracy reached 0.9) and yet the
 validation loss was, at every evaluation, at least twice what the untrained model had (three times where
-training is logged once per epoch) and did not come down; or when a validation accuracy (mAP, F1) never
+training is logged once per epoch) and did not come down; when it never left the level of the untrained
+model, five times and more above training in the end (medium); or when a validation accuracy (mAP, F1) never
 left zero or chance. That is not overfitting setting in: validation data, or the way they are fed, differ
 from training from the start.
 
@@ -48,7 +49,11 @@ def detect(
     fell = _fell(case)
     learned = max(_train_accuracy(case), default=0.0)
     if fell >= fitted or learned >= accuracy:
-        seen = _loss_above_start(case, fell, above) or _score_at_nothing(case, fell, learned, zero)
+        seen = (
+            _loss_above_start(case, fell, above)
+            or _score_at_nothing(case, fell, learned, zero)
+            or _loss_stays_at_start(case, fell, fitted)
+        )
         if seen is not None:
             return seen
     return _below_chance(case)
@@ -107,6 +112,36 @@ def _loss_above_start(case: Case, fell: float, above: float) -> Finding | None:
         end=float(steps[-1]),
         series=val.name,
         strength=strength(float(values.min()) / untrained, 1.0, 5.0),
+        numbers={"val_first": float(values[0]), "val_last": last, "train_last": now, "gap": last - now},
+        marks=(first,),
+    )
+
+
+def _loss_stays_at_start(
+    case: Case, fell: float, fitted: float, *, near: float = 0.6, fall: float = 0.2, least: int = 6
+) -> Finding | None:
+    """From the first evaluation to the last hardly below the untrained model."""
+    train, val = case.loss, case.val_loss
+    if train is None or val is None or len(train) <= 4 * len(val) or not (train.y > 0).all():
+        return None
+    steps, values = evaluations(val)
+    last, now = last_level(values), last_level(train.y)
+    low = float(values.min()) if values.size else 0.0
+    if values.size < least or low < max(near * train.head, (1 - fall) * float(values[0])):
+        return None
+    if last < fitted * now or last > 2.0 * train.head:
+        return None
+    first = float(steps[0])
+    return Finding(
+        f"The validation loss went from {text(float(values[0]))} to {text(last)} in {values.size} "
+        f"evaluations, about where the untrained model stood ({text(train.head)}), while the training loss "
+        f"fell {times(fell)} to {text(now)}.",
+        "overfitting",
+        "medium",
+        step=first,
+        end=float(steps[-1]),
+        series=val.name,
+        strength=0.4,
         numbers={"val_first": float(values[0]), "val_last": last, "train_last": now, "gap": last - now},
         marks=(first,),
     )

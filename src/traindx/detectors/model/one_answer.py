@@ -2,7 +2,8 @@
 
 Seen when the most frequent answer takes 98 % of the training batches in the last third of the looks, later
 than step 50. Low where the largest class holds 60 to 90 % and the loss is under that of the classes'
-shares: the odds vary and none crosses the half, as with clicks.
+shares: the odds vary and none crosses the half, as with clicks. Low, too, where a score that counts rare
+classes is good, or, without such a score, the loss is under half of that.
 
 Silent in the first looks, when batches themselves hold one class only, and where a sample has many targets
 (pixels) and the loss is well under that of the classes' shares: the odds vary, only not across the half.
@@ -31,6 +32,9 @@ DETECTOR = Detector(
     title="One class for every sample", needs=("output/*", "target/*"), family="output_spread"
 )
 
+# Scores that count rare classes, and from where they are good.
+_GOOD = {"f1": 0.4, "map": 0.4, "average_precision": 0.4, "ap": 0.4, "mcc": 0.4, "auc": 0.85, "auroc": 0.85}
+
 
 def detect(
     case: Case,
@@ -54,6 +58,8 @@ def detect(
         return None
     largest = max(shares.values())
     hard = even < largest < rare and _under_the_shares(case, shares, part=0.98)
+    found = _finds_the_rare(case)
+    hard = hard or found or (found is None and _under_the_shares(case, shares, part=0.5))
     return Finding(
         f"{percent(late(top))} of the answers are one class; the largest class holds {percent(largest)} of "
         "the targets.",
@@ -62,6 +68,13 @@ def detect(
         step=float(top.x[-1]),
         numbers={"top_share": late(top), "largest_class": largest},
     )
+
+
+def _finds_the_rare(case: Case) -> bool | None:
+    """Whether a score that counts rare classes is good; None where there is none."""
+    told = [(case.val(name) or case.curve(name), good) for name, good in _GOOD.items()]
+    known = [curve.tail >= good for curve, good in told if curve is not None and len(curve)]
+    return any(known) if known else None
 
 
 def _under_the_shares(case: Case, shares: dict[int, float], *, part: float = 0.9) -> bool:

@@ -13,6 +13,7 @@ from traindx.record.pytorch.sampling import evenly, host, readable
 Values = npt.NDArray[Any]
 ENOUGH = 32
 _ROWS, _FEATURES = 64, 64
+_FEW = 4
 _REACH = 30.0
 _FACTOR, _MIX = np.uint64(0x9E3779B97F4A7C15), np.uint64(29)
 
@@ -79,7 +80,14 @@ def rows_of(given: torch.Tensor) -> Values | None:
 def one_each(target: torch.Tensor | None, size: int, rows: int) -> Values | None:
     """The targets of the same rows, where there is one number for each sample."""
     data = readable(target) if target is not None else None
-    if data is None or data.shape[0] != size or data.numel() != size:
+    if data is None or data.shape[0] != size or data.numel() != size or _positions(data):
         return None
     found: Values = host(evenly(data.reshape(size), (_ROWS,)))
     return found if found.size == rows and np.isfinite(found).all() else None
+
+
+def _positions(target: torch.Tensor) -> bool:
+    """Whether targets only number the samples of a batch, as those of contrastive losses do."""
+    if target.is_floating_point() or target.numel() < _FEW:
+        return False
+    return bool((target.flatten() == torch.arange(target.numel(), device=target.device)).all())

@@ -7,6 +7,7 @@ from traindx.record.pytorch.clipping import watch_clipping
 from traindx.record.pytorch.compiled import watch_compiled
 from traindx.record.pytorch.loading import watch_loading
 from traindx.record.pytorch.losses import watch_losses
+from traindx.record.pytorch.modes import watch_modes
 from traindx.record.pytorch.optimizers import watch_optimizers
 from traindx.record.pytorch.restoring import watch_restoring
 from traindx.record.pytorch.scaling import watch_scaling
@@ -21,6 +22,7 @@ _WATCHERS = (
     watch_scaling,
     watch_restoring,
     watch_loading,
+    watch_modes,
     watch_compiled,
 )
 _installed: Watching | None = None

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import weakref
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 from torch import nn
 
@@ -27,6 +28,8 @@ class Modes:
         self._version = -1
         self._in_eval: tuple[str, ...] = ()
         self._evaluated = 0
+        self._passing = False
+        self.rested = False
 
     def training(self) -> bool | None:
         """Whether the model is in training mode; None when there is no model to ask."""
@@ -55,16 +58,31 @@ class Modes:
             roots = [root for root in roots if any(id(one) in held for one in root.parameters())] or roots
         return weakref.ref(roots[0]) if roots else None
 
+    def switched(self, module: nn.Module) -> None:
+        """A module goes into eval mode. Who goes back before the loss is computed was measured in it."""
+        root = self._root() if self._root is not None else None
+        self.rested = self.rested or module is root
+
+    @property
+    def unsettled(self) -> bool:
+        """Whether something happened that is only known when training goes on."""
+        return self._passing or self.rested
+
     def evaluates(self) -> None:
         """A pass over data without gradients begins."""
         if self._evaluated >= _TOLD or not self.recorder.step or self.watching.looks.evaluations.of_another:
             return
-        if self.training() is True and self.at_work():
+        self._passing = self._passing or (self.training() is True and self.at_work())
+
+    def resumes(self) -> None:
+        """Training goes on: a pass in training mode is one in which nothing went into eval mode."""
+        if self._passing and not self.rested:
             self._evaluated += 1
             self.recorder.event(
                 "evaluated_in_train_mode",
                 "a pass without gradients begins in training mode",
             )
+        self._passing = self.rested = False
 
     def look(self) -> None:
         """After a step: in which mode it was taken."""
@@ -86,3 +104,17 @@ class Modes:
             self.recorder.event("eval_modules", text, {"modules": list(now[:100])})
         if autocast:
             self.recorder.setting("precision", f"{autocast} autocast")
+
+
+def watch_modes(watching: Watching) -> None:
+    """Hear of every module that goes into eval mode."""
+
+    def switching(original: Callable[..., Any]) -> Callable[..., Any]:
+        def train(self: nn.Module, mode: bool = True) -> Any:
+            if not mode and watching.active:
+                watching.modes.switched(self)
+            return original(self, mode)
+
+        return train
+
+    watching.patches.replace(nn.Module, "train", switching)

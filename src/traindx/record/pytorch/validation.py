@@ -46,7 +46,7 @@ class Validation:
             return
         if not self._calls:
             modes = self.watching.modes
-            self._train_mode = modes.training() is True
+            self._train_mode = modes.training() is True and not modes.rested
             self._at_work = self._train_mode and modes.at_work()
         trained = self.watching.losses.batch
         self._other_size = bool(trained) and output.dim() > 0 and output.shape[0] > _LARGER * trained
@@ -62,10 +62,11 @@ class Validation:
 
     @property
     def pending(self) -> bool:
-        return bool(self._calls or self._maybe)
+        return bool(self._calls or self._maybe) or self.watching.modes.unsettled
 
     def commit(self, *, training: bool) -> None:
         """Training goes on (or ends): what was gathered is one point of `val/loss`."""
+        self.watching.modes.resumes()
         if self._maybe:
             self._settle_maybe(training)
         if not self._calls:

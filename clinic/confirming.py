@@ -48,7 +48,7 @@ class Measured:
 
     @property
     def held_out(self) -> bool:
-        return self.name.startswith(("second/", "third/"))
+        return self.name.startswith(("second/", "third/", "fourth/"))
 
 
 def measured(script: Script, evidence: str, runs: Path, budget: float) -> Measured | None:
@@ -127,7 +127,7 @@ def table(found: Sequence[Measured]) -> list[str]:
     ]
     for name, some in (
         ("pairs", [one for one in found if not one.held_out]),
-        ("second, third (held out)", [one for one in found if one.held_out]),
+        ("second, third, fourth (held out)", [one for one in found if one.held_out]),
     ):
         unsure = [one for one in some if one.first_share < _UNSURE or not one.right_before]
         lines += [row(name, some), row(f"{name}: wrong or below {_UNSURE:.0%}", unsure)] if some else []

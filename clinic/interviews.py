@@ -43,7 +43,7 @@ class Interviewed:
 
     @property
     def held_out(self) -> bool:
-        return self.name.startswith(("second/", "third/"))
+        return self.name.startswith(("second/", "third/", "fourth/"))
 
 
 Next = Callable[[Interview], Question | None]
@@ -108,7 +108,7 @@ def lines(found: Sequence[tuple[str, Interviewed]]) -> list[str]:
         "| user | way | scripts | first | in three | questions |",
         "| --- | --- | ---: | ---: | ---: | ---: |",
     ]
-    for part, wanted in (("pairs", False), ("second, third", True)):
+    for part, wanted in (("pairs", False), ("second, third, fourth", True)):
         for user in USERS:
             ways = dict.fromkeys(one.way for _, one in found)
             for way in ways:

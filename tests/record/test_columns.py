@@ -83,6 +83,8 @@ class Lazy(Mapping[str, torch.Tensor]):
         ({"path": ["a"] * 500, "x": X, "sample_id": torch.arange(8), "y": Y}, X, Y, 0),
         ({"image": WIDE, "digit": Y, "index": torch.arange(8)}, WIDE, Y, 0),
         ({"state": X, "action": Y}, X, Y, 0),
+        ({"token_type_ids": MASK, "loss_weights": X, "input_ids": IDS, "label": Y}, IDS, Y, 2),
+        ({"sample_weight": X, "tokens": IDS, "position_ids": MASK, "label": Y}, IDS, Y, 2),
         ({"category": Y + 1, "dense": X, "target": Y.float()}, X, Y.float(), 1),
         ({"x": X, "soft_label": torch.rand(8, 3), "label": Y}, X, Y, 1),
     ],

@@ -188,6 +188,22 @@ def test_what_the_inputs_are_is_told() -> None:
     assert samples.told()["input"] == {"dtype": "float32", "elements": 200, "whole": False, "beside": 1}
 
 
+@pytest.mark.parametrize("form", ["dict", "tuple"])
+def test_a_sample_is_the_same_only_with_all_its_inputs(form: str) -> None:
+    pictures = torch.randn(50, 12)
+    samples = Samples()
+    questions, answers = torch.randint(0, 900, (6, 50, 4)), torch.randint(0, 5, (6, 50))
+    for question, answer in zip(questions, answers, strict=True):
+        parts = {"picture": pictures, "question": question, "answer_label": answer}
+        samples.loaded(parts if form == "dict" else tuple(parts.values()), 1, training=True)
+    assert samples.told()["came_again"] == samples.told()["relabelled"] == 0
+    samples.loaded((pictures, questions[0], (answers[0] + 1) % 5), 1, training=True)
+    assert samples.told()["relabelled"] == 50
+    parts = {"picture": pictures, "question": questions[0] + 1, "answer_label": answers[0]}
+    samples.loaded(parts, 2, training=False)
+    assert validation_of(samples)["known"] == 0
+
+
 def test_odd_batches_are_let_be() -> None:
     samples = Samples()
     samples.loaded("nothing", 1, training=True)

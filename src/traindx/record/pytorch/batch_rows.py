@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ ENOUGH = 32
 _ROWS, _FEATURES = 64, 64
 _FEW = 4
 _REACH = 30.0
+_OTHERS = 8
 _FACTOR, _MIX = np.uint64(0x9E3779B97F4A7C15), np.uint64(29)
 
 
@@ -60,6 +62,19 @@ def prints(rows: Values) -> npt.NDArray[np.uint64]:
     mixed = (words + places) * (places | np.uint64(1))
     mixed ^= mixed >> _MIX
     found: npt.NDArray[np.uint64] = (mixed * _FACTOR).sum(1, dtype=np.uint64)
+    return found
+
+
+def marks_of(rows: Values, others: Sequence[torch.Tensor]) -> npt.NDArray[np.uint64]:
+    """The prints of samples that are made of rows and of the same rows of other tensors."""
+    found = prints(rows)
+    for tensor in others[:_OTHERS]:
+        data = readable(tensor)
+        if data is None:
+            continue
+        beside = rows_of(data if data.dim() > 1 else data.reshape(-1, 1))
+        if beside is not None and len(beside) == len(found):
+            found = found * _FACTOR + prints(beside)
     return found
 
 

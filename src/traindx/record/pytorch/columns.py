@@ -16,6 +16,18 @@ from typing import Any, NamedTuple
 import torch
 from torch import nn
 
+# What models call their main input.
+MAIN_INPUTS = (
+    "input_ids",
+    "pixel_values",
+    "inputs_embeds",
+    "input_values",
+    "input_features",
+    "inputs",
+    "input",
+    "x",
+    "src",
+)
 _DEPTH, _VISITS = 4, 256
 _ENTRIES, _INSIDE = 64, 16
 _LABEL = re.compile(
@@ -30,6 +42,8 @@ _ASIDE = re.compile(r"mask|index|indices|adj|len(gth)?s?$|offsets?$", re.IGNOREC
 _CARRIED = re.compile(r"position|^hidden|state|^(h|c)_?0$", re.IGNORECASE)
 _IDENTITY = re.compile(r"^(id|idx|index|uid|guid|row|(sample|row)_?(id|idx|index))(s|es)?$", re.IGNORECASE)
 _NO_TARGET = re.compile(r"^t$|time|step|weight|(^|_)ids?$", re.IGNORECASE)
+# Of the same length as the data, and the same for most samples.
+_BESIDE = re.compile(r"weight|type_ids|segment|position_ids", re.IGNORECASE)
 _LEAVES = (str, bytes, bytearray, bool, int, float, complex, type, FunctionType, ModuleType, nn.Module)
 
 
@@ -49,11 +63,15 @@ class Column(NamedTuple):
 
 
 class Parts(NamedTuple):
-    """What is learned from, what is to be learned, and how many tensors there are beside them."""
+    """What is learned from, what is to be learned, and how many tensors there are beside them.
+
+    `others` are the inputs among these: only with them a sample is the same as another.
+    """
 
     given: torch.Tensor
     target: torch.Tensor
     beside: int
+    others: tuple[torch.Tensor, ...] = ()
 
 
 @lru_cache(1024)
@@ -84,8 +102,8 @@ def parts_of(batch: Any) -> Parts | None:
     """Input and target of a batch as loaders give it; None where they cannot be told."""
     in_order = isinstance(batch, tuple | list) and not hasattr(type(batch), "_fields") and len(batch) > 1
     if in_order and isinstance(batch[0], torch.Tensor) and isinstance(batch[-1], torch.Tensor):
-        beside = sum(isinstance(one, torch.Tensor) for one in batch[1:-1])
-        return Parts(batch[0], batch[-1], beside)
+        between = [one for one in batch[1:-1] if isinstance(one, torch.Tensor)]
+        return Parts(batch[0], batch[-1], len(between), _as_long(between, batch[0]))
     found = columns_of(batch)
     pool = found
     target = _named_target(found)
@@ -98,7 +116,8 @@ def parts_of(batch: Any) -> Parts | None:
     if given is None or target is None:
         return None
     others = [one for one in found if one is not given and one is not target and not _is_identity(one)]
-    return Parts(given.tensor, target.tensor, len(others))
+    inputs = [one.tensor for one in others if not any(map(is_label, one.path))]
+    return Parts(given.tensor, target.tensor, len(others), _as_long(inputs, given.tensor))
 
 
 def columns_of(batch: Any) -> list[Column]:
@@ -168,7 +187,7 @@ def _only_other(found: list[Column]) -> Column | None:
 
 
 def _given(pool: list[Column], target: Column) -> Column | None:
-    """The first real numbers, else the first whole ones, with as many rows as there are targets."""
+    """What bears a usual name, else real numbers, else whole ones; with as many rows as there are targets."""
     inputs = [
         one
         for one in pool
@@ -176,10 +195,19 @@ def _given(pool: list[Column], target: Column) -> Column | None:
         and one.tensor.dim() > 1
         and one.length == target.length
         and one.tensor.dtype is not torch.bool
-        and not any(is_aside(name) or is_label(name) for name in one.path)
+        and not any(is_aside(name) or is_label(name) or _BESIDE.search(name) for name in one.path)
     ]
-    real = (one for one in inputs if one.tensor.is_floating_point())
-    return next(real, inputs[0] if inputs else None)
+    return min(inputs, key=_rank, default=None)
+
+
+def _rank(column: Column) -> tuple[int, bool]:
+    name = column.path[-1]
+    place = MAIN_INPUTS.index(name) if name in MAIN_INPUTS else len(MAIN_INPUTS)
+    return place, not column.tensor.is_floating_point()
+
+
+def _as_long(tensors: list[torch.Tensor], given: torch.Tensor) -> tuple[torch.Tensor, ...]:
+    return tuple(one for one in tensors if one.dim() and given.dim() and one.shape[0] == given.shape[0])
 
 
 def _is_identity(column: Column) -> bool:

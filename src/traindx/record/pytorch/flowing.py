@@ -7,21 +7,9 @@ from typing import Any
 
 import torch
 
-from traindx.record.pytorch.columns import columns_of, is_given
+from traindx.record.pytorch.columns import MAIN_INPUTS, columns_of, is_given
 
 _DEPTH = 3
-# What models call their main input; without one of these, the first tensor counts.
-_INPUTS = (
-    "input_ids",
-    "pixel_values",
-    "inputs_embeds",
-    "input_values",
-    "input_features",
-    "inputs",
-    "input",
-    "x",
-    "src",
-)
 
 
 def out_of_reach() -> bool:
@@ -51,7 +39,7 @@ def model_input(args: Any, kwargs: Mapping[str, Any]) -> torch.Tensor | None:
         only: torch.Tensor = args[0]
         return only
     for held in (kwargs, *(one for one in args if isinstance(one, Mapping))):
-        for name in _INPUTS:
+        for name in MAIN_INPUTS:
             if name in held and _is_data(held[name]):
                 found: torch.Tensor = held[name]
                 return found

@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 import torch
 
-from traindx.record.pytorch.batch_rows import ENOUGH, Moments, Values, one_each, prints, rows_of
+from traindx.record.pytorch.batch_rows import ENOUGH, Moments, Values, marks_of, one_each, rows_of
 from traindx.record.pytorch.columns import parts_of
 from traindx.record.pytorch.relations import relation
 
+Others = tuple[torch.Tensor, ...]
 _KNOWN, _KEPT = 100_000, 800
 _VALIDATED = 64
 _RARER = 1.06
@@ -55,11 +56,17 @@ class Samples:
             return
         if training:
             self._beside = max(self._beside, parts.beside)
-            self.trained(parts.given, parts.target, "loader")
+            self.trained(parts.given, parts.target, "loader", parts.others)
         else:
-            self.evaluated(parts.given, ("loader", loader))
+            self.evaluated(parts.given, ("loader", loader), parts.others)
 
-    def trained(self, given: torch.Tensor, target: torch.Tensor | None, source: str = "model") -> None:
+    def trained(
+        self,
+        given: torch.Tensor,
+        target: torch.Tensor | None,
+        source: str = "model",
+        others: Others = (),
+    ) -> None:
         """A batch that a step is taken on, with its targets where there is one for each sample."""
         rows = rows_of(given)
         if rows is None:
@@ -69,7 +76,7 @@ class Samples:
         self._source = self._source or source
         if source != self._source:
             # The same samples, perhaps in another form: enough to know them again.
-            for mark in prints(rows).tolist():
+            for mark in marks_of(rows, others).tolist():
                 self._labels.setdefault(mark, None)
             return
         self._dtype = self._dtype or str(given.dtype).removeprefix("torch.")
@@ -82,7 +89,7 @@ class Samples:
                 self._peaks_wanted.append(float(np.abs(wanted).max()))
         if rows.dtype.kind == "f":
             self._note_extent(rows)
-        marks = prints(rows).tolist()
+        marks = marks_of(rows, others).tolist()
         self._taken += len(marks)
         self._twice += len(marks) - len(set(marks))
         for number, mark in enumerate(marks):
@@ -114,7 +121,9 @@ class Samples:
         """Whether more of what the model gets in validation is wanted."""
         return self._judged < _VALIDATED
 
-    def evaluated(self, given: torch.Tensor, group: tuple[str, int] | None = None) -> None:
+    def evaluated(
+        self, given: torch.Tensor, group: tuple[str, int] | None = None, others: Others = ()
+    ) -> None:
         """A batch that the model is only judged on; those of one loader, or of one size, are a group."""
         source = group or ("model", given.shape[0])
         rows = rows_of(given) if self._wants(source) else None
@@ -124,7 +133,7 @@ class Samples:
             self._judged += 1
             if given.is_floating_point():
                 self._validation.add(rows)
-        self._evaluated.setdefault(source, []).append(prints(rows))
+        self._evaluated.setdefault(source, []).append(marks_of(rows, others))
 
     def _wants(self, group: tuple[str, int]) -> bool:
         """Whether more of a group of validation is wanted."""

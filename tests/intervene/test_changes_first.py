@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import UserDict
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -225,6 +227,37 @@ def test_broken_samples_are_left_out_with_their_targets(bad: float) -> None:
     by_hand, losses = spoiled(drop=True, bad=bad)
     assert same(ran.result[0], by_hand)
     assert ran.result[1] == losses
+
+
+@dataclass(frozen=True)
+class Rows:
+    target: torch.Tensor
+    x: torch.Tensor
+
+
+@pytest.mark.parametrize("form", ["mapping", "object"])
+def test_broken_samples_are_left_out_of_batches_of_any_form(form: str) -> None:
+    inputs, labels = data()
+    inputs[3, 0] = torch.nan
+
+    def collate(rows: list[Any]) -> Any:
+        target, x = torch.stack([1e3 + row[1] for row in rows]), torch.stack([row[0] for row in rows])
+        return UserDict(target=target, x=x) if form == "mapping" else Rows(target, x)
+
+    def script() -> list[tuple[int, int]]:
+        model, found = mlp(), []
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        for batch in DataLoader(TensorDataset(inputs, labels), batch_size=16, collate_fn=collate):
+            assert type(batch) is (UserDict if form == "mapping" else Rows)
+            held = batch.data if form == "mapping" else vars(batch)
+            model(held["x"]).sum().backward()
+            optimizer.step()
+            found.append((len(held["x"]), len(held["target"])))
+        return found
+
+    ran = arm(script, "drop_outliers limit=50")
+    assert not ran.failed
+    assert ran.result == [(15, 15), (16, 16), (16, 16), (16, 16)]
 
 
 def test_nothing_to_leave_out_is_said() -> None:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import inspect
 import threading
+from collections import UserDict
 from collections.abc import Callable
+from dataclasses import fields, is_dataclass
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -68,7 +71,28 @@ def mapped(value: Any, name: str, with_: Replace) -> Any:
         if all(new is old for new, old in zip(items, value, strict=True)):
             return value
         return type(value)(*items) if hasattr(value, "_fields") else type(value)(items)
-    return value
+    return _copied_with(value, _attributes(value), with_)
+
+
+def _attributes(value: Any) -> dict[str, Any]:
+    """What batches of other classes hold: a mapping of its own, or fields."""
+    if isinstance(value, UserDict):
+        return {"data": value.data}
+    if is_dataclass(value) and not isinstance(value, type):
+        held = {one.name: getattr(value, one.name, None) for one in fields(value)}
+        # What holds others of its kind may hold itself.
+        return {key: one for key, one in held.items() if isinstance(one, torch.Tensor | dict | tuple | list)}
+    return {}
+
+
+def _copied_with(value: Any, held: dict[str, Any], with_: Replace) -> Any:
+    changed = {name: new for name, old in held.items() if (new := mapped(old, name, with_)) is not old}
+    if not changed:
+        return value
+    same = copy.copy(value)
+    for name, new in changed.items():
+        object.__setattr__(same, name, new)
+    return same
 
 
 def _names(root: nn.Module) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ from typing import Any
 import torch
 
 from traindx.intervene.pytorch.calls import mapped
+from traindx.record.pytorch.columns import is_given
 
 _POOL_ROWS = 4096
 _POOL_ELEMENTS = 2_000_000
@@ -36,10 +37,11 @@ def tensors_in(batch: Any) -> list[tuple[str, torch.Tensor]]:
 
 
 def rows_within(tensors: list[tuple[str, torch.Tensor]], limit: float) -> torch.Tensor | None:
-    """Which rows of the first tensor of real numbers are finite and within a limit; None without one."""
-    real = next((one for _, one in tensors if one.is_floating_point() and one.dim() and one.numel()), None)
-    if real is None:
+    """Which rows of the first input of real numbers are finite and within a limit; None without one."""
+    found = [(name, one) for name, one in tensors if one.is_floating_point() and one.dim() and one.numel()]
+    if not found:
         return None
+    real = next((one for name, one in found if is_given(name)), found[0][1])
     return real.detach().reshape(len(real), -1).abs().amax(1) <= limit
 
 

@@ -83,6 +83,7 @@ class Lazy(Mapping[str, torch.Tensor]):
         ({"path": ["a"] * 500, "x": X, "sample_id": torch.arange(8), "y": Y}, X, Y, 0),
         ({"image": WIDE, "digit": Y, "index": torch.arange(8)}, WIDE, Y, 0),
         ({"state": X, "action": Y}, X, Y, 0),
+        ({"picture": WIDE, "question": IDS, "answer": Y}, WIDE, Y, 1),
         ({"token_type_ids": MASK, "loss_weights": X, "input_ids": IDS, "label": Y}, IDS, Y, 2),
         ({"sample_weight": X, "tokens": IDS, "position_ids": MASK, "label": Y}, IDS, Y, 2),
         ({"category": Y + 1, "dense": X, "target": Y.float()}, X, Y.float(), 1),

@@ -31,7 +31,8 @@ MAIN_INPUTS = (
 _DEPTH, _VISITS = 4, 256
 _ENTRIES, _INSIDE = 64, 16
 _LABEL = re.compile(
-    r"label|target|^y(s|_true|_train|_batch)?$|^(tgt|gt)s?$|ground_?truth|^class(es)?(_?(id|idx|index))?$",
+    r"label|target|^y(s|_true|_train|_batch)?$|^(tgt|gt)s?$|ground_?truth|^answers?$"
+    r"|^class(es)?(_?(id|idx|index))?$",
     re.IGNORECASE,
 )
 _ABOUT_LABELS = re.compile(r"mask|len(gth)?s?$|weight|name", re.IGNORECASE)

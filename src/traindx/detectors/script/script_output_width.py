@@ -20,7 +20,7 @@ from traindx.script.flow import parametric
 from traindx.script.keras import compiled
 from traindx.script.mending import place
 from traindx.script.roles import unshaped
-from traindx.script.values import Made, Spot, number, options
+from traindx.script.values import Made, Spot, Value, number, options
 from traindx.units import Detector
 
 DETECTOR = Detector(title="one output for several classes", needs=("script",), family="script_output")
@@ -41,15 +41,10 @@ def look(case: Case) -> Looked:
         return Skipped("a loss over classes")
     found: dict[int, Finding] = {}
     for loss in losses:
-        for way in options(unshaped(loss.given)):
-            inner = unshaped(way)
-            layer = parametric(inner)
-            width = (
-                layer.argument(1, "out_features")
-                if isinstance(layer, Made) and layer.short == "Linear"
-                else None
-            )
-            if number(width) == 1 and layer is not None and layer.spot is not None:
+        layers = [parametric(unshaped(way)) for way in options(unshaped(loss.given))]
+        # Of several models that a branch chooses from, the loss may belong to another.
+        for layer in layers if all(map(_single, layers)) else ():
+            if layer is not None and layer.spot is not None:
                 found.setdefault(id(layer.spot.node), _finding(layer.spot, loss.event.spot, loss.kind))
     for one in keras:
         alone = one.units == 1 and (one.activation == "softmax" or "categorical" in one.loss)
@@ -58,6 +53,13 @@ def look(case: Case) -> Looked:
                 id(one.last.spot.node), _finding(one.last.spot, one.event.spot, one.loss or "the loss")
             )
     return [*found.values()]
+
+
+def _single(layer: Value | None) -> bool:
+    """Whether a layer gives one value."""
+    if not isinstance(layer, Made) or layer.short != "Linear":
+        return False
+    return number(layer.argument(1, "out_features")) == 1
 
 
 def _finding(layer: Spot, loss: Spot, kind: str) -> Finding:
@@ -88,4 +90,5 @@ def silent() -> Iterator[Script]:
 
     yield script()
     yield script(setup="classes = 1 if small else 4\nmodel = nn.Sequential(nn.Linear(8, classes))")
+    yield script(setup="if small:\n    model = nn.Linear(8, 1)\nelse:\n    model = nn.Linear(8, 4)")
     yield parse_script(_KERAS.format("sigmoid"))

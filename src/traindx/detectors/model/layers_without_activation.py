@@ -3,9 +3,10 @@
 Read off the graph of the first loss, so functions count as well as modules. Between two layers, reshaping,
 dropout, averaging and batch normalisation leave the whole linear.
 
-Where all layers of a model hang together so, it is a linear model: a defect. A single pair among others is a
-sign only. Silent for a middle that is narrower than both sides (low-rank factors, adapters, the code of an
-autoencoder), for grouped convolutions (depthwise and pointwise), and across sums of two branches.
+Where all layers of a model hang together so, in one chain or in several long ones (two towers), it is a
+linear model: a defect. A single pair among others is a sign only. Silent for a middle that is narrower than
+both sides (low-rank factors, adapters, the code of an autoencoder), for grouped convolutions (depthwise and
+pointwise), and across sums of two branches.
 Known mistakes: linear models that are deep on purpose.
 """
 
@@ -31,7 +32,9 @@ def detect(case: Case, *, layers: int = 2) -> Finding | Skipped | None:
     if not pairs:
         return None
     pairs.reverse()
-    all_linear = len(pairs) >= count - 1
+    # Of two towers each may be linear by itself: then no layer stands alone, and chains are long.
+    paired = {str(one.get(end)) for one in pairs for end in ("first", "second")}
+    all_linear = len(pairs) >= count - 1 or (len(paired) >= count and len(pairs) > count / 2)
     shown = ", ".join(f"{one.get('first')} and {one.get('second')}" for one in pairs[:4])
     more = f" and {len(pairs) - 4} more" if len(pairs) > 4 else ""
     whole = " The whole model is linear in its input." if all_linear else ""
@@ -63,6 +66,8 @@ def fires() -> Iterator[Run]:
 
     pairs = [_pair("1", "2", 64, 64, 3), _pair("0", "1", 8, 64, 64)]
     yield run({"loss": [2.0, 1.0]}, facts={"graph": {"depth": 3, "layers": 3, "linear_pairs": pairs}})
+    towers = [_pair(f"{t}{n}", f"{t}{n + 1}", 16, 96, 96) for t in "ab" for n in (1, 2)]
+    yield run({"loss": [2.0, 1.0]}, facts={"graph": {"depth": 4, "layers": 6, "linear_pairs": towers}})
     one = [_pair("a", "b", 8, 64, 64)]
     yield run({"loss": [2.0, 1.0]}, facts={"graph": {"depth": 4, "layers": 4, "linear_pairs": one}})
 

@@ -5,7 +5,8 @@ cannot be told from the curve's own noise, and the loss was never clearly lower 
 small enough that a real fall would have shown.
 
 Low when the noise would hide a fall of `clear` or less of the start, and where validation falls steadily
-to what simple models tell of the targets in a recording: little can be told of them at all.
+to what simple models tell of the targets in a recording: little can be told of them at all. Low, too, where
+the whole model was loaded before its first step: it may have learned before.
 
 Silent when the log begins in the middle of a training (a resumed run may have converged), when a metric
 says that the model does well, for reinforcement learning and GANs, and with fewer than eight points.
@@ -19,6 +20,7 @@ from traindx.case import Case
 from traindx.core import Finding, Run, Severity, Skipped
 from traindx.detectors._progress import good_already, judged_loss, progress, starts_late
 from traindx.detectors._simple import all_there_is
+from traindx.inside import facts, number
 from traindx.units import Detector
 
 DETECTOR = Detector(
@@ -59,7 +61,7 @@ def detect(
     if falls or dipped or started_above or slides or rises or good_already(case):
         return None
     severity: Severity = "high" if len(loss) >= 2 * points else "medium"
-    if went.resolution > clear or all_there_is(case):
+    if went.resolution > clear or all_there_is(case) or _goes_on(case):
         severity = "low"
     text = (
         f"The loss stays at its start: {went.head:.4g} in the first tenth, {went.tail:.4g} in the last "
@@ -75,6 +77,15 @@ def detect(
         loss.name,
         1.0 if abs(went.share) < least else 0.7,
         numbers,
+    )
+
+
+def _goes_on(case: Case) -> bool:
+    """Whether all weights of the model were loaded before its first step."""
+    classes = {str(model.get("class")) for model in case.inside.models}
+    return any(
+        str(told.get("class")) in classes and not number(told, "missing") and not number(told, "step")
+        for told in facts(case.run.facts.get("restored"))
     )
 
 

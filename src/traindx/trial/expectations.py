@@ -185,7 +185,7 @@ _MEASURED: Mapping[str, tuple[str, Callable[[_Arms], Told]]] = {
     "gap smaller": ("the gap of validation to training shrinks", _gap_smaller),
     "sooner": ("the old loss is reached in half of the steps", _sooner),
     "finite": ("every loss is finite", _finite),
-    "gradients calmer": ("gradient norms stay within a few times their median", _gradients_calmer),
+    "gradients calmer": ("gradient norms shrink at their peak, or stay near their median", _gradients_calmer),
     "gradients larger": ("gradients grow", _gradients_larger),
     "noise smaller": ("the loss is less noisy", _noise_smaller),
     "spikes smaller": ("the largest jump of the loss shrinks", _spikes_smaller),

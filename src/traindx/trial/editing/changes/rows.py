@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from traindx.core import Scalar
 from traindx.script.roles import is_module
@@ -15,11 +15,14 @@ from traindx.trial.editing.job import Job, at, call_of
 from traindx.trial.editing.names import fresh, spelled
 from traindx.trial.editing.result import Uncertain
 
+# A limit that every number is under: only what is not finite is left out.
+_ANY = 1e30
+
 
 def drop_outliers(job: Job, values: Mapping[str, Scalar]) -> str:
     """Samples beyond the limit are taken out: of each batch where loops get them, else of the datasets."""
-    given = values.get("limit", 1e30)
-    limit = float(given) if isinstance(given, int | float) else 1e30
+    given = values.get("limit", _ANY)
+    limit = float(given) if isinstance(given, int | float) else _ANY
     calls = [
         event
         for event in job.training.trace.events
@@ -56,8 +59,7 @@ def _of_batches(job: Job, spots: list[Spot], limit: float) -> str:
             f"{keep} = {names[0]}.flatten(1).abs().amax(1) <= {limit:g}",
             f"{', '.join(names)} = {', '.join(f'{name}[{keep}]' for name in names)}",
         )
-    lines = " and ".join(str(spot.line) for spot in spots)
-    return f"Samples beyond {limit:g}, or not finite, are left out in the loop of line {lines}."
+    return f"{_which(limit)} are left out in the loop of line {_lines(spot.line for spot in spots)}."
 
 
 def _of_datasets(job: Job, limit: float) -> str:
@@ -87,8 +89,16 @@ def _of_datasets(job: Job, limit: float) -> str:
     )
     for call in calls.values():
         job.draft.replace(source, call.args[0], f"{name}({job.draft.text(source, call.args[0])}, {limit:g})")
-    lines = " and ".join(str(call.lineno) for call in calls.values())
-    return f"Samples beyond {limit:g}, or not finite, are left out of the datasets in line {lines}."
+    lines = _lines(call.lineno for call in calls.values())
+    return f"{_which(limit)} are left out of the datasets in line {lines}."
+
+
+def _which(limit: float) -> str:
+    return "Samples that are not finite" if limit >= _ANY else f"Samples beyond {limit:g}, or not finite,"
+
+
+def _lines(numbers: Iterable[int]) -> str:
+    return " and ".join(dict.fromkeys(map(str, numbers)))
 
 
 def _top(source: Source, node: ast.AST) -> ast.stmt:

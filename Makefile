@@ -5,12 +5,13 @@ JOBS ?= 2
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: help demo test lint scripts clinic treatments study bench docs samples clean
+.PHONY: help demo test lint hostile scripts clinic treatments study bench docs samples clean
 
 help:
 	@echo "make demo     install, and show traindx on a training that went wrong"
 	@echo "make test     install, lint, check types, run the tests, JOBS at a time (2)"
 	@echo "make lint     ruff and mypy only"
+	@echo "make hostile  corrupted inputs, kills and escapes from trials, the long ones too"
 	@echo "make scripts  every training script plain and recorded, the slow ones too"
 	@echo "make clinic   train broken and healthy scripts under traindx: how often is it right"
 	@echo "make treatments  treat the broken scripts of the clinic: how many are mended, beside chance"
@@ -48,6 +49,9 @@ lint: $(VENV)/.test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+hostile: $(VENV)/.test
+	TRAINDX_HOSTILE=1 $(BIN)/python -m pytest -n $(JOBS) --dist worksteal tests/hostile
 
 scripts: $(VENV)/.test
 	TRAINDX_ALL_SCRIPTS=1 $(BIN)/python -m pytest tests/test_scripts.py tests/test_scripts_ends.py tests/test_scripts_models.py tests/test_scripts_steps.py

@@ -1,0 +1,1 @@
+"""Promises under hostile inputs: each test breaks what a careless, unlucky or malicious user could break."""

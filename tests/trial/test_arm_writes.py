@@ -82,14 +82,15 @@ def test_what_slips_by_is_refused(told: Told) -> None:
     outcomes, said, _, _ = told
     for name in ("opens_by_its_class", "removes_by_descriptor"):
         assert "a trial of traindx writes only to its own copy" in said[name]
-    assert any(path.endswith("/elsewhere/class.txt") for path in outcomes["refused"].writes["refused"])
+    assert any(path.endswith("/elsewhere/class.txt") for path in outcomes["refused"].outside["refused"])
 
 
 @pytest.mark.skipif(landlock.version() < 2, reason="the kernel has no Landlock")
 def test_the_kernel_refuses_what_python_does_not_see(told: Told) -> None:
     said = told[1]
-    assert said["writes_from_c"] == "(-1, 'Permission denied')"
-    assert "Permission denied" in said["saves_with_cplusplus"]
+    refusals = ("Permission denied", "Read-only file system")
+    assert said["writes_from_c"] in [f"(-1, {why!r})" for why in refusals]
+    assert any(why in said["saves_with_cplusplus"] for why in refusals)
     assert said["copies_elsewhere_by_program"] == "(1, True)"
     assert said["starts_python"] == "(1, True, True)"
 
@@ -99,10 +100,10 @@ def test_what_was_redirected_is_told(told: Told) -> None:
     run = outcome.run
     assert run is not None
     ends = [
-        os.path.relpath(path, Path(outcome.writes["redirected"][0]).parents[1])
-        for path in outcome.writes["redirected"]
+        os.path.relpath(path, Path(outcome.outside["redirected"][0]).parents[1])
+        for path in outcome.outside["redirected"]
     ]
     assert "elsewhere/log.txt" in ends
     assert "home/notes.txt" in ends
     assert not any(end.startswith("work/project") for end in ends)
-    assert run.facts["writes"]["redirected"] == list(outcome.writes["redirected"])
+    assert run.facts["writes"]["redirected"] == list(outcome.outside["redirected"])

@@ -75,6 +75,7 @@ def workshop(
             shop = Workshop(program, jobs=jobs, time_budget=budget, folder=folder)
         with shop:
             yield shop
+        _say_outside(shop)
     except ImportError as error:
         if engine == "ray" and error.name == "ray":
             raise Failure("--engine ray needs Ray: pip install 'traindx[ray]'.") from None
@@ -86,6 +87,14 @@ def workshop(
         raise Failure(
             f"{where}: {error.strerror}. Trials need a place for copies: set TMPDIR to one."
         ) from None
+
+
+def _say_outside(shop: Workshop) -> None:
+    """Before any result: what the script did outside its copies."""
+    from traindx.report.outside import outside_lines
+
+    for line in outside_lines(shop.outside):
+        click.echo(line, err=True)
 
 
 def _need_torch() -> None:

@@ -65,9 +65,6 @@ class Telling:
         yield from labelled("observed", f"{took}: {outcome.ended}", self._screen)
         if outcome.ended == "crashed":
             yield from labelled("error", outcome.said, self._screen, style="alarm")
-        for how, paths in outcome.writes.items():
-            told = ", ".join(paths[:3]) + (", ..." if len(paths) > 3 else "")
-            yield from labelled("writes", f"outside the copy {how}: {told}", self._screen)
         style = "alarm" if diagnosis.verdict == "problem" else "good"
         for text in verdict_sentences(diagnosis):
             word = verdict_word(diagnosis).lower().removeprefix("no ")

@@ -1,13 +1,15 @@
 """Nothing of the user's is touched: what a trial writes goes into its copy, or is refused.
 
 Three lines. The functions by which Python names files lead to the copy (`overlay.py`). An audit hook
-refuses what would still write elsewhere. Landlock, where the kernel has it, does the same for libraries in
-C and for programs that the training starts. What was led elsewhere or refused is told in `writes.jsonl`.
+refuses what would still write elsewhere. The kernel does the same for libraries in C and for programs that
+the training starts, where it can (`namespace.py`, `landlock.py`). What was redirected, refused or let
+through (`network.py`) is listed in `outside.jsonl`.
 """
 
 from __future__ import annotations
 
 import errno
+import fcntl
 import json
 import os
 import re
@@ -16,13 +18,16 @@ import threading
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from traindx.intervene import landlock
+from traindx.intervene import landlock, namespace
+from traindx.intervene.devices import SHARED_MEMORY, devices, keep_memory_state
+from traindx.intervene.network import connection
 from traindx.intervene.overlay import Overlay, within
 
-TOLD = "writes.jsonl"
-_MOST_TOLD = 200
+OUTSIDE = "outside.jsonl"
+_MOST_LISTED = 200
 _WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
-_SYSTEM = ("/dev", "/proc")
+# Which lines of the kernel to use; all there are by default.
+_LINES = "TRAINDX_SANDBOX"
 # Bytecode that cannot be written is no loss.
 _SILENT = re.compile(r"__pycache__|\.pyc(?:\.\d+)?$")
 # By the event's name: which of its arguments are paths, and whether a link at their end is followed.
@@ -63,7 +68,7 @@ class Guard:
         self.mirrors = mirrors
         """The user's folders that were copied: writing there is what a training does, and not told."""
         self._own = threading.local()
-        self._told: set[tuple[str, str]] = set()
+        self._listed: set[tuple[str, str]] = set()
 
     @property
     def busy(self) -> bool:
@@ -86,10 +91,16 @@ class Guard:
     def enter(self, path: Any) -> Any:
         return self._mapped(path, self.overlay.enter)
 
+    def empty(self, path: Any) -> Any:
+        """A folder that is to be removed, with all that is in it or by itself."""
+        return self._mapped(path, lambda p: self._redirected(p, self.overlay.enter(p)))
+
     def _written(self, path: str, keep: bool, follow: bool) -> str:
-        there = self.overlay.write(path, keep=keep, follow=follow)
-        if there is not path and within(there, self.overlay.root):
-            self.tell("redirected", self.overlay.user(there))
+        return self._redirected(path, self.overlay.write(path, keep=keep, follow=follow))
+
+    def _redirected(self, path: str, there: str) -> str:
+        if there is not path and within(there, self.overlay.root) and not within(path, self.overlay.root):
+            self.note("redirected", self.overlay.user(there))
         return there
 
     def _mapped(self, path: Any, how: Callable[[str], str]) -> Any:
@@ -111,17 +122,18 @@ class Guard:
             return path
         return os.fsencode(there) if isinstance(name, bytes) else there
 
-    def tell(self, how: str, path: str) -> None:
-        if (how, path) in self._told or len(self._told) >= _MOST_TOLD or _SILENT.search(path):
+    def note(self, how: str, what: str) -> None:
+        """List what happened outside the copy: `redirected`, `refused` or `let through`."""
+        if (how, what) in self._listed or len(self._listed) >= _MOST_LISTED or _SILENT.search(what):
             return
-        if how == "redirected" and any(within(path, folder) for folder in self.mirrors):
+        if how == "redirected" and any(within(what, folder) for folder in self.mirrors):
             return
-        self._told.add((how, path))
-        line = json.dumps({how: path}) + "\n"
+        self._listed.add((how, what))
+        line = json.dumps({how: what}) + "\n"
 
         def append() -> None:
-            told = os.path.join(self.overlay.folder, TOLD)
-            handle = os.open(told, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o644)
+            path = os.path.join(self.overlay.folder, OUTSIDE)
+            handle = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o644)
             try:
                 os.write(handle, line.encode(errors="backslashreplace"))
             finally:
@@ -138,7 +150,13 @@ class Guard:
             if isinstance(flags, int) and flags & _WRITES and not self.busy:
                 self._check(path, None, follow=True, folder_too=False)
             return
-        if event not in _EVENTS or self.busy:
+        if self.busy:
+            return
+        if event.startswith("socket."):
+            reached = connection(event, args)
+            if reached and not within(reached, self.overlay.folder):
+                self.note("let through", reached)
+        if event not in _EVENTS:
             return
         places, follow = _EVENTS[event]
         folders = _DESCRIPTORS.get(event, ())
@@ -148,10 +166,10 @@ class Guard:
             self._check(args[place], folder, follow=follow)
 
     def _check(self, path: Any, folder: Any, *, follow: bool, folder_too: bool = True) -> None:
-        if path is None or isinstance(path, int):
+        if path is None or (isinstance(path, int) and (not folder_too or _is_written(path))):
             return
         try:
-            text = os.fsdecode(os.fspath(path))
+            text = of_descriptor(path) if isinstance(path, int) else os.fsdecode(os.fspath(path))
         except (TypeError, ValueError):
             return
         if not text or text == ":memory:" or text.startswith("file:"):
@@ -162,18 +180,37 @@ class Guard:
         if follow and self.apart(lambda: os.path.isdir(real)) and not folder_too:
             return  # where an opener of its own opens something in the folder, and says so itself
         user = self.overlay.user(real)
-        self.tell("refused", user)
+        self.note("refused", user)
         raise PermissionError(
             errno.EACCES, "a trial of traindx writes only to its own copy; this path is left alone", user
         )
 
 
+def of_descriptor(number: int) -> str:
+    """The file behind a descriptor; empty for pipes, sockets and files without a name."""
+    try:
+        if sys.platform == "darwin":
+            return os.fsdecode(fcntl.fcntl(number, fcntl.F_GETPATH, b"\0" * 1024).rstrip(b"\0"))
+        path = os.readlink(f"/proc/self/fd/{number}")
+        return path if path.startswith(os.sep) and os.fstat(number).st_nlink else ""
+    except OSError:
+        return ""
+
+
+def _is_written(number: int) -> bool:
+    """Whether a descriptor is open for writing: then its file was checked when it was opened."""
+    try:
+        return fcntl.fcntl(number, fcntl.F_GETFL) & os.O_ACCMODE != os.O_RDONLY
+    except OSError:
+        return True  # of nothing: the call says so itself
+
+
 def _resolved(path: str, folder: Any, follow: bool) -> str | None:
     if isinstance(folder, int) and folder >= 0 and not os.path.isabs(path):
-        try:
-            path = os.path.join(os.readlink(f"/proc/self/fd/{folder}"), path)
-        except OSError:
+        above = of_descriptor(folder)
+        if not above:
             return None
+        path = os.path.join(above, path)
     if follow:
         return os.path.realpath(path)
     above, name = os.path.split(os.path.abspath(path))
@@ -198,16 +235,36 @@ def begin(orders: Mapping[str, Any]) -> Guard | None:
         return None
     from traindx.intervene.redirect import redirect
 
-    shared = [str(orders["shared"])] if orders.get("shared") else []
-    free = tuple(dict.fromkeys([str(orders["record"]), *shared, *_SYSTEM]))
-    overlay = Overlay(str(scratch), free)
+    scratch = os.path.realpath(scratch)
+    given = (orders["record"], *([orders["shared"]] if orders.get("shared") else []))
+    own = list(dict.fromkeys(os.path.realpath(str(path)) for path in given))
+    private, named = _enter_namespace(scratch, own), devices()
+    memory = (SHARED_MEMORY,) if private else ()
+    overlay = Overlay(scratch, (*own, *named, *memory))
     guard = Guard(overlay, tuple(str(user) for user, _ in orders.get("mirrors", ())))
     _import_from_copy(guard)
     redirect(guard)
     sys.addaudithook(guard.heard)
-    bound = landlock.write_only_below(overlay.free)
-    if not bound:
+    rules = dict.fromkeys((*named, "/proc/self"), landlock.CONTENTS)
+    rules[SHARED_MEMORY] = landlock.WHOLE if private else landlock.FILES
+    rules |= dict.fromkeys((scratch, *own), landlock.WHOLE)
+    bound = _wanted("landlock") and landlock.restrict(rules)
+    if not (bound or private):
         from traindx.intervene.programs import watch_programs
 
         watch_programs(guard)
+    if not private:
+        guard.apart(lambda: keep_memory_state(scratch))
     return guard
+
+
+def _wanted(line: str) -> bool:
+    said = os.environ.get(_LINES)
+    return said is None or line in said.split(",")
+
+
+def _enter_namespace(scratch: str, own: list[str]) -> bool:
+    """The machine read-only but for the trial's own folders; False where that cannot be had."""
+    above = os.path.dirname(scratch)  # of one file system, so that files can be moved between them
+    writable = [above, *(path for path in own if not within(path, above))]
+    return _wanted("namespace") and namespace.enter(scratch, writable)

@@ -1,4 +1,4 @@
-"""Linux's Landlock: from now on this process and its children write below the given folders only.
+"""Linux's Landlock: from now on this process and its children write where its rules permit it, only.
 
 It binds what Python cannot see, too: libraries in C and programs that the training starts. It needs no
 rights, and cannot be taken back.
@@ -9,17 +9,22 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import os
+import stat
 import sys
-from collections.abc import Iterable
+from collections.abc import Mapping
 
 _CREATE, _ADD_RULE, _RESTRICT = 444, 445, 446
 _BENEATH = 1
 _VERSION = 1
 _NO_NEW_PRIVILEGES = 38
-_WRITE_FILE = 1 << 1
+_WRITE_FILE, _REMOVE_FILE, _MAKE_FILE = 1 << 1, 1 << 5, 1 << 8
 # Removing folders and files; making devices, folders, files, sockets, pipes, block devices and links.
 _FOLDER_RIGHTS = sum(1 << bit for bit in range(4, 13))
 _REFER, _TRUNCATE = 1 << 13, 1 << 14
+# What a rule may permit: everything; the contents of what is there; files that come and go.
+WHOLE = _WRITE_FILE | _FOLDER_RIGHTS | _REFER | _TRUNCATE
+CONTENTS = _WRITE_FILE | _TRUNCATE
+FILES = CONTENTS | _MAKE_FILE | _REMOVE_FILE
 # The first versions of Landlock refuse every move from one folder to another.
 _LEAST = 2
 
@@ -43,32 +48,32 @@ def version() -> int:
     return 0
 
 
-def write_only_below(folders: Iterable[str]) -> bool:
-    """Whether that holds from now on; False where the kernel cannot do it."""
+def restrict(rules: Mapping[str, int]) -> bool:
+    """By path: what may be done there from now on. False where the kernel cannot hold it."""
     known = version()
     if known < _LEAST:
         return False
-    rights = _WRITE_FILE | _FOLDER_RIGHTS | _REFER | (_TRUNCATE if known >= 3 else 0)
-    libc = _libc()
-    handled = _Ruleset(rights)
-    rules = libc.syscall(_CREATE, ctypes.byref(handled), ctypes.sizeof(handled), 0)
-    if rules < 0:
+    handled = WHOLE if known >= 3 else WHOLE & ~_TRUNCATE
+    libc, asked = _libc(), _Ruleset(handled)
+    handle = libc.syscall(_CREATE, ctypes.byref(asked), ctypes.sizeof(asked), 0)
+    if handle < 0:
         return False
     try:
-        for folder in folders:
-            _allow(libc, rules, folder, rights)
+        for path, rights in rules.items():
+            _allow(libc, handle, path, rights & handled)
         if libc.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0):
             return False
-        return bool(libc.syscall(_RESTRICT, rules, 0) == 0)
+        return bool(libc.syscall(_RESTRICT, handle, 0) == 0)
     finally:
-        os.close(rules)
+        os.close(handle)
 
 
-def _allow(libc: ctypes.CDLL, rules: int, folder: str, rights: int) -> None:
+def _allow(libc: ctypes.CDLL, rules: int, path: str, rights: int) -> None:
     with contextlib.suppress(FileNotFoundError):
-        handle = os.open(folder, getattr(os, "O_PATH", 0) | os.O_CLOEXEC)
+        handle = os.open(path, getattr(os, "O_PATH", 0) | os.O_CLOEXEC)
         try:
-            rule = _PathBeneath(rights, handle)
+            folder = stat.S_ISDIR(os.fstat(handle).st_mode)
+            rule = _PathBeneath(rights if folder else rights & CONTENTS, handle)
             libc.syscall(_ADD_RULE, rules, _BENEATH, ctypes.byref(rule), 0)
         finally:
             os.close(handle)

@@ -13,6 +13,8 @@ import os
 import shutil
 from collections.abc import Iterator
 
+from traindx.intervene.devices import SHARED_MEMORY, is_own
+
 try:
     import fcntl
 except ImportError:  # not on Windows
@@ -25,7 +27,7 @@ _ROUNDS = 40
 
 
 class Overlay:
-    """`folder` is the trial's own, with `root` in it; below `free` everybody may write."""
+    """`folder` is the trial's own, with `root` in it; `free` may be written to, and what lies below it."""
 
     def __init__(self, folder: str, free: tuple[str, ...] = ()) -> None:
         self.folder = os.path.realpath(folder)
@@ -35,13 +37,15 @@ class Overlay:
         self._read = 0
         self._claimed: dict[str, bool] = {}
         """By folder: whether it is whole, so that what is not in the copy is gone."""
+        self._brought: set[str] = set()
+        """Of folders that are not whole: what was brought into the copy, and is gone if it is not there."""
 
     def user(self, path: str) -> str:
         """The user's name of a path in the copy."""
         return (path[len(self.root) :] or "/") if within(path, self.root) else path
 
     def is_free(self, path: str) -> bool:
-        return any(within(path, each) for each in self.free)
+        return any(within(path, each) for each in self.free) or is_own(path)
 
     def read(self, path: str) -> str:
         """Where to read a path; itself unless its folder is claimed."""
@@ -55,7 +59,8 @@ class Overlay:
             whole = self._claimed.get(folder)
             if whole is not None:
                 copy = self.root + full
-                return copy if whole or os.path.lexists(copy) else path
+                here = whole or os.path.lexists(copy) or not self._brought.isdisjoint(_upwards(full))
+                return copy if here else path
         return path
 
     def _beyond(self, path: str, full: str) -> str:
@@ -79,16 +84,28 @@ class Overlay:
             full = _full(self.read(full))
         folder, name = os.path.split(full)
         target = os.path.join(self._writable(folder), name)
+        self._bring(target)
         if follow and os.path.islink(target):
             return self._own(target, keep)
         return target
 
+    def _bring(self, target: str) -> None:
+        """A link to what a folder that is not whole holds by this name; noted, so that it can be removed."""
+        real = self.user(target)
+        if real is target or self._claimed.get(os.path.dirname(real)) is not False or real in self._brought:
+            return
+        if os.path.lexists(real) and not os.path.lexists(target):
+            os.symlink(real, target)
+            self._note("brought", real)
+
     def enter(self, path: str) -> str:
         """A folder whose contents may be changed: itself claimed."""
         full = _full(path)
-        if within(full, self.root):
-            return self._writable(full)
-        return path if self.is_free(full) else self._writable(self.read(full))
+        if not within(full, self.root):
+            if self.is_free(full):
+                return path
+            full = _full(self.read(full))
+        return self._writable(full)
 
     def _writable(self, folder: str) -> str:
         """A folder of the copy (or a free one) that stands for this one."""
@@ -128,12 +145,16 @@ class Overlay:
             return target
         if os.path.isdir(real):
             return self._writable(target)
-        if keep and os.path.exists(real):
-            fresh = f"{target}.traindx-{os.getpid()}"
-            shutil.copy2(real, fresh)
-            os.replace(fresh, target)
-        else:
+        if not os.path.exists(real):
             os.unlink(target)
+            return target
+        fresh = f"{target}.traindx-{os.getpid()}"
+        if keep:
+            shutil.copy2(real, fresh)
+        else:
+            os.close(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+            shutil.copymode(real, fresh)
+        os.replace(fresh, target)
         return target
 
     def claim(self, folder: str) -> None:
@@ -156,15 +177,16 @@ class Overlay:
         if not os.path.isdir(copy):
             os.mkdir(copy)
         names = [] if folder == os.sep else os.listdir(folder)
-        whole = folder != os.sep and len(names) <= _MOST_LINKS
+        # Libraries in C make files in the shared memory, which are found there.
+        whole = folder not in (os.sep, SHARED_MEMORY) and len(names) <= _MOST_LINKS
         for name in names if whole else ():
             with contextlib.suppress(FileExistsError):
                 os.symlink(os.path.join(folder, name), os.path.join(copy, name))
-        self.note(folder, whole)
+        self._note("whole" if whole else "partly", folder)
 
-    def note(self, folder: str, whole: bool) -> None:
-        self._claimed[folder] = whole
-        line = f"{'whole' if whole else 'partly'} {folder}\n".encode(errors="surrogateescape")
+    def _note(self, how: str, path: str) -> None:
+        self._take(how, path)
+        line = f"{how} {path}\0".encode(errors="surrogateescape")
         handle = os.open(self._log, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
         try:
             os.write(handle, line)
@@ -181,9 +203,15 @@ class Overlay:
         except OSError:
             return
         self._read = len(text)
-        for line in text.decode(errors="surrogateescape").splitlines():
-            how, _, folder = line.partition(" ")
-            self._claimed[folder] = how == "whole"
+        for line in text.decode(errors="surrogateescape").split("\0")[:-1]:
+            how, _, path = line.partition(" ")
+            self._take(how, path)
+
+    def _take(self, how: str, path: str) -> None:
+        if how == "brought":
+            self._brought.add(path)
+        else:
+            self._claimed[path] = how == "whole"
 
     @contextlib.contextmanager
     def _locked(self) -> Iterator[None]:

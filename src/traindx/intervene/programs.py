@@ -23,12 +23,14 @@ def watch_programs(guard: Guard) -> None:
     def heard(event: str, args: tuple[Any, ...]) -> None:
         if event == "subprocess.Popen":
             program, words = args[0], [str(word) for word in args[1]]
+        elif event in ("os.exec", "os.posix_spawn"):
+            program, words = args[0], [os.fsdecode(word) for word in args[1]]
         elif event == "os.system":
             program, words = "sh", ["sh", "-c", os.fsdecode(args[0])]
         else:
             return
         if not _reads(os.fsdecode(program), words):
-            guard.tell("refused", f"the program {os.path.basename(os.fsdecode(program))}")
+            guard.note("refused", f"the program {os.path.basename(os.fsdecode(program))}")
             raise PermissionError(
                 errno.EACCES,
                 "a trial of traindx starts no program that might write, where the system cannot bind it",

@@ -13,7 +13,7 @@ import tempfile
 from collections.abc import Callable
 from typing import Any
 
-from traindx.intervene.guard import Guard
+from traindx.intervene.guard import Guard, of_descriptor
 from traindx.record.arrival import when_imported
 
 _WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
@@ -50,12 +50,12 @@ def redirect(guard: Guard) -> None:
         for name in names:
             _replace(os, name, _first(mapped))
     _replace(os, "chdir", _chdir(guard))
-    _replace(os, "rmdir", _first(lambda path: guard.enter(path)))
+    _replace(os, "rmdir", _first(guard.empty))
     for name in _MOVE:
         _replace(os, name, _both(functools.partial(guard.write, follow=False)))
     _replace(os, "link", _both(guard.write))
     _replace(os, "symlink", _second(functools.partial(guard.write, follow=False)))
-    _replace(shutil, "rmtree", _first(guard.enter))
+    _replace(shutil, "rmtree", _first(guard.empty))
     _replace_popen(guard)
     _replace_kept(removes)
     when_imported("tarfile", lambda module: setattr(module, "bltn_open", builtins.open))
@@ -85,17 +85,27 @@ def _replace(module: Any, name: str, wrap: Wrap) -> None:
     setattr(module, name, ours)
 
 
+def _from_folder(path: Any, named: dict[str, Any], key: str = "dir_fd") -> Any:
+    """The whole of a path that is given from an open folder; `named` no longer says from which."""
+    if named.get(key) is None or isinstance(path, int):
+        return path
+    folder = of_descriptor(named[key])
+    if not folder:
+        return path
+    del named[key]
+    return os.path.join(os.fsencode(folder) if isinstance(path, bytes) else folder, path)
+
+
 def _first(mapped: Callable[[Any], Any]) -> Wrap:
     """The first argument is a path, by whatever name."""
 
     def wrap(theirs: Callable[..., Any]) -> Callable[..., Any]:
         def ours(*args: Any, **named: Any) -> Any:
-            if named.get("dir_fd") is not None:
-                return theirs(*args, **named)
             if args:
-                return theirs(mapped(args[0]), *args[1:], **named)
+                path = _from_folder(args[0], named)
+                return theirs(mapped(path), *args[1:], **named)
             if "path" in named:
-                named["path"] = mapped(named["path"])
+                named["path"] = mapped(_from_folder(named["path"], named))
             return theirs(**named)
 
         return ours
@@ -106,11 +116,12 @@ def _first(mapped: Callable[[Any], Any]) -> Wrap:
 def _second(mapped: Callable[[Any], Any]) -> Wrap:
     def wrap(theirs: Callable[..., Any]) -> Callable[..., Any]:
         def ours(*args: Any, **named: Any) -> Any:
-            if len(args) > 1 and named.get("dir_fd") is None:
-                return theirs(args[0], mapped(args[1]), *args[2:], **named)
+            if len(args) > 1:
+                path = _from_folder(args[1], named)
+                return theirs(args[0], mapped(path), *args[2:], **named)
             for name in ("dst", "filename", "f"):
-                if name in named and named.get("dir_fd") is None:
-                    named[name] = mapped(named[name])
+                if name in named:
+                    named[name] = mapped(_from_folder(named[name], named))
             return theirs(*args, **named)
 
         return ours
@@ -121,10 +132,8 @@ def _second(mapped: Callable[[Any], Any]) -> Wrap:
 def _both(mapped: Callable[[Any], Any]) -> Wrap:
     def wrap(theirs: Callable[..., Any]) -> Callable[..., Any]:
         def ours(src: Any, dst: Any, **named: Any) -> Any:
-            if named.get("src_dir_fd") is None:
-                src = mapped(src)
-            if named.get("dst_dir_fd") is None:
-                dst = mapped(dst)
+            src = mapped(_from_folder(src, named, "src_dir_fd"))
+            dst = mapped(_from_folder(dst, named, "dst_dir_fd"))
             return theirs(src, dst, **named)
 
         return ours
@@ -146,10 +155,9 @@ def _chdir(guard: Guard) -> Wrap:
 
 def _os_open(guard: Guard) -> Wrap:
     def wrap(theirs: Callable[..., Any]) -> Callable[..., Any]:
-        def ours(path: Any, flags: int, mode: int = 0o777, *, dir_fd: int | None = None) -> int:
-            if dir_fd is None:
-                path = _opened(guard, path, flags)
-            found: int = theirs(path, flags, mode, dir_fd=dir_fd)
+        def ours(path: Any, flags: int, mode: int = 0o777, **named: Any) -> int:
+            path = _opened(guard, _from_folder(path, named), flags)
+            found: int = theirs(path, flags, mode, **named)
             return found
 
         return ours
@@ -160,7 +168,7 @@ def _os_open(guard: Guard) -> Wrap:
 def _opened(guard: Guard, path: Any, flags: int) -> Any:
     if not flags & _WRITES:
         return guard.read(path)
-    # A file that must not be there yet is kept where it is, and found to be there.
+    # A file that must not be there yet is kept as it is, and found to be there.
     return guard.write(path, keep=not flags & os.O_TRUNC or bool(flags & os.O_EXCL))
 
 

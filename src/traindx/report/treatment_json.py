@@ -101,7 +101,7 @@ def _outcome(outcome: Outcome) -> dict[str, Any]:
         "said": outcome.said,
         "changes": {name: list(said) for name, said in outcome.changes.items()},
         "failed": dict(outcome.failed),
-        "writes": {how: list(paths) for how, paths in outcome.writes.items()},
+        "writes": {how: list(paths) for how, paths in outcome.outside.items()},
     }
 
 

@@ -87,6 +87,8 @@ class Workshop:
         self.keep = keep
         self.jobs = max(1, jobs or ordering.cores())
         self._ends = None if time_budget is None else time.monotonic() + time_budget
+        self.outside: dict[str, dict[str, None]] = {}
+        """What all arms so far did outside their copies: redirected, refused, let through."""
         self._count = 0
         self._bench: Bench | None = None
         self._snapshot: Snapshot | None = None
@@ -242,7 +244,13 @@ class Workshop:
             out_of_time=ended.out_of_time,
         )
         self._open().clear(ended.name)
-        return found
+        return self.noted(found)
+
+    def noted(self, outcome: Outcome) -> Outcome:
+        """The same outcome, with what it did outside its copy listed."""
+        for how, what in outcome.outside.items():
+            self.outside.setdefault(how, {}).update(dict.fromkeys(what))
+        return outcome
 
 
 def least(*limits: float | None) -> float | None:

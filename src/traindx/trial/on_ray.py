@@ -71,7 +71,7 @@ class RayWorkshop(Workshop):
             archive.extractall(folder, filter="data")
         trainings = read_trainings(folder)
         run = trainings[0] if trainings else None
-        return replace(outcome, recording=folder, run=run, trainings=trainings)
+        return self.noted(replace(outcome, recording=folder, run=run, trainings=trainings))
 
 
 def _run(program: Program, cwd: str, arm: Arm, timeout: float | None) -> tuple[Outcome, bytes]:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from traindx.core import Run
-from traindx.intervene import guard, seeds
+from traindx.intervene import devices, guard, seeds
 
 if TYPE_CHECKING:
     from traindx.trial.arms import Arm
@@ -23,6 +23,7 @@ _LONGEST = 300
 _OURS = "traindx: "
 _AS_LONG = 0.8
 _NEARLY = 0.9
+OUTSIDE = ("redirected", "refused", "let through")
 _STEP = re.compile(rb'"step":(\d+)')
 
 
@@ -42,8 +43,8 @@ class Outcome:
     """By the change: what it says it did."""
     failed: Mapping[str, str] = field(default_factory=dict)
     """By the change: why it could not be applied."""
-    writes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """`redirected` and `refused`: paths of the user's outside the copied folders."""
+    outside: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """`redirected`, `refused` and `let through`: what it did outside the copied folders."""
     seeded: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """By library: the seeds the script sets by itself."""
     trainings: tuple[Run, ...] = ()
@@ -66,8 +67,8 @@ def outcome_of(
 ) -> Outcome:
     """Read what an arm left; its recording speaks of the user's paths from now on."""
     root = str(scratch / "root")
-    writes, seeded = _writes(scratch), _seeded(scratch)
-    facts = _settled(recording, root, {"writes": writes, "seeds": seeded, "arm": _told(arm)})
+    outside, seeded = _outside(scratch), _seeded(scratch)
+    facts = _settled(recording, root, {"writes": outside, "seeds": seeded, "arm": _told(arm)})
     trainings = read_trainings(recording)
     # An arm that is stopped after some steps has made these in the first: it is the one all arms share.
     run = trainings[0] if trainings else None
@@ -85,7 +86,7 @@ def outcome_of(
         said.replace(root, "")[:_LONGEST],
         changes={str(each["id"]): tuple(map(str, each.get("said") or ())) for each in told},
         failed={str(each["id"]): str(each["failed"]) for each in told if each.get("failed")},
-        writes=writes,
+        outside=outside,
         seeded=seeded,
         trainings=trainings,
     )
@@ -229,14 +230,15 @@ def _last_line(path: Path) -> str:
     return ""
 
 
-def _writes(scratch: Path) -> dict[str, tuple[str, ...]]:
-    found: dict[str, dict[str, None]] = {"redirected": {}, "refused": {}}
+def _outside(scratch: Path) -> dict[str, tuple[str, ...]]:
+    found: dict[str, dict[str, None]] = {how: {} for how in OUTSIDE}
     with contextlib.suppress(OSError):
-        for line in (scratch / guard.TOLD).read_text(encoding="utf-8").splitlines():
-            with contextlib.suppress(ValueError):
-                for how, path in json.loads(line).items():
-                    found[how][str(path)] = None
-    return {how: tuple(paths) for how, paths in found.items() if paths}
+        for line in (scratch / guard.OUTSIDE).read_text(encoding="utf-8").splitlines():
+            with contextlib.suppress(ValueError, AttributeError):
+                for how, what in json.loads(line).items():
+                    found.setdefault(how, {})[str(what)] = None
+    found["let through"].update(dict.fromkeys(devices.changed_memory(str(scratch))))
+    return {how: tuple(listed) for how, listed in found.items() if listed}
 
 
 def _seeded(scratch: Path) -> dict[str, tuple[str, ...]]:

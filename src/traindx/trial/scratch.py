@@ -123,7 +123,7 @@ class Snapshot:
             self._make(entry, root, f"{root}{entry.path}")
         for path, text in sources.items():
             _edit(root, os.path.realpath(path), text)
-        (scratch / CLAIMS).write_text("".join(f"{claim}\n" for claim in claims), encoding="utf-8")
+        (scratch / CLAIMS).write_bytes(os.fsencode("".join(f"{claim}\0" for claim in claims)))
 
     def _make(self, entry: Entry, root: Path, there: str) -> None:
         with contextlib.suppress(FileExistsError):

@@ -5,7 +5,7 @@ JOBS ?= 2
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: help demo test lint hostile scripts clinic treatments study bench docs samples clean
+.PHONY: help demo test lint hostile scripts score clinic treatments study bench docs samples clean
 
 help:
 	@echo "make demo     install, and show traindx on a training that went wrong"
@@ -13,6 +13,7 @@ help:
 	@echo "make lint     ruff and mypy only"
 	@echo "make hostile  corrupted inputs, kills and escapes from trials, the long ones too"
 	@echo "make scripts  every training script plain and recorded, the slow ones too"
+	@echo "make score    diagnose the kept recordings of the clinic anew: what changed since the last commit"
 	@echo "make clinic   train broken and healthy scripts under traindx: how often is it right"
 	@echo "make treatments  treat the broken scripts of the clinic: how many are mended, beside chance"
 	@echo "make study    the simulation study over a thousand runs of each shape"
@@ -55,6 +56,9 @@ hostile: $(VENV)/.test
 
 scripts: $(VENV)/.test
 	TRAINDX_ALL_SCRIPTS=1 $(BIN)/python -m pytest tests/test_scripts.py tests/test_scripts_ends.py tests/test_scripts_models.py tests/test_scripts_steps.py
+
+score: $(VENV)/.test
+	$(BIN)/python -m clinic.rescore --jobs $(JOBS) $(ONLY)
 
 clinic: $(VENV)/.test
 	$(BIN)/python -m clinic $(ONLY)

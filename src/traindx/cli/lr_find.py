@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from traindx.cli import Failure
+from traindx.cli import Failure, say
 from traindx.free import first_free
 from traindx.report.text import visible
 
@@ -188,4 +188,4 @@ def _tell(answer: RangeAnswer, name: str, notes: Sequence[str], plot: Path | Non
 
         print_lines("\n".join(render_range(answer, name, screen(), notes)) + "\n")
     if plot is not None and answer.curve is not None:
-        click.echo(f"Wrote {visible(str(plot))}", err=True)
+        say(f"Wrote {plot!s}")

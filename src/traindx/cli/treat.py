@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from traindx.cli import Failure
+from traindx.cli import Failure, say
 from traindx.free import first_free
 from traindx.report.text import visible
 
@@ -213,4 +213,4 @@ def _remember(treated: Treated) -> None:
     try:
         add(made, os.getcwd())
     except OSError as error:
-        click.echo(f"Warning: the casebook could not be written: {error.strerror}.", err=True)
+        say(f"Warning: the casebook could not be written: {error.strerror}.")

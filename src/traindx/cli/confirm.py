@@ -136,7 +136,7 @@ def _confirm(
     script = script_of_program(program)
     if recorded is not None and options["dry_run"]:
         telling.plan(examined(recorded, script, every_cause=True), wishes)
-        telling.say([f"  To run: {program.typed} in {folder}"])
+        telling.say([f"  To run: {visible(program.typed)} in {visible(folder)}"])
         return None
     try:
         with workshop(program, budget, options["jobs"], folder=folder) as shop:

@@ -42,7 +42,9 @@ def holds(facts: Mapping[str, object]) -> bool:
         ours = _ours(os.stat(folder), 0o002)
     except (OSError, ValueError, AttributeError):  # the last: on systems without users
         return False
-    return key is not None and ours and hmac.compare_digest(_digest(key, facts).encode(), told.encode())
+    if key is None or not ours:
+        return False
+    return hmac.compare_digest(_digest(key, facts).encode(), told.encode(errors="replace"))
 
 
 def _digest(key: bytes, facts: Mapping[str, object]) -> str:

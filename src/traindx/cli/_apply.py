@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 import tempfile
 from typing import TYPE_CHECKING
@@ -24,7 +25,7 @@ def apply(treated: Treated) -> None:
     if treated.sources:
         _write_sources(treated)
     if treated.new_args is not None:
-        say(f"Run it with: {visible(' '.join(treated.new_args), 400)}")
+        say(f"Run it with: {shlex.join(treated.new_args)}")
 
 
 def _write_sources(treated: Treated) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from traindx.cli import Failure, cannot_print, say
-from traindx.report.text import MARK, escaped_json, visible
+from traindx.report.text import MARK, visible
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -91,7 +91,6 @@ def print_json(reading: Reading) -> None:
 
 def print_document(document: bytes) -> None:
     """Write a JSON document and a line end."""
-    document = escaped_json(document)
     sys.stdout.flush()
     binary = getattr(sys.stdout, "buffer", None)
     with printing():

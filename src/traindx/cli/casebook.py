@@ -27,9 +27,9 @@ def command(words: tuple[str, ...], as_json: bool, folder: str) -> None:
     if as_json:
         from dataclasses import asdict
 
-        import orjson
+        from traindx.report.json_text import json_bytes
 
-        print_document(orjson.dumps([asdict(entry) for entry in found], option=orjson.OPT_INDENT_2))
+        print_document(json_bytes([asdict(entry) for entry in found]))
         return
     if not found:
         print_lines("Nothing in the casebook fits.\n")

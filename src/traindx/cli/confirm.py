@@ -165,20 +165,17 @@ def _tell(confirmed: Confirmed, program: Program, path: str, options: dict[str, 
     from traindx.cli._output import cannot_write, print_document, print_lines, screen
     from traindx.report.confirmation_json import confirmation_dict
     from traindx.report.confirmation_terminal import ending
+    from traindx.report.json_text import json_bytes
 
     document = confirmation_dict(confirmed, program.typed)
     if options["as_json"]:
-        import orjson
-
-        print_document(orjson.dumps(document, option=orjson.OPT_INDENT_2))
+        print_document(json_bytes(document))
     else:
         print_lines("\n".join(ending(confirmed, options["everything"], screen())) + "\n")
     if options["save"]:
-        import orjson
-
         target = Path(path) / _SAVED
         try:
-            target.write_bytes(orjson.dumps(document, option=orjson.OPT_INDENT_2))
+            target.write_bytes(json_bytes(document))
         except OSError as error:
             raise cannot_write(str(target), error) from None
         say(f"Wrote {target!s}")

@@ -164,7 +164,7 @@ class Overlay:
 
     def note(self, folder: str, whole: bool) -> None:
         self._claimed[folder] = whole
-        line = f"{'whole' if whole else 'partly'} {folder}\n".encode(errors="surrogateescape")
+        line = os.fsencode(claimed(folder, whole))
         handle = os.open(self._log, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
         try:
             os.write(handle, line)
@@ -181,7 +181,7 @@ class Overlay:
         except OSError:
             return
         self._read = len(text)
-        for line in text.decode(errors="surrogateescape").splitlines():
+        for line in os.fsdecode(text).split("\0")[:-1]:
             how, _, folder = line.partition(" ")
             self._claimed[folder] = how == "whole"
 
@@ -200,6 +200,11 @@ class Overlay:
 
 def _full(path: str) -> str:
     return os.path.normpath(path if path.startswith(os.sep) else os.path.join(os.getcwd(), path))
+
+
+def claimed(folder: str, whole: bool) -> str:
+    """A claim as it stands in the file: the one character that no path holds ends it."""
+    return f"{'whole' if whole else 'partly'} {folder}\0"
 
 
 def within(path: str, folder: str) -> bool:

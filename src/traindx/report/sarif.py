@@ -9,6 +9,7 @@ from urllib.parse import quote
 
 from traindx import __version__
 from traindx.core import Edit, Finding, Place
+from traindx.report.json_text import json_bytes
 from traindx.report.text import encodable
 from traindx.units import Detector, detectors
 
@@ -18,8 +19,6 @@ _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
 def sarif_document(findings: Sequence[Finding]) -> bytes:
     """One run of the tool with all findings."""
-    import orjson
-
     units = {unit.id: unit for unit in detectors() if unit.needs[:1] == ("script",)}
     order = sorted(units)
     driver = {
@@ -30,7 +29,7 @@ def sarif_document(findings: Sequence[Finding]) -> bytes:
     }
     results = [_result(finding, order) for finding in findings]
     run = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results}
-    return orjson.dumps({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}, option=orjson.OPT_INDENT_2)
+    return json_bytes({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]})
 
 
 def _rule(unit: Detector) -> dict[str, Any]:

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import json
-import re
 import unicodedata
 
 from traindx.numbers import lasting, short
 
-__all__ = ["MARK", "count", "encodable", "escaped_json", "lasting", "short", "visible"]
+__all__ = ["MARK", "count", "encodable", "lasting", "short", "visible"]
 
 MARK = "×"  # noqa: RUF001  where a value is NaN or Inf
-_NOT_PLAIN = re.compile(r"[^\x00-\x7e]")
 
 
 def visible(text: str, limit: int | None = None) -> str:
@@ -26,17 +23,6 @@ def visible(text: str, limit: int | None = None) -> str:
 def encodable(text: str) -> str:
     """Text that UTF-8 can hold; bytes of a file name that are not UTF-8 are replaced."""
     return text if text.isascii() else text.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
-
-
-def escaped_json(document: bytes) -> bytes:
-    """The same JSON with `\\u` escapes for what could steer a terminal or change the order of its letters."""
-    if document.isascii() and b"\x7f" not in document:
-        return document
-    return _NOT_PLAIN.sub(_json_escape, document.decode()).encode()
-
-
-def _json_escape(found: re.Match[str]) -> str:
-    return found[0] if found[0].isprintable() else json.dumps(found[0])[1:-1].replace("\x7f", "\\u007f")
 
 
 def _shown(char: str) -> str:

@@ -33,7 +33,7 @@ NAMES = {
 }
 # What a file can be called; the bytes of the surrogates are no UTF-8.
 FILES = {
-    key: name.replace("/", "∕").encode("utf-8", "surrogateescape")[:180].decode("utf-8", "surrogateescape")
+    key: name.replace("/", "_").encode("utf-8", "surrogateescape")[:180].decode("utf-8", "surrogateescape")
     for key, name in NAMES.items()
     if "\x00" not in name
 }

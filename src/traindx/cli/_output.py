@@ -156,7 +156,13 @@ def save_plots(runs: Sequence[Run], folder: str) -> None:
 
 def check_place(path: Path, option: str) -> None:
     """Refuse now what could not be written after minutes of work."""
-    place = path.absolute()
+    try:
+        place = path.absolute()
+        os.lstat(place)
+    except FileNotFoundError:
+        pass
+    except OSError as error:
+        raise cannot_write(str(path), error) from None
     while not place.exists():
         place = place.parent
     if not os.access(place, os.W_OK):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import click
 
 from traindx.cli import Failure
@@ -21,7 +23,7 @@ def command(words: tuple[str, ...], as_json: bool, folder: str) -> None:
     from traindx.casebook import entries, path_of, search
 
     path = path_of(folder)
-    if not path.exists():
+    if not os.path.exists(path):
         raise Failure(f"there is no {visible(str(path))} yet: 'traindx treat train.py' writes it.")
     found = search(entries(folder), words)
     if as_json:

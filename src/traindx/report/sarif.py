@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,6 +16,7 @@ from traindx.report.text import encodable
 from traindx.units import Detector, detectors
 
 _LEVELS = {"critical": "error", "high": "error", "medium": "warning", "low": "note"}
+_LINK = re.compile(r"\[(?=[^\]]*\]\()")  # what viewers make a link of, unless it is escaped
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
@@ -49,7 +52,7 @@ def _result(finding: Finding, rules: Sequence[str]) -> dict[str, Any]:
     result: dict[str, Any] = {
         "ruleId": finding.id,
         "level": level,
-        "message": {"text": encodable(finding.text)},
+        "message": {"text": _LINK.sub(r"\\[", encodable(finding.text))},
         "locations": [{"physicalLocation": _location(place)} for place in places[:1]],
     }
     if finding.id in rules:
@@ -71,7 +74,7 @@ def _artifact(file: str) -> Mapping[str, str]:
     """A path as a URI: relative as it was given, absolute with its scheme."""
     if Path(file).is_absolute():
         return {"uri": Path(file).as_uri()}
-    return {"uri": quote(encodable(file.replace("\\", "/")))}
+    return {"uri": quote(os.fsencode(Path(file).as_posix()))}
 
 
 def _fix(edits: Sequence[Edit]) -> dict[str, Any]:

@@ -93,6 +93,19 @@ def test_lint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(json.loads(document)["runs"]) == len(FILES) + 1
 
 
+def test_python_says_nothing_of_a_script_that_is_read(
+    tmp_path: Path, recwarn: pytest.WarningsRecorder
+) -> None:
+    """It would warn of such strings, with the name of the file as it is."""
+    script = tmp_path / "\x1b]0;t\x07.py"
+    script.write_text('import torch\nname = "\\d"\n' + FORGETS.read_text(encoding="utf-8"))
+    result = call("lint", "--json", script)
+    assert result.exit_code == 1, result.output
+    assert result.stderr == ""
+    assert json.loads(result.stdout)["verdict"] == "problem"
+    assert not recwarn.list
+
+
 @pytest.mark.parametrize("absolute", [False, True])
 def test_sarif_names_the_files_there_are(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, absolute: bool

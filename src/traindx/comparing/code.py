@@ -11,6 +11,7 @@ from pathlib import Path
 
 from traindx.comparing.subjects import Subject
 from traindx.script.edits import in_diff
+from traindx.script.parsing import parse
 
 _LARGEST = 2_000_000
 _LINES_MOST = 200
@@ -84,7 +85,7 @@ def _code_lines(text: str) -> set[int]:
         number for number, line in enumerate(lines, 1) if line.strip() and not line.strip().startswith("#")
     }
     try:
-        tree = ast.parse(text)
+        tree = parse(text)
     except (SyntaxError, ValueError, RecursionError):
         return held
     for node in ast.walk(tree):

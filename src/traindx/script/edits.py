@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import ast
 import os
 import re
 from collections.abc import Iterable, Sequence
 from difflib import unified_diff
 
 from traindx.core import Edit
+from traindx.script.parsing import parse
 from traindx.script.source import Script
 
 _LINES = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+$")
@@ -45,7 +45,7 @@ def _meet(one: Edit, other: Edit) -> bool:
 def parses(text: str) -> bool:
     """Whether a text is Python still."""
     try:
-        ast.parse(text)
+        parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False
     return True

@@ -242,7 +242,7 @@ class TestCommand:
         facts = json.loads((made / "run.json").read_text(encoding="utf-8"))
         facts.update(command="python train.py", folder=str(log.parent))
         (made / "run.json").write_text(json.dumps(facts), encoding="utf-8")
-        ended = confirm(str(made), "--save", "--top", "3")
+        ended = confirm(str(made), "--yes", "--save", "--top", "3")
         assert ended.exit_code == 1, ended.output
         assert "try 1" in ended.output
         assert "showed" in ended.output

@@ -12,7 +12,7 @@ import keyword
 import os
 import pkgutil
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import click
@@ -24,6 +24,26 @@ class Failure(click.ClickException):
     """Could not do it; the message says what happened, what was expected and what to do."""
 
     exit_code = 2
+
+
+def say(text: str) -> None:
+    """One line on standard error; whatever a log or a name holds, it cannot steer the terminal."""
+    from traindx.report.text import visible
+
+    click.echo(visible(text), err=True)
+
+
+@contextlib.contextmanager
+def _escaped_errors() -> Iterator[None]:
+    """Every message of an error becomes one line that cannot steer the terminal either."""
+    try:
+        yield
+    except click.ClickException as error:
+        from traindx.report.text import visible
+
+        line = visible(error.format_message())
+        error.format_message = lambda: line  # type: ignore[method-assign]
+        raise
 
 
 class Commands(click.Group):
@@ -43,7 +63,15 @@ class Commands(click.Group):
         command: click.Command = module.command
         return command
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        with _escaped_errors():
+            return super().parse_args(ctx, args)
+
     def invoke(self, ctx: click.Context) -> Any:
+        with _escaped_errors():
+            return self._invoke(ctx)
+
+    def _invoke(self, ctx: click.Context) -> Any:
         try:
             if sys.stdout is None and sys.argv[1:2] != ["run"]:
                 raise Failure("standard output is closed: there is nowhere to show the result.")

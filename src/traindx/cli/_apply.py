@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 import tempfile
 from typing import TYPE_CHECKING
 
 import click
 
-from traindx.cli import Failure
+from traindx.cli import Failure, say
 from traindx.report.text import visible
 
 if TYPE_CHECKING:
@@ -19,12 +20,12 @@ if TYPE_CHECKING:
 def apply(treated: Treated) -> None:
     """Write the new texts, each beside a backup of the old one."""
     if not treated.proven:
-        click.echo("Nothing was proven that could be written: your files are as they were.", err=True)
+        say("Nothing was proven that could be written: your files are as they were.")
         return
     if treated.sources:
         _write_sources(treated)
     if treated.new_args is not None:
-        click.echo(f"Run it with: {visible(' '.join(treated.new_args), 400)}", err=True)
+        say(f"Run it with: {shlex.join(treated.new_args)}")
 
 
 def _write_sources(treated: Treated) -> None:
@@ -33,7 +34,7 @@ def _write_sources(treated: Treated) -> None:
     if sys.stdin is not None and sys.stdin.isatty():
         names = ", ".join(visible(os.path.relpath(path)) for path in files)
         if not click.confirm(f"Write this change into {names}?", err=True):
-            click.echo("Nothing was written.", err=True)
+            say("Nothing was written.")
             return
     for path in files:
         if not _unchanged(path, treated.sources[path][0]):
@@ -44,10 +45,7 @@ def _write_sources(treated: Treated) -> None:
     for path in files:
         backup = _backup(path)
         _write(path, treated.sources[path][1])
-        click.echo(
-            f"Changed {visible(os.path.relpath(path))}; it was kept as {visible(os.path.relpath(backup))}",
-            err=True,
-        )
+        say(f"Changed {os.path.relpath(path)}; it was kept as {os.path.relpath(backup)}")
 
 
 def _unchanged(path: str, before: str) -> bool:

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from difflib import get_close_matches
 
-import click
-
-from traindx.cli import Failure
+from traindx.cli import Failure, say
 from traindx.core import Note, Run
 from traindx.names import parse_overrides, refers
 from traindx.report.text import visible
@@ -33,4 +31,4 @@ def warn_unused_maps(maps: Sequence[str], runs: Sequence[Run]) -> None:
             near = get_close_matches(column, sorted(columns), n=1, cutoff=0.0)
             hint = f"; the nearest is {visible(near[0], 60)!r}" if near else ""
             said = f"--map {visible(name)}: no run has a column {visible(column)!r}{hint}."
-            click.echo(f"Warning: {said}", err=True)
+            say(f"Warning: {said}")

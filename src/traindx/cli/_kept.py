@@ -8,8 +8,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import click
-
+from traindx.cli import say
 from traindx.cli._output import cannot_write
 from traindx.free import numbered
 from traindx.report.text import visible
@@ -42,15 +41,17 @@ class Kept:
             return
         place = self._save or _free_name()
         self._write(place)
-        click.echo(f"\nThe answers so far are kept in {visible(place)}.", err=True)
-        click.echo(f"Go on with: {self._again(place)}", err=True)
+        say("")
+        say(f"The answers so far are kept in {place}.")
+        say(f"Go on with: {self._again(place)}")
 
     def at_the_end(self) -> None:
         """The input ended: the diagnosis follows, and the questions that are left can be taken up again."""
         if not self._told():
             return
         if self._save is None and not on_a_terminal():
-            click.echo("\nThe input ended: this is the diagnosis of what was told.", err=True)
+            say("")
+            say("The input ended: this is the diagnosis of what was told.")
             return
         self.at_the_break()
 

@@ -8,9 +8,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-import click
-
-from traindx.cli import Failure, cannot_print
+from traindx.cli import Failure, cannot_print, say
 from traindx.report.text import MARK, visible
 
 if TYPE_CHECKING:
@@ -103,25 +101,25 @@ def print_document(document: bytes) -> None:
             binary.flush()
 
 
-def save_csv(runs: Sequence[Run], out: str, *, force: bool) -> None:
+def save_csv(runs: Sequence[Run], out: str, *, force: bool, raw: bool) -> None:
     from traindx.report.csv import write_points
 
     if out == "-":
         if hasattr(sys.stdout, "reconfigure"):
             sys.stdout.reconfigure(errors="backslashreplace")
         with printing():
-            write_points(runs, sys.stdout)
+            write_points(runs, sys.stdout, raw=raw)
         return
     refuse_logs(out, runs)
     try:
         with open(out, "w" if force else "x", encoding="utf-8", newline="") as file:
-            write_points(runs, file)
+            write_points(runs, file, raw=raw)
     except FileExistsError:
         raise exists_already(out) from None
     except OSError as error:
         raise cannot_write(out, error) from None
     points = sum(run.points for run in runs)
-    click.echo(f"Wrote {points:,} points to {visible(out)}", err=True)
+    say(f"Wrote {points:,} points to {out}")
 
 
 def refuse_logs(out: str, runs: Sequence[Run]) -> None:
@@ -153,12 +151,18 @@ def save_plots(runs: Sequence[Run], folder: str) -> None:
     except OSError as error:
         raise cannot_write(folder, error) from None
     pictures = f"{len(written)} PNG" + ("s" if len(written) != 1 else "")
-    click.echo(f"Wrote {pictures} to {visible(folder)}", err=True)
+    say(f"Wrote {pictures} to {folder}")
 
 
 def check_place(path: Path, option: str) -> None:
     """Refuse now what could not be written after minutes of work."""
-    place = path.absolute()
+    try:
+        place = path.absolute()
+        os.lstat(place)
+    except FileNotFoundError:
+        pass
+    except OSError as error:
+        raise cannot_write(str(path), error) from None
     while not place.exists():
         place = place.parent
     if not os.access(place, os.W_OK):

@@ -72,7 +72,7 @@ class _Say:
 
     def line(self, text: str) -> None:
         if text and not self._quiet:
-            self._print(f"traindx: {text}\n")
+            self._print(f"traindx: {visible(text)}\n")
 
     def diagnoses(self, diagnoses: Sequence[Diagnosis]) -> None:
         if self._quiet:

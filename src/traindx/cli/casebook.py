@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import click
 
 from traindx.cli import Failure
@@ -21,15 +23,15 @@ def command(words: tuple[str, ...], as_json: bool, folder: str) -> None:
     from traindx.casebook import entries, path_of, search
 
     path = path_of(folder)
-    if not path.exists():
+    if not os.path.exists(path):
         raise Failure(f"there is no {visible(str(path))} yet: 'traindx treat train.py' writes it.")
     found = search(entries(folder), words)
     if as_json:
         from dataclasses import asdict
 
-        import orjson
+        from traindx.report.json_text import json_bytes
 
-        print_document(orjson.dumps([asdict(entry) for entry in found], option=orjson.OPT_INDENT_2))
+        print_document(json_bytes([asdict(entry) for entry in found]))
         return
     if not found:
         print_lines("Nothing in the casebook fits.\n")

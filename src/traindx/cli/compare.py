@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from traindx.cli import Failure, _baseline
+from traindx.cli import Failure, _baseline, say
 from traindx.cli._baseline import find_baseline, sharpened
 from traindx.cli._options import map_option, set_option, thresholds
 from traindx.cli._output import (
@@ -153,7 +153,7 @@ def _read(paths: tuple[str, ...], maps: tuple[str, ...]) -> Reading:
         raise nothing_read(paths, reading.skipped)
     for note in reading.skipped:
         if note.path in paths:
-            click.echo(f"Warning: {visible(note.path, 200)}: {visible(note.text, 200)}", err=True)
+            say(f"Warning: {visible(note.path, 200)}: {visible(note.text, 200)}")
     if len(reading.runs) == 1:
         raise Failure(_only_one(paths, reading))
     return reading
@@ -227,7 +227,7 @@ def _save(report: Report, md: str | None, html: str | None, plots: str | None, f
             write_comparison_plot(groups, path)
         except OSError as error:
             raise cannot_write(str(path), error) from None
-        click.echo(f"Wrote {visible(str(path))}", err=True)
+        say(f"Wrote {path!s}")
 
 
 def _write(out: str, text: str, force: bool) -> None:
@@ -238,4 +238,4 @@ def _write(out: str, text: str, force: bool) -> None:
         raise exists_already(out) from None
     except OSError as error:
         raise cannot_write(out, error) from None
-    click.echo(f"Wrote {visible(out)}", err=True)
+    say(f"Wrote {out}")

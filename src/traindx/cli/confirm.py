@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from traindx.cli import Failure
+from traindx.cli import Failure, say
 from traindx.report.text import visible
 
 if TYPE_CHECKING:
@@ -67,6 +66,7 @@ def _is_program(path: str, as_module: bool) -> bool:
 )
 @click.option("--jobs", type=click.IntRange(1, 64), default=1, show_default=True, help="Runs side by side.")
 @click.option("--dry-run", is_flag=True, help="Print the experiments there are, and stop.")
+@click.option("--yes", is_flag=True, help="Run what a recording names though you did not record it here.")
 @click.option("--save", is_flag=True, help=f"Keep the result beside the recording ({_SAVED}).")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON (schema traindx/confirmation/1).")
 @click.option("-a", "--all", "everything", is_flag=True, help="Every cause in full at the end.")
@@ -79,8 +79,8 @@ def command(path: str, words: tuple[str, ...], as_module: bool, **options: Any) 
     cleared, one batch for ever) and compares with the script as it is, in a copy of its folder: your files
     stay as they are. The one that is expected to tell most a second comes next, until one cause stands out.
 
-    A RECORDING of 'traindx run' knows its script. A LOG needs the script and its arguments behind it.
-    A SCRIPT is run and diagnosed first.
+    A RECORDING of 'traindx run' knows its script; one that you did not make on this machine is run only
+    after a yes. A LOG needs the script and its arguments behind it. A SCRIPT is run and diagnosed first.
 
     Exit code: 0 when nothing is wrong, 1 when there is a problem, 2 when it could not be done.
     """
@@ -90,6 +90,10 @@ def command(path: str, words: tuple[str, ...], as_module: bool, **options: Any) 
     recorded, program, folder = _given(path, words, as_module)
     if options["save"] and (recorded is None or not os.path.isdir(path)):
         raise click.UsageError("--save keeps the result beside a recording; give the folder of one.")
+    if recorded is not None and not words and not options["dry_run"]:
+        from traindx.cli._consent import ask_to_run
+
+        ask_to_run(recorded, program, folder, yes=options["yes"])
     confirmed = _confirm(recorded, program, folder, budget, options)
     if confirmed is None:
         return
@@ -132,6 +136,7 @@ def _confirm(
     script = script_of_program(program)
     if recorded is not None and options["dry_run"]:
         telling.plan(examined(recorded, script, every_cause=True), wishes)
+        telling.say([f"  To run: {visible(program.typed)} in {visible(folder)}"])
         return None
     try:
         with workshop(program, budget, options["jobs"], folder=folder) as shop:
@@ -144,7 +149,7 @@ def _confirm(
                         f"{visible(program.name, 80)} could not be observed: {visible(first.said, 300)}"
                     )
                 if first.ended == "crashed":
-                    click.echo(f"Warning: {visible(first.said, 300)}", err=True)
+                    say(f"Warning: {visible(first.said, 300)}")
                 recorded = first.run
             diagnosis: Diagnosis = examined(recorded, script, every_cause=True)
             telling.begin(diagnosis, wishes)
@@ -160,20 +165,17 @@ def _tell(confirmed: Confirmed, program: Program, path: str, options: dict[str, 
     from traindx.cli._output import cannot_write, print_document, print_lines, screen
     from traindx.report.confirmation_json import confirmation_dict
     from traindx.report.confirmation_terminal import ending
+    from traindx.report.json_text import json_bytes
 
-    document = confirmation_dict(confirmed, shlex.join(["python", *program.command]))
+    document = confirmation_dict(confirmed, program.typed)
     if options["as_json"]:
-        import orjson
-
-        print_document(orjson.dumps(document, option=orjson.OPT_INDENT_2))
+        print_document(json_bytes(document))
     else:
         print_lines("\n".join(ending(confirmed, options["everything"], screen())) + "\n")
     if options["save"]:
-        import orjson
-
         target = Path(path) / _SAVED
         try:
-            target.write_bytes(orjson.dumps(document, option=orjson.OPT_INDENT_2))
+            target.write_bytes(json_bytes(document))
         except OSError as error:
             raise cannot_write(str(target), error) from None
-        click.echo(f"Wrote {visible(str(target))}", err=True)
+        say(f"Wrote {target!s}")

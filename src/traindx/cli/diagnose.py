@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from traindx.cli import Failure
+from traindx.cli import Failure, say
 from traindx.cli._options import map_option, set_option, thresholds
 from traindx.cli._output import (
     cannot_write,
@@ -121,7 +121,7 @@ def _read(paths: tuple[str, ...], maps: tuple[str, ...], as_json: bool) -> Readi
         raise nothing_read(paths, reading.skipped)
     for note in reading.skipped:
         if note.path in paths:
-            click.echo(f"Warning: {visible(note.path, 200)}: {visible(note.text, 200)}", err=True)
+            say(f"Warning: {visible(note.path, 200)}: {visible(note.text, 200)}")
     return reading
 
 
@@ -183,7 +183,7 @@ def _save(
             raise exists_already(md) from None
         except OSError as error:
             raise cannot_write(md, error) from None
-        click.echo(f"Wrote {visible(md)}", err=True)
+        say(f"Wrote {md}")
     if html is not None:
         from traindx.report.html import write_html
 
@@ -191,7 +191,7 @@ def _save(
             write_html(diagnoses, Path(html))
         except OSError as error:
             raise cannot_write(html, error) from None
-        click.echo(f"Wrote {visible(html)}", err=True)
+        say(f"Wrote {html}")
     if plots is not None:
         _save_plots(diagnoses, plots, force)
 
@@ -217,4 +217,4 @@ def _save_plots(diagnoses: Sequence[Diagnosis], folder: str, force: bool) -> Non
                 shutil.copyfile(path, target)
     except OSError as error:
         raise cannot_write(folder, error) from None
-    click.echo(f"Wrote {count(len(drawn), 'PNG')} to {visible(folder)}", err=True)
+    say(f"Wrote {count(len(drawn), 'PNG')} to {folder}")

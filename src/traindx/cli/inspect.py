@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 @click.option("-a", "--all", "everything", is_flag=True, help="Every run, series, setting and file in full.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON (schema traindx/runs/1), points included.")
 @click.option("--csv", "csv_out", metavar="OUT", help="Write all points as a long CSV table; '-' is stdout.")
+@click.option("--csv-raw", is_flag=True, help="With --csv: no apostrophe before names like =1+1 or @x.")
 @click.option("--plots", "plots_folder", metavar="DIR", help="Write a PNG of the main curves of each run.")
 @click.option("--force", is_flag=True, help="Let --csv replace an existing file.")
 @map_option
@@ -26,6 +27,7 @@ def command(
     everything: bool,
     as_json: bool,
     csv_out: str | None,
+    csv_raw: bool,
     plots_folder: str | None,
     force: bool,
     maps: tuple[str, ...],
@@ -48,7 +50,7 @@ def command(
 
         raise nothing_read(paths, reading.skipped)
     if csv_out is not None:
-        save_csv(reading.runs, csv_out, force=force)
+        save_csv(reading.runs, csv_out, force=force, raw=csv_raw)
     if not as_json and csv_out != "-":
         print_report(reading, everything=everything)
     if plots_folder is not None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from traindx.cli import Failure
+from traindx.cli import Failure, say
 from traindx.cli._output import cannot_write, print_document, print_lines, screen
 from traindx.report.text import visible
 
@@ -70,7 +70,7 @@ def _lint(paths: Sequence[str], fix: bool) -> tuple[list[Linted], list[tuple[str
         where = ", ".join(visible(path, 60) for path in paths[:3])
         raise Failure(f"{where}: no Python file in it. Give a Python training script or a folder.")
     for path, why in unread:
-        click.echo(f"Warning: {visible(path, 200)}: {visible(why, 200)}", err=True)
+        say(f"Warning: {visible(path, 200)}: {visible(why, 200)}")
     return linted, unread
 
 
@@ -85,7 +85,7 @@ def _mend(paths: Sequence[str]) -> int:
             raise cannot_write(path, error) from None
         mended += done
         if done:
-            click.echo(f"Mended {visible(path)}: {done} of what was found.", err=True)
+            say(f"Mended {path}: {done} of what was found.")
     return mended
 
 
@@ -112,4 +112,4 @@ def _write_sarif(linted: Sequence[Linted], out: str) -> None:
             file.write(document + b"\n")
     except OSError as error:
         raise cannot_write(out, error) from None
-    click.echo(f"Wrote {visible(out)}", err=True)
+    say(f"Wrote {out}")

@@ -66,10 +66,10 @@ def _value(default: Scalar) -> str:
 
 
 def _print_json(kind: str, items: Sequence[dict[str, Scalar]]) -> None:
-    import json
+    from traindx.report.json_text import json_bytes
 
     document = {"schema": "traindx/list/1", "kind": kind, "items": items}
-    print_document(json.dumps(document, indent=2, ensure_ascii=False).encode())
+    print_document(json_bytes(document))
 
 
 def _print_table(rows: Sequence[tuple[str, ...]]) -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from traindx.cli import Failure
+from traindx.cli import Failure, say
 from traindx.free import first_free
 from traindx.report.text import visible
 
@@ -111,14 +112,13 @@ def _plot_path(wish: str | None, force: bool) -> Path:
     from traindx.cli._output import exists_already
 
     if wish is not None:
-        path = Path(wish)
-        if path.is_dir():
+        if os.path.isdir(wish):
             raise Failure(f"{visible(wish)} is a folder. Give the name of a file.")
-        if not path.absolute().parent.is_dir():
+        if not os.path.isdir(os.path.dirname(os.path.abspath(wish))):
             raise Failure(f"{visible(wish)}: there is no such folder. Make it, or name another.")
-        if path.exists() and not force:
+        if os.path.exists(wish) and not force:
             raise exists_already(wish)
-        return path
+        return Path(wish)
     return first_free(Path(_PLOT), ".png")
 
 
@@ -188,4 +188,4 @@ def _tell(answer: RangeAnswer, name: str, notes: Sequence[str], plot: Path | Non
 
         print_lines("\n".join(render_range(answer, name, screen(), notes)) + "\n")
     if plot is not None and answer.curve is not None:
-        click.echo(f"Wrote {visible(str(plot))}", err=True)
+        say(f"Wrote {plot!s}")

@@ -64,9 +64,9 @@ def command(
     found = found_program(program, as_module)
     checklist = _flown(found, seconds(budget), jobs, steps)
     if as_json:
-        import orjson
+        from traindx.report.json_text import json_bytes
 
-        print_document(orjson.dumps(checklist.to_dict(), option=orjson.OPT_INDENT_2))
+        print_document(json_bytes(checklist.to_dict()))
     else:
         from traindx.report.checklist_terminal import render_checklist
 

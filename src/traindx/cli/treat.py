@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from traindx.cli import Failure
+from traindx.cli import Failure, say
 from traindx.free import first_free
 from traindx.report.text import visible
 
@@ -117,14 +117,13 @@ def check_remedy(only: str | None) -> None:
 def folder_for(wish: str | None, force: bool) -> Path:
     """A folder of its own; one that was asked for and holds reports is not written over."""
     if wish is not None:
-        path = Path(wish)
-        if path.exists() and not path.is_dir():
+        if os.path.exists(wish) and not os.path.isdir(wish):
             raise Failure(f"{visible(wish)} is a file. Give --out a folder.")
-        if path.is_dir() and any(path.iterdir()) and not force:
+        if os.path.isdir(wish) and os.listdir(wish) and not force:
             raise Failure(
                 f"{visible(wish)} is not empty. Give another folder, or --force to write over reports in it."
             )
-        return path
+        return Path(wish)
     return first_free(Path(_OUT))
 
 
@@ -213,4 +212,4 @@ def _remember(treated: Treated) -> None:
     try:
         add(made, os.getcwd())
     except OSError as error:
-        click.echo(f"Warning: the casebook could not be written: {error.strerror}.", err=True)
+        say(f"Warning: the casebook could not be written: {error.strerror}.")

@@ -10,6 +10,8 @@ from difflib import SequenceMatcher, unified_diff
 from pathlib import Path
 
 from traindx.comparing.subjects import Subject
+from traindx.script.edits import in_diff
+from traindx.script.parsing import parse
 
 _LARGEST = 2_000_000
 _LINES_MOST = 200
@@ -70,7 +72,7 @@ def _compared(paths: list[str], first: str, second: str) -> CodeDifference:
     # Lines that only moved are one change, not two.
     moved = sum(lines in came for lines in gone)
     changes = both + len(gone) + len(came) - moved
-    lines = list(unified_diff(a, b, paths[0], paths[1], n=1, lineterm=""))
+    lines = list(unified_diff(a, b, in_diff(paths[0]), in_diff(paths[1]), n=1, lineterm=""))
     if len(lines) > _LINES_MOST:
         lines = [*lines[:_LINES_MOST], f"... and {len(lines) - _LINES_MOST:,} more lines"]
     return CodeDifference(paths[0], paths[1], changes, tuple(lines), frozenset(changed))
@@ -83,7 +85,7 @@ def _code_lines(text: str) -> set[int]:
         number for number, line in enumerate(lines, 1) if line.strip() and not line.strip().startswith("#")
     }
     try:
-        tree = ast.parse(text)
+        tree = parse(text)
     except (SyntaxError, ValueError, RecursionError):
         return held
     for node in ast.walk(tree):

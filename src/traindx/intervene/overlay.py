@@ -186,7 +186,7 @@ class Overlay:
 
     def _note(self, how: str, path: str) -> None:
         self._take(how, path)
-        line = f"{how} {path}\0".encode(errors="surrogateescape")
+        line = claim_line(how, path)
         handle = os.open(self._log, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
         try:
             os.write(handle, line)
@@ -203,7 +203,7 @@ class Overlay:
         except OSError:
             return
         self._read = len(text)
-        for line in text.decode(errors="surrogateescape").split("\0")[:-1]:
+        for line in os.fsdecode(text).split("\0")[:-1]:
             how, _, path = line.partition(" ")
             self._take(how, path)
 
@@ -228,6 +228,12 @@ class Overlay:
 
 def _full(path: str) -> str:
     return os.path.normpath(path if path.startswith(os.sep) else os.path.join(os.getcwd(), path))
+
+
+def claim_line(how: str, path: str) -> bytes:
+    """As claims stand in their file: names may hold every character but one."""
+    return os.fsencode(f"{how} {path}\0")
+
 
 
 def within(path: str, folder: str) -> bool:

@@ -20,6 +20,7 @@ from traindx.record.program import Program, runner
 from traindx.record.ranks import Place
 from traindx.record.ranks import place as place_among_ranks
 from traindx.record.recorder import Recorder, start
+from traindx.record.saying import say
 from traindx.record.surroundings import facts
 
 _NOT_DRAWN_ON = ("dumb", "unknown", "emacs")
@@ -55,7 +56,7 @@ def plan(program: Program, out: str | None, **options: object) -> Launch:
     with contextlib.suppress(OSError):
         return replace(launch, folder=place.choose(out, program.stem, launch.rank))
     if not launch.quiet:
-        _say("there is no place for a recording, not even for temporary files: nothing is recorded.")
+        say("there is no place for a recording, not even for temporary files: nothing is recorded.")
     return launch
 
 
@@ -99,7 +100,7 @@ def _observed(launch: Launch, folder: place.Folder) -> Observed | None:
     except Exception as error:
         if os.environ.get("TRAINDX_DEBUG"):
             raise
-        _say(f"nothing is recorded: traindx itself failed ({type(error).__name__}: {error}).")
+        say(f"nothing is recorded: traindx itself failed ({type(error).__name__}: {error}).")
         return None
     return observed
 
@@ -117,7 +118,7 @@ class Observed:
         speaks = launch.rank.speaks and not launch.quiet
         if speaks:
             moved = f"{folder.trouble}; " if folder.trouble else ""
-            _say(f"{moved}recording to {self._shown}")
+            say(f"{moved}recording to {self._shown}")
         children.reserve(folder.path, launch.rank.rank)
         self.recorder = self._recorder()
         self._attendant: attendant.Attendant | None = None
@@ -220,9 +221,3 @@ def _shown(folder: Path) -> str:
     with contextlib.suppress(ValueError):
         return str(folder.relative_to(Path.cwd()))
     return str(folder)
-
-
-def _say(text: str) -> None:
-    with contextlib.suppress(Exception):
-        sys.stderr.write(f"traindx: {text}\n")
-        sys.stderr.flush()

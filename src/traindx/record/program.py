@@ -6,17 +6,19 @@ A program is a script, a module (`-m`), or a folder or zip file that holds `__ma
 from __future__ import annotations
 
 import builtins
-import importlib.util
 import io
 import os
 import pkgutil
 import runpy
+import shlex
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
-from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader, SourcelessFileLoader
+from importlib.machinery import SourceFileLoader, SourcelessFileLoader
 from types import CodeType, ModuleType
 from typing import Literal
+
+from traindx.record import modules
 
 _BYTECODE = ".pyc"
 
@@ -48,59 +50,36 @@ class Program:
         """What would be given to plain Python."""
         return [*(["-m"] if self.kind == "module" else []), self.name, *self.args]
 
+    @property
+    def typed(self) -> str:
+        """The command line that runs it under plain Python."""
+        return shlex.join(["python", *self.command])
 
-def find_module(name: str, args: tuple[str, ...]) -> Program:
-    """The module of `-m`, looked for the way Python does: the working directory comes first."""
-    path = sys.path if sys.flags.safe_path else [os.getcwd(), *sys.path[1:]]
+
+def find_module(name: str, args: tuple[str, ...], folder: str | None = None) -> Program:
+    """The module of `-m`, looked for the way Python does: the folder it is to run in comes first.
+
+    Nothing is imported: what only an import can tell stays unknown until the program runs.
+    """
+    folder = folder or os.getcwd()
     if name.startswith(".") or not all(name.split(".")):
         raise NoProgram(f"-m takes the name of a module, like package.train; got {name!r}.")
-    if name.endswith(".py") and os.path.exists(name):
+    if name.endswith(".py") and os.path.exists(os.path.join(folder, name)):
         raise NoProgram(f"-m takes the name of a module; {name} is a file: run it without -m.")
-    before, sys.path = sys.path, path
     try:
-        return Program("module", name, args, _located(name, path))
-    finally:
-        sys.path = before
-
-
-def _located(name: str, path: list[str]) -> str | None:
-    """The file of a module, or of the `__main__` of a package; None where only Python itself can tell."""
-    spec = _without_import(name, path)
-    try:  # some finders know more than folders; some packages say only when imported where their parts are
-        spec = spec or importlib.util.find_spec(name)
-        if spec is not None and spec.submodule_search_locations is not None:
-            spec = PathFinder.find_spec(f"{name}.__main__", list(spec.submodule_search_locations))
-            if spec is None:
-                raise NoProgram(f"{name} is a package without a __main__ module. Give one of its modules.")
-    except ModuleNotFoundError as error:
-        if error.name is None or not f"{name}.".startswith(f"{error.name}."):
-            return None
-    except NoProgram:
-        raise
-    except Exception:
-        return None
+        spec = modules.located(name, sys.path if sys.flags.safe_path else [folder, *sys.path[1:]])
+    except modules.Unknown:
+        return Program("module", name, args)
     if spec is None:
         raise NoProgram(f"no module named {name!r} was found. Give a module that 'python -m' can run.")
-    return spec.origin
+    if spec.submodule_search_locations is not None:
+        raise NoProgram(f"{name} is a package without a __main__ module. Give one of its modules.")
+    return Program("module", name, args, spec.origin if spec.has_location else None)
 
 
-def _without_import(name: str, path: list[str]) -> ModuleSpec | None:
-    """Walk down the folders: imports belong to the program's own time."""
-    spec = None
-    for end in (*(at for at, letter in enumerate(name) if letter == "."), len(name)):
-        try:
-            spec = PathFinder.find_spec(name[:end], path)
-        except Exception:  # a part without `__init__.py` wants its parent imported
-            return None
-        if spec is None or spec.origin is None:
-            return None
-        path = list(spec.submodule_search_locations or ())
-    return spec
-
-
-def find_script(name: str, args: tuple[str, ...]) -> Program:
+def find_script(name: str, args: tuple[str, ...], folder: str | None = None) -> Program:
     """A script that can be opened and is Python; or a folder or zip file with `__main__.py`."""
-    full = os.path.join(os.getcwd(), name)
+    full = os.path.join(folder or os.getcwd(), name)
     if not os.path.exists(full):
         raise NoProgram(f"{name} does not exist. Give the script as you give it to python.")
     importer = pkgutil.get_importer(full)

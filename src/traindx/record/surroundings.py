@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from traindx.record import signature
 from traindx.record.ranks import Place
 from traindx.record.ranks import place as place_by_launcher
 
@@ -63,7 +64,7 @@ def facts(path: str | None, command: Sequence[str] | None, world: int) -> dict[s
     with contextlib.suppress(OSError):
         if path is not None:
             told["sha256"] = hashlib.sha256(Path(path).read_bytes()).hexdigest()
-    return {
+    found: dict[str, object] = {
         "command": shlex.join(["python", *command]) if command is not None else None,
         "script": told if path is not None else None,
         "folder": os.getcwd(),
@@ -73,3 +74,4 @@ def facts(path: str | None, command: Sequence[str] | None, world: int) -> dict[s
         "host": platform.node(),
         "world_size": world,
     }
+    return found | {"signature": signature.made(found)}

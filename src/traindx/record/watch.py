@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import atexit
-import contextlib
 import os
 import sys
 from collections.abc import Mapping
@@ -16,6 +15,7 @@ from traindx.record.arrival import forget
 from traindx.record.logged import numbers_of
 from traindx.record.output import Overheard
 from traindx.record.recorder import Recorder, current, start
+from traindx.record.saying import say
 
 if TYPE_CHECKING:
     from traindx.core import Diagnosis
@@ -190,8 +190,7 @@ def _folder(out: str | os.PathLike[str] | None, name: str | None) -> Path:
             Path(wished or place.HOME).absolute(), f"nothing can be recorded ({error.strerror})"
         )
     if found.trouble:
-        with contextlib.suppress(Exception):
-            print(f"traindx: {found.trouble}; recording to {found.path}", file=sys.stderr)
+        say(f"{found.trouble}; recording to {found.path}")
     return found.path
 
 

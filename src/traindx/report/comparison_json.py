@@ -14,6 +14,7 @@ from traindx.core import Diagnosis, Note
 from traindx.report.comparison_measures import measures
 from traindx.report.comparison_words import health, verdict
 from traindx.report.diagnosis_json import diagnosis_dict
+from traindx.report.json_text import json_bytes
 from traindx.report.text import encodable
 
 SCHEMA = "traindx/comparison/1"
@@ -24,8 +25,6 @@ def comparison_document(
     told: Comparison, skipped: Sequence[Note] = (), sharpened: Sequence[Diagnosis] = ()
 ) -> bytes:
     """The whole document; numbers that are not finite are strings or null."""
-    import orjson
-
     document = comparison_dict(told)
     if sharpened:
         document["diagnoses"] = [diagnosis_dict(diagnosis) for diagnosis in sharpened]
@@ -34,7 +33,7 @@ def comparison_document(
             {"path": encodable(note.path), "text": encodable(note.text)} for note in skipped
         ]
     few = len(told.runs) <= _READ_BY_EYE
-    return orjson.dumps(document, option=orjson.OPT_INDENT_2 if few else None)
+    return json_bytes(document, indent=few)
 
 
 def comparison_dict(told: Comparison) -> dict[str, Any]:

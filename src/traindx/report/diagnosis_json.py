@@ -8,6 +8,7 @@ from typing import Any
 
 from traindx import __version__
 from traindx.core import Check, Diagnosis, Evidence, Finding, Fix, Hypothesis, Note, Place, Problem
+from traindx.report.json_text import json_bytes
 from traindx.report.text import encodable
 
 SCHEMA = "traindx/diagnosis/1"
@@ -18,15 +19,13 @@ _LARGEST_WHOLE = 2.0**63  # what programs that read JSON can hold
 
 def diagnosis_document(diagnoses: Sequence[Diagnosis], skipped: Sequence[Note] = ()) -> bytes:
     """One run is one object; several stand in `runs`, with what was not read beside them."""
-    import orjson
-
     if len(diagnoses) == 1:
         document = diagnosis_dict(diagnoses[0])
         if skipped:
             document["skipped"] = _skipped(skipped)
     else:
         document = diagnoses_dict(diagnoses, skipped)
-    return orjson.dumps(document, option=orjson.OPT_INDENT_2 if len(diagnoses) <= _READ_BY_EYE else None)
+    return json_bytes(document, indent=len(diagnoses) <= _READ_BY_EYE)
 
 
 def diagnoses_dict(diagnoses: Sequence[Diagnosis], skipped: Sequence[Note] = ()) -> dict[str, Any]:

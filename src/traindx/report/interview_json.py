@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from traindx.report.diagnosis_json import diagnosis_dict
 from traindx.report.interview_terminal import reason
+from traindx.report.json_text import json_bytes
 from traindx.report.text import encodable
 
 if TYPE_CHECKING:
@@ -18,11 +19,9 @@ if TYPE_CHECKING:
 
 def interview_document(interview: Interview, diagnosis: Diagnosis, plan: str, steps: Sequence[Step]) -> bytes:
     """A diagnosis (schema traindx/diagnosis/1) with the field `interview`."""
-    import orjson
-
     document = diagnosis_dict(diagnosis)
     document["interview"] = interview_dict(interview, diagnosis, plan, steps)
-    return orjson.dumps(document, option=orjson.OPT_INDENT_2)
+    return json_bytes(document)
 
 
 def interview_dict(

@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import orjson
 
 from traindx import __version__
 from traindx.core import Note, Reading, Run, Series
+from traindx.report.json_text import json_bytes
 from traindx.report.summary import summarize
 from traindx.report.text import encodable
 
@@ -29,7 +29,7 @@ def runs_document(reading: Reading) -> bytes:
         "runs": [_run(run) for run in reading.runs],
         "skipped": _notes(reading.skipped),
     }
-    return orjson.dumps(document, option=orjson.OPT_INDENT_2 if _small(reading) else None)
+    return json_bytes(document, indent=_small(reading))
 
 
 def _small(reading: Reading) -> bool:

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import orjson
 
 from traindx import __version__
+from traindx.report.json_text import json_bytes
 from traindx.report.lr_words import advice, headline, standing
 from traindx.report.text import encodable
 from traindx.trial.ranging.answer import Estimate, RangeAnswer
@@ -42,7 +42,7 @@ def range_document(found: RangeAnswer, name: str, notes: Sequence[str] = ()) -> 
         "losses": [_numbers(row) for row in found.ramps.losses],
         "notes": [encodable(note) for note in notes],
     }
-    return orjson.dumps(document, option=orjson.OPT_INDENT_2)
+    return json_bytes(document)
 
 
 def _estimate(estimate: Estimate | None) -> dict[str, Any] | None:

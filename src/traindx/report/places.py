@@ -43,9 +43,14 @@ def placed_text(finding: Finding) -> str:
     return f"{finding.text} ({where})" if where else finding.text
 
 
+def diff_lines(patch: str) -> list[str]:
+    """Lines as git counts them: a form feed in a source ends none."""
+    return patch.removesuffix("\n").split("\n") if patch else []
+
+
 def patch_lines(patch: str | None, most: int | None = None) -> list[str]:
     """The lines of a diff with nothing hidden in them; what is left out is counted."""
-    lines = [_shown(line) for line in (patch or "").splitlines()]
+    lines = [_shown(line) for line in diff_lines(patch or "")]
     if most is None or len(lines) <= most:
         return lines
     return [*lines[: most - 1], f"... {len(lines) - most + 1:,} more lines"]

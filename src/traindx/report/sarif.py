@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -9,17 +11,17 @@ from urllib.parse import quote
 
 from traindx import __version__
 from traindx.core import Edit, Finding, Place
+from traindx.report.json_text import json_bytes
 from traindx.report.text import encodable
 from traindx.units import Detector, detectors
 
 _LEVELS = {"critical": "error", "high": "error", "medium": "warning", "low": "note"}
+_LINK = re.compile(r"\[(?=[^\]]*\]\()")  # what viewers make a link of, unless it is escaped
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
 def sarif_document(findings: Sequence[Finding]) -> bytes:
     """One run of the tool with all findings."""
-    import orjson
-
     units = {unit.id: unit for unit in detectors() if unit.needs[:1] == ("script",)}
     order = sorted(units)
     driver = {
@@ -30,7 +32,7 @@ def sarif_document(findings: Sequence[Finding]) -> bytes:
     }
     results = [_result(finding, order) for finding in findings]
     run = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results}
-    return orjson.dumps({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}, option=orjson.OPT_INDENT_2)
+    return json_bytes({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]})
 
 
 def _rule(unit: Detector) -> dict[str, Any]:
@@ -50,7 +52,7 @@ def _result(finding: Finding, rules: Sequence[str]) -> dict[str, Any]:
     result: dict[str, Any] = {
         "ruleId": finding.id,
         "level": level,
-        "message": {"text": encodable(finding.text)},
+        "message": {"text": _LINK.sub(r"\\[", encodable(finding.text))},
         "locations": [{"physicalLocation": _location(place)} for place in places[:1]],
     }
     if finding.id in rules:
@@ -72,7 +74,7 @@ def _artifact(file: str) -> Mapping[str, str]:
     """A path as a URI: relative as it was given, absolute with its scheme."""
     if Path(file).is_absolute():
         return {"uri": Path(file).as_uri()}
-    return {"uri": quote(encodable(file.replace("\\", "/")))}
+    return {"uri": quote(os.fsencode(Path(file).as_posix()))}
 
 
 def _fix(edits: Sequence[Edit]) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from traindx.report.json import runs_document
 from traindx.report.treatment_html import treatment_page
 from traindx.report.treatment_json import treatment_document
 from traindx.report.treatment_markdown import recommendations, report
+from traindx.script.edits import in_diff
 from traindx.trial.editing import encoded
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 # Lines as git counts them: a form feed or a lone carriage return ends none.
 _LINES = re.compile(r"[^\n]*\n|[^\n]+")
+_NAME_LONGEST = 255
 
 
 def patch_of(treated: Treated, start: str | os.PathLike[str] = ".") -> str:
@@ -30,7 +32,8 @@ def patch_of(treated: Treated, start: str | os.PathLike[str] = ".") -> str:
     parts = []
     for path, (before, after) in sorted(treated.sources.items()):
         name = _relative(path, start)
-        made = difflib.unified_diff(_LINES.findall(before), _LINES.findall(after), f"a/{name}", f"b/{name}")
+        old, new = (in_diff(f"{side}/{name}") for side in "ab")
+        made = difflib.unified_diff(_LINES.findall(before), _LINES.findall(after), old, new)
         for line in made:
             parts.append(line if line.endswith("\n") else line + "\n\\ No newline at end of file\n")
     return "".join(parts)
@@ -49,7 +52,7 @@ def write_treatment(treated: Treated, folder: Path) -> list[Path]:
     if patch:
         written.append(_write(folder / "fix.patch", patch))
     for path, (_, after) in sorted(treated.sources.items()):
-        fixed = folder / f"fixed_{os.path.basename(path)}"
+        fixed = folder / _beside("fixed_", os.path.basename(path))
         fixed.write_bytes(encoded(path, after))
         written.append(fixed)
     before = [outcome.run for outcome in treated.baseline if outcome.run is not None]
@@ -68,6 +71,12 @@ def write_treatment(treated: Treated, folder: Path) -> list[Path]:
     results.write_bytes(treatment_document(treated) + b"\n")
     page = treatment_page(treated, patch, picture if before else None)
     return [*written, results, _write(folder / "report.html", page)]
+
+
+def _beside(prefix: str, name: str) -> str:
+    """A name with something before it, shortened to what a folder takes."""
+    room = _NAME_LONGEST - len(prefix)
+    return prefix + os.fsdecode(os.fsencode(name)[-room:])
 
 
 def _history(path: Path, outcomes: Sequence[Outcome]) -> list[Path]:

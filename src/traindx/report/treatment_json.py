@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-import orjson
-
 from traindx import __version__
 from traindx.report.diagnosis_json import diagnosis_dict
+from traindx.report.json_text import json_bytes
 
 if TYPE_CHECKING:
     from traindx.trial.arms import Outcome
@@ -22,7 +21,7 @@ SCHEMA = "traindx/treatment/1"
 
 def treatment_document(treated: Treated) -> bytes:
     """The whole document. JSON has no NaN: numbers that are not finite are strings."""
-    return orjson.dumps(treatment_dict(treated), option=orjson.OPT_INDENT_2)
+    return json_bytes(treatment_dict(treated))
 
 
 def treatment_dict(treated: Treated) -> dict[str, Any]:

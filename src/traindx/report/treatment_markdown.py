@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -9,6 +10,7 @@ from traindx import __version__
 from traindx.knowledge.catalogue import causes, remedies
 from traindx.report.diagnosis_markdown import markdown as diagnosis_page
 from traindx.report.markdown_text import code, escaped, fenced, table
+from traindx.report.places import diff_lines
 from traindx.report.wording import percent
 
 if TYPE_CHECKING:
@@ -35,9 +37,9 @@ def report(treated: Treated, patch: str) -> str:
     for number, one in enumerate(treated.rounds, 1):
         lines += ["", f"## Round {number}" if len(treated.rounds) > 1 else "## Trials", "", *_round(one)]
     if patch:
-        lines += ["", "## The change", "", *fenced(patch.splitlines(), "diff")]
+        lines += ["", "## The change", "", *fenced(diff_lines(patch), "diff")]
     if treated.new_args is not None:
-        lines += ["", f"Command line: {code(' '.join(treated.new_args))}"]
+        lines += ["", f"Command line: {code(shlex.join(treated.new_args))}"]
     if treated.before is not None:
         lines += ["", "## The diagnosis before", "", *_nested(diagnosis_page([treated.before]))]
     if treated.final is not None:

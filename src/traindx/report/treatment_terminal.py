@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING
 from traindx.knowledge.catalogue import symptoms
 from traindx.report.labelled import bullets, labelled
 from traindx.report.layout import Screen
-from traindx.report.places import kind_of_line
+from traindx.report.places import diff_lines, kind_of_line
 from traindx.report.text import visible
 from traindx.report.treatment_files import patch_of
 
@@ -36,10 +37,10 @@ def ending(treated: Treated, written: Sequence[Path], screen: Screen) -> Iterato
     patch = patch_of(treated)
     if patch:
         yield ""
-        for line in patch.splitlines():
+        for line in diff_lines(patch):
             yield "  " + screen.paint(screen.plain(visible(line)), _COLOURS.get(kind_of_line(line), ""))
     if treated.new_args is not None:
-        yield from labelled("run it so", " ".join(treated.new_args), screen)
+        yield from labelled("run it so", shlex.join(treated.new_args), screen)
     hands = [one.instruction.text for one in treated.rounds if one.instruction is not None]
     if hands:
         yield from bullets("by hand", hands, screen)
@@ -54,7 +55,9 @@ def ending(treated: Treated, written: Sequence[Path], screen: Screen) -> Iterato
         )
     if patch and written:
         yield from labelled(
-            "next", f"git apply {written[0].parent}/fix.patch, or traindx treat --apply", screen
+            "next",
+            f"git apply {shlex.quote(f'{written[0].parent}/fix.patch')}, or traindx treat --apply",
+            screen,
         )
 
 
@@ -64,5 +67,5 @@ def _noticed(treated: Treated, screen: Screen) -> Iterator[str]:
         able = [fix.remedy for fix in problem.hypotheses[0].fixes if fix.trials]
         if able:
             title = symptoms()[problem.symptom].title
-            command = f"traindx try {able[0]} {os.path.relpath(treated.script)}"
+            command = shlex.join(["traindx", "try", able[0], os.path.relpath(treated.script)])
             yield from labelled("slight", f"{title}. To try something for it: {command}", screen)

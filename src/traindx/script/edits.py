@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import ast
+import os
 import re
 from collections.abc import Iterable, Sequence
 from difflib import unified_diff
 
 from traindx.core import Edit
+from traindx.script.parsing import parse
 from traindx.script.source import Script
 
 _LINES = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+$")
@@ -44,7 +45,7 @@ def _meet(one: Edit, other: Edit) -> bool:
 def parses(text: str) -> bool:
     """Whether a text is Python still."""
     try:
-        ast.parse(text)
+        parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False
     return True
@@ -56,6 +57,21 @@ def diff(script: Script, edits: Sequence[Edit]) -> str:
     for source in script.sources:
         own = [edit for edit in edits if edit.file == source.path]
         if own:
+            name = in_diff(source.path)
             before, after = (_LINES.findall(text) for text in (source.text, edited(source.text, own)))
-            parts.append("".join(unified_diff(before, after, source.path, source.path)))
+            parts.append("".join(unified_diff(before, after, name, name)))
     return "".join(parts)
+
+
+def in_diff(name: str) -> str:
+    """A name as git writes it: in quotes where it could end the line or the name, with octal bytes.
+
+    Behind one with a blank stands a tab, where readers of diffs take the name to end.
+    """
+    if name.isprintable() and not set(name) & set('"\\'):
+        return f"{name}\t" if " " in name else name
+    plain = (
+        chr(byte) if 32 <= byte < 127 and byte not in b'"\\' else f"\\{byte:03o}"
+        for byte in os.fsencode(name)
+    )
+    return f'"{"".join(plain)}"'

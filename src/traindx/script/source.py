@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from traindx.core import Run, Unreadable
+from traindx.script.parsing import parse
 
 if TYPE_CHECKING:
     from traindx.script.trace import Trace
@@ -119,7 +120,7 @@ def _read(path: Path, shown: str) -> Source:
 
 def _parse(text: str, shown: str) -> Source:
     try:
-        return Source(shown, text, ast.parse(text, filename=shown))
+        return Source(shown, text, parse(text, shown))
     except SyntaxError as error:
         raise Unreadable(f"{shown} has a syntax error in line {error.lineno}: {error.msg}") from None
     except (ValueError, RecursionError, MemoryError) as error:

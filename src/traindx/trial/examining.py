@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -12,6 +11,7 @@ from traindx.case import Case
 from traindx.core import Diagnosis, Run
 from traindx.examine import examine
 from traindx.knowledge.judge import judge
+from traindx.script.parsing import parse
 from traindx.script.source import Script
 
 
@@ -34,7 +34,7 @@ def rewritten(script: Script | None, sources: Mapping[str, str]) -> Script | Non
         return None
     return Script(
         tuple(
-            replace(source, text=sources[source.path], tree=ast.parse(sources[source.path]))
+            replace(source, text=sources[source.path], tree=parse(sources[source.path]))
             if source.path in sources
             else source
             for source in script.sources

@@ -23,13 +23,23 @@ def program_of(run: Run) -> tuple[Program, str]:
             f"{run.path} does not say which script it is of. Give the script behind it: "
             "traindx confirm LOG train.py."
         )
-    if int(run.facts.get("world_size") or 1) > 1:
+    if run.facts.get("world_size") not in (None, 0, 1):
         raise CannotRepeat("the training ran in several processes: experiments run one process only.")
     if not os.path.isdir(folder):
         raise CannotRepeat(f"the folder it ran in is gone: {folder}. Give the script behind the recording.")
     _same_script(run)
-    _, *words = shlex.split(command)
-    return _found(words, folder), folder
+    return _found(_words(command), folder), folder
+
+
+def _words(command: str) -> list[str]:
+    """The command line behind `python`."""
+    try:
+        words = shlex.split(command)[1:]
+    except ValueError:
+        words = []
+    if not words:
+        raise CannotRepeat("the recording does not say which script it is of.")
+    return words
 
 
 def _same_script(run: Run) -> None:
@@ -51,15 +61,9 @@ def _same_script(run: Run) -> None:
 
 def _found(words: list[str], folder: str) -> Program:
     """Looked for in the folder it ran in."""
-    here = os.getcwd()
     try:
-        os.chdir(folder)
         if words[:1] == ["-m"] and len(words) > 1:
-            return find_module(words[1], tuple(words[2:]))
-        if not words:
-            raise CannotRepeat("the recording does not say which script it is of.")
-        return find_script(words[0], tuple(words[1:]))
+            return find_module(words[1], tuple(words[2:]), folder)
+        return find_script(words[0], tuple(words[1:]), folder)
     except NoProgram as error:
         raise CannotRepeat(str(error)) from None
-    finally:
-        os.chdir(here)

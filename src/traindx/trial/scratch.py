@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from traindx.intervene.overlay import CLAIMS, within
+from traindx.intervene.overlay import CLAIMS, claim_line, within
 
 _LARGE = 1 << 20
 _MOST_BYTES = 64 << 20
@@ -116,14 +116,14 @@ class Snapshot:
         """The copy of an arm, with edited sources in place of the user's."""
         root = scratch / "root"
         root.mkdir(parents=True)
-        claims = [f"whole {folder}" for folder in self.folders if folder != os.sep]
+        claims = [claim_line("whole", folder) for folder in self.folders if folder != os.sep]
         for folder in self.folders:
             _beside(root, folder)
         for entry in self._entries:
             self._make(entry, root, f"{root}{entry.path}")
         for path, text in sources.items():
             _edit(root, os.path.realpath(path), text)
-        (scratch / CLAIMS).write_bytes(os.fsencode("".join(f"{claim}\0" for claim in claims)))
+        (scratch / CLAIMS).write_bytes(b"".join(claims))
 
     def _make(self, entry: Entry, root: Path, there: str) -> None:
         with contextlib.suppress(FileExistsError):

@@ -5,8 +5,7 @@ from __future__ import annotations
 import html
 import re
 
-import orjson
-
+from traindx.report.json_text import json_bytes
 from traindx.report.text import visible
 
 _CODE = re.compile(r"`([^`]+)`")
@@ -48,8 +47,8 @@ def prose(text: str) -> Html:
 
 def json_script(data: object, name: str) -> Html:
     """Data for the page's script; no character in it can end the element."""
-    text = orjson.dumps(data).decode()
-    for char in "<>&\u2028\u2029":
+    text = json_bytes(data, indent=False).decode()
+    for char in "<>&":
         text = text.replace(char, f"\\u{ord(char):04x}")
     return Html(f'<script type="application/json" id="{escaped(name)}">{text}</script>')
 

@@ -10,6 +10,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
+from traindx import files
+from traindx.documents import json_of
+
 _FOLDER, _FILE = ".traindx", "casebook.jsonl"
 _LARGEST = 20_000_000
 
@@ -71,13 +74,12 @@ def entries(folder: str | os.PathLike[str] = ".") -> list[Entry]:
     """Every entry that can be read, the oldest first; torn and foreign lines are passed over."""
     found: list[Entry] = []
     try:
-        with open(path_of(folder), "rb") as file:
-            lines = file.read(_LARGEST).splitlines()
+        lines = files.tail(path_of(folder), _LARGEST).splitlines()
     except OSError:
         return found
     for line in lines:
         with contextlib.suppress(ValueError, TypeError, KeyError):
-            found.append(_entry(json.loads(line)))
+            found.append(_entry(json_of(line)))
     return found
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 import os
 import shlex
-from pathlib import Path
 
+from traindx import files
 from traindx.core import Run
 from traindx.record.program import NoProgram, Program, find_module, find_script
 
@@ -38,7 +38,7 @@ def _same_script(run: Run) -> None:
     if not isinstance(told, dict) or not isinstance(path, str):
         return
     try:
-        now = hashlib.sha256(Path(path).read_bytes()).hexdigest()
+        now = hashlib.sha256(files.read(path)).hexdigest()
     except OSError as error:
         why = (error.strerror or "it cannot be read").lower()
         raise CannotRepeat(f"the script of the recording is not there any more: {path} ({why}).") from None

@@ -6,9 +6,9 @@ import ast
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any
 
+from traindx import files
 from traindx.core import Place, Run
 from traindx.script.anchors_of_loop import main_iteration, optimizers
 from traindx.script.mending import statement
@@ -89,7 +89,7 @@ class Job:
     def config(self, path: str) -> str:
         """The text of a configuration as it is by now; raises OSError or ValueError."""
         known = self.draft.configured(path) or self.texts.get(path)
-        return known if known is not None else Path(path).read_bytes().decode("utf-8-sig")
+        return known if known is not None else files.read(path).decode("utf-8-sig")
 
     def recorded(self, name: str) -> list[float]:
         """The values a setting of the optimizers had when it was recorded."""

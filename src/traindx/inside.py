@@ -124,6 +124,12 @@ def number(fact: Fact, key: str) -> float | None:
     return float(value)
 
 
+def word(fact: Fact, key: str) -> str:
+    """A text of a fact; empty when it is not there or is none."""
+    value = fact.get(key)
+    return value if isinstance(value, str) else ""
+
+
 def words(fact: Fact, key: str) -> list[str]:
     """The texts of a list; empty when there is none."""
     value = fact.get(key)

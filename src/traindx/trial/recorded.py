@@ -8,6 +8,7 @@ import shlex
 
 from traindx import files
 from traindx.core import Run
+from traindx.inside import number
 from traindx.record.program import NoProgram, Program, find_module, find_script
 
 
@@ -23,13 +24,19 @@ def program_of(run: Run) -> tuple[Program, str]:
             f"{run.path} does not say which script it is of. Give the script behind it: "
             "traindx confirm LOG train.py."
         )
-    if int(run.facts.get("world_size") or 1) > 1:
+    if (number(run.facts, "world_size") or 1) > 1:
         raise CannotRepeat("the training ran in several processes: experiments run one process only.")
     if not os.path.isdir(folder):
         raise CannotRepeat(f"the folder it ran in is gone: {folder}. Give the script behind the recording.")
     _same_script(run)
-    _, *words = shlex.split(command)
-    return _found(words, folder), folder
+    return _found(_words(command)[1:], folder), folder
+
+
+def _words(command: str) -> list[str]:
+    try:
+        return shlex.split(command)
+    except ValueError as error:
+        raise CannotRepeat(f"the command in the recording cannot be understood: {error}.") from None
 
 
 def _same_script(run: Run) -> None:

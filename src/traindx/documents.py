@@ -15,6 +15,9 @@ _NODES_MOST = 100_000
 _LONG = re.compile(r"\d{19}")
 _INTEGERS = range(-(1 << 63), 1 << 64)
 _TOO_LONG = "an integer does not fit 64 bits"
+_TOO_MUCH = "more than a configuration holds"
+_YAML_MOST = 1 << 20
+_HOLDERS = (dict, list)
 
 
 class Damaged(ValueError):
@@ -33,23 +36,28 @@ def toml_of(text: str | bytes) -> dict[str, Any]:
 
 
 def yaml_of(text: str) -> Any:
-    """What PyYAML's safe loader makes of a text; one whose aliases multiply is damaged."""
+    """What PyYAML's safe loader makes of a configuration; one whose aliases multiply is damaged."""
     return _guarded("YAML", lambda: _yaml(text))
 
 
 def shallow(value: object, most: int = DEEPEST) -> bool:
     """Whether data is nested no deeper than that: code that walks it does not overflow the stack."""
-    level = [value]
+    level = [value] if type(value) in _HOLDERS else []
     for _ in range(most):
+        if not level:
+            return True
         level = [
             inner
             for one in level
-            if isinstance(one, dict | list)
-            for inner in (one.values() if isinstance(one, dict) else one)
+            for inner in (one.values() if isinstance(one, dict) else one)  # type: ignore[attr-defined]
+            if type(inner) in _HOLDERS
         ]
-        if not level:
-            return True
-    return False
+    return not level
+
+
+def too_deep(text: bytes, value: object, usual: int = 0) -> bool:
+    """Whether what was read from a JSON text is nested too deeply; most texts show at once that it is not."""
+    return text.count(b"[") + text.count(b"{") > usual + DEEPEST and not shallow(value)
 
 
 def _guarded(kind: str, parse: Callable[[], object]) -> Any:
@@ -97,8 +105,11 @@ def _refuse_long_integers(found: object) -> None:
 def _yaml(text: str) -> object:
     import yaml
 
+    if len(text) > _YAML_MOST:
+        raise ValueError(_TOO_MUCH)
     try:
-        _refuse_growth(yaml.parse(text, Loader=yaml.SafeLoader))
+        # libyaml's parser, where there is one: the other takes half a minute for a thousand brackets.
+        _refuse_growth(yaml.parse(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)))
         found: object = yaml.safe_load(text)
         _refuse_long_integers(found)
         return found
@@ -123,4 +134,4 @@ def _refuse_growth(events: Iterable[Any]) -> None:
         above, held = stack[-1]
         stack[-1] = (above, held + size)
         if held + size > _NODES_MOST or len(stack) > DEEPEST:
-            raise ValueError("more than a configuration holds")
+            raise ValueError(_TOO_MUCH)

@@ -6,7 +6,7 @@ import click
 
 from traindx.cli import Failure
 from traindx.cli._output import print_document, print_lines, screen
-from traindx.report.text import visible
+from traindx.report.text import count, encodable, visible
 
 
 @click.command(short_help="Search what treatments of this project have tried, and what it did.")
@@ -18,18 +18,35 @@ def command(words: tuple[str, ...], as_json: bool, folder: str) -> None:
 
     With WORDS only entries in which all of them occur: a cause, a remedy, a symptom, a script, 'helped'.
     """
-    from traindx.casebook import entries, path_of, search
+    from traindx.casebook import path_of, read, search
 
     path = path_of(folder)
     if not path.exists():
         raise Failure(f"there is no {visible(str(path))} yet: 'traindx treat train.py' writes it.")
-    found = search(entries(folder), words)
+    try:
+        known, damaged = read(folder)
+    except OSError as error:
+        why = (error.strerror or type(error).__name__).lower()
+        raise Failure(
+            f"{visible(str(path))} cannot be read: {why}. Move it away to begin a new one."
+        ) from None
+    if damaged:
+        lines = count(damaged, "line")
+        click.echo(f"Warning: {visible(str(path))}: {lines} torn or foreign, passed over.", err=True)
+    found = search(known, words)
     if as_json:
         from dataclasses import asdict
 
         import orjson
 
-        print_document(orjson.dumps([asdict(entry) for entry in found], option=orjson.OPT_INDENT_2))
+        told = [
+            {
+                name: encodable(value) if isinstance(value, str) else value
+                for name, value in asdict(entry).items()
+            }
+            for entry in found
+        ]
+        print_document(orjson.dumps(told, option=orjson.OPT_INDENT_2))
         return
     if not found:
         print_lines("Nothing in the casebook fits.\n")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import orjson
 
-from traindx.documents import Damaged, json_of
+from traindx.documents import Damaged, json_of, too_deep
 from traindx.reading import cells
 from traindx.reading.lines import text_of
 
@@ -41,7 +41,7 @@ def parse_line(line: bytes) -> Row | None:
             row = json_of(text_of(line))
         except Damaged:
             return None
-    return row if isinstance(row, dict) else None
+    return row if isinstance(row, dict) and not too_deep(line, row) else None
 
 
 def alike(block: bytes) -> tuple[int, dict[str, Column]] | None:

@@ -15,7 +15,7 @@ import numpy as np
 import orjson
 
 from traindx.core import Unreadable
-from traindx.documents import Damaged, json_of
+from traindx.documents import Damaged, json_of, too_deep
 from traindx.reading.alike import Column, alike
 from traindx.reading.alike import Row as Row
 from traindx.reading.alike import parse_line as parse_line
@@ -38,7 +38,10 @@ _STRUCTURE = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[\[\]{},]|"', re.DOTALL)
 def load(data: bytes) -> object:
     """One JSON document. Unreadable when it is none, or is cut off."""
     try:
-        return orjson.loads(data)
+        found = orjson.loads(data)
+        if too_deep(data, found):
+            raise Unreadable("JSON nested too deeply")
+        return found
     except orjson.JSONDecodeError:
         pass
     try:
@@ -210,7 +213,7 @@ def _rows(block: bytes) -> tuple[list[Row], int]:
         return [], 0
     try:
         rows = orjson.loads(b"".join((b"[", block.replace(b"\n", b","), b"]")))
-        if all(type(row) is dict for row in rows):
+        if all(type(row) is dict for row in rows) and not too_deep(block, rows, len(rows)):
             return rows, 0
     except orjson.JSONDecodeError:
         pass

@@ -28,12 +28,12 @@ LAYERS = [
     ["inside"],
     ["curve", "script"],
     ["casebook", "signal", "names", "numbers", "units", "settings", "store", "free"],
-    ["core"],
+    ["core", "files", "documents"],
     ["__init__", "demo"],
 ]
 # These run inside somebody's training and must never load the diagnosis.
 APART = {
-    "record": {"store"},
+    "record": {"store", "files", "documents"},
     "intervene": {"store", "record"},
     "integrations": {"store", "record", "intervene"},
 }

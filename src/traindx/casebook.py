@@ -10,6 +10,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
+from traindx import files
+from traindx.documents import json_of
+
 _FOLDER, _FILE = ".traindx", "casebook.jsonl"
 _LARGEST = 20_000_000
 
@@ -53,6 +56,8 @@ def add(entries: Iterable[Entry], folder: str | os.PathLike[str] = ".") -> Path:
     """Append entries, each in one write."""
     path = path_of(folder)
     path.parent.mkdir(parents=True, exist_ok=True)
+    if path.exists():
+        files.opened(path).close()  # whoever writes to a pipe waits for somebody to read it
     with open(path, "ab", buffering=0) as file:
         for entry in entries:
             file.write(json.dumps(_plain(entry)).encode() + b"\n")
@@ -68,17 +73,21 @@ def _plain(entry: Entry) -> dict[str, object]:
 
 
 def entries(folder: str | os.PathLike[str] = ".") -> list[Entry]:
-    """Every entry that can be read, the oldest first; torn and foreign lines are passed over."""
-    found: list[Entry] = []
+    """Every entry that can be read, the oldest first; none where there is no casebook."""
     try:
-        with open(path_of(folder), "rb") as file:
-            lines = file.read(_LARGEST).splitlines()
+        return read(folder)[0]
     except OSError:
-        return found
+        return []
+
+
+def read(folder: str | os.PathLike[str] = ".") -> tuple[list[Entry], int]:
+    """The latest entries of a casebook, and how many torn or foreign lines were passed over."""
+    found: list[Entry] = []
+    lines = files.tail(path_of(folder), _LARGEST).splitlines()
     for line in lines:
         with contextlib.suppress(ValueError, TypeError, KeyError):
-            found.append(_entry(json.loads(line)))
-    return found
+            found.append(_entry(json_of(line)))
+    return found, sum(map(bool, lines)) - len(found)
 
 
 def _entry(data: object) -> Entry:

@@ -7,12 +7,14 @@ import sqlite3
 import stat
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
 
-from traindx.core import Note, Reading, Run, Series, Unreadable
+from traindx.core import Note, Reading, Run, Unreadable
 from traindx.reading.assemble import run_from_log
+from traindx.reading.copies import begins, without_copies
 from traindx.reading.objective import with_loss
 from traindx.reading.source import File, natural, pipe_file, reason, stdin_file
 from traindx.units import Bundle, Claim, Reader, readers
@@ -35,6 +37,12 @@ _NOISE_NAMES = {
     "conda-environment.yaml",
 }
 _LFS = b"version https://git-lfs"
+_ENTRIES_MOST = 100_000
+_TOO_MANY = (
+    f"it holds more than {_ENTRIES_MOST:,} files and folders: only as many were looked at; name the folder "
+    "of the run you mean"
+)
+_HEADS_KEPT = 500
 
 
 def find_runs(paths: Sequence[str], *, mapping: Mapping[str, str] | None = None) -> Reading:
@@ -48,11 +56,11 @@ def find_runs(paths: Sequence[str], *, mapping: Mapping[str, str] | None = None)
                 runs = _read(reader, bundle, skipped, mapping)
                 told.setdefault(os.path.abspath(bundle.run), {})[reader.id] = runs
         joined = [runs for formats in told.values() for runs in _joined(list(formats.values()))]
-        runs = [with_loss(run, mapping or {}) for run in _without_copies(joined)]
+        runs = [with_loss(run, mapping or {}) for run in without_copies(joined)]
         return Reading(tuple(runs), tuple(skipped))
 
 
-def _files(path: str, skipped: list[Note]) -> tuple[list[File], bool]:
+def _files(path: str, skipped: list[Note]) -> tuple[Iterable[File], bool]:
     """The files of one path, and whether the user named the file itself."""
     try:
         if path == "-":
@@ -62,7 +70,7 @@ def _files(path: str, skipped: list[Note]) -> tuple[list[File], bool]:
             return [], True
         mode = os.stat(path).st_mode
         if stat.S_ISDIR(mode):
-            return list(_walk(Path(path), skipped)), False
+            return _walk(path, skipped), False
         if stat.S_ISFIFO(mode):
             return [pipe_file(Path(path))], True
         if stat.S_ISREG(mode):
@@ -75,42 +83,55 @@ def _files(path: str, skipped: list[Note]) -> tuple[list[File], bool]:
     return [], True
 
 
-def _walk(root: Path, skipped: list[Note]) -> Iterator[File]:
+def _walk(root: str, skipped: list[Note]) -> Iterator[File]:
+    """The files below a folder, each once however many links lead to it."""
     seen: set[tuple[int, int]] = set()
-
-    def failed(error: OSError) -> None:
-        skipped.append(Note(str(error.filename or root), reason(error)))
-
-    for folder, below, names in os.walk(root, followlinks=True, onerror=failed):
+    waiting, left = [root], _ENTRIES_MOST
+    while waiting:
+        folder = waiting.pop()
         try:
             here = os.stat(folder)
-        except OSError:
-            below.clear()
-            continue
-        if (here.st_dev, here.st_ino) in seen:
-            below.clear()
-            continue
-        seen.add((here.st_dev, here.st_ino))
-        below[:] = sorted((d for d in below if d not in _SKIP_FOLDERS), key=natural)
-        for name in sorted(names, key=natural):
-            path = Path(folder, name)
-            try:
-                if not path.is_file():
-                    continue
-                real = path.stat()
-            except OSError as error:
-                skipped.append(Note(str(path), reason(error)))
+            if (here.st_dev, here.st_ino) in seen:
                 continue
-            if path.is_symlink():
-                if (real.st_dev, real.st_ino) in seen:
-                    continue
-                seen.add((real.st_dev, real.st_ino))
-            yield File(path)
+            seen.add((here.st_dev, here.st_ino))
+            with os.scandir(folder) as found:
+                entries = sorted(islice(found, left + 1), key=lambda entry: natural(entry.name))
+        except OSError as error:
+            skipped.append(Note(folder, reason(error)))
+            continue
+        if len(entries) > left:
+            skipped.append(Note(root, _TOO_MANY))
+            entries, waiting = entries[:left], []
+        left -= len(entries)
+        below = []
+        for entry in entries:
+            try:
+                if entry.is_dir():
+                    below += [entry.path] if entry.name not in _SKIP_FOLDERS else []
+                elif _new_file(entry, seen):
+                    yield File(Path(entry.path))
+            except FileNotFoundError:
+                continue
+            except OSError as error:
+                skipped.append(Note(entry.path, reason(error)))
+        waiting += reversed(below)
+
+
+def _new_file(entry: os.DirEntry[str], seen: set[tuple[int, int]]) -> bool:
+    """Whether it is a regular file, and not a link to one that another link has led to."""
+    if not entry.is_symlink():
+        return entry.is_file()
+    real = entry.stat()
+    if not stat.S_ISREG(real.st_mode) or (real.st_dev, real.st_ino) in seen:
+        return False
+    seen.add((real.st_dev, real.st_ino))
+    return True
 
 
 def _bundles(files: Iterable[File], skipped: list[Note], *, named: bool) -> list[tuple[Reader, Bundle]]:
     groups: dict[tuple[str, str], list[tuple[File, Claim]]] = {}
     units = {unit.id: unit for unit in readers()}
+    claimed = 0
     for file in files:
         try:
             why = _noise(file, named=named)
@@ -126,6 +147,9 @@ def _bundles(files: Iterable[File], skipped: list[Note], *, named: bool) -> list
         else:
             reader, claim = found
             groups.setdefault((claim.run, reader.id), []).append((file, claim))
+            claimed += 1
+            if claimed > _HEADS_KEPT:
+                file.forget()
     bundles = []
     for (run, unit), members in groups.items():
         if all(claim.part for _, claim in members):
@@ -193,7 +217,11 @@ def _told(error: Exception, who: str) -> str:
     """One line for the user; what nobody foresaw comes through when TRAINDX_DEBUG is set."""
     if isinstance(error, Unreadable):
         return str(error)
-    if isinstance(error, MemoryError | RecursionError | sqlite3.Error | OSError):
+    if isinstance(error, OSError):
+        return reason(error)
+    if isinstance(error, MemoryError):
+        return "there is not enough memory to read it"
+    if isinstance(error, RecursionError | sqlite3.Error):
         return f"{who} gave up: {error or type(error).__name__}"
     if os.environ.get("TRAINDX_DEBUG"):
         raise error
@@ -223,7 +251,7 @@ def _count_alike(first: Run, second: Run) -> bool:
 def _join(first: Run, second: Run) -> Run:
     """Two formats of one run: the first one's series stand, the second adds what is new."""
     series = {**first.series, **{n: s for n, s in second.series.items() if n not in first.series}}
-    differ = [n for n, s in second.series.items() if n in first.series and not _begins(s, first.series[n])]
+    differ = [n for n, s in second.series.items() if n in first.series and not begins(s, first.series[n])]
     notes = first.notes + second.notes
     if differ:
         listed = ", ".join(differ[:3]) + (", ..." if len(differ) > 3 else "")
@@ -240,52 +268,4 @@ def _join(first: Run, second: Run) -> Run:
         traits=first.traits | second.traits,
         notes=notes,
         files=tuple(dict.fromkeys(first.files + second.files)),
-    )
-
-
-def _without_copies(told: list[list[Run]]) -> list[Run]:
-    """Drop copies that are the beginning of another file's history; trainings of one file are none."""
-    kept: list[Run] = []
-    alike: dict[tuple[object, ...], list[tuple[int, int]]] = {}
-    for source, runs in enumerate(told):
-        for run in runs:
-            key = _fingerprint(run)
-            for at, other in alike.get(key, []):
-                if other != source and _prefix(run, kept[at]):
-                    kept[at] = _longer(run, kept[at])
-                    break
-            else:
-                alike.setdefault(key, []).append((len(kept), source))
-                kept.append(run)
-    return kept
-
-
-def _longer(a: Run, b: Run) -> Run:
-    long, short = (a, b) if a.points > b.points else (b, a)
-    note = Note(short.path, f"{short.name} holds the same history, or its beginning; counted once")
-    return replace(long, files=tuple(dict.fromkeys(long.files + short.files)), notes=(*long.notes, note))
-
-
-def _fingerprint(run: Run) -> tuple[object, ...]:
-    """The first point of each of the leading series: equal for copies of one history."""
-    return tuple(
-        (name, float(s.steps[0]), repr(np.float32(s.values[0])))
-        for name, s in list(run.series.items())[:3]
-        if len(s)
-    )
-
-
-def _prefix(a: Run, b: Run) -> bool:
-    """Whether every curve the runs share begins the other's, to single precision."""
-    shared = [(a.series[name], b.series[name]) for name in a.series if name in b.series]
-    if not shared or (max(len(x) for x, _ in shared) < 2 and a.points != b.points):
-        return False
-    return all(_begins(x, y) for x, y in shared)
-
-
-def _begins(x: Series, y: Series) -> bool:
-    n = min(len(x), len(y))
-    return bool(
-        np.array_equal(x.steps[:n], y.steps[:n])
-        and np.allclose(x.values[:n], y.values[:n], rtol=1e-6, atol=0, equal_nan=True)
     )

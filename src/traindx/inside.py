@@ -5,8 +5,8 @@ A recording is untrusted input: what is not of the expected shape is not there.
 
 from __future__ import annotations
 
-import math
 import re
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
@@ -16,6 +16,7 @@ from traindx.curve import Curve
 
 Fact = Mapping[str, Any]
 _RANK = "/rank"
+_LARGEST = sys.float_info.max
 _OF_A_RANK = re.compile(r"/rank\d+$")
 
 
@@ -119,9 +120,15 @@ def facts(told: object) -> Sequence[Fact]:
 def number(fact: Fact, key: str) -> float | None:
     """A finite number of a fact; None when it is not there or is none."""
     value = fact.get(key)
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= _LARGEST:
         return None
     return float(value)
+
+
+def word(fact: Fact, key: str) -> str:
+    """A text of a fact; empty when it is not there or is none."""
+    value = fact.get(key)
+    return value if isinstance(value, str) else ""
 
 
 def words(fact: Fact, key: str) -> list[str]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 
+from traindx import files
 from traindx.case import Case
 from traindx.core import SEVERITIES, Edit, Finding, Run, Skipped, Unreadable
 from traindx.script import Script, read_script
@@ -102,7 +103,7 @@ def mend(path: str | os.PathLike[str]) -> int:
 def _write(file: str, edits: Sequence[Edit]) -> bool:
     """Put the edited file in the place of the old one; whether that was done."""
     path = Path(file)
-    raw = path.read_bytes()
+    raw = files.read(path)
     encoding, _ = tokenize.detect_encoding(iter(raw.splitlines(keepends=True)).__next__)
     old = raw.decode(encoding)
     new = edited(old, edits)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+_AGES = 1e11
+
 
 def short(number: float | None) -> str:
     """A number in about four digits: 0.0123, 1,250, 3e-4, NaN."""
@@ -24,6 +26,8 @@ def short(number: float | None) -> str:
 
 def lasting(seconds: float) -> str:
     """A duration in its two largest units."""
+    if not abs(seconds) < _AGES:
+        return "an unknown time"
     if seconds < 60:
         return f"{seconds:.3g} s"
     minutes, hours, days = round(seconds / 60), int(seconds // 3600), int(seconds // 86400)

@@ -12,16 +12,21 @@ The file nearest above the working folder counts. In traindx.toml the tables sta
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from traindx import files
+from traindx.documents import Damaged, toml_of
 
 if TYPE_CHECKING:
     from inspect import Signature
 
 Threshold = float | int | bool | str
 _KEYS = ("map", "thresholds")
+_LARGEST = 10_000_000
 
 
 class BadSettings(Exception):
@@ -54,17 +59,18 @@ def load(start: Path | None = None) -> Settings:
 def _table(path: Path, section: tuple[str, ...]) -> Mapping[str, object] | None:
     """The settings in one file, None when it holds none."""
     try:
-        content = path.read_bytes()
-    except OSError:
+        content = files.read(path, _LARGEST)
+    except (FileNotFoundError, NotADirectoryError, PermissionError):
         return None
+    except OSError as error:
+        why = (error.strerror or type(error).__name__).lower()
+        raise BadSettings(f"{path} cannot be read: {why}. Correct or remove it.") from None
     if section and b"traindx" not in content:
         return None
-    import tomllib
-
     try:
-        table: object = tomllib.loads(content.decode())
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise BadSettings(f"{path} is not valid TOML: {error}. Correct it there.") from None
+        table: object = toml_of(content)
+    except Damaged as error:
+        raise BadSettings(f"{path} is {error}. Correct it there.") from None
     for key in section:
         table = table.get(key) if isinstance(table, Mapping) else None
     if section and table is None:
@@ -125,9 +131,9 @@ def _fits(value: Threshold, default: object) -> bool:
     if isinstance(default, bool) or isinstance(value, bool):
         return isinstance(default, bool) and isinstance(value, bool)
     if isinstance(default, int):
-        return isinstance(value, int)
+        return isinstance(value, int) and abs(value) < 1 << 53
     if isinstance(default, float):
-        return isinstance(value, int | float) and abs(value) < float("inf")
+        return isinstance(value, int | float) and abs(value) <= sys.float_info.max
     return isinstance(value, type(default))
 
 

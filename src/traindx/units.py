@@ -19,10 +19,14 @@ from functools import cache
 from types import ModuleType
 from typing import TYPE_CHECKING
 
+from traindx import files
+
 if TYPE_CHECKING:
     from traindx.core import Finding, Skipped
     from traindx.reading.log import Log
     from traindx.reading.source import File
+
+_LARGEST = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -91,22 +95,18 @@ def _modules(package: str) -> Iterator[ModuleType]:
 
 
 def _plugins(group: str) -> Iterator[ModuleType]:
-    if not _declared(group):
-        return
-    from importlib.metadata import entry_points
-
-    for point in entry_points(group=group):
+    for name, module in _declared(group).items():
         try:
-            yield importlib.import_module(point.value)
+            yield importlib.import_module(module)
         except Exception as error:
-            who = f"the plugin {point.name} ({point.value})"
+            who = f"the plugin {name} ({module})"
             warnings.warn(f"{who} could not be loaded and is left out: {error}", stacklevel=2)
 
 
-def _declared(group: str) -> bool:
-    """Whether any installed package names the group: asked of the files, since the standard way to
-    ask takes longer than reading a typical run."""
-    mark = f"[{group}]".encode()
+def _declared(group: str) -> dict[str, str]:
+    """Name -> module of the group's entry points in all installed packages: asked of the files, since the
+    standard way to ask takes longer than reading a typical run, and waits at a pipe."""
+    found: dict[str, str] = {}
     for folder in sys.path:
         try:
             with os.scandir(folder or ".") as entries:
@@ -115,12 +115,22 @@ def _declared(group: str) -> bool:
             continue
         for package in packages:
             try:
-                with open(os.path.join(package, "entry_points.txt"), "rb") as file:
-                    if mark in file.read():
-                        return True
+                text = files.read(os.path.join(package, "entry_points.txt"), _LARGEST)
             except OSError:
                 continue
-    return False
+            if f"[{group}]".encode() in text:
+                found = {**dict(_points(text.decode("utf-8", "replace"), group)), **found}
+    return found
+
+
+def _points(text: str, group: str) -> Iterator[tuple[str, str]]:
+    section = ""
+    for line in text.splitlines():
+        name, equals, module = (part.strip() for part in line.partition("="))
+        if name.startswith("["):
+            section = name
+        elif equals and section == f"[{group}]" and not name.startswith(("#", ";")):
+            yield name, module
 
 
 def _all_modules(package: str) -> Iterator[ModuleType]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from traindx import files
 from traindx.cli import Failure, say
 from traindx.report.text import visible
 
@@ -52,16 +53,14 @@ def _unchanged(path: str, before: str) -> bool:
     from traindx.trial.editing import encoded
 
     try:
-        with open(path, "rb") as file:
-            return file.read() == encoded(path, before)
+        return files.read(path) == encoded(path, before)
     except OSError:
         return False
 
 
 def _backup(path: str) -> str:
     """A copy under a name that nothing has yet."""
-    with open(path, "rb") as file:
-        data = file.read()
+    data = files.read(path)
     for number in range(1, 1000):
         name = f"{path}.bak" if number == 1 else f"{path}.bak{number}"
         try:

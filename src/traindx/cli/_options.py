@@ -42,7 +42,7 @@ def mapping(maps: tuple[str, ...]) -> dict[str, str]:
     try:
         return {**load().map, **given}
     except BadSettings as error:
-        raise Failure(str(error)) from None
+        raise Failure(visible(str(error), 400)) from None
 
 
 def thresholds(sets: tuple[str, ...]) -> dict[str, dict[str, Threshold]]:
@@ -53,7 +53,7 @@ def thresholds(sets: tuple[str, ...]) -> dict[str, dict[str, Threshold]]:
     try:
         settings = load()
     except BadSettings as error:
-        raise Failure(str(error)) from None
+        raise Failure(visible(str(error), 400)) from None
     _check(settings.thresholds, f"{settings.path}: thresholds")
     _check(given, "--set")
     merged = {detector: dict(values) for detector, values in settings.thresholds.items()}

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import math
 import time
 from collections import deque
 from pathlib import Path
 from typing import Any
+
+from traindx import files
+from traindx.documents import json_of
 
 _MOST = 1 << 20
 _KEPT = 1 << 16
@@ -40,7 +42,7 @@ class Tail:
         for line in self._new_lines(self._path):
             if line.startswith((b'{"rows"', b'{"columns"', b'{"t"')):
                 try:
-                    self._take(json.loads(line))
+                    self._take(json_of(line))
                 except ValueError:
                     continue
 
@@ -58,8 +60,7 @@ class Tail:
 
     def _has_rows(self, path: Path) -> bool:
         try:
-            with open(path, "rb") as file:
-                return b'{"rows"' in file.read(_KEPT)
+            return b'{"rows"' in files.head(path, _KEPT)
         except OSError:
             return False
 
@@ -71,7 +72,7 @@ class Tail:
             if size == self._offset:
                 return []
             self.grown = True
-            with open(path, "rb") as file:
+            with files.opened(path) as file:
                 if size - self._offset > _MOST:
                     self._offset, self._torn = size - _KEPT, b""
                 file.seek(self._offset)

@@ -8,7 +8,7 @@ import click
 
 from traindx.cli import Failure
 from traindx.cli._output import print_document, print_lines, screen
-from traindx.report.text import visible
+from traindx.report.text import count, visible
 
 
 @click.command(short_help="Search what treatments of this project have tried, and what it did.")
@@ -20,12 +20,22 @@ def command(words: tuple[str, ...], as_json: bool, folder: str) -> None:
 
     With WORDS only entries in which all of them occur: a cause, a remedy, a symptom, a script, 'helped'.
     """
-    from traindx.casebook import entries, path_of, search
+    from traindx.casebook import path_of, read, search
 
     path = path_of(folder)
     if not os.path.exists(path):
         raise Failure(f"there is no {visible(str(path))} yet: 'traindx treat train.py' writes it.")
-    found = search(entries(folder), words)
+    try:
+        known, damaged = read(folder)
+    except OSError as error:
+        why = (error.strerror or type(error).__name__).lower()
+        raise Failure(
+            f"{visible(str(path))} cannot be read: {why}. Move it away to begin a new one."
+        ) from None
+    if damaged:
+        lines = count(damaged, "line")
+        click.echo(f"Warning: {visible(str(path))}: {lines} torn or foreign, passed over.", err=True)
+    found = search(known, words)
     if as_json:
         from dataclasses import asdict
 

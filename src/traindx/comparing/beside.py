@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
+from traindx import files
 from traindx.core import Run, Scalar, Unreadable
 from traindx.names import setting_name, settings
 from traindx.reading import jsons, yamls
@@ -57,10 +58,8 @@ def _told(run: Run, folder: Path, *, alone: bool) -> dict[str, Scalar]:
 def _read(path: Path) -> dict[str, Scalar]:
     """A table of settings; whatever else the file holds is none."""
     try:
-        if not path.is_file() or path.stat().st_size > _LARGEST:
-            return {}
-        data = path.read_bytes()
+        data = files.read(path, _LARGEST)
         held = jsons.load(data) if path.suffix == ".json" else yamls.load(data)
-    except (OSError, ValueError, RecursionError, Unreadable):
+    except (OSError, Unreadable):
         return {}
     return dict(flatten(held)) if isinstance(held, dict) else {}

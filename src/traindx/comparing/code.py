@@ -7,8 +7,8 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from difflib import SequenceMatcher, unified_diff
-from pathlib import Path
 
+from traindx import files
 from traindx.comparing.subjects import Subject
 from traindx.script.edits import in_diff
 from traindx.script.parsing import parse
@@ -99,11 +99,10 @@ def _code_lines(text: str) -> set[int]:
 
 
 def _text(path: str, sha: str) -> str | None:
+    if not path.endswith(".py"):
+        return None
     try:
-        file = Path(path)
-        if file.suffix != ".py" or file.stat().st_size > _LARGEST:
-            return None
-        data = file.read_bytes()
-    except (OSError, ValueError):
+        data = files.read(path, _LARGEST)
+    except OSError:
         return None
     return data.decode("utf-8", "replace") if hashlib.sha256(data).hexdigest() == sha else None

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from traindx.case import Case, Curve
-from traindx.inside import Fact, facts, number
+from traindx.inside import Fact, facts, number, word
 
 if TYPE_CHECKING:
     from traindx.core import FloatArray
@@ -45,9 +45,9 @@ def all_matrices(case: Case) -> list[Matrix]:
 
 def _matrix(layer: Fact) -> Matrix | None:
     shape, told = layer.get("shape"), layer.get("init")
-    if layer.get("type") in _LOOKED_UP or not isinstance(shape, list) or len(shape) < 2:
+    if word(layer, "type") in _LOOKED_UP or not isinstance(shape, list) or len(shape) < 2:
         return None
-    sizes = [float(size) for size in shape if isinstance(size, int)]
+    sizes = [float(size) for size in shape if isinstance(size, int) and size >= 0]
     if len(sizes) != len(shape):
         return None
     fan_in, elements = prod(sizes[1:]), prod(sizes)

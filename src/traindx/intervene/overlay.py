@@ -235,7 +235,6 @@ def claim_line(how: str, path: str) -> bytes:
     return os.fsencode(f"{how} {path}\0")
 
 
-
 def within(path: str, folder: str) -> bool:
     return path.startswith(folder) and path[len(folder) : len(folder) + 1] in ("", os.sep)
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
-from pathlib import Path
 
+from traindx import files
 from traindx.core import Unreadable
+from traindx.documents import Damaged, json_of, toml_of
 from traindx.interview.answers import Answer, NotUnderstood
 from traindx.interview.complaint import understand
 from traindx.interview.session import Interview
@@ -31,9 +31,7 @@ class Given:
 def read_answers(path: str) -> Given:
     """The answers of a file; raises Unreadable with one line that says what is wrong."""
     try:
-        if Path(path).stat().st_size > _LARGEST:
-            raise Unreadable(f"{path} is too large for a file of answers")
-        text = Path(path).read_text(encoding="utf-8-sig")
+        text = files.read(path, _LARGEST).decode("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) and error.strerror else "it is no text"
         raise Unreadable(f"{path} cannot be read: {why.lower()}") from None
@@ -43,10 +41,9 @@ def read_answers(path: str) -> Given:
 def parsed(text: str, path: str) -> Mapping[str, object]:
     """JSON when it looks like it, else TOML."""
     try:
-        data = json.loads(text) if text.lstrip().startswith("{") else tomllib.loads(text)
-    except (ValueError, RecursionError) as error:
-        told = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise Unreadable(f"{path} is neither TOML nor JSON: {told}") from None
+        data = json_of(text) if text.lstrip().startswith("{") else toml_of(text)
+    except Damaged as error:
+        raise Unreadable(f"{path} is neither TOML nor JSON: {error}") from None
     return data if isinstance(data, dict) else {}
 
 

@@ -63,7 +63,9 @@ def _logs(document: object, file: File) -> Iterator[Log]:
     if _is_download(document):
         assert isinstance(document, list)
         label = PurePath(file.name).stem.rpartition("tag-")[2]
-        cut = np.array([[as_number(cell) or 0.0 for cell in point] for point in document])
+        cut = np.fromiter((as_number(cell) or 0.0 for point in document for cell in point), float).reshape(
+            -1, 3
+        )
         yield Log([Column(label, cut[:, 1], cut[:, 2], cut[:, 0])])
         return
     config: dict[str, object] = {}
@@ -127,12 +129,12 @@ def _frame(value: object) -> list[jsons.Row]:
     if not all(isinstance(cells, Mapping) and cells for cells in inner):
         return []
     if all(str(key).isdecimal() for cells in inner for key in cells):
-        keys = sorted({str(key) for cells in inner for key in cells}, key=int)
+        keys = sorted({str(key) for cells in inner for key in cells}, key=float)
         return [{str(name): cells.get(key) for name, cells in value.items()} for key in keys]
     if all(str(key).isdecimal() for key in value):
-        ordered = sorted(value, key=lambda key: int(str(key)))
+        ordered = sorted(value, key=lambda key: float(str(key)))
         counted = any(names.counter_rank(str(name)) is not None for name in inner[0])
-        return [{**({} if counted else {"index": int(str(k))}), **value[k]} for k in ordered]
+        return [{**({} if counted else {"index": float(str(k))}), **value[k]} for k in ordered]
     return []
 
 
@@ -159,7 +161,7 @@ def _log_of_lists(lists: Series, config: dict[str, object]) -> Log | None:
     if longest < 2:
         return None
     even = {name: values for name, values in lists.items() if len(values) == longest}
-    table = jsons.table_of([dict(zip(even, row, strict=True)) for row in zip(*even.values(), strict=True)])
+    table = jsons.table_of_lists(even)
     if not _is_history(lists, table):
         return None
     logs = generic.logs(table, config=config)

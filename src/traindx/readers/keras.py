@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -24,8 +25,13 @@ from traindx.reading import csvs, jsons
 from traindx.reading.headers import header
 from traindx.reading.log import Column, Log
 from traindx.reading.source import HEAD_BYTES, File
-from traindx.reading.tables import as_number, logs_from_table
+from traindx.reading.tables import logs_from_table
 from traindx.units import Bundle, Claim, Reader
+
+if TYPE_CHECKING:
+    from traindx.core import FloatArray
+
+    _Curve = tuple[FloatArray, FloatArray]
 
 _NAME = re.compile(r"[A-Za-z]\w*")
 _INDEX = "Unnamed: 0"
@@ -101,25 +107,23 @@ def _history_part(found: Mapping[str, object]) -> Mapping[str, object]:
     return inner if isinstance(inner, dict) else found
 
 
-def _curves(found: Mapping[str, object]) -> dict[str, dict[float, float]]:
-    """Each metric as epoch -> value; what is no list of numbers is left out."""
-    curves: dict[str, dict[float, float]] = {}
-    for name, values in _history_part(found).items():
-        points = _points(values)
-        if points:
-            curves[str(name)] = points
-    return curves
+def _curves(found: Mapping[str, object]) -> dict[str, _Curve]:
+    """Each metric with its epochs; what is no list of numbers is left out."""
+    told = {str(name): _curve(values) for name, values in _history_part(found).items()}
+    return {name: curve for name, curve in told.items() if curve is not None}
 
 
-def _points(values: object) -> dict[float, float]:
+def _curve(values: object) -> _Curve | None:
     if isinstance(values, list):
-        pairs: list[tuple[object, object]] = list(enumerate(values))
-    elif isinstance(values, dict) and all(str(key).isdigit() for key in values):
-        pairs = list(values.items())
+        epochs, cells = np.arange(len(values), dtype=float), jsons.column_of(values)
+    elif isinstance(values, dict) and all(str(key).isdecimal() for key in values):
+        epochs, cells = np.array([float(str(key)) for key in values]), jsons.column_of(list(values.values()))
     else:
-        return {}
-    numbers = [(as_number(key), as_number(value)) for key, value in pairs]
-    return {key: value for key, value in numbers if key is not None and value is not None}
+        return None
+    if cells is None:
+        return None
+    numbers, there = cells
+    return (epochs, numbers) if there is None else (epochs[there], numbers[there])
 
 
 def _history_log(file: File) -> Log:
@@ -128,25 +132,34 @@ def _history_log(file: File) -> Log:
     if not isinstance(found, dict):
         raise Unreadable("the JSON holds no history")
     curves = _curves(found)
-    whole = max((len(points) for points in curves.values()), default=0)
-    counter = next((n for n in curves if names.axis_of(n) == "epoch" and len(curves[n]) == whole), None)
-    count = curves.pop(counter) if counter else {}
+    whole = max((values.size for _, values in curves.values()), default=0)
+    counter = next((n for n in curves if names.axis_of(n) == "epoch" and curves[n][1].size == whole), None)
+    count = curves.pop(counter) if counter else None
     log = Log([], axis="epoch")
-    for name, points in curves.items():
-        stride = _stride(points, whole, found)
-        places = [count.get(at, at) if stride == 1 else (at + 1) * stride - 1 for at in points]
-        log.columns.append(Column(name, np.array(places), np.array(list(points.values()))))
+    for name, (epochs, values) in curves.items():
+        stride = _stride(values.size, whole, found)
+        places = _counted(epochs, count) if stride == 1 else (epochs + 1) * stride - 1
+        log.columns.append(Column(name, places, values))
         if stride > 1:
-            had = f"{name} has {len(points)} values for {whole} epochs"
+            had = f"{name} has {values.size} values for {whole} epochs"
             log.notes.append(f"{had}: taken as logged every {stride} epochs")
     params = found.get("params")
     log.config = {**params} if isinstance(params, dict) and params.keys().isdisjoint(curves) else {}
     return log
 
 
-def _stride(points: Mapping[float, float], whole: int, found: Mapping[str, object]) -> int:
+def _counted(epochs: FloatArray, count: _Curve | None) -> FloatArray:
+    """The epochs as a counter beside the metrics tells them."""
+    if count is None:
+        return epochs
+    order = np.argsort(count[0], kind="stable")
+    known, told = count[0][order], count[1][order]
+    at = np.minimum(np.searchsorted(known, epochs), known.size - 1)
+    return np.where(known[at] == epochs, told[at], epochs)
+
+
+def _stride(size: int, whole: int, found: Mapping[str, object]) -> int:
     """Every how many epochs a list that is shorter than the others was logged."""
-    size = len(points)
     from_list = any(isinstance(values, list) for values in _history_part(found).values())
     return whole // size if from_list and 1 < size < whole and whole % size == 0 else 1
 

@@ -6,13 +6,13 @@ text between the numbers is then the same, and once it is taken out, numbers are
 
 from __future__ import annotations
 
-import json
 import re
 from typing import TYPE_CHECKING
 
 import numpy as np
 import orjson
 
+from traindx.documents import Damaged, json_of, too_deep
 from traindx.reading import cells
 from traindx.reading.lines import text_of
 
@@ -38,10 +38,10 @@ def parse_line(line: bytes) -> Row | None:
         row = orjson.loads(line)
     except orjson.JSONDecodeError:
         try:
-            row = json.loads(text_of(line))
-        except (ValueError, RecursionError):
+            row = json_of(text_of(line))
+        except Damaged:
             return None
-    return row if isinstance(row, dict) else None
+    return row if isinstance(row, dict) and not too_deep(line, row) else None
 
 
 def alike(block: bytes) -> tuple[int, dict[str, Column]] | None:

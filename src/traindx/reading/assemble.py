@@ -123,10 +123,17 @@ def flatten(config: Mapping[str, object], depth: int = 4) -> dict[str, Scalar]:
             flat[prefix] = float("inf") if value > 0 else float("-inf")
         elif value is None or isinstance(value, str | int | float | bool):
             flat[prefix] = value if not isinstance(value, str) else value[:500]
-        elif isinstance(value, list | tuple) and len(value) == 1:
-            walk(prefix, value[0], left)
+        elif isinstance(value, list | tuple) and len(value) == 1 and left:
+            walk(prefix, value[0], left - 1)
         else:
-            flat[prefix] = str(value)[:200]
+            flat[prefix] = _said(value)
 
     walk("", config, depth)
     return flat
+
+
+def _said(value: object) -> str:
+    try:
+        return str(value)[:200]
+    except (ValueError, RecursionError):  # an integer too long to be written, or lists in lists in lists
+        return "..."

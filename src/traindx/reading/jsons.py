@@ -7,7 +7,6 @@ passed over and counted.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -16,6 +15,7 @@ import numpy as np
 import orjson
 
 from traindx.core import Unreadable
+from traindx.documents import Damaged, json_of, too_deep
 from traindx.reading.alike import Column, alike
 from traindx.reading.alike import Row as Row
 from traindx.reading.alike import parse_line as parse_line
@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 
 MAX_DOCUMENT = 256 << 20
 MAX_COLUMNS = 200_000
+MAX_VALUES = 20_000_000
+_OBJECT = 8
+_COUNTED = 1 << 20
 _DEPTH = 8
 _NUMBER_STARTS = "0123456789+-. nNiI"
 _STRUCTURE = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[\[\]{},]|"', re.DOTALL)
@@ -35,15 +38,16 @@ _STRUCTURE = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[\[\]{},]|"', re.DOTALL)
 def load(data: bytes) -> object:
     """One JSON document. Unreadable when it is none, or is cut off."""
     try:
-        return orjson.loads(data)
+        found = orjson.loads(data)
+        if too_deep(data, found):
+            raise Unreadable("JSON nested too deeply")
+        return found
     except orjson.JSONDecodeError:
         pass
     try:
-        return json.loads(text_of(plain(data)))
-    except RecursionError:
-        raise Unreadable("JSON nested too deeply") from None
-    except ValueError as error:
-        raise Unreadable(f"not valid JSON ({str(error)[:100]})") from None
+        return json_of(text_of(plain(data)))
+    except Damaged as error:
+        raise Unreadable(str(error)) from None
 
 
 def load_torn(data: bytes) -> object:
@@ -70,16 +74,32 @@ def load_torn(data: bytes) -> object:
 
 
 def load_file(file: File) -> object:
-    """The document in a file; of a torn one what stands before the cut, with a note."""
+    """The document in a file; of a torn or a huge one what stands before the cut, with a note."""
     data = b"" if file.size > MAX_DOCUMENT else file.read(MAX_DOCUMENT + 1)
     if file.size > MAX_DOCUMENT or len(data) > MAX_DOCUMENT:
         raise Unreadable(f"a JSON document larger than {MAX_DOCUMENT >> 20} MiB")
+    most = _fitting(data)
+    if most < len(data):
+        found = load_torn(data[:most])
+        file.note(f"the JSON holds too many values: the first {most >> 20} MiB were read")
+        return found
     try:
         return load(data)
     except Unreadable:
         found = load_torn(data)
     file.note("the JSON is cut off or damaged; read up to there")
     return found
+
+
+def _fitting(data: bytes) -> int:
+    """How many of the bytes, as objects in memory, take no more than about a GiB."""
+    left = MAX_VALUES
+    for at in range(0, len(data), _COUNTED):
+        end = at + _COUNTED
+        left -= data.count(b",", at, end) + _OBJECT * (data.count(b"{", at, end) + data.count(b"[", at, end))
+        if left < 0:
+            return at
+    return len(data)
 
 
 def read_rows(file: File) -> list[Row]:
@@ -114,6 +134,12 @@ def read_table(file: File) -> Table:
 def table_of(rows: Sequence[Row]) -> Table:
     """Rows that are already in memory as a table."""
     return _joined([(len(rows), *columns_of(rows))]) if rows else Table({}, {})
+
+
+def table_of_lists(lists: Mapping[str, list[Any]]) -> Table:
+    """Lists of equal length as a table."""
+    found = {title: column for title, raw in lists.items() if (column := column_of(raw)) is not None}
+    return _joined([(len(next(iter(lists.values()), [])), found, {})])
 
 
 def flatten_row(
@@ -187,7 +213,7 @@ def _rows(block: bytes) -> tuple[list[Row], int]:
         return [], 0
     try:
         rows = orjson.loads(b"".join((b"[", block.replace(b"\n", b","), b"]")))
-        if all(type(row) is dict for row in rows):
+        if all(type(row) is dict for row in rows) and not too_deep(block, rows, len(rows)):
             return rows, 0
     except orjson.JSONDecodeError:
         pass

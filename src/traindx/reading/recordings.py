@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from traindx import names
+from traindx.documents import shallow
 from traindx.reading.jsons import MAX_COLUMNS, Row, column_of, flatten_row, parse_line
 from traindx.reading.lines import blocks
 from traindx.reading.log import Column
+from traindx.reading.run_facts import DEEPEST
 from traindx.reading.samples import Samples
 from traindx.reading.tables import as_number, fill_gaps
 
@@ -78,7 +80,9 @@ class Part:
         if "event" in row:
             data = row.get("data")
             told = (str(row["event"])[:80], str(row.get("text") or "")[:2000], step, t)
-            self.events.append(Moment(*told, data if isinstance(data, dict) else {}))
+            self.events.append(
+                Moment(*told, data if isinstance(data, dict) and shallow(data, DEEPEST) else {})
+            )
         elif isinstance(named := row.get("names"), dict):
             self.samples.rename(named)
         elif isinstance(groups := row.get("sample"), dict):

@@ -14,11 +14,14 @@ from functools import cached_property
 from pathlib import Path
 from typing import IO
 
+from traindx import files
 from traindx.core import Note, Unreadable
 
 HEAD_BYTES = 64 * 1024
 CHUNK_BYTES = 8 * 1024 * 1024
-_UNPACK_LIMIT = 4 << 30
+_UNPACK_LEAST = 16 << 20
+_UNPACK_RATIO = 32
+_PIPED_MOST = 4 << 30
 _GZIP_MAGIC = b"\x1f\x8b"
 
 
@@ -45,7 +48,7 @@ class File:
         return self.path.stat().st_size
 
     def open(self) -> IO[bytes]:
-        return open(self.path, "rb")
+        return files.opened(self.path)
 
     @cached_property
     def gzipped(self) -> bool:
@@ -68,37 +71,57 @@ class File:
         return b"".join(parts)[:HEAD_BYTES]
 
     def chunks(self, size: int = CHUNK_BYTES) -> Iterator[bytes]:
-        """The content piece by piece; a torn gzip ends where it tears, with a note."""
+        """The content piece by piece, as long as it was when first looked at; a torn gzip ends where it
+        tears, and one that unpacks to far more than logs do ends early, both with a note."""
         return self._pieces(size, self.notes)
 
     def _pieces(self, size: int, notes: list[Note]) -> Iterator[bytes]:
         try:
             with self.open() as handle:
                 if self.gzipped:
-                    try:
-                        yield from _gunzip(handle, size)
-                    except (EOFError, zlib.error) as error:
-                        notes.append(
-                            Note(self.shown, f"the gzip stream is damaged ({error}); read up to the damage")
-                        )
+                    yield from self._unpacked_pieces(handle, size, notes)
                     return
-                while chunk := handle.read(size):
+                left = self.size
+                while chunk := handle.read(min(size, left)):
+                    left -= len(chunk)
                     yield chunk
         except OSError as error:
             raise Unreadable(reason(error)) from None
 
+    def _unpacked_pieces(self, handle: IO[bytes], size: int, notes: list[Note]) -> Iterator[bytes]:
+        left = self.unpacked_most
+        try:
+            for chunk in _gunzip(handle, size):
+                if len(chunk) > left:
+                    yield chunk[:left]
+                    _add(
+                        notes,
+                        Note(
+                            self.shown,
+                            f"it unpacks to more than {_mebibytes(self.unpacked_most)}, far "
+                            "more than logs do: the rest was left out; unpack it by hand to read it",
+                        ),
+                    )
+                    return
+                left -= len(chunk)
+                yield chunk
+        except (EOFError, zlib.error) as error:
+            _add(notes, Note(self.shown, f"the gzip stream is damaged ({error}); read up to the damage"))
+
+    @property
+    def unpacked_most(self) -> int:
+        """How much of a gzipped file is read: packed logs are 3 to 15 times smaller than plain ones."""
+        return max(_UNPACK_LEAST, _UNPACK_RATIO * self.size)
+
     def read(self, limit: int | None = None) -> bytes:
         """The whole content, or its first `limit` bytes."""
-        if limit is None:
-            return b"".join(self.chunks())
-        parts: list[bytes] = []
-        have = 0
-        for chunk in self.chunks(min(limit, CHUNK_BYTES) or 1):
-            parts.append(chunk)
-            have += len(chunk)
-            if have >= limit:
+        most = sys.maxsize if limit is None else limit
+        out = io.BytesIO()
+        for chunk in self.chunks(min(most, CHUNK_BYTES) or 1):
+            out.write(chunk[: most - out.tell()])
+            if out.tell() >= most:
                 break
-        return b"".join(parts)[:limit]
+        return out.getvalue()
 
     def local_path(self) -> Path:
         """A path on disk that holds the unpacked content (for SQLite)."""
@@ -107,18 +130,22 @@ class File:
         if self._unpacked is not None:
             return self._unpacked
         target = _scratch() / f"{abs(hash(self.shown)):x}-{self.name}"
-        left = _UNPACK_LIMIT
         with open(target, "wb") as out:
             for chunk in self.chunks():
-                left -= len(chunk)
-                if left < 0:
-                    raise Unreadable("it unpacks to more than 4 GB; unpack it by hand to read it")
                 out.write(chunk)
+            if out.tell() >= self.unpacked_most:
+                raise Unreadable(
+                    f"it unpacks to more than {_mebibytes(self.unpacked_most)}; unpack it by hand to read it"
+                )
         self._unpacked = target
         return target
 
     def note(self, text: str) -> None:
-        self.notes.append(Note(self.shown, text))
+        _add(self.notes, Note(self.shown, text))
+
+    def forget(self) -> None:
+        """Give back the memory of what was read."""
+        self.__dict__.pop("head", None)
 
     def __repr__(self) -> str:
         return f"File({self.shown!r})"
@@ -157,9 +184,13 @@ def pipe_file(path: Path) -> File:
 
 def _spooled(stream: IO[bytes], shown: str) -> File:
     target = _scratch() / f"piped-{len(os.listdir(_scratch()))}"
+    file, left = File(target, shown), _PIPED_MOST
     with open(target, "wb") as out:
-        shutil.copyfileobj(stream, out)
-    return File(target, shown)
+        while left and (chunk := stream.read(min(left, CHUNK_BYTES))):
+            left -= out.write(chunk)
+    if not left:
+        file.note(f"more than {_mebibytes(_PIPED_MOST)} came through the pipe: the rest was left out")
+    return file
 
 
 def reason(error: OSError) -> str:
@@ -169,6 +200,16 @@ def reason(error: OSError) -> str:
     if isinstance(error, FileNotFoundError):
         return "it does not exist"
     return (error.strerror or str(error) or type(error).__name__).lower()
+
+
+def _add(notes: list[Note], note: Note) -> None:
+    """Once, however often a file is gone through."""
+    if note not in notes:
+        notes.append(note)
+
+
+def _mebibytes(size: int) -> str:
+    return f"{size >> 20:,} MiB"
 
 
 def _gunzip(handle: IO[bytes], size: int) -> Iterator[bytes]:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import struct
 import zlib
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import orjson
 
+from traindx.documents import Damaged, json_of, too_deep
 from traindx.reading.protowire import I64, LEN, VARINT, Malformed, double, fields, signed, text
 from traindx.reading.tables import as_number
 
@@ -197,13 +198,14 @@ def _item(record: bytes, start: int, end: int) -> tuple[str, object, bool]:
 
 
 def parse_json(data: bytes) -> object:
+    """The value a JSON text holds; None when it is damaged."""
     try:
-        return orjson.loads(data)
+        found = orjson.loads(data)
+        return None if too_deep(data, found) else found
     except orjson.JSONDecodeError:
-        try:
-            return json.loads(data.decode("utf-8", "replace"))
-        except (ValueError, RecursionError):
-            return None
+        with suppress(Damaged):
+            return json_of(data.decode("utf-8", "replace"))
+    return None
 
 
 def _updates(record: bytes, start: int, end: int, target: dict[str, object]) -> None:

@@ -17,6 +17,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from traindx import files
+from traindx.documents import json_of
 from traindx.record.arrival import when_imported
 from traindx.record.links import Links
 from traindx.record.output import Overheard
@@ -121,8 +123,8 @@ def _claimed(folder: Path, wish: int | None) -> int | None:
 
 
 def _has_steps(path: Path) -> bool:
-    with contextlib.suppress(OSError), open(path, "rb") as file:
-        return b'{"rows"' in file.read(_KEPT)
+    with contextlib.suppress(OSError):
+        return b'{"rows"' in files.head(path, _KEPT)
     return False
 
 
@@ -184,7 +186,7 @@ def install_when_there(recorder: Recorder) -> None:
 def written_facts(folder: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     """What another process of this recording has written into `run.json`, and the settings in it."""
     try:
-        document = json.loads((folder / "run.json").read_text(encoding="utf-8"))
+        document = json_of(files.read(folder / "run.json"))
         return {k: v for k, v in document.items() if k not in _OF_ITS_WRITER}, document["config"]
     except (OSError, ValueError, KeyError):
         return {}, {}

@@ -18,6 +18,7 @@ from importlib.machinery import SourceFileLoader, SourcelessFileLoader
 from types import CodeType, ModuleType
 from typing import Literal
 
+from traindx import files
 from traindx.record import modules
 
 _BYTECODE = ".pyc"
@@ -90,8 +91,7 @@ def find_script(name: str, args: tuple[str, ...], folder: str | None = None) -> 
             raise NoProgram(f"{name} is a {what} without __main__.py. Give a script.")
         return Program("container", name, args, spec.origin)
     try:
-        with io.open_code(full) as file:
-            head = file.read(4096)
+        head = files.head(full, 4096)
     except OSError as error:
         why = (error.strerror or type(error).__name__).lower()
         raise NoProgram(f"{name} cannot be read: {why}.") from None

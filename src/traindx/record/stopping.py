@@ -9,7 +9,10 @@ from __future__ import annotations
 import contextlib
 from pathlib import Path
 
+from traindx import files
+
 _AGREE = 4.0
+_LONGEST = 4000
 
 
 class Stopped(SystemExit):
@@ -34,7 +37,7 @@ class Stopping:
         if self._why:
             return
         with contextlib.suppress(OSError, ValueError):
-            why = (self.folder / "stop").read_text("utf-8").strip() or "asked to stop"
+            why = files.head(self.folder / "stop", _LONGEST).decode().strip() or "asked to stop"
             self._at = self._agreed(step, step_seconds) if world > 1 else step
             self._why = why
 
@@ -50,4 +53,4 @@ class Stopping:
         ahead = step + 2 + int(_AGREE / max(step_seconds, 1e-3))
         with contextlib.suppress(FileExistsError), path.open("x", encoding="utf-8") as file:
             file.write(str(ahead))
-        return int(path.read_text("utf-8"))
+        return int(files.head(path, _LONGEST))

@@ -9,9 +9,9 @@ import platform
 import shlex
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
+from traindx import files
 from traindx.record import signature
 from traindx.record.ranks import Place
 from traindx.record.ranks import place as place_by_launcher
@@ -63,7 +63,7 @@ def facts(path: str | None, command: Sequence[str] | None, world: int) -> dict[s
     told: dict[str, object] = {"path": path}
     with contextlib.suppress(OSError):
         if path is not None:
-            told["sha256"] = hashlib.sha256(Path(path).read_bytes()).hexdigest()
+            told["sha256"] = hashlib.sha256(files.read(path)).hexdigest()
     found: dict[str, object] = {
         "command": shlex.join(["python", *command]) if command is not None else None,
         "script": told if path is not None else None,

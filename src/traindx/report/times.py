@@ -43,6 +43,7 @@ class Spent:
         return self.totals.get(part, 0.0) / self.total if self.total > 0 else 0.0
 
 
+@np.errstate(all="ignore")  # a recording holds whatever somebody wrote into it
 def spent(case: Case, bins: int = BINS_MOST) -> Spent | None:
     """The parts of the steps whose whole time is known; None when it is not."""
     steps, seconds = _whole(case)

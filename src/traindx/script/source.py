@@ -5,13 +5,14 @@ from __future__ import annotations
 import ast
 import hashlib
 import os
-import tokenize
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from importlib.util import decode_source
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from traindx import files
 from traindx.core import Run, Unreadable
 from traindx.script.parsing import parse
 
@@ -91,9 +92,9 @@ def script_of(run: Run) -> tuple[Script | None, str]:
     if not isinstance(told, dict) or not isinstance(path := told.get("path"), str):
         return None, ""
     try:
-        if Path(path).suffix != ".py" or Path(path).stat().st_size > _LARGEST:
+        if not path.endswith(".py"):
             return None, ""
-        if hashlib.sha256(Path(path).read_bytes()).hexdigest() != told.get("sha256"):
+        if hashlib.sha256(files.read(path, _LARGEST)).hexdigest() != told.get("sha256"):
             return None, f"{path} has changed since it was recorded: give --script to read it nevertheless"
         return read_script(path), ""
     except (OSError, Unreadable):
@@ -107,10 +108,7 @@ def parse_script(text: str, path: str = "train.py") -> Script:
 
 def _read(path: Path, shown: str) -> Source:
     try:
-        if path.stat().st_size > _LARGEST:
-            raise Unreadable(f"{shown} is larger than {_LARGEST:,} bytes: give the training script itself")
-        with tokenize.open(path) as file:
-            text = file.read()
+        text = decode_source(files.read(path, _LARGEST))
     except OSError as error:
         raise Unreadable(f"{shown} cannot be read: {error.strerror or error}") from None
     except (SyntaxError, UnicodeDecodeError) as error:

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from traindx import files
 from traindx.free import first_free
 from traindx.intervene.overlay import within
 from traindx.intervene.processes import MARK
@@ -46,7 +47,7 @@ def warm(program: Program) -> bool:
     if os.environ.get("TRAINDX_FORK") == "0" or not hasattr(os, "fork"):
         return False
     try:
-        text = Path(program.path or "").read_text(encoding="utf-8", errors="replace")
+        text = files.read(program.path or "").decode("utf-8", "replace")
     except OSError:
         return False
     return bool(_TRAINS.search(text)) and not _BEFORE_IMPORT.search(text)

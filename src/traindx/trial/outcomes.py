@@ -11,7 +11,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from traindx import files
 from traindx.core import Run
+from traindx.documents import json_of
 from traindx.intervene import devices, guard, seeds
 
 if TYPE_CHECKING:
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
 Ended = Literal["finished", "stopped", "crashed", "timed out", "interrupted", "never trained"]
 _TAIL = 1 << 16
 _LONGEST = 300
+_LARGEST = 1 << 30
 _OURS = "traindx: "
 _AS_LONG = 0.8
 _NEARLY = 0.9
@@ -101,9 +104,8 @@ def steps_so_far(recording: Path) -> int:
     """Steps of a training that still runs, from the last lines of its recording."""
     most = 0
     for path in recording.glob("rank-*.jsonl"):
-        with contextlib.suppress(OSError), path.open("rb") as file:
-            file.seek(max(0, path.stat().st_size - _TAIL))
-            tail = file.read()
+        with contextlib.suppress(OSError):
+            tail = files.tail(path, _TAIL)
             found = [int(each) for each in _STEP.findall(tail)]
             rows = tail.rfind(b'{"rows"')
             last = re.search(rb"(\d+)\]\]\}", tail[rows:]) if rows >= 0 else None
@@ -121,13 +123,13 @@ def _settled(recording: Path, root: str, more: Mapping[str, object]) -> dict[str
     escaped = json.dumps(root)[1:-1].encode()
     for path in recording.glob("rank-*.jsonl"):
         with contextlib.suppress(OSError):
-            text = path.read_bytes()
+            text = files.read(path, _LARGEST)
             if escaped in text:
                 path.write_bytes(text.replace(escaped, b""))
     try:
-        text = (recording / "run.json").read_bytes()
-        facts: dict[str, Any] = json.loads(text.replace(escaped, b""))
-        links = json.loads(text).get("links")
+        text = files.read(recording / "run.json")
+        facts: dict[str, Any] = json_of(text.replace(escaped, b""))
+        links = json_of(text).get("links")
     except (OSError, ValueError):
         return {}
     facts.update(more)
@@ -149,7 +151,7 @@ def read_trainings(recording: Path) -> tuple[Run, ...]:
 def _steps(facts: Mapping[str, Any], run: Run | None) -> int:
     loss = run.series.get("loss") or run.series.get("lr") if run is not None else None
     seen = int(loss.steps[-1]) if loss is not None and len(loss) and loss.axis == "step" else 0
-    with contextlib.suppress(KeyError, TypeError, ValueError):
+    with contextlib.suppress(KeyError, TypeError, ValueError, OverflowError):
         return max(seen, int(facts["ended"]["step"]))
     return seen
 
@@ -223,9 +225,7 @@ def _signal(number: int) -> str:
 
 def _last_line(path: Path) -> str:
     with contextlib.suppress(OSError):
-        with path.open("rb") as file:
-            file.seek(max(0, path.stat().st_size - _TAIL))
-            lines = file.read().decode(errors="replace").splitlines()
+        lines = files.tail(path, _TAIL).decode(errors="replace").splitlines()
         return next((line.strip() for line in reversed(lines) if line.strip()), "")
     return ""
 
@@ -233,9 +233,9 @@ def _last_line(path: Path) -> str:
 def _outside(scratch: Path) -> dict[str, tuple[str, ...]]:
     found: dict[str, dict[str, None]] = {how: {} for how in OUTSIDE}
     with contextlib.suppress(OSError):
-        for line in (scratch / guard.OUTSIDE).read_text(encoding="utf-8").splitlines():
+        for line in files.read(scratch / guard.OUTSIDE).decode(errors="replace").splitlines():
             with contextlib.suppress(ValueError, AttributeError):
-                for how, what in json.loads(line).items():
+                for how, what in json_of(line).items():
                     found.setdefault(how, {})[str(what)] = None
     found["let through"].update(dict.fromkeys(devices.changed_memory(str(scratch))))
     return {how: tuple(listed) for how, listed in found.items() if listed}
@@ -243,6 +243,6 @@ def _outside(scratch: Path) -> dict[str, tuple[str, ...]]:
 
 def _seeded(scratch: Path) -> dict[str, tuple[str, ...]]:
     with contextlib.suppress(OSError, ValueError):
-        told = json.loads((scratch / seeds.TOLD).read_text(encoding="utf-8"))
+        told = json_of(files.read(scratch / seeds.TOLD))
         return {str(library): tuple(map(str, given)) for library, given in told.items()}
     return {}

@@ -5,9 +5,10 @@ from __future__ import annotations
 import hashlib
 import os
 import shlex
-from pathlib import Path
 
+from traindx import files
 from traindx.core import Run
+from traindx.inside import number
 from traindx.record.program import NoProgram, Program, find_module, find_script
 
 
@@ -23,7 +24,7 @@ def program_of(run: Run) -> tuple[Program, str]:
             f"{run.path} does not say which script it is of. Give the script behind it: "
             "traindx confirm LOG train.py."
         )
-    if run.facts.get("world_size") not in (None, 0, 1):
+    if (number(run.facts, "world_size") or 1) > 1:
         raise CannotRepeat("the training ran in several processes: experiments run one process only.")
     if not os.path.isdir(folder):
         raise CannotRepeat(f"the folder it ran in is gone: {folder}. Give the script behind the recording.")
@@ -48,7 +49,7 @@ def _same_script(run: Run) -> None:
     if not isinstance(told, dict) or not isinstance(path, str):
         return
     try:
-        now = hashlib.sha256(Path(path).read_bytes()).hexdigest()
+        now = hashlib.sha256(files.read(path)).hexdigest()
     except OSError as error:
         why = (error.strerror or "it cannot be read").lower()
         raise CannotRepeat(f"the script of the recording is not there any more: {path} ({why}).") from None

@@ -21,7 +21,7 @@ from traindx.detectors._harm import ramps, suffers
 from traindx.detectors._layers import all_matrices
 from traindx.detectors._numbers import strength, text, times
 from traindx.detectors._settings import written
-from traindx.inside import facts, number
+from traindx.inside import facts, number, word
 from traindx.units import Detector
 
 DETECTOR = Detector(
@@ -58,7 +58,7 @@ def detect(
 
 def _epsilon(case: Case) -> float | None:
     """The smallest of the groups of the only optimizer."""
-    if len(case.inside.optimizers) != 1 or case.inside.optimizers[0].get("class") not in _DIVIDE:
+    if len(case.inside.optimizers) != 1 or word(case.inside.optimizers[0], "class") not in _DIVIDE:
         return None
     told = [number(group, "eps") for group in facts(case.inside.optimizers[0].get("groups"))]
     known = [one for one in told if one is not None]

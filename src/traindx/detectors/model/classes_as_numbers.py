@@ -17,7 +17,7 @@ import numpy as np
 from traindx.case import Case
 from traindx.core import Finding, Run, Skipped
 from traindx.detectors._recorded import REGRESSION, looked, odd_objective, only_loss
-from traindx.inside import Fact
+from traindx.inside import Fact, word
 from traindx.units import Detector
 
 DETECTOR = Detector(title="Classes fitted as numbers", needs=("fact:losses", "target/*"), family="loss_form")
@@ -28,7 +28,7 @@ def detect(
 ) -> Finding | Skipped | None:
     loss = only_loss(case)
     kinds, mean = looked(case, "target/distinct", looks), looked(case, "target/mean", looks)
-    if loss is None or odd_objective(case) or loss.get("function") not in REGRESSION:
+    if loss is None or odd_objective(case) or word(loss, "function") not in REGRESSION:
         return Skipped()
     if kinds is None or mean is None or len(kinds) < len(mean):
         return None

@@ -15,6 +15,7 @@ from traindx.case import Case
 from traindx.core import Finding, Run, Skipped
 from traindx.detectors._numbers import text
 from traindx.detectors._recorded import ends, looked
+from traindx.inside import word
 from traindx.units import Detector
 
 DETECTOR = Detector(title="Logits taken for probabilities", needs=("fact:losses",), family="output_form")
@@ -24,7 +25,7 @@ _RAW = frozenset({"Addmm", "Mm", "Linear", "Convolution", "Relu"})
 
 
 def detect(case: Case, *, above: float = 1e-4, looks: int = 2) -> Finding | Skipped | None:
-    concerned = [one for one in case.inside.losses if one.get("function") in _TAKES_LOGS]
+    concerned = [one for one in case.inside.losses if word(one, "function") in _TAKES_LOGS]
     cut = [one for one in case.inside.losses if one.get("function") == "binary_cross_entropy"]
     for loss in cut:
         done = ends(loss)

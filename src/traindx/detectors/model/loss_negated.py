@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from traindx.case import Case
 from traindx.core import Finding, Run, Skipped
 from traindx.detectors._recorded import looked, only_loss
+from traindx.inside import word
 from traindx.units import Detector
 
 DETECTOR = Detector(title="Loss with the sign turned", needs=("output/*", "fact:losses"), family="loss_form")
@@ -26,7 +27,7 @@ _NEVER_NEGATIVE = frozenset(
 
 def detect(case: Case, *, off: float = 0.02, looks: int = 2) -> Finding | Skipped | None:
     loss, ratio = only_loss(case), looked(case, "output/backward_ratio", looks)
-    if loss is None or ratio is None or loss.get("function") not in _NEVER_NEGATIVE:
+    if loss is None or ratio is None or word(loss, "function") not in _NEVER_NEGATIVE:
         return Skipped()
     if float(abs(ratio.y + 1).max()) > off:
         return None

@@ -16,7 +16,7 @@ from traindx.case import Case
 from traindx.core import Finding, Run, Skipped
 from traindx.detectors._numbers import text
 from traindx.detectors._recorded import REGRESSION, SQUASHING, ends, late, looked, usual
-from traindx.inside import Fact
+from traindx.inside import Fact, word
 from traindx.units import Detector
 
 DETECTOR = Detector(title="Targets out of the output's reach", needs=("fact:losses",), family="output_range")
@@ -33,7 +33,7 @@ def detect(case: Case, *, beyond: float = 0.2, looks: int = 2) -> Finding | Skip
             symptom="silent_defect",
             severity="high",
         )
-    if loss.get("function") not in REGRESSION:
+    if word(loss, "function") not in REGRESSION:
         return None
     limits = SQUASHING.get(ends(loss)[0])
     if limits is None:

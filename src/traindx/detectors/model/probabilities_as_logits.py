@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from traindx.case import Case
 from traindx.core import Finding, Run, Skipped
 from traindx.detectors._recorded import ends, looked
-from traindx.inside import Fact
+from traindx.inside import Fact, word
 from traindx.units import Detector
 
 DETECTOR = Detector(title="Probabilities taken for logits", needs=("fact:losses",), family="output_form")
@@ -23,7 +23,7 @@ _TAKES_LOGITS = {"cross_entropy": "Softmax", "binary_cross_entropy_with_logits":
 
 
 def detect(case: Case, *, looks: int = 4, off: float = 1e-3) -> Finding | Skipped | None:
-    concerned = [one for one in case.inside.losses if one.get("function") in _TAKES_LOGITS]
+    concerned = [one for one in case.inside.losses if word(one, "function") in _TAKES_LOGITS]
     if not concerned:
         return Skipped()
     for loss in concerned:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import ast
-import json
 import re
 from collections.abc import Mapping, Sequence
 
+from traindx.documents import Damaged, json_of, shallow
 from traindx.reading import yamls
 
 _TELLS = re.compile(r"arg|config|cfg|hparam|hyper|param|setting|option|\bopts?\b|flags", re.IGNORECASE)
@@ -54,11 +54,13 @@ def parse(held: Sequence[str], told: bool) -> dict[str, object]:
 
 def _literal(text: str) -> dict[str, object]:
     try:
-        found = json.loads(text)
-    except (ValueError, RecursionError):
+        found = json_of(text)
+    except Damaged:
         try:
             found = ast.literal_eval(text)
         except (ValueError, SyntaxError, MemoryError, RecursionError, TypeError):
+            return {}
+        if not shallow(found):
             return {}
     return {str(key): value for key, value in found.items()} if isinstance(found, dict) else {}
 

@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
+import numpy as np
+
 from traindx import __version__
 from traindx.core import Diagnosis
 from traindx.report.curves import POINTS_MOST
@@ -33,6 +35,7 @@ def write_html(diagnoses: Sequence[Diagnosis], path: Path) -> None:
     path.write_text(html_document(diagnoses), encoding="utf-8", newline="\n")
 
 
+@np.errstate(all="ignore")  # logs hold numbers near the ends of the range
 def html_document(diagnoses: Sequence[Diagnosis]) -> str:
     """The page as text: one run in full, or many behind a table of triage."""
     title = (

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import re
-import tomllib
 from pathlib import Path
 from typing import Any
 
+from traindx.documents import json_of, toml_of, yaml_of
 from traindx.script.values import Const, Made, Value
 from traindx.trial.editing.job import Job
 from traindx.trial.editing.paths import file_of
@@ -48,17 +47,8 @@ def setting_of(job: Job, value: Value) -> tuple[str, tuple[str | int, ...]] | No
 
 def parsed(path: str, text: str) -> Any:
     """What a configuration says; raises ValueError when it cannot be read."""
-    import yaml
-
-    suffix = Path(path).suffix.lower()
-    try:
-        if suffix == ".json":
-            return json.loads(text)
-        if suffix == ".toml":
-            return tomllib.loads(text)
-        return yaml.safe_load(text)
-    except (yaml.YAMLError, RecursionError) as error:
-        raise ValueError(str(error)) from None
+    kinds = {".json": json_of, ".toml": toml_of}
+    return kinds.get(Path(path).suffix.lower(), yaml_of)(text)
 
 
 def looked_up(tree: Any, keys: tuple[str | int, ...]) -> Any:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from traindx.core import Place
 from traindx.detectors.script._columns import form
 from traindx.detectors.script._words import loss_of
+from traindx.inside import facts
 from traindx.script.flow import parametric, reach
 from traindx.script.values import Const, Made, Spot, Value, options
 from traindx.trial.editing.behind import anything, behind
@@ -66,8 +67,7 @@ def in_own_loss(job: Job, place: Place | None) -> list[str]:
 def _stretches(job: Job) -> tuple[list[str], bool] | None:
     """The operations that the recording shows to be stretched, and whether the predictions are flat."""
     graph = job.facts.get("graph")
-    shown = graph.get("stretched") if isinstance(graph, dict) else None
-    told = [one for one in shown if isinstance(one, dict)] if isinstance(shown, list) else []
+    told = facts(graph.get("stretched")) if isinstance(graph, dict) else ()
     given = {str(one.get("from")) for one in told}
     shape = given.pop().split("x") if len(given) == 1 else []
     if len(shape) not in (1, 2) or (len(shape) == 2 and shape[1] != "1"):

@@ -11,6 +11,7 @@ import tokenize
 from difflib import SequenceMatcher
 from pathlib import Path
 
+from traindx import files
 from traindx.core import Edit, Grade
 from traindx.script.edits import edited, parses
 from traindx.script.mending import place
@@ -230,7 +231,7 @@ def line_edits(path: str, old: str, new: str, grade: Grade) -> list[Edit]:
 def raw_text(path: str, text: str) -> str:
     """A file's text with its own line ends; the given text where there is no such file."""
     try:
-        raw = Path(path).read_bytes()
+        raw = files.read(path)
         decoded = raw.decode(encoding_of(raw))
     except (OSError, SyntaxError, UnicodeDecodeError, LookupError):
         return text
@@ -240,7 +241,7 @@ def raw_text(path: str, text: str) -> str:
 
 def text_now(path: str) -> str:
     """The text of a file that is edited, its line ends kept: what `encoded` turns into the same bytes."""
-    raw = Path(path).read_bytes()
+    raw = files.read(path)
     return raw.decode(encoding_of(raw) if Path(path).suffix == ".py" else "utf-8-sig")
 
 
@@ -252,7 +253,7 @@ def encoding_of(raw: bytes) -> str:
 def encoded(path: str | os.PathLike[str], text: str) -> bytes:
     """New text of a file as bytes: in the encoding the text declares, with the mark the file has now."""
     try:
-        raw = Path(path).read_bytes()
+        raw = files.read(path)
     except OSError:
         raw = b""
     if raw.startswith(codecs.BOM_UTF8):

@@ -6,10 +6,11 @@ import ast
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any
 
+from traindx import files
 from traindx.core import Place, Run
+from traindx.inside import facts, number, word
 from traindx.script.anchors_of_loop import main_iteration, optimizers
 from traindx.script.mending import statement
 from traindx.script.source import Script, Source
@@ -63,7 +64,7 @@ class Job:
 
     def _as_recorded(self, made: list[Made]) -> list[Made]:
         """Of the optimizers that one call may make by a name, the one that the recording shows."""
-        told = [one.get("class") for one in self.facts.get("optimizers") or () if isinstance(one, dict)]
+        told = [word(one, "class") for one in facts(self.facts.get("optimizers"))]
         found: list[Made] = []
         for one in made:
             ways = [other for other in made if other.spot is not None and other.spot.node is one.spot.node]  # type: ignore[union-attr]
@@ -89,16 +90,14 @@ class Job:
     def config(self, path: str) -> str:
         """The text of a configuration as it is by now; raises OSError or ValueError."""
         known = self.draft.configured(path) or self.texts.get(path)
-        return known if known is not None else Path(path).read_bytes().decode("utf-8-sig")
+        return known if known is not None else files.read(path).decode("utf-8-sig")
 
     def recorded(self, name: str) -> list[float]:
         """The values a setting of the optimizers had when it was recorded."""
         found = []
-        for one in self.facts.get("optimizers") or ():
-            for group in one.get("groups") or () if isinstance(one, dict) else ():
-                value = group.get(name) if isinstance(group, dict) else None
-                if isinstance(value, int | float) and not isinstance(value, bool):
-                    found.append(float(value))
+        for one in facts(self.facts.get("optimizers")):
+            told = [number(group, name) for group in facts(one.get("groups"))]
+            found += [value for value in told if value is not None]
         return found
 
 

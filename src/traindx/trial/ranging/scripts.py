@@ -6,10 +6,11 @@ import math
 import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from traindx.inside import Fact, facts, number, word
 from traindx.intervene.changes.stop_at_divergence import WORDS as DIVERGED
 from traindx.intervene.unit import Change
 from traindx.trial.arms import Arm, Outcome, Workshop
@@ -159,17 +160,14 @@ def examined(walk: ScriptWalk, wishes: Wishes) -> RangeAnswer:
 
 def _trained_with(run: Run | None) -> tuple[str, float | None]:
     """The leading optimizer and the rate of its first group: its peak, where a schedule names one."""
-    told: Any = run.facts.get("optimizers") if run is not None else None
-    leading = told[0] if isinstance(told, list) and told and isinstance(told[0], dict) else {}
-    groups = leading.get("groups")
-    group = groups[0] if isinstance(groups, list) and groups and isinstance(groups[0], dict) else {}
+    leading: Fact = next(iter(facts(run.facts.get("optimizers"))), {}) if run is not None else {}
+    group: Fact = next(iter(facts(leading.get("groups"))), {})
     for key in ("max_lr", "initial_lr"):
-        named = group.get(key)
-        if isinstance(named, int | float) and named > 0:
-            return str(leading.get("class", "")), float(named)
+        if (named := number(group, key)) is not None and named > 0:
+            return word(leading, "class"), named
     rate = run.series.get("lr") if run is not None else None
     peak = float(np.nanmax(rate.values)) / _STILL if rate is not None and len(rate) else 0.0
-    return str(leading.get("class", "")), float(f"{peak:.6g}") or None
+    return word(leading, "class"), float(f"{peak:.6g}") or None
 
 
 def find_in_script(

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable, Iterator, Mapping
 
 from traindx.core import Scalar
+from traindx.inside import facts, word
 from traindx.script.anchors_of_data import dataset, validated
 from traindx.script.attributes import lookup
 from traindx.script.parameters import held as held_modules
@@ -179,13 +180,8 @@ def _statistics(job: Job, source: Source, name: str, place: ast.stmt) -> tuple[s
 
 def _statistic(job: Job, name: str, which: str) -> str:
     """Over the samples; for pictures over the pixels, too."""
-    kinds = [
-        layer.get("type")
-        for model in job.facts.get("models") or ()
-        if isinstance(model, dict)
-        for layer in (model.get("layer_list") or ())[:1]
-        if isinstance(layer, dict)
-    ]
+    models = facts(job.facts.get("models"))
+    kinds = [word(layer, "type") for model in models for layer in facts(model.get("layer_list"))[:1]]
     unseen = not kinds and bool(job.training.trace.named("torch.nn.Embedding"))
     if kinds[:1] == ["Embedding"] or unseen:
         raise Uncertain("The inputs are numbers of words or classes: they are not to be scaled.")

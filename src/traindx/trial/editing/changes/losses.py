@@ -6,6 +6,7 @@ import ast
 from collections.abc import Mapping
 
 from traindx.core import Scalar
+from traindx.inside import facts
 from traindx.script.roles import LossCall
 from traindx.trial.editing.changes import Maker
 from traindx.trial.editing.job import Job, at, call_of
@@ -44,7 +45,7 @@ def _counts(job: Job) -> list[int]:
         )
     try:
         pairs = sorted((int(float(name)), int(count)) for name, count in told.items())
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise Uncertain("The classes that were recorded are no numbers: weight them by hand.") from None
     if [name for name, _ in pairs] != list(range(len(pairs))) or min(count for _, count in pairs) < 1:
         raise Uncertain("Not every class was seen in the recording: weight the classes in the loss by hand.")
@@ -73,8 +74,8 @@ def _weighted(job: Job, loss: LossCall, counts: list[int], power: float) -> str:
 
 
 def _width(job: Job) -> int | None:
-    for model in job.facts.get("models") or ():
-        width = model.get("output_width") if isinstance(model, dict) else None
+    for model in facts(job.facts.get("models")):
+        width = model.get("output_width")
         if isinstance(width, int):
             return width
     return None

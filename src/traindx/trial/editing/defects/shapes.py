@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from traindx.core import Place
 from traindx.detectors.script._columns import form
+from traindx.inside import facts
 from traindx.script.flow import reach
 from traindx.script.training import Training
 from traindx.script.values import Made, Spot, Value
@@ -67,7 +68,7 @@ def _column(job: Job, spot: Spot, flat: int) -> str:
 
 def _measured(job: Job, place: Place | None) -> list[str]:
     """Shapes that the recording shows, where the loss is called on one line."""
-    losses = [one for one in job.facts.get("losses") or () if isinstance(one, dict) and one.get("broadcasts")]
+    losses = [one for one in facts(job.facts.get("losses")) if one.get("broadcasts")]
     shown = [(str(one.get("output_shape")), str(one.get("target_shape"))) for one in losses]
     calls = {id(x.event.spot.node): x for x in job.training.losses if x.kind in _LOSSES}
     if len(shown) != 1 or not calls:

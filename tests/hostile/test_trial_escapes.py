@@ -184,7 +184,7 @@ def test_every_summary_says_what_happened_outside(tmp_path: Path) -> None:
     server = socket.create_server(("127.0.0.1", 0))
     threading.Thread(target=_accept, args=(server,), daemon=True).start()
     port = str(server.getsockname()[1])
-    words = ["preflight", "--steps", "10", "train.py", port, str(elsewhere)]
+    words = ["preflight", "--steps", "10", "--json", "train.py", port, str(elsewhere)]
     done = subprocess.run(
         [sys.executable, "-m", "traindx", *words], cwd=user, capture_output=True, text=True, timeout=120
     )
@@ -192,6 +192,10 @@ def test_every_summary_says_what_happened_outside(tmp_path: Path) -> None:
     assert done.returncode in (0, 1), done.stderr
     assert f"redirected into it: {elsewhere}/written.txt" in done.stderr
     assert f"not prevented: network localhost:{port}" in done.stderr
+    assert json.loads(done.stdout)["outside"] == {
+        "redirected": [f"{elsewhere}/written.txt"],
+        "let through": [f"network localhost:{port}"],
+    }
     assert not list(elsewhere.iterdir())
 
 

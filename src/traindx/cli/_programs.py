@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from traindx.cli import Failure
+from traindx.cli import Failure, say
 from traindx.report.text import visible
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ def _say_outside(shop: Workshop) -> None:
     from traindx.report.outside import outside_lines
 
     for line in outside_lines(shop.outside):
-        click.echo(line, err=True)
+        say(line)
 
 
 def _need_torch() -> None:

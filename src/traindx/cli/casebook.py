@@ -6,7 +6,7 @@ import os
 
 import click
 
-from traindx.cli import Failure
+from traindx.cli import Failure, say
 from traindx.cli._output import print_document, print_lines, screen
 from traindx.report.text import count, visible
 
@@ -34,7 +34,7 @@ def command(words: tuple[str, ...], as_json: bool, folder: str) -> None:
         ) from None
     if damaged:
         lines = count(damaged, "line")
-        click.echo(f"Warning: {visible(str(path))}: {lines} torn or foreign, passed over.", err=True)
+        say(f"Warning: {path}: {lines} torn or foreign, passed over.")
     found = search(known, words)
     if as_json:
         from dataclasses import asdict

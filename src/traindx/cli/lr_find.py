@@ -91,8 +91,8 @@ def command(program: tuple[str, ...], as_module: bool, **options: Any) -> None:
     plot = None if options["no_plot"] else _plot_path(options["plot"], options["force"])
     if plot is not None:
         check_place(plot, "--plot")
-    answer, notes = _find(found, budget, span, options)
-    _tell(answer, found.name, notes, plot, as_json=options["as_json"])
+    answer, notes, outside = _find(found, budget, span, options)
+    _tell(answer, found.name, notes, plot, outside if options["as_json"] else None)
     if not answer.found:
         raise SystemExit(1)
 
@@ -124,7 +124,7 @@ def _plot_path(wish: str | None, force: bool) -> Path:
 
 def _find(
     program: Program, budget: float, span: tuple[float, float] | None, options: dict[str, Any]
-) -> tuple[RangeAnswer, Sequence[str]]:
+) -> tuple[RangeAnswer, Sequence[str], dict[str, list[str]]]:
     from traindx.cli._programs import workshop
     from traindx.trial.ranging.scripts import CannotTest, ScriptWalk, examined
     from traindx.trial.ranging.search import Wishes
@@ -134,7 +134,7 @@ def _find(
     try:
         with workshop(program, budget, options["jobs"]) as shop:
             walk = ScriptWalk(shop, status.begin, status.beat, options["loss"])
-            return examined(walk, wishes), walk.notes
+            return examined(walk, wishes), walk.notes, shop.listed()
     except CannotTest as error:
         raise Failure(visible(str(error), 400)) from None
     finally:
@@ -169,7 +169,14 @@ class Progress:
         self._moving.draw(f"{self._what}: {done:,} of {of:,} steps")
 
 
-def _tell(answer: RangeAnswer, name: str, notes: Sequence[str], plot: Path | None, *, as_json: bool) -> None:
+def _tell(
+    answer: RangeAnswer,
+    name: str,
+    notes: Sequence[str],
+    plot: Path | None,
+    outside: dict[str, list[str]] | None,
+) -> None:
+    """The answer; as JSON, with what the script did outside its copies, where that is given."""
     from traindx.cli._output import cannot_write, print_document, print_lines, screen
 
     if plot is not None and answer.curve is not None:
@@ -179,10 +186,10 @@ def _tell(answer: RangeAnswer, name: str, notes: Sequence[str], plot: Path | Non
             write_range_plot(answer, plot, name=name)
         except OSError as error:
             raise cannot_write(str(plot), error) from None
-    if as_json:
+    if outside is not None:
         from traindx.report.lr_json import range_document
 
-        print_document(range_document(answer, name, notes))
+        print_document(range_document(answer, name, notes, outside))
     else:
         from traindx.report.lr_terminal import render_range
 

@@ -62,11 +62,11 @@ def command(
     Exit code: 0 when nothing failed, 1 when something failed, 2 when the script could not be run.
     """
     found = found_program(program, as_module)
-    checklist = _flown(found, seconds(budget), jobs, steps)
+    checklist, outside = _flown(found, seconds(budget), jobs, steps)
     if as_json:
         from traindx.report.json_text import json_bytes
 
-        print_document(json_bytes(checklist.to_dict()))
+        print_document(json_bytes({**checklist.to_dict(), "outside": outside}))
     else:
         from traindx.report.checklist_terminal import render_checklist
 
@@ -75,15 +75,17 @@ def command(
         ctx.exit(1)
 
 
-def _flown(found: Program, limit: float, jobs: int | None, steps: int | None) -> Checklist:
-    """The checks of a program, with a line that moves while they run."""
+def _flown(
+    found: Program, limit: float, jobs: int | None, steps: int | None
+) -> tuple[Checklist, dict[str, list[str]]]:
+    """The checks of a program, with a line that moves while they run; what it did outside its copies."""
     from traindx.checklist.fly import STEPS, Unflown, fly
     from traindx.trial.orders import threads
 
     source, telling = script_of_program(found), _Telling()
     try:
         with workshop(found, limit, jobs) as shop:
-            return fly(
+            checklist = fly(
                 shop,
                 script=source,
                 steps=steps or STEPS,
@@ -91,6 +93,7 @@ def _flown(found: Program, limit: float, jobs: int | None, steps: int | None) ->
                 threads=int(threads(shop.jobs)["OMP_NUM_THREADS"]),
                 progress=telling.progress,
             )
+            return checklist, shop.listed()
     except Unflown as error:
         raise Failure(visible(str(error), 400)) from None
     finally:

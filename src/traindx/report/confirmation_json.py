@@ -29,6 +29,7 @@ def confirmation_dict(confirmed: Confirmed, command: str) -> dict[str, Any]:
         "stopped": encodable(confirmed.stopped),
         "seconds": round(confirmed.seconds, 2),
         "steps": confirmed.steps,
+        "outside": confirmed.outside,
         "diagnosis": diagnosis_dict(confirmed.after),
     }
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,12 @@ from traindx.trial.ranging.answer import Estimate, RangeAnswer
 SCHEMA = "traindx/lr-find/1"
 
 
-def range_document(found: RangeAnswer, name: str, notes: Sequence[str] = ()) -> bytes:
+def range_document(
+    found: RangeAnswer,
+    name: str,
+    notes: Sequence[str] = (),
+    outside: Mapping[str, Sequence[str]] | None = None,
+) -> bytes:
     """The whole document. JSON has no NaN: numbers that are not finite are strings."""
     document = {
         "schema": SCHEMA,
@@ -41,6 +46,7 @@ def range_document(found: RangeAnswer, name: str, notes: Sequence[str] = ()) -> 
         "smoothed": None if found.curve is None else _numbers(found.curve),
         "losses": [_numbers(row) for row in found.ramps.losses],
         "notes": [encodable(note) for note in notes],
+        "outside": outside or {},
     }
     return json_bytes(document)
 

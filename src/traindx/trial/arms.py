@@ -246,6 +246,10 @@ class Workshop:
         self._open().clear(ended.name)
         return self.noted(found)
 
+    def listed(self) -> dict[str, list[str]]:
+        """The same as plain data."""
+        return {how: list(what) for how, what in self.outside.items()}
+
     def noted(self, outcome: Outcome) -> Outcome:
         """The same outcome, with what it did outside its copy listed."""
         for how, what in outcome.outside.items():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from traindx.core import ACTED_ON, Diagnosis, Problem
@@ -50,6 +50,8 @@ class Confirmed:
     """Whether the untouched run, recorded in full, gave a diagnosis that knows more than the first."""
     seconds: float = 0.0
     steps: int = 0
+    outside: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """What the script did outside its copies: redirected, refused, let through."""
 
 
 @dataclass(frozen=True)
@@ -171,6 +173,7 @@ class Confirmation:
             self._observed,
             sum(one.seconds for one in beside.spent),
             sum(one.steps for one in beside.spent),
+            self._shop.listed(),
         )
 
 

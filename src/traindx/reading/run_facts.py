@@ -134,6 +134,9 @@ def _notes(run: Mapping[str, object]) -> Iterator[str]:
     dropped = as_number(run.get("dropped"))
     if dropped:
         yield f"{dropped:,.0f} lines could not be written: the recording has gaps"
+    passed = as_number(run.get("passed_over"))
+    if passed:
+        yield f"{passed:,.0f} steps were only counted: a row of each would have taken too much time or room"
     unseen = run.get("unseen")
     told = list(unseen.items()) if isinstance(unseen, Mapping) else unseen
     for entry in told[:_NOTES_MOST] if isinstance(told, list) else ():

@@ -9,6 +9,8 @@ pay in, so that no stretch of ten seconds is charged for savings from before.
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Sequence
+from math import inf
 from statistics import median
 
 # What a recorder measures of a look is less than what it costs: dispatch, caches, allocations.
@@ -18,7 +20,7 @@ _SPENDS = 0.7
 _ROWS = 0.5
 _LOOKS = 0.25
 _SETTLED_EVERY = 16
-_LEARNS = 0.1
+_LEARNS, _OUTLIER = 0.1, 3.0
 
 
 class Account:
@@ -56,22 +58,36 @@ class Budget:
         self.spent = 0.0
         self.stride = 1
         self.usual = 0.0
-        self._since = 0.0
         self._seconds: deque[float] = deque(maxlen=31)
-        self._rows = 0.0
-        self._plain = 0
-        self._steps = 0
+        self._since = self._own = self._written = self._writing = 0.0
+        self._rows, self._settled = 0, _SETTLED_EVERY
 
     def step(self, seconds: float, own: float, looked: bool) -> None:
         """One step took so long, of which the recorder itself `own`; `looked`: it also took a sample."""
+        if looked:
+            self.spent += own
+            self.passed(seconds)
+        else:
+            self.rows((seconds,), own)
+
+    def rows(self, seconds: Sequence[float], own: float) -> None:
+        """Steps that were told took so long each; the recorder itself took `own` for all their rows."""
         self.spent += own
+        self._own += own
+        self._rows += len(seconds)
+        self._seconds.extend(seconds)
+        self.passed(sum(seconds))
+
+    def wrote(self, own: float) -> None:
+        """Writing to the file took so long, however many rows there were."""
+        self.spent += own
+        self._written += own
+
+    def passed(self, seconds: float) -> None:
+        """Training went on for so long."""
         self._since += seconds
-        if not looked:
-            self._seconds.append(seconds)
-            self._rows += own
-            self._plain += 1
-        self._steps += 1
-        if self._steps % _SETTLED_EVERY == 0 or seconds > 0.05:
+        self._settled -= 1
+        if self._settled <= 0 or seconds > 0.05:
             self._settle()
 
     def sampled(self, own: float, seconds: float) -> None:
@@ -82,16 +98,21 @@ class Budget:
 
     def _settle(self) -> None:
         """What rows do not need is for looks; they always keep a part."""
-        if self._plain:
-            # The mean, since the writing that comes with one row in many belongs to all of them.
-            mean, self._rows, self._plain = self._rows / self._plain, 0.0, 0
+        if self._rows:
+            # The mean, since what comes with one row in many belongs to all of them. A recorder that had to
+            # wait for its turn on the machine looks slow once.
+            mean = min(self._own / self._rows, _OUTLIER * self.row_cost or inf)
             self.row_cost += (mean - self.row_cost) * (_LEARNS if self.row_cost else 1.0)
             self.usual = median(self._seconds)
+        if self._since:
+            writing = min(self._written / self._since, _OUTLIER * self.share)
+            self._writing += (writing - self._writing) * _LEARNS
         if self.share and self.usual:
             self.stride = max(1, min(64, round(self.row_cost / (_ROWS * self.share * self.usual))))
-            left = _SPENDS * self.share - self.row_cost / self.stride / self.usual
+            left = _SPENDS * self.share - self._writing - self.row_cost / self.stride / self.usual
             for account in (self.norms, self.samples):
                 account.share = 0.5 * max(_LOOKS * self.share, left)
         for account in (self.norms, self.samples):
             account.earn(self._since)
-        self._since = 0.0
+        self._since = self._own = self._written = 0.0
+        self._rows, self._settled = 0, _SETTLED_EVERY

@@ -38,12 +38,21 @@ class Pending:
 
     def text(self, stream: str, step: int, t: float, text: str) -> None:
         """What the script printed; what it prints at one step is one line."""
+        if self._printed.passes(stream, text):
+            return
         with self.lock:
             last = self._lines[-1] if self._lines else None
             if isinstance(last, Chunk) and last.stream == stream and last.step == step:
                 last.parts.append(text)
             else:
                 self._lines.append(Chunk(stream, step, t, [text]))
+
+    def end(self) -> None:
+        """Nothing more is printed."""
+        last = self._printed.last()
+        if last is not None:
+            with self.lock:
+                self._lines.append(last)
 
     def names(self, group: str, names: Sequence[str]) -> None:
         """What the lists of later samples of a group count by."""
@@ -92,7 +101,9 @@ class Pending:
 
     def _told(self, chunk: Chunk) -> str:
         text = self._printed.text_of(chunk)
-        return _dumps({"t": chunk.t, "step": chunk.step, chunk.stream: text}) if text else ""
+        # By hand: a script that prints at every step prints by the thousand.
+        said = f'"{chunk.stream}":{json.dumps(text)}'
+        return f'{{"t":{chunk.t:.7g},"step":{chunk.step},{said}}}' if text else ""
 
 
 def _dumps(line: Mapping[str, object]) -> str:

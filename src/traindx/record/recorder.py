@@ -21,7 +21,7 @@ from traindx.record.stopping import Stopped as Stopped
 from traindx.record.stopping import Stopping
 from traindx.store import VERSION, Journal
 
-_FLUSH = 0.1
+_FLUSH = 0.25
 _BURST = 5
 _LOOK_FOR_STOP = 1.0
 _FACTS_EVERY = 5.0
@@ -35,7 +35,7 @@ _awaiting: list[Callable[[Recorder], None]] = []
 
 
 class Recorder:
-    """Lines of one process, written about ten times a second while something happens."""
+    """Lines of one process, written about four times a second while something happens."""
 
     def __init__(
         self, folder: Path, rank: int, *, name: str, budget: float, internals: bool, steps: int | None
@@ -61,12 +61,13 @@ class Recorder:
         self._facts_changed = True
         self._facts_written = -math.inf
         self._pending = Pending()
+        self._last_row = 0
         self._events: dict[str, int] = {}
         self._unseen: dict[str, str] = {}
         self._sample_size = 0.0
         self._next_sample = 0
         self._flushed = 0.0
-        self._burst = (0, 0)
+        self._burst, self._burst_ends = 0, 0.0
         self._looked_for_stop = 0.0
         self._stopping = Stopping(folder, steps)
         self.world = 1
@@ -84,13 +85,23 @@ class Recorder:
 
     def push(self, values: dict[str, object]) -> None:
         """The row of the step just done. Long runs keep fewer of them, but never lose a NaN."""
-        if self.step >= _ROWS_WHOLE and self.step % (1 << (self.step // _ROWS_WHOLE).bit_length()):
+        step = values.get("step", self.step)
+        assert isinstance(step, int)
+        if 0 < step - self._last_row < self._thinned():
             loss = values.get("loss")
             if not isinstance(loss, float) or math.isfinite(loss):
                 return
+        self._last_row = step
         values.setdefault("t", self.now())
-        values.setdefault("step", self.step)
+        values.setdefault("step", step)
         self._pending.rows.append(values)
+
+    def spacing(self) -> int:
+        """Steps from one row to the next: more than one where each would cost or take too much."""
+        return max(self.budget.stride, self._thinned())
+
+    def _thinned(self) -> int:
+        return 1 if self.step < _ROWS_WHOLE else 1 << (self.step // _ROWS_WHOLE).bit_length()
 
     def row(self, values: Mapping[str, float | None], step: int | None = None) -> None:
         """Numbers at the present step, or another, that are not part of its row."""
@@ -166,18 +177,18 @@ class Recorder:
         """What the script printed."""
         if not text or self.closed:
             return
-        self._pending.text(stream, self.step, self.now(), text)
-        if "\n" in text:
-            self._tick_output()
-
-    def _tick_output(self) -> None:
-        """Printed lines are written at once as long as they are few: silence may follow, or an end."""
-        second = int(time.perf_counter())
-        self._burst = (second, self._burst[1] + 1) if self._burst[0] == second else (second, 0)
-        if self._burst[1] < _BURST:
+        now = time.perf_counter()
+        self._pending.text(stream, self.step, now - self._zero, text)
+        if "\n" not in text:
+            return
+        # Printed lines are written at once as long as they are few: silence may follow, or an end.
+        if now >= self._burst_ends:
+            self._burst_ends, self._burst = now + 1.0, 0
+        self._burst += 1
+        if self._burst <= _BURST:
             self.flush()
-        else:
-            self.tick()
+        elif now - self._flushed >= _FLUSH:
+            self.tick(now)
 
     # Writing.
 
@@ -217,6 +228,8 @@ class Recorder:
                 finish()
             except Exception as error:
                 self.failed("recording", error)
+        self.flush()
+        self._pending.end()
         if self._pending.cut:
             self.unseen("printed output", f"{self._pending.cut} characters of it were not kept")
         self.fact("ended", {"how": how, "text": text, "t": round(self.now(), 3), "step": self.step})
@@ -230,16 +243,15 @@ class Recorder:
 
     def check_stop(self) -> None:
         """Called after each step: raises `Stopped` when the training is to end here."""
-        why = self._stopping.due(self.step)
-        if why:
+        if self.step >= self._stopping.at:
             self.flush()
-            raise Stopped(why)
+            raise Stopped(self._stopping.why(self.step))
 
     def restart(self) -> None:
         """Another training begins in the same process: its steps count from one."""
         self.flush()
         self._pending.forget_names()
-        self.step = 0
+        self.step = self._last_row = 0
         self._next_sample = 0
 
     def forked(self) -> None:

@@ -7,6 +7,7 @@ step: the first that sees the file says in `stop-at` which one.
 from __future__ import annotations
 
 import contextlib
+from math import inf
 from pathlib import Path
 
 from traindx import files
@@ -28,9 +29,10 @@ class Stopping:
 
     def __init__(self, folder: Path, last_step: int | None) -> None:
         self.folder = folder
-        self.last_step = last_step
+        # No earlier step is the last one.
+        self.at: float = inf if last_step is None else last_step
+        self._last_step = last_step
         self._why = ""
-        self._at = 0
 
     def look(self, step: int, world: int, step_seconds: float) -> None:
         """Look for the word from outside."""
@@ -38,14 +40,13 @@ class Stopping:
             return
         with contextlib.suppress(OSError, ValueError):
             why = files.head(self.folder / "stop", _LONGEST).decode().strip() or "asked to stop"
-            self._at = self._agreed(step, step_seconds) if world > 1 else step
+            self.at = min(self.at, self._agreed(step, step_seconds) if world > 1 else step)
             self._why = why
 
-    def due(self, step: int) -> str:
-        """Why to stop after this step; empty when the training goes on."""
-        if self.last_step is not None and step >= self.last_step:
-            return f"stopped after {step} steps, as asked"
-        return self._why if step >= self._at else ""
+    def why(self, step: int) -> str:
+        """Why the training stops after this step."""
+        asked = self._last_step is not None and step >= self._last_step
+        return f"stopped after {step} steps, as asked" if asked else self._why
 
     def _agreed(self, step: int, step_seconds: float) -> int:
         """A step that no rank can have reached yet."""

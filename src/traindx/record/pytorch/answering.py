@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import inf
 from time import perf_counter
 from typing import TYPE_CHECKING
 
@@ -23,7 +24,7 @@ class Answers:
         self.watching = watching
         self.batches = batches
         self._name = ""
-        self._calls, self._next = 0, 1.0
+        self._calls, self._next = 0, 1.0 if watching.recorder.internals else inf
 
     def due(self, name: str) -> bool:
         """Whether to look at this call; counts it."""
@@ -31,19 +32,17 @@ class Answers:
         if name != self._name:
             return False
         self._calls += 1
-        if self._calls < self._next or not self.watching.recorder.internals:
-            return False
-        self._next = max(self._calls + 1, _RARER * self._calls)
-        return True
+        return self._calls >= self._next
 
     def take(self, name: str, output: torch.Tensor, target: torch.Tensor) -> None:
         """One row of numbers at the step that is under way."""
         began = perf_counter()
+        self._next = max(self._calls + 1, _RARER * self._calls)
         recorder = self.watching.recorder
         told = {f"target/{key}": value for key, value in self.batches.targets(target).items()}
         if output.is_floating_point():
             output = output.detach()
             numbers = {**input_statistics(output), **answer_statistics(name, output, target)}
             told |= {f"output/{key}": value for key, value in numbers.items()}
-        recorder.row(told, recorder.step + len(self.watching.steps.quick._kept) + 1)
+        recorder.row(told, recorder.step + 1)
         recorder.budget.spent += perf_counter() - began

@@ -40,11 +40,20 @@ def watch_backward(watching: Watching) -> None:
 # At the top of the module, and its call laid out like torch's: tracebacks underline it at the same place.
 def _run(t_outputs: Any, *args: Any, **kwargs: Any) -> Any:
     watching = _watching
-    if watching is None or graph.log.isEnabledFor(logging.DEBUG):
+    if watching is None:
         return _original(t_outputs, *args, **kwargs)
-    steps, accumulates = watching.steps, bool(kwargs.get("accumulate_grad", True))
-    ours = watching.active and not steps.depth and not torch.compiler.is_compiling()
-    ours = ours and (accumulates or _trains(args, watching)) and watching.mine()
+    steps, taken, ours, accumulates = watching.steps, False, False, True
+    if steps.quick.on:
+        try:
+            taken = steps.quick.backward_begins(t_outputs, kwargs)
+        except Exception as error:
+            watching.stop_counting(error)
+    if not taken:
+        if graph.log.isEnabledFor(logging.DEBUG):
+            return _original(t_outputs, *args, **kwargs)
+        accumulates = bool(kwargs.get("accumulate_grad", True))
+        ours = watching.active and not steps.depth and not torch.compiler.is_compiling()
+        ours = ours and (accumulates or _trains(args, watching)) and watching.mine()
     if ours:
         steps.accumulates = accumulates
         watching.report(steps.backward_begins, t_outputs)
@@ -54,7 +63,9 @@ def _run(t_outputs: Any, *args: Any, **kwargs: Any) -> Any:
             t_outputs, *args, **kwargs
         )
     finally:
-        if ours:
+        if taken:
+            steps.quick.backward_ends()
+        elif ours:
             steps.depth -= 1
             watching.report(steps.backward_ends, accumulates)
 

@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 
 def watch_clipping(watching: Watching) -> None:
     """`clip_grad_norm_` and `clip_grad_value_`."""
-    module = torch.nn.utils.clip_grad
+    module, quick = torch.nn.utils.clip_grad, watching.steps.quick
 
     def by_norm(original: Callable[..., Any]) -> Callable[..., Any]:
         def clip(parameters: Any, max_norm: float, total_norm: Any, *args: Any, **kwargs: Any) -> Any:
-            if watching.active:
+            if watching.active and not (quick.on and quick.clipped(total_norm, max_norm)):
                 watching.guard("clipping", watching.clipped, total_norm, max_norm)
             return original(parameters, max_norm, total_norm, *args, **kwargs)
 
@@ -26,7 +26,7 @@ def watch_clipping(watching: Watching) -> None:
     def whole(original: Callable[..., Any]) -> Callable[..., Any]:
         def clip(parameters: Any, max_norm: float, *args: Any, **kwargs: Any) -> Any:
             norm = original(parameters, max_norm, *args, **kwargs)
-            if watching.active:
+            if watching.active and not (quick.on and quick.clipped(norm, max_norm)):
                 watching.guard("clipping", watching.clipped, norm, max_norm)
             return norm
 

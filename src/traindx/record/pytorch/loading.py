@@ -21,25 +21,24 @@ def watch_loading(watching: Watching) -> None:
         def fetch(self: Any) -> Any:
             if not watching.active or not watching.mine():
                 return original(self)
-            began = perf_counter()
+            began, training = perf_counter(), torch.is_grad_enabled()
             # Not held while the next one is fetched: one batch more in memory might be one too many.
             watching.batch = None
             try:
-                watching.batch = original(self)
-                steps.accumulation.fetched += torch.is_grad_enabled()
-                training = torch.is_grad_enabled()
+                batch = watching.batch = original(self)
+                steps.accumulation.fetched += training
                 if not training:
                     watching.guard("evaluations", watching.looks.evaluations.wait, loaded=True)
-                if watching.recorder.internals:
-                    samples = watching.looks.samples
+                samples = watching.looks.samples
+                if watching.recorder.internals and (not training or samples.load_due()):
                     key = id(getattr(self, "_index_sampler", self))
-                    watching.guard("samples", samples.loaded, watching.batch, key, training=training)
-                return watching.batch
+                    watching.guard("samples", samples.loaded, batch, key, training=training)
+                return batch
             except StopIteration:
                 watching.guard("loading", watching.recorder.tick)
                 raise
             finally:
-                steps.waited(began, perf_counter(), training=torch.is_grad_enabled())
+                steps.waited(began, perf_counter(), training=training)
 
         return fetch
 

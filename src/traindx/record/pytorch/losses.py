@@ -61,9 +61,13 @@ def watch_losses(watching: Watching) -> None:
 
 
 def _observer(watching: Watching, name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    quick = watching.steps.quick
+
     def made(original: Callable[..., Any]) -> Callable[..., Any]:
         def observed(*args: Any, **kwargs: Any) -> Any:
             result = original(*args, **kwargs)
+            if quick.on and quick.loss_computed(name, result):
+                return result
             if (
                 watching.active
                 and type(result) is torch.Tensor

@@ -24,7 +24,7 @@ class Modes:
         self.watching = watching
         self.recorder = watching.recorder
         self._mode: bool | None = None
-        self._root: weakref.ref[nn.Module] | None = None
+        self.root: weakref.ref[nn.Module] | None = None
         self._version = -1
         self._in_eval: tuple[str, ...] = ()
         self._evaluated = 0
@@ -36,13 +36,13 @@ class Modes:
         names = self.watching.names
         if names.version != self._version:
             self._version = names.version
-            self._root = self._find_root()
-        root = self._root() if self._root is not None else None
+            self.root = self._find_root()
+        root = self.root() if self.root is not None else None
         return root.training if root is not None else None
 
     def at_work(self) -> bool:
         """Whether dropout or batch norm is in training mode: a frozen part may rest while others train."""
-        root = self._root() if self._root is not None else None
+        root = self.root() if self.root is not None else None
         return root is not None and any(module.training and has_modes(module) for module in root.modules())
 
     def forget(self) -> None:
@@ -60,19 +60,20 @@ class Modes:
 
     def switched(self, module: nn.Module) -> None:
         """A module goes into eval mode. Who goes back before the loss is computed was measured in it."""
-        root = self._root() if self._root is not None else None
-        self.rested = self.rested or module is root
+        model = self.root() if self.root is not None else None
+        self.rested = self.rested or module is model
+        self._wait_for_training()
 
-    @property
-    def unsettled(self) -> bool:
-        """Whether something happened that is only known when training goes on."""
-        return self._passing or self.rested
+    def _wait_for_training(self) -> None:
+        """What this means is only known when training goes on."""
+        self.watching.validation.pending |= self._passing or self.rested
 
     def evaluates(self) -> None:
         """A pass over data without gradients begins."""
         if self._evaluated >= _TOLD or not self.recorder.step or self.watching.looks.evaluations.of_another:
             return
         self._passing = self._passing or (self.training() is True and self.at_work())
+        self._wait_for_training()
 
     def resumes(self) -> None:
         """Training goes on: a pass in training mode is one in which nothing went into eval mode."""

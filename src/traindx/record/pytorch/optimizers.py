@@ -14,6 +14,8 @@ from torch.optim.optimizer import (
     register_optimizer_step_pre_hook,
 )
 
+from traindx.record.pytorch.optimizing import has_closure
+
 Args = tuple[Any, ...]
 Kwargs = dict[str, Any]
 
@@ -24,23 +26,37 @@ if TYPE_CHECKING:
 def watch_optimizers(watching: Watching) -> None:
     """Global step hooks, and the two places every optimizer and scheduler passes when it is made."""
     steps, recorder = watching.steps, watching.recorder
+    quick = steps.quick
 
     def before(optimizer: Optimizer, args: Args, kwargs: Kwargs) -> None:
+        try:
+            if quick.on and quick.step_begins(optimizer, args, kwargs):
+                return
+        except Exception as error:
+            watching.stop_counting(error)
         if torch.compiler.is_compiling() or not watching.active:
             return
         if not (steps.depth or watching.mine()):
             watching.elsewhere.add(id(optimizer))
             return
         try:
-            steps.step_begins(optimizer, _closure(args, kwargs))
+            steps.step_begins(optimizer, has_closure(args, kwargs))
         except Exception as error:
             watching.stop_counting(error)
 
     def after(optimizer: Optimizer, args: Args, kwargs: Kwargs) -> None:
+        try:
+            taken = quick.on and quick.step_ends(optimizer, args, kwargs)
+        except Exception as error:
+            taken = False
+            watching.stop_counting(error)
+        if taken:
+            recorder.check_stop()
+            return
         if torch.compiler.is_compiling() or not watching.active or not (steps.depth or watching.mine()):
             return
         try:
-            steps.step_ends(optimizer, _closure(args, kwargs))
+            steps.step_ends(optimizer, has_closure(args, kwargs))
         except Exception as error:
             watching.stop_counting(error)
         if not steps.depth:
@@ -71,7 +87,3 @@ def watch_optimizers(watching: Watching) -> None:
     watching.patches.replace(Optimizer, "_patch_step_function", built)
     watching.patches.replace(lr_scheduler.LRScheduler, "_initial_step", started)
     watching.patches.replace(lr_scheduler.ReduceLROnPlateau, "_init_is_better", started)
-
-
-def _closure(args: Args, kwargs: Kwargs) -> bool:
-    return (len(args) > 1 and callable(args[1])) or (bool(kwargs) and kwargs.get("closure") is not None)

@@ -12,7 +12,7 @@ from traindx.record.pytorch.values import Row
 if TYPE_CHECKING:
     from traindx.record.pytorch.watching import Watching
 
-_FEW_GROUPS = 8
+FEW_GROUPS = 8
 _JUMP = 3.0
 _SMALL = 1e-2
 
@@ -88,21 +88,27 @@ class Optimizers:
         """Learning rates of the groups; a sudden change is an event."""
         optimizer = known.ref()
         groups = optimizer.param_groups if optimizer is not None else ()
-        first = rate_of(groups[0]) if groups else None
-        if first is None:
-            return
-        row[prefix + "lr"] = first
         before, known.groups = known.groups, len(groups)
         if 0 < before < len(groups):
             self.watching.recorder.event("parameters_added", f"{known.name} was given a further group")
-        if 1 < len(groups) <= _FEW_GROUPS:
-            for number, group in enumerate(groups[1:], 1):
-                rate = rate_of(group)
-                if rate is not None and rate != first:
-                    row[f"{prefix}lr/group{number}"] = rate
-        self.changed_rate(known, first)
+        few = groups if len(groups) <= FEW_GROUPS else groups[:1]
+        self.tell_rates(row, known, [group.get("lr") for group in few], prefix=prefix)
 
-    def changed_rate(self, known: Known, first: float, step: int | None = None) -> None:
+    def tell_rates(
+        self, row: Row, known: Known, rates: list[object], step: int | None = None, prefix: str = ""
+    ) -> None:
+        """The rate of the first group, and of others where they differ."""
+        first = rate_of(rates[0]) if rates else None
+        if first is None:
+            return
+        row[prefix + "lr"] = first
+        for number, other in enumerate(rates[1:], 1):
+            rate = rate_of(other)
+            if rate is not None and rate != first:
+                row[f"{prefix}lr/group{number}"] = rate
+        self._changed_rate(known, first, step)
+
+    def _changed_rate(self, known: Known, first: float, step: int | None) -> None:
         """A rate that jumps is an event."""
         last, known.rate = known.rate, first
         known.highest = max(known.highest, first)
@@ -148,8 +154,12 @@ class Hidden:
         return None
 
 
-def rate_of(group: dict[str, object]) -> float | None:
-    value = group.get("lr")
+def has_closure(args: tuple[object, ...], kwargs: dict[str, object]) -> bool:
+    """Whether an optimizer's `step` was given one."""
+    return (len(args) > 1 and callable(args[1])) or (bool(kwargs) and kwargs.get("closure") is not None)
+
+
+def rate_of(value: object) -> float | None:
     if isinstance(value, torch.Tensor):
         return float(value) if value.numel() == 1 and value.device.type == "cpu" else None
     return float(value) if isinstance(value, int | float) else None

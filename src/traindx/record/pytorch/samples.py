@@ -42,12 +42,14 @@ class Samples:
         self._judged = 0
         self._loads, self._next_load = 0, 1.0
 
+    def load_due(self) -> bool:
+        """Whether to look at the batch that a loader gave for training; the first, then ever fewer."""
+        self._loads += 1
+        return self._loads >= self._next_load
+
     def loaded(self, batch: Any, loader: int, *, training: bool) -> None:
-        """A loader gave a batch. The first are looked at, then ever fewer."""
+        """A loader gave a batch."""
         if training:
-            self._loads += 1
-            if self._loads < self._next_load:
-                return
             self._next_load = max(self._loads + 1, _RARER * self._loads)
         elif not self._wants(("loader", loader)):
             return

@@ -10,22 +10,20 @@ from __future__ import annotations
 import math
 from threading import get_ident
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import torch
 
 from traindx.record.budget import UNDERCOUNT
 from traindx.record.pytorch.accumulating import Accumulation
 from traindx.record.pytorch.optimizing import Hidden, Known, Optimizers
-from traindx.record.pytorch.quick import Kept, Quick
+from traindx.record.pytorch.quick import ALL_ROWS, Quick
 from traindx.record.pytorch.shared_rows import SharedRows
 from traindx.record.pytorch.values import Row, limited, scalar, together
 
 if TYPE_CHECKING:
     from traindx.record.pytorch.watching import Watching
 
-# So many steps are told in full whatever it costs: short trainings are seen from end to end.
-_ALL_ROWS = 1_000
 _ALL_NORMS = 200
 _SLOWED = 0.02
 _FIRST_NORMS = 0.1
@@ -51,7 +49,10 @@ class Steps:
         self.thread = 0
         self._losses: list[float | torch.Tensor] = []
         self._norms: list[torch.Tensor] = []
-        self._inside = False
+        self._inside = self.stepped_inside = False
+        # Whether the step before was clipped by norm: then its norm costs nothing.
+        self.clips_norms = False
+        self._last_row = 0
         self.rows = SharedRows(watching)
         self.accumulation = Accumulation(watching)
         self._norm_due = True
@@ -90,14 +91,8 @@ class Steps:
 
     def backward_begins(self, tensors: Any) -> None:
         began = perf_counter()
+        self.quick.leave()
         self._forward += began - self._mark
-        if self.quick.on and not self._losses and self.loss_scale is None:
-            loss = None if self.watching.validation.pending else self.quick.loss_of(tensors)
-            if loss is not None:
-                self._losses.append(loss)
-                self._mark = perf_counter()
-                self.own += self._mark - began
-                return
         self.watching.validation.commit(training=True)
         waiting = self._losses and self._closure is None and self.hidden is None
         if waiting and not self.watching.holds_gradients():
@@ -132,9 +127,7 @@ class Steps:
 
     def step_begins(self, optimizer: torch.optim.Optimizer, closure: bool) -> None:
         began = perf_counter()
-        if self.quick.on and not self._norm_due and not closure and self.quick.is_it(optimizer):
-            self._mark = began
-            return
+        self.quick.leave()
         self.hidden = None
         self.watching.scaling.stepping(optimizer)
         if self._closure is not None:
@@ -152,9 +145,7 @@ class Steps:
 
     def step_ends(self, optimizer: torch.optim.Optimizer, closure: bool) -> None:
         self._entered = began = perf_counter()
-        if self._is_quick(optimizer, closure):
-            self._keep(optimizer, began)
-            return
+        self.quick.leave()
         self.quick.settle()
         if self._closure is not None:
             entered, before = self._closure
@@ -172,7 +163,7 @@ class Steps:
             self.skipped_step(optimizer)
         elif self.depth:
             # The optimizer steps inside backward, mostly one for each parameter: the step ends with it.
-            self._inside = True
+            self._inside = self.stepped_inside = True
             self.optimizers.lead = self.optimizers.lead or known
         elif self.optimizers.follow(known):
             self._finish(known)
@@ -182,27 +173,6 @@ class Steps:
             self.rows.join(known, self._loss(), gradients)
             self._mark = perf_counter()
             self.own += self._mark - began
-
-    def _is_quick(self, optimizer: torch.optim.Optimizer, closure: bool) -> bool:
-        return (
-            self.quick.on
-            and len(self._losses) == 1
-            and not (self._norms or self.clips or self.depth or closure)
-            and self.quick.is_it(optimizer)
-        )
-
-    def _keep(self, optimizer: torch.optim.Optimizer, now: float) -> None:
-        """An ordinary step: no more of it now than what would be gone later."""
-        self.recorder.step += 1
-        known = None if self._broken and not self._wait else now - self._began
-        times = (self._wait, self._forward, self._backward, now - self._mark, known)
-        rate = optimizer.param_groups[0].get("lr")
-        kept = Kept(now, self.recorder.step, cast(float, self._losses.pop()), rate, *times)
-        self._wait = self._forward = self._backward = 0.0
-        self._broken = False
-        self.accumulation.fetched = 0
-        self.quick.keep(kept)
-        self._began = self._mark = perf_counter()
 
     def skipped_step(self, optimizer: torch.optim.Optimizer) -> None:
         """A `GradScaler` found an overflow: the optimizer was not called, the loop went on."""
@@ -263,6 +233,7 @@ class Steps:
             self._norms.append(norm)
 
     def _gradients(self, row: Row) -> None:
+        self.clips_norms = bool(self.clips)
         if self.clips:
             before = row["grad_norm"] = together([norm for norm, _ in self.clips])
             row["grad_norm_clipped"] = limited(before, max(limit for _, limit in self.clips))
@@ -301,35 +272,41 @@ class Steps:
             self.accumulation.step(self.backwards if self._closure is None else 1)
             self.watching.modes.look()
             self.watching.step_done(row, seconds, self._entered)
-        if looked or self.row_due(recorder.step):
+        if looked or self._norm_due or self._row_due(recorder.step):
+            self._last_row = recorder.step
             self.rows.deliver(row, alone=self.depth > 0)
         self._next(seconds, looked)
 
     def _next(self, seconds: float, looked: bool) -> None:
         """Clear for the next step, settle accounts, decide what to look at."""
         recorder, budget = self.recorder, self.recorder.budget
+        own = self.own + perf_counter() - self._entered
         recorder.tick(self._entered)
+        budget.wrote(self.own + perf_counter() - self._entered - own)
         if not self._broken:
-            budget.step(seconds, self.own + perf_counter() - self._entered, looked)
+            budget.step(seconds, UNDERCOUNT * own, looked)
         self.plan()
         self._wait = self._forward = self._backward = self._optimizer = self.own = 0.0
         self.backwards, self._broken = 0, False
         self._closure = self.grad_fn = None
         self._began = self._mark = perf_counter()
 
-    def row_due(self, step: int) -> bool:
-        return step < _ALL_ROWS or step % self.recorder.budget.stride == 0
+    def _row_due(self, step: int) -> bool:
+        return step < ALL_ROWS or not 0 < step - self._last_row < self.recorder.budget.stride
 
     def plan(self) -> None:
         """What to look at in the step that begins now."""
         step, norms = self.recorder.step, self.recorder.budget.norms
-        self._norm_due = norms.can_pay() or (step < _ALL_NORMS and norms.cost * step < _FIRST_NORMS)
+        due = norms.can_pay() or (step < _ALL_NORMS and norms.cost * step < _FIRST_NORMS)
+        self._norm_due = due and not self.clips_norms
         self.watching.looks.plan(step + 1)
-        self.quick.decide()
+        self.quick.decide(self._norm_due or self.watching.looking)
 
     def close(self) -> None:
         """What is still open is written as it is."""
+        self.quick.leave()
         self.quick.settle()
+        self.quick.tell()
         if self.hidden is not None and self._losses:
             self._entered = perf_counter()
             self._finish(self.optimizers.know(self.hidden.optimizer))

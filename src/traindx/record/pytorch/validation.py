@@ -28,6 +28,8 @@ class Validation:
         # A batch much larger than those of training is a validation set given at once.
         self._other_size = False
         self.rows = 0
+        # Whether there is something to commit; `Modes` has its part in it.
+        self.pending = False
 
     def saw(self, name: str, output: torch.Tensor, result: torch.Tensor, summed: int) -> None:
         """A loss was computed where none is expected to be learned from; a sum over so many targets, or 0."""
@@ -41,6 +43,7 @@ class Validation:
             # A sum counts as it is, unless training divides such sums by their number before backward.
             divides = self.watching.losses.divides_sums
             value, size = (value / summed, float(summed)) if divides else (value, 1.0)
+        self.pending = True
         if result.requires_grad:
             self._maybe.append((name, value, size))
             return
@@ -60,12 +63,9 @@ class Validation:
         sums[1] = sums[1] + size
         self._calls[name] = self._calls.get(name, 0) + 1
 
-    @property
-    def pending(self) -> bool:
-        return bool(self._calls or self._maybe) or self.watching.modes.unsettled
-
     def commit(self, *, training: bool) -> None:
         """Training goes on (or ends): what was gathered is one point of `val/loss`."""
+        self.pending = False
         self.watching.modes.resumes()
         if self._maybe:
             self._settle_maybe(training)

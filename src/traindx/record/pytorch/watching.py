@@ -91,6 +91,7 @@ class Watching:
         """The clock itself failed: only what the script prints is recorded from now on."""
         self.recorder.failed("steps", error)
         self.active = False
+        self.steps.quick.off()
         self.looks.finish_forward()
 
     def _settle_steps(self, rows: list[Row]) -> None:
@@ -251,6 +252,8 @@ class Watching:
             # Clipping is about to spread it to every gradient.
             coming = self.recorder.step + 1
             self.guard("origin", self.origins.gradients, value, self.steps.last_loss(), coming)
+        self.steps.quick.leave()
+        self.steps.quick.limit = float(limit)
         self.steps.clips.append((norm.detach(), float(limit)))
 
     def clipped_by_value(self, limit: float) -> None:
@@ -263,6 +266,7 @@ class Watching:
         import torch._dynamo
 
         self.compiled = True
+        self.steps.quick.off()
         # Backward is never compiled; what we do around it must not be tried either.
         for function in (*self.uncompiled, Watching.guard, Watching.report, Watching.mine):
             torch._dynamo.decorators.skip(function)
@@ -292,5 +296,5 @@ def _memory(row: Row) -> None:
     if resident is not None:
         row["rss_bytes"] = resident
     for device in (torch.cuda, getattr(torch, "xpu", None)):
-        if device is not None and device.is_available() and device.is_initialized():
+        if device is not None and device.is_initialized() and device.is_available():
             row["gpu_mem_bytes"] = int(device.memory_allocated())

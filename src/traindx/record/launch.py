@@ -20,6 +20,7 @@ from traindx.record.program import Program, runner
 from traindx.record.ranks import Place
 from traindx.record.ranks import place as place_among_ranks
 from traindx.record.recorder import Recorder, start
+from traindx.record.stopping import leave
 from traindx.record.surroundings import facts
 
 _NOT_DRAWN_ON = ("dumb", "unknown", "emacs")
@@ -127,6 +128,7 @@ class Observed:
         self._overheard = Overheard(self.recorder.output)
         self._links = Links(lambda paths: self.recorder.fact("links", paths), str(folder.path))
         atexit.register(self._finish)
+        self.recorder.insist = self._insist
         if self._attendant is not None:
             children.in_forked_child(self._attendant.let_go)
         children.follow(self.recorder, budget=launch.budget, internals=launch.internals, steps=launch.steps)
@@ -166,6 +168,12 @@ class Observed:
         recorder.journal.begin()
         return recorder
 
+    def _insist(self, why: str) -> None:
+        """The program goes on, whatever it is asked: end it here, as well as that can be done."""
+        if os.getpid() == self._pid:
+            atexit._run_exitfuncs()
+        leave(self.recorder.close, why, self.result or 0 if self.launch.fail_on is not None else 0)
+
     def _finish(self) -> None:
         """At the very end: after the program's threads and its own `atexit` functions."""
         if os.getpid() != self._pid:
@@ -187,7 +195,8 @@ class Observed:
                     stream.flush()
         journal = self.recorder.journal
         lost = f"{journal.dropped} lines: {journal.error}" if journal.dropped else ""
-        said = {"how": self.how[0], "text": self.how[1], "torch": "torch" in sys.modules, "lost": lost}
+        how, text = self.recorder.ended(*self.how)
+        said = {"how": how, "text": text, "torch": "torch" in sys.modules, "lost": lost}
         code = self._attendant.end(said)
         self.result = 2 if code is None else code
 

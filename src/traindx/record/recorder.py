@@ -50,6 +50,8 @@ class Recorder:
         self.off: set[str] = set()
         self.before_flush: list[Callable[[list[dict[str, object]]], None]] = []
         self.before_close: list[Callable[[], None]] = []
+        # Ends the process of a program that catches what is to stop it; None where that must not be.
+        self.insist: Callable[[str], None] | None = None
         self._zero = time.perf_counter()
         self._facts: dict[str, object] = {
             "version": VERSION,
@@ -69,6 +71,8 @@ class Recorder:
         self._burst = (0, 0)
         self._looked_for_stop = 0.0
         self._stopping = Stopping(folder, steps)
+        # Whether it is to end before its own end at all.
+        self.stops = steps is not None
         self.world = 1
         self.closed = False
 
@@ -189,6 +193,7 @@ class Recorder:
         if now - self._looked_for_stop >= _LOOK_FOR_STOP:
             self._looked_for_stop = now
             self._stopping.look(self.step, self.world, self.budget.usual)
+            self.stops = self.stops or bool(self._stopping.why)
 
     def flush(self) -> None:
         """Everything so far to the file, in one write."""
@@ -219,6 +224,7 @@ class Recorder:
                 self.failed("recording", error)
         if self._pending.cut:
             self.unseen("printed output", f"{self._pending.cut} characters of it were not kept")
+        how, text = self.ended(how, text)
         self.fact("ended", {"how": how, "text": text, "t": round(self.now(), 3), "step": self.step})
         self.event("ended", text or how, {"how": how})
         self._facts_written = -math.inf
@@ -233,7 +239,21 @@ class Recorder:
         why = self._stopping.due(self.step)
         if why:
             self.flush()
+            if not self._stopping.ask(why) and self.insist is not None:
+                self.insist(why)
             raise Stopped(why)
+
+    def ended(self, how: str, text: str) -> tuple[str, str]:
+        """How it ended: a program that caught what was to stop it ends by itself, but was stopped."""
+        stopped = how == "finished" and self._stopping.asked
+        return ("stopped", self._stopping.why) if stopped else (how, text)
+
+    def take_back(self) -> None:
+        """The step just counted was none; its row goes, unless it has been written."""
+        rows = self._pending.rows
+        if rows and rows[-1].get("step") == self.step:
+            rows.pop()
+        self.step -= 1
 
     def restart(self) -> None:
         """Another training begins in the same process: its steps count from one."""

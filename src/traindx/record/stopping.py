@@ -7,9 +7,14 @@ step: the first that sees the file says in `stop-at` which one.
 from __future__ import annotations
 
 import contextlib
+import os
+import sys
+from collections.abc import Callable
 from pathlib import Path
 
 _AGREE = 4.0
+# A program that catches every exception is asked so often before its process is ended.
+_PATIENCE = 3
 
 
 class Stopped(SystemExit):
@@ -26,23 +31,30 @@ class Stopping:
     def __init__(self, folder: Path, last_step: int | None) -> None:
         self.folder = folder
         self.last_step = last_step
-        self._why = ""
+        self.why = ""
+        self.asked = 0
         self._at = 0
 
     def look(self, step: int, world: int, step_seconds: float) -> None:
         """Look for the word from outside."""
-        if self._why:
+        if self.why:
             return
         with contextlib.suppress(OSError, ValueError):
             why = (self.folder / "stop").read_text("utf-8").strip() or "asked to stop"
             self._at = self._agreed(step, step_seconds) if world > 1 else step
-            self._why = why
+            self.why = why
 
     def due(self, step: int) -> str:
         """Why to stop after this step; empty when the training goes on."""
         if self.last_step is not None and step >= self.last_step:
             return f"stopped after {step} steps, as asked"
-        return self._why if step >= self._at else ""
+        return self.why if step >= self._at else ""
+
+    def ask(self, why: str) -> bool:
+        """The training is asked to stop, from now on at every step; False when it was asked in vain."""
+        self.why, self._at = why, 0
+        self.asked += 1
+        return self.asked <= _PATIENCE
 
     def _agreed(self, step: int, step_seconds: float) -> int:
         """A step that no rank can have reached yet."""
@@ -51,3 +63,12 @@ class Stopping:
         with contextlib.suppress(FileExistsError), path.open("x", encoding="utf-8") as file:
             file.write(str(ahead))
         return int(path.read_text("utf-8"))
+
+
+def leave(close: Callable[[str, str], None], why: str, code: int = 0) -> None:
+    """End the process of a program whose exceptions end nothing, with its recording closed."""
+    close("stopped", why)
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(Exception):
+            stream.flush()
+    os._exit(code)

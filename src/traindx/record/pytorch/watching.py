@@ -87,6 +87,10 @@ class Watching:
         except Exception as error:
             self.stop_counting(error)
 
+    def check_stop(self) -> None:
+        """Raises `Stopped` when the training is to end here."""
+        self._call(self.recorder.check_stop) if self.compiled else self.recorder.check_stop()
+
     def stop_counting(self, error: Exception) -> None:
         """The clock itself failed: only what the script prints is recorded from now on."""
         self.recorder.failed("steps", error)
@@ -264,7 +268,13 @@ class Watching:
 
         self.compiled = True
         # Backward is never compiled; what we do around it must not be tried either.
-        for function in (*self.uncompiled, Watching.guard, Watching.report, Watching.mine):
+        for function in (
+            *self.uncompiled,
+            Watching.guard,
+            Watching.report,
+            Watching.mine,
+            Watching.check_stop,
+        ):
             torch._dynamo.decorators.skip(function)
         self._call = torch._dynamo.disable(_call)  # type: ignore[no-untyped-call]
         self.looks.forward = False

@@ -193,8 +193,8 @@ class Observed:
             for stream in (sys.stdout, sys.stderr):
                 if stream is not None:
                     stream.flush()
-        journal = self.recorder.journal
-        lost = f"{journal.dropped} lines: {journal.error}" if journal.dropped else ""
+        dropped, why = self.recorder.dropped, self.recorder.journal.error
+        lost = f"{why}: {dropped} lines of the recording were lost" if dropped else ""
         how, text = self.recorder.ended(*self.how)
         said = {"how": how, "text": text, "torch": "torch" in sys.modules, "lost": lost}
         code = self._attendant.end(said)

@@ -60,6 +60,7 @@ class Recorder:
             "config": {},
             "ended": None,
         }
+        self._lost = 0
         self._facts_changed = True
         self._facts_written = -math.inf
         self._pending = Pending()
@@ -207,11 +208,17 @@ class Recorder:
             with self._pending.lock:
                 lost = self._pending.write(self.journal)
                 if lost:
-                    self.fact("dropped", int(str(self._facts.get("dropped", 0))) + lost)
-                    self.event("recording_gap", f"{lost} lines could not be written: {self.journal.error}")
+                    self._lost += lost
+                    self.fact("dropped", self._lost)
+                    self.event("recording_gap", f"{self.journal.error}: {lost} lines lost")
                 self._write_facts()
         except Exception as error:
             self.failed("recording", error)
+
+    @property
+    def dropped(self) -> int:
+        """Lines that could not be written."""
+        return self._lost + self.journal.dropped
 
     def close(self, how: str, text: str = "") -> None:
         """The end, with how it came."""
@@ -224,11 +231,15 @@ class Recorder:
                 self.failed("recording", error)
         if self._pending.cut:
             self.unseen("printed output", f"{self._pending.cut} characters of it were not kept")
+        self.flush()
         how, text = self.ended(how, text)
         self.fact("ended", {"how": how, "text": text, "t": round(self.now(), 3), "step": self.step})
         self.event("ended", text or how, {"how": how})
+        self.journal.end()
         self._facts_written = -math.inf
         self.flush()
+        if self.dropped:
+            self.fact("dropped", self.dropped)
         self._facts_written = -math.inf
         self.flush()
         self.closed = True
@@ -271,8 +282,7 @@ class Recorder:
         now = time.perf_counter()
         if self.rank == 0 and self._facts_changed and now - self._facts_written >= _FACTS_EVERY:
             self._facts_written = now
-            self._facts_changed = False
-            self.journal.facts(self._facts)
+            self._facts_changed = not self.journal.facts(self._facts)
 
 
 def start(

@@ -12,8 +12,10 @@ import errno
 import json
 import os
 import tempfile
-import time
 from pathlib import Path
+
+# Not `time.monotonic`: a program may put another in its place.
+from time import monotonic
 
 VERSION = 2
 ROOM = ".room"
@@ -37,6 +39,7 @@ class Journal:
         self.opened = 0
         self._file = -1
         self._identity = (0, 0)
+        self._began = monotonic()
         self._looked = 0.0
         self._torn = False
         self._room = 0
@@ -146,12 +149,12 @@ class Journal:
             return False
         self.size = written
         self.opened += 1
-        self._looked = time.monotonic()
+        self._looked = monotonic()
         return True
 
     def _look(self) -> None:
         """Open anew when somebody deleted or replaced the file: writing to a ghost keeps nothing."""
-        now = time.monotonic()
+        now = monotonic()
         if now - self._looked < _LOOK_EVERY:
             return
         self._looked = now
@@ -162,7 +165,7 @@ class Journal:
         if gone:
             self.close()
             if self._open():
-                lost = {"t": round(time.time() - self.started, 3), "event": "recording_lost"}
+                lost = {"t": round(monotonic() - self._began, 3), "event": "recording_lost"}
                 text = "the recording was deleted while the training ran; what came before is gone"
                 os.write(self._file, (json.dumps(lost | {"text": text}) + "\n").encode())
 

@@ -20,6 +20,7 @@ from traindx.record.program import Program, runner
 from traindx.record.ranks import Place
 from traindx.record.ranks import place as place_among_ranks
 from traindx.record.recorder import Recorder, start
+from traindx.record.signals import keys_held
 from traindx.record.stopping import leave
 from traindx.record.surroundings import facts
 
@@ -178,6 +179,18 @@ class Observed:
         """At the very end: after the program's threads and its own `atexit` functions."""
         if os.getpid() != self._pid:
             return
+        with keys_held():
+            self._close()
+        if self._attendant is None:
+            return
+        dropped, why = self.recorder.dropped, self.recorder.journal.error
+        lost = f"{why}: {dropped} lines of the recording were lost" if dropped else ""
+        how, text = self.recorder.ended(*self.how)
+        said = {"how": how, "text": text, "torch": "torch" in sys.modules, "lost": lost}
+        code = self._attendant.end(said)
+        self.result = 2 if code is None else code
+
+    def _close(self) -> None:
         self._overheard.stop()
         with contextlib.suppress(Exception):
             self._links.close()
@@ -187,18 +200,10 @@ class Observed:
                     "training", "torch was never imported: only the printed output was recorded"
                 )
             self.recorder.close(*self.how)
-        if self._attendant is None:
-            return
         with contextlib.suppress(Exception):
             for stream in (sys.stdout, sys.stderr):
                 if stream is not None:
                     stream.flush()
-        dropped, why = self.recorder.dropped, self.recorder.journal.error
-        lost = f"{why}: {dropped} lines of the recording were lost" if dropped else ""
-        how, text = self.recorder.ended(*self.how)
-        said = {"how": how, "text": text, "torch": "torch" in sys.modules, "lost": lost}
-        code = self._attendant.end(said)
-        self.result = 2 if code is None else code
 
     def _take_over(self) -> None:
         """What a child that trained in this process's place has found out about the training."""

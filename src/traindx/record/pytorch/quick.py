@@ -8,9 +8,9 @@ for every sixteenth.
 from __future__ import annotations
 
 import math
-from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from traindx.record.clock import perf_counter
 from traindx.record.pytorch.optimizing import Known, rate_of
 from traindx.record.pytorch.values import Row
 

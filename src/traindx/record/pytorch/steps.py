@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import math
 from threading import get_ident
-from time import perf_counter
 from typing import TYPE_CHECKING, Any, cast
 
 import torch
 
 from traindx.record.budget import UNDERCOUNT
+from traindx.record.clock import perf_counter
 from traindx.record.pytorch.accumulating import Accumulation
 from traindx.record.pytorch.by_hand import ByHand
 from traindx.record.pytorch.optimizing import Hidden, Known, Optimizers

@@ -26,7 +26,7 @@ import pytest
 from .script_checks import Both, Outcome
 
 SCRIPTS = Path(__file__).resolve().parent / "scripts"
-ALL = bool(os.environ.get("TRAINDX_ALL_SCRIPTS"))
+ALL = any(map(os.environ.get, ("TRAINDX_ALL_SCRIPTS", "TRAINDX_HOSTILE")))
 TRAINDX = (sys.executable, "-m", "traindx", "run", "--quiet")
 _TORCHRUN = (sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node")
 _LOG_HEAD = re.compile(r"^([VIWEF])\d{4} [\d:.]+ \d+ |^(USDT):\S+ \S+ \S+ ", re.MULTILINE)

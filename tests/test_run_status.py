@@ -63,7 +63,7 @@ def test_terminal_is_given_back_when_the_program_is_killed(tmp_path: Path) -> No
     assert session.process.returncode == -9
     everything = session.terminal.everything()
     last = everything.index("a last word without an end")
-    assert everything[last + 1] == "traindx: the program was killed; this is what it had recorded"
+    assert everything[last + 1] == "traindx: the program was killed (SIGKILL); this is what it had recorded"
     assert (session.terminal.top, session.terminal.bottom) == (0, 19)
 
 

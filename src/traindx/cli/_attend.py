@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from traindx.record.attendant import Orders
+from traindx.record.dying import Mortal
 
 if TYPE_CHECKING:
     from traindx.cli._live import Live
@@ -33,14 +34,15 @@ def main() -> None:
     code = 2
     try:
         _ignore_signals()
+        training = Mortal(orders.pid)
         live = _live(orders)
-        ended = _wait(orders, live)
+        said = _wait(orders, live)
         if live is not None:
             live.close()
         _heed_keys()
-        from traindx.cli._told import tell
+        from traindx.cli._told import ended, tell
 
-        code = tell(orders, ended)
+        code = tell(orders, ended(orders, said, training))
         if orders.done >= 0:
             os.write(orders.done, bytes([code]))
     except Exception:

@@ -13,9 +13,13 @@ from typing import TYPE_CHECKING
 import click
 
 from traindx.cli import Failure
+from traindx.cli._tail import Tail
 from traindx.core import SEVERITIES
+from traindx.record import dying
 from traindx.record.attendant import Orders
+from traindx.record.dying import Mortal
 from traindx.report.text import visible
+from traindx.store import write_end
 
 if TYPE_CHECKING:
     from traindx.core import Diagnosis, Reading
@@ -25,19 +29,35 @@ _WORDS = {
     "interrupted": "the program was interrupted",
     "exit": "the program left with {text}",
     "stopped": "{text}",
+    "killed": "the program was killed ({text}); this is what it had recorded",
 }
 
 
-def tell(orders: Orders, ended: Mapping[str, object] | None) -> int:
+def ended(orders: Orders, said: Mapping[str, object] | None, training: Mortal) -> Mapping[str, object]:
+    """How the training ended; written into its recording where it could not do that itself."""
+    if said is None:
+        how, text = dying.told(training.status())
+        said = {"how": how, "text": text, "torch": True}
+    elif not said.get("lost"):
+        return said
+    tail = Tail(Path(orders.folder))
+    tail.poll()
+    end = {"how": said["how"], "text": said["text"], "t": tail.latest.get("t"), "step": tail.step}
+    with contextlib.suppress(Exception):
+        write_end(Path(orders.folder), end)
+    return said
+
+
+def tell(orders: Orders, ended: Mapping[str, object]) -> int:
     """Print the diagnosis, write the reports. The exit code: 1 by `--fail-on`, 2 when it failed."""
     say = _Say(orders.quiet)
     try:
         say.gap()
         say.line(_ending(ended))
-        if ended is not None and not ended.get("torch") and not _trained(orders):
+        if not ended.get("torch") and not _trained(orders):
             say.line("torch was never imported: only the printed output was recorded")
-        if ended is not None and ended.get("lost"):
-            say.line(f"the end of the training could not be recorded ({visible(str(ended['lost']), 200)})")
+        if ended.get("lost"):
+            say.line(visible(str(ended["lost"]), 200))
         reading, diagnoses = _diagnosed(orders.folder)
         if not diagnoses:
             say.line("nothing to diagnose: neither a training step nor numbers in what was printed")
@@ -101,9 +121,7 @@ class _Say:
             sys.stdout.flush()
 
 
-def _ending(ended: Mapping[str, object] | None) -> str:
-    if ended is None:
-        return "the program was killed; this is what it had recorded"
+def _ending(ended: Mapping[str, object]) -> str:
     words = _WORDS.get(str(ended.get("how")), "")
     return visible(words.format(text=ended.get("text")), 300)
 

@@ -23,6 +23,7 @@ from traindx.record.arrival import when_imported
 from traindx.record.links import Links
 from traindx.record.output import Overheard
 from traindx.record.recorder import Recorder, start
+from traindx.record.stopping import leave
 from traindx.store import Journal
 
 VARIABLE = "TRAINDX_RECORDING"
@@ -162,6 +163,7 @@ def observe() -> None:
         facts=written_facts(folder)[0],
     )
     recorder.journal = Waiting(recorder)
+    recorder.insist = lambda why: leave(recorder.close, why)
     Overheard(recorder.output).listen()
     Links(lambda paths: recorder.fact("links", paths), told["folder"]).listen()
     follow(recorder, budget=told["budget"], internals=told["internals"], steps=told["steps"])

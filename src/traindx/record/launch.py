@@ -21,6 +21,8 @@ from traindx.record.ranks import Place
 from traindx.record.ranks import place as place_among_ranks
 from traindx.record.recorder import Recorder, start
 from traindx.record.saying import say
+from traindx.record.signals import keys_held
+from traindx.record.stopping import leave
 from traindx.record.surroundings import facts
 
 _NOT_DRAWN_ON = ("dumb", "unknown", "emacs")
@@ -128,6 +130,7 @@ class Observed:
         self._overheard = Overheard(self.recorder.output)
         self._links = Links(lambda paths: self.recorder.fact("links", paths), str(folder.path))
         atexit.register(self._finish)
+        self.recorder.insist = self._insist
         if self._attendant is not None:
             children.in_forked_child(self._attendant.let_go)
         children.follow(self.recorder, budget=launch.budget, internals=launch.internals, steps=launch.steps)
@@ -167,10 +170,28 @@ class Observed:
         recorder.journal.begin()
         return recorder
 
+    def _insist(self, why: str) -> None:
+        """The program goes on, whatever it is asked: end it here, as well as that can be done."""
+        if os.getpid() == self._pid:
+            atexit._run_exitfuncs()
+        leave(self.recorder.close, why, self.result or 0 if self.launch.fail_on is not None else 0)
+
     def _finish(self) -> None:
         """At the very end: after the program's threads and its own `atexit` functions."""
         if os.getpid() != self._pid:
             return
+        with keys_held():
+            self._close()
+        if self._attendant is None:
+            return
+        dropped, why = self.recorder.dropped, self.recorder.journal.error
+        lost = f"{why}: {dropped} lines of the recording were lost" if dropped else ""
+        how, text = self.recorder.ended(*self.how)
+        said = {"how": how, "text": text, "torch": "torch" in sys.modules, "lost": lost}
+        code = self._attendant.end(said)
+        self.result = 2 if code is None else code
+
+    def _close(self) -> None:
         self._overheard.stop()
         with contextlib.suppress(Exception):
             self._links.close()
@@ -180,17 +201,10 @@ class Observed:
                     "training", "torch was never imported: only the printed output was recorded"
                 )
             self.recorder.close(*self.how)
-        if self._attendant is None:
-            return
         with contextlib.suppress(Exception):
             for stream in (sys.stdout, sys.stderr):
                 if stream is not None:
                     stream.flush()
-        journal = self.recorder.journal
-        lost = f"{journal.dropped} lines: {journal.error}" if journal.dropped else ""
-        said = {"how": self.how[0], "text": self.how[1], "torch": "torch" in sys.modules, "lost": lost}
-        code = self._attendant.end(said)
-        self.result = 2 if code is None else code
 
     def _take_over(self) -> None:
         """What a child that trained in this process's place has found out about the training."""

@@ -11,6 +11,8 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+from traindx.record.signals import let_through
+
 Note = Callable[[str, str], None]
 _MISSING = object()
 
@@ -38,7 +40,8 @@ class Overheard:
             if note is not None:
                 try:
                     note(name, text)
-                except Exception:
+                except Exception as error:
+                    let_through(error)
                     self._note = None
             return written
 

@@ -10,25 +10,30 @@ import contextlib
 import math
 import os
 import sys
-import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from threading import get_ident
 
 from traindx.record.budget import Budget
+from traindx.record.clock import perf_counter, wall_clock
 from traindx.record.pending import Pending
 from traindx.record.rows import sample
+from traindx.record.signals import let_through, raised_by_handler
 from traindx.record.stopping import Stopped as Stopped
 from traindx.record.stopping import Stopping
 from traindx.store import VERSION, Journal
 
 _FLUSH = 0.25
-_BURST = 5
+# Seconds that writing printed lines at once may take: from the start, and of the budget.
+_AT_ONCE, _AT_ONCE_SHARE = 0.02, 0.2
 _LOOK_FOR_STOP = 1.0
 _FACTS_EVERY = 5.0
 _EVENTS_OF_A_KIND = 50
 _ROWS_WHOLE = 100_000
 _SAMPLE_BYTES = 900_000
 _SAMPLES_DENSE = 1_000
+# A probe in which a signal handler of the program raised so often takes too long for it.
+_INTERRUPTED_MOST = 3
 
 _current: Recorder | None = None
 _awaiting: list[Callable[[Recorder], None]] = []
@@ -42,7 +47,7 @@ class Recorder:
     ) -> None:
         self.folder = folder
         self.rank = rank
-        self.started = time.time()
+        self.started = wall_clock()
         self.step = 0
         self.internals = internals and budget > 0
         self.budget = Budget(budget)
@@ -50,7 +55,9 @@ class Recorder:
         self.off: set[str] = set()
         self.before_flush: list[Callable[[list[dict[str, object]]], None]] = []
         self.before_close: list[Callable[[], None]] = []
-        self._zero = time.perf_counter()
+        # Ends the process of a program that catches what is to stop it; None where that must not be.
+        self.insist: Callable[[str], None] | None = None
+        self._zero = perf_counter()
         self._facts: dict[str, object] = {
             "version": VERSION,
             "name": name or folder.name,
@@ -58,18 +65,23 @@ class Recorder:
             "config": {},
             "ended": None,
         }
+        self._lost = 0
         self._facts_changed = True
         self._facts_written = -math.inf
         self._pending = Pending()
         self._last_row = 0
         self._events: dict[str, int] = {}
         self._unseen: dict[str, str] = {}
+        self._interrupted: dict[str, int] = {}
         self._sample_size = 0.0
         self._next_sample = 0
         self._flushed = 0.0
-        self._burst, self._burst_ends = 0, 0.0
+        self._writing = 0
+        self._at_once = 0.0
         self._looked_for_stop = 0.0
         self._stopping = Stopping(folder, steps)
+        # Whether it is to end before its own end at all.
+        self.stops = steps is not None
         self.world = 1
         self.closed = False
 
@@ -77,7 +89,7 @@ class Recorder:
 
     def now(self) -> float:
         """Seconds since the recording began."""
-        return time.perf_counter() - self._zero
+        return perf_counter() - self._zero
 
     def since(self, moment: float) -> float:
         """A moment of the performance counter as seconds since the recording began."""
@@ -161,6 +173,12 @@ class Recorder:
 
     def failed(self, probe: str, error: BaseException) -> None:
         """A probe broke: it is off from now on, and the training goes on."""
+        if raised_by_handler(error):
+            times = self._interrupted[probe] = self._interrupted.get(probe, 0) + 1
+            if times == _INTERRUPTED_MOST:
+                self.off.add(probe)
+                self.unseen(probe, f"signal handlers of the program interrupted it {times} times")
+            raise error
         if probe in self.off:
             return
         self.off.add(probe)
@@ -177,47 +195,60 @@ class Recorder:
         """What the script printed."""
         if not text or self.closed:
             return
-        now = time.perf_counter()
-        self._pending.text(stream, self.step, now - self._zero, text)
-        if "\n" not in text:
-            return
-        # Printed lines are written at once as long as they are few: silence may follow, or an end.
-        if now >= self._burst_ends:
-            self._burst_ends, self._burst = now + 1.0, 0
-        self._burst += 1
-        if self._burst <= _BURST:
+        self._pending.text(stream, self.step, self.now(), text)
+        if "\n" in text:
+            self._tick_output()
+
+    def _tick_output(self) -> None:
+        """Printed lines are written at once while that costs little: silence may follow, or an end."""
+        began = perf_counter()
+        if self._at_once < _AT_ONCE + _AT_ONCE_SHARE * self.budget.share * self.since(began):
             self.flush()
-        elif now - self._flushed >= _FLUSH:
-            self.tick(now)
+            self._at_once += perf_counter() - began
+        else:
+            self.tick()
 
     # Writing.
 
     def tick(self, now: float | None = None) -> None:
         """Write what is there when the last writing is a while ago."""
-        now = time.perf_counter() if now is None else now
+        now = perf_counter() if now is None else now
         if now - self._flushed >= _FLUSH:
             self.flush()
         if now - self._looked_for_stop >= _LOOK_FOR_STOP:
             self._looked_for_stop = now
             self._stopping.look(self.step, self.world, self.budget.usual)
+            self.stops = self.stops or bool(self._stopping.said)
 
     def flush(self) -> None:
         """Everything so far to the file, in one write."""
-        if self.closed:
+        # A signal handler that prints while we write comes again when that is done.
+        if self.closed or self._writing == get_ident():
             return
-        self._flushed = time.perf_counter()
+        self._flushed = perf_counter()
         try:
             for settle in self.before_flush:
                 settle(self._pending.rows)
             # To the end: rows that a thread which prints overtakes would be read by the wrong columns.
             with self._pending.lock:
+                self._writing = get_ident()
                 lost = self._pending.write(self.journal)
                 if lost:
-                    self.fact("dropped", int(str(self._facts.get("dropped", 0))) + lost)
-                    self.event("recording_gap", f"{lost} lines could not be written: {self.journal.error}")
+                    self._lost += lost
+                    self.fact("dropped", self._lost)
+                    self.event("recording_gap", f"{self.journal.error}: {lost} lines lost")
                 self._write_facts()
         except Exception as error:
+            let_through(error)
             self.failed("recording", error)
+        finally:
+            if self._writing == get_ident():
+                self._writing = 0
+
+    @property
+    def dropped(self) -> int:
+        """Lines that could not be written."""
+        return self._lost + self.journal.dropped
 
     def close(self, how: str, text: str = "") -> None:
         """The end, with how it came."""
@@ -232,10 +263,15 @@ class Recorder:
         self._pending.end()
         if self._pending.cut:
             self.unseen("printed output", f"{self._pending.cut} characters of it were not kept")
+        self.flush()
+        how, text = self.ended(how, text)
         self.fact("ended", {"how": how, "text": text, "t": round(self.now(), 3), "step": self.step})
         self.event("ended", text or how, {"how": how})
+        self.journal.end()
         self._facts_written = -math.inf
         self.flush()
+        if self.dropped:
+            self.fact("dropped", self.dropped)
         self._facts_written = -math.inf
         self.flush()
         self.closed = True
@@ -245,7 +281,22 @@ class Recorder:
         """Called after each step: raises `Stopped` when the training is to end here."""
         if self.step >= self._stopping.at:
             self.flush()
-            raise Stopped(self._stopping.why(self.step))
+            why = self._stopping.why(self.step)
+            if not self._stopping.ask(why) and self.insist is not None:
+                self.insist(why)
+            raise Stopped(why)
+
+    def ended(self, how: str, text: str) -> tuple[str, str]:
+        """How it ended: a program that caught what was to stop it ends by itself, but was stopped."""
+        stopped = how == "finished" and self._stopping.asked
+        return ("stopped", self._stopping.said) if stopped else (how, text)
+
+    def take_back(self) -> None:
+        """The step just counted was none; its row goes, unless it has been written."""
+        rows = self._pending.rows
+        if rows and rows[-1].get("step") == self.step:
+            rows.pop()
+        self.step -= 1
 
     def restart(self) -> None:
         """Another training begins in the same process: its steps count from one."""
@@ -260,11 +311,10 @@ class Recorder:
         self.journal.close()
 
     def _write_facts(self) -> None:
-        now = time.perf_counter()
+        now = perf_counter()
         if self.rank == 0 and self._facts_changed and now - self._facts_written >= _FACTS_EVERY:
             self._facts_written = now
-            self._facts_changed = False
-            self.journal.facts(self._facts)
+            self._facts_changed = not self.journal.facts(self._facts)
 
 
 def start(

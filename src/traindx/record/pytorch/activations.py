@@ -21,6 +21,7 @@ from traindx.record.pytorch.flowing import autocast_dtype, model_input, out_of_r
 from traindx.record.pytorch.kinds import has_modes
 from traindx.record.pytorch.naming import Names
 from traindx.record.pytorch.watches import Watch, Window
+from traindx.record.signals import let_through
 
 _KEYS = tuple(f"activation_{key}" for key in STATISTICS)
 # The keys of our hooks: torch counts its own up from zero. Its functions to add and remove hooks take longer
@@ -220,8 +221,9 @@ class ActivationProbe:
         self._window.forget()
 
     def _fail(self, error: Exception) -> None:
-        self._window.error = self._window.error or error
         self._withdraw()
+        let_through(error)
+        self._window.error = self._window.error or error
 
     def _note_call(self, model: _Model, module: nn.Module, args: Any, kwargs: dict[str, Any]) -> None:
         """What was the model called with, in which modes?"""

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from math import inf
-from time import perf_counter
 from typing import TYPE_CHECKING
 
 import torch
 
+from traindx.record.clock import perf_counter
 from traindx.record.pytorch.answers import answer_statistics
 from traindx.record.pytorch.batches import Batches, input_statistics
 

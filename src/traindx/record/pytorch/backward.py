@@ -56,7 +56,11 @@ def _run(t_outputs: Any, *args: Any, **kwargs: Any) -> Any:
         ours = ours and (accumulates or _trains(args, watching)) and watching.mine()
     if ours:
         steps.accumulates = accumulates
+        if not steps.optimizers.known and steps.hidden is None:
+            watching.report(steps.by_hand.begins, (t_outputs, *args))
         watching.report(steps.backward_begins, t_outputs)
+        if watching.recorder.stops:
+            watching.check_stop()
         steps.depth += 1
     try:
         return Variable._execution_engine.run_backward(  # not the original: warnings count frames
@@ -94,7 +98,8 @@ def _trains(args: tuple[Any, ...], watching: Watching) -> bool:
 
     Gradients of inputs (an attack, a penalty) and those to be differentiated again are no step.
     """
-    kind = torch.nn.Parameter if watching.steps.built else torch.Tensor
+    steps = watching.steps
+    kind = torch.nn.Parameter if steps.built or steps.by_hand.modules else torch.Tensor
     differentiated_again = len(args) > 2 and bool(args[2])
     wanted = args[3] if len(args) > 3 else ()
     found = wanted if isinstance(wanted, tuple | list) else (wanted,)

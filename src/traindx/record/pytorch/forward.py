@@ -6,11 +6,10 @@ operation that made them or from those that used them.
 
 from __future__ import annotations
 
-import time
-
 import torch
 from torch.autograd.graph import Node
 
+from traindx.record.clock import monotonic
 from traindx.record.pytorch import rules
 from traindx.record.pytorch.finite import Kind, kind
 from traindx.record.pytorch.graph import Graph, inputs, is_custom, is_leaf, operation, variable
@@ -32,7 +31,7 @@ class Search:
         self._kinds: dict[Result, Kind | None] = {}
         self._bad: dict[Result, bool] = {}
         for node in graph.nodes:
-            self.late = self.late or time.monotonic() > deadline
+            self.late = self.late or monotonic() > deadline
             if self.late:
                 break
             self._read(node)
@@ -54,7 +53,7 @@ class Search:
         """What a result holds, or None when nobody kept it."""
         if result not in self._kinds:
             tensor = self.values.get(result)
-            self.late = self.late or time.monotonic() > self.deadline
+            self.late = self.late or monotonic() > self.deadline
             self._kinds[result] = None if tensor is None or self.late else kind(tensor)
         return self._kinds[result]
 

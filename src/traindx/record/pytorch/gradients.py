@@ -129,7 +129,9 @@ def global_norm(parameters: Iterable[torch.Tensor]) -> torch.Tensor | None:
     gradients = [gradient for one in parameters if (gradient := one.grad) is not None]
     if not gradients:
         return None
-    with torch.no_grad():
+    graded = torch.is_grad_enabled()
+    try:  # not `no_grad`, which a signal handler that raises may leave half done
+        torch._C._set_grad_enabled(False)
         if all(_is_usual(one) for one in gradients) and len({one.device for one in gradients}) == 1:
             norms = torch._foreach_norm(gradients)
             if not gradients[0].is_cpu:
@@ -139,6 +141,8 @@ def global_norm(parameters: Iterable[torch.Tensor]) -> torch.Tensor | None:
             squares = sum(one * one for one in [norm.item() for norm in norms])
             return torch.tensor(sqrt(squares), dtype=torch.float32, device="cpu")
         return _norm_of_any(gradients)
+    finally:
+        torch._C._set_grad_enabled(graded)
 
 
 def _is_usual(gradient: torch.Tensor) -> bool:

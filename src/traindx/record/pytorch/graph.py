@@ -7,7 +7,6 @@ hold the parameters. Nothing here runs a node or changes one.
 from __future__ import annotations
 
 import re
-import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -15,6 +14,8 @@ from functools import lru_cache
 
 import torch
 from torch.autograd.graph import Node
+
+from traindx.record.clock import monotonic
 
 LIMIT = 20_000
 _LEAF = "AccumulateGrad"
@@ -100,7 +101,7 @@ def walk(root: Node, deadline: float) -> Graph:
     consumers: dict[Node, list[Node]] = {root: []}
     waiting, complete = deque([root]), True
     while waiting:
-        if time.monotonic() > deadline:
+        if monotonic() > deadline:
             complete = False
             break
         node = waiting.popleft()

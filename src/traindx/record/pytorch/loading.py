@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import torch
 from torch.utils.data import dataloader
+
+from traindx.record.clock import perf_counter
 
 if TYPE_CHECKING:
     from traindx.record.pytorch.watching import Watching

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import torch
 
+from traindx.record.clock import perf_counter
 from traindx.record.pytorch import batches
 from traindx.record.pytorch.activations import ActivationProbe
 from traindx.record.pytorch.answering import Answers

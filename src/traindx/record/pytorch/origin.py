@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Literal
@@ -10,6 +9,7 @@ from typing import Literal
 import torch
 from torch.autograd.graph import Node
 
+from traindx.record.clock import monotonic
 from traindx.record.pytorch import wording
 from traindx.record.pytorch.blame import Source, earliest
 from traindx.record.pytorch.finite import kind, numbers, positions
@@ -61,7 +61,7 @@ def forward_origin(
     `parameters` are what is trained: some of it the graph may not show (under gradient checkpointing), and
     some may be plain tensors.
     """
-    deadline = time.monotonic() + seconds
+    deadline = monotonic() + seconds
     if torch.cuda.is_available() and torch.cuda.is_current_stream_capturing():
         return Origin("unknown", "could not look: a CUDA graph is being captured")
     if loss.grad_fn is None:
@@ -109,7 +109,7 @@ def backward_origin(
     bad = list(dict.fromkeys(layer_of(one) for one in trained if holds[id(one)] not in (None, "finite")))
     if not bad:
         return Origin("unknown", "all gradients are finite")
-    graph = walk(grad_fn, time.monotonic() + seconds)
+    graph = walk(grad_fn, monotonic() + seconds)
     layers = Layers(graph, layer_of, trained)
     known = {leaf: holds.get(id(one)) for leaf, one in layers.parameters.items()}
     finite = {leaf: one == "finite" for leaf, one in known.items() if one is not None}
@@ -134,8 +134,8 @@ def backward_origin(
 def _bad_weights(
     tensors: Iterable[torch.Tensor], layer_of: LayerOf, deadline: float, *, first_step: bool
 ) -> Origin | None:
-    checked = {id(one): one for one in tensors if time.monotonic() < deadline}
-    held = {key: kind(one) for key, one in checked.items() if time.monotonic() < deadline}
+    checked = {id(one): one for one in tensors if monotonic() < deadline}
+    held = {key: kind(one) for key, one in checked.items() if monotonic() < deadline}
     bad = [key for key, holds in held.items() if holds not in (None, "finite")]
     if not bad:
         return None

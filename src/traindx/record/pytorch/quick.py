@@ -11,12 +11,12 @@ from __future__ import annotations
 import logging
 from math import hypot, inf
 from threading import get_ident
-from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import torch
 from torch.autograd import graph
 
+from traindx.record.clock import perf_counter
 from traindx.record.pytorch.optimizing import FEW_GROUPS, Known, has_closure
 from traindx.record.pytorch.values import Row
 

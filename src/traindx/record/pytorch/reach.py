@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 import torch
 
+from traindx.record.clock import monotonic
 from traindx.record.pytorch.graph import is_leaf, variable, walk
 from traindx.record.pytorch.naming import Names
 
@@ -20,7 +20,7 @@ def reach_facts(grad_fn: Any, held: Sequence[torch.Tensor], names: Names) -> dic
     """The parameters behind a loss beside those that are held; None where a graph does not show them."""
     if any(hasattr(one, mark) for one in held for mark in _SHARDED):
         return None
-    graph = walk(grad_fn, time.monotonic() + _SECONDS)
+    graph = walk(grad_fn, monotonic() + _SECONDS)
     found = {id(one): one for one in map(variable, filter(is_leaf, graph.nodes)) if one is not None}
     leaves = [one for one in found.values() if isinstance(one, torch.nn.Parameter)]
     mine = {id(one) for one in held}

@@ -1,21 +1,22 @@
 """The steps of a training: what `backward` was called on, when, and what each optimizer step took.
 
 A step ends when the leading optimizer has stepped. Several optimizers that share one loss make one row;
-where each has a loss of its own (a GAN), the rows hold `loss/<optimizer>`. A training without any
-optimizer object counts its backward calls.
+where each has a loss of its own (a GAN), the rows hold `loss/<optimizer>`. How steps are counted without a
+torch optimizer stands in `by_hand.py`.
 """
 
 from __future__ import annotations
 
 import math
 from threading import get_ident
-from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import torch
 
 from traindx.record.budget import UNDERCOUNT
+from traindx.record.clock import perf_counter
 from traindx.record.pytorch.accumulating import Accumulation
+from traindx.record.pytorch.by_hand import ByHand
 from traindx.record.pytorch.optimizing import Hidden, Known, Optimizers
 from traindx.record.pytorch.quick import ALL_ROWS, Quick
 from traindx.record.pytorch.shared_rows import SharedRows
@@ -55,6 +56,7 @@ class Steps:
         self._last_row = 0
         self.rows = SharedRows(watching)
         self.accumulation = Accumulation(watching)
+        self.by_hand = ByHand(self)
         self._norm_due = True
         self.quick = Quick(self)
         self.own = 0.0
@@ -119,10 +121,7 @@ class Steps:
             if self._norm_due and not self.clips:
                 self._norms = []
                 self._read_norm(self.hidden.optimizer)
-        elif not self.built and (accumulates or self._losses):
-            self.recorder.unseen(
-                "optimizer", "no torch optimizer was made: each backward call counts as a step"
-            )
+        elif not self.optimizers.known and (accumulates or self._losses) and self.by_hand.ends():
             self._finish(None)
 
     def step_begins(self, optimizer: torch.optim.Optimizer, closure: bool) -> None:
@@ -207,6 +206,11 @@ class Steps:
             self.watching.guard("origin", self.watching.origins.loss, loss, listed[0])
         self.watching.losses.backward_called(loss)
 
+    def keep_losses(self, latest: int) -> None:
+        """The backward calls before these are no part of the step."""
+        self._losses = self._losses[len(self._losses) - latest :]
+        self.backwards, self.accumulation.thrown = latest, 0
+
     def last_loss(self) -> float | torch.Tensor | None:
         """What backward was called on last in this step."""
         return self._losses[-1] if self._losses else None
@@ -277,6 +281,11 @@ class Steps:
             self.rows.deliver(row, alone=self.depth > 0)
         self._next(seconds, looked)
 
+    def finish_late(self) -> None:
+        """A step without an optimizer, whose end shows only now."""
+        self._entered = perf_counter()
+        self._finish(None)
+
     def _next(self, seconds: float, looked: bool) -> None:
         """Clear for the next step, settle accounts, decide what to look at."""
         recorder, budget = self.recorder, self.recorder.budget
@@ -307,6 +316,8 @@ class Steps:
         self.quick.leave()
         self.quick.settle()
         self.quick.tell()
+        if not self.optimizers.known:
+            self.by_hand.close()
         if self.hidden is not None and self._losses:
             self._entered = perf_counter()
             self._finish(self.optimizers.know(self.hidden.optimizer))

@@ -21,6 +21,7 @@ from traindx.record.pytorch.kinds import (
     shape_behind,
 )
 from traindx.record.pytorch.slots import Slot
+from traindx.record.signals import let_through
 
 _LAYERS_EVERY = 4
 
@@ -77,8 +78,8 @@ class Watch:
             return
         self.turn = window.turn
         graded = torch.is_grad_enabled()
-        torch._C._set_grad_enabled(False)
         try:
+            torch._C._set_grad_enabled(False)
             if window.learning:
                 self._learn(module, args, output)
             if self.taken is not None and args and not self.taken.take(args[0], self.turn):
@@ -88,6 +89,7 @@ class Watch:
                 if not self.output.take(given, self.turn):
                     self.output = None
         except Exception as error:
+            let_through(error)
             window.error = window.error or error
         finally:
             torch._C._set_grad_enabled(graded)

@@ -26,7 +26,8 @@ from traindx.record.pytorch.scaling import Scaling
 from traindx.record.pytorch.steps import Steps
 from traindx.record.pytorch.validation import Validation
 from traindx.record.pytorch.values import Row, exact_norm, scalar, settle
-from traindx.record.recorder import Recorder, Stopped
+from traindx.record.recorder import Recorder
+from traindx.record.signals import let_through
 
 # Memory is read often at first: a short training that leaks shows it too.
 _MEMORY_EVERY, _MEMORY_FIRST, _MEMORY_VALUES = 1.0, 0.05, 200
@@ -73,11 +74,14 @@ class Watching:
         """Call a probe unless it is off; switch it off if it fails."""
         if probe in self.recorder.off:
             return
+        graded = torch.is_grad_enabled()
         try:
             self._call(function, *args, **kwargs)
-        except Stopped:
-            raise
-        except Exception as error:
+        except BaseException as error:
+            # A signal may come between any two lines, also where `no_grad` begins or ends.
+            torch._C._set_grad_enabled(graded)
+            if not isinstance(error, Exception):
+                raise
             self.recorder.failed(probe, error)
 
     def report(self, told: Callable[[Any], None], what: Any) -> None:
@@ -87,8 +91,13 @@ class Watching:
         except Exception as error:
             self.stop_counting(error)
 
+    def check_stop(self) -> None:
+        """Raises `Stopped` when the training is to end here."""
+        self._call(self.recorder.check_stop) if self.compiled else self.recorder.check_stop()
+
     def stop_counting(self, error: Exception) -> None:
         """The clock itself failed: only what the script prints is recorded from now on."""
+        let_through(error)
         self.recorder.failed("steps", error)
         self.active = False
         self.steps.quick.off()
@@ -268,7 +277,13 @@ class Watching:
         self.compiled = True
         self.steps.quick.off()
         # Backward is never compiled; what we do around it must not be tried either.
-        for function in (*self.uncompiled, Watching.guard, Watching.report, Watching.mine):
+        for function in (
+            *self.uncompiled,
+            Watching.guard,
+            Watching.report,
+            Watching.mine,
+            Watching.check_stop,
+        ):
             torch._dynamo.decorators.skip(function)
         self._call = torch._dynamo.disable(_call)  # type: ignore[no-untyped-call]
         self.looks.forward = False

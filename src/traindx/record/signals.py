@@ -1,0 +1,41 @@
+"""Signals that arrive while our code runs: what the program's handler raises is the program's."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+from collections.abc import Iterator
+
+
+def raised_by_handler(error: BaseException) -> bool:
+    """Whether a signal handler of the program raised it, in the middle of what we did.
+
+    A handler is known by its argument: the frame that it interrupts.
+    """
+    outer = error.__traceback__
+    while outer is not None and outer.tb_next is not None:
+        given = outer.tb_next.tb_frame.f_locals.values()
+        if any(one is outer.tb_frame or (type(one) is tuple and outer.tb_frame in one) for one in given):
+            return True
+        outer = outer.tb_next
+    return False
+
+
+def let_through(error: BaseException) -> None:
+    """Raise it again if it is the program's."""
+    if raised_by_handler(error):
+        raise error
+
+
+@contextlib.contextmanager
+def keys_held() -> Iterator[None]:
+    """Who presses Ctrl-C again does not want to wait, but the few milliseconds in here are needed."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    with contextlib.suppress(KeyboardInterrupt):
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        try:
+            yield
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)

@@ -1,9 +1,12 @@
-"""Settings for all tests: examples may take their time on a loaded machine, and Ctrl-C is heard."""
+"""Settings for all tests: examples may take their time on a loaded machine, and Ctrl-C is heard; the key that
+signs recordings is not the one of whoever runs the tests."""
 
 from __future__ import annotations
 
+import os
 import signal
 
+import pytest
 from hypothesis import settings
 
 settings.register_profile("traindx", deadline=None)
@@ -11,3 +14,8 @@ settings.load_profile("traindx")
 # A shell lets what it starts in the background ignore SIGINT, and programs that tests interrupt inherit it.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def key_of_our_own(tmp_path_factory: pytest.TempPathFactory) -> None:
+    os.environ["XDG_STATE_HOME"] = str(tmp_path_factory.mktemp("state"))

@@ -40,6 +40,10 @@ $(VENV)/.bench: $(VENV)/.test
 	$(PIP) -e '.[bench]'
 	touch $@
 
+$(VENV)/.clinic: $(VENV)/.test
+	$(PIP) -e '.[clinic]'
+	touch $@
+
 demo: $(VENV)/.torch
 	$(BIN)/traindx demo
 
@@ -60,10 +64,10 @@ scripts: $(VENV)/.test
 score: $(VENV)/.test
 	$(BIN)/python -m clinic.rescore --jobs $(JOBS) $(ONLY)
 
-clinic: $(VENV)/.test
+clinic: $(VENV)/.clinic
 	$(BIN)/python -m clinic $(ONLY)
 
-treatments: $(VENV)/.test
+treatments: $(VENV)/.clinic
 	$(BIN)/python -m clinic.treat --control $(ONLY)
 
 study: $(VENV)/.test

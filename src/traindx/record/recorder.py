@@ -25,7 +25,7 @@ from traindx.store import VERSION, Journal
 
 _FLUSH = 0.25
 # Seconds that writing printed lines at once may take: from the start, and of the budget.
-_AT_ONCE, _AT_ONCE_SHARE = 0.02, 0.2
+_AT_ONCE, _AT_ONCE_SHARE = 0.01, 0.2
 _LOOK_FOR_STOP = 1.0
 _FACTS_EVERY = 5.0
 _EVENTS_OF_A_KIND = 50

@@ -82,6 +82,11 @@ class ActivationProbe:
         self._main: str | None = None
         self._evals: list[weakref.ref[nn.Module]] = []
 
+    @property
+    def saw_model(self) -> bool:
+        """Whether a model was ever called while we looked."""
+        return bool(self._models)
+
     def arm(self) -> None:
         """Look at the models that are called from now on; compiled ones warn of hooks, and are let be."""
         global _armed

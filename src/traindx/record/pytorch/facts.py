@@ -32,6 +32,7 @@ class Facts:
         self._optimizers: list[dict[str, object]] = []
         self._loaders: dict[int, tuple[weakref.ref[Any], dict[str, object]]] = {}
         self._losses: dict[str, dict[str, object]] = {}
+        self._models = 0
 
     def optimizer(self, optimizer: torch.optim.Optimizer, known: Known) -> None:
         """An optimizer is about to take its first step."""
@@ -52,6 +53,7 @@ class Facts:
             self._shards(optimizer)
             self._scheduler_order()
         self._optimizers.append(mine)
+        self._models = max(self._models, len(models))
         recorder.fact("models", models)
         recorder.fact("optimizers", list(self._optimizers))
         missing = mine.get("not_held")
@@ -147,6 +149,7 @@ class Facts:
                 "steps",
                 "training by torch.func calls neither backward nor an optimizer; only its output was kept",
             )
+        self._tell_out_of_sight()
         self._tell_schedulers()
         watching.steps.accumulation.tell()
         classes = watching.looks.batches.classes()
@@ -159,6 +162,15 @@ class Facts:
         recorder.fact(
             "overhead", {"own_seconds": round(budget.spent, 3), "seconds": round(recorder.now(), 3)}
         )
+
+    def _tell_out_of_sight(self) -> None:
+        """A program may put its own functions in the place of torch's, and call nothing of ours."""
+        watching, known = self.watching, self.watching.steps.optimizers.known.values()
+        if known and not any(one.own_loss for one in known):
+            self.recorder.unseen("loss", "backward was never called by torch.autograd.backward or grad")
+        looks = watching.looks
+        if looks.forward and looks.taken and self._models and not looks.activations.saw_model:
+            self.recorder.unseen("activations", "no model was called by torch.nn.Module.__call__")
 
     def _tell_schedulers(self) -> None:
         alive = [one for ref in self.watching.schedulers.values() if (one := ref()) is not None]

@@ -45,7 +45,7 @@ class Looks:
         self.forward = True
         self.own = 0.0
         self._groups: dict[str, dict[str, object]] = {}
-        self._taken = 0
+        self.taken = 0
         self._told: set[str] = set()
         self._coming = 1
         self._target: torch.Tensor | None = None
@@ -127,11 +127,11 @@ class Looks:
             self.watching.guard("activations", self._collect_activations, groups)
         if groups:
             self.recorder.sample(groups)
-        self._taken += 1
+        self.taken += 1
         self.now = False
         self.own += perf_counter() - began
         self.recorder.budget.sampled(self.own, seconds + perf_counter() - began)
-        if self._taken == _STEPS_WITHOUT_GRADIENT or self._taken % 16 == 0:
+        if self.taken == _STEPS_WITHOUT_GRADIENT or self.taken % 16 == 0:
             self.watching.guard("layers", self._tell_untrained)
 
     def _collect_layers(self, groups: dict[str, dict[str, object]]) -> None:
@@ -171,7 +171,7 @@ class Looks:
             shown = ", ".join(names[:8]) + (f" and {len(names) - 8} more" if len(names) > 8 else "")
             self.recorder.event(
                 "no_gradient",
-                f"no gradient reached {shown} in {self._taken} samples",
+                f"no gradient reached {shown} in {self.taken} samples",
                 {
                     "layers": names[:100],
                     "cut_off": self.layers.cut_off()[:200],

@@ -228,6 +228,9 @@ class Steps:
         return total if self.loss_share < 0.75 else total / len(losses)
 
     def _read_norm(self, optimizer: torch.optim.Optimizer) -> None:
+        self.watching.guard("gradient norms", self._take_norm, optimizer)
+
+    def _take_norm(self, optimizer: torch.optim.Optimizer) -> None:
         watching, began = self.watching, perf_counter()
         norm = watching.looks.gradient_norm(optimizer) if watching.looking else None
         if norm is None or (norm.is_cpu and not math.isfinite(norm.item())):

@@ -26,7 +26,7 @@ from traindx.record.pytorch.scaling import Scaling
 from traindx.record.pytorch.steps import Steps
 from traindx.record.pytorch.validation import Validation
 from traindx.record.pytorch.values import Row, exact_norm, scalar, settle
-from traindx.record.recorder import Recorder
+from traindx.record.recorder import Recorder, Stopped
 from traindx.record.signals import let_through
 
 # Memory is read often at first: a short training that leaks shows it too.
@@ -92,8 +92,12 @@ class Watching:
             self.stop_counting(error)
 
     def check_stop(self) -> None:
-        """Raises `Stopped` when the training is to end here."""
-        self._call(self.recorder.check_stop) if self.compiled else self.recorder.check_stop()
+        """A backward call begins: raises `Stopped` when the training is to end before it."""
+        try:
+            self._call(self.recorder.check_stop) if self.compiled else self.recorder.check_stop()
+        except Stopped:
+            self.steps.keep_losses(0)
+            raise
 
     def stop_counting(self, error: Exception) -> None:
         """The clock itself failed: only what the script prints is recorded from now on."""

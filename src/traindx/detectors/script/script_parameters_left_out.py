@@ -4,8 +4,9 @@ Seen when a layer stands on the way from the loss back to the input, gets gradie
 module whose parameters any optimizer of the script was given. Also seen when the optimizer was built
 before a layer of the model was replaced: it holds the old one.
 
-Silent when the layer is frozen or runs under `no_grad()`, and when an optimizer's parameters cannot be
-told. Known mistake: a part that is left at its random values on purpose.
+Silent when the layer is frozen or runs under `no_grad()`, when no optimizer steps in the loop of the
+backward pass, and when an optimizer's parameters cannot be told. Known mistake: a part that is left at its
+random values on purpose.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from traindx.script.mending import place
 from traindx.script.parameters import frozen, held
 from traindx.script.roles import is_module
 from traindx.script.trace import Binding, Event
-from traindx.script.training import Training, known_parameters, sources
+from traindx.script.training import Step, Training, known_parameters, sources
 from traindx.script.values import Instance, Made, Value
 from traindx.units import Detector
 
@@ -46,7 +47,7 @@ def look(case: Case) -> Looked:
         return Skipped("optimizers whose parameters can be told from the script")
     ours, still = held(training), frozen(training)
     found: dict[int, Finding] = {}
-    for backward in (b for b in training.backwards if b.loops and not b.handed):
+    for backward in (b for b in training.backwards if b.loops and not b.handed and _steps_of(training, b)):
         lost = [x for x in reach(loss_of(backward)).alive if id(x) not in ours and id(x) not in still]
         for layer in lost:
             if not _trained_otherwise(training, layer):
@@ -98,13 +99,16 @@ def _takes_a_place(training: Training, binding: Binding) -> bool:
     return replaced and not training.trace.methods("add_param_group")
 
 
+def _steps_of(training: Training, backward: Event) -> list[Step]:
+    """The steps in the loop of a backward pass; without any, its parameters are updated by hand or never."""
+    return [step for step in training.steps if backward.loop in step.event.loops]
+
+
 def _stepping(training: Training, backward: Event) -> Value | None:
     """The optimizer that steps next after a backward pass."""
-    later = [
-        step for step in training.steps if step.event.at > backward.at and backward.loop in step.event.loops
-    ]
-    steps = later or list(training.steps)
-    return steps[0].optimizers[0] if steps and steps[0].optimizers else None
+    steps = _steps_of(training, backward)
+    later = [step for step in steps if step.event.at > backward.at] or steps
+    return later[0].optimizers[0] if later and later[0].optimizers else None
 
 
 def _finding(training: Training, layer: Value, backward: Event) -> Finding:

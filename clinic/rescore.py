@@ -157,10 +157,10 @@ def lines(results: Results, before: Results) -> list[str]:
 
 
 def _confidence(results: Sequence[Result]) -> list[str]:
-    """How often causes given so much confidence are right."""
+    """How often the first cause of a problem that was given so much confidence is right."""
     told = []
     for low, high in pairwise(BINS):
-        some = [r for r in results if r.causes and low <= r.confidence < (high if high < 1 else 2)]
+        some = [r for r in results if r.noticed and low <= r.confidence < (high if high < 1 else 2)]
         if some:
             told.append(f"    given {low:.0%}-{high:.0%}: right {sum(r.first for r in some)} of {len(some)}")
     return told

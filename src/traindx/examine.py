@@ -93,6 +93,8 @@ def needed(need: str) -> str:
 def _look(unit: Detector, case: Case, given: Mapping[str, Threshold]) -> Finding | Skipped | None:
     try:
         answer = unit.detect(case, **given)
+    except MemoryError:  # not the detector's fault: a diagnosis without it would look like health
+        raise
     except Exception as error:
         if os.environ.get("TRAINDX_DEBUG"):
             raise

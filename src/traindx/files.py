@@ -24,12 +24,12 @@ def opened(path: Name) -> IO[bytes]:
     """A regular file, open for reading; raises OSError for any other, with a phrase that says what it is."""
     try:
         # Asked before it is opened: a program that waits for somebody to open its pipe must go on waiting.
-        _refuse_others(os.stat(path), path)
+        refuse_others(os.stat(path), path)
         handle = os.open(path, _FLAGS)
     except ValueError:
         raise OSError(errno.EINVAL, "no file can have this name", os.fspath(path)) from None
     try:
-        _refuse_others(os.fstat(handle), path)
+        refuse_others(os.fstat(handle), path)
         return os.fdopen(handle, "rb")
     except BaseException:
         os.close(handle)
@@ -59,7 +59,8 @@ def tail(path: Name, most: int) -> bytes:
         return file.read(most)
 
 
-def _refuse_others(facts: os.stat_result, path: Name) -> None:
+def refuse_others(facts: os.stat_result, path: Name) -> None:
+    """Raise OSError for what is no regular file."""
     if not stat.S_ISREG(facts.st_mode):
         kind = next((name for test, name in _KINDS if test(facts.st_mode)), "a device")
         raise OSError(errno.EINVAL, f"it is {kind}, not a file", os.fspath(path))

@@ -97,7 +97,7 @@ def _walk(root: str, skipped: list[Note]) -> Iterator[File]:
             with os.scandir(folder) as found:
                 entries = sorted(islice(found, left + 1), key=lambda entry: natural(entry.name))
         except OSError as error:
-            skipped.append(Note(folder, reason(error)))
+            skipped.append(Note(str(Path(folder)), reason(error)))
             continue
         if len(entries) > left:
             skipped.append(Note(root, _TOO_MANY))
@@ -137,7 +137,7 @@ def _bundles(files: Iterable[File], skipped: list[Note], *, named: bool) -> list
             why = _noise(file, named=named)
             found = None if why else _claim(file, named=named)
         except Exception as error:
-            skipped.append(Note(file.shown, _told(error, "the search")))
+            skipped.append(Note(file.shown, _told(error, "the search", [file])))
             continue
         if why:
             skipped.append(Note(file.shown, why))
@@ -189,7 +189,7 @@ def _read(
         logs = list(reader.read(bundle))
     except Exception as error:
         logs = []
-        skipped.append(Note(bundle.run, _told(error, f"the {reader.id} reader")))
+        skipped.append(Note(bundle.run, _told(error, f"the {reader.id} reader", bundle.files)))
     path = bundle.run if bundle.run not in (".", "") else bundle.files[0].shown
     notes = [note for file in bundle.files for note in file.notes]
     runs = []
@@ -213,16 +213,18 @@ def _read(
     return runs
 
 
-def _told(error: Exception, who: str) -> str:
+def _told(error: Exception, who: str, files: Sequence[File]) -> str:
     """One line for the user; what nobody foresaw comes through when TRAINDX_DEBUG is set."""
     if isinstance(error, Unreadable):
         return str(error)
     if isinstance(error, OSError):
         return reason(error)
-    if isinstance(error, MemoryError):
+    if isinstance(error, MemoryError | SystemError):  # the latter from orjson
         return "there is not enough memory to read it"
     if isinstance(error, RecursionError | sqlite3.Error):
         return f"{who} gave up: {error or type(error).__name__}"
+    if any(file.changed for file in files):
+        return "it was changed while it was read; read it again"
     if os.environ.get("TRAINDX_DEBUG"):
         raise error
     return f"{who} failed ({type(error).__name__}: {error}); please report it"

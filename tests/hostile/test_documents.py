@@ -223,10 +223,7 @@ LOGS = {
     "rows": ("log.json", json.dumps(ROWS)[:-1] + f', {{"loss": {LONG}}}]'),
     "frame": ("log.json", f'{{"loss": {{"{LONG}": 1, "1": 2, "2": 1.5}}, "val_loss": {{"0": 1, "1": 2}}}}'),
     "frame of rows": ("log.json", f'{{"{LONG}": {{"loss": 1}}, "1": {{"loss": 2}}, "2": {{"loss": 1.5}}}}'),
-    "text": (
-        "log.log",
-        "".join(f"step {n} loss {2 / n:.3f}\n" for n in range(1, 30)) + f"step {LONG} loss 1\n",
-    ),
+    "text": ("log.log", "".join(f"step {n} loss {2 / n:.3f}\n" for n in range(1, 30)) + f"step {LONG}\n"),
     "brackets": ("log.json", "[" * 900 + "]" * 900),
     "yaml": ("log.yaml", f"a: {LONG}"),
 }  # fmt: skip

@@ -85,6 +85,10 @@ class Commands(click.Group):
             ctx.exit(141)
         except (KeyboardInterrupt, click.Abort):
             ctx.exit(130)
+        except MemoryError:
+            raise Failure(
+                "there is not enough memory for this. Give a smaller log, or fewer at once, or more memory."
+            ) from None
         except Exception as error:
             if os.environ.get("TRAINDX_DEBUG"):
                 raise

@@ -62,11 +62,13 @@ def _or_failure(run: Run, thresholds: Thresholds, script: str | None) -> Diagnos
 
     try:
         return diagnose(run, thresholds=thresholds, script=script)
+    except MemoryError:
+        reason = "there was not enough memory to diagnose it: diagnose it alone, or with fewer --jobs"
     except Exception as error:
         if os.environ.get("TRAINDX_DEBUG"):
             raise
         reason = f"traindx itself failed on this run ({type(error).__name__}: {error}). Please report it."
-        return Diagnosis(run, "insufficient_evidence", (), (), reasons=(reason,))
+    return Diagnosis(run, "insufficient_evidence", (), (), reasons=(reason,))
 
 
 def _apart(

@@ -76,7 +76,7 @@ def _titled(table: Table, file: File, *, headed: bool) -> Table:
     tag = _TAG.search(stem)
     label = (tag["tag"] if tag else stem).strip()
     values, present = dict(table.values), dict(table.present)
-    if not headed:
+    if values and not headed:
         columns = list(values)
         first = values[columns[0]]
         if len(columns) > 1 and columns[0] not in present and _counts(first):

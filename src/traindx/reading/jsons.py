@@ -20,6 +20,7 @@ from traindx.reading.alike import Column, alike
 from traindx.reading.alike import Row as Row
 from traindx.reading.alike import parse_line as parse_line
 from traindx.reading.lines import blocks, plain, text_of
+from traindx.reading.memory import room_for
 from traindx.reading.tables import LABEL_NAMES, Table, as_number
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ _STRUCTURE = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[\[\]{},]|"', re.DOTALL)
 
 def load(data: bytes) -> object:
     """One JSON document. Unreadable when it is none, or is cut off."""
+    room_for(data)
     try:
         found = orjson.loads(data)
         if too_deep(data, found):

@@ -6,6 +6,8 @@ import codecs
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
+from traindx.reading.memory import room_for
+
 if TYPE_CHECKING:
     from traindx.reading.source import File
 
@@ -29,7 +31,9 @@ def blocks(file: File) -> Iterator[bytes]:
                 continue
             chunk, end, dropping = chunk[start:], end - start, False
         if end:
-            yield _one_line_end(b"".join((*held, chunk[:end])))
+            whole = _one_line_end(b"".join((*held, chunk[:end])))
+            room_for(whole)
+            yield whole
             held, size = [], 0
         held.append(chunk[end:])
         size += len(held[-1])

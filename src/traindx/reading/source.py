@@ -16,6 +16,7 @@ from typing import IO
 
 from traindx import files
 from traindx.core import Note, Unreadable
+from traindx.reading.gzips import gunzip
 
 HEAD_BYTES = 64 * 1024
 CHUNK_BYTES = 8 * 1024 * 1024
@@ -44,8 +45,23 @@ class File:
         return str(Path(self.shown).parent)
 
     @cached_property
+    def _first_look(self) -> os.stat_result:
+        return self.path.stat()
+
+    @cached_property
     def size(self) -> int:
-        return self.path.stat().st_size
+        """As it was when first looked at: what is added later is not read."""
+        return self._first_look.st_size
+
+    @property
+    def changed(self) -> bool:
+        """Whether it is no longer what it was when first looked at: a training writes it."""
+        try:
+            now = self.path.stat()
+        except OSError:
+            return True
+        first = self._first_look
+        return (now.st_size, now.st_mtime_ns) != (first.st_size, first.st_mtime_ns)
 
     def open(self) -> IO[bytes]:
         return files.opened(self.path)
@@ -91,7 +107,7 @@ class File:
     def _unpacked_pieces(self, handle: IO[bytes], size: int, notes: list[Note]) -> Iterator[bytes]:
         left = self.unpacked_most
         try:
-            for chunk in _gunzip(handle, size):
+            for chunk in gunzip(handle, size):
                 if len(chunk) > left:
                     yield chunk[:left]
                     _add(
@@ -210,24 +226,6 @@ def _add(notes: list[Note], note: Note) -> None:
 
 def _mebibytes(size: int) -> str:
     return f"{size >> 20:,} MiB"
-
-
-def _gunzip(handle: IO[bytes], size: int) -> Iterator[bytes]:
-    """Unpack member after member; what stands before a damage is given before the error."""
-    unpack = zlib.decompressobj(wbits=31)
-    data = b""
-    while data := data or handle.read(256 * 1024):
-        plain = unpack.decompress(data, size)
-        if plain:
-            yield plain
-        data = unpack.unconsumed_tail
-        if unpack.eof:
-            data = unpack.unused_data.lstrip(b"\0") or handle.read(256 * 1024)
-            if not data:
-                return
-            unpack = zlib.decompressobj(wbits=31)
-    if not unpack.eof:
-        raise EOFError("it ends in the middle")
 
 
 _SCRATCH: list[Path] = []

@@ -14,7 +14,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import quote
 
-from traindx.core import Unreadable
 from traindx.reading.source import File
 
 MAGIC = b"SQLite format 3\0"
@@ -93,7 +92,7 @@ def table_columns(file: File, *tables: str) -> dict[str, set[str]]:
                 if made.get(table, "").upper().startswith("CREATE TABLE"):
                     info = connection.execute(f'PRAGMA table_info("{table}")')
                     found[table] = {str(row[1]) for row in info}
-    except (*DAMAGE, OSError, Unreadable):
+    except (*DAMAGE, OSError):
         return {}
     return found
 

@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from traindx import files
+from traindx.documents import json_of
 from traindx.record.ranks import Place
 
 try:
@@ -118,15 +120,16 @@ def _agreement(home: Path, place: Place) -> Iterator[dict[str, Any]]:
     if fcntl is not None:
         _forget_old(home, host)
     with open(home / f"{_MARK}{host}-{place.key}", "a+", encoding="utf-8") as file:
+        files.refuse_others(os.fstat(file.fileno()), file.name)
         if fcntl is not None:
             with contextlib.suppress(OSError):
                 fcntl.flock(file, fcntl.LOCK_EX)
         file.seek(0)
         try:
-            said = json.load(file)
+            said = json_of(file.read(files.LIMIT))
         except ValueError:
             said = {}
-        yield said
+        yield said if isinstance(said, dict) else {}
         file.seek(0)
         file.truncate()
         json.dump(said, file)

@@ -1,0 +1,25 @@
+"""Gzip piece by piece, so that no more is unpacked than is asked for."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator
+from typing import IO
+
+
+def gunzip(handle: IO[bytes], size: int) -> Iterator[bytes]:
+    """Unpack member after member; what stands before a damage is given before the error."""
+    unpack = zlib.decompressobj(wbits=31)
+    data = b""
+    while data := data or handle.read(256 * 1024):
+        plain = unpack.decompress(data, size)
+        if plain:
+            yield plain
+        data = unpack.unconsumed_tail
+        if unpack.eof:
+            data = unpack.unused_data.lstrip(b"\0") or handle.read(256 * 1024)
+            if not data:
+                return
+            unpack = zlib.decompressobj(wbits=31)
+    if not unpack.eof:
+        raise EOFError("it ends in the middle")

@@ -1,0 +1,113 @@
+"""Named files are read by `traindx.files` alone: what else opens one is listed here, with its reason."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+SRC = Path(__file__).parents[2] / "src" / "traindx"
+READS = {"read_text", "read_bytes", "open_code", "getline", "getlines", "getsource", "getsourcelines"}
+READS |= {"copyfile", "copy", "copy2", "copytree", "memmap", "fromfile", "ZipFile", "file_digest"}
+MODULES = {"shutil", "linecache", "inspect", "np", "numpy", "io", "zipfile", "hashlib"}
+WRITES = ("O_WRONLY", "O_RDWR", "O_PATH")
+
+ALLOWED = {
+    "files.py opened": "the one place",
+    # A pipe that the user names as a log, waited for as `cat` waits; what was just unpacked.
+    "reading/source.py pipe_file": "a pipe on purpose",
+    "reading/sqlites.py opened": "SQLite opens by itself; the file was looked at by `File`",
+    # Files of the package itself.
+    "cli/demo.py _place": "ours",
+    "demo/broken_training.py load": "Python's own",
+    "interview/plans.py plans": "ours",
+    "knowledge/experiments.py _document": "ours",
+    "knowledge/pages.py read_page": "ours",
+    "knowledge/questions.py questions": "ours",
+    "report/html/comparison.py comparison_html": "ours",
+    "report/html/page.py _file": "ours",
+    # What this very process, or one it has started, has just written.
+    "cli/diagnose.py _save_plots": "just drawn",
+    "report/treatment_html.py _picture": "just drawn",
+    "trial/on_ray.py _unpacked": "in memory",
+    "trial/proving.py _keep_weights": "just trained",
+    # The user's program, run as Python runs it; `find_script` has looked at it.
+    "record/program.py _compiled": "to run it",
+    # Copies of regular files, asked of the folder's entries, into the scratch of a trial.
+    "trial/scratch.py _keep": "regular, asked before",
+    "trial/scratch.py _make": "a copy of ours",
+    "trial/scratch.py _git": "regular, asked before",
+    # To write: a lock that the processes of a launcher share, and a recording.
+    "record/place.py _agreement": "refuses what is not regular",
+    "store.py _open": "to append",
+    # The kernel's own.
+    "cli/_attend.py alive": "/proc",
+    "record/memory.py resident_bytes": "/proc",
+}
+# Inside of a trial's arm or of the training, where the program itself reads what it likes.
+APART = ("intervene/", "record/pytorch/")
+
+
+def reads(tree: ast.AST, inside: str = "") -> Iterator[tuple[str, ast.Call]]:
+    """Calls that open a named file for reading, and the function they stand in."""
+    for node in ast.iter_child_nodes(tree):
+        name = node.name if isinstance(node, ast.FunctionDef) else inside
+        if isinstance(node, ast.Call) and _reads(node):
+            yield inside, node
+        yield from reads(node, name)
+
+
+def _reads(call: ast.Call) -> bool:
+    func = call.func
+    if isinstance(func, ast.Name):
+        return func.id == "open" and _mode_reads(call, 1)
+    if not isinstance(func, ast.Attribute):
+        return False
+    receiver = ast.unparse(func.value)
+    if func.attr == "open":
+        if receiver == "os":
+            return not any(flag in ast.unparse(call) for flag in WRITES)
+        plain = receiver in ("self", "file") and not call.args  # `reading.source.File`
+        return not plain and _mode_reads(call, 1 if receiver in ("io", "tokenize", "tarfile", "gzip") else 0)
+    if func.attr == "connect":
+        return receiver == "sqlite3"
+    if func.attr in ("copy", "load"):
+        return receiver == "shutil"
+    return func.attr in READS and (func.attr.startswith("read_") or receiver in MODULES)
+
+
+def _mode_reads(call: ast.Call, at: int) -> bool:
+    given = [word.value for word in call.keywords if word.arg == "mode"] + call.args[at : at + 1]
+    words = [one.value for mode in given for one in ast.walk(mode) if isinstance(one, ast.Constant)]
+    return not words or any("r" in str(word) or "+" in str(word) for word in words)
+
+
+def found() -> dict[str, str]:
+    places = {}
+    for path in sorted(SRC.rglob("*.py")):
+        name = path.relative_to(SRC).as_posix()
+        if not name.startswith(APART):
+            for inside, call in reads(ast.parse(path.read_text(encoding="utf-8"))):
+                places[f"{name} {inside}"] = f"line {call.lineno}: {ast.unparse(call)}"
+    return places
+
+
+def test_named_files_are_read_by_one_module() -> None:
+    others = {place: call for place, call in found().items() if place not in ALLOWED}
+    assert not others, "read these with traindx.files"
+
+
+def test_nothing_is_allowed_that_is_not_there() -> None:
+    assert ALLOWED.keys() <= found().keys()
+
+
+def test_reads_are_seen() -> None:
+    text = """
+def f(path):
+    open(path); open(path, "rb"); open(path, mode="a+"); Path(path).open(); path.read_text()
+    tokenize.open(path); io.open_code(path); os.open(path, os.O_RDONLY); linecache.getline(path, 1)
+    shutil.copyfile(a, b)
+    sqlite3.connect(path); gzip.open(path); np.memmap(path)
+    open(path, "w"); open(path, "w" if x else "x"); path.open("x"); os.open(path, os.O_WRONLY); self.open()
+"""
+    assert len(list(reads(ast.parse(text)))) == 13

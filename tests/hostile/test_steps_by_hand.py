@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.run_scripts.calling import facts, printed
+from tests.run_scripts.calling import facts, printed, recorded
 from tests.script_checks import Both, unchanged
 from tests.script_runs import SCRIPTS, Runs, Script, run_ahead, script
 from traindx.record.program import find_script
@@ -131,6 +131,18 @@ def test_keras_on_torch(trial: Trials) -> None:
     assert trial("keras").steps == UPDATES
     assert trial("keras", STEPS).steps == STEPS
     assert trial("keras", STEPS).ended == "stopped"
+
+
+@pytest.mark.long
+def test_an_optimizer_that_steps_in_compiled_code_is_stopped(tmp_path: Path) -> None:
+    for name in ("compile_optimizer.py", "fingerprint.py"):
+        (tmp_path / name).write_text((SCRIPTS / name).read_text())
+    result = recorded(tmp_path, "--quiet", "--steps", 9, "--out", "rec", "compile_optimizer.py")
+    assert result.code == 0, result.err
+    ended = facts(tmp_path / "rec")["ended"]
+    assert (ended["how"], ended["step"]) == ("stopped", 9)
+    assert "step 9 loss" in result.out
+    assert "step 10 loss" not in result.out
 
 
 def test_run_stops_a_program_that_catches_everything(tmp_path: Path) -> None:

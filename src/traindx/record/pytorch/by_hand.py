@@ -28,6 +28,8 @@ _VALUES = 4096
 _SURELY = 8
 
 _WHY = "no torch optimizer steps: a step is counted where parameters change after backward"
+# Others may be spread over processes: to read them is for all of these together.
+_PLAIN = (torch.Tensor, torch.nn.Parameter)
 Numbers = tuple[int, int]
 
 
@@ -54,9 +56,8 @@ class ByHand:
 
     def begins(self, called: tuple[Any, ...]) -> None:
         """A backward call begins, on `called[0]`: what became of the one before."""
-        leaves = _leaves(called, self._most)
+        leaves = _leaves(called, _NEAREST if self.steps.built else self._most)
         if self._changed(leaves):
-            self._updates += self._calls > 0
             if self._on and self._calls and not self._counted:
                 self._finish()
             self._calls, self._counted = 0, False
@@ -103,26 +104,27 @@ class ByHand:
         before, self._numbers = self._numbers, {id(leaf): _numbers(leaf) for leaf in leaves}
         if before is None or not self._numbers.keys() & before.keys():
             # Other parameters: another model, or new tensors in the place of the old (`w = w - lr * g`).
-            self._keep_values(leaves)
+            self._with_other_values(leaves)
             return True
         changed = [leaf for leaf in leaves if before.get(id(leaf), ()) not in ((), _numbers(leaf))]
         if changed:
             self._values = None
-            self.modules |= any(isinstance(leaf, torch.nn.Parameter) for leaf in changed)
             if any(leaf is one for leaf in leaves[:_NEAREST] for one in changed):
                 self._most = _NEAREST
-        return bool(changed) or self._keep_values(leaves)
-
-    def _keep_values(self, leaves: list[torch.Tensor]) -> bool:
-        """Whether values have changed that were kept."""
-        if self._values is None:
-            return False
-        before, self._values = self._values, {}
-        for leaf in leaves[:_NEAREST]:
-            self._values[id(leaf)] = leaf.detach().reshape(-1)[:_VALUES].clone()
-        changed = [k for k, now in self._values.items() if k in before and not torch.equal(before[k], now)]
-        self.modules |= any(id(leaf) in changed and isinstance(leaf, torch.nn.Parameter) for leaf in leaves)
+        else:
+            changed = self._with_other_values(leaves)
+        self.modules |= any(isinstance(leaf, torch.nn.Parameter) for leaf in changed)
+        self._updates += bool(changed and self._calls)
         return bool(changed)
+
+    def _with_other_values(self, leaves: list[torch.Tensor]) -> list[torch.Tensor]:
+        """Those of the nearest, and of the last, whose values are not what they were."""
+        before = self._values
+        if before is None:
+            return []
+        some = [leaf for leaf in leaves[:_NEAREST] + leaves[-_NEAREST:] if type(leaf) in _PLAIN]
+        now = self._values = {id(leaf): leaf.detach().reshape(-1)[:_VALUES].clone() for leaf in some}
+        return [one for one in some if (k := id(one)) in before and not torch.equal(before[k], now[k])]
 
 
 def _leaves(called: tuple[Any, ...], most: int) -> list[torch.Tensor]:
@@ -153,10 +155,7 @@ def _leaves(called: tuple[Any, ...], most: int) -> list[torch.Tensor]:
 
 def _numbers(leaf: torch.Tensor) -> Numbers:
     """What most changes change: `p -= x` the version, `p.data = x` the address."""
-    try:
-        return leaf._version, leaf.data_ptr()
-    except RuntimeError:  # sharded tensors, and those of other libraries, may have none
-        return 0, 0
+    return leaf._version, leaf.data_ptr() if type(leaf) in _PLAIN else 0
 
 
 def _is_reset(gradient: torch.Tensor | None) -> bool:

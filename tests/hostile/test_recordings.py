@@ -150,7 +150,7 @@ def test_a_fact_nested_deeper_than_any_is_left_out_and_named(folder: Path) -> No
     run = find_runs([str(folder)]).runs[0]
     assert "world_size" not in run.facts
     assert run.facts["command"] == "python train.py"
-    assert [note.text for note in run.notes] == ["nested deeper than any recording, and left out: world_size"]
+    assert [note.text for note in run.notes] == ["nested too deeply, and left out: world_size"]
 
 
 def test_the_script_of_a_recording_is_a_pipe(folder: Path) -> None:

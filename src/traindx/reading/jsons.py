@@ -15,7 +15,7 @@ import numpy as np
 import orjson
 
 from traindx.core import Unreadable
-from traindx.documents import Damaged, json_of, too_deep
+from traindx.documents import Damaged, json_of, shallow, too_deep
 from traindx.reading.alike import Column, alike
 from traindx.reading.alike import Row as Row
 from traindx.reading.alike import parse_line as parse_line
@@ -37,19 +37,29 @@ _STRUCTURE = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[\[\]{},]|"', re.DOTALL)
 
 
 def load(data: bytes) -> object:
-    """One JSON document. Unreadable when it is none, or is cut off."""
+    """One JSON document, without what is nested too deeply. Unreadable when it is none, or is cut off."""
+    return _loaded(data)[0]
+
+
+def _loaded(data: bytes) -> tuple[object, list[str]]:
+    """The document, and the keys of it that were left out."""
     room_for(data)
     try:
         found = orjson.loads(data)
-        if too_deep(data, found):
-            raise Unreadable("JSON nested too deeply")
-        return found
+        return _flat(found) if too_deep(data, found) else (found, [])
     except orjson.JSONDecodeError:
         pass
     try:
-        return json_of(text_of(plain(data)))
+        return json_of(text_of(plain(data))), []
     except Damaged as error:
         raise Unreadable(str(error)) from None
+
+
+def _flat(found: object) -> tuple[object, list[str]]:
+    kept = {key: value for key, value in found.items() if shallow(value)} if isinstance(found, dict) else {}
+    if not kept or not isinstance(found, dict):
+        raise Unreadable("JSON nested too deeply")
+    return kept, [key for key in found if key not in kept]
 
 
 def load_torn(data: bytes) -> object:
@@ -86,10 +96,13 @@ def load_file(file: File) -> object:
         file.note(f"the JSON holds too many values: the first {most >> 20} MiB were read")
         return found
     try:
-        return load(data)
+        found, left_out = _loaded(data)
     except Unreadable:
         found = load_torn(data)
-    file.note("the JSON is cut off or damaged; read up to there")
+        file.note("the JSON is cut off or damaged; read up to there")
+        return found
+    if left_out:
+        file.note(f"nested too deeply, and left out: {', '.join(left_out[:3])}")
     return found
 
 

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from traindx.core import Event, Unreadable
-from traindx.documents import shallow
 from traindx.reading import jsons
 from traindx.reading.source import File
 from traindx.reading.tables import as_number
@@ -57,9 +56,6 @@ def facts_of(file: File) -> Facts:
         return Facts()
     if not isinstance(run, dict):
         return Facts()
-    if deep := [key for key, value in run.items() if not shallow(value, DEEPEST)]:
-        file.note(f"nested deeper than any recording, and left out: {', '.join(deep[:3])}")
-        run = {key: value for key, value in run.items() if key not in deep}
     version = as_number(run.get("version"))
     if version is not None and version > VERSION:
         file.note(f"written by a newer traindx (recording version {version:g}, this one knows {VERSION})")

@@ -17,6 +17,8 @@ from pathlib import Path
 # Not `time.monotonic`: a program may put another in its place.
 from time import monotonic
 
+from traindx import files
+
 VERSION = 2
 ROOM = ".room"
 _LOOK_EVERY = 2.0
@@ -111,7 +113,7 @@ class Journal:
         """No room for another `run.json`: how it ended goes into the one there is."""
         path = self.folder / "run.json"
         try:
-            told = json.loads(path.read_bytes())
+            told = json.loads(files.read(path))
             text = _document(told | {key: document[key] for key in _TOLD_AT_THE_END if key in document})
             with open(path, "r+b") as file:
                 if hasattr(os, "posix_fallocate"):
@@ -179,7 +181,7 @@ def write_end(folder: Path, ended: dict[str, object]) -> bool:
     with contextlib.suppress(OSError):
         os.unlink(folder / ROOM)
     try:
-        told = json.loads((folder / "run.json").read_bytes())
+        told = json.loads(files.read(folder / "run.json"))
         if told.get("ended") is not None:
             return False
     except (OSError, ValueError, AttributeError):

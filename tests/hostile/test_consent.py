@@ -281,3 +281,17 @@ def test_bad_facts_are_told_in_one_line(place: Path, recording: Path) -> None:
         assert result.stderr.count("\n") == 1, (one, result.stderr)
         assert "traindx itself failed" not in result.stderr, (one, result.stderr)
         changed(recording, **good)
+
+
+def test_the_folder_of_a_recording_leads_treat_to_no_file(place: Path, recording: Path) -> None:
+    """`treat` runs the script where it is called: a recording's word for another folder is not taken."""
+    from traindx.cli.treat import _recorded
+    from traindx.script.source import read_script
+    from traindx.trial.editing.job import Job
+
+    other = place.parent / "other"
+    other.mkdir(exist_ok=True)
+    changed(recording, folder=str(other))
+    run = _recorded(str(recording))
+    assert run is not None
+    assert Job(read_script("train.py"), run).folder == str(place)

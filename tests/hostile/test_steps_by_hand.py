@@ -15,6 +15,7 @@ import pytest
 from tests.run_scripts.calling import facts, printed, recorded
 from tests.script_checks import Both, unchanged
 from tests.script_runs import SCRIPTS, Runs, Script, run_ahead, script
+from traindx.intervene.unit import Change
 from traindx.record.program import find_script
 from traindx.trial.arms import Arm, Outcome, Workshop
 
@@ -42,6 +43,9 @@ class Trials:
             arm = Arm(f"{way} {steps}", args=(way, str(UPDATES)), steps=steps)
             self._done[way, steps] = self._shop.run_one(arm, timeout=60)
         return self._done[way, steps]
+
+    def run(self, arm: Arm) -> Outcome:
+        return self._shop.run_one(arm, timeout=60)
 
 
 @pytest.fixture(scope="module")
@@ -123,6 +127,15 @@ def test_a_program_that_catches_everything_is_stopped(trial: Trials, way: str) -
     else:
         assert text.count("caught Stopped\n") == 3
         assert "RESULT" not in text
+
+
+def test_a_change_that_stops_a_training_stops_one_that_catches_everything(trial: Trials) -> None:
+    changes = (Change("scale_lr", {"factor": 1e6}), Change("stop_at_divergence", {"factor": 10.0}))
+    arm = Arm("diverged", args=("caught", "60"), changes=changes)
+    outcome = trial.run(arm)
+    assert outcome.ended == "stopped"
+    assert outcome.said.startswith("the loss diverged")
+    assert printed(outcome.recording / "rank-0.jsonl").count("caught Stopped\n") == 3
 
 
 @pytest.mark.long

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -172,9 +173,11 @@ def _recorded(path: str | None) -> Run | None:
     from traindx.engine import last_run
 
     try:
-        return last_run(path)
+        run = last_run(path)
     except ValueError as error:
         raise Failure(f"--recording: {visible(str(error), 300)}") from None
+    # The script runs here: what the recording names as its folder leads to no file of this user's.
+    return replace(run, facts={key: value for key, value in run.facts.items() if key != "folder"})
 
 
 def finish(treated: Treated, out: Path, options: Mapping[str, Any]) -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
 from traindx.intervene.unit import Change
-from traindx.record.recorder import Stopped, current
+from traindx.record.recorder import current, stop
 
 _SAID_MOST = 8
 
@@ -34,7 +34,7 @@ class Told:
     def cannot(self, why: str) -> NoReturn:
         """It cannot be done here: the arm would not be what was asked for, so it ends."""
         self._fail(why)
-        raise Stopped(f"{self.change.id} could not be applied: {why}")
+        stop(f"{self.change.id} could not be applied: {why}")
 
     def broke(self, error: Exception) -> NoReturn:
         text = f"{type(error).__name__}: {error}".splitlines()[0][:300]

@@ -13,6 +13,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from threading import get_ident
+from typing import NoReturn
 
 from traindx.record.budget import Budget
 from traindx.record.clock import perf_counter, wall_clock
@@ -280,11 +281,14 @@ class Recorder:
     def check_stop(self) -> None:
         """Called after each step: raises `Stopped` when the training is to end here."""
         if self.step >= self._stopping.at:
-            self.flush()
-            why = self._stopping.why(self.step)
-            if not self._stopping.ask(why) and self.insist is not None:
-                self.insist(why)
-            raise Stopped(why)
+            self.stop(self._stopping.why(self.step))
+
+    def stop(self, why: str) -> NoReturn:
+        """End the training here; a program that catches this again and again is ended all the same."""
+        self.flush()
+        if not self._stopping.ask(why) and self.insist is not None:
+            self.insist(why)
+        raise Stopped(why)
 
     def ended(self, how: str, text: str) -> tuple[str, str]:
         """How it ended: a program that caught what was to stop it ends by itself, but was stopped."""
@@ -349,6 +353,13 @@ def when_started(call: Callable[[Recorder], None]) -> None:
 def current() -> Recorder | None:
     """The recorder of this process."""
     return _current
+
+
+def stop(why: str) -> NoReturn:
+    """End the training of this process here."""
+    if _current is None or _current.closed:
+        raise Stopped(why)
+    _current.stop(why)
 
 
 def put_back(recorder: Recorder | None) -> None:

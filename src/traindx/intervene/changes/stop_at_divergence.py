@@ -26,7 +26,7 @@ _FIRST = 5
 
 
 def apply(joints: Joints, *, factor: float = 100.0, patience: int = 5) -> None:
-    from traindx.record.recorder import Stopped
+    from traindx.record.recorder import stop
 
     first: list[float] = []
     far = 0
@@ -41,7 +41,7 @@ def apply(joints: Joints, *, factor: float = 100.0, patience: int = 5) -> None:
         # A loss that begins at zero has no scale to be far from.
         far = far + 1 if not math.isfinite(loss) or (start > 0 and abs(loss) > factor * start) else 0
         if far >= patience:
-            raise Stopped(f"{WORDS}: {loss:.3g} after {start:.3g} at the start")
+            stop(f"{WORDS}: {loss:.3g} after {start:.3g} at the start")
 
     joints.otherwise("backward was never called")
     joints.before_backward(look)

@@ -24,7 +24,7 @@ def alone(points: int = 100_000) -> float:
     import numpy as np
 
     from traindx.engine import diagnose
-    from traindx.sketch import noisy, power, run
+    from traindx.testing.sketch import noisy, power, run
 
     each = points // 4
     rise = 1 + 0.5 * np.arange(each) / each
@@ -69,7 +69,7 @@ def ratios(folder: Path, rounds: int) -> dict[str, float]:
 
 def thousand(folder: Path, runs: int = 1000) -> float:
     """Clock seconds for the triage of many small runs."""
-    from traindx.sketch import decay, noisy
+    from traindx.testing.sketch import decay, noisy
 
     for number in range(runs):
         loss, val = (

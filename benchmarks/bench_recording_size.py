@@ -51,7 +51,7 @@ def sample(draw: random.Random) -> dict[str, dict[str, object]]:
 
 def write(folder: Path, rows_in_block: int) -> tuple[int, int, float]:
     """Bytes of the recording, samples in it, and seconds the recorder took."""
-    from traindx.record.recorder import start
+    from traindx.observe.recorder import start
 
     draw = random.Random(0)
     recorder = start(folder)

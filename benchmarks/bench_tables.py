@@ -19,8 +19,8 @@ from pathlib import Path
 
 import numpy as np
 
-from traindx.reading import csvs, jsons
-from traindx.reading.source import File
+from traindx.logs import csvs, jsons
+from traindx.logs.log_file import File
 
 COLUMNS = ("step", "loss", "val_loss", "lr", "grad_norm")
 _FREE = ("traindx", "pandas.read_csv")

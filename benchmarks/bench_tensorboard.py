@@ -171,10 +171,10 @@ READERS = {"traindx": read_traindx, "EventAccumulator": read_accumulator, "Rust 
 
 def _warm_imports(reader: str) -> None:
     if reader == "traindx":
-        from traindx import find, readers, units  # noqa: F401
+        from traindx.core import units
 
         units.readers()
-        from traindx.reading.tfevents import config, events, runs  # noqa: F401
+        from traindx.logs.tfevents import events, runs, text_config  # noqa: F401
     else:
         import grpc  # noqa: F401
         from tensorboard.backend.event_processing import event_accumulator  # noqa: F401

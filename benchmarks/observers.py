@@ -35,8 +35,8 @@ class Recorded:
     """One recording of one training, from which the training can be taken out and put back."""
 
     def __init__(self, make: Callable[[], Training], folder: Path) -> None:
-        from traindx.record import recorder
-        from traindx.record.pytorch.install import install
+        from traindx.observe import recorder
+        from traindx.observe.torch.install import install
 
         self.recorder = recorder.start(folder)
         self.watching = install(self.recorder)
@@ -51,7 +51,7 @@ class Recorded:
     @contextlib.contextmanager
     def on(self) -> Iterator[After]:
         """The same recorder goes on, with its accounts; in between, nothing of it is left in torch."""
-        from traindx.record.pytorch.install import _WATCHERS
+        from traindx.observe.torch.install import _WATCHERS
 
         for watch in _WATCHERS:
             watch(self.watching)

@@ -15,13 +15,13 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from traindx.core import Problem, Unreadable
+from traindx.core.nouns import Problem, Unreadable
 from traindx.engine import last_run
-from traindx.record.program import find_script
-from traindx.script import read_script
-from traindx.trial.arms import Workshop
-from traindx.trial.confirming import Confirmation, Confirmed, Wishes, first_problem
-from traindx.trial.examining import examined
+from traindx.experiment.arm_diagnosis import examined
+from traindx.experiment.arms import Workshop
+from traindx.experiment.confirm.confirm import Confirmation, Confirmed, Wishes, first_problem
+from traindx.observe.program import find_script
+from traindx.source import read_script
 
 from .training import RUNS
 from .truth import Script, scripts

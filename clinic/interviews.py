@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from traindx.interview.choose import open_questions
+from traindx.interview.next_question import open_questions
 from traindx.interview.session import Interview
 from traindx.knowledge.questions import Question
 

@@ -14,9 +14,9 @@ from pathlib import Path
 
 import numpy as np
 
-from traindx.case import Case
-from traindx.core import Run
-from traindx.examine import Examination, examine
+from traindx.core.nouns import Run
+from traindx.evidence.case import Case
+from traindx.evidence.examine import Examination, examine
 from traindx.knowledge.questions import Question
 
 from .truth import Script

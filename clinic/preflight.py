@@ -45,10 +45,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def look(script: Script, steps: int, budget: float) -> Told:
     """The checklist of a script as plain data, or why it could not be run."""
-    from traindx.checklist.fly import Unflown, fly
-    from traindx.record.program import find_script
-    from traindx.script import read_script
-    from traindx.trial.arms import Workshop
+    from traindx.experiment.arms import Workshop
+    from traindx.experiment.preflight.preflight import Unflown, fly
+    from traindx.observe.program import find_script
+    from traindx.source import read_script
 
     here = os.getcwd()
     with tempfile.TemporaryDirectory() as folder:

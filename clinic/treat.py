@@ -20,15 +20,15 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from traindx.core import Diagnosis, Run
+from traindx.core.nouns import Diagnosis, Run
+from traindx.experiment.arms import Workshop
+from traindx.experiment.measure import Yardstick, read_level
+from traindx.experiment.treat.candidates import Candidate, Course, changes_of
+from traindx.experiment.treat.request import Wishes
+from traindx.experiment.treat.treatment import Treatment
 from traindx.knowledge.catalogue import remedies
-from traindx.record.program import find_script
-from traindx.script import read_script
-from traindx.trial.arms import Workshop
-from traindx.trial.candidates import Candidate, Course, changes_of
-from traindx.trial.measure import Yardstick, read_level
-from traindx.trial.patient import Wishes
-from traindx.trial.treatment import Treatment
+from traindx.observe.program import find_script
+from traindx.source import read_script
 
 from .training import RUNS, outcome
 from .truth import Script, scripts

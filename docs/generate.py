@@ -35,7 +35,7 @@ def pages() -> dict[Path, str]:
 
 def formats() -> str:
     """One section per reader: its page."""
-    from traindx.units import readers
+    from traindx.core.units import readers
 
     intro = (
         "# What traindx reads\n\n"
@@ -51,7 +51,7 @@ def formats() -> str:
 
 def format_table() -> str:
     """The formats for the README: title and the first sentence of the page."""
-    from traindx.units import readers
+    from traindx.core.units import readers
 
     lines = ["| format | what is read |", "| --- | --- |"]
     for unit in readers():
@@ -62,7 +62,7 @@ def format_table() -> str:
 
 def changes() -> str:
     """The interventions: a table, then the page of each."""
-    from traindx.intervene.unit import interventions
+    from traindx.experiment.runtime.change import interventions
     from traindx.report.intervention_pages import markdown, usage
 
     units = interventions().values()
@@ -81,7 +81,7 @@ def changes() -> str:
 
 def preflight() -> str:
     """The page with the checks in it: what each says in its own file."""
-    from traindx.checklist.unit import GROUPS, items
+    from traindx.experiment.preflight.check import GROUPS, items
 
     lines = []
     for group, title in GROUPS.items():
@@ -96,7 +96,7 @@ def preflight() -> str:
 
 def vocabulary() -> str:
     """The canonical metrics and settings with their aliases."""
-    from traindx import names
+    from traindx.core import names
 
     lines = [
         "# Names\n",

@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 
 import traindx
-from traindx.core import Check, Diagnosis, Evidence, Finding, Fix, Hypothesis, Problem, Run, Series
+from traindx.core.nouns import Check, Diagnosis, Evidence, Finding, Fix, Hypothesis, Problem, Run, Series
 
-DEMO = Path(traindx.__file__).parent / "demo" / "diverged.log"
+DEMO = Path(traindx.__file__).parent / "cli" / "_demo" / "diverged.log"
 EVIL = (
     "\x1b[31mred\x1b]0;title\x07 [bold]x[/bold]\r\n\x00\x9b2J\u202eabc\ud800\udcff <script>alert(1)</script>"
 )

@@ -1,4 +1,4 @@
-"""Made-up series for the tests of `traindx.signal`: noise of many kinds, and what it may lie upon."""
+"""Made-up series for the tests of `traindx.evidence.stats`: noise of many kinds, and what it may lie upon."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 import traindx
-from traindx.core import Run
+from traindx.core.nouns import Run
 
 NUMBER = r"(-?[\d.]+(?:e[-+]\d+)?)"
 _EVENT_FILE = re.compile(r"tfevents\..*")

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from traindx.core import Run
-from traindx.sketch import run
+from traindx.core.nouns import Run
+from traindx.testing.sketch import run
 
 Floats = npt.NDArray[np.float64]
 Rng = np.random.Generator

@@ -7,13 +7,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from tests.detectors.test_cases import wild_runs
-from traindx.case import Case
-from traindx.core import Diagnosis, Finding, Run
+from traindx.core.nouns import Diagnosis, Finding, Run
 from traindx.engine import diagnose
-from traindx.knowledge.advice import fixes, placeholders
+from traindx.evidence.case import Case
 from traindx.knowledge.catalogue import remedies
-from traindx.knowledge.facts import facts, round_down
-from traindx.sketch import decay, noisy, run
+from traindx.knowledge.filled_remedies import fixes, placeholders
+from traindx.knowledge.run_numbers import facts, round_down
+from traindx.testing.sketch import decay, noisy, run
 
 
 def first_fix(diagnosis: Diagnosis, cause: str) -> str:

@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from traindx.case import Case
-from traindx.core import Finding, Skipped
+from traindx.core.nouns import Finding, Skipped
+from traindx.core.units import detectors
+from traindx.evidence.case import Case
 from traindx.knowledge.catalogue import causes
-from traindx.knowledge.places import place_of
-from traindx.script import Script
-from traindx.script.anchors import FINDERS
-from traindx.script.source import parse_script
-from traindx.sketch import run
-from traindx.units import detectors
+from traindx.knowledge.cause_places import place_of
+from traindx.source import Script
+from traindx.source.anchors import FINDERS
+from traindx.source.script import parse_script
+from traindx.testing.sketch import run
 
 SCRIPTS = sorted((Path(__file__).parent / "places").glob("*.py"))
 MARK = "  # here"

@@ -8,7 +8,7 @@ import pytest
 
 from traindx.cli import Failure
 from traindx.cli._apply import apply
-from traindx.trial.results import Treated
+from traindx.experiment.treat.results import Treated
 
 
 def treated(sources: dict[Path, tuple[str, str]], new_args: tuple[str, ...] | None = None) -> Treated:

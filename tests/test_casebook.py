@@ -10,8 +10,8 @@ from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
-from traindx.casebook import Entry, add, entries, for_cause, path_of, search, sentence
 from traindx.cli import cli
+from traindx.experiment.casebook import Entry, add, entries, for_cause, path_of, search, sentence
 
 HELPED = Entry(
     date="2026-01-02T03:04:05Z",

@@ -262,7 +262,7 @@ def test_a_bug_of_ours_is_one_line(log: Path, monkeypatch: pytest.MonkeyPatch) -
     def broken(*_: object, **__: object) -> None:
         raise RuntimeError("broken on purpose")
 
-    monkeypatch.setattr("traindx.find.find_runs", broken)
+    monkeypatch.setattr("traindx.logs.find.find_runs", broken)
     monkeypatch.delenv("TRAINDX_DEBUG", raising=False)
     result = call("inspect", log)
     assert result.exit_code == 2

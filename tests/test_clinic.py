@@ -14,7 +14,7 @@ from clinic.interviews import USERS, ask, most_telling
 from clinic.patients import patient
 from clinic.truth import HEALTHY, HERE, Script, scripts, tables
 
-from traindx.interview.choose import MOST
+from traindx.interview.next_question import MOST
 from traindx.knowledge.catalogue import causes, symptoms
 
 # What passes today; raised as detectors land.

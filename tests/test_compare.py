@@ -10,14 +10,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from traindx.comparing import Comparison, NothingShared, TooFew, compare, subjects
-from traindx.comparing.descent import descent
-from traindx.comparing.effects import effects
-from traindx.comparing.named import settings_of_names
-from traindx.comparing.rates import rate_range, scaling
-from traindx.core import Run, Scalar
+from traindx.comparison import Comparison, NothingShared, TooFew, compare, subjects
+from traindx.comparison.descent import descent
+from traindx.comparison.effects import effects
+from traindx.comparison.name_settings import settings_of_names
+from traindx.comparison.rates import rate_range, scaling
+from traindx.core.nouns import Run, Scalar
 from traindx.report.comparison_words import verdict
-from traindx.sketch import noisy, run
+from traindx.testing.sketch import noisy, run
 
 
 def training(level: float, seed: int = 0, name: str = "", **settings: Scalar) -> Run:

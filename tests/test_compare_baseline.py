@@ -11,11 +11,11 @@ import pytest
 from click.testing import CliRunner
 
 from traindx.cli import cli
-from traindx.comparing import compare, subjects
-from traindx.comparing.baseline import Sharpened, sharpen
-from traindx.core import Evidence, Hypothesis, Problem, Run, Scalar
+from traindx.comparison import compare, subjects
+from traindx.comparison.baseline import Sharpened, sharpen
+from traindx.core.nouns import Evidence, Hypothesis, Problem, Run, Scalar
 from traindx.engine import diagnose
-from traindx.sketch import run
+from traindx.testing.sketch import run
 
 
 def training(end: float, name: str, *, overfits: bool = True, **settings: Scalar) -> Run:

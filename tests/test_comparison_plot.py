@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from traindx.core import Run
+from traindx.core.nouns import Run
 from traindx.report.comparison_plot import write_comparison_plot
 from traindx.report.side_by_side import SHARE, SideBySide, band
-from traindx.sketch import noisy, power, run
+from traindx.testing.sketch import noisy, power, run
 
 
 def training(level: float, seed: int, **more: np.ndarray) -> Run:

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from traindx.core import Unreadable
-from traindx.reading import csvs, lines
-from traindx.reading.source import File
-from traindx.reading.tables import Table
+from traindx.core.nouns import Unreadable
+from traindx.logs import csvs, lines
+from traindx.logs.log_file import File
+from traindx.logs.tables import Table
 
 NAN, INF = float("nan"), float("inf")
 Cells = dict[str, list[float | None]]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from traindx.case import Case
-from traindx.core import Event, Run
-from traindx.detectors._origin import origin
+from traindx.core.nouns import Event, Run
 from traindx.engine import diagnose
-from traindx.sketch import decay, run
+from traindx.evidence.case import Case
+from traindx.evidence.detectors._origin import origin
+from traindx.testing.sketch import decay, run
 
 
 def test_defects_that_come_down_to_one_cause_are_one_problem() -> None:

@@ -13,7 +13,7 @@ import traindx
 from traindx.report.text import MARK
 
 ROOT = Path(__file__).parents[1]
-SHIPPED = Path(traindx.__file__).parent / "demo" / "broken_training.py"
+SHIPPED = Path(traindx.__file__).parent / "cli" / "_demo" / "broken_training.py"
 WITHOUT_TORCH = """
 import sys
 sys.modules["torch"] = None

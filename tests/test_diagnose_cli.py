@@ -18,8 +18,8 @@ from click.testing import CliRunner, Result
 
 from tests.diagnoses import DEMO, broken, healthy, short_run
 from traindx.cli import cli
-from traindx.core import Diagnosis, Run
-from traindx.units import Detector
+from traindx.core.nouns import Diagnosis, Run
+from traindx.core.units import Detector
 
 SCHEMA = json.loads(
     (Path(__file__).parent / "contract" / "diagnosis.schema.json").read_text(encoding="utf-8")
@@ -267,8 +267,8 @@ def test_html_and_plots_are_written(bad: Path, good: Path, tmp_path: Path) -> No
 
 def a_threshold() -> tuple[Detector, str, float]:
     """Some detector, a threshold of it and its default."""
+    from traindx.core.units import detectors
     from traindx.knowledge.catalogue import thresholds
-    from traindx.units import detectors
 
     for unit in detectors():
         for name, default in thresholds(unit).items():

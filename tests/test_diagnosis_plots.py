@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from tests.diagnoses import EVIL, broken, curve, evil, healthy, run_of, short_run
 from tests.test_html import HOSTILE, hard_runs
-from traindx.case import Case
-from traindx.core import Diagnosis, Finding, Problem, Run
+from traindx.core.nouns import Diagnosis, Finding, Problem, Run
+from traindx.evidence.case import Case
 from traindx.report.curves import broken_steps, limits, main_panels, moving_average, placed, wants_log
 from traindx.report.diagnosis_plots import _plots, write_diagnosis_plots
 from traindx.report.figures import file_name

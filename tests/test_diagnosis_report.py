@@ -17,7 +17,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from tests.diagnoses import EVIL, EVIL_MARKDOWN, broken, curve, evil, healthy, run_of, short_run
-from traindx.core import Diagnosis, Evidence
+from traindx.core.nouns import Diagnosis, Evidence
 from traindx.knowledge.catalogue import symptoms
 from traindx.report.diagnosis_json import diagnosis_dict, diagnosis_document
 from traindx.report.diagnosis_markdown import markdown

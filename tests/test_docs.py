@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from traindx.case import Case
-from traindx.core import Finding
-from traindx.reading.source import File
-from traindx.units import Bundle, readers
+from traindx.core.nouns import Finding
+from traindx.core.units import Bundle, readers
+from traindx.evidence.case import Case
+from traindx.logs.log_file import File
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("benchmarks/*.md")])

@@ -13,8 +13,8 @@ from click.testing import CliRunner, Result
 
 from traindx.cli import cli
 from traindx.cli.list import KINDS
+from traindx.core.units import detectors
 from traindx.knowledge.catalogue import causes, causes_of, known_ids, nearest, page_of, pages_of, symptoms
-from traindx.units import detectors
 
 
 def call(*args: str) -> Result:

@@ -7,7 +7,7 @@ import time
 import numpy as np
 import pytest
 
-from traindx.core import Reading, Run, Series
+from traindx.core.nouns import Reading, Run, Series
 from traindx.report.families import families
 from traindx.report.layout import Screen
 from traindx.report.plots import _panels

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import islice
 from pathlib import Path
 
-from traindx.free import first_free, numbered
+from traindx.core.free_names import first_free, numbered
 
 
 def test_numbers_stand_before_the_ending() -> None:

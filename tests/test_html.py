@@ -22,14 +22,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.diagnoses import EVIL, EVIL_MARKDOWN, broken, curve, evil, healthy, run_of, short_run
-from traindx.case import Case
-from traindx.core import Diagnosis, Event, Finding, Run
-from traindx.report.html import html_document, write_html
-from traindx.report.html.charts import Charts
-from traindx.report.html.figure import chart_text
-from traindx.report.html.markup import Html, escaped, json_script, prose, tag
-from traindx.report.html.run import run_body
-from traindx.report.html.triage import short_names
+from traindx.core.nouns import Diagnosis, Event, Finding, Run
+from traindx.evidence.case import Case
+from traindx.report.page import html_document, write_html
+from traindx.report.page.charts import Charts
+from traindx.report.page.figure import chart_text
+from traindx.report.page.markup import Html, escaped, json_script, prose, tag
+from traindx.report.page.run import run_body
+from traindx.report.page.triage import short_names
 
 HOSTILE = (
     "</script><script>document.title='taken'</script><img src=x onerror=\"document.title='taken'\">"
@@ -106,7 +106,7 @@ def test_nothing_is_loaded_from_elsewhere(which: str) -> None:
 
 
 def test_our_own_files_name_no_address() -> None:
-    folder = Path(__import__("traindx.report.html", fromlist=["x"]).__file__).parent
+    folder = Path(__import__("traindx.report.page", fromlist=["x"]).__file__).parent
     for name in ("page.css", "page.js", "theme.js"):
         text = (folder / name).read_text(encoding="utf-8")
         assert not re.search(r"https?:|url\(|@import|fetch|XMLHttp|innerHTML|eval\(", text), name

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from traindx.core import Finding
+from traindx.core.nouns import Finding
+from traindx.core.units import detectors
 from traindx.knowledge.catalogue import Cause, Weight, causes, symptoms
 from traindx.knowledge.infer import MOST, PRIOR_BITS, Seen, rank, shares_of
 from traindx.knowledge.pages import Page
 from traindx.knowledge.problems import complaints
 from traindx.knowledge.questions import KINDS, KNOWN, next_questions, questions
-from traindx.units import detectors
 
 
 def cause(name: str, prior: str = "sometimes", **evidence: tuple[float, float]) -> Cause:

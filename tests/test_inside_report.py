@@ -20,19 +20,19 @@ from hypothesis import strategies as st
 import traindx
 from tests.diagnoses import EVIL, broken, curve, healthy, run_of
 from tests.test_html import CHROMIUM, HOSTILE, Page
-from traindx.case import Case
-from traindx.core import Diagnosis, Run, Series
-from traindx.record import recorder as recorders
-from traindx.record import watch as watching
+from traindx.core.nouns import Diagnosis, Run, Series
+from traindx.evidence.case import Case
+from traindx.observe import recorder as recorders
+from traindx.observe import watch as watching
 from traindx.report.diagnosis_markdown import markdown
 from traindx.report.diagnosis_plots import write_diagnosis_plots
 from traindx.report.diagnosis_terminal import render_diagnosis
 from traindx.report.grids import grid, labelled_places, layer_names
-from traindx.report.html import html_document
-from traindx.report.html.fields import distinct_names
 from traindx.report.inside_plots import inside_plots
 from traindx.report.inside_words import inside_sentences
 from traindx.report.layout import Screen
+from traindx.report.page import html_document
+from traindx.report.page.fields import distinct_names
 from traindx.report.spreads import spreads
 from traindx.report.times import spent
 

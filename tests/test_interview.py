@@ -8,19 +8,19 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from traindx.case import Case
+from traindx.core.units import detectors
+from traindx.evidence.case import Case
 from traindx.interview.answers import NotUnderstood, expected, understood
-from traindx.interview.choose import LEAST, MOST, choices, differentials
 from traindx.interview.complaint import matched, menu, understand
-from traindx.interview.numbers import numbers_in
+from traindx.interview.next_question import LEAST, MOST, choices, differentials
 from traindx.interview.pasted import curves_in
 from traindx.interview.plans import plans, reply, understood_plans
 from traindx.interview.session import Interview
-from traindx.interview.settings_said import settings_said
+from traindx.interview.stated_settings import settings_said
+from traindx.interview.typed_numbers import numbers_in
 from traindx.knowledge.catalogue import causes, symptoms
 from traindx.knowledge.questions import questions
-from traindx.sketch import decay, noisy, run
-from traindx.units import detectors
+from traindx.testing.sketch import decay, noisy, run
 
 
 def interview(*told: str, base: Case | None = None) -> Interview:

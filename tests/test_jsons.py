@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from traindx.core import Unreadable
-from traindx.reading import jsons
-from traindx.reading.source import File
-from traindx.reading.tables import Table
+from traindx.core.nouns import Unreadable
+from traindx.logs import jsons
+from traindx.logs.log_file import File
+from traindx.logs.tables import Table
 
 
 def read(folder: Path, content: str | bytes) -> tuple[Table, list[str]]:

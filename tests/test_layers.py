@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,48 +11,34 @@ import pytest
 
 SRC = Path(__file__).parents[1] / "src" / "traindx"
 
-# Highest first. A part imports only parts that stand lower; parts of one line do not know each other.
+# Highest first. A room imports only rooms that stand lower; rooms of one line do not know each other.
 LAYERS = [
-    ["__main__"],
-    ["cli", "serve", "mcp", "notebook"],
+    ["cli", "serve"],
     ["report"],
-    ["checklist"],
-    ["trial"],
+    ["experiment", "comparison", "interview"],
     ["engine"],
-    ["comparing", "interview", "lint"],
-    ["intervene"],
-    ["record"],
-    ["find", "knowledge"],
-    ["examine"],
-    ["readers", "detectors"],
-    ["reading", "case", "sketch"],
-    ["inside"],
-    ["curve", "script"],
-    ["casebook", "signal", "names", "numbers", "units", "settings", "store", "free"],
-    ["core", "files", "documents"],
-    ["__init__", "demo"],
+    ["knowledge"],
+    ["evidence"],
+    ["logs", "source", "observe", "testing"],
+    ["core", "__init__"],
 ]
 # These run inside somebody's training and must never load the diagnosis.
-APART = {
-    "record": {"store", "files", "documents"},
-    "intervene": {"store", "record"},
-    "integrations": {"store", "record", "intervene"},
-}
+INSIDE_A_TRAINING = ("observe", "experiment/runtime", "experiment/changes", "experiment/sandbox")
 # The few calls upwards, loaded when they are called: a diagnosis as plain data and in a notebook; the
 # diagnosis of a recording, asked for by the script that makes it; the changes that a process started by a
 # trial's arm is to make.
 UPWARDS = {
-    ("core.py", "traindx.report.diagnosis_json"),
-    ("core.py", "traindx.report.notebook"),
-    ("record/watch.py", "traindx.engine"),
-    ("record/launch.py", "traindx.intervene.arm"),
-    ("record/children.py", "traindx.intervene.arm"),
+    ("core/nouns.py", "traindx.report.diagnosis_json"),
+    ("core/nouns.py", "traindx.report.notebook"),
+    ("observe/watch.py", "traindx.engine"),
+    ("observe/launch.py", "traindx.experiment.runtime.arm"),
+    ("observe/children.py", "traindx.experiment.runtime.arm"),
 }
 RANK = {part: number for number, parts in enumerate(LAYERS) for part in parts}
 
 
 def part_of(module: str) -> str:
-    """`traindx.report.json` -> `report`; `traindx` itself -> `__init__`."""
+    """`traindx.report.runs_json` -> `report`; `traindx` itself -> `__init__`."""
     names = module.split(".")
     return names[1] if len(names) > 1 else "__init__"
 
@@ -79,28 +66,49 @@ def imports(tree: ast.AST) -> Iterator[str]:
             yield from imports(node)
 
 
-FILES = sorted(path.relative_to(SRC).as_posix() for path in SRC.rglob("*.py"))
+# `__main__.py` is the command line.
+FILES = sorted(path.relative_to(SRC).as_posix() for path in SRC.rglob("*.py") if path.name != "__main__.py")
 
 
 @pytest.mark.parametrize("file", FILES)
 def test_imports_go_down(file: str) -> None:
     here = file.split("/")[0].removesuffix(".py")
-    assert here in RANK or here in APART, f"{here} has no place in LAYERS"
+    assert here in RANK, f"{here} has no place in LAYERS"
     for module in imports(ast.parse((SRC / file).read_text(encoding="utf-8"))):
         there = part_of(module)
         if there == here or (file, module) in UPWARDS:
             continue
-        if here in APART:
-            assert there in APART[here] | {"__init__", "core"}, f"{file} imports {module}"
-        else:
-            assert there in RANK, f"{file} imports {module}, which has no place in LAYERS"
-            assert RANK[there] > RANK[here], f"{file} imports {module}, which stands above it"
+        assert there in RANK, f"{file} imports {module}, which has no place in LAYERS"
+        assert RANK[there] > RANK[here], f"{file} imports {module}, which stands above it"
+
+
+@pytest.mark.parametrize("file", [file for file in FILES if file.startswith(INSIDE_A_TRAINING)])
+def test_what_runs_inside_a_training_loads_no_diagnosis(file: str) -> None:
+    for module in imports(ast.parse((SRC / file).read_text(encoding="utf-8"))):
+        if (file, module) in UPWARDS:
+            continue
+        room = "/".join(module.split(".")[1:])
+        allowed = (
+            (*INSIDE_A_TRAINING, "core", "") if file.startswith("experiment") else ("observe", "core", "")
+        )
+        assert any(room == part or room.startswith(f"{part}/") for part in allowed), (
+            f"{file} imports {module}"
+        )
 
 
 def test_readers_do_not_know_each_other() -> None:
-    """What two readers need stands in `traindx.reading`."""
-    for path in (SRC / "readers").glob("*.py"):
+    """What two readers need stands in `traindx.logs`."""
+    for path in (SRC / "logs" / "formats").glob("*.py"):
         for module in imports(ast.parse(path.read_text(encoding="utf-8"))):
             names = module.split(".")
-            if names[:2] == ["traindx", "readers"] and len(names) > 2:
-                pytest.fail(f"{path.name} imports the reader {names[2]}")
+            if names[:3] == ["traindx", "logs", "formats"] and len(names) > 3:
+                pytest.fail(f"{path.name} imports the reader {names[3]}")
+
+
+def test_no_module_shadows_the_standard_library() -> None:
+    parts = {part.removesuffix(".py") for file in FILES for part in file.split("/")}
+    assert not (parts - {"__main__"}) & set(sys.stdlib_module_names)
+
+
+def test_there_are_at_most_eight_layers() -> None:
+    assert len(LAYERS) <= 8

@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from traindx.cli import cli
-from traindx.lint import lint
+from traindx.evidence.lint import lint
 
 SCHEMA = json.loads(
     (Path(__file__).parent / "contract" / "diagnosis.schema.json").read_text(encoding="utf-8")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from traindx.lint import lint
+from traindx.evidence.lint import lint
 
 STYLES = Path(__file__).parent / "lint_styles"
 FAULTS = json.loads((STYLES / "changes.json").read_text(encoding="utf-8"))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from traindx.lint import lint
+from traindx.evidence.lint import lint
 
 STYLES = Path(__file__).parent / "lint_styles"
 FAULTS = [

@@ -13,14 +13,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from traindx.case import Case
-from traindx.core import Finding, Place, Skipped, Unreadable
-from traindx.script import Script
-from traindx.script.anchors import FINDERS, anchor
-from traindx.script.edits import edited
-from traindx.script.source import parse_script
-from traindx.sketch import run
-from traindx.units import detectors
+from traindx.core.nouns import Finding, Place, Skipped, Unreadable
+from traindx.core.units import detectors
+from traindx.evidence.case import Case
+from traindx.source import Script
+from traindx.source.anchors import FINDERS, anchor
+from traindx.source.edits import edited
+from traindx.source.script import parse_script
+from traindx.testing.sketch import run
 
 UNITS = [unit for unit in detectors() if unit.needs == ("script",)]
 SCRIPTS = sorted((Path(__file__).parent / "scripts").glob("*.py"))

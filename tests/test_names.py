@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from traindx import names
-from traindx.names import Candidate
+from traindx.core import names
+from traindx.core.names import Candidate
 
 UNDERSTOOD = {
     "loss": ("", "loss", "", ""),

@@ -21,8 +21,8 @@ from hypothesis import strategies as st
 
 from tests.diagnoses import EVIL, EVIL_MARKDOWN, broken, curve, demo_run, evil, healthy, run_of, short_run
 from tests.test_html import HOSTILE, Page
-from traindx.case import Case
-from traindx.core import Diagnosis, Finding, Problem
+from traindx.core.nouns import Diagnosis, Finding, Problem
+from traindx.evidence.case import Case
 from traindx.report.notebook import html, text
 from traindx.report.picture import picture
 from traindx.report.ticks import decades, nice_ticks

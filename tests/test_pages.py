@@ -10,11 +10,11 @@ from string import Formatter
 import pytest
 
 import traindx
+from traindx.core.names import SETTINGS
+from traindx.core.units import detectors
 from traindx.knowledge import catalogue
 from traindx.knowledge.catalogue import PRIORS, causes, causes_of, remedies, sheets, symptoms
 from traindx.knowledge.pages import Page, bullets, first_paragraph, parse, table, words
-from traindx.names import SETTINGS
-from traindx.units import detectors
 
 PACKAGE = Path(traindx.__file__).parent
 
@@ -140,7 +140,7 @@ def test_causes_are_whole(cause: catalogue.Cause) -> None:
 
 @every_cause
 def test_evidence_names_detectors_that_exist(cause: catalogue.Cause) -> None:
-    """Checked against the detectors themselves, `traindx.units.detectors()`."""
+    """Checked against the detectors themselves, `traindx.core.units.detectors()`."""
     assert set(cause.evidence) - {unit.id for unit in detectors()} == set()
 
 

@@ -9,13 +9,13 @@ from markdown_it import MarkdownIt
 
 from tests.diagnoses import EVIL, broken
 from tests.test_html import HOSTILE, Page
-from traindx.core import Diagnosis, Finding, Place
+from traindx.core.nouns import Diagnosis, Finding, Place
 from traindx.report.diagnosis_markdown import markdown
 from traindx.report.diagnosis_terminal import render_diagnosis
-from traindx.report.html import html_document
 from traindx.report.layout import Screen, cells
 from traindx.report.notebook import html as notebook
-from traindx.report.places import kind_of_line, patch_lines, place_text, placed_text
+from traindx.report.page import html_document
+from traindx.report.place_words import kind_of_line, patch_lines, place_text, placed_text
 
 PATCH = """--- train.py
 +++ train.py

@@ -12,12 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from traindx.core import Event, Note, Reading, Run, Series
-from traindx.report.csv import write_points
+from traindx.core.nouns import Event, Note, Reading, Run, Series
 from traindx.report.curves import thinned
-from traindx.report.json import runs_document
 from traindx.report.layout import Column, Screen, cells, fit, table
 from traindx.report.plots import write_plots
+from traindx.report.runs_csv import write_points
+from traindx.report.runs_json import runs_document
 from traindx.report.sparkline import sparkline
 from traindx.report.summary import summarize
 from traindx.report.terminal import render

@@ -124,8 +124,8 @@ def test_recording_is_read_as_one_training(runs: Runs, way: str, count: int) -> 
 
 def test_words_of_an_agent() -> None:
     pytest.importorskip("torch")
-    from traindx.record.agent import is_agent, with_traindx
-    from traindx.record.program import Program
+    from traindx.observe.agent import is_agent, with_traindx
+    from traindx.observe.program import Program
 
     ours = ("--steps", "3")
     for before, after in [
@@ -146,8 +146,8 @@ def test_words_of_an_agent() -> None:
 
 def test_lines_wait_until_a_process_trains(tmp_path: Path) -> None:
     """A child that prints but never steps makes no file, and keeps no more than so much."""
-    from traindx.record.children import Waiting
-    from traindx.record.recorder import Recorder
+    from traindx.observe.children import Waiting
+    from traindx.observe.recorder import Recorder
 
     recorder = Recorder(tmp_path, 1, name="x", budget=0.01, internals=True, steps=None)
     waiting = recorder.journal = Waiting(recorder)
@@ -171,14 +171,14 @@ def test_spawned_child_runs_where_traindx_cannot_be_imported(tmp_path: Path) -> 
     from multiprocessing import spawn
     from types import SimpleNamespace
 
-    from traindx.record.children import _watch_spawn
+    from traindx.observe.children import _watch_spawn
 
     module = SimpleNamespace(get_command_line=spawn.get_command_line)
     _watch_spawn(module)
     words = module.get_command_line(tracker_fd=1, pipe_handle=2)
     code = next(word for word in words if "spawn_main" in str(word))
     assert code.splitlines()[-1] == "spawn_main(tracker_fd=1, pipe_handle=2)"
-    stand_in = tmp_path / "traindx" / "record"
+    stand_in = tmp_path / "traindx" / "observe"
     stand_in.mkdir(parents=True)
     for package in (stand_in, stand_in.parent):
         (package / "__init__.py").touch()

@@ -16,11 +16,11 @@ import pytest
 
 import traindx
 from tests.run_scripts.calling import SCRIPTS, Result, call, facts, printed, recorded, recording
-from traindx.record.attendant import Orders
-from traindx.record.place import Taken, choose
-from traindx.record.ranks import Place
-from traindx.record.ranks import place as place_in
-from traindx.store import Journal
+from traindx.observe.folder import Taken, choose
+from traindx.observe.journal import Journal
+from traindx.observe.launcher_rank import Place
+from traindx.observe.launcher_rank import place as place_in
+from traindx.observe.monitor import Orders
 
 LOG = SCRIPTS / "prints_log.py"
 
@@ -128,9 +128,9 @@ def test_attendant_sleeps_beside_the_program(tmp_path: Path) -> None:
 def test_report_outlives_a_launcher_that_ends_its_ranks(tmp_path: Path) -> None:
     program = (
         "import os, signal\n"
-        "from traindx.cli import _attend\n"
-        "_attend._ignore_signals()\n"
-        "_attend._heed_keys()\n"
+        "from traindx.cli import _monitor\n"
+        "_monitor._ignore_signals()\n"
+        "_monitor._heed_keys()\n"
         "for name in ('SIGTERM', 'SIGHUP', 'SIGINT'):\n"
         "    print(name, flush=True)\n"
         "    os.kill(os.getpid(), getattr(signal, name))\n"

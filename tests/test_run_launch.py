@@ -206,7 +206,7 @@ def test_one_line_says_what_is_missing(tmp_path: Path) -> None:
     assert result.err.count("\n") == 1
 
 
-LIGHT = {"cli", "core", "documents", "files", "record", "store"}
+LIGHT = {"cli", "core", "observe"}
 
 
 def test_program_meets_nothing_of_the_diagnosis(tmp_path: Path) -> None:
@@ -219,7 +219,7 @@ def test_program_meets_nothing_of_the_diagnosis(tmp_path: Path) -> None:
     result = recorded(tmp_path, "--quiet", "--json", "a.json", "modules.py")
     names, heavy = result.out.rsplit("]", 1)
     assert heavy == " False False\n"
-    assert set(ast.literal_eval(names + "]")) <= LIGHT | {"numbers", "report"}
+    assert set(ast.literal_eval(names + "]")) <= LIGHT | {"report"}
     result = recorded(tmp_path, "--quiet", "modules.py")
     assert result.out == f"{sorted(LIGHT)} False False\n"
 

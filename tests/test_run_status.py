@@ -12,9 +12,9 @@ import pytest
 
 from tests.run_scripts.calling import SCRIPTS, recording
 from tests.run_scripts.terminal import Session, Terminal
-from traindx.cli._attend import alive
+from traindx.cli._monitor import alive
 from traindx.cli._tail import Tail
-from traindx.store import Journal
+from traindx.observe.journal import Journal
 
 CHATTER = SCRIPTS / "chatter.py"
 RUN = (sys.executable, "-m", "traindx", "run")

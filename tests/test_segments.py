@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from traindx.reading.segments import segments
-from traindx.reading.tables import Table, logs_from_table, step_axis
+from traindx.logs.segments import segments
+from traindx.logs.tables import Table, logs_from_table, step_axis
 
 
 def table(**columns: list[float]) -> Table:

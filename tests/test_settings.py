@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from traindx.settings import BadSettings, Settings, check_thresholds, load
+from traindx.core.settings import BadSettings, Settings, check_thresholds, load
 
 
 def write(path: Path, text: str) -> Path:

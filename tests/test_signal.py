@@ -14,8 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.noises import SHORT, Array, draw, ramp, spiky
-from traindx import signal
-from traindx.signal import levels, scale, swings, tails
+from traindx.evidence import stats as signal
+from traindx.evidence.stats import levels, scale, swings, tails
 
 SCALES = [1e-300, 1e-30, 1.0, 1e26, 1e300]
 

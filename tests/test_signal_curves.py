@@ -12,8 +12,8 @@ import scipy.signal
 import scipy.stats
 
 from tests.noises import SHORT, Array, draw, ramp, spiky
-from traindx import signal
-from traindx.signal import decays, shapes
+from traindx.evidence import stats as signal
+from traindx.evidence.stats import decays, shapes
 
 # Spikes
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from traindx import signal
-from traindx.signal.differences import permutation_test, sign_flip_test
-from traindx.signal.student import f_tail
+from traindx.evidence import stats as signal
+from traindx.evidence.stats.differences import permutation_test, sign_flip_test
+from traindx.evidence.stats.student import f_tail
 
 
 @pytest.mark.parametrize("freedom", [1, 2, 3, 4.5, 10, 37.2, 1e6])

@@ -19,13 +19,13 @@ from tests.noises import (
     share,
     with_noise,
 )
-from traindx import signal
+from traindx.evidence import stats
 
 # Trend
 
 
 def trending(level: float) -> Callable[[Array], bool]:
-    return lambda y: signal.trend(ramp(y.size), y).p < level
+    return lambda y: stats.trend(ramp(y.size), y).p < level
 
 
 @pytest.mark.parametrize("size", [10, 30, 150])
@@ -61,7 +61,7 @@ def test_trend_where_there_is_one(form: str, size: int) -> None:
 
 
 def changing(y: Array) -> bool:
-    return bool(signal.change_points(y))
+    return bool(stats.change_points(y))
 
 
 @pytest.mark.parametrize("size", [10, 50, 200, 2000])
@@ -87,7 +87,7 @@ def test_change_points_where_the_level_jumps(jump: float, size: int, least: floa
     """
 
     def found(y: Array) -> bool:
-        points = signal.change_points(y)
+        points = stats.change_points(y)
         return len(points) == 1 and abs(points[0] - size // 2) <= max(3, size // 12)
 
     rate = share(found, with_noise(lambda u: jump * (u >= 0.5), 1.0), size, 100)
@@ -108,7 +108,7 @@ def test_rise_without_one(kind: str, size: int) -> None:
     AR(0.9): 0.013 0.028 0.005; random walk: 0.007 0.028 0.020; wandering under noise: 0.003 0.025 0.030.
     """
     rate = share(
-        lambda y: abs(signal.significant_rise(y[:size], y[size:])) > 3, (WHITE | MEMORY)[kind], 2 * size, 400
+        lambda y: abs(stats.significant_rise(y[:size], y[size:])) > 3, (WHITE | MEMORY)[kind], 2 * size, 400
     )
     print(f"rise | {kind} | {size} | {rate:.3f}")
     assert rate <= most(0.04 if kind in MEMORY else 0.006, 400)
@@ -121,7 +121,7 @@ def test_rise_where_there_is_one(shift: float, size: int, least: float) -> None:
     shift 3.0 of 10 points: 0.82; shift 3.0 of 30 points: 0.99; shift 1.0 of 100 points: 0.95.
     """
     rate = share(
-        lambda y: signal.significant_rise(y[:size], y[size:]) > 3,
+        lambda y: stats.significant_rise(y[:size], y[size:]) > 3,
         with_noise(lambda u: shift * (u >= 0.5), 1.0),
         2 * size,
         200,
@@ -156,7 +156,7 @@ def test_decay_covers_the_asymptote(form: str, size: int, noise: float) -> None:
     rng = np.random.default_rng(size)
     held = []
     for _ in range(24):
-        found = signal.decay(ramp(size), with_noise(DECAYS[form], noise)(rng, size))
+        found = stats.decay(ramp(size), with_noise(DECAYS[form], noise)(rng, size))
         held.append(found is not None and found.low <= 1 <= found.high)
     print(f"decay | {form} | {noise} | {size} | {np.mean(held):.2f}")
     assert np.mean(held) >= 0.7
@@ -171,6 +171,6 @@ def test_noise_is_no_decay(kind: str, size: int) -> None:
     0 throughout: gaussian.
     """
     series = 200 if size < 300 else 60
-    rate = share(lambda y: signal.decay(ramp(y.size), y) is not None, (WHITE | MEMORY)[kind], size, series)
+    rate = share(lambda y: stats.decay(ramp(y.size), y) is not None, (WHITE | MEMORY)[kind], size, series)
     print(f"no decay | {kind} | {size} | {rate:.3f}")
     assert rate <= most({"random walk": 0.08, "AR(0.9)": 0.04}.get(kind, 0.01), series)

@@ -24,7 +24,7 @@ from tests.noises import (
     ramp,
     share,
 )
-from traindx import signal
+from traindx.evidence import stats
 
 # Spikes
 
@@ -41,7 +41,7 @@ def test_spikes_without_a_spike(kind: str, size: int) -> None:
     walk, swinging.
     """
     series = 150 if size < 3000 else 40
-    rate = share(lambda y: bool(signal.spikes(y)), SPIKELESS[kind], size, series)
+    rate = share(lambda y: bool(stats.spikes(y)), SPIKELESS[kind], size, series)
     print(f"spike | {kind} | {size} | {rate:.3f}")
     heavy = "student" in kind or "exponential" in kind or "at once" in kind
     assert rate <= most(0.025 if heavy else 0.003, series)
@@ -57,7 +57,7 @@ def spike_share(size: int, factor: float, noise: float, length: int) -> float:
             values[at:] *= 1 + (factor - 1) * np.exp(-(ramp(size - at)) * 3 / length) * (
                 ramp(size - at) < length
             )
-        found = signal.spikes(values)
+        found = stats.spikes(values)
         near = [any(s.at - 1 <= at <= s.peak + 1 for s in found) for at in places]
         hits += sum(near) if len(found) <= sum(near) else 0
     return hits / 180
@@ -93,7 +93,7 @@ def test_spikes_where_there_are(size: int, factor: float, noise: float, length: 
 
 
 def swinging(y: Array) -> bool:
-    return signal.oscillation(y).p < 0.01
+    return stats.oscillation(y).p < 0.01
 
 
 @pytest.mark.parametrize("size", [12, 40, 160, 1000])
@@ -142,11 +142,11 @@ def test_oscillation_of_what_swings(kind: str, size: int) -> None:
 
 
 def trending(level: float) -> Callable[[Array], bool]:
-    return lambda y: signal.trend(ramp(y.size), y).p < level
+    return lambda y: stats.trend(ramp(y.size), y).p < level
 
 
 def changing(y: Array) -> bool:
-    return bool(signal.change_points(y))
+    return bool(stats.change_points(y))
 
 
 @pytest.mark.parametrize("size", [15, 100])
@@ -168,9 +168,9 @@ def test_noise_of_kinds_not_tuned_on(kind: str, size: int) -> None:
     tests: dict[str, tuple[float, Callable[[Array], bool]]] = {
         "trend": (0.05, trending(0.05)),
         "change": (0.02, changing),
-        "spike": (0.015, lambda y: bool(signal.spikes(np.exp(0.15 * y)))),
+        "spike": (0.015, lambda y: bool(stats.spikes(np.exp(0.15 * y)))),
         "swing": (0.015, swinging),
-        "rise": (0.01, lambda y: abs(signal.significant_rise(y[:half], y[half:])) > 3),
+        "rise": (0.01, lambda y: abs(stats.significant_rise(y[:half], y[half:])) > 3),
     }
     worse = {
         "mean of 10": {"change": 0.25, "swing": 0.06, "rise": 0.04},

@@ -14,25 +14,25 @@ from tests.noises import (
     ramp,
     remembering,
 )
-from traindx import signal
+from traindx.evidence import stats
 
 # Speed
 
 LONG = 100_000
 TIMED: dict[str, tuple[float, Callable[[Array, Array], object]]] = {
-    "noise": (15, lambda _, y: signal.noise(y)),
-    "bins": (15, lambda x, y: signal.bins(x, y, 160)),
-    "trend": (30, signal.trend),
-    "change_points": (30, lambda _, y: signal.change_points(y)),
-    "spikes": (20, lambda _, y: signal.spikes(y)),
-    "oscillation": (40, lambda _, y: signal.oscillation(y)),
-    "monotone_pieces": (50, lambda _, y: signal.monotone_pieces(y, threshold=0.5)),
-    "decay": (40, signal.decay),
-    "align": (20, lambda x, y: signal.align(x, y, x[::30], y[::30])),
-    "thin": (15, lambda x, y: signal.thin(x, y, 2000)),
-    "level": (15, lambda _, y: signal.level(y)),
-    "significant_rise": (20, lambda _, y: signal.significant_rise(y[: LONG // 2], y[LONG // 2 :])),
-    "autocorrelation": (15, lambda _, y: signal.autocorrelation(y)),
+    "noise": (15, lambda _, y: stats.noise(y)),
+    "bins": (15, lambda x, y: stats.bins(x, y, 160)),
+    "trend": (30, stats.trend),
+    "change_points": (30, lambda _, y: stats.change_points(y)),
+    "spikes": (20, lambda _, y: stats.spikes(y)),
+    "oscillation": (40, lambda _, y: stats.oscillation(y)),
+    "monotone_pieces": (50, lambda _, y: stats.monotone_pieces(y, threshold=0.5)),
+    "decay": (40, stats.decay),
+    "align": (20, lambda x, y: stats.align(x, y, x[::30], y[::30])),
+    "thin": (15, lambda x, y: stats.thin(x, y, 2000)),
+    "level": (15, lambda _, y: stats.level(y)),
+    "significant_rise": (20, lambda _, y: stats.significant_rise(y[: LONG // 2], y[LONG // 2 :])),
+    "autocorrelation": (15, lambda _, y: stats.autocorrelation(y)),
 }
 
 

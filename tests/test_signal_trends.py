@@ -12,8 +12,8 @@ import scipy.signal
 import scipy.stats
 
 from tests.noises import SHORT, Array, draw, ramp
-from traindx import signal
-from traindx.signal import changes, scale, trends
+from traindx.evidence import stats as signal
+from traindx.evidence.stats import changes, scale, trends
 
 # Trend
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from traindx.signal.valleys import valley
+from traindx.evidence.stats.valleys import valley
 
 
 def slow(values: np.ndarray) -> float:

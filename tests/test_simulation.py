@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from tests.simulated import HEALTHY, SICK
-from traindx.core import Diagnosis
+from traindx.core.nouns import Diagnosis
 from traindx.engine import diagnose
 
 RUNS = int(os.environ.get("TRAINDX_STUDY_RUNS", "100"))

@@ -16,10 +16,10 @@ import numpy as np
 import pytest
 
 import traindx
-from traindx.core import Run
-from traindx.record import recorder as recorders
-from traindx.record import watch as watching
-from traindx.record.logged import numbers_of
+from traindx.core.nouns import Run
+from traindx.observe import recorder as recorders
+from traindx.observe import watch as watching
+from traindx.observe.logged_values import numbers_of
 
 torch = pytest.importorskip("torch")
 
@@ -433,5 +433,5 @@ def test_without_torch_it_says_how_to_install_it(tmp_path: Path, given: str) -> 
 def test_watching_loads_neither_the_diagnosis_nor_numpy(tmp_path: Path) -> None:
     code = "traindx.watch()\ntraindx.log(a=1)\nprint(*sorted(sys.modules))"
     loaded = set(script(tmp_path, code).stdout.split())
-    assert "traindx.record.watch" in loaded
-    assert not loaded & {"numpy", "torch", "rich", "traindx.engine", "traindx.find", "traindx.report"}
+    assert "traindx.observe.watch" in loaded
+    assert not loaded & {"numpy", "torch", "rich", "traindx.engine", "traindx.logs.find", "traindx.report"}

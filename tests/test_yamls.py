@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from traindx.reading import yamls
+from traindx.logs import yamls
 
 EXAMPLE = b"""\
 lr: 1e-3

@@ -6,8 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from traindx.checklist.here import preflight
-    from traindx.core import (
+    from traindx.core.nouns import (
         Check,
         Diagnosis,
         Event,
@@ -22,36 +21,37 @@ if TYPE_CHECKING:
         Series,
     )
     from traindx.engine import diagnose, read
-    from traindx.notebook import load_ipython_extension as load_ipython_extension
-    from traindx.notebook import unload_ipython_extension as unload_ipython_extension
-    from traindx.record.watch import Watch, log, watch
-    from traindx.trial.lr_find import lr_find
+    from traindx.experiment.lr_find.api import lr_find
+    from traindx.experiment.preflight.in_process import preflight
+    from traindx.observe.watch import Watch, log, watch
+    from traindx.serve.notebook import load_ipython_extension as load_ipython_extension
+    from traindx.serve.notebook import unload_ipython_extension as unload_ipython_extension
 
 __version__ = "0.1.0"
 
 _HOMES = {
-    "Check": "core",
-    "Diagnosis": "core",
-    "Event": "core",
-    "Evidence": "core",
-    "Finding": "core",
-    "Fix": "core",
-    "Hypothesis": "core",
-    "Note": "core",
-    "Problem": "core",
-    "Reading": "core",
-    "Run": "core",
-    "Series": "core",
-    "Watch": "record.watch",
+    "Check": "core.nouns",
+    "Diagnosis": "core.nouns",
+    "Event": "core.nouns",
+    "Evidence": "core.nouns",
+    "Finding": "core.nouns",
+    "Fix": "core.nouns",
+    "Hypothesis": "core.nouns",
+    "Note": "core.nouns",
+    "Problem": "core.nouns",
+    "Reading": "core.nouns",
+    "Run": "core.nouns",
+    "Series": "core.nouns",
+    "Watch": "observe.watch",
     "diagnose": "engine",
-    "log": "record.watch",
-    "lr_find": "trial.lr_find",
-    "preflight": "checklist.here",
+    "log": "observe.watch",
+    "lr_find": "experiment.lr_find.api",
+    "preflight": "experiment.preflight.in_process",
     "read": "engine",
-    "watch": "record.watch",
+    "watch": "observe.watch",
 }
 # What `%load_ext traindx` and `%unload_ext traindx` look for.
-_HOOKS = {"load_ipython_extension": "notebook", "unload_ipython_extension": "notebook"}
+_HOOKS = {"load_ipython_extension": "serve.notebook", "unload_ipython_extension": "serve.notebook"}
 
 __all__ = [
     "Check",

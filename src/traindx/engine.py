@@ -8,14 +8,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from traindx.case import Case
-from traindx.core import Diagnosis, Note, Reading, Run
-from traindx.settings import Threshold
+from traindx.core.nouns import Diagnosis, Note, Reading, Run
+from traindx.core.settings import Threshold
+from traindx.evidence.case import Case
 
 
 def read(*paths: str | os.PathLike[str], mapping: Mapping[str, str] | None = None) -> Reading:
     """Every training run in the given files and folders; '-' is standard input."""
-    from traindx.find import find_runs
+    from traindx.logs.find import find_runs
 
     return find_runs([os.fspath(path) for path in paths], mapping=mapping)
 
@@ -31,7 +31,7 @@ def diagnose(
     Without a run: with what this process has recorded, by `traindx.watch` or under `traindx run`.
     `script` adds the source; a recording knows its own.
     """
-    from traindx.examine import examine
+    from traindx.evidence.examine import examine
     from traindx.knowledge.judge import judge
 
     if thresholds:
@@ -45,14 +45,14 @@ def diagnose(
 
 def diagnose_script(path: str | os.PathLike[str]) -> Diagnosis:
     """The diagnosis of a script that nobody ran: what its source alone shows."""
-    from traindx.lint import script_run
+    from traindx.evidence.lint import script_run
 
     return diagnose(script_run(os.fspath(path)), script=path)
 
 
 def case_of(run: Run, script: str | os.PathLike[str] | None = None) -> Case:
     """A run with the script that is given, else with the one it was recorded of, if that is unchanged."""
-    from traindx.script.source import read_script, script_of
+    from traindx.source.script import read_script, script_of
 
     if script is not None:
         return Case(run, read_script(script))
@@ -65,8 +65,8 @@ def case_of(run: Run, script: str | os.PathLike[str] | None = None) -> Case:
 def _check(thresholds: Mapping[str, Mapping[str, Threshold]]) -> None:
     from inspect import signature
 
-    from traindx.settings import check_thresholds
-    from traindx.units import detectors
+    from traindx.core.settings import check_thresholds
+    from traindx.core.units import detectors
 
     wrong = check_thresholds(thresholds, {unit.id: signature(unit.detect) for unit in detectors()})
     if wrong:
@@ -75,7 +75,7 @@ def _check(thresholds: Mapping[str, Mapping[str, Threshold]]) -> None:
 
 def recording_here() -> os.PathLike[str]:
     """What this process records, or has recorded last."""
-    from traindx.record.watch import latest
+    from traindx.observe.watch import latest
 
     found = latest()
     if found is None:

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from traindx.case import Case
-from traindx.checklist.flight import (
+from traindx.evidence.case import Case
+from traindx.experiment.preflight.check import Answer, items
+from traindx.experiment.preflight.observations import (
     AGAIN,
     MEASURED,
     NO_INPUTS,
@@ -19,9 +20,8 @@ from traindx.checklist.flight import (
     Attempt,
     Flight,
 )
-from traindx.checklist.result import check
-from traindx.checklist.unit import Answer, items
-from traindx.sketch import decay, noisy, run
+from traindx.experiment.preflight.result import check
+from traindx.testing.sketch import decay, noisy, run
 
 STEPS = 300
 LOADER = {"role": "training", "batches": 30, "batch_size": 16}

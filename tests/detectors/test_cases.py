@@ -16,12 +16,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from traindx.case import Case
-from traindx.core import SEVERITIES, Event, Finding, Run, Skipped
-from traindx.names import SETTINGS
-from traindx.script import Script
-from traindx.sketch import run
-from traindx.units import Detector, detectors
+from traindx.core.names import SETTINGS
+from traindx.core.nouns import SEVERITIES, Event, Finding, Run, Skipped
+from traindx.core.units import Detector, detectors
+from traindx.evidence.case import Case
+from traindx.source import Script
+from traindx.testing.sketch import run
 
 SYMPTOMS = frozenset(
     """
@@ -118,7 +118,7 @@ def test_no_trouble_in_an_empty_run(unit: Detector) -> None:
 def test_symptoms_are_those_of_the_pages() -> None:
     from importlib.resources import files
 
-    pages = files("traindx").joinpath("symptoms")
+    pages = files("traindx").joinpath("knowledge", "symptoms")
     found = {page.name.removesuffix(".md") for page in pages.iterdir() if page.name.endswith(".md")}
     assert found == SYMPTOMS
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from traindx.case import Case
-from traindx.core import Finding
-from traindx.detectors.curves.high_without_gap import detect
-from traindx.sketch import decay, noisy, run
+from traindx.core.nouns import Finding
+from traindx.evidence.case import Case
+from traindx.evidence.detectors.validation.high_without_gap import detect
+from traindx.testing.sketch import decay, noisy, run
 
 _RECORDED = {"models": [{"class": "Net", "parameters": 900}]}
 

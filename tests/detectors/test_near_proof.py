@@ -6,13 +6,13 @@ import importlib
 
 import pytest
 
-from traindx.case import Case
-from traindx.examine import examine
+from traindx.core.units import Detector, detectors
+from traindx.evidence.case import Case
+from traindx.evidence.examine import examine
 from traindx.knowledge.catalogue import causes
 from traindx.knowledge.judge import judge
-from traindx.script import Script
-from traindx.sketch import run
-from traindx.units import Detector, detectors
+from traindx.source import Script
+from traindx.testing.sketch import run
 
 NEAR_PROOF = 5.0
 # Proof of one of several causes that a log cannot tell apart.

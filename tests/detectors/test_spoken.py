@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from traindx.case import Case
-from traindx.core import Finding, Skipped
-from traindx.detectors.curves import grad_all_clipped
-from traindx.detectors.model import model_restrained
-from traindx.script import read_script
-from traindx.sketch import run
+from traindx.core.nouns import Finding, Skipped
+from traindx.evidence.case import Case
+from traindx.evidence.detectors.gradients import grad_all_clipped
+from traindx.evidence.detectors.model import model_restrained
+from traindx.source import read_script
+from traindx.testing.sketch import run
 
 _FACTS = {
     "models": [{"class": "Net", "parameters": 900, "dropout": []}],

@@ -24,7 +24,7 @@ def imported() -> None:
         importlib.import_module(name)
     for found in pkgutil.iter_modules(traindx.cli.__path__, "traindx.cli."):
         importlib.import_module(found.name)
-    importlib.import_module("traindx.trial.recorded")
+    importlib.import_module("traindx.experiment.recorded_program")
 
 
 def called(words: list[str]) -> tuple[int, str]:

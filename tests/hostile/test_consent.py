@@ -16,7 +16,7 @@ from click.testing import CliRunner, Result
 
 from tests.run_scripts.calling import call, facts, recorded
 from traindx.cli import cli
-from traindx.record import signature
+from traindx.observe import signature
 
 SCRIPT = Path(__file__).parents[1] / "trial" / "scripts" / "sums_gradients.py"
 MARK = "\nimport os, pathlib; pathlib.Path(os.environ['MARK']).write_text('ran')\n"
@@ -250,7 +250,7 @@ def test_many_processes_agree_on_one_key(
     """The first recordings of a user may begin at the same time, as the ranks of a training do."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     told = {"command": "python x", "folder": str(place), "script": None}
-    code = f"from traindx.record.signature import made; print(made({told!r}))"
+    code = f"from traindx.observe.signature import made; print(made({told!r}))"
     with ThreadPoolExecutor(8) as pool:
         jobs = [pool.submit(call, [sys.executable, "-c", code], place) for _ in range(8)]
     assert len({job.result().out for job in jobs}) == 1
@@ -286,8 +286,8 @@ def test_bad_facts_are_told_in_one_line(place: Path, recording: Path) -> None:
 def test_the_folder_of_a_recording_leads_treat_to_no_file(place: Path, recording: Path) -> None:
     """`treat` runs the script where it is called: a recording's word for another folder is not taken."""
     from traindx.cli.treat import _recorded
-    from traindx.script.source import read_script
-    from traindx.trial.editing.job import Job
+    from traindx.experiment.edit.job import Job
+    from traindx.source.script import read_script
 
     other = place.parent / "other"
     other.mkdir(exist_ok=True)

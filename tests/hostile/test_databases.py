@@ -14,9 +14,9 @@ import pytest
 
 import traindx
 from tests.hostile.measured import reading
-from traindx.core import Reading
-from traindx.reading import sqlites
-from traindx.reading.source import File
+from traindx.core.nouns import Reading
+from traindx.logs import sqlites
+from traindx.logs.log_file import File
 
 MLFLOW = """
 CREATE TABLE runs (run_uuid TEXT, name TEXT, lifecycle_stage TEXT);

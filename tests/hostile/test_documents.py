@@ -13,15 +13,16 @@ import pytest
 import traindx as api
 from tests.hostile import mutants
 from tests.hostile.commands import traindx
-from traindx import casebook, settings
-from traindx.comparing.beside import settings_beside
-from traindx.core import Unreadable
-from traindx.documents import Damaged, json_of, shallow, toml_of, yaml_of
-from traindx.find import find_runs
-from traindx.inside import facts, number, word
-from traindx.interview.files import document, read_answers, take, written
+from traindx.comparison.neighbour_config import settings_beside
+from traindx.core import settings
+from traindx.core.documents import Damaged, json_of, shallow, toml_of, yaml_of
+from traindx.core.nouns import Unreadable
+from traindx.evidence.inside import facts, number, word
+from traindx.experiment import casebook
+from traindx.experiment.edit.configs import parsed, with_setting
+from traindx.interview.answer_files import document, read_answers, take, written
 from traindx.interview.session import Interview
-from traindx.trial.editing.configs import parsed, with_setting
+from traindx.logs.find import find_runs
 
 SETTINGS = b"""[map]
 loss = "my_objective"

@@ -15,7 +15,7 @@ import pytest
 
 import traindx
 from tests.run_scripts.calling import Result, facts, recorded
-from traindx.store import ROOM, Journal
+from traindx.observe.journal import ROOM, Journal
 
 SMALL = 256 << 10
 # Prints more than fits; what it leaves on the way is recorded as text, so no torch is needed.

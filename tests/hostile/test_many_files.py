@@ -11,7 +11,7 @@ import pytest
 import traindx
 from tests.hostile.commands import traindx as command
 from tests.hostile.measured import reading
-from traindx import find
+from traindx.logs import find
 
 ENDINGS = {"empty": "log", "csv": "csv", "text": "txt"}
 LOG = "step,loss\n" + "".join(f"{step},{2 / step:.4f}\n" for step in range(1, 40))

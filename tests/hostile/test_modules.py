@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.run_scripts.calling import both, call, plain, recorded
-from traindx.record.program import NoProgram, find_module
+from traindx.observe.program import NoProgram, find_module
 
 TRAIN = "import sys\nprint(__name__, __spec__.name, __package__, sys.argv, __file__)\n"
 MARK = "import os, sys\nopen(os.path.join(os.environ['MARKS'], __name__), 'w').close()\n"
@@ -136,7 +136,7 @@ def test_an_editable_install_is_found_by_its_own_finder(place: Path) -> None:
     (hidden / "edited/train.py").write_text(TRAIN)
     (hidden / "sitecustomize.py").write_text(FINDER.format(place=hidden))
     around = environment(place, PYTHONPATH=str(hidden))
-    code = "from traindx.record.program import find_module; print(find_module('edited.train', ()).path)"
+    code = "from traindx.observe.program import find_module; print(find_module('edited.train', ()).path)"
     found = plain(place, "-c", code, **around)
     assert found.out == f"{hidden}/edited/train.py\n", found.err
     assert not list((place.parent / "marks").iterdir())
@@ -147,7 +147,7 @@ def test_a_finder_that_breaks_leaves_it_to_python(place: Path) -> None:
     hidden = place.parent / "hidden"
     hidden.mkdir()
     (hidden / "sitecustomize.py").write_text(BREAKING)
-    code = "from traindx.record.program import find_module; print(find_module('nowhere', ()).path)"
+    code = "from traindx.observe.program import find_module; print(find_module('nowhere', ()).path)"
     done = subprocess.run(
         [sys.executable, "-c", code],
         cwd=place,

@@ -167,7 +167,7 @@ def test_csv_holds_no_formula(logs: Path, place: str) -> None:
 
 
 def test_csv_of_numbers_and_formulas() -> None:
-    from traindx.report.csv import _as_text
+    from traindx.report.runs_csv import _as_text
 
     for number in ("-1.5", "+2", "-1e-5", "-.5", "1"):
         assert _as_text(number) == number

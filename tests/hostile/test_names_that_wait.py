@@ -11,7 +11,7 @@ import pytest
 
 from tests.hostile import mutants
 from tests.hostile.commands import traindx
-from traindx import files
+from traindx.core import files
 
 LOG = "step,loss\n" + "".join(f"{step},{2 / step:.4f}\n" for step in range(1, 40))
 

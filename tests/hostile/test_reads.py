@@ -1,4 +1,4 @@
-"""Named files are read by `traindx.files` alone: what else opens one is listed here, with its reason."""
+"""Named files are read by `traindx.core.files` alone: what else opens one is listed here, with its reason."""
 
 from __future__ import annotations
 
@@ -13,42 +13,42 @@ MODULES = {"shutil", "linecache", "inspect", "np", "numpy", "io", "zipfile", "ha
 WRITES = ("O_WRONLY", "O_RDWR", "O_PATH")
 
 ALLOWED = {
-    "files.py opened": "the one place",
+    "core/files.py opened": "the one place",
     # A pipe that the user names as a log, waited for as `cat` waits; what was just unpacked.
-    "reading/source.py pipe_file": "a pipe on purpose",
-    "reading/sqlites.py opened": "SQLite opens by itself; the file was looked at by `File`",
+    "logs/log_file.py pipe_file": "a pipe on purpose",
+    "logs/sqlites.py opened": "SQLite opens by itself; the file was looked at by `File`",
     # Files of the package itself.
     "cli/demo.py _place": "ours",
-    "demo/broken_training.py load": "Python's own",
+    "cli/_demo/broken_training.py load": "Python's own",
     "interview/plans.py plans": "ours",
     "knowledge/experiments.py _document": "ours",
     "knowledge/pages.py read_page": "ours",
     "knowledge/questions.py questions": "ours",
-    "report/html/comparison.py comparison_html": "ours",
-    "report/html/page.py _file": "ours",
+    "report/page/comparison.py comparison_html": "ours",
+    "report/page/page.py _file": "ours",
     # What this very process, or one it has started, has just written.
     "cli/diagnose.py _save_plots": "just drawn",
     "report/treatment_html.py _picture": "just drawn",
-    "trial/on_ray.py _unpacked": "in memory",
-    "trial/proving.py _keep_weights": "just trained",
+    "experiment/on_ray.py _unpacked": "in memory",
+    "experiment/treat/proof.py _keep_weights": "just trained",
     # The user's program, run as Python runs it; `find_script` has looked at it.
-    "record/program.py _compiled": "to run it",
+    "observe/program.py _compiled": "to run it",
     # Copies of regular files, asked of the folder's entries, into the scratch of a trial.
-    "trial/scratch.py _keep": "regular, asked before",
-    "trial/scratch.py _make": "a copy of ours",
-    "trial/scratch.py _git": "regular, asked before",
+    "experiment/scratch.py _keep": "regular, asked before",
+    "experiment/scratch.py _make": "a copy of ours",
+    "experiment/scratch.py _git": "regular, asked before",
     # To write: a lock that the processes of a launcher share, and a recording.
-    "record/place.py _agreement": "refuses what is not regular",
-    "store.py _open": "to append",
-    "store.py _end_in_place": "to write",
-    "record/signature.py _key": "follows no links, and asks whose it is",
+    "observe/folder.py _agreement": "refuses what is not regular",
+    "observe/journal.py _open": "to append",
+    "observe/journal.py _end_in_place": "to write",
+    "observe/signature.py _key": "follows no links, and asks whose it is",
     # The kernel's own.
-    "cli/_attend.py alive": "/proc",
-    "record/memory.py resident_bytes": "/proc",
-    "record/dying.py _of_zombie": "/proc",
+    "cli/_monitor.py alive": "/proc",
+    "observe/process_memory.py resident_bytes": "/proc",
+    "observe/exit_status.py _of_zombie": "/proc",
 }
 # Inside of a trial's arm or of the training, where the program itself reads what it likes.
-APART = ("intervene/", "record/pytorch/")
+APART = ("experiment/runtime/", "experiment/changes/", "experiment/sandbox/", "observe/torch/")
 
 
 def reads(tree: ast.AST, inside: str = "") -> Iterator[tuple[str, ast.Call]]:
@@ -70,7 +70,7 @@ def _reads(call: ast.Call) -> bool:
     if func.attr == "open":
         if receiver == "os":
             return not any(flag in ast.unparse(call) for flag in WRITES)
-        plain = receiver in ("self", "file") and not call.args  # `reading.source.File`
+        plain = receiver in ("self", "file") and not call.args  # `logs.log_file.File`
         return not plain and _mode_reads(call, 1 if receiver in ("io", "tokenize", "tarfile", "gzip") else 0)
     if func.attr == "connect":
         return receiver == "sqlite3"
@@ -97,7 +97,7 @@ def found() -> dict[str, str]:
 
 def test_named_files_are_read_by_one_module() -> None:
     others = {place: call for place, call in found().items() if place not in ALLOWED}
-    assert not others, "read these with traindx.files"
+    assert not others, "read these with traindx.core.files"
 
 
 def test_nothing_is_allowed_that_is_not_there() -> None:

@@ -12,25 +12,25 @@ from pathlib import Path
 import pytest
 
 from tests.hostile import mutants
-from traindx.comparing import NothingShared, TooFew, compare, subjects
-from traindx.core import Diagnosis, Run
+from traindx.comparison import NothingShared, TooFew, compare, subjects
+from traindx.core.nouns import Diagnosis, Run
 from traindx.engine import case_of, diagnose
-from traindx.find import find_runs
+from traindx.experiment.edit import edit_for_all
+from traindx.experiment.lr_find.scripts import _trained_with
+from traindx.experiment.recorded_program import CannotRepeat, program_of
+from traindx.experiment.treat.candidates import courses
 from traindx.interview.session import Interview
+from traindx.logs.find import find_runs
 from traindx.report.comparison_json import comparison_document
 from traindx.report.comparison_markdown import comparison_markdown
 from traindx.report.comparison_terminal import render_comparison
 from traindx.report.diagnosis_json import diagnosis_document
 from traindx.report.diagnosis_markdown import markdown
 from traindx.report.diagnosis_terminal import render_diagnosis
-from traindx.report.html import html_document
 from traindx.report.layout import Screen
+from traindx.report.page import html_document
 from traindx.report.terminal import render
-from traindx.script.source import read_script
-from traindx.trial.candidates import courses
-from traindx.trial.editing import edit_for_all
-from traindx.trial.ranging.scripts import _trained_with
-from traindx.trial.recorded import CannotRepeat, program_of
+from traindx.source.script import read_script
 
 SCREEN = Screen(width=100, unicode=True, colour=False)
 

@@ -15,9 +15,9 @@ import pytest
 from tests.run_scripts.calling import facts, printed, recorded
 from tests.script_checks import Both, unchanged
 from tests.script_runs import SCRIPTS, Runs, Script, run_ahead, script
-from traindx.intervene.unit import Change
-from traindx.record.program import find_script
-from traindx.trial.arms import Arm, Outcome, Workshop
+from traindx.experiment.arms import Arm, Outcome, Workshop
+from traindx.experiment.runtime.change import Change
+from traindx.observe.program import find_script
 
 pytest.importorskip("torch")
 

@@ -15,9 +15,9 @@ from typing import Any
 
 import pytest
 
-from traindx.intervene import landlock
-from traindx.record.program import find_script
-from traindx.trial.arms import Arm, Outcome, Workshop
+from traindx.experiment.arms import Arm, Outcome, Workshop
+from traindx.experiment.sandbox import landlock
+from traindx.observe.program import find_script
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="shared memory of Linux")
 HERE = Path(__file__).parent

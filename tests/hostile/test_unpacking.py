@@ -11,8 +11,8 @@ import pytest
 
 import traindx
 from tests.hostile.measured import reading
-from traindx.reading import jsons
-from traindx.reading.source import File
+from traindx.logs import jsons
+from traindx.logs.log_file import File
 
 PACKED = 900_000
 MEMORY_MOST = 750  # MiB; Python, NumPy and our own modules take 45

@@ -10,9 +10,9 @@ from typing import Any
 import torch
 from torch import nn
 
-from traindx.intervene.joints import Training
-from traindx.intervene.unit import Change
-from traindx.record.recorder import Stopped
+from traindx.experiment.runtime.change import Change
+from traindx.experiment.runtime.joints import Training
+from traindx.observe.recorder import Stopped
 
 Tensors = list[torch.Tensor]
 

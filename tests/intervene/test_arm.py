@@ -1,4 +1,4 @@
-"""`python -m traindx.intervene`: a script in a process of its own, recorded and changed."""
+"""`python -m traindx.experiment.runtime`: a script in a process of its own, recorded and changed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import traindx
-from traindx.intervene.unit import Change, interventions
+from traindx.experiment.runtime.change import Change, interventions
 
 SCRIPT = """
 import sys, torch
@@ -44,7 +44,7 @@ def run_arm(folder: Path, source: str, *changes: str, args: tuple[str, ...] = ("
     }
     (folder / "orders.json").write_text(json.dumps(told))
     return subprocess.run(
-        [sys.executable, "-m", "traindx.intervene", str(folder / "orders.json")],
+        [sys.executable, "-m", "traindx.experiment.runtime", str(folder / "orders.json")],
         capture_output=True,
         text=True,
         timeout=100,
@@ -119,7 +119,7 @@ def test_every_intervention_has_its_page() -> None:
 
 
 def test_they_are_known_without_torch() -> None:
-    code = "from traindx.intervene.unit import interventions; interventions()"
+    code = "from traindx.experiment.runtime.change import interventions; interventions()"
     code += "; import sys; print('torch' in sys.modules)"
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert said.stdout == "False\n"

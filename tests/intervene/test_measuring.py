@@ -14,8 +14,8 @@ from torch.utils.data import DataLoader, TensorDataset
 
 from tests.intervene.arms import arm, data, same
 from traindx.engine import read
-from traindx.intervene.here import arm as recorded
-from traindx.intervene.unit import Change
+from traindx.experiment.runtime.change import Change
+from traindx.experiment.runtime.in_process import arm as recorded
 
 MEASURE = Change("measure_first_step")
 Loss = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from traindx.store import Journal
+from traindx.observe.journal import Journal
 
 STARTED = 1731696000.0
 

@@ -6,7 +6,7 @@ import pytest
 
 import traindx
 from tests.readers.truth import SAMPLES, assert_logged, only_run, read_text, truth_of
-from traindx.readers.llamafactory import seconds
+from traindx.logs.formats.llamafactory import seconds
 
 LOG = "trainer_log.jsonl"
 

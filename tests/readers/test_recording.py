@@ -10,7 +10,7 @@ import pytest
 import traindx
 from tests.readers.tape import STARTED, Tape
 from tests.readers.truth import assert_logged, only_run
-from traindx.core import Event, Run
+from traindx.core.nouns import Event, Run
 
 
 def record(folder: Path, rank: int, *rows: str) -> None:

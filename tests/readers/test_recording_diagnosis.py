@@ -11,10 +11,10 @@ import pytest
 import traindx
 from tests.readers.tape import Tape
 from tests.readers.truth import only_run
-from traindx.case import Case
-from traindx.core import Diagnosis, Run
+from traindx.core.nouns import Diagnosis, Run
+from traindx.core.units import detectors
 from traindx.engine import diagnose
-from traindx.units import detectors
+from traindx.evidence.case import Case
 
 STEPS, EPOCH = 1200, 100
 # Layers called like what detectors look for in names.

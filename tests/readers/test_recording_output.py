@@ -10,9 +10,9 @@ import pytest
 import traindx
 from tests.readers.tape import STARTED, Tape
 from tests.readers.truth import only_run
-from traindx.core import Event, Run
-from traindx.reading.printed import Printed
-from traindx.reading.recordings import Chunk
+from traindx.core.nouns import Event, Run
+from traindx.logs.printed_text import Printed
+from traindx.logs.recordings import Chunk
 
 
 @pytest.fixture

@@ -9,9 +9,9 @@ import pytest
 
 import traindx
 from tests.readers.truth import SAMPLES, assert_logged, only_run, read_text, truth_of
-from traindx.readers import json_file
-from traindx.reading.source import File
-from traindx.units import Bundle
+from traindx.core.units import Bundle
+from traindx.logs.formats import json_file
+from traindx.logs.log_file import File
 
 FOLDER = SAMPLES / "tables"
 SERIES = truth_of("tables")["series"]

@@ -22,11 +22,11 @@ from tensorboard.compat.proto.tensor_pb2 import TensorProto
 from tensorboard.util import tensor_util
 
 import traindx
-from traindx.readers import tensorboard
-from traindx.reading.source import File
-from traindx.reading.tfevents import crc as checksums
-from traindx.reading.tfevents import record as records
-from traindx.reading.tfevents.runs import Tracks
+from traindx.logs.formats import tensorboard
+from traindx.logs.log_file import File
+from traindx.logs.tfevents import crc as checksums
+from traindx.logs.tfevents import record as records
+from traindx.logs.tfevents.runs import Tracks
 
 SAMPLES = Path(__file__).parents[1] / "samples" / "tensorboard"
 NAME = "events.out.tfevents.1700000000.host"

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import traindx
-from traindx.core import Run
+from traindx.core.nouns import Run
 
 from .truth import SAMPLES, read_text, truth_of
 

@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 
 import traindx
-from traindx.core import Run
-from traindx.reading import wandb_store
-from traindx.reading.source import File
+from traindx.core.nouns import Run
+from traindx.logs import wandb_store
+from traindx.logs.log_file import File
 
 SAMPLES = Path(__file__).parents[1] / "samples" / "wandb" / "offline"
 TRUTH = json.loads((SAMPLES / "truth.json").read_text())

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 import traindx
-from traindx.core import Reading, Run
+from traindx.core.nouns import Reading, Run
 
 SAMPLES = Path(__file__).parents[1] / "samples"
 

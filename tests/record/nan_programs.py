@@ -12,7 +12,7 @@ from torch.nn import functional as F
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
-from traindx.record.pytorch.graph import is_leaf, walk
+from traindx.observe.torch.graph import is_leaf, walk
 
 CALM = {
     "relu": torch.relu,

@@ -17,9 +17,9 @@ from torch import nn
 from torch.nn.modules import module as torch_modules
 from torch.utils.checkpoint import checkpoint
 
-from traindx.record.pytorch.activations import ActivationProbe
-from traindx.record.pytorch.naming import Names
-from traindx.record.pytorch.slots import Slot
+from traindx.observe.torch.activation_probe import ActivationProbe
+from traindx.observe.torch.naming import Names
+from traindx.observe.torch.slots import Slot
 
 KEYS = ["zero_share", "dead_share", "saturated_share", "spread", "mean", "std", "nonfinite"]
 

@@ -16,8 +16,8 @@ from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
 
 import traindx
-from traindx.record import recorder as recorders
-from traindx.record import watch as watching
+from traindx.observe import recorder as recorders
+from traindx.observe import watch as watching
 
 TRAINED, HELD_OUT, EPOCHS = 720, 240, 7
 

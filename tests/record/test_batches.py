@@ -7,7 +7,7 @@ import math
 import pytest
 import torch
 
-from traindx.record.pytorch.batches import (
+from traindx.observe.torch.batches import (
     Batches,
     describe_shapes,
     fingerprint,

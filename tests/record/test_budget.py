@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from traindx.record.budget import UNDERCOUNT, Budget
+from traindx.observe.budget import UNDERCOUNT, Budget
 
 WARM_UP = 10.0
 

@@ -7,8 +7,8 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from traindx.record.pytorch.answers import answer_statistics
-from traindx.record.pytorch.build import end_operations, linear_pairs, stretched
+from traindx.observe.torch.graph_structure import end_operations, linear_pairs, stretched
+from traindx.observe.torch.output_statistics import answer_statistics
 
 
 def pairs(model: nn.Module, x: torch.Tensor) -> tuple[int, set[tuple[str, str]]]:

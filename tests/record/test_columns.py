@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 import torch
 
-from traindx.record.pytorch.columns import columns_of, parts_of
-from traindx.record.pytorch.flowing import model_input
+from traindx.observe.torch.batch_columns import columns_of, parts_of
+from traindx.observe.torch.module_tensors import model_input
 
 X, Y, IDS = torch.randn(8, 5), torch.randint(0, 3, (8,)), torch.randint(0, 50, (8, 6))
 MASK, WIDE = torch.ones(8, 6, dtype=torch.int64), torch.randn(8, 3, 4, 4)

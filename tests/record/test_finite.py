@@ -7,7 +7,7 @@ import math
 import pytest
 import torch
 
-from traindx.record.pytorch.finite import extent, kind, numbers, positions, readable
+from traindx.observe.torch.finite import extent, kind, numbers, positions, readable
 
 NAN, INF = math.nan, math.inf
 

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
 
-from traindx.record.pytorch.activations import ActivationProbe
-from traindx.record.pytorch.histograms import Histograms, spreads
-from traindx.record.pytorch.naming import Names
+from traindx.observe.torch.activation_probe import ActivationProbe
+from traindx.observe.torch.histograms import Histograms, spreads
+from traindx.observe.torch.naming import Names
 
 
 @given(st.lists(st.lists(st.floats(width=32), min_size=1, max_size=40), max_size=5))

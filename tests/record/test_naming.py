@@ -11,7 +11,7 @@ import torch
 from torch import nn
 from torch.nn.utils import parametrizations
 
-from traindx.record.pytorch.naming import Names, variable_name
+from traindx.observe.torch.naming import Names, variable_name
 
 
 class Net(nn.Module):

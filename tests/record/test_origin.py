@@ -17,9 +17,9 @@ from tests.record.nan_backward import BACKWARD
 from tests.record.nan_forward import FORWARD, INPUT
 from tests.record.nan_models import NAN, X, Y, bad_at, data, grown, mlp
 from tests.record.nan_programs import BACKWARD_RISKS, FORWARD_RISKS, Program, Watcher, watch_backward
-from traindx.record.pytorch import graph as graphs
-from traindx.record.pytorch.origin import Origin, backward_origin, forward_origin
-from traindx.record.pytorch.saved import Saved
+from traindx.observe.torch import graph as graphs
+from traindx.observe.torch.nonfinite_origin import Origin, backward_origin, forward_origin
+from traindx.observe.torch.saved import Saved
 
 
 @pytest.fixture(autouse=True)

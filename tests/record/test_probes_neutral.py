@@ -12,11 +12,11 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from traindx.record.pytorch import batches
-from traindx.record.pytorch.activations import ActivationProbe
-from traindx.record.pytorch.layers import LayerProbe, global_norm
-from traindx.record.pytorch.naming import Names
-from traindx.record.pytorch.summary import depth, model_facts, optimizer_facts, residuals
+from traindx.observe.torch import batches
+from traindx.observe.torch.activation_probe import ActivationProbe
+from traindx.observe.torch.layer_probe import LayerProbe, global_norm
+from traindx.observe.torch.naming import Names
+from traindx.observe.torch.setup_facts import depth, model_facts, optimizer_facts, residuals
 
 Made = tuple[nn.Module, Callable[[], torch.Tensor]]
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from traindx.record.recorder import Recorder, Stopped, start
+from traindx.observe.recorder import Recorder, Stopped, start
 
 
 def told(folder: Path) -> list[dict[str, Any]]:
@@ -84,7 +84,7 @@ def test_a_missing_value_is_a_gap(recorder: Recorder) -> None:
 
 
 def test_long_runs_keep_fewer_rows_but_every_nan(recorder: Recorder, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("traindx.record.recorder._ROWS_WHOLE", 100)
+    monkeypatch.setattr("traindx.observe.recorder._ROWS_WHOLE", 100)
     for step in range(1, 1001):
         push(recorder, loss=math.nan if step in (333, 777) else 1.0)
     recorder.flush()

@@ -11,7 +11,7 @@ import pytest
 import torch
 from torch import nn
 
-from traindx.record.pytorch.replicas import checksum, due
+from traindx.observe.torch.replicas import checksum, due
 
 
 def model(seed: int = 0, width: int = 40) -> nn.Module:

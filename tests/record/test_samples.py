@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 import torch
 
-from traindx.record.pytorch.batch_rows import prints, rows_of
-from traindx.record.pytorch.relations import relation
-from traindx.record.pytorch.samples import Samples
+from traindx.observe.torch.batch_rows import prints, rows_of
+from traindx.observe.torch.relations import relation
+from traindx.observe.torch.sample_prints import Samples
 
 
 @pytest.fixture(autouse=True)

@@ -13,8 +13,8 @@ from torch import nn
 from torch.optim import lr_scheduler
 from torch.utils.data import DataLoader, IterableDataset, TensorDataset, WeightedRandomSampler
 
-from traindx.record.pytorch.naming import Names
-from traindx.record.pytorch.summary import (
+from traindx.observe.torch.naming import Names
+from traindx.observe.torch.setup_facts import (
     depth,
     library_facts,
     loader_facts,

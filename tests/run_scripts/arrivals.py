@@ -6,7 +6,7 @@ import importlib.util
 import sys
 import threading
 
-from traindx.record.arrival import forget, when_imported
+from traindx.observe.import_hook import forget, when_imported
 
 before = list(sys.meta_path)
 told: list[str] = []

@@ -20,7 +20,7 @@ def attendant() -> int:
                     words = file.read()
             except OSError:
                 continue
-            if b"traindx.cli._attend" in words and f'"pid": {os.getpid()},'.encode() in words:
+            if b"traindx.cli._monitor" in words and f'"pid": {os.getpid()},'.encode() in words:
                 return int(name)
     return 0
 

@@ -14,11 +14,11 @@ from pathlib import Path
 import pytest
 
 from tests.trial.places import state
-from traindx.intervene import processes
-from traindx.record.program import find_script
-from traindx.trial.arms import Arm, Outcome, Workshop
-from traindx.trial.bench import sweep
-from traindx.trial.pairing import difference
+from traindx.experiment.arms import Arm, Outcome, Workshop
+from traindx.experiment.keeper_client import sweep
+from traindx.experiment.pairing import difference
+from traindx.experiment.sandbox import processes
+from traindx.observe.program import find_script
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="trials need fork")
 

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from tests.trial import places
-from traindx.intervene import landlock
-from traindx.record.program import find_script
-from traindx.trial.arms import Arm, Outcome, Workshop
+from traindx.experiment.arms import Arm, Outcome, Workshop
+from traindx.experiment.sandbox import landlock
+from traindx.observe.program import find_script
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="trials need fork")
 

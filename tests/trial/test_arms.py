@@ -11,10 +11,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from traindx.intervene.unit import Change
-from traindx.record.program import find_script
-from traindx.trial.arms import Arm, Outcome, Workshop
-from traindx.trial.pairing import difference
+from traindx.experiment.arms import Arm, Outcome, Workshop
+from traindx.experiment.pairing import difference
+from traindx.experiment.runtime.change import Change
+from traindx.observe.program import find_script
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="trials need fork")
 

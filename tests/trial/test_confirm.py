@@ -13,16 +13,23 @@ import pytest
 from click.testing import CliRunner, Result
 
 from traindx.cli import cli
-from traindx.core import Hypothesis, Problem, Run, Series
-from traindx.intervene.unit import Change, interventions
+from traindx.core.nouns import Hypothesis, Problem, Run, Series
+from traindx.experiment.confirm.belief import Belief, Shown, told
+from traindx.experiment.confirm.experiments import Planned, planned
+from traindx.experiment.confirm.next_experiment import Price, choices
+from traindx.experiment.confirm.outcome_words import (
+    apart,
+    same_numbers,
+    show_fit,
+    show_gain,
+    show_need,
+    unreached,
+)
+from traindx.experiment.measure import Level, Yardstick
+from traindx.experiment.runtime.change import Change, interventions
+from traindx.experiment.treat.remedy_verdict import Pair, judge
 from traindx.knowledge.catalogue import causes, symptoms
 from traindx.knowledge.experiments import experiments, profiles
-from traindx.trial.belief import Belief, Shown, told
-from traindx.trial.choosing import Price, choices
-from traindx.trial.experiments import Planned, planned
-from traindx.trial.judge import Pair, judge
-from traindx.trial.measure import Level, Yardstick
-from traindx.trial.showing import apart, same_numbers, show_fit, show_gain, show_need, unreached
 
 SCRIPT = Path(__file__).parent / "scripts" / "sums_gradients.py"
 trials = pytest.mark.skipif(not hasattr(os, "fork"), reason="trials need fork")
@@ -233,8 +240,8 @@ class TestCommand:
     def test_a_recording_and_what_diagnose_says_after_it(
         self, log: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        from traindx.record.program import find_script
-        from traindx.trial.arms import Arm, Workshop
+        from traindx.experiment.arms import Arm, Workshop
+        from traindx.observe.program import find_script
 
         monkeypatch.chdir(log.parent)
         with Workshop(find_script("train.py", ()), keep=log.parent / "kept", jobs=1) as shop:

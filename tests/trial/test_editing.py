@@ -8,11 +8,11 @@ from difflib import ndiff
 
 import pytest
 
-from traindx.core import Run, Scalar
-from traindx.intervene.unit import Change
-from traindx.script.edits import edited
-from traindx.script.source import parse_script
-from traindx.trial.editing import Edited, Instruction, edit_for, edit_for_all
+from traindx.core.nouns import Run, Scalar
+from traindx.experiment.edit import Edited, Instruction, edit_for, edit_for_all
+from traindx.experiment.runtime.change import Change
+from traindx.source.edits import edited
+from traindx.source.script import parse_script
 
 HEAD = """\
 import torch

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 
 import pytest
 
-from traindx.core import Diagnosis, Event, Fix, Hypothesis, Place, Problem, Run
-from traindx.script.source import parse_script
-from traindx.trial.candidates import courses
-from traindx.trial.editing import Edited, Instruction, edit_for, edit_for_remedy
+from traindx.core.nouns import Diagnosis, Event, Fix, Hypothesis, Place, Problem, Run
+from traindx.experiment.edit import Edited, Instruction, edit_for, edit_for_remedy
+from traindx.experiment.treat.candidates import courses
+from traindx.source.script import parse_script
 
 from .test_editing import LOADER, LOOP, MODEL, SGD, asked, with_
 from .test_editing import changed as changed_by

@@ -11,11 +11,11 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from traindx.core import Run
-from traindx.script.source import read_script
-from traindx.trial.editing import Edited, Instruction, edit_for, encoded
-from traindx.trial.editing.calls import with_keyword, without
-from traindx.trial.editing.wanted import Wanted, plain
+from traindx.core.nouns import Run
+from traindx.experiment.edit import Edited, Instruction, edit_for, encoded
+from traindx.experiment.edit.calls import with_keyword, without
+from traindx.experiment.edit.new_number import Wanted, plain
+from traindx.source.script import read_script
 
 from .test_editing import LOOP, PLAIN, asked, edit, with_
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from traindx.script.edits import edited
-from traindx.trial.editing import Edited, Instruction
+from traindx.experiment.edit import Edited, Instruction
+from traindx.source.edits import edited
 
 from .test_editing import edit
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from traindx.core import Run
-from traindx.script.source import read_script
-from traindx.trial.editing import Edited, Instruction, edit_for, edit_for_all
+from traindx.core.nouns import Run
+from traindx.experiment.edit import Edited, Instruction, edit_for, edit_for_all
+from traindx.source.script import read_script
 
 from .test_editing import asked, changed, edit, with_
 

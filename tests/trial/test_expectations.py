@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from traindx.core import Run, Series
+from traindx.core.nouns import Run, Series
+from traindx.experiment.treat.expectations import expectations, known_terms
 from traindx.knowledge.catalogue import remedies
-from traindx.trial.expectations import expectations, known_terms
 
 
 def run(**columns: Sequence[float]) -> Run:

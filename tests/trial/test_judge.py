@@ -7,9 +7,9 @@ import math
 import numpy as np
 import pytest
 
-from traindx.sketch import run as sketch
-from traindx.trial.judge import Pair, judge
-from traindx.trial.measure import Level, NoSuchMetric, Yardstick, gain, read_level, yardstick
+from traindx.experiment.measure import Level, NoSuchMetric, Yardstick, gain, read_level, yardstick
+from traindx.experiment.treat.remedy_verdict import Pair, judge
+from traindx.testing.sketch import run as sketch
 
 LOSS = Yardstick("loss")
 SCORE = Yardstick("val/accuracy", higher=True)

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from traindx.trial.ranging.answer import RangeAnswer, answer
-from traindx.trial.ranging.ramps import Ramps
-from traindx.trial.ranging.search import Wishes, search
-from traindx.trial.ranging.spans import around
+from traindx.experiment.lr_find.answer import RangeAnswer, answer
+from traindx.experiment.lr_find.ramps import Ramps
+from traindx.experiment.lr_find.search import Wishes, search
+from traindx.experiment.lr_find.spans import around
 
 EDGE = 0.1
 

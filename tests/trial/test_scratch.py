@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from traindx.intervene.overlay import Overlay
-from traindx.trial.scratch import Snapshot
+from traindx.experiment.sandbox.overlay import Overlay
+from traindx.experiment.scratch import Snapshot
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="trials need fork")
 

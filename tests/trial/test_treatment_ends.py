@@ -15,22 +15,22 @@ import pytest
 
 from traindx.cli._apply import apply
 from traindx.cli._output import check_place
-from traindx.intervene.unit import Change
+from traindx.experiment.arm_diagnosis import examined
+from traindx.experiment.arms import Arm, Outcome, Workshop
+from traindx.experiment.edit import text_now
+from traindx.experiment.keeper_client import Bench
+from traindx.experiment.measure import Yardstick
+from traindx.experiment.outcomes import Ended, outcome_of
+from traindx.experiment.runtime.change import Change
+from traindx.experiment.treat.candidates import Candidate, Course
+from traindx.experiment.treat.ledger import Ledger
+from traindx.experiment.treat.remedy_verdict import judge
+from traindx.experiment.treat.request import Patient, Wishes
+from traindx.experiment.treat.results import Proof, Round, Treated
+from traindx.experiment.treat.screening import Screening
+from traindx.experiment.treat.treatment import Treatment, in_words
 from traindx.report.treatment_files import patch_of
-from traindx.sketch import run as sketch
-from traindx.trial.arms import Arm, Outcome, Workshop
-from traindx.trial.bench import Bench
-from traindx.trial.candidates import Candidate, Course
-from traindx.trial.editing import text_now
-from traindx.trial.examining import examined
-from traindx.trial.judge import judge
-from traindx.trial.ledger import Ledger
-from traindx.trial.measure import Yardstick
-from traindx.trial.outcomes import Ended, outcome_of
-from traindx.trial.patient import Patient, Wishes
-from traindx.trial.results import Proof, Round, Treated
-from traindx.trial.screening import Screening
-from traindx.trial.treatment import Treatment, in_words
+from traindx.testing.sketch import run as sketch
 
 LOWER = Candidate("lower_lr", "lr_too_high", 0.9, (Change("scale_lr", {"factor": 0.1}),))
 

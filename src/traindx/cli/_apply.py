@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from traindx import files
 from traindx.cli import Failure, say
+from traindx.core import files
 from traindx.report.text import visible
 
 if TYPE_CHECKING:
-    from traindx.trial.results import Treated
+    from traindx.experiment.treat.results import Treated
 
 
 def apply(treated: Treated) -> None:
@@ -50,7 +50,7 @@ def _write_sources(treated: Treated) -> None:
 
 
 def _unchanged(path: str, before: str) -> bool:
-    from traindx.trial.editing import encoded
+    from traindx.experiment.edit import encoded
 
     try:
         return files.read(path) == encoded(path, before)
@@ -79,7 +79,7 @@ def _backup(path: str) -> str:
 
 def _write(path: str, text: str) -> None:
     """In one move, so that a full disk leaves the old file."""
-    from traindx.trial.editing import encoded
+    from traindx.experiment.edit import encoded
 
     try:
         with tempfile.NamedTemporaryFile(dir=os.path.dirname(path), prefix=".traindx-", delete=False) as file:

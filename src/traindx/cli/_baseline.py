@@ -11,17 +11,17 @@ from traindx.cli._output import screen
 from traindx.report.text import visible
 
 if TYPE_CHECKING:
-    from traindx.comparing import Comparison
-    from traindx.comparing.baseline import Sharpened
-    from traindx.core import Reading, Run
-    from traindx.report.html.markup import Html
+    from traindx.comparison import Comparison
+    from traindx.comparison.baseline import Sharpened
+    from traindx.core.nouns import Reading, Run
+    from traindx.report.page.markup import Html
 
 _SAID_MOST = 8
 
 
 def find_baseline(path: str, reading: Reading, maps: tuple[str, ...]) -> Run:
     """The one run of the baseline, as the common reading holds it."""
-    from traindx.cli.inspect import read_runs
+    from traindx.cli.inspect_ import read_runs
 
     found = read_runs((path,), maps)
     if not found.runs:
@@ -42,7 +42,7 @@ def find_baseline(path: str, reading: Reading, maps: tuple[str, ...]) -> Run:
 
 def sharpened(told: Comparison, baseline: Run) -> list[Sharpened]:
     """The diagnosis of every other run, by the baseline."""
-    from traindx.comparing.baseline import sharpen
+    from traindx.comparison.baseline import sharpen
 
     good = next((number for number, run in enumerate(told.runs) if run.run is baseline), None)
     if good is None:
@@ -79,8 +79,8 @@ def markdown(made: Sequence[Sharpened]) -> str:
 def page(made: Sequence[Sharpened]) -> Html:
     """The same for the end of the page."""
     from traindx.report.curves import POINTS_MOST
-    from traindx.report.html.markup import joined, prose, tag
-    from traindx.report.html.run import run_body
+    from traindx.report.page.markup import joined, prose, tag
+    from traindx.report.page.run import run_body
 
     parts = []
     for number, one in enumerate(made, 1):

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from traindx.cli._moving import Moving
+from traindx.cli._progress_line import Moving
 from traindx.report import confirmation_terminal as words
 
 if TYPE_CHECKING:
-    from traindx.core import Diagnosis, Problem
-    from traindx.trial.arms import Outcome
-    from traindx.trial.belief import Belief
-    from traindx.trial.choosing import Choice
-    from traindx.trial.confirming import Tried, Wishes
+    from traindx.core.nouns import Diagnosis, Problem
+    from traindx.experiment.arms import Outcome
+    from traindx.experiment.confirm.belief import Belief
+    from traindx.experiment.confirm.confirm import Tried, Wishes
+    from traindx.experiment.confirm.next_experiment import Choice
 
 
 class Telling:
@@ -46,8 +46,8 @@ class Telling:
 
     def begin(self, diagnosis: Diagnosis, wishes: Wishes) -> None:
         """What is to be told apart."""
-        from traindx.trial.belief import Belief
-        from traindx.trial.confirming import first_problem
+        from traindx.experiment.confirm.belief import Belief
+        from traindx.experiment.confirm.confirm import first_problem
 
         problem = first_problem(diagnosis, wishes.top)
         if problem is not None:
@@ -56,10 +56,10 @@ class Telling:
 
     def plan(self, diagnosis: Diagnosis, wishes: Wishes) -> None:
         """The experiments there are, for --dry-run."""
-        from traindx.trial.belief import Belief
-        from traindx.trial.choosing import Price, choices, far_enough
-        from traindx.trial.confirming import first_problem
-        from traindx.trial.experiments import planned
+        from traindx.experiment.confirm.belief import Belief
+        from traindx.experiment.confirm.confirm import first_problem
+        from traindx.experiment.confirm.experiments import planned
+        from traindx.experiment.confirm.next_experiment import Price, choices, far_enough
 
         problem = first_problem(diagnosis, wishes.top)
         if problem is None:

@@ -10,8 +10,8 @@ import click
 from traindx.cli import Failure, say
 
 if TYPE_CHECKING:
-    from traindx.core import Run
-    from traindx.record.program import Program
+    from traindx.core.nouns import Run
+    from traindx.observe.program import Program
 
 
 def ask_to_run(run: Run, program: Program, folder: str, *, yes: bool) -> None:
@@ -19,7 +19,7 @@ def ask_to_run(run: Run, program: Program, folder: str, *, yes: bool) -> None:
 
     The command is shown in full: its end matters as much as its beginning.
     """
-    from traindx.record.signature import holds
+    from traindx.observe.signature import holds
 
     if yes or holds(run.facts):
         return

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from multiprocessing.context import BaseContext
 
-    from traindx.core import Diagnosis, Run
-    from traindx.settings import Threshold
+    from traindx.core.nouns import Diagnosis, Run
+    from traindx.core.settings import Threshold
 
     Thresholds = Mapping[str, Mapping[str, Threshold]]
 
@@ -29,7 +29,7 @@ def diagnose_runs(
     runs: Sequence[Run], thresholds: Thresholds, jobs: int | None, script: str | None = None
 ) -> list[Diagnosis]:
     """The diagnoses in the order of the runs; over the cores where that is sooner, or as asked."""
-    from traindx.trial.orders import cores as usable
+    from traindx.experiment.orders import cores as usable
 
     cores = min(jobs or (usable() if _long(runs) else 1), len(runs))
     with _bar(len(runs)) as advance:
@@ -57,7 +57,7 @@ def _here(runs: Sequence[Run], thresholds: Thresholds, script: str | None) -> It
 
 def _or_failure(run: Run, thresholds: Thresholds, script: str | None) -> Diagnosis:
     """The diagnosis; a run that traindx itself fails on is told as such and does not stop the others."""
-    from traindx.core import Diagnosis
+    from traindx.core.nouns import Diagnosis
     from traindx.engine import diagnose
 
     try:

@@ -14,7 +14,7 @@ from traindx.report.labelled import hanging, wrap
 from traindx.report.text import visible
 
 if TYPE_CHECKING:
-    from traindx.interview.choose import Choice
+    from traindx.interview.next_question import Choice
     from traindx.interview.session import Interview
     from traindx.report.layout import Screen
 
@@ -79,7 +79,7 @@ class Dialogue:
         raise EOFError
 
     def _seen_already(self) -> list[str]:
-        from traindx.interview.choose import differentials
+        from traindx.interview.next_question import differentials
         from traindx.knowledge.catalogue import symptoms
 
         shown = [s for problem in differentials(self._interview.weighed) for s in problem.symptoms]
@@ -135,7 +135,7 @@ class Dialogue:
         self._say(["", self._screen.paint(self._why_enough(), "dim")])
 
     def _why_enough(self) -> str:
-        from traindx.interview.choose import MOST, differentials
+        from traindx.interview.next_question import MOST, differentials
 
         problems = differentials(self._interview.weighed)
         if problems and all(problem.settled for problem in problems):

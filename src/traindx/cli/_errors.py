@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 
 from traindx.cli import Failure, say
-from traindx.core import Note, Run
-from traindx.names import parse_overrides, refers
+from traindx.core.names import parse_overrides, refers
+from traindx.core.nouns import Note, Run
 from traindx.report.text import visible
 
 _EXPECTED = "Give a training log or a run folder (docs/formats.md lists what is read)."

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 from traindx.cli._output import screen
 from traindx.cli._status import Status
 from traindx.cli._tail import Tail
-from traindx.record.attendant import Orders
+from traindx.observe.monitor import Orders
 from traindx.report.layout import fit
 from traindx.report.text import short, visible
 
 if TYPE_CHECKING:
-    from traindx.core import Diagnosis
+    from traindx.core.nouns import Diagnosis
 
 # A look may take one part in so many of the time; the first comes when there is something to see.
 _SPARE = 100

@@ -11,7 +11,7 @@ from traindx.cli import Failure
 from traindx.report.text import visible
 
 if TYPE_CHECKING:
-    from traindx.settings import Threshold
+    from traindx.core.settings import Threshold
 
 map_option: Callable[[Any], Any] = click.option(
     "--map",
@@ -32,8 +32,8 @@ set_option: Callable[[Any], Any] = click.option(
 
 def mapping(maps: tuple[str, ...]) -> dict[str, str]:
     """Canonical name -> column: `--map` options over the table `map` of the settings file."""
-    from traindx.names import parse_overrides
-    from traindx.settings import BadSettings, load
+    from traindx.core.names import parse_overrides
+    from traindx.core.settings import BadSettings, load
 
     try:
         given = parse_overrides(maps)
@@ -47,7 +47,7 @@ def mapping(maps: tuple[str, ...]) -> dict[str, str]:
 
 def thresholds(sets: tuple[str, ...]) -> dict[str, dict[str, Threshold]]:
     """Detector -> threshold -> value: `--set` options over the table `thresholds` of the settings file."""
-    from traindx.settings import BadSettings, load
+    from traindx.core.settings import BadSettings, load
 
     given = _given(sets)
     try:
@@ -92,8 +92,8 @@ def _check(overrides: Mapping[str, Mapping[str, Threshold]], where: str) -> None
         return
     from inspect import signature
 
-    from traindx.settings import check_thresholds
-    from traindx.units import detectors
+    from traindx.core.settings import check_thresholds
+    from traindx.core.units import detectors
 
     errors = check_thresholds(overrides, {unit.id: signature(unit.detect) for unit in detectors()})
     if errors:

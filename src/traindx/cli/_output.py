@@ -14,7 +14,7 @@ from traindx.report.text import MARK, visible
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from traindx.core import Reading, Run
+    from traindx.core.nouns import Reading, Run
     from traindx.report.layout import Screen
 
 _WIDTH_IN_PIPES = 100
@@ -84,7 +84,7 @@ def print_report(reading: Reading, *, everything: bool) -> None:
 
 
 def print_json(reading: Reading) -> None:
-    from traindx.report.json import runs_document
+    from traindx.report.runs_json import runs_document
 
     print_document(runs_document(reading))
 
@@ -102,7 +102,7 @@ def print_document(document: bytes) -> None:
 
 
 def save_csv(runs: Sequence[Run], out: str, *, force: bool, raw: bool) -> None:
-    from traindx.report.csv import write_points
+    from traindx.report.runs_csv import write_points
 
     if out == "-":
         if hasattr(sys.stdout, "reconfigure"):

@@ -14,9 +14,9 @@ from traindx.cli import Failure, say
 from traindx.report.text import visible
 
 if TYPE_CHECKING:
-    from traindx.record.program import Program
-    from traindx.script.source import Script
-    from traindx.trial.arms import Workshop
+    from traindx.experiment.arms import Workshop
+    from traindx.observe.program import Program
+    from traindx.source.script import Script
 
 _TIME = re.compile(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*(s|sec|m|min|h|)\s*")
 _UNITS = {"": 1.0, "s": 1.0, "sec": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
@@ -24,7 +24,7 @@ _UNITS = {"": 1.0, "s": 1.0, "sec": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 
 def found_program(words: tuple[str, ...], as_module: bool) -> Program:
     """The program of a command line."""
-    from traindx.record import program as programs
+    from traindx.observe import program as programs
 
     find = programs.find_module if as_module else programs.find_script
     try:
@@ -43,8 +43,8 @@ def seconds(text: str) -> float:
 
 def script_of_program(program: Program) -> Script | None:
     """The parsed source, where there is one that can be parsed."""
-    from traindx.core import Unreadable
-    from traindx.script import read_script
+    from traindx.core.nouns import Unreadable
+    from traindx.source import read_script
 
     if program.path is None or not os.path.isfile(program.path):
         return None
@@ -64,11 +64,11 @@ def workshop(
 ) -> Iterator[Workshop]:
     """A place where the program is run in copies; told in one line where it cannot be had."""
     _need_torch()
-    from traindx.trial.arms import Workshop
+    from traindx.experiment.arms import Workshop
 
     try:
         if engine == "ray":
-            from traindx.trial.on_ray import RayWorkshop
+            from traindx.experiment.on_ray import RayWorkshop
 
             shop: Workshop = RayWorkshop(program, jobs=jobs, time_budget=budget)
         else:
@@ -91,7 +91,7 @@ def workshop(
 
 def _say_outside(shop: Workshop) -> None:
     """Before any result: what the script did outside its copies."""
-    from traindx.report.outside import outside_lines
+    from traindx.report.side_effects import outside_lines
 
     for line in outside_lines(shop.outside):
         say(line)

@@ -8,8 +8,8 @@ from collections import deque
 from pathlib import Path
 from typing import Any
 
-from traindx import files
-from traindx.documents import json_of
+from traindx.core import files
+from traindx.core.documents import json_of
 
 _MOST = 1 << 20
 _KEPT = 1 << 16

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from traindx.cli._moving import Moving
+from traindx.cli._progress_line import Moving
 from traindx.report.labelled import hanging, labelled
 from traindx.report.text import count, lasting, visible
 from traindx.report.wording import percent, verdict_sentences, verdict_word
 
 if TYPE_CHECKING:
-    from traindx.core import Diagnosis
-    from traindx.trial.arms import Arm, Outcome
-    from traindx.trial.candidates import Course
-    from traindx.trial.results import Trial
+    from traindx.core.nouns import Diagnosis
+    from traindx.experiment.arms import Arm, Outcome
+    from traindx.experiment.treat.candidates import Course
+    from traindx.experiment.treat.results import Trial
 
 _CANDIDATES_SHOWN = 4
 _STYLES = {"helped": "good", "hurt": "red", "no difference": "dim", "cannot tell": "yellow"}

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import click
 
 from traindx.cli import Failure
-from traindx.cli._kept import Kept, on_a_terminal
 from traindx.cli._output import (
     exists_already,
     print_document,
@@ -16,11 +15,12 @@ from traindx.cli._output import (
     refuse_logs,
     screen,
 )
+from traindx.cli._saved_answers import Kept, on_a_terminal
 from traindx.report.text import visible
 
 if TYPE_CHECKING:
-    from traindx.case import Case
-    from traindx.interview.files import Given
+    from traindx.evidence.case import Case
+    from traindx.interview.answer_files import Given
     from traindx.interview.session import Interview
 
 
@@ -103,8 +103,8 @@ def _base(path: str | None, script: str | None) -> Case | None:
     if path.endswith(".py") and os.path.isfile(path):
         return _script_case(path)
     from traindx.cli._errors import nothing_read
-    from traindx.cli.inspect import read_runs
-    from traindx.core import Unreadable
+    from traindx.cli.inspect_ import read_runs
+    from traindx.core.nouns import Unreadable
     from traindx.engine import case_of
 
     reading = read_runs((path,), ())
@@ -120,10 +120,10 @@ def _base(path: str | None, script: str | None) -> Case | None:
 
 
 def _script_case(path: str) -> Case:
-    from traindx.case import Case
-    from traindx.core import Unreadable
-    from traindx.lint import script_run
-    from traindx.script import read_script
+    from traindx.core.nouns import Unreadable
+    from traindx.evidence.case import Case
+    from traindx.evidence.lint import script_run
+    from traindx.source import read_script
 
     try:
         return Case(script_run(path), read_script(path))
@@ -138,8 +138,8 @@ def _thresholds() -> dict[str, dict[str, float | int | bool | str]]:
 
 
 def _given(interview: Interview, answers: str | None) -> Given:
-    from traindx.core import Unreadable
-    from traindx.interview.files import Given, read_answers, take
+    from traindx.core.nouns import Unreadable
+    from traindx.interview.answer_files import Given, read_answers, take
 
     if answers is None:
         return Given()
@@ -166,7 +166,7 @@ def _tell(
 ) -> bool:
     """Print the diagnosis and where to go from it; whether there is a problem."""
     from traindx.cli import cli
-    from traindx.interview.onward import steps_onward
+    from traindx.interview.next_commands import steps_onward
 
     diagnosis = interview.diagnosis()
     commands = frozenset(cli.list_commands(click.Context(cli)))

@@ -20,7 +20,7 @@ def command(words: tuple[str, ...], as_json: bool, folder: str) -> None:
 
     With WORDS only entries in which all of them occur: a cause, a remedy, a symptom, a script, 'helped'.
     """
-    from traindx.casebook import path_of, read, search
+    from traindx.experiment.casebook import path_of, read, search
 
     path = path_of(folder)
     if not os.path.exists(path):

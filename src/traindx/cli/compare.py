@@ -26,10 +26,10 @@ from traindx.cli._output import (
 from traindx.report.text import count, visible
 
 if TYPE_CHECKING:
-    from traindx.comparing import Comparison
-    from traindx.comparing.baseline import Sharpened
-    from traindx.core import Reading
-    from traindx.settings import Threshold
+    from traindx.comparison import Comparison
+    from traindx.comparison.baseline import Sharpened
+    from traindx.core.nouns import Reading
+    from traindx.core.settings import Threshold
 
     Thresholds = dict[str, dict[str, Threshold]]
 
@@ -109,7 +109,7 @@ class Report:
         return comparison_markdown(self.told) + _baseline.markdown(self.sharpened)
 
     def html(self) -> str:
-        from traindx.report.html.comparison import comparison_html
+        from traindx.report.page.comparison import comparison_html
 
         return comparison_html(self.told, _baseline.page(self.sharpened) if self.sharpened else None)
 
@@ -144,7 +144,7 @@ def _check(as_json: bool, md: str | None, html: str | None, plots: str | None, f
 
 
 def _read(paths: tuple[str, ...], maps: tuple[str, ...]) -> Reading:
-    from traindx.cli.inspect import read_runs
+    from traindx.cli.inspect_ import read_runs
 
     reading = read_runs(paths, maps)
     if not reading.runs:
@@ -182,7 +182,7 @@ def _compared(
     target: float | None,
 ) -> Comparison:
     from traindx.cli._cores import diagnose_runs
-    from traindx.comparing import NothingShared, TooFew, compare, subjects
+    from traindx.comparison import NothingShared, TooFew, compare, subjects
 
     diagnoses = diagnose_runs(reading.runs, chosen, jobs)
     try:

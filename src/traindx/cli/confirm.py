@@ -12,9 +12,9 @@ from traindx.cli import Failure, say
 from traindx.report.text import visible
 
 if TYPE_CHECKING:
-    from traindx.core import Diagnosis, Run
-    from traindx.record.program import Program
-    from traindx.trial.confirming import Confirmed
+    from traindx.core.nouns import Diagnosis, Run
+    from traindx.experiment.confirm.confirm import Confirmed
+    from traindx.observe.program import Program
 
 _SAVED = "confirmed.json"
 # How much of the time the first run of a script may take.
@@ -106,7 +106,7 @@ def _given(path: str, words: tuple[str, ...], as_module: bool) -> tuple[Run | No
     """The run to confirm (None: the program is run first), the program and its folder."""
     from traindx.cli._programs import found_program
     from traindx.engine import last_run
-    from traindx.trial.recorded import CannotRepeat, program_of
+    from traindx.experiment.recorded_program import CannotRepeat, program_of
 
     if _is_program(path, as_module):
         return None, found_program((path, *words), as_module), os.getcwd()
@@ -127,9 +127,9 @@ def _confirm(
 ) -> Confirmed | None:
     from traindx.cli._confirming import Telling
     from traindx.cli._programs import script_of_program, workshop
-    from traindx.trial.arms import Arm
-    from traindx.trial.confirming import Confirmation, Wishes
-    from traindx.trial.examining import examined
+    from traindx.experiment.arm_diagnosis import examined
+    from traindx.experiment.arms import Arm
+    from traindx.experiment.confirm.confirm import Confirmation, Wishes
 
     telling, first = Telling(quiet=options["as_json"]), None
     wishes = Wishes(options["steps"], options["seeds"], options["top"], budget)

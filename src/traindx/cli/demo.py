@@ -11,7 +11,7 @@ from pathlib import Path
 
 import click
 
-_HERE = Path(__file__).parents[1] / "demo"
+_HERE = Path(__file__).parent / "_demo"
 _SCRIPT, _LOG = _HERE / "broken_training.py", _HERE / "diverged.log"
 _FOLDER, _RECORDING = "traindx-demo", ".traindx/demo"
 
@@ -37,7 +37,7 @@ def command(folder: str | None) -> None:
 def _place(wish: str | None) -> Path:
     """A folder that is new."""
     from traindx.cli import Failure
-    from traindx.free import first_free
+    from traindx.core.free_names import first_free
     from traindx.report.text import visible
 
     if wish is not None and os.path.lexists(wish):

@@ -23,7 +23,7 @@ from traindx.cli._output import (
 from traindx.report.text import count, visible
 
 if TYPE_CHECKING:
-    from traindx.core import Diagnosis, Reading
+    from traindx.core.nouns import Diagnosis, Reading
 
 
 @click.command(short_help="Say what is wrong with training runs, and what to do.")
@@ -89,8 +89,8 @@ def command(
 
 
 def _refuse_unreadable(script: str) -> None:
-    from traindx.core import Unreadable
-    from traindx.script import read_script
+    from traindx.core.nouns import Unreadable
+    from traindx.source import read_script
 
     try:
         read_script(script)
@@ -108,7 +108,7 @@ def _refuse_existing(files: Sequence[str], force: bool) -> None:
 
 
 def _read(paths: tuple[str, ...], maps: tuple[str, ...], as_json: bool) -> Reading:
-    from traindx.cli.inspect import read_runs
+    from traindx.cli.inspect_ import read_runs
 
     reading = read_runs(paths, maps)
     if not reading.runs:
@@ -143,7 +143,7 @@ def _print(
 
 
 def _lines(diagnoses: Sequence[Diagnosis], reading: Reading, everything: bool) -> list[str]:
-    from traindx.cli._remembered import remembered
+    from traindx.cli._casebook_hint import remembered
     from traindx.report.diagnosis_terminal import render_diagnosis
 
     out = screen()
@@ -185,7 +185,7 @@ def _save(
             raise cannot_write(md, error) from None
         say(f"Wrote {md}")
     if html is not None:
-        from traindx.report.html import write_html
+        from traindx.report.page import write_html
 
         try:
             write_html(diagnoses, Path(html))

@@ -44,8 +44,8 @@ def _spelled(id: str) -> str:
 
 
 def _unknown(id: str) -> Failure:
-    from traindx.checklist.unit import ids
-    from traindx.intervene.unit import interventions
+    from traindx.experiment.preflight.check import ids
+    from traindx.experiment.runtime.change import interventions
     from traindx.knowledge.catalogue import nearest
     from traindx.report.text import visible
 

@@ -14,7 +14,7 @@ from traindx.report.text import visible
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from traindx.lint import Linted
+    from traindx.evidence.lint import Linted
 
 
 @click.command(short_help="Read training scripts without running them, and say what is wrong.")
@@ -56,8 +56,8 @@ def command(
 
 
 def _lint(paths: Sequence[str], fix: bool) -> tuple[list[Linted], list[tuple[str, str]]]:
-    from traindx.core import Unreadable
-    from traindx.lint import lint_all
+    from traindx.core.nouns import Unreadable
+    from traindx.evidence.lint import lint_all
 
     try:
         linted, unread = lint_all(paths)
@@ -75,7 +75,7 @@ def _lint(paths: Sequence[str], fix: bool) -> tuple[list[Linted], list[tuple[str
 
 
 def _mend(paths: Sequence[str]) -> int:
-    from traindx.lint import mend
+    from traindx.evidence.lint import mend
 
     mended = 0
     for path in paths:
@@ -90,7 +90,7 @@ def _mend(paths: Sequence[str]) -> int:
 
 
 def _print_json(linted: Sequence[Linted], unread: Sequence[tuple[str, str]]) -> None:
-    from traindx.core import Note
+    from traindx.core.nouns import Note
     from traindx.engine import diagnose_script
     from traindx.report.diagnosis_json import diagnosis_document
 

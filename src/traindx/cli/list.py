@@ -12,7 +12,7 @@ from traindx.cli._output import print_document, print_lines, screen
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from traindx.core import Scalar
+    from traindx.core.nouns import Scalar
 
 KINDS = ("causes", "symptoms", "detectors", "remedies", "interventions", "checks", "thresholds", "sheets")
 _GROUPED_BY = {"detectors": "area", "checks": "group"}
@@ -52,8 +52,8 @@ def command(kind: str, as_json: bool) -> None:
 
 
 def _thresholds() -> list[tuple[str, Scalar]]:
+    from traindx.core.units import detectors
     from traindx.knowledge.catalogue import thresholds
-    from traindx.units import detectors
 
     return [
         (f"{unit.id}.{name}", default) for unit in detectors() for name, default in thresholds(unit).items()

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from traindx.cli import Failure, say
-from traindx.free import first_free
+from traindx.core.free_names import first_free
 from traindx.report.text import visible
 
 if TYPE_CHECKING:
-    from traindx.record.program import Program
-    from traindx.trial.arms import Arm
-    from traindx.trial.ranging.answer import RangeAnswer
+    from traindx.experiment.arms import Arm
+    from traindx.experiment.lr_find.answer import RangeAnswer
+    from traindx.observe.program import Program
 
 _PLOT = "lr_find"
 
@@ -126,8 +126,8 @@ def _find(
     program: Program, budget: float, span: tuple[float, float] | None, options: dict[str, Any]
 ) -> tuple[RangeAnswer, Sequence[str], dict[str, list[str]]]:
     from traindx.cli._programs import workshop
-    from traindx.trial.ranging.scripts import CannotTest, ScriptWalk, examined
-    from traindx.trial.ranging.search import Wishes
+    from traindx.experiment.lr_find.scripts import CannotTest, ScriptWalk, examined
+    from traindx.experiment.lr_find.search import Wishes
 
     status = Progress()
     wishes = Wishes(options["steps"], options["seeds"], options["seed"], span)
@@ -145,7 +145,7 @@ class Progress:
     """One moving line on a terminal: what runs, how far it is."""
 
     def __init__(self) -> None:
-        from traindx.cli._moving import Moving
+        from traindx.cli._progress_line import Moving
 
         self._moving = Moving()
         self._what = ""

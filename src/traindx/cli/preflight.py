@@ -12,9 +12,9 @@ from traindx.cli._programs import found_program, script_of_program, seconds, wor
 from traindx.report.text import visible
 
 if TYPE_CHECKING:
-    from traindx.checklist.result import Checklist
-    from traindx.record.program import Program
-    from traindx.trial.arms import Arm
+    from traindx.experiment.arms import Arm
+    from traindx.experiment.preflight.result import Checklist
+    from traindx.observe.program import Program
 
 
 @click.command(
@@ -79,8 +79,8 @@ def _flown(
     found: Program, limit: float, jobs: int | None, steps: int | None
 ) -> tuple[Checklist, dict[str, list[str]]]:
     """The checks of a program, with a line that moves while they run; what it did outside its copies."""
-    from traindx.checklist.fly import STEPS, Unflown, fly
-    from traindx.trial.orders import threads
+    from traindx.experiment.orders import threads
+    from traindx.experiment.preflight.preflight import STEPS, Unflown, fly
 
     source, telling = script_of_program(found), _Telling()
     try:
@@ -104,7 +104,7 @@ class _Telling:
     """One moving line on a terminal, on standard error."""
 
     def __init__(self) -> None:
-        from traindx.cli._moving import Moving
+        from traindx.cli._progress_line import Moving
 
         self._moving = Moving()
         self._now: dict[str, int] = {}

@@ -10,7 +10,7 @@ from functools import partial
 import click
 
 from traindx.cli import Failure
-from traindx.core import SEVERITIES
+from traindx.core.nouns import SEVERITIES
 
 _MOST = 0.5
 
@@ -100,8 +100,9 @@ def command(
 
     Exit code: the program's own; 1 by --fail-on; 2 when there is nothing to run.
     """
-    from traindx.record import launch, place
-    from traindx.record import program as programs
+    from traindx.observe import folder as place
+    from traindx.observe import launch
+    from traindx.observe import program as programs
 
     afterwards: list[Callable[[], None]] | None = ctx.find_root().obj
     if afterwards is None:
@@ -137,7 +138,7 @@ def _check_reports(json_out: str | None, html_out: str | None, force: bool) -> N
     if not files:
         return
     from traindx.cli._output import exists_already
-    from traindx.record.ranks import place
+    from traindx.observe.launcher_rank import place
     from traindx.report.text import visible
 
     me = place()

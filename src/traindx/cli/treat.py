@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from traindx.cli import Failure, say
-from traindx.free import first_free
+from traindx.core.free_names import first_free
 from traindx.report.text import visible
 
 if TYPE_CHECKING:
-    from traindx.core import Run
-    from traindx.trial.results import Treated
-    from traindx.trial.treatment import Planner
+    from traindx.core.nouns import Run
+    from traindx.experiment.treat.results import Treated
+    from traindx.experiment.treat.treatment import Planner
 
 _OUT = "treatment"
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -140,9 +140,9 @@ def new_treatment(
     """Run a treatment as the options of a command line say."""
     from traindx.cli._programs import found_program, script_of_program, seconds, workshop
     from traindx.cli._treating import Telling
-    from traindx.trial.measure import NoSuchMetric
-    from traindx.trial.patient import Wishes
-    from traindx.trial.treatment import Treatment
+    from traindx.experiment.measure import NoSuchMetric
+    from traindx.experiment.treat.request import Wishes
+    from traindx.experiment.treat.treatment import Treatment
 
     program, budget = found_program(words, as_module), seconds(options["time_budget"])
     recorded, script = _recorded(options["recording"]), script_of_program(program)
@@ -206,8 +206,8 @@ def finish(treated: Treated, out: Path, options: Mapping[str, Any]) -> None:
 
 def _remember(treated: Treated) -> None:
     """In the casebook of this project; where it cannot be written the treatment stands all the same."""
-    from traindx.casebook import add
-    from traindx.trial.remember import entries_of
+    from traindx.experiment.casebook import add
+    from traindx.experiment.treat.casebook_entries import entries_of
 
     made = entries_of(treated)
     if not made:

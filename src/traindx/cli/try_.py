@@ -21,9 +21,9 @@ from traindx.cli.treat import (
 )
 
 if TYPE_CHECKING:
-    from traindx.core import Diagnosis
-    from traindx.script.source import Script
-    from traindx.trial.candidates import Course
+    from traindx.core.nouns import Diagnosis
+    from traindx.experiment.treat.candidates import Course
+    from traindx.source.script import Script
 
 
 @click.command(
@@ -50,7 +50,7 @@ def command(remedy: str, program: tuple[str, ...], as_module: bool, **options: A
     check_place(out, "--out")
 
     def plan(diagnosis: Diagnosis, script: Script | None) -> Sequence[Course]:
-        from traindx.trial.candidates import single
+        from traindx.experiment.treat.candidates import single
 
         course = single(remedy, diagnosis, script)
         if not (course.candidates or course.told):

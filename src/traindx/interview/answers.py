@@ -6,10 +6,10 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from traindx.core import Run, Scalar
-from traindx.interview.numbers import numbers_in, split_pair
+from traindx.core.nouns import Run, Scalar
 from traindx.interview.pasted import curves_in
-from traindx.interview.settings_said import settings_said
+from traindx.interview.stated_settings import settings_said
+from traindx.interview.typed_numbers import numbers_in, split_pair
 from traindx.knowledge.questions import Question
 
 DONT_KNOW = ("?", "dont know", "don't know", "unknown", "no idea", "idk")

@@ -8,15 +8,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from traindx.case import Case
-from traindx.core import Finding, Run, Scalar, Severity, Told
-from traindx.examine import Examination, examine
+from traindx.core.nouns import Finding, Run, Scalar, Severity, Told
+from traindx.core.settings import Threshold
+from traindx.core.units import detectors
+from traindx.evidence.case import Case
+from traindx.evidence.examine import Examination, examine
 from traindx.interview.answers import Answer
-from traindx.interview.contrary import against_each_other, against_measured, denied, excluded
+from traindx.interview.contradictions import against_each_other, against_measured, denied, excluded
 from traindx.knowledge.catalogue import symptoms
 from traindx.knowledge.questions import TOLD, Option, Question, questions
-from traindx.settings import Threshold
-from traindx.units import detectors
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,13 +8,13 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from traindx import names
-from traindx.core import Run, Series, Unreadable
-from traindx.interview.numbers import NUMBER, numbers_in
-from traindx.names import METRICS, parts
-from traindx.reading.assemble import run_from_log
-from traindx.reading.objective import with_loss
-from traindx.reading.source import Held
+from traindx.core import names
+from traindx.core.names import METRICS, parts
+from traindx.core.nouns import Run, Series, Unreadable
+from traindx.interview.typed_numbers import NUMBER, numbers_in
+from traindx.logs.assemble import run_from_log
+from traindx.logs.log_file import Held
+from traindx.logs.objective import with_loss
 
 NAME = "answers"
 _ROW = re.compile(r"([^\W\d][^\d:=]*?)\s*[:=]?\s+((?:[-+\w.]+[\s,;]+){2,}[-+\w.]+)")
@@ -45,7 +45,7 @@ def _labelled(text: str, wanted: Sequence[str]) -> Run | None:
 
 def _log(text: str) -> Run | None:
     """Lines of a log, as the text reader reads them."""
-    from traindx.reading.textlog.read import logs_of
+    from traindx.logs.text.read import logs_of
 
     held = Held(text.encode("utf-8", "replace") + b"\n", NAME)
     try:

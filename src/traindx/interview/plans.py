@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from traindx.core import Diagnosis, Hypothesis
+from traindx.core.nouns import Diagnosis, Hypothesis
 
 _LIKELY = 0.3
 

@@ -7,16 +7,16 @@ from functools import cached_property
 
 import numpy as np
 
-from traindx.case import Case
-from traindx.core import Diagnosis, Run
-from traindx.examine import Examination
+from traindx.core.nouns import Diagnosis, Run
+from traindx.core.settings import Threshold
+from traindx.evidence.case import Case
+from traindx.evidence.examine import Examination
 from traindx.interview.answers import Answer, understood
-from traindx.interview.choose import Choice, choices, settled
 from traindx.interview.evidence import Weighed, weighed, with_told_run
+from traindx.interview.next_question import Choice, choices, settled
 from traindx.interview.pasted import NAME
 from traindx.knowledge.catalogue import symptoms as known_symptoms
 from traindx.knowledge.questions import questions
-from traindx.settings import Threshold
 
 
 class Interview:

@@ -13,16 +13,16 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeVar
 
-from traindx.core import SEVERITIES, Severity
+from traindx.core.nouns import SEVERITIES, Severity
 from traindx.knowledge.pages import Page, bullets, first_paragraph, read_page, table, words
 
 if TYPE_CHECKING:
-    from traindx.units import Detector
+    from traindx.core.units import Detector
 
 T = TypeVar("T")
 PRIORS = ("often", "sometimes", "rarely")
 FOLDERS = {"cause": "causes", "symptom": "symptoms", "remedy": "remedies", "sheet": "sheets"}
-_PACKAGE = Path(__file__).parents[1]
+_PACKAGE = Path(__file__).parent
 
 
 @dataclass(frozen=True)
@@ -249,7 +249,7 @@ def pages_of(id: str) -> tuple[Page, ...]:
     for kind, folder in FOLDERS.items():
         found += [read_page(path, kind) for path in _files(folder) if path.stem == id]
     if id in _detector_names() or not found:
-        from traindx.units import detectors
+        from traindx.core.units import detectors
 
         found += [detector_page(unit) for unit in detectors() if unit.id == id]
     return tuple(found)

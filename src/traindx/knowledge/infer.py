@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from traindx.core import Evidence, Finding, Told
+from traindx.core.nouns import Evidence, Finding, Told
 from traindx.knowledge.catalogue import Cause
 
 PRIOR_BITS: Mapping[str, float] = {"often": 4.5, "sometimes": 2.0, "rarely": -0.5}

@@ -5,18 +5,27 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from traindx.case import Case
-from traindx.core import SEVERITIES, Diagnosis, Evidence, Finding, Hypothesis, Problem, Severity, Verdict
-from traindx.examine import Examination
-from traindx.knowledge.advice import fixes
+from traindx.core.nouns import (
+    SEVERITIES,
+    Diagnosis,
+    Evidence,
+    Finding,
+    Hypothesis,
+    Problem,
+    Severity,
+    Verdict,
+)
+from traindx.core.units import detectors
+from traindx.evidence.case import Case
+from traindx.evidence.examine import Examination
 from traindx.knowledge.catalogue import causes, remedies, symptoms
-from traindx.knowledge.facts import facts
+from traindx.knowledge.cause_places import kinds_of_evidence, place_of, speaking_findings, with_patch
+from traindx.knowledge.filled_remedies import fixes
 from traindx.knowledge.infer import Ranked, Seen, rank
-from traindx.knowledge.places import kinds_of_evidence, place_of, speaking_findings, with_patch
 from traindx.knowledge.problems import Complaint, complaints
 from traindx.knowledge.questions import next_questions
+from traindx.knowledge.run_numbers import facts
 from traindx.knowledge.verdict import nothing_judged, reasons_for_health, what_to_log
-from traindx.units import detectors
 
 _DEFECT = "silent_defect"
 # How many causes are told, and from which confidence on.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
 
-from traindx.core import SEVERITIES, Finding, Severity
+from traindx.core.nouns import SEVERITIES, Finding, Severity
 
 # Symptoms that one root cause commonly shows together.
 _KINDS = {

@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from traindx.core import Scalar
+from traindx.core.nouns import Scalar
 from traindx.knowledge.catalogue import Cause, Weight
 
 KINDS = ("one", "any", "settings", "values", "onset", "progress", "waiting")

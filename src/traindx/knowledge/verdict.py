@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from traindx.case import Case, Curve
-from traindx.examine import Examination
-from traindx.numbers import short
+from traindx.core.number_text import short
+from traindx.evidence.case import Case, Curve
+from traindx.evidence.examine import Examination
 
 # A loss that fell by less than this share of its start does not show that anything was learned.
 _LITTLE = 0.04

@@ -9,8 +9,8 @@ import numpy as np
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
-from traindx.case import Case
-from traindx.core import Diagnosis
+from traindx.core.nouns import Diagnosis
+from traindx.evidence.case import Case
 from traindx.report.figures import ALARM, COLOURS, MUTED
 from traindx.report.grids import Grid, grid, labelled_places, layer_names, share_grids
 from traindx.report.heat import draw_field, height_of, share_scale
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.gridspec import GridSpecFromSubplotSpec
 
-    from traindx.core import FloatArray
+    from traindx.core.nouns import FloatArray
 
 _LABELS_ALONG = 42
 _FIELD_MOST = 3.4

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from traindx.core import Run, Series
-from traindx.names import parts
+from traindx.core.names import parts
+from traindx.core.nouns import Run, Series
 from traindx.report.layout import Screen
 from traindx.report.sparkline import sparkline
 from traindx.report.summary import Summary, summarize

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from traindx.checklist.unit import GROUPS, Item, ids, items
+from traindx.experiment.preflight.check import GROUPS, Item, ids, items
 
 
 def markdown(item: Item) -> str:

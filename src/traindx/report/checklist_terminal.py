@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from traindx.checklist.result import GROUPS, Checklist
-from traindx.checklist.unit import Answer, Item
+from traindx.experiment.preflight.check import Answer, Item
+from traindx.experiment.preflight.result import GROUPS, Checklist
 from traindx.report.layout import Screen, cells, wrapped
 from traindx.report.text import count, lasting, visible
 

@@ -8,9 +8,9 @@ from dataclasses import asdict, is_dataclass
 from typing import Any
 
 from traindx import __version__
-from traindx.comparing import Comparison
-from traindx.comparing.better import Placed
-from traindx.core import Diagnosis, Note
+from traindx.comparison import Comparison
+from traindx.comparison.better import Placed
+from traindx.core.nouns import Diagnosis, Note
 from traindx.report.comparison_measures import measures
 from traindx.report.comparison_words import health, verdict
 from traindx.report.diagnosis_json import diagnosis_dict

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from traindx.comparing import Comparison
+from traindx.comparison import Comparison
 from traindx.report.comparison_sweep import sweep_sections
 from traindx.report.comparison_words import (
     behind_text,

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import PercentFormatter
 
-from traindx.core import Run
+from traindx.core.nouns import Run
 from traindx.report.curves import broken_steps, drawable, thinned, wants_log
 from traindx.report.figures import ALARM, COLOURS, MUTED, save, set_scale, set_steps
 from traindx.report.side_by_side import SHARE, Line, SharedPanel, SideBySide, band

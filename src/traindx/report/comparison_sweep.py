@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from traindx.comparing import Comparison
-from traindx.comparing.effects import Effect
-from traindx.comparing.rates import RateRange, Scaling
+from traindx.comparison import Comparison
+from traindx.comparison.effects import Effect
+from traindx.comparison.rates import RateRange, Scaling
 from traindx.report.comparison_words import interval_text
 from traindx.report.text import short
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from traindx.comparing import Comparison
-from traindx.comparing.differing import Differing
-from traindx.comparing.groups import Configuration
+from traindx.comparison import Comparison
+from traindx.comparison.differing import Differing
+from traindx.comparison.groups import Configuration
 from traindx.report.comparison_sweep import sweep_sections
 from traindx.report.comparison_words import (
     behind_text,

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from traindx import signal
-from traindx.comparing import Comparison
-from traindx.comparing.better import Placed
-from traindx.comparing.groups import Configuration
-from traindx.comparing.parting import Parting
+from traindx.comparison import Comparison
+from traindx.comparison.better import Placed
+from traindx.comparison.groups import Configuration
+from traindx.comparison.parting import Parting
+from traindx.evidence import stats
 from traindx.report.comparison_measures import Measure, measures
 from traindx.report.text import count, short
 from traindx.report.triage import grade
@@ -78,7 +78,7 @@ def against(told: Comparison, placed: Placed) -> str:
     return f"{leader} is better than {other}: {values}; {interval}{_basis(placed)}."
 
 
-def interval_text(behind: signal.Difference) -> str:
+def interval_text(behind: stats.Difference) -> str:
     """`0.14 apart (0.12 to 0.16)`."""
     if not math.isfinite(behind.low):
         return f"{short(abs(behind.estimate))} apart"

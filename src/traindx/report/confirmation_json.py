@@ -9,8 +9,8 @@ from traindx.report.diagnosis_json import diagnosis_dict
 from traindx.report.text import encodable
 
 if TYPE_CHECKING:
-    from traindx.trial.belief import Belief, Shown
-    from traindx.trial.confirming import Confirmed, Tried
+    from traindx.experiment.confirm.belief import Belief, Shown
+    from traindx.experiment.confirm.confirm import Confirmed, Tried
 
 SCHEMA = "traindx/confirmation/1"
 

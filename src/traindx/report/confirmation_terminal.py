@@ -13,11 +13,11 @@ from traindx.report.text import count, lasting
 from traindx.report.wording import percent, verdict_word
 
 if TYPE_CHECKING:
-    from traindx.core import Problem
-    from traindx.trial.arms import Outcome
-    from traindx.trial.belief import Belief
-    from traindx.trial.choosing import Choice
-    from traindx.trial.confirming import Confirmed, Tried
+    from traindx.core.nouns import Problem
+    from traindx.experiment.arms import Outcome
+    from traindx.experiment.confirm.belief import Belief
+    from traindx.experiment.confirm.confirm import Confirmed, Tried
+    from traindx.experiment.confirm.next_experiment import Choice
 
 _SHOWN = 3
 _PLANNED = 6

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from traindx import signal
-from traindx.case import Case
-from traindx.core import Finding, Series
-from traindx.names import parts
+from traindx.core.names import parts
+from traindx.core.nouns import Finding, Series
+from traindx.evidence import stats
+from traindx.evidence.case import Case
 from traindx.report.summary import main_series
 
 if TYPE_CHECKING:
-    from traindx.core import FloatArray
+    from traindx.core.nouns import FloatArray
 
 POINTS_MOST = 3000
 _SMOOTH_POINTS = 400
@@ -114,7 +114,7 @@ def thinned(steps: FloatArray, values: FloatArray, limit: int = POINTS_MOST) -> 
     """Fewer points with the same looks: no spike is lost, nor a gap."""
     if values.size <= limit:
         return steps, values
-    kept = signal.thin(steps, values, limit)
+    kept = stats.thin(steps, values, limit)
     return steps[kept], values[kept]
 
 

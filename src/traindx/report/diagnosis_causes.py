@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 
-from traindx.core import Evidence, Fix, Hypothesis, Problem, Run
+from traindx.core.nouns import Evidence, Fix, Hypothesis, Problem, Run
 from traindx.report.labelled import INDENT, bullets, cut, hanging, label, labelled
 from traindx.report.layout import Screen
-from traindx.report.places import kind_of_line, patch_lines, place_text
+from traindx.report.place_words import kind_of_line, patch_lines, place_text
 from traindx.report.text import count, short, visible
 from traindx.report.titles import finding_title
 from traindx.report.wording import at_step, bits, percent

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
-from traindx.core import Axis, Problem, Run, Series
-from traindx.names import parts
+from traindx.core.names import parts
+from traindx.core.nouns import Axis, Problem, Run, Series
 from traindx.report.cells import ends
 from traindx.report.labelled import cut
 from traindx.report.layout import Screen, cells

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from traindx import __version__
-from traindx.core import Check, Diagnosis, Evidence, Finding, Fix, Hypothesis, Note, Place, Problem
+from traindx.core.nouns import Check, Diagnosis, Evidence, Finding, Fix, Hypothesis, Note, Place, Problem
 from traindx.report.json_text import json_bytes
 from traindx.report.text import encodable
 

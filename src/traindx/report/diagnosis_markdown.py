@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from traindx import __version__
-from traindx.core import Diagnosis, Evidence, Hypothesis, Place, Problem, Run
+from traindx.core.nouns import Diagnosis, Evidence, Hypothesis, Place, Problem, Run
+from traindx.core.units import readers
 from traindx.knowledge.catalogue import causes
 from traindx.report.inside_words import inside_sentences
 from traindx.report.markdown_text import code, escaped, fenced, table
-from traindx.report.places import layer_of, line_of, patch_lines, placed_text
+from traindx.report.place_words import layer_of, line_of, patch_lines, placed_text
 from traindx.report.text import count, short
 from traindx.report.titles import sheet_title, symptom_title
 from traindx.report.triage import grade
@@ -29,7 +30,6 @@ from traindx.report.wording import (
     verdict_word,
     worst_first,
 )
-from traindx.units import readers
 
 
 def markdown(diagnoses: Sequence[Diagnosis]) -> str:

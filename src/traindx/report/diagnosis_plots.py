@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from traindx.case import Case, Curve
-from traindx.core import Diagnosis
+from traindx.core.nouns import Diagnosis
+from traindx.evidence.case import Case, Curve
 from traindx.report.curves import Panel, main_panels, moving_average, panel_of, placed
 from traindx.report.figures import ALARM, COLOURS, GOOD, MUTED, file_name, save
 from traindx.report.inside_plots import inside_plots
@@ -21,7 +21,7 @@ from traindx.report.text import short
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from traindx.core import FloatArray
+    from traindx.core.nouns import FloatArray
 
 _POINTS_LEAST = 2
 _GAP_LEAST = 3

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from traindx.core import Diagnosis, Problem, Run
+from traindx.core.nouns import Diagnosis, Problem, Run
+from traindx.core.units import readers
 from traindx.report.diagnosis_causes import differential
 from traindx.report.diagnosis_curves import draw, main_curves, steps_of, telling
 from traindx.report.inside_words import inside_sentences
 from traindx.report.labelled import INDENT, bullets, cut, labelled, wrap
 from traindx.report.layout import Screen, cells
-from traindx.report.places import placed_text
+from traindx.report.place_words import placed_text
 from traindx.report.text import count, short
 from traindx.report.titles import symptom_title
 from traindx.report.wording import (
@@ -25,7 +26,6 @@ from traindx.report.wording import (
     verdict_sentences,
     verdict_word,
 )
-from traindx.units import readers
 
 _SIGNS_SHOWN = 4
 _NEEDS_SHOWN = 3

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from traindx.core import Series
-from traindx.names import METRICS, aside
+from traindx.core.names import METRICS, aside
+from traindx.core.nouns import Series
 
 _LEAST_LAYERS = 2
 _LEAST = 4

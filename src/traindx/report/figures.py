@@ -20,7 +20,7 @@ from traindx.report.text import short
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from traindx.core import FloatArray
+    from traindx.core.nouns import FloatArray
 
 COLOURS = ("#2a6fbb", "#d9731a", "#3a9a5c", "#8a5fb5")
 ALARM = "#c8232c"

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from traindx.case import Case
+from traindx.evidence.case import Case
 from traindx.report.curves import drawable, placed
 from traindx.report.text import visible
 
 if TYPE_CHECKING:
-    from traindx.core import BoolArray, FloatArray, IntArray
+    from traindx.core.nouns import BoolArray, FloatArray, IntArray
 
 COLUMNS_MOST = 120
 _NAME_LONGEST = 34

@@ -17,7 +17,7 @@ from traindx.report.text import short
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from traindx.core import FloatArray
+    from traindx.core.nouns import FloatArray
 
 USUAL = (1e-4, 1e-2)  # the change of a step over the size of the weights in most trainings that go well
 RATIO_ENDS = (1e-7, 1.0)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from matplotlib.ticker import FuncFormatter, NullFormatter
 
-from traindx.case import Case
-from traindx.core import Diagnosis
+from traindx.core.nouns import Diagnosis
+from traindx.evidence.case import Case
 from traindx.report.activation_plot import activations_figure, has_activations
 from traindx.report.figures import ALARM, COLOURS, GOOD, MUTED, set_scale
 from traindx.report.grids import Grid, grid, labelled_places, layer_names, matrices
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from traindx.core import FloatArray
+    from traindx.core.nouns import FloatArray
 
 _LABELS_ALONG = 42
 _BAND_FROM = 4

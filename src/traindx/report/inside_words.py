@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from traindx.case import Case
-from traindx.core import Diagnosis
+from traindx.core.nouns import Diagnosis
+from traindx.evidence.case import Case
 from traindx.knowledge.catalogue import causes
 from traindx.report.grids import grid, layer_names, matrices
 from traindx.report.text import count, short

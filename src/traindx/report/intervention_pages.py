@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from traindx.intervene.unit import Intervention, Value, interventions
+from traindx.experiment.runtime.change import Intervention, Value, interventions
 
 _TYPES = {int: "a whole number", float: "a number", bool: "true or false", str: "a word"}
 

@@ -11,9 +11,9 @@ from traindx.report.json_text import json_bytes
 from traindx.report.text import encodable
 
 if TYPE_CHECKING:
-    from traindx.core import Diagnosis
-    from traindx.interview.choose import Choice
-    from traindx.interview.onward import Step
+    from traindx.core.nouns import Diagnosis
+    from traindx.interview.next_commands import Step
+    from traindx.interview.next_question import Choice
     from traindx.interview.session import Interview
 
 

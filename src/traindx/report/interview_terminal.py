@@ -10,9 +10,9 @@ from traindx.report.text import count, visible
 from traindx.report.wording import beginning, percent
 
 if TYPE_CHECKING:
-    from traindx.core import Diagnosis
-    from traindx.interview.choose import Choice
-    from traindx.interview.onward import Step
+    from traindx.core.nouns import Diagnosis
+    from traindx.interview.next_commands import Step
+    from traindx.interview.next_question import Choice
     from traindx.interview.session import Interview
     from traindx.knowledge.questions import Question
     from traindx.report.layout import Screen
@@ -60,7 +60,7 @@ def reason(choice: Choice) -> str:
 
 def ranking_line(interview: Interview, screen: Screen) -> str:
     """How things stand, in a line; empty while there is nothing to say."""
-    from traindx.interview.choose import differentials
+    from traindx.interview.next_question import differentials
 
     problems = differentials(interview.weighed)
     if not problems or not problems[0].ranked:

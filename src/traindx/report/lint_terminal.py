@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from traindx.core import Finding
-from traindx.lint import Linted
+from traindx.core.nouns import Finding
+from traindx.evidence.lint import Linted
 from traindx.report.layout import Screen, wrapped
-from traindx.report.places import kind_of_line, patch_lines
+from traindx.report.place_words import kind_of_line, patch_lines
 from traindx.report.text import count, visible
-from traindx.script.edits import diff
+from traindx.source.edits import diff
 
 _COLOURS = {"critical": "alarm", "high": "alarm", "medium": "warning", "low": "dim"}
 _DIFF = {"add": "green", "remove": "red", "head": "dim", "": ""}

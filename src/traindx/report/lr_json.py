@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from traindx import __version__
+from traindx.experiment.lr_find.answer import Estimate, RangeAnswer
 from traindx.report.json_text import json_bytes
 from traindx.report.lr_words import advice, headline, standing
 from traindx.report.text import encodable
-from traindx.trial.ranging.answer import Estimate, RangeAnswer
 
 SCHEMA = "traindx/lr-find/1"
 

@@ -9,11 +9,11 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, NullFormatter
 
+from traindx.experiment.lr_find.answer import RangeAnswer
 from traindx.report.curves import drawable, limits
 from traindx.report.figures import ALARM, COLOURS, GOOD, MUTED, save, set_scale
 from traindx.report.lr_words import headline, rate, standing
 from traindx.report.text import short, visible
-from traindx.trial.ranging.answer import RangeAnswer
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from traindx.experiment.lr_find.answer import RangeAnswer
 from traindx.report.layout import Screen, wrapped
 from traindx.report.lr_words import advice, headline, interval, rate, standing
 from traindx.report.sparkline import sparkline
 from traindx.report.text import count, visible
-from traindx.trial.ranging.answer import RangeAnswer
 
 _WIDEST = 72
 _MARGIN = 11

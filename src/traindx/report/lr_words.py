@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from traindx.experiment.lr_find.answer import Estimate, RangeAnswer
 from traindx.report.text import short
-from traindx.trial.ranging.answer import Estimate, RangeAnswer
 
 _NEXT = {
     "flat": "Check that gradients reach the weights (traindx run), or try --from/--to beyond these rates.",

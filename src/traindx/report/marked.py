@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from traindx.case import Case
-from traindx.core import Diagnosis, Problem
+from traindx.core.nouns import Diagnosis, Problem
+from traindx.evidence.case import Case
 from traindx.report.curves import Panel, finite_values, moving_average, panel_of, placed, span, wants_log
 from traindx.report.figures import ALARM, COLOURS, GOOD, MUTED, draw_curve, set_scale, set_steps
 from traindx.report.marks import Mark, finding_marks, onset_mark, value_at
@@ -22,7 +22,7 @@ from traindx.report.wording import verdict_sentences, verdict_word
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from traindx.core import FloatArray, Series
+    from traindx.core.nouns import FloatArray, Series
 
 _WIDTH = 9.6
 _DPI = 120

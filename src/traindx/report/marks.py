@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from traindx.case import Case
-from traindx.core import Finding, Problem, Series
+from traindx.core.nouns import Finding, Problem, Series
+from traindx.evidence.case import Case
 from traindx.report.curves import placed
 from traindx.report.text import short
 from traindx.report.titles import finding_title
 
 if TYPE_CHECKING:
-    from traindx.core import FloatArray
+    from traindx.core.nouns import FloatArray
 
 Kind = Literal["onset", "span", "point", "lr", "best", "event"]
 _LR_MARKS_MOST = 12

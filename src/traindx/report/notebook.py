@@ -10,15 +10,16 @@ from __future__ import annotations
 import base64
 from collections.abc import Sequence
 
-from traindx.case import Case
-from traindx.core import Diagnosis, Evidence, Fix, Hypothesis, Problem, Run
+from traindx.core.nouns import Diagnosis, Evidence, Fix, Hypothesis, Problem, Run
+from traindx.core.units import readers
+from traindx.evidence.case import Case
 from traindx.report.diagnosis_terminal import render_diagnosis
-from traindx.report.html.markup import Html, joined, prose, tag
-from traindx.report.html.patch import patch
 from traindx.report.inside_words import inside_sentences
 from traindx.report.layout import Screen
+from traindx.report.page.markup import Html, joined, prose, tag
+from traindx.report.page.patch import patch
 from traindx.report.picture import BLUE, GREEN, GREY, ORANGE, RED, picture
-from traindx.report.places import place_text, placed_text
+from traindx.report.place_words import place_text, placed_text
 from traindx.report.text import count, encodable, short, visible
 from traindx.report.titles import symptom_title
 from traindx.report.triage import grade
@@ -36,7 +37,6 @@ from traindx.report.wording import (
     verdict_sentences,
     verdict_word,
 )
-from traindx.units import readers
 
 _CAUSES_SHOWN = 4
 _EVIDENCE_SHOWN = 6

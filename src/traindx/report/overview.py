@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from traindx.core import Run
+from traindx.core.nouns import Run
 from traindx.report.cells import broken_points, curve, ends, span
 from traindx.report.layout import Column, Screen, table, without_empty
 from traindx.report.summary import main_series, summarize

@@ -172,14 +172,14 @@ def one_line(kind: str) -> list[tuple[str, str, str]]:
     if kind == "sheets":
         return [(sheet.id, "", sheet.meaning) for sheet in sheets().values()]
     if kind == "interventions":
-        from traindx.intervene.unit import interventions
+        from traindx.experiment.runtime.change import interventions
 
         return [(unit.id, "", unit.title) for unit in interventions().values()]
     if kind == "checks":
-        from traindx.checklist.unit import items
+        from traindx.experiment.preflight.check import items
 
         return [(item.id, item.group, first_paragraph(item.page)) for item in items()]
-    from traindx.units import detectors
+    from traindx.core.units import detectors
 
     return [(unit.id, unit.area, first_paragraph(unit.page) or unit.title) for unit in detectors()]
 

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from traindx.case import Case
-from traindx.core import Finding, Problem, Series
-from traindx.names import parts
+from traindx.core.names import parts
+from traindx.core.nouns import Finding, Problem, Series
+from traindx.evidence.case import Case
 from traindx.report.curves import (
     Panel,
     broken_steps,
@@ -30,13 +30,13 @@ from traindx.report.curves import (
     thinned,
     wants_log,
 )
-from traindx.report.html.markup import Html, escaped, tag
 from traindx.report.marks import Mark, marks, value_at
+from traindx.report.page.markup import Html, escaped, tag
 from traindx.report.text import short
 from traindx.report.ticks import decades, nice_ticks
 
 if TYPE_CHECKING:
-    from traindx.core import FloatArray
+    from traindx.core.nouns import FloatArray
 
 BLUE, ORANGE, GREEN, RED, GREY = "#3d85d9", "#db6b12", "#2e9560", "#e0474c", "#7d8590"
 _CURVES = (BLUE, ORANGE, GREEN)

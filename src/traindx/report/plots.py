@@ -10,7 +10,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from traindx.core import Run
+from traindx.core.nouns import Run
 from traindx.report.cells import span
 from traindx.report.curves import Panel, finite_values, metric_of, wants_log
 from traindx.report.families import families
@@ -20,7 +20,7 @@ from traindx.report.text import count, visible
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from traindx.core import Series
+    from traindx.core.nouns import Series
 
 _PANELS_MOST = 9
 

@@ -10,10 +10,10 @@ from typing import Any
 from urllib.parse import quote
 
 from traindx import __version__
-from traindx.core import Edit, Finding, Place
+from traindx.core.nouns import Edit, Finding, Place
+from traindx.core.units import Detector, detectors
 from traindx.report.json_text import json_bytes
 from traindx.report.text import encodable
-from traindx.units import Detector, detectors
 
 _LEVELS = {"critical": "error", "high": "error", "medium": "warning", "low": "note"}
 _LINK = re.compile(r"\[(?=[^\]]*\]\()")  # what viewers make a link of, unless it is escaped

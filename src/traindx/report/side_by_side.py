@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from traindx import signal
-from traindx.case import Case
-from traindx.core import Run, Series
-from traindx.names import METRICS, parts
+from traindx.core.names import METRICS, parts
+from traindx.core.nouns import Run, Series
+from traindx.evidence import stats
+from traindx.evidence.case import Case
 from traindx.report.curves import drawable, moving_average, placed
 
 if TYPE_CHECKING:
-    from traindx.core import FloatArray
+    from traindx.core.nouns import FloatArray
 
 _TITLES = {"lr": "learning rate", "grad_norm": "gradient norm", "step_s": "seconds per step"}
 _GRID = 300
@@ -155,7 +155,7 @@ class SideBySide:
         finite = np.isfinite(values)
         if finite.sum() < 2 * _STRETCHES:
             return None
-        coarse = signal.bins(steps[finite], values[finite], _STRETCHES)
+        coarse = stats.bins(steps[finite], values[finite], _STRETCHES)
         return coarse.step, drawable(coarse.median)
 
     def _metrics(self) -> list[str]:

@@ -9,7 +9,7 @@ import numpy as np
 from traindx.report.text import MARK
 
 if TYPE_CHECKING:
-    from traindx.core import BoolArray, FloatArray
+    from traindx.core.nouns import BoolArray, FloatArray
 
 _ASCII_MARK = "x"
 _TICKS = "▁▂▃▄▅▆▇█"

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from traindx.case import Case
-from traindx.inside import number
+from traindx.evidence.case import Case
+from traindx.evidence.inside import number
 from traindx.report.grids import labelled_places
 
 if TYPE_CHECKING:
-    from traindx.core import FloatArray
+    from traindx.core.nouns import FloatArray
 
 _BINS_MOST = 200
 _LARGEST = 1e30

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from traindx.core import Run, Series
+from traindx.core.nouns import Run, Series
 
 
 @dataclass(frozen=True)

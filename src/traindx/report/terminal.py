@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from traindx.core import Note, Reading, Run
+from traindx.core.nouns import Note, Reading, Run
+from traindx.core.units import readers
 from traindx.report.cells import best, broken_points, curve, ends, not_finite, span, written
 from traindx.report.families import Family, families
 from traindx.report.layout import Column, Screen, fit, paragraph, table, without_empty, wrapped
 from traindx.report.overview import overview
 from traindx.report.summary import duration, summarize
 from traindx.report.text import count, lasting, short, visible
-from traindx.units import readers
 
 _DETAILS_UP_TO = 3
 _SERIES_SHOWN = 24

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 
-from traindx.numbers import lasting, short
+from traindx.core.number_text import lasting, short
 
 __all__ = ["MARK", "count", "encodable", "lasting", "short", "visible"]
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from matplotlib.ticker import FuncFormatter
 
-from traindx.case import Case
-from traindx.core import Diagnosis
-from traindx.numbers import lasting_each
+from traindx.core.nouns import Diagnosis
+from traindx.core.number_text import lasting_each
+from traindx.evidence.case import Case
 from traindx.report.figures import set_steps
 from traindx.report.marked import headed_figure
 from traindx.report.text import count, short

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from traindx.case import Case
-from traindx.numbers import lasting_each
+from traindx.core.number_text import lasting_each
+from traindx.evidence.case import Case
 
 if TYPE_CHECKING:
-    from traindx.core import FloatArray
+    from traindx.core.nouns import FloatArray
 
 PARTS = {
     "data_wait_s": "waiting for data",

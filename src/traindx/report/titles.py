@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from functools import cache
 
+from traindx.core.units import detectors
 from traindx.knowledge.catalogue import sheets, symptoms
-from traindx.units import detectors
 
 
 @cache

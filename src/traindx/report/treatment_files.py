@@ -9,17 +9,17 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from traindx.core import Reading
-from traindx.report.json import runs_document
+from traindx.core.nouns import Reading
+from traindx.experiment.edit import encoded
+from traindx.report.runs_json import runs_document
 from traindx.report.treatment_html import treatment_page
 from traindx.report.treatment_json import treatment_document
 from traindx.report.treatment_markdown import recommendations, report
-from traindx.script.edits import in_diff
-from traindx.trial.editing import encoded
+from traindx.source.edits import in_diff
 
 if TYPE_CHECKING:
-    from traindx.trial.arms import Outcome
-    from traindx.trial.results import Treated
+    from traindx.experiment.arms import Outcome
+    from traindx.experiment.treat.results import Treated
 
 
 # Lines as git counts them: a form feed or a lone carriage return ends none.

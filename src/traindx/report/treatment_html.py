@@ -6,16 +6,16 @@ import base64
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from traindx.core import Fix
+from traindx.core.nouns import Fix
 from traindx.report.curves import POINTS_MOST
-from traindx.report.html.markup import Html, joined, prose, tag
-from traindx.report.html.page import document
-from traindx.report.html.patch import patch as patch_block
-from traindx.report.html.run import run_body
+from traindx.report.page.markup import Html, joined, prose, tag
+from traindx.report.page.page import document
+from traindx.report.page.patch import patch as patch_block
+from traindx.report.page.run import run_body
 from traindx.report.treatment_markdown import TITLES
 
 if TYPE_CHECKING:
-    from traindx.trial.results import Round, Treated
+    from traindx.experiment.treat.results import Round, Treated
 
 _ABOUT = (
     "A pair is the same seed and the same data without and with the change. The interval is of the mean gain "

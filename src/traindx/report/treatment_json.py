@@ -10,11 +10,11 @@ from traindx.report.diagnosis_json import diagnosis_dict
 from traindx.report.json_text import json_bytes
 
 if TYPE_CHECKING:
-    from traindx.trial.arms import Outcome
-    from traindx.trial.expectations import Expectation
-    from traindx.trial.judge import Verdict
-    from traindx.trial.measure import Level
-    from traindx.trial.results import Round, Treated, Trial
+    from traindx.experiment.arms import Outcome
+    from traindx.experiment.measure import Level
+    from traindx.experiment.treat.expectations import Expectation
+    from traindx.experiment.treat.remedy_verdict import Verdict
+    from traindx.experiment.treat.results import Round, Treated, Trial
 
 SCHEMA = "traindx/treatment/1"
 

@@ -10,11 +10,11 @@ from traindx import __version__
 from traindx.knowledge.catalogue import causes, remedies
 from traindx.report.diagnosis_markdown import markdown as diagnosis_page
 from traindx.report.markdown_text import code, escaped, fenced, table
-from traindx.report.places import diff_lines
+from traindx.report.place_words import diff_lines
 from traindx.report.wording import percent
 
 if TYPE_CHECKING:
-    from traindx.trial.results import Round, Treated
+    from traindx.experiment.treat.results import Round, Treated
 
 TITLES = {
     "healthy": "Healthy: nothing was changed",

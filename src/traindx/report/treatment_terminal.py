@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 from traindx.knowledge.catalogue import symptoms
 from traindx.report.labelled import bullets, labelled
 from traindx.report.layout import Screen
-from traindx.report.places import diff_lines, kind_of_line
+from traindx.report.place_words import diff_lines, kind_of_line
 from traindx.report.text import visible
 from traindx.report.treatment_files import patch_of
 
 if TYPE_CHECKING:
-    from traindx.trial.results import Treated
+    from traindx.experiment.treat.results import Treated
 
 _WORDS = {
     "healthy": ("HEALTHY", "good"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from traindx.core import Diagnosis
+from traindx.core.nouns import Diagnosis
 from traindx.report.cells import curve, span
 from traindx.report.labelled import wrap
 from traindx.report.layout import Column, Screen, fit, table, without_empty

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 
-from traindx.core import ACTED_ON, SEVERITIES, Check, Diagnosis, Finding, Hypothesis, Problem, Run
+from traindx.core.nouns import ACTED_ON, SEVERITIES, Check, Diagnosis, Finding, Hypothesis, Problem, Run
 from traindx.report.text import count, short
 from traindx.report.titles import symptom_title
 

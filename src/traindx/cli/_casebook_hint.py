@@ -1,0 +1,29 @@
+"""What worked in this project before, beside a diagnosis."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from traindx.experiment.casebook import for_cause, path_of, sentence
+from traindx.report.labelled import bullets
+
+if TYPE_CHECKING:
+    from traindx.core.nouns import Diagnosis
+    from traindx.report.layout import Screen
+
+_CAUSES_MOST = 3
+_SHOWN_MOST = 3
+
+
+def remembered(diagnosis: Diagnosis, screen: Screen) -> Iterator[str]:
+    """Lines of the casebook of the working directory that speak of the likely causes."""
+    with contextlib.suppress(OSError):
+        if not path_of().exists():
+            return
+    causes = [h.cause for problem in diagnosis.problems[:1] for h in problem.hypotheses[:_CAUSES_MOST]]
+    told = [sentence(entry) for cause in causes for entry in for_cause(cause)]
+    if told:
+        yield ""
+        yield from bullets("before", told[:_SHOWN_MOST], screen)

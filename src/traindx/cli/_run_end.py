@@ -1,0 +1,168 @@
+"""The end of a recorded training: how it ended, what is wrong with it, the reports asked for."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shlex
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from traindx.cli import Failure
+from traindx.cli._tail import Tail
+from traindx.core.nouns import SEVERITIES
+from traindx.observe import exit_status
+from traindx.observe.exit_status import Mortal
+from traindx.observe.journal import write_end
+from traindx.observe.monitor import Orders
+from traindx.report.text import visible
+
+if TYPE_CHECKING:
+    from traindx.core.nouns import Diagnosis, Reading
+
+_WORDS = {
+    "exception": "the program ended with {text}",
+    "interrupted": "the program was interrupted",
+    "exit": "the program left with {text}",
+    "stopped": "{text}",
+    "killed": "the program was killed ({text}); this is what it had recorded",
+}
+
+
+def ended(orders: Orders, said: Mapping[str, object] | None, training: Mortal) -> Mapping[str, object]:
+    """How the training ended; written into its recording where it could not do that itself."""
+    if said is None:
+        how, text = exit_status.told(training.status())
+        said = {"how": how, "text": text, "torch": True}
+    elif not said.get("lost"):
+        return said
+    tail = Tail(Path(orders.folder))
+    tail.poll()
+    end = {"how": said["how"], "text": said["text"], "t": tail.latest.get("t"), "step": tail.step}
+    with contextlib.suppress(Exception):
+        write_end(Path(orders.folder), end)
+    return said
+
+
+def tell(orders: Orders, ended: Mapping[str, object]) -> int:
+    """Print the diagnosis, write the reports. The exit code: 1 by `--fail-on`, 2 when it failed."""
+    say = _Say(orders.quiet)
+    try:
+        say.gap()
+        say.line(_ending(ended))
+        if not ended.get("torch") and not _trained(orders):
+            say.line("torch was never imported: only the printed output was recorded")
+        if ended.get("lost"):
+            say.line(visible(str(ended["lost"]), 200))
+        reading, diagnoses = _diagnosed(orders.folder)
+        if not diagnoses:
+            say.line("nothing to diagnose: neither a training step nor numbers in what was printed")
+        say.diagnoses(diagnoses)
+        _write_reports(orders, diagnoses, reading, say)
+        say.line(f"at any time again: traindx diagnose {shlex.quote(orders.shown)}")
+        return int(_fails(diagnoses, orders.fail_on))
+    except BrokenPipeError:
+        return 2
+    except click.ClickException as error:
+        say.line(error.message)
+        return 2
+    except Exception as error:
+        if os.environ.get("TRAINDX_DEBUG"):
+            raise
+        say.line(
+            f"the diagnosis failed ({type(error).__name__}: {visible(str(error), 200)}). Please report it."
+        )
+        return 2
+
+
+class _Say:
+    """Standard output, which is the training's standard error; nothing when quiet."""
+
+    def __init__(self, quiet: bool) -> None:
+        self._quiet = quiet
+
+    def gap(self) -> None:
+        """A killed program may have left the cursor in the middle of a line."""
+        if not self._quiet:
+            self._print("\n")
+
+    def line(self, text: str) -> None:
+        if text and not self._quiet:
+            self._print(f"traindx: {visible(text)}\n")
+
+    def diagnoses(self, diagnoses: Sequence[Diagnosis]) -> None:
+        if self._quiet:
+            return
+        from traindx.cli._output import screen
+
+        if len(diagnoses) > 1:
+            from traindx.report.triage import triage
+
+            lines = list(triage(diagnoses, screen(), everything=False))
+        else:
+            from traindx.report.diagnosis_terminal import render_diagnosis
+
+            lines = [
+                line for one in diagnoses for line in render_diagnosis(one, everything=False, screen=screen())
+            ]
+        if lines:
+            self._print("\n" + "\n".join(lines) + "\n\n")
+
+    def _print(self, text: str) -> None:
+        from traindx.cli._output import print_lines
+
+        # Nobody listens any more: the reports are still to be written.
+        with contextlib.suppress(OSError, Failure):
+            print_lines(text)
+            sys.stdout.flush()
+
+
+def _ending(ended: Mapping[str, object]) -> str:
+    words = _WORDS.get(str(ended.get("how")), "")
+    return visible(words.format(text=ended.get("text")), 300)
+
+
+def _trained(orders: Orders) -> bool:
+    """Whether a process that the program started has trained."""
+    return len(list(Path(orders.folder).glob("rank-*.jsonl"))) > 1
+
+
+def _diagnosed(folder: str) -> tuple[Reading, list[Diagnosis]]:
+    from traindx.cli._cores import diagnose_runs
+    from traindx.cli._options import thresholds
+    from traindx.cli.inspect_ import read_runs
+
+    reading = read_runs((folder,), ())
+    return reading, diagnose_runs(reading.runs, thresholds(()), 1)
+
+
+def _write_reports(orders: Orders, diagnoses: Sequence[Diagnosis], reading: Reading, say: _Say) -> None:
+    from traindx.cli._output import cannot_write
+
+    if orders.json is not None:
+        from traindx.report.diagnosis_json import diagnosis_document
+
+        try:
+            Path(orders.json).write_bytes(diagnosis_document(diagnoses, reading.skipped) + b"\n")
+        except OSError as error:
+            raise cannot_write(orders.json, error) from None
+        say.line(f"wrote {visible(orders.json)}")
+    if orders.html is not None:
+        from traindx.report.page import write_html
+
+        try:
+            write_html(diagnoses, Path(orders.html))
+        except OSError as error:
+            raise cannot_write(orders.html, error) from None
+        say.line(f"wrote {visible(orders.html)}")
+
+
+def _fails(diagnoses: Sequence[Diagnosis], severity: str | None) -> bool:
+    if severity is None:
+        return False
+    grave = SEVERITIES[: SEVERITIES.index(severity) + 1]
+    return any(problem.severity in grave for diagnosis in diagnoses for problem in diagnosis.problems)

@@ -1,0 +1,173 @@
+"""A diagnosis sharpened by a reference run: what the baseline did at the same step."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from traindx.comparison.baseline_evidence import bearings
+from traindx.comparison.compare import Comparison
+from traindx.comparison.scores import level_at
+from traindx.comparison.script_diff import CodeDifference, code_difference
+from traindx.comparison.subjects import Subject
+from traindx.core.nouns import SEVERITIES, Diagnosis, Evidence, Finding, Hypothesis, Problem, Severity
+from traindx.core.number_text import short
+from traindx.evidence.case import Curve
+
+FINDING = "baseline"
+_MOST = 0.95
+_BITS_MOST = 4.0
+_CURVES = ("loss", "val/loss", "grad_norm", "lr")
+_SAME_TIME = 0.2
+# What the end of a curve says nothing about.
+_UNMEASURED = frozenset({"slow_training", "memory_growth", "silent_defect"})
+
+
+@dataclass(frozen=True)
+class Sharpened:
+    """The diagnosis with the baseline's evidence in it, and what the baseline says in sentences."""
+
+    diagnosis: Diagnosis
+    said: tuple[str, ...]
+
+
+def sharpen(told: Comparison, bad: int, good: int) -> Sharpened:
+    """The diagnosis of one run of a comparison by another one; unchanged where that one is no better."""
+    patient, reference = told.runs[bad], told.runs[good]
+    if patient.diagnosis is None:
+        raise ValueError("the run has not been diagnosed")
+    worse, why = _worse(told, bad, good)
+    said = [why]
+    code = code_difference(reference, patient) if worse else None
+    problems = []
+    for problem in patient.diagnosis.problems:
+        beside = _at_onset(problem, patient, reference)
+        made = _with_finding(problem, beside)
+        if worse:
+            made = _reranked(made, patient, reference, code)
+        made, change = _regraded(made, patient, reference, worse)
+        said += [text for text in (beside, change) if text]
+        problems.append(made)
+    problems.sort(key=lambda problem: SEVERITIES.index(problem.severity))
+    diagnosis = replace(patient.diagnosis, problems=tuple(problems))
+    if (
+        not any(problem.severity != "low" for problem in problems)
+        and diagnosis.verdict == "problem"
+        and not worse
+    ):
+        diagnosis = replace(diagnosis, verdict="healthy")
+    if not problems and worse:
+        diagnosis = replace(diagnosis, reasons=(*diagnosis.reasons, why))
+    return Sharpened(diagnosis, tuple(said))
+
+
+def _worse(told: Comparison, bad: int, good: int) -> tuple[bool, str]:
+    """Whether the run is clearly behind the reference, in a sentence with numbers."""
+    mine, theirs = told.scores[bad], told.scores[good]
+    name, metric, sign = told.runs[good].name, told.chosen.name, told.chosen.sign
+    if theirs is None or not theirs.final.known:
+        return False, f"The baseline {name} has no {metric} at its end: nothing is concluded from it."
+    if mine is None or not mine.final.known:
+        return (
+            True,
+            f"The baseline ends at {metric} {short(theirs.final.value)}; this run ended in NaN or Inf.",
+        )
+    apart = sign * (mine.final.value - theirs.final.value)
+    values = f"{metric} {short(mine.final.value)} against {short(theirs.final.value)} of the baseline"
+    noise = sum(level.error**2 for level in (mine.final, theirs.final)) ** 0.5
+    if apart > 2 * noise and apart > 0.01 * abs(theirs.final.value):
+        return True, f"Worse than the baseline: {values}."
+    word = "No worse" if apart > -2 * noise else "Better"
+    return (
+        False,
+        f"{word} than the baseline at the end: {values}. Nothing is concluded from the baseline's settings.",
+    )
+
+
+def _at_onset(problem: Problem, bad: Subject, good: Subject) -> str:
+    """`At step 240: loss 3.1 (baseline 0.42), gradient norm 48 (baseline 1.2)`."""
+    step = problem.onset_step
+    if step is None or bad.run.axis != good.run.axis:
+        return ""
+    parts = []
+    for name in _CURVES:
+        mine, theirs = bad.curve(name), good.curve(name)
+        if mine is None or theirs is None or mine.axis != bad.run.axis or theirs.axis != bad.run.axis:
+            continue
+        values = [_value(curve, step) for curve in (mine, theirs)]
+        if values[0] and values[1]:
+            parts.append(f"{name} {values[0]} (baseline {values[1]})")
+    if not parts:
+        return ""
+    named = problem.symptom.replace("_", " ")
+    return f"At {bad.run.axis} {short(step)}, where {named} begins: {', '.join(parts)}."
+
+
+def _value(curve: Curve, step: float) -> str:
+    """The level around a step; empty when the curve does not reach it."""
+    if not len(curve.series) or step > 1.02 * float(curve.series.steps[-1]) + 1:
+        return ""
+    near = curve.series.values[curve.series.steps <= step][-1:]
+    if near.size and near[0] != near[0]:
+        return "NaN"
+    level = level_at(curve, step) if curve.name != "lr" else None
+    if level is not None and level.known:
+        return short(float(f"{level.value:.4g}"))
+    return short(curve.at(step)) if len(curve) else "NaN"
+
+
+def _with_finding(problem: Problem, text: str) -> Problem:
+    if not text:
+        return problem
+    finding = Finding(text, None, "low", problem.onset_step, id=FINDING, family=FINDING)
+    return replace(problem, findings=(*problem.findings, finding))
+
+
+def _reranked(problem: Problem, bad: Subject, good: Subject, code: CodeDifference | None) -> Problem:
+    """Causes weighed anew by what the reference says about each."""
+    weighed: list[tuple[Hypothesis, float]] = []
+    for cause in problem.hypotheses:
+        found = bearings(cause, bad, good, code)
+        bits = max(-_BITS_MOST, min(_BITS_MOST, sum(one.bits for one in found)))
+        speaks = [Evidence(FINDING, one.text, one.bits) for one in found]
+        made = replace(
+            cause,
+            evidence=(*cause.evidence, *(item for item in speaks if item.bits > 0)),
+            against=(*cause.against, *(item for item in speaks if item.bits < 0)),
+        )
+        weighed.append((made, cause.confidence * 2.0**bits))
+    total = sum(weight for _, weight in weighed) + problem.rest
+    if total <= 0:
+        return problem
+    causes = [replace(cause, confidence=min(_MOST, weight / total)) for cause, weight in weighed]
+    causes.sort(key=lambda cause: -cause.confidence)
+    rest = max(0.0, 1.0 - sum(cause.confidence for cause in causes))
+    return replace(problem, hypotheses=tuple(causes), rest=rest)
+
+
+def _regraded(problem: Problem, bad: Subject, good: Subject, worse: bool) -> tuple[Problem, str]:
+    """One severity down for what the baseline shows as well and comes through no worse."""
+    shared = None if problem.symptom in _UNMEASURED else _shared(problem, bad, good)
+    if shared is None or worse or problem.severity == "low":
+        return problem, ""
+    lower: Severity = SEVERITIES[SEVERITIES.index(problem.severity) + 1]
+    named = problem.symptom.replace("_", " ")
+    when = "" if shared.onset_step is None else f" from {good.run.axis} {short(shared.onset_step)}"
+    return replace(problem, severity=lower), (
+        f"The baseline shows {named} too{when}, and this run ends no worse: {problem.severity} becomes "
+        f"{lower}."
+    )
+
+
+def _shared(problem: Problem, bad: Subject, good: Subject) -> Problem | None:
+    """The same symptom in the baseline at about the same time."""
+    others: Sequence[Problem] = good.diagnosis.problems if good.diagnosis is not None else ()
+    span = bad.case.span[1] - bad.case.span[0]
+    for other in others:
+        if other.symptom != problem.symptom:
+            continue
+        if problem.onset_step is None or other.onset_step is None:
+            return other
+        if abs(problem.onset_step - other.onset_step) <= _SAME_TIME * max(span, 1.0):
+            return other
+    return None

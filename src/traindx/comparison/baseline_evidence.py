@@ -1,0 +1,102 @@
+"""What a reference run says about a cause: the setting behind it differs the way it must, or is the same."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from traindx.comparison.differing import compared_value, shown
+from traindx.comparison.script_diff import CodeDifference
+from traindx.comparison.subjects import Subject
+from traindx.core.nouns import Hypothesis
+
+# For each cause the settings behind it, and whether it takes more (+1) or less (-1) than is good; 0: another.
+_BEHIND: dict[str, tuple[tuple[str, int], ...]] = {
+    "lr_too_high": (("lr", 1),),
+    "lr_too_low": (("lr", -1),),
+    "lr_schedule": (("schedule", 0), ("min_lr", 0)),
+    "no_warmup": (("warmup", -1), ("warmup_ratio", -1)),
+    "momentum_misset": (("momentum", 0), ("beta1", 0), ("beta2", 0), ("eps", 0)),
+    "weight_decay_too_high": (("weight_decay", 1),),
+    "batch_too_small": (("batch_size", -1),),
+    "batch_too_large": (("batch_size", 1),),
+    "unclipped_gradients": (("clip", 1),),
+    "clipping_too_tight": (("clip", -1),),
+    "optimizer_unsuited": (("optimizer", 0),),
+    "capacity_too_low": (("model_parameters", -1), ("width", -1), ("layers", -1)),
+    "capacity_too_high": (("model_parameters", 1), ("width", 1), ("layers", 1)),
+    "over_regularised": (("dropout", 1), ("weight_decay", 1), ("label_smoothing", 1)),
+    "under_regularised": (("dropout", -1), ("weight_decay", -1)),
+    "too_little_data": (("train_samples", -1),),
+    "wrong_loss": (("loss_function", 0),),
+    "low_precision": (("precision", 0), ("fp16", 0), ("bf16", 0)),
+    "amp_misuse": (("precision", 0), ("fp16", 0)),
+}
+_CLEAR = 1.5
+_SAME_BITS, _OPPOSITE_BITS, _OTHER_BITS = -2.0, -2.5, 1.5
+_MOST_BITS = 3.0
+_LINE_BITS = 1.5
+
+
+@dataclass(frozen=True)
+class Bearing:
+    """A sentence with its numbers, and its weight for (or against) a cause in bits."""
+
+    text: str
+    bits: float
+
+
+def bearings(cause: Hypothesis, bad: Subject, good: Subject, code: CodeDifference | None) -> list[Bearing]:
+    """What the reference says about one cause; nothing where it cannot tell."""
+    found = [*_settings(cause.cause, bad, good), *_line(cause, bad, code)]
+    return sorted(found, key=lambda one: -abs(one.bits))
+
+
+def _settings(cause: str, bad: Subject, good: Subject) -> list[Bearing]:
+    """Of several settings behind a cause those that differ speak; only when none does, the same ones."""
+    told: list[Bearing] = []
+    same: list[str] = []
+    for key, wants in _BEHIND.get(cause, ()):
+        mine, theirs = bad.settings.get(key), good.settings.get(key)
+        if mine is None or theirs is None:
+            continue
+        if compared_value(mine) == compared_value(theirs):
+            same.append(f"{key} {shown(mine)}")
+            continue
+        bits = _bits(bad.number(key), good.number(key), wants)
+        if bits:
+            told.append(Bearing(f"{key} is {shown(mine)}; the baseline trained with {shown(theirs)}", bits))
+    if told:
+        return told[:1]
+    if same:
+        return [Bearing(f"{', '.join(same)} is the same in the baseline, which trained well", _SAME_BITS)]
+    return []
+
+
+def _bits(mine: float | None, theirs: float | None, wants: int) -> float:
+    """The further from the baseline in the direction the cause needs, the more it says."""
+    if mine is None or theirs is None or wants == 0:
+        return _OTHER_BITS
+    if min(mine, theirs) <= 0:
+        return _OTHER_BITS if (mine - theirs) * wants > 0 else _OPPOSITE_BITS
+    ratio = (mine / theirs) ** wants
+    if ratio >= _CLEAR:
+        return min(_MOST_BITS, 1.0 + 0.5 * math.log2(ratio))
+    return _OPPOSITE_BITS if ratio <= 1 / _CLEAR else 0.0
+
+
+def _line(cause: Hypothesis, bad: Subject, code: CodeDifference | None) -> list[Bearing]:
+    """Whether the line a cause is laid to is one in which the scripts differ."""
+    place = cause.place
+    if code is None or code.note or place is None or place.line is None or not place.file:
+        return []
+    script = bad.run.facts.get("script")
+    path = script.get("path") if isinstance(script, dict) else None
+    if not isinstance(path, str) or path.rsplit("/", 1)[-1] != place.file.rsplit("/", 1)[-1]:
+        return []
+    if place.line in code.changed:
+        return [
+            Bearing(f"line {place.line} is one in which the script differs from the baseline's", _LINE_BITS)
+        ]
+    # An unchanged line says nothing: the place of a cause may be where it shows, not where it lies.
+    return []

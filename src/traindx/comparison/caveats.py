@@ -1,0 +1,221 @@
+"""What makes a comparison worth less than it looks, said beforehand."""
+
+from __future__ import annotations
+
+import math
+import shlex
+from collections.abc import Sequence
+
+import numpy as np
+
+from traindx.comparison.differing import Differing
+from traindx.comparison.equal_terms import Terms, scale
+from traindx.comparison.groups import Configuration
+from traindx.comparison.metric import Chosen
+from traindx.comparison.scores import Score
+from traindx.comparison.script_diff import CodeDifference
+from traindx.comparison.subjects import Subject
+from traindx.comparison.sweep import Sweep, unlike
+from traindx.core.number_text import short
+
+_NAMED_MOST = 6
+_LONGER = 1.5
+
+
+def warnings_of(
+    given: Sequence[Subject],
+    runs: Sequence[Subject],
+    twice: Sequence[tuple[int, int, tuple[str, ...]]],
+    chosen: Chosen,
+    scores: Sequence[Score | None],
+    told: Terms,
+    changed: Sequence[Differing],
+    made: Sequence[Configuration],
+    code: CodeDifference | None,
+    swept: Sweep | None,
+) -> tuple[str, ...]:
+    """Sentences, the gravest first."""
+    found = [
+        *_confounded(runs, changed, made, code),
+        *_aliased(swept),
+        *_only_seed(runs, changed, made, scores),
+    ]
+    for first, second, apart in twice[:3]:
+        names = f"{given[second].name} and {given[first].name}"
+        if apart:
+            found.append(
+                f"{names} differ in {', '.join(apart)}, yet every curve is equal: the change did not reach "
+                "the training, or one log is a copy of the other."
+            )
+        else:
+            found.append(f"{names} are the same run (every curve is equal): counted once.")
+    if len(made) > 2 and unlike(changed):
+        found.append(
+            "These look like different trainings: most settings are told of some runs only. They are ranked, "
+            "but not told as a sweep."
+        )
+    if told.why_not:
+        found.append(_sentence(told.why_not))
+    if chosen.why:
+        found.append(f"Compared by {chosen.name}: {chosen.why}.")
+    elif chosen.name == "loss":
+        found.append(
+            "No validation metric is shared: compared by the training loss, which overfitting flatters."
+        )
+    found += [
+        *_left_out(runs, chosen),
+        *_lengths(runs, scores, chosen, told),
+        *_thin(runs, scores, chosen),
+        *_named(runs),
+    ]
+    return tuple(found)
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:] + "."
+
+
+def _confounded(
+    runs: Sequence[Subject],
+    changed: Sequence[Differing],
+    made: Sequence[Configuration],
+    code: CodeDifference | None,
+) -> list[str]:
+    if len(made) != 2:
+        return []
+    settings = [one.key for one in changed if one.counts]
+    things = list(settings)
+    if code is not None:
+        first, second = (runs[one.runs[0]] for one in made)
+        places = f"the script in {code.changes} place{'s' if code.changes != 1 else ''}"
+        if _arguments(first) == _arguments(second):
+            # The same command: what differs in the settings comes from the script.
+            things = [f"place {number} of the script" for number in range(1, code.changes + 1)]
+            settings = [places]
+        elif code.changes:
+            things.append(places)
+            settings = [*settings, places]
+    if len(things) < 2:
+        return []
+    named = ", ".join(settings[:_NAMED_MOST]) + (", ..." if len(settings) > _NAMED_MOST else "")
+    return [
+        f"More than one thing changed ({named}): the comparison is confounded. It can say which run is "
+        "better, not which change made it so."
+    ]
+
+
+def _arguments(run: Subject) -> list[str] | None:
+    """What the training was called with, the script's own name left out."""
+    command = run.run.facts.get("command")
+    if not isinstance(command, str):
+        return None
+    try:
+        return [word for word in shlex.split(command) if not word.endswith(".py")]
+    except ValueError:
+        return None
+
+
+def _aliased(swept: Sweep | None) -> list[str]:
+    if swept is None:
+        return []
+    return [
+        f"{' and '.join(group)} always changed together: their effects cannot be told apart (confounded); "
+        f"told as the effect of {group[0]}."
+        for group in swept.aliased
+    ]
+
+
+def _only_seed(
+    runs: Sequence[Subject],
+    changed: Sequence[Differing],
+    made: Sequence[Configuration],
+    scores: Sequence[Score | None],
+) -> list[str]:
+    if len(made) != 1 or len(runs) < 2:
+        return []
+    ends = [s.final.value for s in scores if s is not None and s.final.known]
+    spread = ""
+    if len(ends) > 1:
+        sd = float(np.std(ends, ddof=1))
+        spread = (
+            f" They end at {short(float(np.mean(ends)))} with a standard deviation of {short(sd)} between "
+            "runs: a change that gains less than about twice that cannot be seen with one run."
+        )
+    seeds = any(one.group == "seed" and len(one.distinct) > 1 for one in changed)
+    if seeds:
+        return [f"Only the seed differs: these are repeats, and what differs between them is noise.{spread}"]
+    return [
+        "Nothing that is told of these runs differs, not even a seed: they count as repeats. If something "
+        f"was changed, log it.{spread}"
+    ]
+
+
+def _left_out(runs: Sequence[Subject], chosen: Chosen) -> list[str]:
+    if not chosen.left_out:
+        return []
+    names = ", ".join(runs[number].name for number in chosen.left_out[:3])
+    more = f" and {len(chosen.left_out) - 3:,} more" if len(chosen.left_out) > 3 else ""
+    return [f"{names}{more} {'has' if len(chosen.left_out) == 1 else 'have'} no {chosen.name}: not ranked."]
+
+
+def _lengths(
+    runs: Sequence[Subject], scores: Sequence[Score | None], chosen: Chosen, told: Terms
+) -> list[str]:
+    ends = [
+        (scale(run, curve, told.axis) * s.last_step, run.name)
+        for run, s in zip(runs, scores, strict=True)
+        if s is not None and s.ended and (curve := run.curve(chosen.name)) is not None
+    ]
+    if len(ends) < 2 or told.axis is None:
+        return []
+    short_one, long_one = min(ends), max(ends)
+    if short_one[0] <= 0 or long_one[0] < _LONGER * short_one[0]:
+        return []
+    return [
+        f"The runs are not equally long ({short_one[1]} ends at {told.axis} {short(short_one[0])}, "
+        f"{long_one[1]} at {short(long_one[0])}): look at equal {_even(told)}, not only at the end."
+    ]
+
+
+def _even(told: Terms) -> str:
+    return "samples" if told.samples is not None else "steps"
+
+
+def _thin(runs: Sequence[Subject], scores: Sequence[Score | None], chosen: Chosen) -> list[str]:
+    thin = [r.name for r, s in zip(runs, scores, strict=True) if s is not None and s.points == 1]
+    none = [r.name for r, s in zip(runs, scores, strict=True) if s is not None and s.points == 0]
+    found = []
+    if none:
+        found.append(f"{_listed(none)}: {chosen.name} is NaN or Inf at every point; ranked last.")
+    if thin:
+        found.append(
+            f"{_listed(thin)}: {chosen.name} has one point only, so its noise is not known and nothing can "
+            "be said about how sure a difference is."
+        )
+    broken = [
+        f"{r.name} from {short(s.broken_from)}"
+        for r, s in zip(runs, scores, strict=True)
+        if s is not None and s.points and s.broken_from is not None and math.isfinite(s.broken_from)
+    ]
+    if broken:
+        found.append(f"Ended in NaN or Inf, and so ranked last: {_listed(broken)}.")
+    return found
+
+
+def _named(runs: Sequence[Subject]) -> list[str]:
+    """Where settings were taken from when the logs themselves do not tell them."""
+    found = []
+    filed = [run for run in runs if run.by_file]
+    if filed:
+        found.append(
+            f"The settings of {len(filed):,} of {len(runs):,} runs come from a file beside the log, not from "
+            "the log itself."
+        )
+    keys = sorted({key for run in runs for key in run.by_name})
+    if keys:
+        found.append(f"The logs do not tell {', '.join(keys)}: taken from the names of the runs.")
+    return found
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(names[:3]) + (f" and {len(names) - 3:,} more" if len(names) > 3 else "")

@@ -1,0 +1,130 @@
+"""The comparison as a whole."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from traindx.comparison.better import Placed, ranking
+from traindx.comparison.caveats import warnings_of
+from traindx.comparison.differing import Differing, differing
+from traindx.comparison.equal_terms import NOWHERE, Equal, Terms, equal, terms
+from traindx.comparison.groups import Configuration, configurations, same_twice
+from traindx.comparison.metric import Chosen, choose
+from traindx.comparison.parting import Parting, parting
+from traindx.comparison.scores import Score, score
+from traindx.comparison.script_diff import CodeDifference, code_difference
+from traindx.comparison.subjects import Subject
+from traindx.comparison.suggestions import what_next
+from traindx.comparison.sweep import Sweep, sweep
+
+
+class TooFew(Exception):
+    """There is nothing to compare; the message is one line for the user."""
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """Everything traindx says about runs beside each other; lists go by the place of a run."""
+
+    runs: tuple[Subject, ...]
+    chosen: Chosen
+    scores: tuple[Score | None, ...]
+    equal: tuple[Equal, ...]
+    terms: Terms
+    differing: tuple[Differing, ...]
+    code: CodeDifference | None
+    configurations: tuple[Configuration, ...]
+    ranking: tuple[Placed, ...]
+    parting: Parting | None
+    sweep: Sweep | None
+    warnings: tuple[str, ...]
+    advice: tuple[str, ...]
+
+    @property
+    def leader(self) -> Configuration | None:
+        """The best configuration, unless even that one failed."""
+        if not self.ranking or not self.ranking[0].final.known:
+            return None
+        return self.configurations[self.ranking[0].configuration]
+
+    @property
+    def one_configuration(self) -> bool:
+        """Whether all runs are repeats of one another."""
+        return len(self.configurations) == 1 and len(self.runs) > 1
+
+
+def compare(runs: Sequence[Subject], *, metric: str | None = None, target: float | None = None) -> Comparison:
+    """Compare runs; raises `TooFew` or `NothingShared` with one line that says why it cannot be done."""
+    twice = same_twice(runs)
+    dropped = {second for _, second, apart in twice if not apart}
+    held = [run for number, run in enumerate(runs) if number not in dropped]
+    if len(held) < 2:
+        raise TooFew(_too_few(runs, twice))
+    chosen = choose(held, metric)
+    scores = [score(run, chosen) for run in held]
+    if not any(one is not None and math.isfinite(one.best) for one in scores):
+        raise TooFew(
+            f"{chosen.name} is NaN or Inf at every point of every run: there is nothing to compare by. "
+            "Name another metric with --metric, or see traindx diagnose for what broke."
+        )
+    changed = differing(held)
+    made = configurations(held, changed)
+    told = terms(held, [one.runs for one in made], scores, chosen, target)
+    equals = [equal(run, s, chosen, told) if s else NOWHERE for run, s in zip(held, scores, strict=True)]
+    placed = ranking(made, held, scores, chosen)
+    code = _code(held, made, placed)
+    swept = sweep(held, scores, changed, made, placed, chosen)
+    return Comparison(
+        tuple(held),
+        chosen,
+        tuple(scores),
+        tuple(equals),
+        told,
+        tuple(changed),
+        code,
+        tuple(made),
+        tuple(placed),
+        _parting(held, made, placed, chosen, told),
+        swept,
+        warnings_of(runs, held, twice, chosen, scores, told, changed, made, code, swept),
+        what_next(held, scores, made, placed, chosen, swept),
+    )
+
+
+def _too_few(runs: Sequence[Subject], twice: Sequence[tuple[int, int, tuple[str, ...]]]) -> str:
+    if twice:
+        first, second = (runs[number].name for number in twice[0][:2])
+        return f"{first} and {second} are the same run: every curve is equal. Give two different runs."
+    name = runs[0].name if runs else "nothing"
+    return (
+        f"only one run was found ({name}): compare needs two or more. Give another run or a folder of runs."
+    )
+
+
+def _code(
+    held: Sequence[Subject], made: Sequence[Configuration], placed: Sequence[Placed]
+) -> CodeDifference | None:
+    """From the last placed to the leader; of many runs the scripts are not laid over each other."""
+    if len(made) == 2 and len(placed) == 2:
+        worse, better = made[placed[1].configuration], made[placed[0].configuration]
+        return code_difference(held[worse.runs[0]], held[better.runs[0]])
+    return None
+
+
+def _parting(
+    held: Sequence[Subject],
+    made: Sequence[Configuration],
+    placed: Sequence[Placed],
+    chosen: Chosen,
+    told: Terms,
+) -> Parting | None:
+    """The leader against the next; the training loss where the metric has too few points to tell."""
+    if len(placed) < 2 or told.axis is None:
+        return None
+    pair = [held[made[one.configuration].runs[0]] for one in placed[:2]]
+    found = parting(pair[0], pair[1], chosen.name, told.axis)
+    if found is None and chosen.name != "loss":
+        found = parting(pair[0], pair[1], "loss", told.axis)
+    return found

@@ -1,0 +1,146 @@
+"""Equal terms: the step, the time and the samples that all runs reached, and a target to race for."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from traindx.comparison.metric import Chosen
+from traindx.comparison.scores import Level, Score, clock, level_at, level_at_time, reached
+from traindx.comparison.subjects import Subject
+from traindx.core.nouns import Axis
+from traindx.evidence.case import Curve
+
+# Runs shorter than this share of the usual length do not set the terms for the others.
+_SHORT = 0.2
+_FEW = 4
+
+
+@dataclass(frozen=True)
+class Terms:
+    """What is equal for all; None where the logs do not tell. `axis` is None when they count differently."""
+
+    axis: Axis | None
+    step: float | None
+    seconds: float | None
+    samples: float | None
+    target: float | None
+    why_not: str = ""
+
+
+@dataclass(frozen=True)
+class Equal:
+    """One run on equal terms."""
+
+    at_step: Level
+    at_time: Level
+    at_samples: Level
+    target_step: float | None
+    target_seconds: float | None
+
+
+NOWHERE = Equal(Level(math.nan), Level(math.nan), Level(math.nan), None, None)
+
+
+def terms(
+    runs: Sequence[Subject],
+    members: Sequence[tuple[int, ...]],
+    scores: Sequence[Score | None],
+    chosen: Chosen,
+    target: float | None,
+) -> Terms:
+    """The terms on which runs that have the metric are compared; `members` are repeats by their places."""
+    held = [(run, run.curve(chosen.name), score) for run, score in zip(runs, scores, strict=True) if score]
+    curves = [(run, curve, score) for run, curve, score in held if curve is not None and len(curve)]
+    if len(curves) < 2:
+        return Terms(None, None, None, None, target)
+    axis, why_not = _axis([(run, curve) for run, curve, _ in curves])
+    ends = [scale(run, curve, axis) * score.last_step for run, curve, score in curves] if axis else []
+    clocks = [passed for run, curve, _ in curves if (passed := clock(run, curve)) is not None]
+    seconds = _shared([float(passed[-1]) for passed in clocks]) if len(clocks) == len(curves) else None
+    batches = [run.samples_per_step for run, _, _ in curves]
+    samples = None
+    if axis == "step" and all(batches) and len(set(batches)) > 1:
+        samples = _shared([end * (batch or 0.0) for end, batch in zip(ends, batches, strict=True)])
+    return Terms(axis, _shared(ends), seconds, samples, _target(members, scores, chosen, target), why_not)
+
+
+def _axis(curves: Sequence[tuple[Subject, Curve]]) -> tuple[Axis | None, str]:
+    axes = {curve.axis for _, curve in curves}
+    if len(axes) == 1:
+        return next(iter(axes)), ""
+    if axes == {"step", "epoch"} and all(run.case.epoch_length for run, _ in curves):
+        return "epoch", ""
+    counted = {axis: next(run.name for run, curve in curves if curve.axis == axis) for axis in sorted(axes)}
+    told = ", ".join(f"{name} by {axis}s" for axis, name in counted.items())
+    return None, (
+        f"the runs are counted in different units ({told}) and nothing tells how they relate, so they "
+        "are not compared at equal steps; log the step and the epoch together to allow it"
+    )
+
+
+def scale(run: Subject, curve: Curve, axis: Axis | None) -> float:
+    """What a step of the curve is on the common axis."""
+    if axis is None or curve.axis == axis:
+        return 1.0
+    length = run.case.epoch_length or 1.0
+    return 1.0 / length if axis == "epoch" else length
+
+
+def _shared(ends: Sequence[float]) -> float | None:
+    """What all reached, but for those that ended long before the others."""
+    known = [end for end in ends if end > 0]
+    if len(known) < 2:
+        return None
+    if len(known) > 2:
+        usual = float(np.median(known))
+        known = [end for end in known if end >= _SHORT * usual]
+    return min(known)
+
+
+def _target(
+    members: Sequence[tuple[int, ...]],
+    scores: Sequence[Score | None],
+    chosen: Chosen,
+    wished: float | None,
+) -> float | None:
+    """What was asked for; else the worst end of a few configurations, the middle one of many."""
+    if wished is not None:
+        return wished
+    held = [[s.final.value for n in group if (s := scores[n]) and s.final.known] for group in members]
+    ends = sorted(chosen.sign * float(np.mean(values)) for values in held if values)
+    if len(ends) < 2:
+        return None
+    return chosen.sign * (ends[-1] if len(ends) <= _FEW else float(np.median(ends)))
+
+
+def equal(run: Subject, score: Score, chosen: Chosen, told: Terms) -> Equal:
+    """One run on the terms of all."""
+    curve = run.curve(chosen.name)
+    if curve is None or not len(curve):
+        return NOWHERE
+    unit = scale(run, curve, told.axis)
+    at_step = _alive(curve, score, None if told.step is None else told.step / unit)
+    at_time = level_at_time(run, curve, told.seconds) if told.seconds and score.ended else Level(math.nan)
+    batch = run.samples_per_step
+    at_samples = _alive(curve, score, told.samples / batch if told.samples and batch else None)
+    target_step = reached(curve, told.target, chosen.sign) if told.target is not None else None
+    passed = clock(run, curve)
+    target_seconds = None
+    if target_step is not None and passed is not None:
+        target_seconds = float(passed[min(int(np.searchsorted(curve.x, target_step)), passed.size - 1)])
+    if target_step is not None:
+        target_step *= unit
+    return Equal(at_step, at_time, at_samples, target_step, target_seconds)
+
+
+def _alive(curve: Curve, score: Score, step: float | None) -> Level:
+    """The level at a step that the run reached in good order."""
+    if step is None or (score.broken_from is not None and score.broken_from <= step):
+        return Level(math.nan)
+    if score.last_step < 0.999 * step:
+        return Level(math.nan)
+    return level_at(curve, step)

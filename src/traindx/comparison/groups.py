@@ -1,0 +1,131 @@
+"""Runs that differ in nothing but the seed are repeats of one configuration."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from traindx.comparison.differing import Differing, differing
+from traindx.comparison.script_diff import script_id
+from traindx.comparison.subjects import Subject
+
+if TYPE_CHECKING:
+    from traindx.comparison.scores import Score
+
+_SETTINGS_LEAST = 3
+_NAMED_MOST = 4
+_WILD = 100.0
+_SEED = re.compile(r"[\s_,.-]*\(?(?<![A-Za-z0-9])(?:seed|s)[=_-]?\d+\)?(?![A-Za-z0-9])", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """Runs of one configuration, by their places; `settings` are those that tell it from the others."""
+
+    name: str
+    settings: dict[str, str | None]
+    runs: tuple[int, ...]
+
+    @property
+    def named_by_settings(self) -> bool:
+        return bool(self.settings) and self.name == _by_settings(self.settings)
+
+
+def _by_settings(settings: dict[str, str | None]) -> str:
+    return " ".join(f"{key}={value}" for key, value in settings.items() if value is not None)
+
+
+def configurations(runs: Sequence[Subject], told: Sequence[Differing]) -> list[Configuration]:
+    """Repeats together; a run of which too little is told stands alone."""
+    changing = [one for one in told if one.counts]
+    alike: dict[tuple[object, ...], list[int]] = {}
+    for number, run in enumerate(runs):
+        settings = tuple(one.values[number] for one in changing)
+        alone = () if _repeatable(run) else (number,)
+        alike.setdefault((settings, script_id(run), alone), []).append(number)
+    made = []
+    for members in alike.values():
+        settings_of = {one.key: one.values[members[0]] for one in changing}
+        made.append((settings_of, tuple(members)))
+    names = _names([settings for settings, _ in made], [members for _, members in made], runs)
+    return [Configuration(name, *one) for name, one in zip(names, made, strict=True)]
+
+
+def _repeatable(run: Subject) -> bool:
+    """Whether enough is told of a run to call another one its repeat."""
+    return "seed" in run.settings or len(run.settings) >= _SETTINGS_LEAST
+
+
+def _names(
+    told: Sequence[dict[str, str | None]], members: Sequence[tuple[int, ...]], runs: Sequence[Subject]
+) -> list[str]:
+    """By the settings that vary where they tell all apart; else by the names of runs."""
+    repeated = any(len(group) > 1 for group in members)
+    by_setting = [_by_settings(one) for one in told]
+    few = bool(told) and 0 < len(told[0]) <= _NAMED_MOST
+    apart = len(set(by_setting)) == len(by_setting) and all(by_setting)
+    if few and apart and (repeated or len(told) > 2):
+        return by_setting
+    names = []
+    for group in members:
+        first = runs[group[0]].name
+        names.append(first if len(group) == 1 else _SEED.sub("", first) or first)
+    return [
+        name if names.count(name) == 1 else runs[group[0]].name
+        for name, group in zip(names, members, strict=True)
+    ]
+
+
+def same_twice(runs: Sequence[Subject]) -> list[tuple[int, int, tuple[str, ...]]]:
+    """Pairs of runs whose every common curve is equal, with the settings in which they differ."""
+    seen: dict[tuple[object, ...], int] = {}
+    found = []
+    for number, run in enumerate(runs):
+        longest = max(run.run.series.values(), key=len, default=None)
+        if longest is None or len(longest) < 2 or not np.isfinite(longest.values).any():
+            continue
+        mark = (len(run.run.series), run.run.points, longest.name, float(np.nansum(longest.values[:50])))
+        if mark in seen and _equal(run, runs[seen[mark]]):
+            apart = [one.key for one in differing([runs[seen[mark]], run]) if one.counts or one.key == "seed"]
+            found.append((seen[mark], number, tuple(apart)))
+        else:
+            seen.setdefault(mark, number)
+    return found
+
+
+def _equal(one: Subject, other: Subject) -> bool:
+    both = one.run.series.keys() & other.run.series.keys()
+    timing = ("_s", "_per_s", "bytes", "mem", "util")
+    return bool(both) and all(
+        np.array_equal(one.run.series[name].values, other.run.series[name].values, equal_nan=True)
+        for name in both
+        if not name.endswith(timing)
+    )
+
+
+def seed_spread(
+    members: Sequence[tuple[int, ...]], scores: Sequence[Score | None], sign: float
+) -> tuple[float, int] | None:
+    """The standard deviation between repeats, pooled over the better half of what is repeated.
+
+    Bad configurations scatter widely and say nothing about good ones. With it, its degrees of freedom;
+    None when nothing is repeated.
+    """
+    parts: list[tuple[float, float, int]] = []
+    for group in members:
+        ends = [s.final.value for n in group if (s := scores[n]) is not None and s.final.known]
+        if len(ends) > 1:
+            parts.append((sign * float(np.mean(ends)), float(np.var(ends, ddof=1)), len(ends) - 1))
+    if not parts:
+        return None
+    parts.sort()
+    kept = parts[: max(3, -(-len(parts) // 2))]
+    # What scatters ten times as much as the others is hardly one configuration.
+    usual = float(np.median([variance for _, variance, _ in kept]))
+    kept = [part for part in kept if part[1] <= _WILD * usual] or kept
+    freedom = sum(free for _, _, free in kept)
+    return float(np.sqrt(sum(variance * free for _, variance, free in kept) / freedom)), freedom

@@ -1,0 +1,129 @@
+"""By which metric runs are compared: one that they share, validation before training."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from traindx.comparison.subjects import Subject
+from traindx.core.names import parts, understand
+from traindx.core.nouns import Goal
+
+_NAMED_MOST = 4
+# Between equals: what says most about a model, first.
+_ORDER = ("loss", "accuracy", "f1", "auc", "map", "map50", "iou", "dice", "bleu", "wer", "cer", "reward")
+
+
+class NothingShared(Exception):
+    """The runs share no metric; the message is one line for the user."""
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """The metric, whether lower or higher is better, and the runs that have it (by place)."""
+
+    name: str
+    goal: Goal
+    runs: tuple[int, ...]
+    left_out: tuple[int, ...]
+    others: tuple[str, ...]
+    why: str = ""
+
+    @property
+    def sign(self) -> float:
+        """What a value is multiplied with so that lower is better."""
+        return -1.0 if self.goal == "higher" else 1.0
+
+
+def choose(runs: Sequence[Subject], wished: str | None = None) -> Chosen:
+    """The metric asked for, else the best that most runs share; raises `NothingShared`."""
+    held = [_metrics(run) for run in runs]
+    counts: dict[str, int] = {}
+    for one in held:
+        for name in one:
+            counts[name] = counts.get(name, 0) + 1
+    if wished is not None:
+        name = _wished(wished, runs, counts)
+    else:
+        shared = {name: number for name, number in counts.items() if number >= 2}
+        if not shared:
+            raise NothingShared(_nothing(runs, held))
+        most = max(shared.values())
+        avoid = _losses_differ(runs)
+        name = min((n for n in shared if shared[n] == most), key=lambda n: _rank(n, avoid))
+    return _chosen(name, runs, held, counts)
+
+
+def _chosen(
+    name: str, runs: Sequence[Subject], held: Sequence[dict[str, Goal]], counts: dict[str, int]
+) -> Chosen:
+    having = [number for number, run in enumerate(runs) if run.curve(name) is not None]
+    goal = next((one[name] for one in held if name in one), "lower")
+    left = tuple(number for number in range(len(runs)) if number not in set(having))
+    others = tuple(sorted((n for n in counts if n != name and counts[n] >= 2), key=lambda n: _rank(n, False)))
+    why = ""
+    if parts(name).metric != "loss" and _losses_differ(runs):
+        why = "the losses are not the same function, so their values cannot be compared"
+    if not any(name in one for one in held):
+        why = "it is neither to rise nor to fall by itself; that lower counts as better is a convention"
+    return Chosen(name, "higher" if goal == "higher" else "lower", tuple(having), left, others, why)
+
+
+def _metrics(run: Subject) -> dict[str, Goal]:
+    """What is to fall or to rise, without its scope."""
+    found: dict[str, Goal] = {}
+    for name in run.case.names:
+        series = run.run.series[name]
+        told = parts(name)
+        if not len(series) or series.goal == "none" or told.scope in ("best", "final"):
+            continue
+        found.setdefault(name.partition("@")[0], series.goal)
+    if run.case.val_loss is not None:
+        found.setdefault("val/loss", run.case.val_loss.goal if run.case.val_loss.goal != "none" else "lower")
+    return found
+
+
+def _rank(name: str, avoid_loss: bool) -> tuple[int, int, str]:
+    told = parts(name)
+    split = {"val": 0, "test": 1}.get(told.split, 2 if not told.split else 3)
+    place = _ORDER.index(told.metric) if told.metric in _ORDER else len(_ORDER)
+    if told.part:
+        place += 2 * len(_ORDER)
+    if avoid_loss and told.metric == "loss":
+        place += 4 * len(_ORDER)
+    return split, place, name
+
+
+def _losses_differ(runs: Sequence[Subject]) -> bool:
+    """Values of different losses say nothing beside each other."""
+    for key in ("loss_function", "label_smoothing"):
+        told = {str(run.settings[key]).lower().rsplit(".", 1)[-1] for run in runs if key in run.settings}
+        if len(told) > 1:
+            return True
+    return False
+
+
+def _wished(wished: str, runs: Sequence[Subject], counts: dict[str, int]) -> str:
+    meaning = understand(wished)
+    told = f"{meaning.split}/" if meaning.split not in ("", "train") else ""
+    plain = told + meaning.metric + (f"/{meaning.part}" if meaning.part else "")
+    for name in (wished, plain):
+        if sum(run.curve(name) is not None for run in runs) >= 2:
+            return name
+    known = ", ".join(sorted(counts, key=lambda name: (-counts[name], name))[:8]) or "none"
+    raise NothingShared(f"no two of the runs have a curve {wished!r}. Metrics that are there: {known}.")
+
+
+def _nothing(runs: Sequence[Subject], held: Sequence[dict[str, Goal]]) -> str:
+    told = "; ".join(
+        f"{run.name} has {', '.join(list(one)[:_NAMED_MOST]) or 'none that is to rise or fall'}"
+        for run, one in list(zip(runs, held, strict=True))[:3]
+    )
+    curves = [set(run.case.names) for run in runs]
+    both = sorted(set.intersection(*curves), key=lambda name: ("loss" not in name, name)) if curves else []
+    if both:
+        return f"the runs share no metric: {told}. Name a curve to compare by: --metric {both[0]}."
+    return (
+        f"the runs share no metric: {told}. "
+        "Name the column that means the same in both with --map, for example --map val/loss=my_column."
+    )

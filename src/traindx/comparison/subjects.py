@@ -1,0 +1,110 @@
+"""The runs of a comparison: each with its curves, a short name, and every setting that is told of it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from traindx.comparison.name_settings import settings_of_names
+from traindx.comparison.neighbour_config import settings_beside
+from traindx.core.names import setting_name
+from traindx.core.nouns import Diagnosis, Run, Scalar
+from traindx.evidence.case import Case, Curve
+
+
+@dataclass(frozen=True, eq=False)
+class Subject:
+    """One run of a comparison.
+
+    `by_name` are the settings that only its name tells, `by_file` those of a file beside its log.
+    """
+
+    run: Run
+    name: str
+    case: Case
+    settings: Mapping[str, Scalar]
+    by_name: frozenset[str]
+    by_file: frozenset[str]
+    diagnosis: Diagnosis | None = None
+
+    def curve(self, metric: str) -> Curve | None:
+        """A metric's curve: the fullest scope of the losses, else the first that has a point."""
+        if metric == "loss":
+            return self.case.loss
+        return self.case.val_loss if metric == "val/loss" else self.case.curve(metric)
+
+    def number(self, setting: str) -> float | None:
+        value = self.settings.get(setting)
+        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+            return None
+        return float(value)
+
+    @property
+    def samples_per_step(self) -> float | None:
+        """Samples that one optimizer step sees, when the batch size is told."""
+        batch = self.number("batch_size")
+        if batch is None:
+            return None
+        return batch * (self.number("accumulation") or 1.0) * (self.number("world_size") or 1.0)
+
+    @property
+    def wandering(self) -> Mapping[str, float]:
+        """The learning rate as it was logged: first, highest and last."""
+        rate = self.case.lr
+        if rate is None or not len(rate):
+            return {}
+        return {"first": float(rate.y[0]), "highest": float(rate.y.max()), "last": float(rate.y[-1])}
+
+
+def subjects(runs: Sequence[Run], diagnoses: Sequence[Diagnosis] | None = None) -> list[Subject]:
+    """Runs made ready to be compared; the order stays."""
+    names = distinct_names([run.name for run in runs])
+    named = settings_of_names(names)
+    beside = settings_beside(runs)
+    made = []
+    for number, run in enumerate(runs):
+        case = Case(run)
+        settings = _settings(run)
+        filed = {key: value for key, value in beside[number].items() if key not in settings}
+        settings.update(filed)
+        by_name = {key: value for key, value in named[number].items() if key not in settings}
+        settings.update(by_name)
+        if settings.get("lr") is None and case.lr is not None and len(case.lr):
+            settings["lr"] = float(f"{np.max(case.lr.y):.4g}")
+        diagnosis = diagnoses[number] if diagnoses is not None else None
+        kept = {key: value for key, value in settings.items() if value is not None and value != ""}
+        made.append(Subject(run, names[number], case, kept, frozenset(by_name), frozenset(filed), diagnosis))
+    return made
+
+
+def _settings(run: Run) -> dict[str, Scalar]:
+    """Canonical settings first; configuration keys that stand for none of them under their own names."""
+    told: dict[str, Scalar] = dict(run.settings)
+    for key, value in run.config.items():
+        if setting_name(key) not in told and key not in told:
+            told[key] = value
+    return told
+
+
+def distinct_names(names: Sequence[str]) -> list[str]:
+    """Names without the folders and the file name that all share; numbered where they are equal."""
+    shown = _without_shared(list(names))
+    seen: dict[str, int] = {}
+    made = []
+    for name in shown:
+        seen[name] = seen.get(name, 0) + 1
+        made.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
+    return made
+
+
+def _without_shared(names: list[str]) -> list[str]:
+    if len(set(names)) < 2:
+        return [name.rsplit("/", 1)[-1] or name for name in names]
+    pieces = [name.split("/") for name in names]
+    least = min(map(len, pieces)) - 1
+    first = next((i for i in range(least) if len({p[i] for p in pieces}) > 1), least)
+    same_file = least > first and len({p[-1] for p in pieces}) == 1
+    return ["/".join(p[first:-1] if same_file else p[first:]) for p in pieces]

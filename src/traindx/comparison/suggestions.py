@@ -1,0 +1,124 @@
+"""What to try next, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from traindx.comparison.better import Placed
+from traindx.comparison.groups import Configuration
+from traindx.comparison.metric import Chosen
+from traindx.comparison.scores import Score
+from traindx.comparison.subjects import Subject
+from traindx.comparison.sweep import Sweep
+from traindx.core.number_text import short
+
+_MOST = 6
+_SEEDS = 3
+
+
+def what_next(
+    runs: Sequence[Subject],
+    scores: Sequence[Score | None],
+    made: Sequence[Configuration],
+    placed: Sequence[Placed],
+    chosen: Chosen,
+    told: Sweep | None,
+) -> tuple[str, ...]:
+    """The most telling next runs, each with its reason."""
+    if not placed:
+        return ()
+    leader = made[placed[0].configuration]
+    advice = [*_edges(told), *_untried(made, leader, told), *_seeds(made, placed), *_health(leader, runs)]
+    first = [score for number in leader.runs if (score := scores[number]) is not None]
+    if first and all(score.improving for score in first):
+        advice.append(
+            f"Train {leader.name} for longer: its {chosen.name} was still getting better when it ended "
+            f"(last quarter beyond its noise, at {short(first[0].last_step)})."
+        )
+    advice += _settled(told)
+    return tuple(advice[:_MOST])
+
+
+def _edges(told: Sweep | None) -> list[str]:
+    if told is None:
+        return []
+    advice = []
+    for one in told.rates:
+        where = f" with {one.condition}" if one.condition else ""
+        if one.edge == "highest":
+            higher = ", ".join(short(one.levels[-1][0] * factor) for factor in (2, 4))
+            advice.append(
+                f"Try higher learning rates{where} ({higher}): the best one, {short(one.best)}, is within "
+                "reach of the highest tried, so the upper limit is not known yet."
+            )
+        elif one.edge == "lowest":
+            lower = ", ".join(short(one.levels[0][0] / factor) for factor in (2, 4))
+            advice.append(
+                f"Try lower learning rates{where} ({lower}): the best one, {short(one.best)}, is within "
+                "reach of the lowest tried."
+            )
+    return advice
+
+
+def _untried(made: Sequence[Configuration], leader: Configuration, told: Sweep | None) -> list[str]:
+    """The best value of every setting that matters, when they were never tried together."""
+    if told is None:
+        return []
+    wished = {
+        effect.setting: effect.places[0][0]
+        for effect in told.effects
+        if effect.matters and effect.places and effect.setting in leader.settings
+    }
+    values = {one.settings.get(key) for key in wished for one in made}
+    wished = {key: value for key, value in wished.items() if value in values}
+    if len(wished) < 2 or told.interactions:
+        return []
+    if any(all(one.settings.get(key) == value for key, value in wished.items()) for one in made):
+        return []
+    named = ", ".join(f"{key}={value}" for key, value in wished.items())
+    return [f"Try {named} together: each is the best of its kind on average, and no run combined them."]
+
+
+def _seeds(made: Sequence[Configuration], placed: Sequence[Placed]) -> list[str]:
+    """Repeats where they would decide."""
+    near = [placed[0], *(one for one in placed[1:] if one.tied or one.ruler in ("within", "unknown"))][:3]
+    few = [one for one in near if one.runs < _SEEDS]
+    if len(near) < 2 or not few:
+        return []
+    names = ", ".join(made[one.configuration].name for one in near)
+    why = (
+        "what another seed would give is not known"
+        if near[1].ruler in ("within", "unknown")
+        else ("they cannot be told apart with the repeats there are")
+    )
+    return [f"Repeat {names} with {_SEEDS} seeds each: {why}."]
+
+
+def _health(leader: Configuration, runs: Sequence[Subject]) -> list[str]:
+    for number in leader.runs:
+        diagnosis = runs[number].diagnosis
+        if diagnosis is None or diagnosis.verdict != "problem" or not diagnosis.problems:
+            continue
+        problem = diagnosis.problems[0]
+        fixes = problem.hypotheses[0].fixes if problem.hypotheses else ()
+        fix = f" {fixes[0].summary}" if fixes else ""
+        return [
+            f"Mend the leader before building on it: {runs[number].name} shows "
+            f"{problem.symptom.replace('_', ' ')} ({problem.severity}).{fix}"
+        ]
+    return []
+
+
+def _settled(told: Sweep | None) -> list[str]:
+    """Settings that need no more runs."""
+    if told is None or not any(effect.matters for effect in told.effects):
+        return []
+    idle = [e.setting for e in told.effects if not e.matters and e.high < 0.1]
+    involved = {name for one in told.interactions for name in one.settings}
+    idle = [name for name in idle if name not in involved]
+    if not idle:
+        return []
+    return [
+        f"Keep {', '.join(idle)} fixed: over the values tried, {'it' if len(idle) == 1 else 'they'} "
+        "explained less than a tenth of the order; spend the runs on the settings that matter."
+    ]

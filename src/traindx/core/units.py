@@ -1,0 +1,165 @@
+"""How a unit declares itself, and how units are found.
+
+A reader is a module in `traindx.logs.formats` that holds a `READER`; a detector one below
+`traindx.evidence.detectors` that holds a `DETECTOR` and a function `detect`. A module's docstring is its
+page.
+A package elsewhere joins in through the entry-point groups `traindx.readers` and `traindx.detectors`,
+whose values name such modules.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import pkgutil
+import sys
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import cache
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+from traindx.core import files
+
+if TYPE_CHECKING:
+    from traindx.core.nouns import Finding, Skipped
+    from traindx.logs.log import Log
+    from traindx.logs.log_file import File
+
+_LARGEST = 1 << 20
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A reader's word that a file is its own.
+
+    `run` is the path of the run the file belongs to: files of equal `run` are read together.
+    `part` marks a file that only adds to a run (a configuration): alone it makes none.
+    """
+
+    run: str
+    part: bool = False
+
+
+@dataclass(frozen=True)
+class Bundle:
+    """The files of one run in one format, in natural order of their paths."""
+
+    run: str
+    files: tuple[File, ...]
+
+
+@dataclass(frozen=True)
+class Reader:
+    """One log format. Lower `rank` is asked first: special formats before general ones."""
+
+    id: str
+    title: str
+    rank: int
+    claim: Callable[[File], Claim | None]
+    read: Callable[[Bundle], Iterable[Log]]
+    page: str = ""
+
+
+@dataclass(frozen=True)
+class Detector:
+    """One finding. The module's name is the finding's id.
+
+    `needs` are what must be there to look at all: canonical series, or `setting:` and a name; `a|b` is
+    either. Findings of one `family` are several views of one happening: inference counts them once.
+    A finding takes back those it `explains`: a loss that is summed up, never reset, does not diverge.
+    `detect` takes a Case and thresholds as keyword-only parameters; None means looked and not seen.
+    """
+
+    title: str
+    needs: tuple[str, ...]
+    family: str
+    explains: tuple[str, ...] = ()
+    id: str = ""
+    area: str = ""
+    page: str = ""
+    detect: Callable[..., Finding | Skipped | None] = lambda _: None
+    module: str = ""
+
+
+def _modules(package: str) -> Iterator[ModuleType]:
+    """The modules below a package, those in its folders too; names with an underscore are private."""
+    root = importlib.import_module(package)
+    for info in pkgutil.iter_modules(root.__path__, package + "."):
+        if info.name.rsplit(".", 1)[1].startswith("_"):
+            continue
+        if info.ispkg:
+            yield from _modules(info.name)
+        else:
+            yield importlib.import_module(info.name)
+
+
+def _plugins(group: str) -> Iterator[ModuleType]:
+    for name, module in _declared(group).items():
+        try:
+            yield importlib.import_module(module)
+        except Exception as error:
+            who = f"the plugin {name} ({module})"
+            warnings.warn(f"{who} could not be loaded and is left out: {error}", stacklevel=2)
+
+
+def _declared(group: str) -> dict[str, str]:
+    """Name -> module of the group's entry points in all installed packages: asked of the files, since the
+    standard way to ask takes longer than reading a typical run, and waits at a pipe."""
+    found: dict[str, str] = {}
+    for folder in sys.path:
+        try:
+            with os.scandir(folder or ".") as entries:
+                packages = [e.path for e in entries if e.name.endswith((".dist-info", ".egg-info"))]
+        except OSError:
+            continue
+        for package in packages:
+            try:
+                text = files.read(os.path.join(package, "entry_points.txt"), _LARGEST)
+            except OSError:
+                continue
+            if f"[{group}]".encode() in text:
+                found = {**dict(_points(text.decode("utf-8", "replace"), group)), **found}
+    return found
+
+
+def _points(text: str, group: str) -> Iterator[tuple[str, str]]:
+    section = ""
+    for line in text.splitlines():
+        name, equals, module = (part.strip() for part in line.partition("="))
+        if name.startswith("["):
+            section = name
+        elif equals and section == f"[{group}]" and not name.startswith(("#", ";")):
+            yield name, module
+
+
+def _all_modules(package: str, group: str) -> Iterator[ModuleType]:
+    yield from _modules(package)
+    yield from _plugins(group)
+
+
+@cache
+def readers() -> tuple[Reader, ...]:
+    """All readers, the ones to ask first in front."""
+    found = []
+    for module in _all_modules("traindx.logs.formats", "traindx.readers"):
+        unit = getattr(module, "READER", None)
+        if isinstance(unit, Reader):
+            found.append(replace(unit, page=(module.__doc__ or "").strip()))
+    return tuple(sorted(found, key=lambda unit: (unit.rank, unit.id)))
+
+
+@cache
+def detectors() -> tuple[Detector, ...]:
+    """All detectors, ordered by area and id."""
+    found = []
+    for module in _all_modules("traindx.evidence.detectors", "traindx.detectors"):
+        unit = getattr(module, "DETECTOR", None)
+        if isinstance(unit, Detector):
+            *_, area, name = ["", *module.__name__.split(".")]
+            page = (module.__doc__ or "").strip()
+            found.append(
+                replace(unit, id=name, area=area, page=page, detect=module.detect, module=module.__name__)
+            )
+    return tuple(sorted(found, key=lambda unit: (unit.area, unit.id)))

@@ -1,1 +1,0 @@
-"""Findings about what the training loop does, measured while it ran."""

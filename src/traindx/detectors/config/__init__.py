@@ -1,1 +1,0 @@
-"""Findings in the configuration: signs that speak for a cause, never a trouble by themselves."""

@@ -1,1 +1,0 @@
-"""Findings in the curves of a run."""

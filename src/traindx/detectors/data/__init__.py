@@ -1,1 +1,0 @@
-"""What the batches of a recorded training tell of its data."""

@@ -1,1 +1,0 @@
-"""Findings in the layers of a recorded training."""

@@ -1,1 +1,0 @@
-"""What model, output and loss of a recorded training tell of each other."""

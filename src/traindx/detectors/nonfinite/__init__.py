@@ -1,1 +1,0 @@
-"""Findings about where the first NaN or Inf came from."""

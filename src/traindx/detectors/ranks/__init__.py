@@ -1,1 +1,0 @@
-"""Findings about the processes of a distributed training."""

@@ -1,0 +1,1 @@
+"""A run and its script become findings: shared views, statistics, and one detector per finding."""

@@ -1,0 +1,207 @@
+"""A run as the detectors look at it: its main curves found once, their statistics computed once."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from functools import cached_property
+
+from traindx.core.names import aside
+from traindx.core.nouns import Run
+from traindx.evidence.curve import Curve as Curve
+from traindx.evidence.inside import Inside
+from traindx.source import Script
+
+# The scopes a curve may be logged under, the most telling first.
+_SCOPES = ("", "@step", "@epoch", "@mean", "@batch", "@bar")
+_SPLITS = ("val/", "test/")
+# So near must a printed training metric be to the recorded loss to be the same thing.
+_SAME_LOSS = 0.15
+_RATE = re.compile(r"(?:^|[/_.])lr(?![a-z])")
+# Where the loss is a surrogate whose value says nothing about progress.
+SURROGATE_LOSS = frozenset({"rl", "gan"})
+
+
+class Case:
+    """A run, the script that made it if it is known, and what detectors ask of them again and again."""
+
+    def __init__(self, run: Run, script: Script | None = None) -> None:
+        self.run = run
+        self.script = script
+        self._curves: dict[str, Curve] = {}
+        self.inside = Inside(run, self._curve)
+
+    def curve(self, *names: str) -> Curve | None:
+        """The first of the named series that has a point, finite or not, under any scope."""
+        for name in names:
+            for scope in _SCOPES:
+                found = self._curve(name + scope)
+                if found is not None:
+                    return found
+        return None
+
+    def _curve(self, key: str) -> Curve | None:
+        """A series by its full name, made into a curve once."""
+        series = self.run.series.get(key)
+        if series is None or not len(series):
+            return None
+        if key not in self._curves:
+            self._curves[key] = Curve(series)
+        return self._curves[key]
+
+    def has(self, need: str) -> bool:
+        """Whether a detector's need is met: `loss`, `lr|setting:lr`, `val/*`, `fact:losses`, `script`."""
+        return any(self._has(one) for one in need.split("|"))
+
+    def _has(self, need: str) -> bool:
+        if need.startswith("setting:"):
+            return self.run.settings.get(need.removeprefix("setting:")) is not None
+        if need == "script":
+            return self.script is not None
+        if need == "recording":
+            return self.inside.recorded
+        if need.startswith("fact:"):
+            return bool(self.run.facts.get(need.removeprefix("fact:")))
+        if need.endswith("*"):
+            return any(name.startswith(need[:-1]) and len(s) for name, s in self.run.series.items())
+        curve = self.loss if need == "loss" else self.val_loss if need == "val/loss" else self.curve(need)
+        return curve is not None
+
+    @cached_property
+    def loss(self) -> Curve | None:
+        """The training loss, of the scope with the most points."""
+        return self._fullest("loss")
+
+    @cached_property
+    def val_loss(self) -> Curve | None:
+        """The validation loss; the test loss when it was logged along the way instead."""
+        for split in _SPLITS:
+            curve = self._fullest(split + "loss")
+            if curve is not None:
+                return curve
+        return self._loss_of_another_name()
+
+    def _loss_of_another_name(self) -> Curve | None:
+        """`val/mse`, where `mse` of the training is the loss itself: then both are in its units."""
+        for name, split in ((name, split) for split in _SPLITS for name in self.names):
+            if not name.startswith(split) or self.loss is None or not len(self.loss):
+                continue
+            twin, curve = self._curve(name.removeprefix(split)), self._curve(name)
+            if twin is None or curve is None or curve.goal != "lower" or min(len(twin), len(curve)) < 3:
+                continue
+            if abs(float(twin.y[-1]) - self.loss.tail) <= _SAME_LOSS * abs(self.loss.tail):
+                return curve
+        return None
+
+    def val(self, metric: str) -> Curve | None:
+        """A metric on validation (or test) data."""
+        return self.curve(*(split + metric for split in _SPLITS))
+
+    def _fullest(self, name: str) -> Curve | None:
+        """`loss` itself when it is there with points enough, else the scope that has the most."""
+        curves = [found for scope in _SCOPES if (found := self._curve(name + scope)) is not None]
+        if not curves:
+            return None
+        return curves[0] if len(curves[0].series) >= 8 else max(curves, key=lambda c: len(c.series))
+
+    @cached_property
+    def lr(self) -> Curve | None:
+        """The logged learning rate of the parameter group that tells the schedule.
+
+        Mostly the first one. Detectors of the YOLO family start the biases, which they log first, at a
+        high rate that falls while the weights' rate warms up: then the weights' group is taken.
+        """
+        first = self.curve("lr")
+        if first is None or len(first) < 3:
+            return first
+        early = max(2, len(first) // 10)
+        if first.y[0] >= first.y.max() and first.y[early] < 0.9 * first.y[0]:
+            for group in self.lr_groups:
+                if len(group) == len(first) and group.y[early] > 1.1 * group.y[0]:
+                    return group
+        return first
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The names of its series but those of layers and further ranks, and what was told twice."""
+        return tuple(name for name in self.run.series if not aside(name))
+
+    @cached_property
+    def lr_groups(self) -> list[Curve]:
+        """The logged rates of further parameter groups."""
+        names = [name for name in self.names if name != "lr" and _RATE.search(name.lower())]
+        found = [self.curve(name) for name in names]
+        return [curve for curve in found if curve is not None and len(curve)]
+
+    @cached_property
+    def grad_norm(self) -> Curve | None:
+        return self.curve("grad_norm")
+
+    @cached_property
+    def lr_value(self) -> float | None:
+        """The highest learning rate in use: logged, else configured."""
+        configured = self.number("lr")
+        if self.lr is None or not len(self.lr):
+            return configured
+        highest = float(self.lr.y.max())
+        # A log that begins after the first steps of a decay misses the peak by little.
+        near = configured is not None and highest <= configured <= 1.25 * highest
+        return configured if near else highest
+
+    @property
+    def planned_steps(self) -> float | None:
+        """Steps the run was meant to take, on its own axis."""
+        total = self.number("epochs" if self.run.axis == "epoch" else "max_steps")
+        if total is None and self.run.axis == "step":
+            epochs, length = self.number("epochs"), self.epoch_length
+            total = epochs * length if epochs and length else None
+        return total if total is not None and total > 0 else None
+
+    def number(self, setting: str) -> float | None:
+        """A setting as a number, None when it is not there or is no number."""
+        value = self.run.settings.get(setting)
+        if not isinstance(value, int | float) or isinstance(value, bool) or not math.isfinite(value):
+            return None
+        return float(value)
+
+    def word(self, setting: str) -> str:
+        """A setting as lower-case text, empty when it is not there."""
+        value = self.run.settings.get(setting)
+        return "" if value is None else str(value).lower()
+
+    @property
+    def traits(self) -> frozenset[str]:
+        return self.run.traits
+
+    @property
+    def surrogate(self) -> bool:
+        """Whether the loss is a surrogate (RL, GAN): its level and trend say nothing about progress."""
+        return bool(self.traits & SURROGATE_LOSS)
+
+    def events(self, *kinds: str) -> Sequence[float]:
+        """Steps of the events of these kinds that have one."""
+        return [e.step for e in self.run.events if e.kind in kinds and e.step is not None]
+
+    @cached_property
+    def span(self) -> tuple[float, float]:
+        """First and last step of any curve."""
+        ends = [(float(s.steps[0]), float(s.steps[-1])) for s in self.run.series.values() if len(s)]
+        return (min(a for a, _ in ends), max(b for _, b in ends)) if ends else (0.0, 0.0)
+
+    @cached_property
+    def epoch_length(self) -> float | None:
+        """Steps per epoch on the run's axis, when the log or the settings tell."""
+        if self.run.axis == "epoch":
+            return 1.0
+        counted = self.curve("epoch")
+        if counted is not None and len(counted) > 1:
+            done = float(counted.y[-1] - counted.y[0])
+            passed = float(counted.x[-1] - counted.x[0])
+            if done > 0 and passed > 0:
+                return passed / done
+        samples, batch = self.number("train_samples"), self.number("batch_size")
+        if samples and batch and self.run.axis == "step":
+            whole = batch * (self.number("accumulation") or 1) * (self.number("world_size") or 1)
+            return max(1.0, samples / whole)
+        return None

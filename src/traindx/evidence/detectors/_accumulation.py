@@ -1,0 +1,44 @@
+"""How many backward calls and batches make a step, as the recorder counted them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from traindx.evidence.case import Case
+from traindx.evidence.inside import number
+
+_COUNTED = ("backwards", "batches", "steps_with_several", "steps_with_thrown")
+
+
+@dataclass(frozen=True)
+class Accumulation:
+    """Backward calls and batches a step, and the share of steps that threw gradients away.
+
+    `share` is what backward gets of what the loss function gave; None when that is not known.
+    """
+
+    backwards: float
+    batches: float
+    several: float
+    wasteful: float
+    share: float | None
+
+
+def accumulation(case: Case, steps: int) -> Accumulation | None:
+    """None when there is none, or when several optimizers take turns: their calls cannot be told apart."""
+    told = case.inside.fact("accumulation")
+    taken = number(told, "steps") or 0.0
+    if taken < steps or len(case.inside.optimizers) > 1:
+        return None
+    backwards, batches, several, wasteful = ((number(told, key) or 0.0) / taken for key in _COUNTED)
+    return Accumulation(backwards, batches, several, wasteful, number(told, "share"))
+
+
+def sketched(**counts: float) -> dict[str, object]:
+    """The facts of a run that accumulates, for the cases of detectors."""
+    told = {"steps": 24, "steps_with_several": 24, "backwards": 96, "batches": 96, "thrown": 0}
+    return {
+        "optimizers": [{"class": "SGD"}],
+        "losses": [{"function": "cross_entropy", "reduction": "mean"}],
+        "accumulation": {**told, "steps_with_thrown": 0, "share": 1.0, **counts},
+    }

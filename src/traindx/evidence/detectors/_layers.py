@@ -1,0 +1,140 @@
+"""The layers of a recorded model, as the detectors of layers ask for them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from math import prod, sqrt
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from traindx.evidence.case import Case, Curve
+from traindx.evidence.inside import Fact, facts, number, word
+
+if TYPE_CHECKING:
+    from traindx.core.nouns import FloatArray
+
+_LOOKED_UP = ("Embedding", "EmbeddingBag")
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """A layer with a weight matrix. `gain` is the root of (inputs times mean square of its first weights);
+    `flat` says that they were all the same.
+    """
+
+    name: str
+    elements: float
+    fan_in: float
+    gain: float | None
+    flat: bool
+    zero: bool
+
+
+def matrices(case: Case) -> list[Matrix]:
+    """Layers of the largest model that multiply by a matrix, nearest to the input first."""
+    return [made for layer in case.inside.layer_list if (made := _matrix(layer)) is not None]
+
+
+def all_matrices(case: Case) -> list[Matrix]:
+    """Those of every model: an encoder and a decoder may be two."""
+    layers = [layer for told in case.inside.models for layer in facts(told.get("layer_list"))]
+    return [made for layer in layers if (made := _matrix(layer)) is not None]
+
+
+def _matrix(layer: Fact) -> Matrix | None:
+    shape, told = layer.get("shape"), layer.get("init")
+    if word(layer, "type") in _LOOKED_UP or not isinstance(shape, list) or len(shape) < 2:
+        return None
+    sizes = [float(size) for size in shape if isinstance(size, int) and size >= 0]
+    if len(sizes) != len(shape):
+        return None
+    fan_in, elements = prod(sizes[1:]), prod(sizes)
+    init: Fact = told if isinstance(told, Mapping) else {}
+    mean, std = number(init, "mean"), number(init, "std")
+    if mean is None or std is None:
+        return Matrix(str(layer.get("name", "")), elements, fan_in, None, False, False)
+    # A mean that is not 0 adds up over all inputs instead of averaging out.
+    gain = max(std * sqrt(fan_in), abs(mean) * fan_in)
+    flat = std <= 1e-7 * abs(mean) and elements > 1
+    return Matrix(str(layer.get("name", "")), elements, fan_in, gain, flat, flat and mean == 0)
+
+
+def plain_stack(case: Case) -> bool:
+    """Whether nothing holds the scale of the signal: no normalisation, no way around the layers."""
+    normed = any(model.get("normalisation") for model in case.inside.models)
+    return not normed and not number(case.inside.fact("graph"), "residuals")
+
+
+def chain(case: Case, statistic: str, *, looks: int) -> dict[str, Curve]:
+    """A statistic of the layers with a matrix, in order; those looked at too seldom are left out."""
+    curves = case.inside.layers(statistic)
+    names = [one.name for one in matrices(case)]
+    return {name: curves[name] for name in names if name in curves and len(curves[name]) >= looks}
+
+
+def settled(curve: Curve) -> FloatArray:
+    """Its values without the first look, in which zero-initialised parts hold the rest back."""
+    return curve.y[1:] if len(curve) > 1 else curve.y
+
+
+def slopes_down(values: FloatArray) -> float:
+    """Rank correlation with the place: 1 when every value is above the one before, -1 when below."""
+    if values.size < 3 or float(np.ptp(values)) == 0:
+        return 0.0
+    ranks = np.argsort(np.argsort(values))
+    return float(np.corrcoef(np.arange(values.size), ranks)[0, 1])
+
+
+def typical_gradients(case: Case, curves: Mapping[str, Curve]) -> FloatArray:
+    """The gradient of a typical weight of each layer, in the middle of the looks after the first."""
+    elements = {one.name: one.elements for one in matrices(case)}
+    found = [float(np.median(settled(curve))) / elements[name] ** 0.5 for name, curve in curves.items()]
+    return np.array(found)
+
+
+def fades(values: FloatArray, *, ratio: float, order: float, layers: int) -> bool:
+    """Whether gradients shrink steadily towards the input; what ends in exact zeros has underflowed."""
+    above = values[int((values > 0).argmax()) :] if values.any() else values[:0]
+    if above.size < min(layers, values.size) or not (above > 0).all():
+        return False
+    early, late = ends_of(above)
+    return early <= ratio * late and slopes_down(above) >= order
+
+
+def ends_of(values: FloatArray) -> tuple[float, float]:
+    """The typical value of the first and of the last third."""
+    third = max(1, values.size // 3)
+    return float(np.median(values[:third])), float(np.median(values[-third:]))
+
+
+def modules_in_order(case: Case, statistic: str) -> Iterator[tuple[str, Curve]]:
+    """Activations that were looked at, in the order in which they were called."""
+    for name, curve in case.inside.layers(statistic).items():
+        if len(curve):
+            yield name, curve
+
+
+def shown(names: list[str], most: int = 3) -> str:
+    """`a`, `b` and 4 more."""
+    quoted = [f"`{name.removesuffix('.input')}`" for name in names[:most]]
+    more = len(names) - most
+    return ", ".join(quoted) + (f" and {more} more" if more > 0 else "")
+
+
+def listed(*, shapes: list[list[int]], gain: float | None = 0.577, **more: Any) -> list[dict[str, Any]]:
+    """A `layer_list` of linear layers for sketches, named 0, 2, 4 ... as in a Sequential."""
+    found = []
+    for place, shape in enumerate(shapes):
+        fan_in = prod(shape[1:])
+        init = {"mean": 0.0, "std": (gain or 0.0) / sqrt(fan_in), "fan_in": fan_in, "gain": gain or 0.0}
+        found.append({"name": str(2 * place), "type": "Linear", "shape": shape, "init": init, **more})
+    return found
+
+
+def model(shapes: list[list[int]], *, gain: float | None = 0.577, **more: Any) -> dict[str, Any]:
+    """The facts of one such model for sketches."""
+    layers = listed(shapes=shapes, gain=gain)
+    whole = {"class": "Sequential", "parameters": sum(prod(shape) for shape in shapes), "layer_list": layers}
+    return {"models": [whole | {"normalisation": {}, "activations": {"ReLU": len(shapes) - 1}} | more]}

@@ -1,0 +1,122 @@
+"""Whether two values hold the same data, and whether two stretches of one tensor overlap."""
+
+from __future__ import annotations
+
+import ast
+
+from traindx.evidence.detectors._script.orders import chain
+from traindx.source.execution import Trace
+from traindx.source.values import Const, Instance, Items, Made, Value
+
+_PURE = frozenset(
+    """
+    TensorDataset tensor from_numpy as_tensor asarray array float long int astype to Tensor FloatTensor
+    LongTensor reshape view unsqueeze squeeze MNIST FashionMNIST CIFAR10 CIFAR100 KMNIST EMNIST ImageFolder
+    """.split()
+)
+
+
+def alike(one: Value | None, other: Value | None, depth: int = 8) -> bool:
+    """Whether two values are the same, or made of the same in the same way by what never differs."""
+    if one is None or other is None or depth == 0:
+        return one is other and one is not None
+    if one is other:
+        return True
+    if isinstance(one, Const) and isinstance(other, Const):
+        return one.value == other.value
+    if isinstance(one, Items) and isinstance(other, Items) and not (one.open or other.open):
+        pairs = zip(one.items, other.items, strict=False)
+        return len(one.items) == len(other.items) and all(alike(a, b, depth - 1) for a, b in pairs)
+    if isinstance(one, Instance) and isinstance(other, Instance):
+        return _alike_objects(one, other, depth - 1)
+    if isinstance(one, Made) and isinstance(other, Made):
+        return _alike_made(one, other, depth - 1)
+    return False
+
+
+def _alike_objects(one: Instance, other: Instance, depth: int) -> bool:
+    mine, yours = one.attributes, other.attributes
+    if one.cls is not other.cls or not mine or mine.keys() != yours.keys():
+        return False
+    return all(alike(mine[name], yours[name], depth) for name in mine)
+
+
+def _alike_made(one: Made, other: Made, depth: int) -> bool:
+    if (one.kind, one.name) != (other.kind, other.name) or one.open or other.open:
+        return False
+    if one.kind == "item":
+        return _subscript(one) == _subscript(other) != "" and alike(one.receiver, other.receiver, depth)
+    if one.kind not in ("call", "method") or one.short not in _PURE:
+        return False
+    mine, yours = one.keywords, other.keywords
+    if len(one.args) != len(other.args) or mine.keys() != yours.keys():
+        return False
+    if one.kind == "method" and not alike(one.receiver, other.receiver, depth):
+        return False
+    pairs = [*zip(one.args, other.args, strict=True), *((mine[name], yours[name]) for name in mine)]
+    same = [alike(a, b, depth) or _named_alike(a, b) for a, b in pairs]
+    return bool(same) and all(same)
+
+
+def _named_alike(one: Value, other: Value) -> bool:
+    """`dtype=torch.float32` twice."""
+    names = [getattr(value, "name", None) for value in (one, other)]
+    return type(one) is type(other) and not isinstance(one, Made) and bool(names[0]) and names[0] == names[1]
+
+
+def _subscript(value: Made) -> str:
+    node = value.spot.node if value.spot is not None else None
+    return ast.unparse(node.slice) if isinstance(node, ast.Subscript) else ""
+
+
+def data_of(value: Value) -> Value:
+    """What a batch was taken from: the tensor behind indices, but not behind plain stretches."""
+    for _ in range(6):
+        node = value.spot.node if isinstance(value, Made) and value.spot is not None else None
+        picked = isinstance(value, Made) and value.kind == "item" and isinstance(node, ast.Subscript)
+        if not picked or not isinstance(value, Made) or value.receiver is None:
+            return value
+        if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice) and not value_in_loop(node):
+            return value
+        value = value.receiver
+    return value
+
+
+def value_in_loop(node: ast.Subscript) -> bool:
+    """Whether a stretch moves with a counter: `x[i:i + size]`."""
+    part = node.slice
+    return isinstance(part, ast.Slice) and part.lower is not None and part.upper is not None
+
+
+def overlap(trace: Trace, one: Value, other: Value) -> bool:
+    """Whether two stretches of one tensor share rows, where their ends are plain numbers."""
+    left, right = (_stretch(trace, value) for value in (one, other))
+    if left is None or right is None or left[0] is not right[0]:
+        return False
+    return left[1] < right[2] and right[1] < left[2]
+
+
+def _stretch(trace: Trace, value: Value) -> tuple[Value, float, float] | None:
+    for step in chain(value):
+        node = step.spot.node if step.spot is not None else None
+        if step.kind == "item" and isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice):
+            ends = [_end(trace, node.slice.lower, 0.0), _end(trace, node.slice.upper, float("inf"))]
+            plain = node.slice.step is None and step.receiver is not None
+            if plain and step.receiver is not None and ends[0] is not None and ends[1] is not None:
+                return step.receiver, ends[0], ends[1]
+            return None
+    return None
+
+
+def _end(trace: Trace, node: ast.expr | None, default: float) -> float | None:
+    """The end of a stretch: a number, or a name that only ever is one number; never from behind."""
+    if node is None:
+        return default
+    if isinstance(node, ast.Constant) and isinstance(node.value, int) and node.value >= 0:
+        return float(node.value)
+    if isinstance(node, ast.Name):
+        bound = [one.value for one in trace.bindings if one.name == node.id]
+        found = {one.value for one in bound if isinstance(one, Const) and isinstance(one.value, int)}
+        if len(found) == 1 and all(isinstance(one, Const) for one in bound):
+            return float(found.pop())
+    return None

@@ -1,0 +1,62 @@
+"""Whether simple predictors (a straight line, a vote of neighbours) can tell what a network is to learn.
+
+The one place of these rules, for all findings that rest on what such predictors made of the kept samples.
+"""
+
+from __future__ import annotations
+
+from traindx.core.nouns import Skipped
+from traindx.evidence.case import Case, Curve
+from traindx.evidence.detectors._sampled import part
+from traindx.evidence.inside import Fact, number
+
+_SHARED_WEIGHTS = ("Conv", "LSTM", "GRU", "RNN", "Attention", "Transformer")
+
+
+def told_nothing(case: Case) -> Skipped | None:
+    """What keeps the answers of simple predictors from saying anything, where something does."""
+    given = _given(case)
+    if _ids(case, given):
+        return Skipped("inputs that are amounts, not ids")
+    if number(given, "beside"):
+        return Skipped("samples of one input and one target")
+    return None
+
+
+def hidden_by(case: Case) -> str:
+    """What may keep simple predictors from seeing what a network sees; empty when nothing does."""
+    kinds = [str(layer.get("type", "")) for layer in case.inside.layer_list]
+    marked = any(
+        model.get("recurrent") is True or model.get("attention") is True for model in case.inside.models
+    )
+    if marked or any(word in kind for kind in kinds for word in _SHARED_WEIGHTS):
+        return "Images and sequences"
+    given = _given(case)
+    elements, kept = number(given, "elements"), number(case.inside.fact("samples"), "features")
+    if elements is not None and kept is not None and elements > kept:
+        return f"The {elements - kept:g} of {elements:g} features that were not kept"
+    return "Codes of whole numbers" if given.get("whole") is True else ""
+
+
+def validated(case: Case) -> float | None:
+    """The best accuracy on data that was not trained on."""
+    return best_share(case.val("accuracy"))
+
+
+def best_share(curve: Curve | None) -> float | None:
+    """The highest of shares, or of percents, that a curve shows."""
+    if curve is None or not len(curve):
+        return None
+    best = float(curve.y.max())
+    return best / (100.0 if best > 1.5 else 1.0)
+
+
+def _given(case: Case) -> Fact:
+    return part(case.inside.fact("samples"), "input")
+
+
+def _ids(case: Case, given: Fact) -> bool:
+    """Whether inputs are numbers by name only. Bytes are pixels."""
+    dtype = str(given.get("dtype", ""))
+    looked_up = any(model.get("embeddings") for model in case.inside.models)
+    return dtype.startswith("int") or (looked_up and given.get("whole") is not False)

@@ -1,0 +1,184 @@
+"""Training and validation side by side, and accuracies as shares: shared by the generalisation detectors."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from traindx.evidence import stats
+from traindx.evidence.case import Case, Curve
+
+if TYPE_CHECKING:
+    from traindx.core.nouns import FloatArray
+
+# Validation metrics that tell how good the model is, the usual first.
+SCORES = ("accuracy", "map", "map50", "f1", "auc", "iou", "dice", "bleu", "rouge", "r2")
+_NEVER_ON_TRAIN = frozenset({"map", "map50", "bleu", "rouge"})
+_CLASS_COUNTS = (*range(2, 21), 50, 100, 200, 1000)
+ERRORS = ("perplexity", "bits_per_byte", "error", "wer", "cer", "mse", "rmse", "mae")
+
+
+def steps_on(curve: Curve, other: Curve) -> FloatArray:
+    """The steps of a curve on the axis of another; by their share of the way when they count differently.
+
+    An evaluation stands at the end of its stretch: the first of ten at a tenth of the way.
+    """
+    if curve.axis == other.axis or not len(curve) or not len(other):
+        return curve.x
+    start, end = float(other.x[0]), float(other.x[-1])
+    gap = float(np.median(np.diff(curve.x))) if len(curve) > 1 else 1.0
+    way = (curve.x - curve.x[0] + gap) / max(float(curve.x[-1] - curve.x[0]) + gap, 1e-300)
+    moved: FloatArray = start + way * (end - start)
+    return moved
+
+
+def evaluations(curve: Curve) -> tuple[FloatArray, FloatArray]:
+    """Steps and values of a validation curve, in at most 160 stretches."""
+    shape = stats.bins(curve.x, curve.y, 160)
+    return shape.step, shape.median
+
+
+def levels_at(curve: Curve, steps: FloatArray) -> FloatArray:
+    """The level a curve had at the given steps of its own axis."""
+    shape = curve.coarse
+    levels: FloatArray = np.interp(steps, shape.step, shape.median)
+    return levels
+
+
+def last_level(values: FloatArray) -> float:
+    """The median of the last tenth: of a single point where there are few."""
+    return float(np.median(values[-max(1, values.size // 10) :]))
+
+
+def shares(curve: Curve | None) -> FloatArray | None:
+    """An accuracy as shares of one, percent divided by a hundred; None when it is neither."""
+    if curve is None or not len(curve):
+        return None
+    low, high = float(curve.y.min()), float(curve.y.max())
+    if low < 0 or high > 100.0:
+        return None
+    return curve.y / 100.0 if high > 1.5 else curve.y
+
+
+def largest_rise(values: FloatArray) -> float:
+    """The largest way up from any value to a later one; 0 when they only fall."""
+    return float((values - np.minimum.accumulate(values)).max()) if values.size else 0.0
+
+
+def running_median(values: FloatArray, width: int) -> FloatArray:
+    """The median of the `width` points around each; at the ends of those that are there."""
+    if width <= 1 or values.size < width:
+        return values
+    half = width // 2
+    inner = np.median(np.lib.stride_tricks.sliding_window_view(values, width), axis=1)
+    left = [float(np.median(values[: i + half + 1])) for i in range(half)]
+    right = [float(np.median(values[i - half :])) for i in range(values.size - half, values.size)]
+    smooth: FloatArray = np.concatenate([left, inner, right])
+    return smooth
+
+
+def validation_curves(case: Case) -> list[Curve]:
+    """Everything measured on validation data that tells how good the model is, the loss first."""
+    found = [case.val_loss, *(score(case, name) for name in (*SCORES, *ERRORS))]
+    return [curve for curve in found if curve is not None and len(curve)]
+
+
+def score(case: Case, name: str) -> Curve | None:
+    """A metric on validation data; some are never measured on anything else, whatever they are called."""
+    names = (f"val/{name}", f"test/{name}", *((name,) if name in _NEVER_ON_TRAIN else ()))
+    return case.curve(*names)
+
+
+def class_count(case: Case) -> int | None:
+    """The number of classes as the settings tell it."""
+    number = case.number("classes")
+    if number is None:
+        number = _named_labels(case)
+    return int(number) if 2 <= number <= 100_000 else None
+
+
+def told_classes(case: Case) -> int | None:
+    """The number of classes: configured, else the K whose ln K and 1/K the run begins with.
+
+    Dropout lifts the first training loss, so the first validation loss counts as well. The first accuracy,
+    at the end of an epoch perhaps, may be above 1/K already; a K that it lies well below is not named.
+    """
+    known = class_count(case)
+    if known is not None:
+        return known
+    firsts = [float(curve.y[0]) for curve in (case.loss, case.val_loss) if curve is not None and len(curve)]
+    scores = (shares(case.curve("accuracy")), shares(case.val("accuracy")))
+    starts = [float(np.median(part[:3])) for part in scores if part is not None]
+    if not firsts or not starts or min(firsts) <= 0 or not min(starts) > 0:
+        return None
+    fits = []
+    for k in _CLASS_COUNTS:
+        off = min(abs(math.log(k) / first - 1.0) for first in firsts)
+        ratios = [start * k for start in starts]
+        if off <= 0.05 and all(0.6 <= ratio <= 2.2 for ratio in ratios):
+            fits.append((off / 0.05 + max(abs(math.log(r)) * (0.5 if r > 1 else 1.0) for r in ratios), k))
+    return min(fits)[1] if fits else None
+
+
+def one_output(case: Case) -> bool:
+    """Whether the settings tell of a single output: a regression."""
+    return case.number("classes") == 1 or _named_labels(case) == 1
+
+
+def _named_labels(case: Case) -> int:
+    """How many labels a Hugging Face model names."""
+    return sum(".id2label." in f".{key}" for key in case.run.config)
+
+
+@dataclass(frozen=True)
+class Turn:
+    """Where a validation curve was best, and its rise since: as a share of its level (`relative`) and of
+    the fall before (`lost`); all as "lower is better"."""
+
+    step: float
+    best: float
+    last: float
+    relative: float
+    lost: float
+    z: float
+
+
+def turn_of(curve: Curve) -> Turn:
+    """The best stretch, the last one, and whether the difference is more than noise and wander."""
+    steps, values = evaluations(curve)
+    values = -values if curve.goal == "higher" else values
+    size = values.size
+    width = 1 if size < 8 else 2 * (size // 40) + 3
+    smooth = running_median(values, width)
+    at = int(smooth.argmin())
+    low, last = float(smooth[at]), float(np.median(values[-max(width, size // 10) :]))
+    one_sign = bool((values > 0).all() or (values < 0).all())
+    scale = abs(low) if one_sign else float(np.ptp(values))
+    z = _significance(values, smooth, at, width)
+    first, end = max(0, at - width // 2), min(size, at + width // 2 + 1)
+    best = first + int(values[first:end].argmin())
+    relative = (last - low) / scale if scale > 0 else 0.0
+    lost = (last - low) / max(float(smooth[0]) - low, last - low, 1e-300)
+    return Turn(float(steps[best]), float(values[best]), last, relative, lost, z)
+
+
+def _significance(values: FloatArray, smooth: FloatArray, at: int, width: int) -> float:
+    """z of the rise since the best stretch; 0 where it may be wander, or where too few points tell."""
+    after = smooth[at:]
+    climbs = after.size >= 3 and bool((np.diff(after) > 0).all())
+    if values.size < 5:
+        return 99.0 if climbs else 0.0
+    count = max(width, values.size // 10)
+    rise = float(np.median(values[-count:])) - float(smooth[at])
+    error = 1.25 * stats.noise(values) * float(np.sqrt(1.0 / width + 1.0 / count))
+    z = min(rise / error, 99.0) if error > 0 else 99.0
+    way = float(np.abs(np.diff(after)).sum())
+    near = smooth[: at + 1][smooth[: at + 1] <= smooth[at] + 3.0 * rise]
+    if rise < 0.35 * way or rise < 2.0 * largest_rise(near):
+        return 0.0
+    if values.size < 8:
+        return 99.0 if climbs else z if after.size >= 3 else 0.0
+    return z

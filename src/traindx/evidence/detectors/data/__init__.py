@@ -1,0 +1,1 @@
+"""Findings about inputs, labels, and the order in which they come."""

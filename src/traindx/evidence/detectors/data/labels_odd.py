@@ -1,0 +1,153 @@
+"""Many samples carry another label than all their neighbours, and they lie anywhere, not at a border.
+
+Of a few hundred samples, twelve neighbours each vote on the label. Where classes overlap, samples that are
+voted down lie together at the border; wrong labels lie anywhere. Seen when 12 to 50 % are voted down, the
+vote is far better than chance, and the voted-down ones do not lie together.
+
+A sign by itself: votes fail for other reasons too. Trouble when the model, which sees more than neighbours
+do, ends no better on its training labels; medium when it is far better on the labels of validation.
+
+Silent when the model tells more than the neighbours, in validation or, without it, in training: then the
+labels can be learnt. Half as strong where neighbours mean less than a network sees: convolutions, recurrence
+or attention, inputs of whole numbers, inputs of which only a part was kept; and trouble there only when
+neighbours clearly tell each other's labels.
+
+Could not look under 450 samples, at ids and several inputs, and where votes fail for want of good neighbours:
+they tell each other's labels far worse than the sample's, or a straight line does better than the vote. Known
+mistakes: classes that overlap evenly over all their range.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from traindx.core.nouns import Finding, Run, Skipped
+from traindx.core.units import Detector
+from traindx.evidence.case import Case
+from traindx.evidence.detectors._number_text import percent
+from traindx.evidence.detectors._sampled import late, looked, odd_objective, one_target_each, part
+from traindx.evidence.detectors._simple_predictors import best_share, hidden_by, told_nothing, validated
+from traindx.evidence.inside import number
+
+DETECTOR = Detector(title="Labels against their neighbours", needs=("fact:samples",), family="label_sense")
+
+
+def detect(
+    case: Case,
+    *,
+    least: float = 0.12,
+    most: float = 0.5,
+    together: float = 1.15,
+    gain: float = 0.25,
+    mutual: float = 0.7,
+    clear: float = 0.85,
+    line: float = 0.06,
+    samples: int = 450,
+) -> Finding | Skipped | None:
+    relation = part(case.inside.fact("samples"), "relation")
+    odd, lie, kept = (number(relation, key) for key in ("odd_share", "together", "samples"))
+    chance = number(relation, "by_chance")
+    if odd is None or kept is None or kept < samples or chance is None or odd_objective(case):
+        return Skipped(f"at least {samples} samples with a class each")
+    if not one_target_each(case):
+        return Skipped()
+    if odd < least or lie is None:
+        return None
+    if (nothing := told_nothing(case)) is not None:
+        return nothing
+    told, each_other = number(relation, "told"), number(relation, "mutual")
+    poor = told is not None and told - (1 - odd) > line
+    if (1 - odd) - chance < gain or poor or (each_other is not None and each_other < mutual):
+        return Skipped("neighbours that tell each other's labels")
+    if odd > most or lie > together or _learnt(case, 1 - odd):
+        return None
+    weak = hidden_by(case)
+    stuck = (not weak or (each_other or 0.0) >= clear) and _no_better(case, told)
+    cleaner = _validation_ahead(case)
+    ahead = (
+        f" The model is right on {percent(cleaner)} of the validation labels." if stuck and cleaner else ""
+    )
+    return Finding(
+        f"{percent(odd)} of {kept:g} samples carry another label than their neighbours vote for, and they "
+        f"lie anywhere, not at a border between classes.{ahead}"
+        + (f" {weak} may mislead the vote." if weak else ""),
+        symptom="silent_defect" if stuck else None,
+        severity="medium" if stuck and cleaner else "low",
+        strength=0.5 if weak else 1.0,
+        numbers={"odd_share": odd},
+    )
+
+
+def _no_better(case: Case, told: float | None, *, gain: float = 0.08, well: float = 0.85) -> bool:
+    """Whether the trained model is right on its own training labels no more often than simple predictors."""
+    right = looked(case, "output/right_share", 4)
+    if right is None or told is None or case.loss is None or case.loss.tail >= case.loss.head:
+        return False
+    return late(right) <= min(told + gain, well)
+
+
+def _validation_ahead(case: Case, *, ahead: float = 0.15) -> float | None:
+    """The accuracy on validation data, if it is far above that on training data."""
+    right, held_out = looked(case, "output/right_share", 4), case.val("accuracy")
+    if right is None or held_out is None or not len(held_out):
+        return None
+    level = held_out.tail / (100.0 if held_out.y.max() > 1.5 else 1.0)
+    return level if level >= late(right) + ahead else None
+
+
+def _learnt(case: Case, voted: float, *, more: float = 0.1, behind: float = 0.15) -> bool:
+    """Whether the model tells more than the vote, of labels that are no cleaner than those it learns from."""
+    right, held_out = looked(case, "output/right_share", 4), case.val("accuracy")
+    best = validated(case)
+    if held_out is None or best is None:
+        trained = late(right) if right is not None else best_share(case.curve("accuracy"))
+        return trained is not None and trained >= voted + more
+    if right is not None:
+        until = right.y[right.x <= held_out.x[held_out.y.argmax()]][-5:]
+        if until.size and float(np.median(until)) < best - behind:
+            return False
+    return best >= voted + more
+
+
+def _facts(
+    odd: float, together: float, samples: int = 600, *, given: dict[str, Any] | None = None, **more: float
+) -> dict[str, Any]:
+    relation = {"odd_share": odd, "together": together, "by_chance": 0.2, "told": 1 - odd, "samples": samples}
+    kept = {"relation": {**relation, "z": 20.0, "classes": 5, **more}, "input": given or {}}
+    return {"samples": {"taken": 900, "features": 40, **kept}}
+
+
+def _model(kind: str, **more: Any) -> dict[str, Any]:
+    return {"models": [{"parameters": 900, "layer_list": [{"name": "0", "type": kind}], **more}]}
+
+
+def fires() -> Iterator[Run]:
+    from traindx.testing.sketch import run
+
+    yield run({}, facts=_facts(0.3, 1.02))
+    yield run({}, facts=_facts(0.3, 1.02, mutual=0.95))
+    yield run({}, facts={**_facts(0.3, 1.02, mutual=0.95), **_model("Conv2d")})
+    yield run({"val/accuracy": [0.5, 0.6, 0.68, 0.66]}, facts=_facts(0.3, 1.02, mutual=0.9))
+    clean = {"val/accuracy": [0.6, 0.8, 0.9, 0.92], "output/right_share": [0.4, 0.55, 0.65, 0.68]}
+    yield run(clean, facts=_facts(0.3, 1.02, mutual=0.9))
+    memorised = {"val/accuracy": [0.5, 0.66, 0.6, 0.5], "output/right_share": [0.5, 0.7, 0.9, 1.0]}
+    yield run(memorised, facts=_facts(0.3, 1.02, mutual=0.9))
+
+
+def silent() -> Iterator[Run]:
+    from traindx.testing.sketch import run
+
+    yield run({}, facts=_facts(0.2, 2.3))
+    yield run({}, facts=_facts(0.03, 1.0))
+    yield run({}, facts=_facts(0.3, 1.0, samples=100))
+    yield run({}, facts=_facts(0.3, 1.02, mutual=0.3))
+    yield run({}, facts=_facts(0.3, 1.02, told=0.9))
+    yield run({}, facts=_facts(0.3, 1.02, given={"dtype": "int64", "whole": True}))
+    yield run({}, facts=_facts(0.3, 1.02, given={"dtype": "float32", "beside": 1}))
+    yield run({}, facts={**_facts(0.3, 1.02), **_model("Embedding", embeddings=[{"name": "0", "size": 50}])})
+    learnt = {"val/accuracy": [0.5, 0.8, 0.9, 0.91], "output/right_share": [0.5, 0.8, 0.9, 0.95]}
+    yield run(learnt, facts=_facts(0.3, 1.02, mutual=0.9))
+    yield run({"output/right_share": [0.5, 0.8, 0.9, 0.95, 0.97]}, facts=_facts(0.3, 1.02))

@@ -1,0 +1,173 @@
+"""Inputs are shuffled and labels are not, or by another order.
+
+Seen when inputs and targets that belong together (a dataset, Keras' `fit`, a loss) went through random orders
+of which they share none: two permutations, a permutation of one of them only, a shuffle in place of one, or
+a batch of inputs drawn at random beside a stretch of the labels.
+
+Silent when they share an order or one is computed from the other. Known mistake: labels that are shuffled on
+purpose, as a control; where their name says so, nothing is told.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from traindx.core.nouns import Finding, Skipped
+from traindx.core.units import Detector
+from traindx.evidence.case import Case
+from traindx.evidence.detectors._script.orders import (
+    ancestors,
+    chain,
+    indexed,
+    is_order,
+    orders,
+    shuffles_in_place,
+)
+from traindx.evidence.detectors._script.samples import script
+from traindx.evidence.detectors._script.words import Looked, code, first, training_of, where
+from traindx.source import Script
+from traindx.source.edit_pieces import place
+from traindx.source.execution import Event
+from traindx.source.roles import LossCall
+from traindx.source.training import Training
+from traindx.source.values import Instance, Made, Value
+
+DETECTOR = Detector(title="inputs and labels shuffled apart", needs=("script",), family="script_shuffle")
+_MEANT = re.compile(r"rand|shuf|perm|control|corrupt|nois|null|negat", re.IGNORECASE)
+_MADE = frozenset("zeros ones full empty zeros_like ones_like full_like arange rand randn eye".split())
+
+
+def detect(case: Case) -> Finding | Skipped | None:
+    return first(case, __name__, look(case))
+
+
+def look(case: Case) -> Looked:
+    """Every place where it is seen."""
+    training = training_of(case)
+    if training is None:
+        return Skipped("a script that can be followed")
+    pairs = [(e, e.value.args[0], e.value.args[1]) for e in training.trace.events if _is_pair(e)]
+    losses = [one for one in training.losses if one.target is not None and not one.event.grad_off]
+    if not pairs and not losses:
+        return Skipped("inputs and targets that go together")
+    found: dict[int, Finding] = {}
+    for event, x, y in pairs:
+        by = _by_order(training, x, y) or _in_place(training, event, x, y)
+        if by is not None and not _meant(training, y):
+            found.setdefault(id(event.spot.node), _finding(event, by))
+    for loss in losses:
+        drawn = _drawn_apart(training, loss)
+        if drawn is not None and loss.target is not None and not _meant(training, loss.target):
+            found.setdefault(id(loss.event.spot.node), _finding(loss.event, drawn))
+    return [*found.values()]
+
+
+def _is_pair(event: Event) -> bool:
+    made = event.value
+    if len(made.args) < 2:
+        return False
+    own = isinstance(made.receiver, Instance) and made.kind == "call" and len(made.args) == 2
+    if own and isinstance(made.receiver, Instance):
+        return any(name.endswith("Dataset") for name in made.receiver.cls.library_bases)
+    return made.short == "TensorDataset" or (made.kind == "method" and made.name == "fit")
+
+
+def _by_order(training: Training, x: Value, y: Value) -> Made | None:
+    """A random order, drawn anew in a loop or once before, that only one of two went through."""
+    anew = {id(e.value) for e in training.trace.events if e.loops and is_order(e.value, draws=True)}
+    behind_x, behind_y = ({id(one) for one in ancestors(value)} for value in (x, y))
+    all_mine, all_yours = orders(x, draws=True), orders(y, draws=True)
+    for inside in (True, False):
+        mine, yours = (
+            {key: one for key, one in each.items() if (key in anew) == inside and (inside or is_order(one))}
+            for each in (all_mine, all_yours)
+        )
+        shared = mine.keys() & behind_y or yours.keys() & behind_x
+        alone = (not mine and _made(x)) or (not yours and _made(y))
+        if (mine or yours) and not shared and not alone:
+            return next(iter((yours or mine).values()))
+    return None
+
+
+def _made(value: Value) -> bool:
+    """Whether the rows of a tensor are all alike, or drawn at random themselves."""
+    steps = chain(value)
+    return bool(steps) and steps[-1].short in _MADE
+
+
+def _in_place(training: Training, event: Event, x: Value, y: Value) -> Made | None:
+    """A shuffle in place of one of two; of both, where nothing sets the generator back in between."""
+    roots = [{id(step) for step in chain(value)} for value in (x, y)]
+    behind = [{id(one) for one in ancestors(value)} for value in (x, y)]
+    shuffled: list[list[Event]] = [[], []]
+    for one in shuffles_in_place(training):
+        given = id(one.value.args[0])
+        for side in (0, 1):
+            other = given in behind[1 - side]
+            if one.at < event.at and given in roots[side] and not other:
+                shuffled[side].append(one)
+    alone = (not shuffled[0] and _made(x)) or (not shuffled[1] and _made(y))
+    if not (shuffled[0] or shuffled[1]) or alone:
+        return None
+    if (
+        shuffled[0]
+        and shuffled[1]
+        and training.trace.named("numpy.random.seed", "numpy.random.set_state", "random.seed")
+    ):
+        return None
+    return (shuffled[1] or shuffled[0])[0].value
+
+
+def _drawn_apart(training: Training, loss: LossCall) -> Made | None:
+    """Rows of a model's inputs in another order than those of the targets."""
+    target = loss.target
+    if target is None or not indexed(target):
+        return None
+    behind = [one for one in ancestors(loss.given) if isinstance(one, Made)]
+    for x in [arg for one in behind if one.kind == "apply" for arg in one.args]:
+        by = _by_order(training, x, target) or _in_place(training, loss.event, x, target)
+        if by is not None and indexed(x):
+            return by
+    return None
+
+
+def _meant(training: Training, y: Value) -> bool:
+    """Whether a name says that labels are shuffled on purpose."""
+    steps = {id(step) for step in chain(y)}
+    return any(id(one.value) in steps and _MEANT.search(one.name) for one in training.trace.bindings)
+
+
+def _finding(event: Event, by: Made) -> Finding:
+    spot = by.spot or event.spot
+    text = (
+        f"{where(spot)}: {code(spot)} puts one of inputs and targets in another order than the other "
+        f"before line {event.spot.line}: labels no longer belong to their inputs."
+    )
+    return Finding(text, "silent_defect", "high", places=(place(spot), place(event.spot)))
+
+
+_BATCH = "optimizer.zero_grad()\nloss = criterion(model(X[{x}]), Y[{y}])\nloss.backward()\noptimizer.step()"
+
+
+def _drawn(x: str, y: str) -> Script:
+    return script(
+        start="order = torch.randperm(100)\nother = torch.randperm(100)", body=_BATCH.format(x=x, y=y)
+    )
+
+
+def fires() -> Iterator[Script]:
+    yield script(setup="X = X[torch.randperm(100)]\ny = y[torch.randperm(100)]\ndata = TensorDataset(X, y)")
+    yield script(setup="X = np.load('x.npy')\nnp.random.shuffle(X)\ndata = TensorDataset(torch.tensor(X), y)")
+    yield script(setup="X, y = load()\nX = X[np.random.permutation(len(X))]\ndata = TensorDataset(X, y)")
+    yield _drawn("order[i:i + 8]", "i:i + 8")
+    yield _drawn("order[i:i + 8]", "other[i:i + 8]")
+
+
+def silent() -> Iterator[Script]:
+    yield script(setup="order = torch.randperm(100)\ndata = TensorDataset(X[order], y[order])")
+    yield script(setup="data = TensorDataset(X, y)")
+    yield script(setup="X = X[torch.randperm(100)]\ny = label(X)\ndata = TensorDataset(X, y)")
+    yield script(setup="X, y = load()\nX = X[:, torch.randperm(8)]\ndata = TensorDataset(X, y)")
+    yield script(setup="X = X[torch.randperm(100)]\ndata = TensorDataset(X, torch.zeros(100))")
+    yield _drawn("order[i:i + 8]", "order[i:i + 8]")

@@ -1,0 +1,51 @@
+"""Real-valued targets are large: a size (root mean square) of 30 and more.
+
+A circumstance: outputs begin near zero, so the first loss and the first gradients are huge. Adam and a larger
+rate cope; told as a sign.
+
+Silent for classes, for targets of usual size, and where the answers end up right.
+Known mistakes: units chosen on purpose.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from traindx.core.nouns import Finding, Run, Skipped
+from traindx.core.units import Detector
+from traindx.evidence.case import Case
+from traindx.evidence.detectors._number_text import strength, text
+from traindx.evidence.detectors._sampled import does_well, usual
+
+DETECTOR = Detector(title="Large targets", needs=("target/mean",), family="input_scale")
+
+
+def detect(case: Case, *, size: float = 30.0, full: float = 1000.0) -> Finding | Skipped | None:
+    mean, std = usual(case, "target/mean"), usual(case, "target/std")
+    if mean is None or std is None:
+        return Skipped()
+    rms = float(np.hypot(mean, std))
+    if rms < size or does_well(case):
+        return None
+    return Finding(
+        f"Targets have mean {text(mean)} and deviation {text(std)}; outputs begin near 0.",
+        severity="low",
+        strength=strength(rms, size, full),
+        numbers={"target_mean": mean, "target_std": std},
+    )
+
+
+def fires() -> Iterator[Run]:
+    from traindx.testing.sketch import run
+
+    yield run({"target/mean": [2e5] * 4, "target/std": [8e4] * 4})
+
+
+def silent() -> Iterator[Run]:
+    from traindx.testing.sketch import run
+
+    yield run({"target/mean": [0.0] * 4, "target/std": [1.0] * 4})
+    learned = {"output/explained": [-9.0, 0.2, 0.9, 0.95, 0.95]}
+    yield run({"target/mean": [50.0] * 4, "target/std": [8.0] * 4, **learned})

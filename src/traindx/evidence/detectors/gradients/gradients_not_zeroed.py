@@ -1,0 +1,79 @@
+"""Gradients of the step before were still there when backward began.
+
+The recorder looks at `.grad` right before the first `backward` of a step. After a step they must be gone:
+what is left is added to the new ones, and every step then follows the sum of all gradients so far.
+Accumulation over several batches is no such case: it clears them after the step.
+
+Silent when several optimizers share the work, when nothing was looked at after the first step, and where the
+training has no optimizer of its own.
+Known mistakes: code that keeps a part of the old gradients on purpose.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from traindx.core.nouns import Event, Finding, Run, Skipped
+from traindx.core.units import Detector
+from traindx.evidence.case import Case
+from traindx.evidence.detectors._number_text import text, times
+
+DETECTOR = Detector(
+    title="Gradients are not zeroed",
+    needs=("recording", "grad_norm/*"),
+    family="stale_gradients",
+    explains=("grad_explodes", "grad_norm_grows"),
+)
+
+
+def detect(case: Case, *, looks: int = 2, growth: float = 2.0) -> Finding | Skipped | None:
+    taken = max((len(curve) for curve in case.inside.layers("grad_norm").values()), default=0)
+    left = case.inside.events("stale_gradients")
+    if not left:
+        alone = len(case.inside.optimizers) == 1
+        return None if alone and taken >= looks else Skipped("looks at gradients after the first step")
+    first = left[0]
+    norm = first.data.get("norm")
+    size = f" (norm {text(float(norm))})" if isinstance(norm, int | float) else ""
+    at = f" of step {first.step + 1:g}" if first.step is not None else ""
+    grown = _growth(case)
+    grows = f" Their norm grows {times(grown)} from the first steps to its highest." if grown > growth else ""
+    return Finding(
+        text=f"Gradients of 1 step before were still there{size} when backward{at} began: nobody zeroes "
+        f"them, each step takes the sum of all so far.{grows}",
+        symptom="silent_defect",
+        severity="high",
+        step=first.step,
+        series="grad_norm",
+        numbers={"growth": grown},
+    )
+
+
+def _growth(case: Case) -> float:
+    norms = case.grad_norm
+    if norms is None or len(norms) < 8 or norms.y[0] <= 0:
+        return 1.0
+    return float(np.quantile(norms.y, 0.95) / norms.y[0])
+
+
+def _looked(events: tuple[Event, ...], optimizers: int = 1) -> Run:
+    from traindx.testing.sketch import run
+
+    held = [{"class": "SGD", "groups": [{"lr": 0.1}]}] * optimizers
+    series: dict[str, list[float]] = {
+        "loss": [1.0] * 20,
+        "grad_norm": [float(norm) for norm in range(1, 21)],
+        "grad_norm/0": [1.0, 2.0, 3.0],
+    }
+    return run(series, events=events, facts={"optimizers": held})
+
+
+def fires() -> Iterator[Run]:
+    yield _looked((Event("stale_gradients", "still there", 1.0, {"norm": 0.7}),))
+
+
+def silent() -> Iterator[Run]:
+    yield _looked(())
+    yield _looked((), optimizers=2)

@@ -1,0 +1,82 @@
+"""Gradients fade on their way back to the input.
+
+Compares the gradient of a typical weight in the first third of the layers with that in the last third, and
+asks whether it falls steadily with the distance from the loss. Seen when the early one is `ratio` of the late
+one or less in a chain of `layers` layers and more. It is trouble when the loss does not come down or
+stands still for a long time at first; otherwise it is worth knowing: Adam makes up for much of it. Where
+they become too small for any number and end in exact zeros it is seen as well.
+
+Silent when no order is in it: embeddings, LayerScale and other small gates have small gradients too. The
+first look is left out, in which zero-initialised parts let nothing through.
+Known mistakes: layers that are defined in another order than they are called in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from traindx.core.nouns import Finding, Place, Run, Skipped
+from traindx.core.units import Detector
+from traindx.evidence.case import Case
+from traindx.evidence.detectors._harm import held_up, suffers
+from traindx.evidence.detectors._layers import chain, ends_of, fades, typical_gradients
+from traindx.evidence.detectors._number_text import strength, text, times
+
+DETECTOR = Detector(
+    title="Gradients fade towards the input", needs=("fact:models", "grad_norm/*"), family="gradient_size"
+)
+
+
+def detect(
+    case: Case, *, ratio: float = 1e-3, layers: int = 4, looks: int = 3, order: float = 0.7
+) -> Finding | Skipped | None:
+    curves = chain(case, "grad_norm", looks=looks)
+    if len(curves) < layers:
+        return Skipped(f"{looks} looks at the gradients of at least {layers} layers in a row")
+    values = typical_gradients(case, curves)
+    if not fades(values, ratio=ratio, order=order, layers=layers):
+        return None
+    above = values[values > 0]
+    early, late = ends_of(above)
+    grave = suffers(case) or held_up(case)
+    first, last = next(iter(curves)), list(curves)[-1]
+    each = (late / early) ** (1.0 / max(1, above.size - max(1, above.size // 3)))
+    return Finding(
+        text=f"Gradients fade towards the input: a weight of the first layers gets {times(late / early)} "
+        f"less gradient than one of the last ({text(early)} against {text(late)} over {len(curves)} layers, "
+        f"about {times(each)} less per layer).",
+        symptom="vanishing_gradients",
+        severity="medium" if grave else "low",
+        step=float(curves[first].x[0]),
+        series=curves[first].name,
+        strength=strength(late / early, 1 / ratio, 1e6),
+        numbers={"gradient_ratio": early / late, "layers": len(curves), "per_layer": each},
+        places=(Place(layer=first), Place(layer=last)),
+    )
+
+
+def _stack(factor: float, layers: int, losses: list[float]) -> Run:
+    from traindx.evidence.detectors._layers import model
+    from traindx.testing.sketch import run
+
+    series: dict[str, list[float]] = {"loss": losses}
+    for layer in range(layers):
+        series[f"grad_norm/{2 * layer}"] = [factor ** (layers - 1 - layer)] * 7
+    return run(series, facts=model([[32, 32]] * layers))
+
+
+def fires() -> Iterator[Run]:
+    from traindx.testing.sketch import decay
+
+    yield _stack(0.1, 8, [1.6] * 50)
+    yield _stack(0.2, 12, list(decay(50, 2.0, 0.1)))
+
+
+def silent() -> Iterator[Run]:
+    from traindx.evidence.detectors._layers import model
+    from traindx.testing.sketch import decay, run
+
+    yield _stack(0.7, 8, list(decay(50, 2.0, 0.1)))
+    yield _stack(0.01, 3, [1.6] * 50)
+    gates = {f"grad_norm/{2 * layer}": [1e-5 if layer % 2 else 1.0] * 7 for layer in range(8)}
+    yield run({"loss": [1.0] * 30, **gates}, facts=model([[32, 32]] * 8))

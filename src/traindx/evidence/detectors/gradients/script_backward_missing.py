@@ -1,0 +1,74 @@
+"""The optimizer steps in a loop, but nothing computes gradients.
+
+Seen when the script steps an optimizer in a loop and nowhere calls `backward()` or `autograd.grad`, nor
+sets gradients by hand.
+
+Silent when a framework runs the loop, when losses go to code that cannot be read, or `backward` is
+written somewhere that was not reached. Known mistake: none yet.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from traindx.core.nouns import Finding, Skipped
+from traindx.core.units import Detector
+from traindx.evidence.case import Case
+from traindx.evidence.detectors._script.samples import script
+from traindx.evidence.detectors._script.words import NO_LOOP, Looked, code, first, training_of, where
+from traindx.source import Script
+from traindx.source.edit_pieces import place, put_before
+from traindx.source.execution import Binding
+from traindx.source.training import Training
+from traindx.source.values import Made, Spot
+
+DETECTOR = Detector(title="backward missing", needs=("script",), family="script_step_order")
+
+
+def detect(case: Case) -> Finding | Skipped | None:
+    return first(case, __name__, look(case))
+
+
+def look(case: Case) -> Looked:
+    """Every place where it is seen."""
+    training = training_of(case)
+    steps = [one for one in training.steps if one.event.loops and not one.event.handed] if training else []
+    if training is None or not steps:
+        return NO_LOOP
+    if training.backwards or training.managed or training.made_gradients or _elsewhere(training):
+        return [] if training.backwards else Skipped("a backward pass that the script itself makes")
+    known = [
+        one
+        for one in steps
+        if one.optimizers and all(isinstance(o, Made) and o.kind == "call" for o in one.optimizers)
+    ]
+    if not known or known[0].event.value.args:
+        return Skipped("an optimizer that the script makes")
+    step = known[0].event
+    losses = [b for b in training.trace.bindings if "loss" in b.name.lower() and step.loop in b.loops]
+    return [_finding(step.spot, losses)] if losses else Skipped("a loss in the loop")
+
+
+def _elsewhere(training: Training) -> bool:
+    """Whether the word stands anywhere in the script: a helper that was not reached, a library's function."""
+    return any("backward" in source.text or "autograd" in source.text for source in training.script.sources)
+
+
+def _finding(step: Spot, losses: list[Binding]) -> Finding:
+    loss = losses[-1]
+    text = (
+        f"{where(step)}: {code(step)} is called in the loop, but nothing computes gradients of the loss of "
+        f"line {loss.spot.line}: the weights never change."
+    )
+    edits = put_before(step, f"{loss.name}.backward()", "ask")
+    return Finding(text, "silent_defect", "high", places=(place(step), place(loss.spot)), edits=edits)
+
+
+def fires() -> Iterator[Script]:
+    yield script(body="optimizer.zero_grad()\nloss = criterion(model(x), y)\noptimizer.step()")
+
+
+def silent() -> Iterator[Script]:
+    yield script()
+    yield script(body="loss = criterion(model(x), y)\naccelerator.backward(loss)\noptimizer.step()")
+    yield script(body="loss = my_closure(model, x, y)\noptimizer.step(loss)")

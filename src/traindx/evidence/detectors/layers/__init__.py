@@ -1,0 +1,1 @@
+"""Findings about single layers: initialisation, signal, dead units, weights."""

@@ -1,0 +1,93 @@
+"""Initial weights are far larger or smaller than their number of inputs asks for.
+
+The gain of a layer is the spread of its weights times the root of its inputs: about 1.4 keeps the signal
+level under ReLU (He), 1 under tanh (Glorot), 0.58 is what PyTorch starts with. Where nothing holds the
+scale, gains multiply: seen when the product over all models, against gains of 1, leaves `low` to `high`
+and the typical gain is off by itself; of a loss that does not come down, `stuck` is enough. With norms or
+skips only a typical gain above `normed` counts.
+
+It is trouble when the loss does not come down, starts far above that of a constant answer (too large), or
+stands still for long at first (too small); else a sign: Adam forgives much.
+Silent about a single odd layer (a small head), about embeddings, and about trained weights within limits.
+Known mistakes: normalisation written by hand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from traindx.core.nouns import Finding, Place, Run, Skipped
+from traindx.core.units import Detector
+from traindx.evidence.case import Case
+from traindx.evidence.detectors._harm import held_up, starts_far_above, suffers
+from traindx.evidence.detectors._layers import all_matrices, plain_stack
+from traindx.evidence.detectors._learning import learns
+from traindx.evidence.detectors._number_text import strength, text
+
+DETECTOR = Detector(title="Initial weights off scale", needs=("fact:models",), family="init")
+
+
+def detect(
+    case: Case,
+    *,
+    low: float = 1e-5,
+    stuck: float = 1e-3,
+    high: float = 100.0,
+    gain_low: float = 0.35,
+    gain_high: float = 3.0,
+    normed: float = 5.0,
+) -> Finding | Skipped | None:
+    found = [one for one in all_matrices(case) if one.gain]
+    if len(found) < 2:
+        return Skipped("the initial weights of at least 2 layers")
+    values = np.array([one.gain for one in found])
+    typical, product = float(np.median(values)), float(np.exp(np.log(values).sum()))
+    plain, ill = plain_stack(case), suffers(case)
+    large = typical >= (gain_high if plain else normed) and (product >= high or not plain)
+    small = plain and typical <= gain_low and product <= (stuck if ill else low)
+    if not large and not small:
+        return None
+    widest = found[int(np.argmax(values) if large else np.argmin(values))].name
+    many = "many times" if plain else "several times"
+    lasting = starts_far_above(case) if large else held_up(case) or _hopeless(case, product, low)
+    harm = ill or lasting
+    return Finding(
+        text=f"Initial weights are off scale: the typical gain is {text(typical)} where about 1 keeps the "
+        f"signal level; over {len(found)} layers it {'grows' if large else 'shrinks'} {many}.",
+        symptom=("exploding_gradients" if large else "vanishing_gradients") if harm else None,
+        severity="medium" if harm else "low",
+        step=0.0,
+        strength=strength(typical, gain_high, 6.0) if large else strength(1 / typical, 1 / gain_low, 30.0),
+        numbers={"gain": typical, "gain_product": product, "layers": len(found)},
+        places=(Place(layer=widest),),
+    )
+
+
+def _hopeless(case: Case, product: float, low: float) -> bool:
+    """Whether hardly anything comes through at first, and the run did not fully recover from it."""
+    return product <= low * low and not learns(case.loss, share=0.5)
+
+
+def fires() -> Iterator[Run]:
+    from traindx.evidence.detectors._layers import model
+    from traindx.testing.sketch import run
+
+    yield run({"loss": [50.0] * 30}, facts=model([[64, 64]] * 5, gain=8.0))
+    yield run({"loss": [1.6] * 30}, facts=model([[64, 64]] * 5, gain=0.01))
+    coder = model([[48, 64], [32, 48]], gain=0.15)["models"]
+    yield run(
+        {"loss": [1.6] * 30}, facts={"models": [*coder, *model([[48, 32], [64, 48]], gain=0.15)["models"]]}
+    )
+    yield run({"loss": [1.6] * 30}, facts=model([[64, 64]] * 5, gain=8.0, normalisation={"LayerNorm": 4}))
+
+
+def silent() -> Iterator[Run]:
+    from traindx.evidence.detectors._layers import model
+    from traindx.testing.sketch import run
+
+    for gain in (0.577, 1.0, 1.41):
+        yield run({"loss": [1.6] * 30}, facts=model([[64, 64]] * 20, gain=gain))
+    yield run({}, facts=model([[64, 64]] * 12, gain=0.16, normalisation={"LayerNorm": 12}))
+    yield run({}, facts=model([[64, 64]] * 3, gain=0.1))

@@ -1,0 +1,113 @@
+"""All weights of layers start with one and the same number: their units stay alike for ever.
+
+Seen when `nn.init.constant_`, `ones_` or `fill_` sets the weights of a linear or convolutional layer to a
+number, and when `zeros_` does so for every layer of a kind: units that start alike get alike gradients.
+
+Silent for biases and norms, for a single layer that starts at zero (a head, a gate), and for layers with one
+output. Known mistake: a layer that is made to average on purpose and frozen.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from traindx.core.nouns import Finding, Skipped
+from traindx.core.units import Detector
+from traindx.evidence.case import Case
+from traindx.evidence.detectors._script.samples import script
+from traindx.evidence.detectors._script.words import NO_LOOP, Looked, code, first, training_of, where
+from traindx.source import Script
+from traindx.source.edit_pieces import place
+from traindx.source.execution import Event
+from traindx.source.parameters import frozen
+from traindx.source.values import Made, Value, number
+
+DETECTOR = Detector(title="constant initial weights", needs=("script",), family="script_init")
+_CALLS = {"torch.nn.init.constant_": None, "torch.nn.init.ones_": 1.0, "torch.nn.init.zeros_": 0.0}
+_METHODS = {"fill_": None, "zero_": 0.0}
+_LAYERS = ("torch.nn.Linear", "torch.nn.Conv1d", "torch.nn.Conv2d", "torch.nn.Conv3d")
+
+
+def detect(case: Case) -> Finding | Skipped | None:
+    return first(case, __name__, look(case))
+
+
+def look(case: Case) -> Looked:
+    """Every place where it is seen."""
+    training = training_of(case)
+    if training is None or not training.backwards:
+        return NO_LOOP
+    still = frozen(training)
+    found: dict[int, Finding] = {}
+    for event in training.trace.events:
+        start = _start(event)
+        if start is None:
+            continue
+        layer, value = start
+        if id(layer) not in still and (_one_layer(layer, value) or _every_layer(event)):
+            text = (
+                f"{where(event.spot)}: {code(event.spot)} starts all weights of a layer at {value:g}: its "
+                "units get the same gradients and never become different."
+            )
+            found.setdefault(
+                id(event.spot.node), Finding(text, "silent_defect", "high", places=(place(event.spot),))
+            )
+    return [*found.values()]
+
+
+def _start(event: Event) -> tuple[Value, float] | None:
+    """The layer whose weights are set, and the number."""
+    made = event.value
+    if made.kind == "call" and made.name in _CALLS and made.args:
+        tensor, fixed, given = made.args[0], _CALLS[made.name], made.argument(1, "val")
+    elif made.kind == "method" and made.name in _METHODS and made.receiver is not None:
+        tensor, fixed, given = made.receiver, _METHODS[made.name], made.argument(0, "value")
+    else:
+        return None
+    value = fixed if fixed is not None else number(given)
+    while (
+        isinstance(tensor, Made) and tensor.kind == "attribute" and tensor.name == "data" and tensor.receiver
+    ):
+        tensor = tensor.receiver
+    if value is None or not isinstance(tensor, Made) or tensor.kind != "attribute" or tensor.name != "weight":
+        return None
+    return (tensor.receiver, value) if tensor.receiver is not None else None
+
+
+def _one_layer(layer: Value, value: float) -> bool:
+    """A layer by its name, with several outputs, at another number than zero."""
+    if not isinstance(layer, Made) or layer.kind != "call" or layer.name not in _LAYERS or value == 0:
+        return False
+    return number(layer.argument(1, "out_features", "out_channels")) != 1
+
+
+def _every_layer(event: Event) -> bool:
+    """Whether the call is made for all layers of a kind: under `isinstance(m, nn.Linear)`."""
+    node: ast.AST | None = event.spot.node
+    while node is not None and not isinstance(node, ast.FunctionDef | ast.For):
+        above = event.spot.source.parents.get(node)
+        if isinstance(above, ast.If) and node in above.body:
+            test = ast.unparse(above.test)
+            if "isinstance" in test:
+                return ("Linear" in test or "Conv" in test) and "Norm" not in test and " and " not in test
+        node = above
+    return False
+
+
+_APPLIED = "def begin(m):\n    if isinstance(m, nn.{}): {}\nmodel.apply(begin)"
+
+
+def fires() -> Iterator[Script]:
+    yield script(setup=_APPLIED.format("Linear", "nn.init.constant_(m.weight, 0.1)"))
+    yield script(setup=_APPLIED.format("Linear", "m.weight.data.fill_(0.01)"))
+    yield script(setup=_APPLIED.format("Linear", "nn.init.zeros_(m.weight)"))
+    yield script(init="nn.init.ones_(self.first.weight)")
+
+
+def silent() -> Iterator[Script]:
+    yield script(setup=_APPLIED.format("Linear", "nn.init.zeros_(m.bias)"))
+    yield script(setup=_APPLIED.format("BatchNorm1d", "nn.init.constant_(m.weight, 1.0)"))
+    yield script(init="nn.init.zeros_(self.second.weight)")
+    yield script(setup=_APPLIED.format("Linear", "nn.init.xavier_uniform_(m.weight)"))
+    yield script()

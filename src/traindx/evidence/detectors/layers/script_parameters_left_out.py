@@ -1,0 +1,143 @@
+"""The optimizer was not given the parameters of a layer that the loss trains.
+
+Seen when a layer stands on the way from the loss back to the input, gets gradients, and belongs to no
+module whose parameters any optimizer of the script was given. Also seen when the optimizer was built
+before a layer of the model was replaced: it holds the old one.
+
+Silent when the layer is frozen or runs under `no_grad()`, when no optimizer steps in the loop of the
+backward pass, and when an optimizer's parameters cannot be told. Known mistake: a part that is left at its
+random values on purpose.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from traindx.core.nouns import Finding, Skipped
+from traindx.core.units import Detector
+from traindx.evidence.case import Case
+from traindx.evidence.detectors._script.samples import script
+from traindx.evidence.detectors._script.words import NO_LOOP, Looked, code, first, loss_of, training_of, where
+from traindx.source import Script
+from traindx.source.edit_pieces import place
+from traindx.source.execution import Binding, Event
+from traindx.source.flow import owner, parts, reach
+from traindx.source.parameters import frozen, held
+from traindx.source.roles import is_module
+from traindx.source.training import Step, Training, known_parameters, sources
+from traindx.source.values import Instance, Made, Value
+
+DETECTOR = Detector(title="layer not in the optimizer", needs=("script",), family="script_left_out")
+_WITH_HEAD = "optimizer.zero_grad()\nloss = criterion(head(model(x)), y)\nloss.backward()\noptimizer.step()"
+_BOTH = "torch.optim.Adam([*model.parameters(), *head.parameters()], lr=1e-3)"
+_SECOND = "torch.optim.Adam(model.second.parameters(), lr=1e-3)"
+
+
+def detect(case: Case) -> Finding | Skipped | None:
+    return first(case, __name__, look(case))
+
+
+def look(case: Case) -> Looked:
+    """Every place where it is seen."""
+    training = training_of(case)
+    if training is None or not training.iterations:
+        return NO_LOOP
+    made = {id(o): o for step in training.steps for o in step.optimizers}
+    if training.managed or not all(known_parameters(one) for one in made.values()):
+        return Skipped("optimizers whose parameters can be told from the script")
+    ours, still = held(training), frozen(training)
+    found: dict[int, Finding] = {}
+    for backward in (b for b in training.backwards if b.loops and not b.handed and _steps_of(training, b)):
+        lost = [x for x in reach(loss_of(backward)).alive if id(x) not in ours and id(x) not in still]
+        for layer in lost:
+            if not _trained_otherwise(training, layer):
+                found.setdefault(id(layer), _finding(training, layer, backward))
+    return [*_replaced(training), *found.values()][:3]
+
+
+def _trained_otherwise(training: Training, layer: Value) -> bool:
+    """Whether the layer's parameters go anywhere else: to a group, a list, another optimizer."""
+    asking = ("parameters", "named_parameters", "add_param_group", "children", "modules")
+    clips = [e for e in training.trace.events if e.value.short.startswith("clip_grad")]
+    clipped = {id(arg) for e in clips for arg in e.value.args}
+    for event in training.trace.methods(*asking):
+        if id(event.value) in clipped:
+            continue
+        receiver = event.value.receiver
+        if receiver is not None and (receiver is layer or any(one is layer for one in parts(receiver))):
+            return True
+    return not isinstance(layer, Made) or layer.name.endswith("Parameter")
+
+
+def _replaced(training: Training) -> list[Finding]:
+    """Layers put in the place of others after the optimizer was built."""
+    made = {id(e.value): e for e in training.trace.events if e.value.kind == "call"}
+    found: dict[int, Finding] = {}
+    for optimizer in (o for step in training.steps for o in step.optimizers if id(o) in made):
+        built = made[id(optimizer)]
+        owners = {id(part) for module in sources(optimizer) for part in [module, *parts(module)]}
+        for binding in training.trace.bindings:
+            late = binding.at > built.at and id(binding.owner) in owners and not binding.loops
+            if late and is_module(binding.value) and _takes_a_place(training, binding):
+                text = (
+                    f"{where(binding.spot)}: {code(binding.spot)} puts a new layer into the model after the "
+                    f"optimizer was built in line {built.spot.line}: the optimizer holds the old one."
+                )
+                places = (place(binding.spot), place(built.spot))
+                found.setdefault(id(binding.spot.node), Finding(text, "silent_defect", "high", places=places))
+    return [*found.values()]
+
+
+def _takes_a_place(training: Training, binding: Binding) -> bool:
+    """Whether a layer stood there before, and the new one is not given to the optimizer afterwards."""
+    before = [
+        one
+        for one in training.trace.bindings
+        if one.owner is binding.owner and one.name == binding.name and one.at < binding.at
+    ]
+    replaced = binding.name == "[]" or any(is_module(one.value) for one in before)
+    return replaced and not training.trace.methods("add_param_group")
+
+
+def _steps_of(training: Training, backward: Event) -> list[Step]:
+    """The steps in the loop of a backward pass; without any, its parameters are updated by hand or never."""
+    return [step for step in training.steps if backward.loop in step.event.loops]
+
+
+def _stepping(training: Training, backward: Event) -> Value | None:
+    """The optimizer that steps next after a backward pass."""
+    steps = _steps_of(training, backward)
+    later = [step for step in steps if step.event.at > backward.at] or steps
+    return later[0].optimizers[0] if later and later[0].optimizers else None
+
+
+def _finding(training: Training, layer: Value, backward: Event) -> Finding:
+    spot = layer.spot
+    assert spot is not None
+    holder = owner(layer, [one for one in training.trace.instances if isinstance(one, Instance)])
+    name = f" (`{holder[1]}`)" if holder else ""
+    optimizer = _stepping(training, backward)
+    first_made = optimizer.spot if optimizer is not None else None
+    at = f" of line {first_made.line}" if first_made is not None else ""
+    text = (
+        f"{where(spot)}: {code(spot)}{name} is trained by the loss, but no optimizer holds it: the one{at} "
+        "was not given its parameters."
+    )
+    places = [place(first_made)] if first_made is not None else []
+    return Finding(text, "silent_defect", "high", places=(*places, place(spot)))
+
+
+def fires() -> Iterator[Script]:
+    yield script(setup="head = nn.Linear(3, 3)", body=_WITH_HEAD)
+    yield script(optimizer="torch.optim.Adam(model.second.parameters(), lr=1e-3)")
+    yield script(after="model.second = nn.Linear(16, 3)")
+
+
+def silent() -> Iterator[Script]:
+    yield script()
+    yield script(setup="head = nn.Linear(3, 3)", optimizer=_BOTH, body=_WITH_HEAD)
+    yield script(
+        setup="model.first.requires_grad_(False)", optimizer="torch.optim.SGD(model.second.parameters(), 0.1)"
+    )
+    yield script(optimizer="torch.optim.Adam(get_parameters(model), lr=1e-3)")
+    yield script(setup="for p in model.first.parameters():\n    p.requires_grad = False", optimizer=_SECOND)

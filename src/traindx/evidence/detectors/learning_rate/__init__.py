@@ -1,0 +1,1 @@
+"""Findings about the learning rate, its schedule, and the size of updates."""

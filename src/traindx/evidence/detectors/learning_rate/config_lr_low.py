@@ -1,0 +1,80 @@
+"""The learning rate is below what this optimizer is usually given.
+
+Compares the highest logged rate (or the configured one) with the lower end of what is usual: 1e-6 for
+Adam and its kin and Lion, 1e-4 for SGD, 0.05 for Adadelta (whose own scale is 1). When anything hints
+at fine-tuning, preference or reinforcement learning, a tenth of that, for SGD half. When the optimizer
+is not known only a rate below 1e-8 counts, and above that nothing can be said. The further below, the
+stronger the sign.
+
+Silent about a rate of exactly 0: that is lr_zero.
+Known mistakes: very small rates are right for the last phase of some long trainings; a sum-reduced
+loss wants a rate smaller by the batch size.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from traindx.core.nouns import Finding, Run, Skipped
+from traindx.core.units import Detector
+from traindx.evidence.case import Case
+from traindx.evidence.detectors._number_text import strength, text, times
+from traindx.evidence.detectors._settings import ADAPTIVE, optimizer_family, perhaps_tuned
+
+DETECTOR = Detector(title="Learning rate low for the optimizer", needs=("lr|setting:lr",), family="lr_value")
+
+
+def detect(
+    case: Case,
+    *,
+    adaptive: float = 1e-6,
+    sgd: float = 1e-4,
+    sgd_tuned: float = 5e-5,
+    adadelta: float = 0.05,
+    unknown: float = 1e-8,
+    tuned_factor: float = 0.1,
+) -> Finding | Skipped | None:
+    rate = case.lr_value
+    if rate is None:
+        return Skipped("the learning rate")
+    family = optimizer_family(case)
+    if family == "adadelta":
+        limit = adadelta
+    elif family in ADAPTIVE or family in ("lion", "lamb", "adafactor"):
+        limit = adaptive
+    elif family == "sgd":
+        limit = sgd_tuned if perhaps_tuned(case) else sgd
+    else:
+        limit = unknown
+    if family not in ("", "sgd") and perhaps_tuned(case):
+        limit *= tuned_factor
+    if not 0 < rate < limit:
+        return None if family or rate <= 0 else Skipped("the optimizer, in the configuration")
+    return Finding(
+        text=f"The learning rate {text(rate)} is {times(limit / rate)} below the lower end of what is usual "
+        f"for {family or 'nearly any optimizer'} ({text(limit)}).",
+        severity="low",
+        series="lr" if case.lr is not None else None,
+        strength=strength(limit / rate, 1.0, 10.0),
+        numbers={"lr": rate, "lr_usual": limit},
+    )
+
+
+def fires() -> Iterator[Run]:
+    from traindx.testing.sketch import run
+
+    yield run({}, settings={"lr": 5e-6, "optimizer": "sgd"})
+    yield run({"lr": [1e-8] * 5}, settings={"optimizer": "adamw"})
+    yield run({}, settings={"lr": 0.001, "optimizer": "Adadelta"})
+    yield run({}, settings={"lr": 1e-12})
+
+
+def silent() -> Iterator[Run]:
+    from traindx.testing.sketch import run
+
+    yield run({}, settings={"lr": 2e-5, "optimizer": "adamw"})
+    yield run({}, settings={"lr": 0.0, "optimizer": "adamw"})
+    yield run({}, settings={"lr": 5e-6})
+    yield run({}, settings={"lr": 5e-7, "optimizer": "adamw"}, traits=("preference",))
+    yield replace(run({}, settings={"lr": 1e-4, "optimizer": "sgd"}), config={"pretrained": True})

@@ -1,0 +1,69 @@
+"""Warm-up is set to last as long as the whole run, or longer.
+
+Compares the configured warm-up with the planned length: steps with steps, epochs with epochs, as the
+key says (`warmup_steps`, `warmup_epochs`). A value below 1 is a share of the run.
+
+Could not look when the planned length is not known in the same unit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from traindx.core.nouns import Finding, Run, Skipped
+from traindx.core.units import Detector
+from traindx.evidence.case import Case
+from traindx.evidence.detectors._number_text import text
+from traindx.evidence.detectors._settings import keys_of
+
+DETECTOR = Detector(
+    title="Warm-up longer than the run", needs=("setting:warmup|setting:warmup_ratio",), family="warmup"
+)
+
+
+def detect(case: Case, *, share: float = 1.0) -> Finding | Skipped | None:
+    warmup, ratio = case.number("warmup") or 0.0, case.number("warmup_ratio") or 0.0
+    if warmup < 1:
+        ratio, warmup = max(ratio, warmup), 0.0
+    epochs = any("epoch" in key for key in keys_of(case, "warmup"))
+    planned = case.number("epochs") if epochs else case.number("max_steps") or _steps(case)
+    if not warmup and ratio:
+        planned, warmup = 1.0, ratio
+    if not warmup:
+        return None
+    if not planned or planned <= 0:
+        return Skipped("the planned number of steps or epochs")
+    if warmup < share * planned:
+        return None
+    unit = "epochs" if epochs else "steps"
+    told = (
+        f"{text(warmup)} {unit}, the run to {text(planned)}" if planned > 1 else f"{text(warmup)} of the run"
+    )
+    return Finding(
+        text=f"Warm-up is set to {told}: the learning rate never reaches its peak.",
+        severity="low",
+        numbers={"warmup": warmup, "total_steps": planned},
+    )
+
+
+def _steps(case: Case) -> float | None:
+    return case.planned_steps if case.run.axis == "step" else None
+
+
+def fires() -> Iterator[Run]:
+    from traindx.testing.sketch import run
+
+    yield run({}, settings={"warmup": 500, "max_steps": 300})
+    longer = run({}, settings={"warmup": 20, "epochs": 10})
+    yield replace(longer, config={"warmup_epochs": 20})
+
+
+def silent() -> Iterator[Run]:
+    from traindx.testing.sketch import run
+
+    yield run({}, settings={"warmup": 100, "max_steps": 3000})
+    yield run({}, settings={"warmup": 0, "warmup_ratio": 0.1, "max_steps": 300})
+    yield run({}, settings={"warmup": 500})
+    yield replace(run({}, settings={"warmup": 10, "epochs": 400}), config={"warmup_epochs": 10})
+    yield replace(run({}, settings={"warmup": 500, "epochs": 3}), config={"warmup_steps": 500})

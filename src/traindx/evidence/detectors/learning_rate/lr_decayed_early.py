@@ -1,0 +1,150 @@
+"""The learning rate had decayed to almost nothing while the loss was still falling.
+
+Finds where the rate last stood above `low` of its peak. Seen when a quarter of the run or more lies
+beyond, the loss was falling steadily up to there (not just flattening out) and fast enough to gain
+`worth` of all its progress in the rest of the run, and from there on it stands still. Seen as well when
+the rate is below a thousandth of its peak for more than half of the run and the loss, neither near zero nor
+with good scores, stands still since. For a shorter part it is a sign only.
+
+Silent when the loss had flattened before the rate went, as it should, and when it goes on falling after;
+about smooth exponential decays, under which a loss that slows down may as well have converged; in
+reinforcement learning and GANs, whose loss says little.
+Known mistakes: two causes that act at the same step (data that ends, a phase of the curriculum).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from traindx.core.nouns import Finding, Run, Skipped
+from traindx.core.units import Detector
+from traindx.evidence import stats
+from traindx.evidence.case import Case, Curve
+from traindx.evidence.detectors._frozen import moved
+from traindx.evidence.detectors._number_text import percent, text, where
+from traindx.evidence.detectors._progress import good_already
+
+DETECTOR = Detector(title="Learning rate decayed early", needs=("lr", "loss"), family="lr_schedule")
+
+
+def detect(
+    case: Case,
+    *,
+    low: float = 0.06,
+    nothing: float = 1e-3,
+    rest: float = 0.25,
+    steady: float = 0.7,
+    stopped: float = 0.15,
+    sharp: float = 3.0,
+    worth: float = 0.2,
+    half: float = 0.5,
+    left: float = 0.02,
+    z: float = 4.0,
+    points: int = 30,
+) -> Finding | Skipped | None:
+    lr, loss = case.lr, case.loss
+    if lr is None or loss is None or len(loss) < points or len(lr) < 8:
+        return Skipped(f"the learning rate and at least {points} values of the loss")
+    if case.surrogate or lr.axis != loss.axis:
+        return Skipped("a loss that measures progress, on the axis of the learning rate")
+    peak = float(lr.y.max())
+    if peak <= 0:
+        return None
+    gone = _left(lr, low * peak)
+    begin, end = float(loss.x[0]), float(loss.x[-1])
+    if gone is None or gone <= begin or end - gone < rest * (end - begin):
+        return None
+    window = min((gone - begin) / 2, (end - gone) / 2)
+    speeds = [_fall(loss, gone + a * window, gone + b * window) for a, b in ((-1, -0.5), (-0.5, 0), (0.5, 2))]
+    if any(speed is None for speed in speeds):
+        return Skipped("more values of the loss around the decay of the learning rate")
+    first, second, after = (speed or 0.0 for speed in speeds)
+    fell_steadily = second >= steady * first > 0 and _falls(loss, gone, window, z)
+    missed = second * (end - gone) >= worth * (loss.head - loss.tail)
+    at_once = lr.at(gone - window / 2) >= sharp * lr.at(gone)
+    if fell_steadily and missed and at_once and after <= stopped * second:
+        return _finding(lr, loss, gone, peak, cut_short=True)
+    idle = _left(lr, nothing * peak)
+    if idle is not None and end - idle >= rest * (end - begin):
+        wasted = end - idle > half * (end - begin) and loss.tail > left * loss.head > 0
+        stands = wasted and not good_already(case) and not moved(loss.after(idle), share=0.02, z=3.0)
+        return _finding(lr, loss, idle, peak, cut_short=False, stands=stands)
+    return None
+
+
+def _finding(
+    lr: Curve, loss: Curve, gone: float, peak: float, *, cut_short: bool, stands: bool = False
+) -> Finding:
+    rate, end = lr.at(gone), float(loss.x[-1])
+    share = percent((end - gone) / (end - float(loss.x[0])))
+    fell = f"The learning rate fell to {text(rate)} ({percent(rate / peak)} of its peak) at {where(lr, gone)}"
+    told = (
+        f"{fell} while the loss was falling; since then, for {share} of the run, the loss stands still at "
+        f"{text(loss.tail)}."
+        if cut_short
+        else f"{fell}: the last {share} of the run were trained at next to nothing"
+        + (f", and the loss stands still at {text(loss.tail)}." if stands else ".")
+    )
+    return Finding(
+        text=told,
+        symptom="plateau" if cut_short or stands else None,
+        severity="medium" if cut_short or stands else "low",
+        step=gone,
+        end=end,
+        series=lr.name,
+        strength=1.0 if cut_short or stands else 0.4,
+        numbers={"lr_last": float(lr.y[-1]), "onset": gone},
+        marks=(gone,),
+    )
+
+
+def _left(lr: Curve, level: float) -> float | None:
+    """The step from which on the rate stays at or below a level; None when it ends above."""
+    above = np.flatnonzero(lr.y > level)
+    after = int(above[-1]) + 1 if above.size else 0
+    return float(lr.x[after]) if after < len(lr) else None
+
+
+def _falls(loss: Curve, end: float, window: float, z: float) -> bool:
+    """Whether the loss falls up to a step beyond doubt: over a window, and still over its second half."""
+    for share, doubt in ((1.0, z), (0.5, 0.6 * z)):
+        inside = (loss.x >= end - share * window) & (loss.x < end)
+        if not stats.trend(loss.x[inside], loss.y[inside]).z < -doubt:
+            return False
+    return True
+
+
+def _fall(loss: Curve, begin: float, end: float) -> float | None:
+    """How fast the loss falls over a stretch, per step: between the medians of its two halves."""
+    middle = (begin + end) / 2
+    early = loss.y[(loss.x >= begin) & (loss.x < middle)]
+    late = loss.y[(loss.x >= middle) & (loss.x <= end)]
+    if early.size < 2 or late.size < 2:
+        return None
+    return float(np.median(early) - np.median(late)) / max((end - begin) / 2, 1e-300)
+
+
+def fires() -> Iterator[Run]:
+    from traindx.testing.sketch import noisy, run
+
+    loss = noisy(np.concatenate([np.linspace(3.0, 1.5, 150), np.full(150, 1.48)]), 0.02)
+    yield run({"lr": [1e-3] * 150 + [1e-5] * 150, "loss": loss})
+    yield run(
+        {"lr": [1e-3] * 150 + [0.0] * 150, "loss": noisy(1.0 + 2.0 * np.exp(-np.arange(300) / 20), 0.02)}
+    )
+    stepped = 0.05 * 0.5 ** (np.arange(300) // 8)
+    yield run({"lr": stepped, "loss": noisy(0.55 + 1.8 * np.exp(-np.arange(300) / 12), 0.05)})
+
+
+def silent() -> Iterator[Run]:
+    from traindx.testing.sketch import decay, noisy, run
+
+    flat = noisy(decay(300, 3.0, 1.0, rate=20), 0.02)
+    yield run({"lr": [1e-3] * 150 + [1e-5] * 150, "loss": flat})
+    yield run({"lr": np.geomspace(1e-3, 1e-6, 300), "loss": noisy(decay(300, 3.0, 1.0, rate=8), 0.02)})
+    cosine = 0.5e-3 * (1 + np.cos(np.linspace(0, np.pi, 300)))
+    yield run({"lr": cosine, "loss": noisy(np.linspace(3.0, 1.0, 300), 0.02)})
+    staged = np.concatenate([decay(100, 3.0, 2.0, rate=10), decay(100, 1.5, 1.4), decay(100, 1.2, 1.18)])
+    yield run({"lr": [0.1] * 100 + [0.01] * 100 + [0.001] * 100, "loss": noisy(staged, 0.02)})

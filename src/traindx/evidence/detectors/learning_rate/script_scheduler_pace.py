@@ -1,0 +1,114 @@
+"""The learning rate schedule is counted in epochs and stepped with every batch, or the reverse.
+
+Seen when a schedule whose length is that of the epochs (`T_max=epochs`, milestones and step sizes below the
+number of epochs, a decay by several percent per step, a patience) is stepped inside the loop over batches:
+the rate is gone within the first epoch. Seen as well when a schedule laid out over all batches (`OneCycleLR`
+with `steps_per_epoch`, a length multiplied by `len(loader)`) is stepped once per epoch: it hardly moves.
+
+Silent when the loops over epochs and batches cannot be told apart, when the call gets an epoch, and for
+schedules of the script's own. Known mistake: a decay meant to be over within one epoch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from traindx.core.nouns import Finding, Severity, Skipped
+from traindx.core.units import Detector
+from traindx.evidence.case import Case
+from traindx.evidence.detectors._script.loops import certain_iterations, epoch_count, epochs, per_batch, turns
+from traindx.evidence.detectors._script.samples import script
+from traindx.evidence.detectors._script.schedules import length_in_batches, short_for_batches
+from traindx.evidence.detectors._script.words import NO_LOOP, Looked, code, first, training_of, where
+from traindx.source import Script
+from traindx.source.edit_pieces import place
+from traindx.source.execution import Event, Loop
+from traindx.source.training import Iteration
+from traindx.source.values import Made, options
+
+DETECTOR = Detector(title="schedule at the wrong pace", needs=("script",), family="script_schedule")
+
+
+def detect(case: Case) -> Finding | Skipped | None:
+    return first(case, __name__, look(case))
+
+
+def look(case: Case) -> Looked:
+    """Every place where it is seen."""
+    training = training_of(case)
+    iterations = certain_iterations(training) if training is not None else []
+    if training is None or not iterations:
+        return NO_LOOP
+    pairs = [(one, around) for one in iterations if (around := epochs(one)) is not None]
+    if not training.scheduler_steps or not pairs:
+        return Skipped("a schedule stepped beside a loop over epochs and one over batches")
+    found: dict[int, Finding] = {}
+    for event in training.scheduler_steps:
+        for iteration, around in pairs:
+            told = _wrong(event, iteration, around)
+            if told is not None:
+                found.setdefault(id(event.spot.node), told)
+    return [*found.values()]
+
+
+def _wrong(event: Event, iteration: Iteration, around: Loop) -> Finding | None:
+    made = options(event.value.receiver)
+    schedule = made[0] if len(made) == 1 else None
+    if not isinstance(schedule, Made) or schedule.kind != "call" or schedule.open:
+        return None
+    plateau = schedule.short == "ReduceLROnPlateau"
+    if (event.value.args or event.value.keywords) and not plateau:
+        return None
+    if per_batch(event, iteration):
+        why = short_for_batches(schedule, turns(around), epoch_count(around))
+        return (
+            _finding(event, schedule, why, "after every batch", "medium" if plateau else "high")
+            if why
+            else None
+        )
+    if iteration.loop in event.loops or around not in event.loops or event.loop is not around:
+        return None
+    why = length_in_batches(schedule, epoch_count(around))
+    return _finding(event, schedule, why, "once per epoch", "high") if why else None
+
+
+def _finding(event: Event, schedule: Made, why: str, pace: str, severity: Severity) -> Finding:
+    assert schedule.spot is not None
+    text = (
+        f"{where(event.spot)}: {code(event.spot)} is called {pace}, but {code(schedule.spot)} "
+        f"(line {schedule.spot.line}) {why}."
+    )
+    return Finding(text, "silent_defect", severity, places=(place(event.spot), place(schedule.spot)))
+
+
+_STEP = "optimizer.zero_grad()\nloss = criterion(model(x), y)\nloss.backward()\noptimizer.step()\n"
+_SCHEDULE = "scheduler = torch.optim.lr_scheduler."
+
+
+def _batch(schedule: str, step: str = "scheduler.step()") -> Script:
+    return script(after=_SCHEDULE + schedule, body=_STEP + step)
+
+
+def _epoch(schedule: str) -> Script:
+    return script(after=_SCHEDULE + schedule, end="scheduler.step()")
+
+
+def fires() -> Iterator[Script]:
+    yield _batch("CosineAnnealingLR(optimizer, T_max=5)")
+    yield _batch("StepLR(optimizer, 3, gamma=0.1)")
+    yield _batch("ExponentialLR(optimizer, 0.9)")
+    yield _batch("ReduceLROnPlateau(optimizer)", "scheduler.step(loss)")
+    yield _batch("MultiStepLR(optimizer, milestones=[2, 4])")
+    yield _epoch("OneCycleLR(optimizer, 0.1, epochs=5, steps_per_epoch=len(loader))")
+    yield _epoch("CosineAnnealingLR(optimizer, T_max=5 * len(loader))")
+
+
+def silent() -> Iterator[Script]:
+    yield _epoch("CosineAnnealingLR(optimizer, T_max=5)")
+    yield _epoch("StepLR(optimizer, 3, gamma=0.1)")
+    yield _batch("OneCycleLR(optimizer, 0.1, epochs=5, steps_per_epoch=len(loader))")
+    yield _batch("CosineAnnealingLR(optimizer, T_max=5 * len(loader))")
+    yield _batch("StepLR(optimizer, 3, gamma=0.1)", "if i % 100 == 0: scheduler.step()")
+    yield _batch("ExponentialLR(optimizer, 0.9999)")
+    yield _batch("CosineAnnealingWarmRestarts(optimizer, 3)", "scheduler.step(epoch + i / len(loader))")
+    yield _batch("LambdaLR(optimizer, lambda step: min(1.0, step / 100))")

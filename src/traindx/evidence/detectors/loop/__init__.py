@@ -1,0 +1,1 @@
+"""Findings about the training loop: what is called, when, and in which mode."""

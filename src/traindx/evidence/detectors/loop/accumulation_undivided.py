@@ -1,0 +1,73 @@
+"""Gradients of several batches are added up, and the loss is not divided by their number.
+
+Seen when nearly every step has several backward calls, each on a batch of its own, and each on the whole
+mean loss: the gradient is as many times too large, and with it the rate of SGD, what clipping cuts and what
+Adam's epsilon means. The loss does not depend on how a batch is split only if it is divided.
+
+Of low severity where no loader tells batches apart. Silent about several losses of one batch, closures that
+are called again (L-BFGS, SAM), several loaders that each have a loss, sums, and losses that are divided.
+Known mistake: gradients that are divided by hand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from traindx.core.nouns import Finding, Run, Skipped
+from traindx.core.units import Detector
+from traindx.evidence.case import Case
+from traindx.evidence.detectors._accumulation import accumulation, sketched
+from traindx.evidence.detectors._number_text import text
+
+DETECTOR = Detector(title="Accumulates without dividing", needs=("fact:optimizers",), family="accumulation")
+_ADAPTIVE = ("adam", "lion", "rmsprop", "adagrad", "adafactor", "lamb", "rprop")
+
+
+def detect(
+    case: Case, *, steps: int = 3, mostly: float = 0.8, whole: float = 0.9
+) -> Finding | Skipped | None:
+    if not case.inside.fact("accumulation"):
+        return None
+    told = accumulation(case, steps)
+    if told is None or told.share is None:
+        return Skipped("one optimizer, and a loss function of torch's own")
+    loaders = sum(one.get("role") == "training" for one in case.inside.loaders)
+    means = all(loss.get("reduction") == "mean" for loss in case.inside.losses)
+    several = told.several >= mostly and told.backwards >= 1.9 and told.wasteful < 0.1
+    matched = mostly * told.backwards <= told.batches <= 1.3 * told.backwards
+    by_hand = not case.inside.loaders and told.backwards >= 3 and len(case.inside.losses) == 1
+    if (
+        not (several and (matched or by_hand) and means and told.share >= whole)
+        or 1 < told.backwards <= loaders
+    ):
+        return None
+    times = text(round(told.backwards, 1))
+    optimizer = case.word("optimizer")
+    hidden = any(name in optimizer for name in _ADAPTIVE)
+    effect = "which this optimizer mostly hides" if hidden else f"as if the rate were {times} times as high"
+    return Finding(
+        f"Each step adds up the gradients of {times} batches, and each loss goes into backward whole: "
+        f"gradients are {times} times too large, {effect}.",
+        "silent_defect",
+        "medium" if matched else "low",
+        case.span[0],
+        strength=1.0 if matched else 0.8,
+        numbers={"accumulated": times},
+    )
+
+
+def fires() -> Iterator[Run]:
+    from traindx.testing.sketch import decay, run
+
+    yield run({"loss": decay(24, 2.0, 0.5)}, facts=sketched(), settings={"optimizer": "SGD"})
+
+
+def silent() -> Iterator[Run]:
+    from traindx.testing.sketch import decay, run
+
+    loss = {"loss": decay(24, 2.0, 0.5)}
+    yield run(loss, facts=sketched(share=0.25))
+    yield run(loss, facts=sketched(batches=24) | {"loaders": [{"role": "training"}]})
+    yield run(loss, facts={"optimizers": [{"class": "SGD"}]})
+    both = [{"role": "training"}, {"role": "training"}]
+    yield run(loss, facts=sketched(backwards=48, batches=48) | {"loaders": both})

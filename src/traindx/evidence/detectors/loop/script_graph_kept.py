@@ -1,0 +1,171 @@
+"""The loss is summed up or kept with its graph: memory grows with every step.
+
+Seen when `total += loss` or `history.append(loss)` in a loop keeps a tensor that still hangs on the
+layers it was computed by, outside of `no_grad()`. What was backpropagated keeps the nodes of its graph,
+what was not (a validation) keeps all its activations.
+
+Silent for sums that are backpropagated later, for `.item()`, `.detach()` and `float()`, and where the way
+of the tensor back to the layers is not known. Known mistake: none yet.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from traindx.core.nouns import Edit, Finding, Severity, Skipped
+from traindx.core.units import Detector
+from traindx.evidence.case import Case
+from traindx.evidence.detectors._script.samples import script
+from traindx.evidence.detectors._script.words import NO_LOOP, Looked, code, first, loss_of, training_of, where
+from traindx.source import Script
+from traindx.source.edit_pieces import place, replaced, segment
+from traindx.source.execution import Binding, Event, Loop
+from traindx.source.flow import reach
+from traindx.source.training import Training
+from traindx.source.values import Items, Made, Spot, Value, options, parents
+
+DETECTOR = Detector(title="loss kept with its graph", needs=("script",), family="script_kept_graph")
+_OFF = ("no_grad", "inference_mode", "set_grad_enabled(False)", "set_grad_enabled(?)")
+
+
+def detect(case: Case) -> Finding | Skipped | None:
+    return first(case, __name__, look(case))
+
+
+def look(case: Case) -> Looked:
+    """Every place where it is seen."""
+    training = training_of(case)
+    if training is None or not any(e.loops for e in training.backwards):
+        return NO_LOOP
+    losses = [loss_of(event) for event in training.backwards]
+    used = _ancestors(losses)
+    for made in training.made_gradients:
+        used |= _ancestors([made.value])
+    found: dict[int, Finding] = {}
+    kept_ones: list[tuple[str, Value, Value, Binding | Event]] = [*_sums(training), *_lists(training)]
+    for name, kept, into, at in kept_ones:
+        if id(into) in used or any(one.endswith(_OFF) for one in at.contexts) or not _has_graph(kept):
+            continue
+        if isinstance(at, Event) and (at.handed or _read_again(training, kept, into, losses, used)):
+            continue
+        found.setdefault(id(at.spot.node), _finding(training, name, kept, at, used))
+    return [*found.values()]
+
+
+def _has_graph(kept: Value) -> bool:
+    """Whether every way a value may have come about leads to layers."""
+    ways = options(kept)
+    return bool(ways) and all(isinstance(one, Made) and reach(one).alive for one in ways)
+
+
+def _read_again(training: Training, kept: Value, into: Value, losses: list[Value], used: set[int]) -> bool:
+    """Whether a list is emptied, or a loss is made of what it holds."""
+    emptied = [e for e in training.trace.methods("clear", "pop", "popleft") if e.loops]
+    part_of_loss = id(kept) in used and not any(kept is one for one in losses)
+    return part_of_loss or any(e.value.receiver is into for e in emptied)
+
+
+def _sums(training: Training) -> Iterator[tuple[str, Value, Value, Binding]]:
+    """`total += loss`, `total = total + loss` with a total that the loop does not begin anew."""
+    for one in training.trace.bindings:
+        made = one.value
+        if not one.loops or not isinstance(made, Made) or made.kind != "operator" or not _adds(one):
+            continue
+        if made.name == "Add" and len(made.args) == 2 and not _begun(training, one, one.loops[-1]):
+            yield one.name, made.args[1], made, one
+
+
+def _adds(binding: Binding) -> bool:
+    """Whether a name gets what it was and something more."""
+    node = binding.spot.node
+    if binding.added or not isinstance(node, ast.Assign) or not isinstance(node.value, ast.BinOp):
+        return binding.added
+    return ast.unparse(node.value.left) == ast.unparse(node.targets[0])
+
+
+def _begun(training: Training, added: Binding, loop: Loop) -> bool:
+    """Whether the sum begins in the loop it is added to in."""
+    return any(
+        one.name == added.name and one.owner is added.owner and loop in one.loops and not _adds(one)
+        for one in training.trace.bindings
+    )
+
+
+def _lists(training: Training) -> Iterator[tuple[str, Value, Value, Event]]:
+    """`history.append(loss)` with a list made outside the loop."""
+    for event in training.trace.methods("append"):
+        receiver = event.value.receiver
+        node = event.spot.node
+        if not event.loops or not isinstance(receiver, Items) or len(event.value.args) != 1:
+            continue
+        made = receiver.spot
+        inside = made is not None and any(_holds(loop.spot.node, made.node) for loop in event.loops[-1:])
+        if not inside and isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            yield ast.unparse(node.func.value), event.value.args[0], receiver, event
+
+
+def _holds(outer: ast.AST, node: ast.AST) -> bool:
+    return any(one is node for one in ast.walk(outer))
+
+
+def _ancestors(values: list[Value]) -> set[int]:
+    """Everything that values were made of, by id."""
+    seen: set[int] = set()
+    waiting = list(values)
+    while waiting and len(seen) < 50_000:
+        at = waiting.pop()
+        if id(at) not in seen:
+            seen.add(id(at))
+            waiting += parents(at)
+    return seen
+
+
+def _finding(training: Training, name: str, kept: Value, at: Binding | Event, used: set[int]) -> Finding:
+    spent = id(kept) in used
+    outer = at.loops[-2] if len(at.loops) > 1 else None
+    anew = outer is not None and isinstance(at, Binding) and _begun(training, at, outer)
+    severity: Severity = "medium" if not spent or (outer is not None and not anew) else "low"
+    what = "the graph of every step" if spent else "the activations of every batch"
+    until = " until it begins anew" if anew else ""
+    text = (
+        f"{where(at.spot)}: {code(at.spot)} keeps the tensor, and with it {what}, in `{name}`{until}: "
+        "memory grows. `.item()` keeps the number only."
+    )
+    return Finding(text, "memory_growth", severity, places=(place(at.spot),), edits=_edit(at))
+
+
+def _edit(at: Binding | Event) -> tuple[Edit, ...]:
+    """`.item()` behind a plain name."""
+    node = at.spot.node
+    kept = node.value if isinstance(node, ast.AugAssign) else None
+    if isinstance(node, ast.Call):
+        kept = node.args[0]
+    if not isinstance(kept, ast.Name):
+        return ()
+    spot = Spot(at.spot.source, kept)
+    return replaced(spot, f"{segment(spot)}.item()", "ask")
+
+
+_STEP = "optimizer.zero_grad()\nloss = criterion(model(x), y)\nloss.backward()\noptimizer.step()\n"
+_SPLIT = (
+    "optimizer.zero_grad()\nloss = 0\nfor part in x:\n    loss += criterion(model(part), y)\n"
+    "loss.backward()\noptimizer.step()"
+)
+
+
+def fires() -> Iterator[Script]:
+    yield script(start="total = 0.0", body=_STEP + "total += loss")
+    yield script(after="total = 0.0", body=_STEP + "total = total + loss")
+    yield script(after="history = []", body=_STEP + "history.append(loss)")
+    yield script(end="total = 0.0\nfor x, y in valid:\n    total += criterion(model(x), y)")
+
+
+def silent() -> Iterator[Script]:
+    yield script(start="total = 0.0", body=_STEP + "total += loss.item()")
+    yield script(start="total = 0.0", body=_STEP + "total += loss.detach() * len(x)")
+    yield script(body=_SPLIT)
+    yield script(
+        end="total = 0\nwith torch.no_grad():\n    for x, y in valid: total += criterion(model(x), y)"
+    )
+    yield script(body=_STEP + "parts = []\nparts.append(loss)")

@@ -1,0 +1,1 @@
+"""Findings about the training loss and the metrics of the training."""

@@ -1,0 +1,106 @@
+"""The loss jumps up and does not come back.
+
+Compares the level at the end with the best level held before. Seen when the end is `ratio` times the
+best or higher, far outside the curve's noise, and half of the rise took less than `quick` of the run.
+Critical when the loss ends at or above its start; high otherwise; low while another metric of validation gets
+better all the same (harder data, another objective).
+
+Silent when the loss falls again after the jump and has won back most of it, or is on its way down and
+under three times its best (restarts of the learning rate, harder data, a hump at the start), when it rose
+as far several times (it swings), for reinforcement learning and GANs, and under six points.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from traindx.core.nouns import Finding, Run, Severity, Skipped
+from traindx.core.units import Detector
+from traindx.evidence.case import Case, Curve
+from traindx.evidence.detectors._number_text import where
+from traindx.evidence.detectors._progress import judged_loss
+from traindx.evidence.detectors._rise import another_improves, objective_changes, rise_of
+
+DETECTOR = Detector(
+    title="Loss diverges",
+    needs=("loss",),
+    family="rise",
+    explains=("plateau", "slow_decline", "loss_flat", "loss_spikes"),
+)
+
+
+def detect(
+    case: Case, *, ratio: float = 1.5, z: float = 5.0, quick: float = 0.15, points: int = 6, few: int = 40
+) -> Finding | Skipped | None:
+    loss = judged_loss(case, points)
+    if isinstance(loss, Skipped):
+        return loss
+    if objective_changes(case):
+        return Skipped("an objective that stays the same (a weight of it is logged and rises)")
+    rise = rise_of(loss)
+    if rise is None or rise.ratio < ratio or rise.width > quick or rise.climbs > 2:
+        return None
+    # A few noisy values reach low now and then: coming back to a fraction of the start is no divergence.
+    noise_alone = len(loss) < few and 0 < rise.end < 0.5 * loss.head
+    if rise.z < (z if rise.ratio < 5 or noise_alone else z / 2):
+        return None
+    if rise.from_first and _metric_improves(case):
+        return None
+    if rise.mending and rise.ratio < 3 and _falls(loss):
+        return None
+    worse = rise.end >= 0.95 * loss.head if loss.head > 0 else rise.lost >= 1
+    if not worse and (rise.lost < 0.15 or (rise.mending and rise.lost < 0.5)):
+        return None
+    severity: Severity = "critical" if worse else "high"
+    if another_improves(case, rise.onset):
+        severity = "low"
+    than = f"its first value was {loss.y[0]:.4g}"
+    text = (
+        f"The loss jumps at {where(loss, rise.onset)} and stays up: {rise.best:.4g} at best, {rise.end:.4g} "
+        f"at the end ({rise.ratio:.3g} times; {than}; {_z(rise.z)})."
+    )
+    numbers = {"best_value": rise.best, "last_value": rise.end, "rise": rise.ratio}
+    return Finding(
+        text, "divergence", severity, rise.onset, float(loss.x[-1]), loss.name, numbers=numbers,
+        marks=(rise.onset,),
+    )  # fmt: skip
+
+
+def _falls(loss: Curve) -> bool:
+    """Whether the loss is on its way down at the end: a hump, not a jump that stays."""
+    early, late = np.array_split(loss.y[-max(4, len(loss) // 3) :], 2)
+    return bool(np.median(late) < 0.95 * np.median(early))
+
+
+def _metric_improves(case: Case) -> bool:
+    """Whether a score rises all the same: then the first logged loss was of another kind (spaCy's)."""
+    for name in ("score", "accuracy", "f1", "auc", "map50", "bleu"):
+        for curve in (case.curve(name), case.val(name)):
+            if curve is not None and len(curve) >= 5 and curve.tail > curve.head + 2 * curve.noise:
+                return True
+    return False
+
+
+def _z(z: float) -> str:
+    return f"{min(z, 99):.0f} standard errors" if z < 99 else "over 99 standard errors"
+
+
+def fires() -> Iterator[Run]:
+    from traindx.testing.sketch import decay, noisy, run
+
+    yield run({"loss": noisy([*decay(60, 2.0, 0.5), *[6.0] * 60], 0.03)})
+    yield run({"loss": [1.64, 11.8, 11.6, 10.38, 10.37, 10.37, 10.37, 10.37, 10.37, 10.37]})
+
+
+def silent() -> Iterator[Run]:
+    from traindx.testing.sketch import decay, noisy, run
+
+    yield run({"loss": noisy(decay(120, 2.0, 0.5), 0.1)})
+    yield run({"loss": [0.63, 1.33, 2.05, 2.59, 2.13, 1.78, 1.61, 1.57, 1.48, 1.34, 1.29, 1.16]})
+    back = [*decay(60, 2.0, 0.5), 3.0, *decay(60, 1.0, 0.4)]
+    yield run({"loss": noisy(back, 0.03)})
+    yield run({"loss": noisy(np.linspace(0.1, 5.0, 100), 0.1)}, traits=("gan",))
+    scatters = [0.65, 0.49, 1.1, 0.66, 0.36, 0.13, 0.22, 0.35, 0.35, 0.4, 0.25, 0.44, 0.5, 0.1, 0.075]
+    yield run({"loss": [*scatters, 0.1, 0.39, 0.25, 0.086, 0.053, 0.02, 0.05, 0.077, 0.1, 0.25]})

@@ -1,0 +1,54 @@
+"""Backward is called on minus the value of a loss function: the training drives it up.
+
+Seen when what backward got is the loss function's own value with the sign turned, in every look, with one
+optimizer and one loss function.
+
+Silent for several optimizers (a critic is driven up on purpose), for likelihoods and rewards written by hand,
+which no loss function gives, and for sums with other terms.
+Known mistakes: training an adversary alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from traindx.core.nouns import Finding, Run, Skipped
+from traindx.core.units import Detector
+from traindx.evidence.case import Case
+from traindx.evidence.detectors._sampled import looked, only_loss
+from traindx.evidence.inside import word
+
+DETECTOR = Detector(title="Loss with the sign turned", needs=("output/*", "fact:losses"), family="loss_form")
+_NEVER_NEGATIVE = frozenset(
+    "cross_entropy mse_loss l1_loss smooth_l1_loss huber_loss binary_cross_entropy "
+    "binary_cross_entropy_with_logits nll_loss".split()
+)
+
+
+def detect(case: Case, *, off: float = 0.02, looks: int = 2) -> Finding | Skipped | None:
+    loss, ratio = only_loss(case), looked(case, "output/backward_ratio", looks)
+    if loss is None or ratio is None or word(loss, "function") not in _NEVER_NEGATIVE:
+        return Skipped()
+    if float(abs(ratio.y + 1).max()) > off:
+        return None
+    return Finding(
+        f"Backward is called on -1 times the value of {loss['function']}: every step makes it larger.",
+        symptom="silent_defect",
+        severity="high",
+        step=float(ratio.x[0]),
+    )
+
+
+def fires() -> Iterator[Run]:
+    from traindx.testing.sketch import run
+
+    yield run({"output/backward_ratio": [-1.0] * 4}, facts={"losses": [{"function": "cross_entropy"}]})
+
+
+def silent() -> Iterator[Run]:
+    from traindx.testing.sketch import run
+
+    yield run({"output/backward_ratio": [1.0] * 4}, facts={"losses": [{"function": "cross_entropy"}]})
+    yield run({"output/backward_ratio": [0.25] * 4}, facts={"losses": [{"function": "mse_loss"}]})
+    several = {"losses": [{"function": "mse_loss"}], "optimizers": [{"class": "Adam"}, {"class": "Adam"}]}
+    yield run({"output/backward_ratio": [-1.0] * 4}, facts=several)

@@ -1,0 +1,49 @@
+"""A loss that has no floor runs away below zero.
+
+Cross-entropy, squared error and their kin cannot be negative. Seen when the loss is negative and its
+size grew by orders of magnitude and still grows: labels outside the range the loss expects, a sign
+turned round, or an objective that can be made as low as one likes.
+
+Silent for losses that are negative in good order (SI-SDR, likelihoods of densities, ELBO, RL): they
+settle, or change by a few units.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from traindx.core.nouns import Finding, Run, Skipped
+from traindx.core.units import Detector
+from traindx.evidence.case import Case
+from traindx.evidence.detectors._progress import judged_loss
+
+DETECTOR = Detector(title="Loss runs below zero without end", needs=("loss",), family="rise")
+
+
+def detect(
+    case: Case, *, size: float = 1000.0, growth: float = 10.0, points: int = 5
+) -> Finding | Skipped | None:
+    loss = judged_loss(case, points)
+    if isinstance(loss, Skipped):
+        return loss
+    last = loss.tail
+    middle = float(np.median(loss.y[len(loss) // 3 : len(loss) // 2 + 1]))
+    if last > -size or last > growth * min(middle, -1.0) / 2 or loss.y.argmin() < 0.8 * len(loss):
+        return None
+    text = f"The loss runs away below zero: {loss.head:.4g}, half-way {middle:.4g}, at the end {last:.4g}."
+    return Finding(text, "divergence", "high", float(loss.x[0]), float(loss.x[-1]), loss.name)
+
+
+def fires() -> Iterator[Run]:
+    from traindx.testing.sketch import run
+
+    yield run({"loss": [0.5, -60.0, -6e3, -1e5, -7e5, -3e6, -8e6, -3e7, -8e7, -1.4e8]})
+
+
+def silent() -> Iterator[Run]:
+    from traindx.testing.sketch import decay, noisy, run
+
+    yield run({"loss": decay(50, 2.0, -18.0)})
+    yield run({"loss": noisy(decay(50, 0.1, -1.2), 0.05)})

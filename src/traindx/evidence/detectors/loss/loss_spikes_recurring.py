@@ -1,0 +1,66 @@
+"""The loss spikes again and again.
+
+As loss_spikes, but at least `many` times. Medium when they are large, beside their level and beside the
+first loss, or when some did not come back; low otherwise. A loss with a margin is zero for most batches.
+
+Silent for ordinary noise, for reinforcement learning and GANs, and under 30 points.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from traindx.core.nouns import Finding, Run, Severity, Skipped
+from traindx.core.units import Detector
+from traindx.evidence.case import Case
+from traindx.evidence.detectors._progress import judged_loss
+from traindx.evidence.detectors._spiking import felt, lasts, loss_jumps
+
+DETECTOR = Detector(
+    title="Loss spikes again and again", needs=("loss",), family="spikes", explains=("loss_spikes",)
+)
+
+
+def detect(
+    case: Case, *, ratio: float = 1.5, many: int = 4, large: float = 3.0, size: float = 0.1, points: int = 30
+) -> Finding | Skipped | None:
+    loss = judged_loss(case, points)
+    if isinstance(loss, Skipped):
+        return loss
+    jumps = loss_jumps(loss, ratio)
+    if len(jumps) < many:
+        return None
+    sizes = np.array([jump.ratio for jump in jumps])
+    typical = float(np.median(sizes))
+    lasting = sum(lasts(loss, jump) for jump in jumps)
+    severity: Severity = "medium" if (typical >= large and felt(loss, jumps, size)) or lasting else "low"
+    gaps = np.diff([jump.step for jump in jumps])
+    every = f", about every {np.median(gaps):,.4g} {loss.axis}s" if gaps.size else ""
+    text = (
+        f"{len(jumps)} spikes of the loss{every}; typically {typical:.3g} times their level, at most "
+        f"{sizes.max():.3g} times ({lasting} not recovered)."
+    )
+    return Finding(
+        text, "loss_spike", severity, jumps[0].step, jumps[-1].step, loss.name,
+        numbers={"spikes": len(jumps), "spike_step": jumps[0].step, "spike_ratio": typical},
+        marks=tuple(jump.step for jump in jumps[:200]),
+    )  # fmt: skip
+
+
+def fires() -> Iterator[Run]:
+    from traindx.testing.sketch import decay, noisy, run
+
+    curve = noisy(decay(400, 3.0, 1.0), 0.03)
+    curve[[90, 150, 210, 270, 330]] *= 6
+    yield run({"loss": curve})
+
+
+def silent() -> Iterator[Run]:
+    from traindx.testing.sketch import decay, noisy, run
+
+    yield run({"loss": noisy(decay(300, 3.0, 1.0), 0.3)})
+    curve = noisy(decay(300, 3.0, 1.0), 0.03)
+    curve[200] *= 6
+    yield run({"loss": curve})

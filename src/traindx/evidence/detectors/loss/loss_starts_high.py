@@ -1,0 +1,62 @@
+"""The first loss is far above what an untrained model should give.
+
+An untrained classifier guesses evenly and starts near ln K. Seen when K is known from the settings and
+the loss starts at `factor` times ln K or more; or when the loss starts at an absurd size (over `huge`),
+as it does with targets or inputs that were never scaled.
+
+Trainers made for language models are also held to the largest vocabularies, whose guesses cost about
+12.4. Could not look when K is not known and the size is ordinary: a regression may start anywhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from traindx.core.nouns import Finding, Run, Skipped
+from traindx.core.units import Detector
+from traindx.evidence.case import Case
+from traindx.evidence.detectors._chance import known_chance
+from traindx.evidence.detectors._progress import NO_SURROGATE, starts_late
+
+_LANGUAGE = frozenset({"hf-trainer", "llamafactory"})
+DETECTOR = Detector(title="Loss starts too high", needs=("loss",), family="start")
+
+
+def detect(
+    case: Case, *, factor: float = 1.6, huge: float = 1e4, vocabulary: float = 13.0
+) -> Finding | Skipped | None:
+    loss = case.loss
+    if loss is None or not len(loss):
+        return Skipped("a training loss")
+    if case.surrogate:
+        return Skipped(NO_SURROGATE)
+    if starts_late(loss):
+        return Skipped("the start of the training (the log begins in the middle)")
+    first = float(loss.y[0])
+    chance = known_chance(case)
+    if chance is not None and (case.number("classes") or 0) < 2:
+        chance = None
+    if chance is not None and first > factor * chance.level and loss.tail < 50:
+        text = f"The first loss is {first:.4g}, {first / chance.level:.3g} times chance level ({chance.why})."
+        return Finding(text, severity="low", step=float(loss.x[0]), series=loss.name)
+    if first > huge:
+        text = f"The loss starts at {first:.4g}: inputs or targets of this size want scaling."
+        return Finding(text, severity="low", step=float(loss.x[0]), series=loss.name)
+    if _LANGUAGE & set(case.run.formats) and first > vocabulary:
+        text = f"The first loss is {first:.4g}; even guesses over the largest vocabularies give about 12.4."
+        return Finding(text, severity="low", step=float(loss.x[0]), series=loss.name, strength=0.7)
+    return Skipped("the number of classes in the configuration (classes)") if chance is None else None
+
+
+def fires() -> Iterator[Run]:
+    from traindx.testing.sketch import decay, run
+
+    yield run({"loss": decay(50, 8.0, 1.0)}, settings={"classes": 10})
+    yield run({"loss": decay(50, 1e13, 10.0)})
+
+
+def silent() -> Iterator[Run]:
+    from traindx.testing.sketch import decay, run
+
+    yield run({"loss": decay(50, 2.4, 1.0)}, settings={"classes": 10})
+    yield run({"loss": decay(50, 26.0, 5.0)})

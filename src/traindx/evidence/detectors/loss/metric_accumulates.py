@@ -1,0 +1,195 @@
+"""A logged loss is a running sum, not what the model has.
+
+A sum of positive losses starts at one of them and grows by about the same amount each time: a straight
+line through zero, or, while the true loss falls, a curve that bends down and never turns. Also seen:
+sums that start anew with each epoch (a sawtooth of such lines). A real divergence speeds up, jitters, or
+starts from the usual level. A validation loss that falls meanwhile makes it certain.
+
+Silent with fewer than ten points, for terms that grow by nature (KL, entropy), and for RL and GAN losses.
+Known mistakes: a curriculum that makes the task harder at a steady pace from nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from traindx.core.nouns import Finding, Run, Skipped
+from traindx.core.units import Detector
+from traindx.evidence.case import Case, Curve
+from traindx.evidence.detectors._number_text import text, where
+from traindx.evidence.detectors._progress import NO_SURROGATE
+from traindx.evidence.detectors._train_validation import evaluations, last_level
+
+if TYPE_CHECKING:
+    from traindx.core.nouns import FloatArray
+
+DETECTOR = Detector(
+    title="Logged value is a running sum",
+    needs=("loss|val/loss",),
+    family="metric",
+    explains=(
+        "loss_diverges",
+        "loss_drifts_up",
+        "loss_spikes",
+        "loss_spikes_recurring",
+        "oscillation",
+        "rise_follows_lr",
+        "spikes_periodic",
+        "validation_parts",
+    ),
+)
+
+
+def detect(
+    case: Case, *, straight: float = 0.995, grows: float = 5.0, least: int = 10
+) -> Finding | Skipped | None:
+    if case.surrogate or "elbo" in case.traits:
+        return Skipped(NO_SURROGATE)
+    names = [
+        f"{split}loss{scope}" for split in ("", "val/", "test/") for scope in ("", "@step", "@epoch", "@mean")
+    ]
+    curves = [curve for name in names if name in case.run.series and (curve := case.curve(name)) is not None]
+    curves = [curve for curve in {id(c): c for c in curves}.values() if len(curve) >= least]
+    if not curves:
+        return Skipped(f"at least {least} values of a loss")
+    for curve in curves:
+        if not (curve.y >= 0).all() or not curve.y.max() > 0:
+            continue
+        how = (
+            _line_through_zero(curve, straight, grows)
+            or _sum(curve, grows)
+            or _sawtooth(curve, least)
+            or _against_validation(case, curve)
+        )
+        if how:
+            return _seen(case, curve, how)
+    return None
+
+
+def _seen(case: Case, curve: Curve, how: str) -> Finding:
+    words = f"{curve.name} {how}, not a mean."
+    val = case.val_loss
+    certain = False
+    if val is not None and val.name != curve.name and len(val) >= 4:
+        _, values = evaluations(val)
+        certain = last_level(values) < float(values[0])
+        if certain:
+            first, last = text(float(values[0])), text(float(values[-1]))
+            words += f" The validation loss fell meanwhile, from {first} to {last}."
+    return Finding(
+        words,
+        "silent_defect",
+        "medium",
+        step=float(curve.x[0]),
+        end=float(curve.x[-1]),
+        series=curve.name,
+        strength=1.0 if certain else 0.7,
+        numbers={"metric": curve.name, "first": float(curve.y[0]), "last": float(curve.y[-1])},
+    )
+
+
+def _against_validation(case: Case, curve: Curve) -> str | None:
+    """A training loss that only ever rises while the validation loss falls far cannot be a mean."""
+    val = case.val_loss
+    if val is None or curve.name.startswith(("val/", "test/")) or len(val) < 6:
+        return None
+    levels = curve.coarse.median
+    rising = float((np.diff(levels) > 0).mean())
+    _, values = evaluations(val)
+    if rising < 0.95 or levels[-1] < 1.3 * levels[0] or last_level(values) > 0.5 * float(values[0]):
+        return None
+    first, last = text(float(levels[0])), text(float(levels[-1]))
+    return f"rises in {rising:.0%} of its stretches, from {first} to {last}: a sum"
+
+
+def _line_through_zero(curve: Curve, straight: float, grows: float) -> str | None:
+    """A rise along a straight line that begins at nothing."""
+    x, y = curve.coarse.step, curve.coarse.median
+    size = float(y.max())
+    y = y / size
+    if y[-1] < grows * max(float(y[0]), 1e-300) and y[0] > 0:
+        return None
+    centred = x - x.mean()
+    power = float(centred @ centred)
+    if power <= 0 or y[-1] <= 0:
+        return None
+    slope = float(centred @ (y - y.mean())) / power
+    rest = y - y.mean() - slope * centred
+    fit = 1.0 - float(rest @ rest) / max(float(((y - y.mean()) ** 2).sum()), 1e-300)
+    gap = float(np.median(np.diff(x)))
+    at_start = float(y.mean()) + slope * (float(x[0]) - gap - float(x.mean()))
+    if slope <= 0 or fit < straight or abs(at_start) > 0.06 * float(y[-1]) or x.size < 10:
+        return None
+    first, last = text(size * float(y[0])), text(size * float(y[-1]))
+    return (
+        f"grows along a straight line through zero (R2 {fit:.4f}), from {first} to {last}: a running sum "
+        "that is never reset"
+    )
+
+
+def _sum(curve: Curve, grows: float) -> str | None:
+    """Only ever up, from a first value the size of one step up, and never faster."""
+    y = curve.y
+    steps = np.diff(y)
+    if (steps < 0).any() or y[-1] < 2.0 * grows * y[0] or not _sums_up(y, steps):
+        return None
+    first, last = text(float(y[0])), text(float(y[-1]))
+    return (
+        f"never falls and starts at the size of one step up ({first}), reaching {last}: a running sum "
+        "that is never reset"
+    )
+
+
+def _sums_up(y: FloatArray, steps: FloatArray) -> bool:
+    """Whether values look like sums of positive amounts that shrink or stay."""
+    early = float(np.median(steps[:3]))
+    half = steps.size // 2
+    slowing = float(np.median(steps[half:])) <= 1.3 * float(np.median(steps[:half]))
+    return early > 0 and 0.5 * early <= float(y[0]) <= 2.0 * early and slowing
+
+
+def _sawtooth(curve: Curve, least: int) -> str | None:
+    """Sums that start anew: long climbs, each from the size of one step, cut by falls to nearly nothing."""
+    y = curve.y
+    cuts = np.flatnonzero(y[1:] < 0.3 * y[:-1]) + 1
+    if cuts.size < 2:
+        return None
+    edges = np.concatenate([[0], cuts, [y.size]])
+    lengths = np.diff(edges)
+    if np.median(lengths) < least or lengths[:-1].min() < 5:
+        return None
+    looked = np.linspace(0, lengths.size - 1, min(20, lengths.size)).astype(np.int64)
+    climbs = []
+    for k in looked:
+        part = y[edges[k] : edges[k + 1]]
+        steps = np.diff(part)
+        climbs.append(steps.size > 3 and bool((steps >= 0).all()) and _sums_up(part, steps))
+    if np.mean(climbs) < 0.8:
+        return None
+    first = float(curve.x[cuts[0]])
+    return (
+        f"climbs from the size of one step {lengths.size} times and is set back in between, first at "
+        f"{where(curve, first)}: a running sum, started anew each time"
+    )
+
+
+def fires() -> Iterator[Run]:
+    from traindx.testing.sketch import decay, noisy, run
+
+    line = noisy(np.arange(1, 626) * 4.6e-5, 0.02)
+    yield run({"loss": line, "val/loss": (np.arange(62) * 10, decay(62, 0.029, 0.0137))})
+    yield run({"loss": np.cumsum(noisy(decay(300, 2.3, 0.2), 0.1))})
+    yield run({"loss": np.concatenate([np.cumsum(noisy(np.full(100, 0.5), 0.1, seed=k)) for k in range(4)])})
+
+
+def silent() -> Iterator[Run]:
+    from traindx.testing.sketch import decay, noisy, run
+
+    yield run({"loss": noisy(decay(300, 2.0, 0.5), 0.05)})
+    yield run({"loss": noisy(np.linspace(1.0, 3.0, 300), 0.05)})
+    yield run({"loss": noisy(np.geomspace(0.01, 100.0, 300), 0.02)})
+    yield run({"loss": np.tile(decay(100, 1.0, 0.5), 4)})
+    yield run({"loss": 3.0 - decay(300, 2.9, 0.0)})

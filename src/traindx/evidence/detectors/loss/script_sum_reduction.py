@@ -1,0 +1,84 @@
+"""The loss sums over the batch, and plain SGD takes its usual rate.
+
+Seen when what is backpropagated is a loss with `reduction="sum"`, not divided by anything, and the optimizer
+is SGD with a rate of `usual` or more: the step is as many times larger as the batch has samples.
+
+A sign: what rate is right the source does not show. Silent with optimizers that rescale gradients, and where
+gradients are clipped. Known mistake: a batch of one sample.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from traindx.core.nouns import Finding, Skipped
+from traindx.core.units import Detector
+from traindx.evidence.case import Case
+from traindx.evidence.detectors._script.samples import script
+from traindx.evidence.detectors._script.words import NO_LOOP, Looked, code, first, loss_of, training_of, where
+from traindx.source import Script
+from traindx.source.edit_pieces import place
+from traindx.source.roles import LossCall
+from traindx.source.training import Training
+from traindx.source.values import Const, Made, number
+
+DETECTOR = Detector(title="summed loss with a usual rate", needs=("script",), family="script_reduction")
+
+
+def detect(case: Case, *, usual: float = 1e-3) -> Finding | Skipped | None:
+    return first(case, __name__, look(case, usual=usual))
+
+
+def look(case: Case, *, usual: float = 1e-3) -> Looked:
+    """Every place where it is seen."""
+    training = training_of(case)
+    if training is None or not training.iterations:
+        return NO_LOOP
+    if not training.losses:
+        return Skipped("a loss function of PyTorch in the script")
+    clipped = any("clip_grad" in e.value.name for e in training.trace.events)
+    rates = (
+        []
+        if clipped
+        else [rate for one in _sgd(training) if (rate := number(one.argument(1, "lr"))) is not None]
+    )
+    if not rates or max(rates) < usual:
+        return []
+    backward = [loss_of(event) for event in training.backwards]
+    found: dict[int, Finding] = {}
+    for loss in training.losses:
+        if _sums(loss) and any(one is loss.event.value for one in backward):
+            spot = loss.setup.spot or loss.event.spot
+            text = (
+                f"{where(spot)}: {code(spot)} sums over the batch, and SGD has a rate of {max(rates):g}: the "
+                "step is as many times larger as a batch has samples."
+            )
+            found.setdefault(id(spot.node), Finding(text, severity="low", places=(place(spot),)))
+    return [*found.values()]
+
+
+def _sgd(training: Training) -> list[Made]:
+    made = [one for step in training.steps for one in step.optimizers]
+    return [one for one in made if isinstance(one, Made) and one.name.endswith("optim.SGD")]
+
+
+def _sums(loss: LossCall) -> bool:
+    given = loss.setup.keywords.get("reduction")
+    return isinstance(given, Const) and given.value == "sum"
+
+
+_SGD = "torch.optim.SGD(model.parameters(), lr={})"
+_SUM = "criterion = nn.CrossEntropyLoss(reduction='sum')"
+_DIVIDED = "optimizer.zero_grad()\nloss = criterion(model(x), y) / len(x)\nloss.backward()\noptimizer.step()"
+
+
+def fires() -> Iterator[Script]:
+    yield script(setup=_SUM, optimizer=_SGD.format(0.1))
+    yield script(setup=_SUM, optimizer=_SGD.format(0.01))
+
+
+def silent() -> Iterator[Script]:
+    yield script(optimizer=_SGD.format(0.1))
+    yield script(setup=_SUM)
+    yield script(setup=_SUM, optimizer=_SGD.format(1e-5))
+    yield script(setup=_SUM, optimizer=_SGD.format(0.1), body=_DIVIDED)

@@ -1,0 +1,145 @@
+"""The loss falls steadily and has come only a little way.
+
+A loss that learns at a fitting rate falls fast first and slows down; one that falls at a steady pace has
+not even left its first phase. Seen when the fall is beyond noise but under `far` of the start, the first
+tenth of the run brought no more than `quick` of it, and the later half falls at least `straight` times as
+fast as the earlier one, both per unit of learning rate. Tells how much longer half the loss would take.
+Low in a recording of under 100 steps and ten epochs: that is a trial, and its pace says nothing yet.
+
+Silent when the log begins in the middle of a training, for warm-ups that explain the slow start, for
+reinforcement learning and GANs, and under `points` values.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from traindx.core.nouns import Finding, Run, Severity, Skipped
+from traindx.core.units import Detector
+from traindx.evidence import stats
+from traindx.evidence.case import Case, Curve
+from traindx.evidence.detectors._progress import good_already, starts_late
+
+if TYPE_CHECKING:
+    from traindx.core.nouns import FloatArray
+
+DETECTOR = Detector(title="Slow, steady decline", needs=("loss|val/loss",), family="slow")
+
+
+def detect(
+    case: Case,
+    *,
+    far: float = 0.35,
+    straight: float = 0.4,
+    clear: float = 0.25,
+    quick: float = 0.35,
+    points: int = 8,
+) -> Finding | Skipped | None:
+    curve = case.loss if case.loss is not None and len(case.loss) >= points else case.val_loss
+    if curve is None or len(curve) < points:
+        return Skipped(f"at least {points} values of a loss")
+    if case.surrogate or not curve.y.min() > 0:
+        return Skipped("a positive loss that measures progress")
+    start = max(curve.head, float(curve.y[0]))
+    fall = (start - curve.tail) / start
+    if starts_late(curve) or good_already(case) or not 0.02 < fall < far or curve.trend.p > 0.03:
+        return None
+    pace = _pace(case, curve)
+    if pace is None or pace.ratio < straight or pace.first_share > quick or _warming(case, curve):
+        return None
+    severity: Severity = (
+        "medium"
+        if fall < clear
+        and pace.ratio > 1.5 * straight
+        and len(curve) >= 20
+        and curve.noise < 0.4 * (curve.head - curve.tail)
+        and not _a_trial(case, curve)
+        else "low"
+    )
+    text = (
+        f"The loss fell only {fall:.0%}, from {start:.4g} to {curve.tail:.4g}, at a steady pace; half "
+        f"of the rest would take {_how_long(case, curve, pace.runs_to_half)}."
+    )
+    numbers = {"first_value": start, "last_value": curve.tail, "more_runs": pace.runs_to_half}
+    return Finding(
+        text, "slow_convergence", severity, float(curve.x[0]), float(curve.x[-1]), curve.name, 0.8, numbers
+    )
+
+
+def _a_trial(case: Case, curve: Curve, *, steps: int = 100, epochs: int = 10) -> bool:
+    """Whether a recording holds so few steps and epochs that nobody could expect more of them."""
+    last = float(curve.x[-1])
+    return case.inside.recorded and last < steps and last < epochs * (case.epoch_length or math.inf)
+
+
+def _how_long(case: Case, curve: Curve, runs: float) -> str:
+    """Epochs where their length is known, else runs as long as this one."""
+    length = case.epoch_length if curve.axis == case.run.axis else None
+    if length:
+        return f"{runs * float(curve.x[-1] - curve.x[0]) / length:,.3g} more epochs"
+    return f"{runs:.1f} more runs of this length"
+
+
+@dataclass(frozen=True)
+class _Pace:
+    """Late over early speed, both per unit of learning rate; how much of the fall came first."""
+
+    ratio: float
+    first_share: float
+    runs_to_half: float
+
+
+def _pace(case: Case, curve: Curve) -> _Pace | None:
+    """Speeds of the two halves; None when the later half does not fall beyond its noise."""
+    steps, levels = curve.coarse.step, curve.coarse.median
+    effort = _effort(case, steps)
+    middle = int(np.searchsorted(effort, (effort[0] + effort[-1]) / 2))
+    if middle < 2 or levels.size - middle < 3:
+        return None
+    early = stats.trend(effort[: middle + 1], levels[: middle + 1]).slope
+    late = stats.trend(effort[middle:], levels[middle:])
+    noise = curve.noise / np.sqrt(max(1.0, len(curve) / levels.size))
+    if not (early < 0 and late.slope < 0 and -late.change > 3 * noise / np.sqrt((levels.size - middle) / 3)):
+        return None
+    tenth = int(np.searchsorted(effort, effort[0] + 0.1 * (effort[-1] - effort[0])))
+    first = (curve.head - float(levels[min(max(tenth, 1), levels.size - 1)])) / (curve.head - curve.tail)
+    span = float(effort[-1] - effort[0])
+    return _Pace(late.slope / early, first, curve.tail / 2 / -late.slope / span)
+
+
+def _effort(case: Case, steps: FloatArray) -> FloatArray:
+    """Steps weighted by the learning rate: a loss that falls slower because the rate decays is steady."""
+    rate = case.lr
+    if rate is None or len(rate) < 4 or rate.axis != case.run.axis or not rate.y.max() > 0:
+        return steps
+    weights = np.interp(steps, rate.x, rate.y / rate.y.max())
+    moved = np.concatenate([[0.0], np.cumsum((weights[1:] + weights[:-1]) / 2 * np.diff(steps))])
+    return moved if moved[-1] > 0 else steps
+
+
+def _warming(case: Case, curve: Curve) -> bool:
+    """Whether the learning rate was still rising for most of the run."""
+    rate = case.lr
+    if rate is None or len(rate) < 4:
+        return False
+    peak = float(rate.x[int(np.argmax(rate.y))])
+    return peak > 0.5 * float(curve.x[-1]) and bool(rate.y[0] < 0.5 * rate.y.max())
+
+
+def fires() -> Iterator[Run]:
+    from traindx.testing.sketch import noisy, run
+
+    yield run({"loss": noisy(np.linspace(2.3, 2.0, 100), 0.005)})
+
+
+def silent() -> Iterator[Run]:
+    from traindx.testing.sketch import decay, noisy, power, run
+
+    yield run({"loss": noisy(decay(100, 2.3, 1.8, rate=6), 0.005)})
+    yield run({"loss": noisy(power(300, 11.0, 2.5), 0.02)})
+    yield run({"loss": noisy([2.3] * 100, 0.01)})

@@ -1,0 +1,88 @@
+"""The model answers its training data worse than a straight line or neighbours tell unseen ones.
+
+The recorder keeps a few hundred samples with their targets and lets a ridge regression and a vote of twelve
+neighbours tell each target from the others. Seen when these tell clearly more than the model does at its end:
+15 points of accuracy, or a fifth of the variance; twice that where dropout is in all that is known.
+What the model does is the best of its answers looked at, of its training loss and of a logged score, on
+validation data too unless dropout of 0.8 or more is itself the trouble. It counts as low while the loss
+still falls and the model is more than half way there.
+
+Silent where they tell nothing, for runs under 100 steps, without one target for each sample, and for losses
+whose outputs are not numbers to compare with the targets (Poisson with a log rate, cosine, divergences).
+Known mistakes: heavy augmentation without validation, which holds the training answers down.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from traindx.core.nouns import Finding, Run, Skipped
+from traindx.core.units import Detector
+from traindx.evidence.case import Case
+from traindx.evidence.detectors._against_simple import beside_simple, held_down
+from traindx.evidence.detectors._harm import still_falls
+from traindx.evidence.detectors._number_text import percent
+
+DETECTOR = Detector(title="Worse than a simple model", needs=("fact:samples", "output/*"), family="learning")
+
+
+def detect(
+    case: Case, *, points: float = 0.15, variance: float = 0.2, z: float = 5.0, steps: int = 100
+) -> Finding | Skipped | None:
+    found = beside_simple(case)
+    if found is None:
+        return Skipped("looks at outputs and targets")
+    if found.step < steps:
+        return Skipped(f"at least {steps} steps")
+    if found.z < z or found.told < 0.1:
+        return Skipped()
+    told, reached, classes = found.told, found.reached, found.classes
+    gap = (points if classes else variance) * (2.0 if held_down(case) else 1.0)
+    if told - reached < gap:
+        return None
+    what = "of the training answers are right" if classes else "of the variance is explained"
+    lost = reached < 0.5 * told
+    return Finding(
+        f"{percent(max(0.0, reached))} {what}; a straight line or a vote of neighbours reaches "
+        f"{percent(told)} on samples it has not seen.",
+        symptom="not_learning" if lost else "underfitting",
+        severity="medium" if lost or not still_falls(case.loss) else "low",
+        step=found.step,
+        numbers={"reached": reached, "simple": told},
+    )
+
+
+def _facts(told: float, z: float, classes: int) -> dict[str, Any]:
+    return {"samples": {"taken": 900, "relation": {"told": told, "z": z, "classes": classes, "samples": 500}}}
+
+
+def _squares(told: float) -> dict[str, Any]:
+    return {**_facts(told, 20, 0), "losses": [{"function": "mse_loss", "target_shape": "16x1"}]}
+
+
+def fires() -> Iterator[Run]:
+    from traindx.testing.sketch import run
+
+    x = [1, 4, 16, 64, 200, 400]
+    yield run({"output/explained": (x, [-0.5, 0, 0, 0.02, 0.01, 0.01])}, facts=_facts(0.6, 20, 0))
+    yield run({"output/right_share": (x, [0.2, 0.2, 0.2, 0.25, 0.2, 0.2])}, facts=_facts(0.95, 20, 5))
+
+
+def silent() -> Iterator[Run]:
+    from traindx.testing.sketch import run
+
+    x = [1, 4, 16, 64, 200, 400]
+    yield run({"output/explained": (x, [-0.5, 0, 0.2, 0.6, 0.7, 0.8])}, facts=_facts(0.6, 20, 0))
+    yield run({"output/right_share": (x, [0.2, 0.2, 0.2, 0.25, 0.2, 0.2])}, facts=_facts(0.21, 0.3, 5))
+    early = [1, 2, 4, 8, 16, 32]
+    yield run({"output/right_share": (early, [0.2] * 6)}, facts=_facts(0.9, 20, 5))
+    behind = (x, [-0.5, 0, 0.1, 0.2, 0.55, 0.57])
+    falls = np.geomspace(2.0, 0.4, 400)
+    yield run({"output/explained": behind, "loss": falls, "target/std": [1.4] * 6}, facts=_squares(0.79))
+    rate = {**_facts(0.6, 20, 0), "losses": [{"function": "poisson_nll_loss", "target_shape": "50"}]}
+    yield run({"output/explained": (x, [-0.5, 0, 0, 0.02, 0.01, 0.01])}, facts=rate)
+    held = {"models": [{"dropout": [0.5]}], **_facts(0.9, 20, 5)}
+    yield run({"output/right_share": (x, [0.2, 0.2, 0.3, 0.5, 0.65, 0.7])}, facts=held)

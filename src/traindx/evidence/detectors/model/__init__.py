@@ -1,0 +1,1 @@
+"""Findings about the model, its outputs, its loss function and its settings."""

@@ -1,0 +1,95 @@
+"""A hidden layer lets through one or two numbers where more come in and are asked for.
+
+Seen for a layer with at most 2 outputs between wider ones, that is not the last, and for models none of whose
+hidden layers is wider. A trouble when the answers
+on the training data are poor in the end, after 200 steps; else a sign.
+
+Silent for the last layer, for embeddings, normalisations, convolutions (whose points count as well), gates
+and attention heads (a narrow layer whose next in the list does not take what it gives), and for autoencoders,
+whose code may be narrow. Known mistakes: a code for plotting.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import Any
+
+from traindx.core.nouns import Finding, Place, Run, Severity, Skipped
+from traindx.core.units import Detector
+from traindx.evidence.case import Case
+from traindx.evidence.detectors._sampled import does_well, looked
+from traindx.evidence.inside import Fact
+
+DETECTOR = Detector(title="Narrow layer", needs=("fact:models",), family="capacity")
+
+
+def detect(case: Case, *, width: int = 2, steps: int = 200) -> Finding | Skipped | None:
+    layers = [one for one in case.inside.layer_list if one.get("type") == "Linear" and _shape(one)]
+    if len(layers) < 2:
+        return Skipped()
+    for layer, after in pairwise(layers):
+        outputs, inputs = _shape(layer)
+        taken = _shape(after)
+        if _narrow_throughout(layers, width) and case.span[1] >= steps and _ends_poor(case):
+            return _finding(layer, f"No hidden layer has more than {width} units", "medium")
+        if outputs > width or inputs <= outputs or taken[1] != outputs or taken[0] == inputs:
+            continue
+        # An autoencoder widens again; a classifier does not widen from its code to more than it began with.
+        if max(_shape(one)[0] for one in layers[layers.index(after) :]) >= _shape(layers[0])[1]:
+            continue
+        poor = case.span[1] >= steps and _ends_poor(case)
+        text = (
+            f"Layer {layer.get('name')} lets {outputs} number{'s' if outputs > 1 else ''} through, of "
+            f"{inputs} that come in"
+        )
+        return _finding(layer, text, "medium" if poor else "low")
+    return None
+
+
+def _finding(layer: Fact, text: str, severity: Severity) -> Finding:
+    return Finding(
+        f"{text}.",
+        symptom=None if severity == "low" else "underfitting",
+        severity=severity,
+        numbers={"width": _shape(layer)[0]},
+        places=(Place(layer=str(layer.get("name", ""))),),
+    )
+
+
+def _narrow_throughout(layers: Sequence[Fact], width: int) -> bool:
+    """Whether there are hidden layers, none of them wider."""
+    return len(layers) > 1 and all(_shape(one)[0] <= width for one in layers[:-1])
+
+
+def _ends_poor(case: Case) -> bool:
+    """Whether the training answers were looked at, and are not mostly right in the end."""
+    seen = any(looked(case, f"output/{name}", 4) for name in ("right_share", "explained"))
+    return seen and not does_well(case)
+
+
+def _shape(layer: Fact) -> tuple[int, ...]:
+    shape = layer.get("shape")
+    if not isinstance(shape, list) or len(shape) != 2 or not all(isinstance(size, int) for size in shape):
+        return ()
+    return tuple(shape)
+
+
+def _layers(*shapes: tuple[int, int]) -> dict[str, Any]:
+    listed = [{"name": str(at), "type": "Linear", "shape": list(shape)} for at, shape in enumerate(shapes)]
+    return {"models": [{"class": "Net", "parameters": 100, "layer_list": listed}]}
+
+
+def fires() -> Iterator[Run]:
+    from traindx.testing.sketch import run
+
+    yield run({}, facts=_layers((1, 8), (1, 1)))
+    yield run({}, facts=_layers((32, 20), (2, 32), (5, 2)))
+
+
+def silent() -> Iterator[Run]:
+    from traindx.testing.sketch import run
+
+    yield run({}, facts=_layers((64, 8), (1, 64)))
+    yield run({}, facts=_layers((32, 8), (2, 32), (32, 2), (8, 32)))
+    yield run({}, facts=_layers((32, 8), (2, 32), (2, 32)))

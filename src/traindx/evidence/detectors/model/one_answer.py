@@ -1,0 +1,112 @@
+"""The model names the same class for nearly every sample, although the targets hold several.
+
+Seen when the most frequent answer takes 98 % of the training batches in the last third of the looks, later
+than step 50. Low where the largest class holds 60 to 90 % and the loss is under that of the classes'
+shares: the odds vary and none crosses the half, as with clicks. Low, too, where a score that counts rare
+classes is good, or, without such a score, the loss is under half of that.
+
+Silent in the first looks, when batches themselves hold one class only, and where a sample has many targets
+(pixels) and the loss is well under that of the classes' shares: the odds vary, only not across the half.
+Known mistakes: rare classes that are right so seldom that a few looks do not show it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import log, prod
+
+from traindx.core.nouns import Finding, Run, Skipped
+from traindx.core.units import Detector
+from traindx.evidence.case import Case
+from traindx.evidence.detectors._number_text import percent
+from traindx.evidence.detectors._sampled import (
+    class_shares,
+    late,
+    looked,
+    odd_objective,
+    one_target_each,
+    only_loss,
+)
+
+DETECTOR = Detector(
+    title="One class for every sample", needs=("output/*", "target/*"), family="output_spread"
+)
+
+# Scores that count rare classes, and from where they are good.
+_GOOD = {"f1": 0.4, "map": 0.4, "average_precision": 0.4, "ap": 0.4, "mcc": 0.4, "auc": 0.85, "auroc": 0.85}
+
+
+def detect(
+    case: Case,
+    *,
+    answers: float = 0.98,
+    mixed: float = 0.97,
+    looks: int = 4,
+    steps: int = 50,
+    even: float = 0.6,
+    rare: float = 0.9,
+) -> Finding | Skipped | None:
+    top, held = looked(case, "output/top_share", looks), looked(case, "target/top_share", 2)
+    if top is None or held is None or top.x[-1] < steps or odd_objective(case):
+        return Skipped(f"at least {looks} looks at classes, the last after {steps} steps")
+    shares = class_shares(case)
+    if len(shares) < 2 or late(held) > max(mixed, max(shares.values()) + 0.05):
+        return Skipped()
+    if late(top) < answers:
+        return None
+    if not one_target_each(case) and _under_the_shares(case, shares):
+        return None
+    largest = max(shares.values())
+    hard = even < largest < rare and _under_the_shares(case, shares, part=0.98)
+    found = _finds_the_rare(case)
+    hard = hard or found or (found is None and _under_the_shares(case, shares, part=0.5))
+    return Finding(
+        f"{percent(late(top))} of the answers are one class; the largest class holds {percent(largest)} of "
+        "the targets.",
+        symptom="not_learning",
+        severity="low" if hard else "medium",
+        step=float(top.x[-1]),
+        numbers={"top_share": late(top), "largest_class": largest},
+    )
+
+
+def _finds_the_rare(case: Case) -> bool | None:
+    """Whether a score that counts rare classes is good; None where there is none."""
+    told = [(case.val(name) or case.curve(name), good) for name, good in _GOOD.items()]
+    known = [curve.tail >= good for curve, good in told if curve is not None and len(curve)]
+    return any(known) if known else None
+
+
+def _under_the_shares(case: Case, shares: dict[int, float], *, part: float = 0.9) -> bool:
+    """Whether the loss of one target is clearly less than always telling the classes' shares would give."""
+    told, loss = only_loss(case), case.loss
+    if told is None or loss is None or not len(loss):
+        return False
+    sizes = str(told.get("target_shape", "")).split("x")
+    summed = told.get("reduction") == "sum" and all(size.isdigit() for size in sizes)
+    each = loss.tail / (prod(int(size) for size in sizes) or 1) if summed else loss.tail
+    return each < -part * sum(share * log(share) for share in shares.values() if share > 0)
+
+
+def fires() -> Iterator[Run]:
+    from traindx.testing.sketch import run
+
+    x = [1, 4, 16, 64, 200, 400]
+    answers = {"output/top_share": (x, [0.6, 0.9, 1, 1, 1, 1]), "target/top_share": (x, [0.94] * 6)}
+    yield run(answers, facts={"classes": {"0": 940, "1": 60}})
+    even = {"output/top_share": (x, [0.6, 0.9, 1, 1, 1, 1]), "target/top_share": (x, [0.3] * 6)}
+    yield run(even, facts={"classes": {"0": 30, "1": 30, "2": 30}})
+
+
+def silent() -> Iterator[Run]:
+    from traindx.testing.sketch import run
+
+    x = [1, 4, 16, 64, 200, 400]
+    good = {"output/top_share": (x, [1, 1, 0.9, 0.8, 0.8, 0.8]), "target/top_share": (x, [0.8] * 6)}
+    yield run(good, facts={"classes": {"0": 80, "1": 20}})
+    in_order = {"output/top_share": (x, [1.0] * 6), "target/top_share": (x, [1.0] * 6)}
+    yield run(in_order, facts={"classes": {"0": 50, "1": 50}})
+    pixels = {"output/top_share": (x, [1.0] * 6), "target/top_share": (x, [0.89] * 6)}
+    pixels["loss"] = (x, [36e3, 25e3, 17e3, 12e3, 11e3, 11e3])
+    summed = {"function": "binary_cross_entropy", "reduction": "sum", "target_shape": "128x400"}
+    yield run(pixels, facts={"classes": {"0": 890, "1": 110}, "losses": [summed]})

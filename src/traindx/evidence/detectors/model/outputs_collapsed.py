@@ -1,0 +1,91 @@
+"""Outputs and what they are compared with shrank together: a self-supervised training collapses.
+
+Seen for a loss between two outputs of the model when both lost their spread over the batch: less than a
+twentieth of what they began with is left, or a tenth where it is known that the model made both sides.
+
+Silent where targets come from the data, whatever outputs do (`outputs_constant` looks at those), and in the
+first looks. Known mistakes: two nets that learn to agree on something nearly constant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from traindx.core.nouns import Finding, Run, Skipped
+from traindx.core.units import Detector
+from traindx.evidence.case import Case, Curve
+from traindx.evidence.detectors._number_text import text
+from traindx.evidence.detectors._sampled import late, looked, odd_objective, only_loss, usual
+
+DETECTOR = Detector(title="Outputs collapse together", needs=("output/*",), family="output_spread")
+
+
+def detect(
+    case: Case,
+    *,
+    shrunk: float = 0.05,
+    learned: float = 0.1,
+    looks: int = 4,
+    steps: int = 30,
+) -> Finding | Skipped | None:
+    spread = looked(case, "output/batch_std", looks)
+    if spread is None or spread.x[-1] < steps or odd_objective(case):
+        return Skipped(f"at least {looks} looks at outputs, the last after {steps} steps")
+    constant = usual(case, "input/constant_share")
+    if constant is not None and constant > 0.999:
+        return Skipped()
+    level = late(spread)
+    if not (_moves_with_targets(case, spread, shrunk) or _shrinks_to_learned(case, spread, learned)):
+        return None
+    return Finding(
+        f"Outputs shrank together: their spread over a batch fell from {text(float(spread.y.max()))} to "
+        f"{text(level)}, and that of what they are compared with as well.",
+        symptom="silent_defect",
+        severity="high",
+        step=float(spread.x[-1]),
+        numbers={"output_spread": level},
+    )
+
+
+def _moves_with_targets(case: Case, spread: Curve, shrunk: float) -> bool:
+    """Whether outputs and targets lost their spread together: targets made by the model."""
+    targets = looked(case, "target/std", 4)
+    if targets is None or targets.y.max() <= 0:
+        return False
+    ratio = np.interp(targets.x, spread.x, spread.y) / np.maximum(targets.y, 1e-300)
+    together = float(ratio.max() / max(ratio.min(), 1e-300)) < 3
+    return together and late(spread) < shrunk * spread.y.max() and late(targets) < shrunk * targets.y.max()
+
+
+def _shrinks_to_learned(case: Case, spread: Curve, learned: float) -> bool:
+    """Whether the only loss is between two outputs of the model, and samples come ever closer together."""
+    loss = only_loss(case)
+    if loss is None or loss.get("target_learned") is not True or case.loss is None:
+        return False
+    size, last = looked(case, "output/std", 4), float(np.median(spread.y[-3:]))
+    relative = size is None or last / max(float(size.y[-1]), 1e-300) < 0.5 * spread.y[0] / max(
+        size.y[0], 1e-300
+    )
+    return bool(relative and last < learned * spread.y.max() and case.loss.tail < 0.1 * case.loss.head)
+
+
+def fires() -> Iterator[Run]:
+    from traindx.testing.sketch import run
+
+    x = [1, 2, 4, 8, 16, 32, 64]
+    less = [0.3, 0.2, 0.1, 0.05, 0.01, 0.005, 0.002]
+    yield run({"output/batch_std": (x, less), "target/std": (x, less), "output/std": (x, less)})
+
+
+def silent() -> Iterator[Run]:
+    from traindx.testing.sketch import run
+
+    x = [1, 2, 4, 8, 16, 32, 64]
+    alive = {"output/batch_std": (x, [0.2, 0.3, 0.5, 0.8, 1, 1, 2]), "output/std": (x, [0.5] * 7)}
+    yield run({**alive, "target/distinct": (x, [5] * 7)})
+    head = {"output/batch_std": (x, [0, 0, 0.1, 0.2, 0.3, 0.5, 0.9]), "output/std": (x, [0.5] * 7)}
+    yield run({**head, "target/std": (x, [1.0] * 7)})
+    alike = {"output/batch_std": (x, [1e-5] * 7), "output/std": (x, [0.5] * 7)}
+    yield run({**alike, "target/std": (x, [1.0] * 7)})

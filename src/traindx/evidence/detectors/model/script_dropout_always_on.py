@@ -1,0 +1,118 @@
+"""Dropout that eval() cannot switch off: `F.dropout` without `training`, or made in forward().
+
+Seen when a model's code calls `F.dropout` with its default, which is training, or makes a new
+`nn.Dropout` at every call: it drops in validation too, which looks like worse and noisy validation
+values.
+
+Silent outside of models, when `training=` is given at all, and for a share of 0. Known mistake: dropout
+meant to stay on for a Monte Carlo estimate; where a name says so, nothing is told.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from traindx.core.nouns import Edit, Finding, Severity, Skipped
+from traindx.core.units import Detector
+from traindx.evidence.case import Case
+from traindx.evidence.detectors._script.samples import script
+from traindx.evidence.detectors._script.words import Looked, code, first, training_of, where
+from traindx.source import Script
+from traindx.source.edit_pieces import place, replaced, segment
+from traindx.source.execution import Event
+from traindx.source.training import Training
+from traindx.source.values import Made, number
+
+DETECTOR = Detector(title="dropout always on", needs=("script",), family="script_dropout")
+_CALLS = tuple(f"torch.nn.functional.{name}" for name in ("dropout", "dropout1d", "dropout2d", "dropout3d"))
+_LAYERS = ("Dropout", "Dropout1d", "Dropout2d", "Dropout3d", "AlphaDropout", "FeatureAlphaDropout")
+_MEANT = re.compile(r"(^|_)mc(_|$)|monte|bayes|mcdropout|stochastic|corrupt|noise|augment", re.IGNORECASE)
+
+
+def detect(case: Case) -> Finding | Skipped | None:
+    return first(case, __name__, look(case))
+
+
+def look(case: Case) -> Looked:
+    """Every place where it is seen."""
+    training = training_of(case)
+    if training is None:
+        return Skipped("a script that can be followed")
+    found: dict[int, Finding] = {}
+    for event in training.trace.events:
+        if event.value.kind != "call" or number(event.value.argument(_place(event.value), "p")) == 0:
+            continue
+        if _untold(event) or _made_anew(event):
+            found.setdefault(id(event.spot.node), _finding(training, event))
+    return [*found.values()]
+
+
+def _place(made: Made) -> int:
+    return 1 if made.name in _CALLS else 0
+
+
+def _untold(event: Event) -> bool:
+    """The function, in a method of a module, without a word on training."""
+    made = event.value
+    if made.name not in _CALLS or made.open or made.argument(2, "training") is not None:
+        return False
+    return _in_model(event)
+
+
+def _made_anew(event: Event) -> bool:
+    """A layer made inside forward()."""
+    made = event.value
+    if not made.name.startswith("torch.nn.") or made.short not in _LAYERS or not event.functions:
+        return False
+    return getattr(event.functions[-1], "name", "") == "forward" and _in_model(event)
+
+
+def _in_model(event: Event) -> bool:
+    """Whether the call stands in a method with `self` of a class, and no name says that it is meant."""
+    node: ast.AST | None = event.functions[-1] if event.functions else None
+    names = [getattr(node, "name", "")]
+    if not isinstance(node, ast.FunctionDef) or not node.args.args or node.args.args[0].arg != "self":
+        return False
+    holder = event.spot.source.parents.get(node)
+    names.append(getattr(holder, "name", ""))
+    return isinstance(holder, ast.ClassDef) and not any(_MEANT.search(name) for name in names)
+
+
+def _finding(training: Training, event: Event) -> Finding:
+    made, evaluated = event.value, bool(training.trace.methods("eval"))
+    if made.name in _CALLS:
+        why = "drops in eval mode too: without `training=self.training` it is always on"
+    else:
+        why = "is a new layer at each call, which eval() never reaches: it always drops"
+    text = f"{where(event.spot)}: {code(event.spot)} {why}."
+    severity: Severity = "high" if evaluated else "medium"
+    return Finding(text, "silent_defect", severity, places=(place(event.spot),), edits=_edit(event))
+
+
+def _edit(event: Event) -> tuple[Edit, ...]:
+    written = segment(event.spot)
+    if event.value.name not in _CALLS or not written.endswith(")") or written.endswith(",)"):
+        return ()
+    return replaced(event.spot, f"{written[:-1]}, training=self.training)", "safe")
+
+
+def _forward(hidden: str, end: str = "model.eval()") -> Script:
+    return script(forward=f"return self.second({hidden})", end=end)
+
+
+def fires() -> Iterator[Script]:
+    yield _forward("F.dropout(self.first(x).relu(), 0.5)")
+    yield _forward("F.dropout(self.first(x).relu(), p=0.2)")
+    yield _forward("nn.Dropout(0.5)(self.first(x).relu())")
+
+
+def silent() -> Iterator[Script]:
+    yield _forward("F.dropout(self.first(x).relu(), 0.5, self.training)")
+    yield _forward("F.dropout(self.first(x).relu(), 0.5, training=self.training)")
+    yield _forward("F.dropout(self.first(x).relu(), 0.5, training=True)")
+    yield script(init="self.drop = nn.Dropout(0.5)", forward="return self.second(self.drop(self.first(x)))")
+    yield script(
+        body="optimizer.zero_grad()\ncriterion(model(F.dropout(x, 0.1)), y).backward()\noptimizer.step()"
+    )

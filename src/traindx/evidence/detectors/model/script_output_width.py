@@ -1,0 +1,94 @@
+"""The last layer has one output where the loss needs one per class.
+
+Seen when `cross_entropy` gets the output of a linear layer with a single unit: softmax over one value is
+1, the loss is 0 whatever happens. In Keras: softmax on a Dense layer with one unit, or a categorical
+cross-entropy after one.
+
+Silent when the width is not a plain number. Known mistake: none yet.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from traindx.core.nouns import Finding, Skipped
+from traindx.core.units import Detector
+from traindx.evidence.case import Case
+from traindx.evidence.detectors._script.samples import script
+from traindx.evidence.detectors._script.words import Looked, code, first, training_of, where
+from traindx.source import Script
+from traindx.source.edit_pieces import place
+from traindx.source.flow import parametric
+from traindx.source.keras import compiled
+from traindx.source.roles import unshaped
+from traindx.source.values import Made, Spot, Value, number, options
+
+DETECTOR = Detector(title="one output for several classes", needs=("script",), family="script_output")
+
+
+def detect(case: Case) -> Finding | Skipped | None:
+    return first(case, __name__, look(case))
+
+
+def look(case: Case) -> Looked:
+    """Every place where it is seen."""
+    training = training_of(case)
+    if training is None:
+        return Skipped("a script that can be followed")
+    keras = compiled(training.trace)
+    losses = [x for x in training.losses if x.kind in ("cross_entropy", "nll_loss")]
+    if not losses and not keras:
+        return Skipped("a loss over classes")
+    found: dict[int, Finding] = {}
+    for loss in losses:
+        layers = [parametric(unshaped(way)) for way in options(unshaped(loss.given))]
+        # Of several models that a branch chooses from, the loss may belong to another.
+        for layer in layers if all(map(_single, layers)) else ():
+            if layer is not None and layer.spot is not None:
+                found.setdefault(id(layer.spot.node), _finding(layer.spot, loss.event.spot, loss.kind))
+    for one in keras:
+        alone = one.units == 1 and (one.activation == "softmax" or "categorical" in one.loss)
+        if alone and one.last is not None and one.last.spot is not None:
+            found.setdefault(
+                id(one.last.spot.node), _finding(one.last.spot, one.event.spot, one.loss or "the loss")
+            )
+    return [*found.values()]
+
+
+def _single(layer: Value | None) -> bool:
+    """Whether a layer gives one value."""
+    if not isinstance(layer, Made) or layer.short != "Linear":
+        return False
+    return number(layer.argument(1, "out_features")) == 1
+
+
+def _finding(layer: Spot, loss: Spot, kind: str) -> Finding:
+    text = (
+        f"{where(layer)}: {code(layer)} gives 1 value, and {kind} (line {loss.line}) needs one per class: "
+        "softmax over a single value is always 1."
+    )
+    return Finding(text, "silent_defect", "high", places=(place(layer), place(loss)))
+
+
+_KERAS = """
+from keras import Sequential
+from keras.layers import Dense
+m = Sequential([Dense(1, activation='{}')])
+m.compile('adam', 'binary_crossentropy')
+"""
+
+
+def fires() -> Iterator[Script]:
+    from traindx.source.script import parse_script
+
+    yield script(setup="model = nn.Sequential(nn.Linear(8, 4), nn.ReLU(), nn.Linear(4, 1))")
+    yield parse_script(_KERAS.format("softmax"))
+
+
+def silent() -> Iterator[Script]:
+    from traindx.source.script import parse_script
+
+    yield script()
+    yield script(setup="classes = 1 if small else 4\nmodel = nn.Sequential(nn.Linear(8, classes))")
+    yield script(setup="if small:\n    model = nn.Linear(8, 1)\nelse:\n    model = nn.Linear(8, 4)")
+    yield parse_script(_KERAS.format("sigmoid"))

@@ -1,0 +1,74 @@
+"""Softmax runs over the batch instead of over the classes.
+
+Seen when what reaches a loss was made by softmax or log_softmax with `dim=0`: the probabilities of one
+sample do not sum to one, those of a batch do.
+
+Silent when reshaping stands in between, or the value is not a loss's input. Known mistake: a loss over
+the batch on purpose (contrastive losses take logits, not probabilities).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from traindx.core.nouns import Finding, Skipped
+from traindx.core.units import Detector
+from traindx.evidence.case import Case
+from traindx.evidence.detectors._script.samples import script
+from traindx.evidence.detectors._script.words import Looked, code, first, training_of, where
+from traindx.source import Script
+from traindx.source.edit_pieces import place
+from traindx.source.flow import activation_spot
+from traindx.source.roles import operation
+from traindx.source.values import Made, Spot, number, options
+
+DETECTOR = Detector(title="softmax over the batch", needs=("script",), family="script_activation")
+
+
+def detect(case: Case) -> Finding | Skipped | None:
+    return first(case, __name__, look(case))
+
+
+def look(case: Case) -> Looked:
+    """Every place where it is seen."""
+    training = training_of(case)
+    if training is None or not training.losses:
+        return Skipped("a loss of PyTorch")
+    found: dict[int, Finding] = {}
+    for loss in (x for x in training.losses if x.kind in ("nll_loss", "cross_entropy", "mse_loss", "kl_div")):
+        for one in options(loss.given):
+            if isinstance(one, Made) and operation(one) in ("softmax", "log_softmax") and _dim(one) == 0:
+                spot = activation_spot(one) or loss.event.spot
+                found.setdefault(id(spot.node), _finding(spot, loss.event.spot))
+    return [*found.values()]
+
+
+def _dim(made: Made) -> float | None:
+    """The dimension that is normalised."""
+    layer = made.receiver
+    if made.kind == "apply" and isinstance(layer, Made):
+        return number(layer.argument(0, "dim"))
+    return number(made.argument(0 if made.kind == "method" else 1, "dim"))
+
+
+def _finding(spot: Spot, loss: Spot) -> Finding:
+    text = (
+        f"{where(spot)}: {code(spot)} normalises over the batch, dimension 0, and the loss of line "
+        f"{loss.line} takes it for probabilities of classes."
+    )
+    return Finding(text, "silent_defect", "high", places=(place(spot), place(loss)))
+
+
+def fires() -> Iterator[Script]:
+    yield script(
+        setup="criterion = nn.NLLLoss()",
+        forward="return F.log_softmax(self.second(self.first(x)), dim=0)",
+    )
+
+
+def silent() -> Iterator[Script]:
+    yield script(
+        setup="criterion = nn.NLLLoss()",
+        forward="return F.log_softmax(self.second(self.first(x)), dim=1)",
+    )
+    yield script()

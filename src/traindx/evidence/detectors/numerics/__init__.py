@@ -1,0 +1,1 @@
+"""Findings about NaN, Inf and precision."""

@@ -1,0 +1,74 @@
+"""The gradient norm is NaN or Inf.
+
+Tells where it first happened, how often, and whether it stayed. With a loss scaler (fp16) a lone Inf is
+ordinary: the step is skipped and the scale halved. So single ones are a sign only; it is trouble when
+they last to the end or make up a large part of the run.
+
+Silent when the norm is never finite while the loss goes on falling: then it is not measured.
+Known mistakes: a logger that writes NaN for a missing value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from traindx.core.nouns import Finding, Run, Severity, Skipped
+from traindx.core.units import Detector
+from traindx.evidence.case import Case
+from traindx.evidence.detectors._learning import learns
+from traindx.evidence.detectors._number_text import percent, where
+
+DETECTOR = Detector(title="Gradient norm NaN or Inf", needs=("grad_norm",), family="nonfinite_gradients")
+
+
+def detect(case: Case, *, share: float = 0.2, streak: int = 3) -> Finding | Skipped | None:
+    norms = case.grad_norm
+    if norms is None:
+        return Skipped("the gradient norm")
+    if not norms.broken:
+        return None
+    bad = ~norms.finite
+    steps = norms.series.steps[bad]
+    to_the_end = int(np.argmax(norms.finite[::-1])) if norms.finite.any() else bad.size
+    if not norms.finite.any() and (bad.size < streak or learns(case.loss)):
+        return Skipped("a gradient norm that is measured (every logged one is NaN or Inf)")
+    lasting = to_the_end >= streak
+    much = norms.broken >= streak and bad.mean() >= share
+    severity: Severity = "critical" if lasting and not learns(case.loss) else "high"
+    trouble = lasting or much
+    kind = "NaN" if np.isnan(norms.series.values[bad]).all() else "Inf"
+    first = float(steps[0])
+    times = "once" if norms.broken == 1 else f"{norms.broken} times of {bad.size}"
+    end = f"and stays so for the last {to_the_end} values" if lasting else f"({percent(float(bad.mean()))})"
+    return Finding(
+        text=f"The gradient norm is {kind} {times}, first at {where(norms, first)} {end}.",
+        symptom="nonfinite" if trouble else None,
+        severity=severity if trouble else "low",
+        step=first,
+        end=float(steps[-1]),
+        series=norms.name,
+        strength=1.0 if trouble else 0.5,
+        numbers={"onset": first, "grad_nonfinite": norms.broken},
+        marks=tuple(float(step) for step in steps[:20]),
+    )
+
+
+def fires() -> Iterator[Run]:
+    from traindx.testing.sketch import decay, noisy, run
+
+    lone = noisy([1.0] * 60, 0.2)
+    lone[30] = np.inf
+    yield run({"grad_norm": lone, "loss": decay(60, 3.0, 1.0)})
+    lost = noisy([1.0] * 60, 0.2)
+    lost[40:] = np.nan
+    yield run({"grad_norm": lost, "loss": np.where(np.arange(60) < 40, 1.0, np.nan)})
+
+
+def silent() -> Iterator[Run]:
+    from traindx.testing.sketch import decay, noisy, run
+
+    yield run({"grad_norm": noisy([1.0] * 60, 0.2)})
+    yield run({"grad_norm": [np.nan] * 60, "loss": noisy(decay(60, 3.0, 1.0), 0.02)})
+    yield run({"grad_norm": [np.inf]})

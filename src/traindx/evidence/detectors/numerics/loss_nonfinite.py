@@ -1,0 +1,67 @@
+"""The training loss became NaN or Inf.
+
+Gives the step, how many values are affected, whether the loss came back, and the last finite value. A
+loss that stays NaN is lost (critical); a single value that passed is serious but survivable (medium).
+
+Silent when all values are finite. Hugging Face's trainer hides NaN as 0.0: see loss_masked_nan.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from traindx.core.nouns import Finding, Run, Severity, Skipped
+from traindx.core.units import Detector
+from traindx.evidence.case import Case
+from traindx.evidence.detectors._number_text import where
+
+DETECTOR = Detector(
+    title="Loss NaN or Inf",
+    needs=("loss",),
+    family="nonfinite",
+    explains=("plateau", "slow_decline", "loss_flat"),
+)
+
+
+def detect(case: Case, *, few: float = 0.02) -> Finding | Skipped | None:
+    loss = case.loss
+    if loss is None:
+        return Skipped("a training loss")
+    if not loss.broken:
+        return None
+    steps, values = loss.series.steps, loss.series.values
+    gone = np.flatnonzero(~loss.finite)
+    first = int(gone[0])
+    onset = float(steps[first])
+    kind = "NaN" if np.isnan(values[first]) else "Inf"
+    stays = not loss.finite[-1]
+    again = stays and bool(loss.finite[first:].any())
+    share = gone.size / values.size
+    severity: Severity = "critical" if stays else "high" if share > few else "medium"
+    before = loss.y[loss.x <= onset]
+    led = f" after {before[-1]:.4g}" if before.size else " in its first value"
+    share_text = f"{gone.size} of {values.size:,} values"
+    end = "stays so to the end" if stays else f"{share_text}, finite again later"
+    if again:
+        end = f"{share_text} are not finite, the last one too"
+    text = f"The loss is {kind} at {where(loss, onset)}{led}; {end}."
+    numbers = {"nonfinite_share": float(share)}
+    if before.size:
+        numbers["last_finite"] = float(before[-1])
+    return Finding(text, "nonfinite", severity, onset, series=loss.name, numbers=numbers, marks=(onset,))
+
+
+def fires() -> Iterator[Run]:
+    from traindx.testing.sketch import decay, run
+
+    yield run({"loss": [*decay(50, 2.0, 0.5), *[float("nan")] * 20]})
+    yield run({"loss": [float("inf")] * 3})
+
+
+def silent() -> Iterator[Run]:
+    from traindx.testing.sketch import decay, run
+
+    yield run({"loss": decay(50, 2.0, 0.5)})
+    yield run({"val/loss": [1.0, float("nan")]})

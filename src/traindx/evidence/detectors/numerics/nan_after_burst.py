@@ -1,0 +1,57 @@
+"""One huge gradient out of a long calm threw the weights out, and the next values overflow.
+
+Told by the autograd graph of the step (a plain overflow, no operation at its edge, no bad data) and by the
+gradient norm, which was calm and leapt right before it: a rare steep place, a long sequence or an outlier,
+and nothing clipped it. Of a recurrent model without clipping the loss is believed as well, where it leapt
+out of 30 calm steps: the norm is not written down at every step.
+
+Silent when the growth took many steps (nan_after_growth), and under about 10 steps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from traindx.core.nouns import Event, Finding, Run, Skipped
+from traindx.core.units import Detector
+from traindx.evidence.case import Case
+from traindx.evidence.detectors._origin import origin
+
+DETECTOR = Detector(title="NaN after one huge gradient", needs=("recording",), family="nan_origin")
+
+
+def detect(case: Case) -> Finding | Skipped | None:
+    found = origin(case)
+    if found is None:
+        return Skipped()
+    if found.kind != "growth" or not found.burst:
+        return None
+    return Finding(
+        f"{found.said}; before it {found.burst}.",
+        "nonfinite",
+        found.severity,
+        found.step,
+        series="grad_norm",
+        places=(found.place,) if found.place is not None else (),
+    )
+
+
+def _run(norms: list[float], leap: float = 1.0, *, recurrent: bool = False) -> Run:
+    from traindx.testing.sketch import run
+
+    told = {"where": "weights", "operation": ""}
+    event = Event("nonfinite", "the weights held NaN before the forward pass", len(norms) - 1.0, told)
+    loss = [*[1.0] * (len(norms) - 1), leap, float("nan")]
+    models = [{"class": "Net", "recurrent": recurrent}]
+    return run({"loss": loss, "grad_norm": norms}, events=[event], facts={"models": models})
+
+
+def fires() -> Iterator[Run]:
+    yield _run([1.0, 1.3, 0.8] * 20 + [1.1, 4e6])
+    yield _run([1.0, 1.3, 0.8] * 20, 400.0, recurrent=True)
+
+
+def silent() -> Iterator[Run]:
+    yield _run([1.0, 1.3, 0.8] * 20)
+    yield _run([1.0, 1.3, 0.8] * 20, 400.0)
+    yield _run([10.0**power for power in range(30)])

@@ -1,0 +1,52 @@
+"""The first NaN or Inf was made by arithmetic out of finite numbers.
+
+Told by the autograd graph of the step: log at 0, a division by 0, a root at 0 (whose slope is infinite),
+exp beyond the range, a softmax over a row that is masked whole. Batch, weights and gradients were finite
+before it. Clearer when loss and gradients had not grown before it: else growth drove the arithmetic to its
+edge.
+
+Silent about overflows of plain products, which need growth, and about half precision.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from traindx.core.nouns import Finding, Run, Skipped
+from traindx.core.units import Detector
+from traindx.evidence.case import Case
+from traindx.evidence.detectors._origin import origin
+from traindx.evidence.detectors.numerics.nan_from_input import _run
+
+DETECTOR = Detector(title="NaN was made by arithmetic", needs=("recording",), family="nan_origin")
+
+
+def detect(case: Case, *, doubtful: float = 0.6) -> Finding | Skipped | None:
+    found = origin(case)
+    if found is None:
+        return Skipped()
+    if found.kind not in ("arithmetic", "constant"):
+        return None
+    told = f"before it {found.grown}" if found.grown else "loss and gradients were ordinary before it"
+    if found.kind == "constant":
+        told = "the batch itself is finite, so the script made it of the data"
+    return Finding(
+        f"{found.said}; {told}.",
+        "nonfinite",
+        found.severity,
+        found.step,
+        series="loss",
+        strength=doubtful if found.grown else 1.0,
+        places=(found.place,) if found.place is not None else (),
+    )
+
+
+def fires() -> Iterator[Run]:
+    yield _run("loss", "log of 0")
+    yield _run("backward", "sqrt at 0")
+    yield _run("input", "multiplication", batch_nonfinite=0)
+
+
+def silent() -> Iterator[Run]:
+    yield _run("input", "matrix product", batch_nonfinite=1)
+    yield _run("forward", "float32 overflow in matrix product (largest 3.4028e+38)")

@@ -1,0 +1,47 @@
+"""The first NaN or Inf is an overflow of half precision.
+
+Told by the autograd graph of the step: a product in fp16 left its range (65,504), which fp32 and bf16 hold
+with ease. Less clear when loss and gradients had grown before it.
+
+Silent about overflows in full precision, and about scaled gradients that overflow now and then, which is
+how a loss scale is found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from traindx.core.nouns import Finding, Run, Skipped
+from traindx.core.units import Detector
+from traindx.evidence.case import Case
+from traindx.evidence.detectors._origin import origin
+from traindx.evidence.detectors.numerics.nan_after_growth import _run
+
+DETECTOR = Detector(title="NaN from the range of half precision", needs=("recording",), family="nan_origin")
+
+
+def detect(case: Case, *, doubtful: float = 0.6) -> Finding | Skipped | None:
+    found = origin(case)
+    if found is None:
+        return Skipped()
+    if found.kind != "half" or "scaled gradients" in found.operation:
+        return None
+    told = f"before it {found.grown}" if found.grown else "loss and gradients were ordinary before it"
+    return Finding(
+        f"{found.said}; {told}.",
+        "nonfinite",
+        found.severity,
+        found.step,
+        series="loss",
+        strength=doubtful if found.grown else 1.0,
+        places=(found.place,) if found.place is not None else (),
+    )
+
+
+def fires() -> Iterator[Run]:
+    yield _run([2.0, 1.5, 1.2, 1.1], "float16 overflow in matrix product (largest 65504)")
+
+
+def silent() -> Iterator[Run]:
+    yield _run([1.0, 40.0, 3e5, 1e14], "float32 overflow in matrix product (largest 3.4028e+38)")
+    yield _run([2.0, 1.5, 1.2, 1.1], "float16 overflow of scaled gradients", "backward")

@@ -1,0 +1,67 @@
+"""The very first logged loss is NaN or Inf.
+
+A sign that tells causes apart: no step of the optimizer is needed. Labels that are all masked, a mean over
+nothing, log(0), a bad first batch or values beyond half precision give it; a rate that overshoots needs
+steps first. It speaks less clearly when the first line was logged after many steps, or at the end of an
+epoch.
+
+Silent when a finite loss comes first (see nan_out_of_nothing and nan_after_rise).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from traindx.core.nouns import Finding, Run, Skipped
+from traindx.core.units import Detector
+from traindx.evidence.case import Case, Curve
+from traindx.evidence.detectors._number_text import where
+
+DETECTOR = Detector(title="NaN from the first value", needs=("loss",), family="nan_onset")
+
+
+def detect(case: Case, *, early: float = 2.0, late: float = 20.0) -> Finding | Skipped | None:
+    loss = case.loss
+    if loss is None:
+        return Skipped("a training loss")
+    if not loss.broken:
+        return Skipped()
+    if loss.finite[0]:
+        return None
+    first = float(loss.series.steps[0])
+    finite = f"{len(loss):,} of {loss.finite.size:,} values are finite"
+    return Finding(
+        f"The first logged loss, at {where(loss, first)}, is already not finite; {finite}.",
+        severity="low",
+        step=first,
+        series=loss.name,
+        strength=_clarity(loss, first, early, late),
+    )
+
+
+def _clarity(loss: Curve, first: float, early: float, late: float) -> float:
+    """How little can have happened before the first value."""
+    if loss.axis == "step":
+        return 1.0 if first <= early else 0.7 if first <= late else 0.4
+    steps = loss.series.steps
+    gap = float(np.median(np.diff(steps))) if steps.size > 1 else 1.0
+    if loss.axis == "epoch" and gap < 0.5 and first < 0.05:
+        return 1.0
+    return 0.7 if loss.axis == "row" else 0.5
+
+
+def fires() -> Iterator[Run]:
+    from traindx.testing.sketch import run
+
+    yield run({"loss": [float("nan")] * 20})
+    yield run({"loss": [float("inf"), 3.0, 2.0, 1.5, 1.2]})
+    yield run({"loss": [float("nan")] * 5, "accuracy": [0.1] * 5}, axis="epoch")
+
+
+def silent() -> Iterator[Run]:
+    from traindx.testing.sketch import decay, run
+
+    yield run({"loss": [2.3, *[float("nan")] * 20]})
+    yield run({"loss": decay(50, 2.0, 0.5)})

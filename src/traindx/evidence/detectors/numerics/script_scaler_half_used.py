@@ -1,0 +1,155 @@
+"""A GradScaler is used by halves: the optimizer steps past it, or it is never updated.
+
+Seen when `scaler.scale(loss).backward()` is followed by `optimizer.step()` with nothing that divides the
+gradients again; when `scaler.step(optimizer)` is never followed by `scaler.update()`: the factor does not
+adapt, and a second step is refused; and when no loss is scaled at all.
+
+Silent when the scaler is switched off or not known for sure. Known mistake: gradients divided by hand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from traindx.core.nouns import Edit, Finding, Skipped
+from traindx.core.units import Detector
+from traindx.evidence.case import Case
+from traindx.evidence.detectors._script.samples import script
+from traindx.evidence.detectors._script.words import NO_LOOP, Looked, code, first, training_of, where
+from traindx.source import Script
+from traindx.source.edit_pieces import place, put_after, replaced, segment
+from traindx.source.roles import is_scaler
+from traindx.source.training import Iteration, Training
+from traindx.source.values import Const, Made, Spot, Value
+
+DETECTOR = Detector(title="GradScaler half used", needs=("script",), family="script_scaler")
+
+
+def detect(case: Case) -> Finding | Skipped | None:
+    return first(case, __name__, look(case))
+
+
+def look(case: Case) -> Looked:
+    """Every place where it is seen."""
+    training = training_of(case)
+    if training is None or not training.iterations:
+        return NO_LOOP
+    if not any(is_scaler(e.value) for e in training.trace.events if e.value.kind == "call"):
+        return Skipped()
+    found: dict[int, Finding] = {}
+    for one in training.iterations:
+        told = _past(training, one) or _never_scaled(training, one) or _never_updated(training, one)
+        if told is not None and not one.step.event.handed:
+            found.setdefault(id(one.step.event.spot.node), told)
+    return [*found.values()]
+
+
+def _on(scaler: Value | None) -> bool:
+    """Whether a value is surely a scaler that is switched on."""
+    if not isinstance(scaler, Made) or scaler.kind != "call" or not is_scaler(scaler) or scaler.open:
+        return False
+    enabled = scaler.keywords.get("enabled")
+    return enabled is None or (isinstance(enabled, Const) and enabled.value is True)
+
+
+def _past(training: Training, iteration: Iteration) -> Finding | None:
+    """A scaled backward pass and a plain step."""
+    step = iteration.step
+    if step.scaler is not None or any(iteration.loop in made.loops for made in training.made_gradients):
+        return None
+    scaled = [
+        (b, b.value.receiver)
+        for b in iteration.backwards
+        if isinstance(b.value.receiver, Made) and b.value.receiver.name == "scale" and not b.handed
+    ]
+    undone = training.trace.methods("unscale_", "div_", "mul_", "copy_")
+    if not scaled or any(iteration.loop in e.loops for e in undone):
+        return None
+    backward, made = scaled[-1]
+    if not _on(made.receiver) or backward.arms != step.event.arms[: len(backward.arms)]:
+        return None
+    text = (
+        f"{where(step.event.spot)}: {code(step.event.spot)} steps with gradients that the scaler made "
+        f"tens of thousands of times larger ({code(backward.spot)}, line {backward.spot.line}): "
+        "scaler.step() and scaler.update() belong here."
+    )
+    return Finding(
+        text,
+        "silent_defect",
+        "high",
+        places=(place(step.event.spot), place(backward.spot)),
+        edits=_steps(iteration, made),
+    )
+
+
+def _steps(iteration: Iteration, scaled: Made) -> tuple[Edit, ...]:
+    """`scaler.step(optimizer)`, to be shown."""
+    import ast
+
+    spot = iteration.step.event.spot
+    node, by = spot.node, scaled.spot.node if scaled.spot is not None else None
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or node.args:
+        return ()
+    if not isinstance(by, ast.Call) or not isinstance(by.func, ast.Attribute):
+        return ()
+    scaler, optimizer = ast.unparse(by.func.value), ast.unparse(node.func.value)
+    return replaced(spot, f"{scaler}.step({optimizer}); {scaler}.update()", "ask")
+
+
+def _never_scaled(training: Training, iteration: Iteration) -> Finding | None:
+    step, scaler = iteration.step.event, iteration.step.scaler
+    if scaler is None or not _on(scaler) or training.trace.methods("scale") or not training.followed("scale"):
+        return None
+    if training.given_away(scaler, iteration.loop):
+        return None
+    backward = iteration.backwards[0].spot
+    text = (
+        f"{where(step.spot)}: {code(step.spot)} divides by a factor that {code(backward)} "
+        f"(line {backward.line}) never multiplied: scaler.scale(loss).backward() belongs there."
+    )
+    return Finding(text, "silent_defect", "high", places=(place(step.spot), place(backward)))
+
+
+def _never_updated(training: Training, iteration: Iteration) -> Finding | None:
+    step, scaler = iteration.step.event, iteration.step.scaler
+    if not _on(scaler) or not training.followed("update"):
+        return None
+    updates = [
+        e
+        for e in training.trace.methods("update")
+        if e.value.receiver is scaler or not isinstance(e.value.receiver, Made)
+    ]
+    if updates or training.given_away(scaler, iteration.loop):  # type: ignore[arg-type]
+        return None
+    text = (
+        f"{where(step.spot)}: after {code(step.spot)} nothing calls the scaler's update(): its factor never "
+        "adapts and the next step is refused."
+    )
+    import ast
+
+    node, edits = step.spot.node, tuple[Edit, ...]()
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        name = segment(Spot(step.spot.source, node.func.value))
+        edits = put_after(step.spot, f"{name}.update()", "safe")
+    return Finding(text, "silent_defect", "high", places=(place(step.spot),), edits=edits)
+
+
+_SCALER = "scaler = torch.amp.GradScaler()"
+_BACK = "optimizer.zero_grad()\nloss = criterion(model(x), y)\nscaler.scale(loss).backward()\n"
+
+
+def fires() -> Iterator[Script]:
+    yield script(after=_SCALER, body=_BACK + "optimizer.step()")
+    yield script(after=_SCALER, body=_BACK + "optimizer.step()\nscaler.update()")
+    yield script(after=_SCALER, body=_BACK + "scaler.step(optimizer)")
+    yield script(after=_SCALER, body=_PLAIN)
+
+
+_PLAIN = "optimizer.zero_grad()\ncriterion(model(x), y).backward()\nscaler.step(optimizer)\nscaler.update()"
+
+
+def silent() -> Iterator[Script]:
+    yield script(after=_SCALER, body=_BACK + "scaler.step(optimizer)\nscaler.update()")
+    yield script(after="scaler = torch.amp.GradScaler(enabled=False)", body=_BACK + "optimizer.step()")
+    yield script(after=_SCALER, body=_BACK + "scaler.unscale_(optimizer)\noptimizer.step()\nscaler.update()")
+    yield script()

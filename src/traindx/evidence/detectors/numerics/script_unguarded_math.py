@@ -1,0 +1,107 @@
+"""A logarithm, root or division by hand may meet zero.
+
+Seen when in what the loss is made of `log` is taken of a sigmoid or softmax, or of one minus it, `sqrt`
+of a sum of squares, or something is divided by a norm, sum or standard deviation, with no small number
+added and no clamp.
+
+Such code works until it meets the edge: told as doubtful. Silent when anything is added inside. Known
+mistake: values that cannot be zero for reasons the source does not show.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from traindx.core.nouns import Finding, Skipped
+from traindx.core.units import Detector
+from traindx.evidence.case import Case
+from traindx.evidence.detectors._script.samples import script
+from traindx.evidence.detectors._script.words import NO_LOOP, Looked, code, first, loss_of, training_of, where
+from traindx.source import Script
+from traindx.source.domains import LOGARITHMS
+from traindx.source.edit_pieces import place
+from traindx.source.flow import reach
+from traindx.source.roles import operation, unshaped
+from traindx.source.values import Made, Value, number, options, parents
+
+DETECTOR = Detector(title="logarithm, root or division unguarded", needs=("script",), family="script_math")
+_BODY = "optimizer.zero_grad()\n{}\nloss.backward()\noptimizer.step()"
+
+
+def detect(case: Case) -> Finding | Skipped | None:
+    return first(case, __name__, look(case))
+
+
+def look(case: Case) -> Looked:
+    """Every place where it is seen."""
+    training = training_of(case)
+    backwards = [e for e in training.backwards if e.loops] if training is not None else []
+    if training is None or not backwards:
+        return NO_LOOP
+    found: dict[int, Finding] = {}
+    seen: set[int] = set()
+    waiting = [loss_of(event) for event in backwards]
+    while waiting and len(seen) < 20_000:
+        at = waiting.pop()
+        if id(at) in seen:
+            continue
+        seen.add(id(at))
+        waiting += parents(at)
+        why = _edge(at) if isinstance(at, Made) and at.graded else ""
+        if why and isinstance(at, Made) and at.spot is not None:
+            found.setdefault(id(at.spot.node), _finding(at, why))
+    return sorted(found.values(), key=lambda finding: finding.places[0].line or 0)
+
+
+def _edge(made: Made) -> str:
+    """At what an operation breaks; empty when it is guarded or not known to come near."""
+    inside = made.receiver if made.kind == "method" else (made.args[0] if made.args else None)
+    name = operation(made)
+    if name in LOGARITHMS and inside is not None and all(_saturates(one) for one in options(inside)):
+        return "log(0) is -Inf where the probability rounds to 0 or 1"
+    if name == "sqrt" and inside is not None and all(_sum_of_squares(one) for one in options(inside)):
+        return "the gradient of sqrt is infinite at 0"
+    if made.kind == "operator" and name == "Div" and len(made.args) == 2 and _may_vanish(made.args[1]):
+        return "the divisor may be 0"
+    return ""
+
+
+def _saturates(value: Value) -> bool:
+    value = unshaped(value)
+    if isinstance(value, Made) and value.kind == "operator" and value.name == "Sub":
+        return number(value.args[0]) == 1 and _saturates(value.args[1])
+    return operation(value) in ("sigmoid", "softmax")
+
+
+def _sum_of_squares(value: Value) -> bool:
+    if operation(value) not in ("sum", "mean") or not isinstance(value, Made):
+        return False
+    inner = value.receiver if value.kind == "method" else (value.args[0] if value.args else None)
+    return isinstance(inner, Made) and operation(inner) in ("Pow", "pow", "square")
+
+
+def _may_vanish(value: Value) -> bool:
+    """Whether a divisor is a plain norm, spread or sum of a tensor of the model."""
+    plain = isinstance(value, Made) and operation(value) in ("norm", "std", "var")
+    return plain and bool(reach(value).alive)
+
+
+def _finding(made: Made, why: str) -> Finding:
+    assert made.spot is not None
+    text = f"{where(made.spot)}: {code(made.spot)} has no guard: {why} (line {made.spot.line})."
+    return Finding(text, severity="low", places=(place(made.spot),))
+
+
+def fires() -> Iterator[Script]:
+    yield script(body=_BODY.format("p = torch.sigmoid(model(x))\nloss = -(y * torch.log(p)).mean()"))
+    yield script(body=_BODY.format("loss = torch.sqrt(((model(x) - y) ** 2).sum(1)).mean()"))
+    yield script(body=_BODY.format("z = model(x)\nloss = (z / z.norm(dim=1, keepdim=True)).mean()"))
+
+
+def silent() -> Iterator[Script]:
+    yield script()
+    yield script(body=_BODY.format("p = torch.sigmoid(model(x))\nloss = -(y * torch.log(p + 1e-8)).mean()"))
+    yield script(
+        body=_BODY.format("p = torch.sigmoid(model(x)).clamp(1e-6, 1)\nloss = -(y * torch.log(p)).mean()")
+    )
+    yield script(body=_BODY.format("loss = torch.sqrt(((model(x) - y) ** 2).sum(1) + 1e-9).mean()"))

@@ -1,0 +1,1 @@
+"""Findings about trainings in several processes."""

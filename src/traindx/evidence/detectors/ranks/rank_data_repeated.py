@@ -1,0 +1,64 @@
+"""All ranks are given the same batches.
+
+A fingerprint of the input is recorded at the same steps on every rank. Where the replicas are equal and
+every fingerprint is too, the ranks compute the same gradients: the sampler does not part the data
+(`DistributedSampler` is missing, or has the same rank everywhere). The time of all ranks but one is lost.
+
+Silent when one batch differs, with fewer than `looks` of them, and where ranks hold different parts of a
+model, which must see the same data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from traindx.core.nouns import Finding, Run, Skipped
+from traindx.core.units import Detector
+from traindx.evidence.case import Case
+
+DETECTOR = Detector(title="Ranks see the same data", needs=("replica_checksum",), family="rank_data")
+
+
+def detect(case: Case, *, looks: int = 3) -> Finding | Skipped | None:
+    prints = case.inside.ranks("input/fingerprint")
+    if len(prints) < 2 or len(case.inside.ranks("replica_checksum")) < 2:
+        return Skipped("fingerprints of the batches of at least two ranks")
+    first = next(iter(prints.values()))
+    seen = 0
+    for other in list(prints.values())[1:]:
+        _, mine, its = np.intersect1d(first.x, other.x, return_indices=True)
+        if mine.size < looks:
+            return Skipped(f"fingerprints of at least {looks} batches at the same steps")
+        if not np.array_equal(first.y[mine], other.y[its]):
+            return None
+        seen = max(seen, int(mine.size))
+    if np.unique(first.y).size == 1:
+        return None
+    return Finding(
+        f"All {len(prints)} ranks were given the same batches, at each of {seen} looks: they compute the "
+        f"same gradients, and the work of {len(prints) - 1} of them is lost.",
+        "silent_defect",
+        "medium",
+        case.span[0],
+        series="input/fingerprint",
+        numbers={"ranks": len(prints)},
+    )
+
+
+def _run(one: list[float], other: list[float]) -> Run:
+    from traindx.testing.sketch import decay, run
+
+    series = {"replica_checksum": [1.0, 2.0], "replica_checksum/rank1": [1.0, 2.0]}
+    prints = {"input/fingerprint": one, "input/fingerprint/rank1": other}
+    return run({"loss": decay(60, 2.0, 0.5), **series, **prints}, facts={"world_size": 2})
+
+
+def fires() -> Iterator[Run]:
+    yield _run([5.0, 6.0, 7.0, 8.0], [5.0, 6.0, 7.0, 8.0])
+
+
+def silent() -> Iterator[Run]:
+    yield _run([5.0, 6.0, 7.0, 8.0], [1.0, 2.0, 3.0, 4.0])
+    yield _run([5.0, 6.0], [5.0, 6.0])

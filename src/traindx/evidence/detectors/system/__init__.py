@@ -1,0 +1,1 @@
+"""Findings about time, memory and how the process ended."""

@@ -1,0 +1,90 @@
+"""Training waits for data.
+
+The share of the time per step that is spent waiting for the loader. Seen when it is `share` or more at
+three quarters of the logged points at least: the first batch of an epoch always waits and does not count.
+When a wait exceeds its step, waits are taken as not included in the step's time. Waits under `brief`
+seconds a step are worth knowing (low): in toy trainings nearly everything is overhead; so are waits for
+worker processes in a recording of few seconds.
+
+Silent when the wait is short or shows at some points only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from traindx.core.nouns import Finding, Run, Skipped
+from traindx.core.units import Detector
+from traindx.evidence import stats
+from traindx.evidence.case import Case
+from traindx.evidence.detectors._number_text import percent, strength, text
+
+if TYPE_CHECKING:
+    from traindx.core.nouns import FloatArray
+
+DETECTOR = Detector(title="Waiting for data", needs=("data_wait_s", "step_s"), family="data_wait")
+
+
+def detect(
+    case: Case,
+    *,
+    share: float = 0.3,
+    large: float = 0.6,
+    mostly: float = 0.25,
+    brief: float = 0.005,
+    with_workers: float = 0.02,
+    total: float = 3.0,
+    points: int = 10,
+) -> Finding | Skipped | None:
+    wait, step = case.curve("data_wait_s"), case.curve("step_s")
+    if wait is None or step is None:
+        return Skipped("the time per step and the time spent waiting for data")
+    steps, waits, seconds = stats.align(wait.x, wait.y, step.x, step.y)
+    steps, waits, seconds = steps[1:], waits[1:], seconds[1:]
+    fine = (waits >= 0) & (seconds > 0)
+    if int(fine.sum()) < points:
+        return Skipped(f"at least {points} values of the time per step and of the wait for data")
+    waits, seconds = waits[fine], seconds[fine]
+    apart = bool((waits > 1.02 * seconds).any())
+    shares = waits / (waits + seconds if apart else seconds)
+    if float(np.quantile(shares, mostly)) < share:
+        return None
+    part = float(np.median(shares))
+    whole = float(np.median(waits + seconds if apart else seconds))
+    return Finding(
+        text=f"{percent(part)} of the time per step is spent waiting for data: "
+        f"{text(float(np.median(waits)))} of {text(whole)} s.",
+        symptom="slow_training",
+        severity="medium" if _costs(case, waits, brief, with_workers, total) else "low",
+        step=float(steps[0]),
+        series=wait.name,
+        strength=strength(part, share, large),
+        numbers={"wait_share": round(100 * part)},
+    )
+
+
+def _costs(case: Case, waits: FloatArray, brief: float, with_workers: float, total: float) -> bool:
+    """Whether the waits are worth acting on. Workers start anew with each short epoch: that is no habit."""
+    usual = float(np.median(waits))
+    if not case.inside.recorded or not case.number("workers"):
+        return usual >= brief
+    return usual >= with_workers and usual * waits.size >= total
+
+
+def fires() -> Iterator[Run]:
+    from traindx.testing.sketch import noisy, run
+
+    yield run({"data_wait_s": noisy([0.3] * 60, 0.1), "step_s": noisy([0.6] * 60, 0.05)})
+    yield run({"data_wait_s": noisy([2.0] * 60, 0.1), "step_s": noisy([0.6] * 60, 0.05)})
+
+
+def silent() -> Iterator[Run]:
+    from traindx.testing.sketch import noisy, run
+
+    yield run({"data_wait_s": noisy([0.02] * 60, 0.1), "step_s": noisy([0.6] * 60, 0.05)})
+    first_batches = np.where(np.arange(100) % 2 == 0, 1.6, 0.0)
+    yield run({"data_wait_s": first_batches, "step_s": 0.65 + first_batches})
+    yield run({"data_wait_s": [32.0] + [0.004] * 60, "step_s": [0.05] * 61})

@@ -1,0 +1,1 @@
+"""Findings about validation: its level, its gap, how it is measured."""

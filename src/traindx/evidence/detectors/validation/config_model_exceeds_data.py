@@ -1,0 +1,68 @@
+"""The model has many times more parameters than there are training samples.
+
+A hundred parameters per sample is where it begins to count, weakly: large models generalise on small
+data all the time. From 100,000 on the sign is full. Language models are compared by tokens when their
+number is known: more parameters than tokens.
+
+Silent when adapters are trained or the model is pretrained, for then the number says little.
+Known mistakes: samples that are rich by themselves (long documents, volumes, videos).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from traindx.core.nouns import Finding, Run, Skipped
+from traindx.core.units import Detector
+from traindx.evidence.case import Case
+from traindx.evidence.detectors._number_text import count, strength
+from traindx.evidence.detectors._settings import adapted, counts_tokens, pretrained
+
+DETECTOR = Detector(
+    title="Model large for the data",
+    needs=("setting:model_parameters", "setting:train_samples|setting:train_tokens"),
+    family="capacity",
+)
+
+
+def detect(
+    case: Case, *, per_sample: float = 100.0, full: float = 1e5, per_token: float = 1.0
+) -> Finding | Skipped | None:
+    parameters = case.number("model_parameters")
+    samples, tokens = case.number("train_samples"), case.number("train_tokens")
+    if parameters is None or not (samples or tokens):
+        return Skipped("the number of parameters and of training samples")
+    if adapted(case) or pretrained(case):
+        return None
+    if tokens:
+        ratio, limit, what = parameters / tokens, per_token, f"{count(tokens)} training tokens"
+    elif samples and not counts_tokens(case):
+        ratio, limit, what = parameters / samples, per_sample, f"{count(samples)} training samples"
+    else:
+        return Skipped("the number of training tokens")
+    if ratio < limit:
+        return None
+    return Finding(
+        text=f"The model has {count(parameters)} parameters for {what}: {count(round(ratio, 1))} for each.",
+        severity="low",
+        strength=strength(ratio, limit, limit * full / per_sample),
+        numbers={"parameters": parameters, "train_samples": samples or tokens or 0.0},
+    )
+
+
+def fires() -> Iterator[Run]:
+    from traindx.testing.sketch import run
+
+    yield run({}, settings={"model_parameters": 25_000_000, "train_samples": 500})
+    yield run({}, settings={"model_parameters": 124_000_000, "train_tokens": 1_000_000})
+
+
+def silent() -> Iterator[Run]:
+    from traindx.testing.sketch import run
+
+    yield run({}, settings={"model_parameters": 60_000, "train_samples": 50_000})
+    yield run({}, settings={"model_parameters": 124_000_000, "train_tokens": 10_000_000_000})
+    tuned = run({}, settings={"model_parameters": 7_000_000_000, "train_samples": 10_000})
+    yield replace(tuned, config={"lora_r": 8})
+    yield run({}, settings={"model_parameters": 7_000_000_000, "train_samples": 100, "vocab_size": 32000})

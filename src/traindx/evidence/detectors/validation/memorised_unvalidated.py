@@ -1,0 +1,102 @@
+"""The training loss went almost to zero and nothing was measured on validation data.
+
+Seen when the training loss ended below 3 % of its start, or the training accuracy at 0.995 or above, in
+a log without any validation or test series. Whether the model learned or memorised cannot be told from
+such a log. Always low: a deliberate overfit of one batch, a physics-informed network or plain regression
+without noise look the same and are in order.
+
+Silent when any validation value is logged, when the loss may be negative or ended in NaN, for RL and GAN
+losses, and where a recording shows that no sample came twice: what is met once cannot be memorised.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from traindx.core.nouns import Finding, Run, Skipped
+from traindx.core.units import Detector
+from traindx.evidence.case import Case
+from traindx.evidence.detectors._number_text import percent, strength, text, times
+from traindx.evidence.detectors._progress import NO_SURROGATE
+from traindx.evidence.detectors._train_validation import shares, validation_curves
+from traindx.evidence.inside import number
+
+DETECTOR = Detector(title="Memorised, not validated", needs=("loss|accuracy",), family="memorising")
+
+
+def detect(
+    case: Case, *, left: float = 0.03, accuracy: float = 0.995, least: int = 8
+) -> Finding | Skipped | None:
+    if case.surrogate or "preference" in case.traits:
+        return Skipped(NO_SURROGATE)
+    if validation_curves(case) or any(name.startswith(("val/", "test/")) for name in case.run.series):
+        return None
+    if _always_new(case):
+        return None
+    loss = case.loss
+    if loss is not None and loss.broken and not loss.finite[-1]:
+        return None
+    if loss is not None and len(loss) >= least and (loss.y >= 0).all() and loss.head > 0:
+        rest = loss.tail / loss.head
+        if rest < left:
+            fell = f"fell {times(1.0 / rest)}" if rest > 0 else "fell to zero"
+            return _seen(
+                f"The training loss {fell}, from {text(loss.head)} to {text(loss.tail)}, and no validation "
+                "was logged: learned or memorised cannot be told.",
+                loss.name,
+                strength(left / max(rest, 1e-9), 1.0, 50.0),
+                rest,
+            )
+    curve = case.curve("accuracy")
+    part = shares(curve)
+    if curve is None or part is None or len(curve) < least:
+        return (
+            None if loss is not None and len(loss) >= least else Skipped(f"at least {least} training losses")
+        )
+    last = curve.tail / (100.0 if curve.y.max() > 1.5 else 1.0)
+    if last < accuracy or float(part[0]) > accuracy:
+        return None
+    return _seen(
+        f"The training accuracy reached {percent(last)} and no validation was logged: learned or memorised "
+        "cannot be told.",
+        curve.name,
+        0.5,
+        1.0 - last,
+    )
+
+
+def _always_new(case: Case) -> bool:
+    """Whether samples are so many that each is met about once.
+
+    That none of those looked at came again says that there are more than a sixth of their square.
+    """
+    samples = case.inside.fact("samples")
+    taken, again = number(samples, "taken"), number(samples, "came_again")
+    sizes = [str(loss.get("output_shape", "")).split("x")[0] for loss in case.inside.losses]
+    if taken is None or again != 0 or not sizes or not sizes[0].isdigit():
+        return False
+    return case.span[1] * int(sizes[0]) <= taken**2 / 6
+
+
+def _seen(words: str, series: str, clear: float, rest: float) -> Finding:
+    return Finding(words, "overfitting", "low", series=series, strength=clear, numbers={"left": rest})
+
+
+def fires() -> Iterator[Run]:
+    from traindx.testing.sketch import decay, noisy, run
+
+    known = {"losses": [{"output_shape": "64x1"}], "samples": {"taken": 640, "came_again": 300}}
+    yield run({"loss": decay(400, 3.6, 0.0005, rate=12)}, facts=known)
+
+    yield run({"loss": noisy(decay(2000, 3.6, 0.0005, rate=12), 0.1)})
+    yield run({"loss": decay(40, 2.3, 0.2), "accuracy": 100 - decay(40, 70.0, 0.0, rate=9)})
+
+
+def silent() -> Iterator[Run]:
+    from traindx.testing.sketch import decay, noisy, run
+
+    yield run({"loss": noisy(decay(2000, 3.6, 0.5), 0.1)})
+    yield run({"loss": decay(2000, 3.6, 0.0005, rate=12), "val/loss": [0.3, 0.4]})
+    yield run({"loss": decay(200, 3.6, 0.0005, rate=12)}, traits=("rl",))
+    new = {"losses": [{"output_shape": "64x1"}], "samples": {"taken": 640, "came_again": 0}}
+    yield run({"loss": decay(400, 3.6, 0.0005, rate=12)}, facts=new)

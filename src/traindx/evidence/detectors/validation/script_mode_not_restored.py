@@ -1,0 +1,192 @@
+"""The model is trained in eval mode: nothing switches it back after eval().
+
+Seen when `eval()` is called on the model that is trained, in a loop around the training (after each epoch's
+validation, say) or before it, and no `train()` comes between it and the next backward pass. It matters with
+dropout or batch norm in the model; where the model is known to have neither, it is told as a sign. A
+`train()` that stands before the loop, instead of in it, is named as the place.
+
+Silent when a framework switches modes and when the model that is switched is not the one that is trained.
+Known mistake: a model kept in eval mode on purpose to freeze its batch norm.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from traindx.core.nouns import Edit, Finding, Severity, Skipped
+from traindx.core.units import Detector
+from traindx.evidence.case import Case
+from traindx.evidence.detectors._script.words import NO_LOOP, Looked, code, first, training_of, where
+from traindx.source import Script
+from traindx.source.edit_pieces import place, put_before, segment
+from traindx.source.execution import Event, Loop
+from traindx.source.flow import parts
+from traindx.source.parameters import frozen, held
+from traindx.source.roles import is_module
+from traindx.source.training import Training
+from traindx.source.values import Const, Made, Spot, Unknown, Value, options
+
+DETECTOR = Detector(title="eval mode never switched back", needs=("script",), family="script_mode")
+_MODAL = ("Dropout", "BatchNorm", "InstanceNorm", "AlphaDropout", "SyncBatchNorm", "RReLU")
+
+
+def detect(case: Case) -> Finding | Skipped | None:
+    return first(case, __name__, look(case))
+
+
+def look(case: Case) -> Looked:
+    """Every place where it is seen."""
+    training = training_of(case)
+    backwards = [e for e in training.backwards if e.loops and not e.handed] if training is not None else []
+    if training is None or not backwards:
+        return NO_LOOP
+    if training.managed or not training.followed("train"):
+        return Skipped("a training loop of the script's own that can be followed")
+    found: dict[int, Finding] = {}
+    for event in training.trace.methods("eval", "train"):
+        if _is_eval(event) and not event.handed:
+            backward = next((b for b in backwards if _stays(training, event, b)), None)
+            if backward is not None:
+                once = _once(training, event, backward)
+                found.setdefault(id(event.spot.node), _finding(event, backward, once))
+    return [*found.values()]
+
+
+def _is_eval(event: Event) -> bool:
+    mode = event.value.argument(0, "mode")
+    switched_off = event.value.name == "train" and isinstance(mode, Const) and mode.value is False
+    return switched_off or (event.value.name == "eval" and not event.value.args)
+
+
+def _stays(training: Training, event: Event, backward: Event) -> bool:
+    """Whether the backward pass comes after the switch with no way back in between."""
+    model = event.value.receiver
+    if event.root is not backward.root or not _trained(training, model, backward):
+        return False
+    back = [e for e in training.trace.methods("train") if not _is_eval(e)]
+    loop = _shared_loop(event, backward)
+    if event.at < backward.at:
+        certain = event.arms == backward.arms[: len(event.arms)]
+        return certain and not any(event.at < one.at < backward.at for one in back)
+    if loop is None:
+        return False
+    start = min((b.at for b in training.backwards if loop in b.loops), default=backward.at)
+    inner = [one for one in back if loop in one.loops]
+    return not any(one.at > event.at or one.at < start for one in inner)
+
+
+def _once(training: Training, event: Event, backward: Event) -> Event | None:
+    """The `train()` that stands before the loop in which the model is switched off again and again."""
+    loop = _shared_loop(event, backward)
+    if loop is None or event.at < backward.at:
+        return None
+    before = [
+        one
+        for one in training.trace.methods("train")
+        if not _is_eval(one) and one.at < loop.at and not one.handed and one.root is backward.root
+    ]
+    models = options(event.value.receiver)
+    same = [one for one in before if any(model in models for model in options(one.value.receiver))]
+    return same[-1] if same else None
+
+
+def _shared_loop(event: Event, backward: Event) -> Loop | None:
+    shared = [loop for loop in event.loops if loop in backward.loops]
+    return shared[-1] if shared else None
+
+
+def _trained(training: Training, model: Value | None, backward: Event) -> bool:
+    """Whether the model is called, with gradients on, in the loop of the backward pass."""
+    still = frozen(training)
+    if not any(
+        is_module(one) and id(one) in held(training) and id(one) not in still for one in options(model)
+    ):
+        return False
+    calls = [e for e in training.trace.events if e.value.kind == "apply" and not e.grad_off]
+    inner = [e for e in calls if backward.loop in e.loops and e.at < backward.at]
+    return any(e.value.receiver is one for e in inner for one in options(model)) or any(
+        isinstance(one, Made) and any(e.value.receiver is part for e in inner for part in parts(one))
+        for one in options(model)
+    )
+
+
+def _modal(model: Value) -> bool | None:
+    """Whether a model has layers that know modes; None when not all of it is known."""
+    inner = [model, *parts(model)]
+    if any(isinstance(one, Made) and one.short.startswith(_MODAL) for one in inner):
+        return True
+    unknown = any(isinstance(one, Unknown) or (isinstance(one, Made) and not _plain(one)) for one in inner)
+    return None if unknown else False
+
+
+def _plain(made: Made) -> bool:
+    return made.kind != "call" or made.name.startswith(("torch.nn.", "torch.")) or made.name.islower()
+
+
+def _finding(event: Event, backward: Event, once: Event | None) -> Finding:
+    model = options(event.value.receiver)[0]
+    modal = _modal(model)
+    again = "before" if event.at < backward.at else "in the next pass of the loop"
+    text = (
+        f"{where(event.spot)}: after {code(event.spot)} nothing calls train() before "
+        f"{code(backward.spot)} (line {backward.spot.line}) comes {again}: the model is trained in eval mode."
+    ).replace("comes before", "comes")
+    spots = [event.spot, backward.spot]
+    if once is not None:
+        text = f"{text[:-1]}; {code(once.spot)} (line {once.spot.line}) stands before the loop, not in it."
+        spots = [once.spot, *spots]
+    places = tuple(place(spot) for spot in spots)
+    if modal is False:
+        text = f"{text[:-1]}, which changes nothing without dropout or batch norm."
+        return Finding(text, severity="low", places=places)
+    severity: Severity = "high" if modal else "medium"
+    return Finding(text, "silent_defect", severity, places=places, edits=_edit(event, backward))
+
+
+def _edit(event: Event, backward: Event) -> tuple[Edit, ...]:
+    """`train()` at the head of the loop over the batches."""
+    import ast
+
+    node, loop = event.spot.node, backward.loop
+    if loop is None or event.functions != backward.functions or not isinstance(node, ast.Call):
+        return ()
+    if not isinstance(node.func, ast.Attribute):
+        return ()
+    model = segment(Spot(event.spot.source, node.func.value))
+    return put_before(loop.spot, f"{model}.train()", "ask")
+
+
+_TRAIN = """
+import torch, torch.nn as nn
+model = nn.Sequential(nn.Linear(4, 8), nn.{layer}, nn.Linear(8, 2))
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+{before}
+for epoch in range(3):
+    {start}
+    for x, y in loader:
+        optimizer.zero_grad()
+        nn.functional.cross_entropy(model(x), y).backward()
+        optimizer.step()
+    {end}
+"""
+
+
+def _script(layer: str = "Dropout(0.2)", **parts_: str) -> Script:
+    from traindx.source.script import parse_script
+
+    filled = {name: parts_.get(name, "pass") for name in ("before", "start", "end")}
+    return parse_script(_TRAIN.format(layer=layer, **filled))
+
+
+def fires() -> Iterator[Script]:
+    yield _script(end="model.eval(); evaluate(model)")
+    yield _script(layer="BatchNorm1d(8)", before="model.train()", end="model.eval()")
+    yield _script(before="model.eval()")
+
+
+def silent() -> Iterator[Script]:
+    yield _script(start="model.train()", end="model.eval(); evaluate(model)")
+    yield _script(end="model.eval(); evaluate(model); model.train()")
+    yield _script(before="teacher = nn.Sequential(nn.Dropout(0.1))", end="teacher.eval()")
+    yield _script(before="model.eval(); model.train()")
+    yield _script()

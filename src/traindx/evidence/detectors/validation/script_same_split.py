@@ -1,0 +1,162 @@
+"""Training and validation use the same data.
+
+Seen when two loaders are made of the same data, one of them feeding the training loop and the other a loop
+without gradients; when tensors that bear the name of validation or test data are those that are trained on,
+or a stretch of the same data that overlaps theirs; and when Keras' `fit` is given its training data as
+`validation_data`.
+
+Silent when the datasets are subsets, or a sampler chooses what a loader sees. A loader over the training
+data beside one over other data may be meant to measure the training score: silent, too. Known mistake: a
+test of overfitting on purpose.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from traindx.core.nouns import Finding, Skipped
+from traindx.core.units import Detector
+from traindx.evidence.case import Case
+from traindx.evidence.detectors._script.same_data import alike, data_of, overlap
+from traindx.evidence.detectors._script.samples import script
+from traindx.evidence.detectors._script.words import Looked, code, first, training_of, where
+from traindx.source import Script
+from traindx.source.edit_pieces import place
+from traindx.source.parameters import held
+from traindx.source.training import Training
+from traindx.source.values import Items, Made, Spot, Value, options
+
+DETECTOR = Detector(title="same data for training and validation", needs=("script",), family="script_split")
+_LOADERS = (
+    "data = TensorDataset(torch.randn(9, 8), torch.zeros(9).long())\n"
+    "train_loader = DataLoader(data, shuffle=True)\nval_loader = DataLoader({})"
+)
+_HELD_OUT = re.compile(
+    r"(^|_)(val|valid|validation|test|dev|holdout|held)(_|$|\d)|^[xy](v|va|val|te|test)$", re.I
+)
+_VALIDATE = "with torch.no_grad():\n    for a, b in val_loader: score = criterion(model(a), b).item()"
+
+
+def detect(case: Case) -> Finding | Skipped | None:
+    return first(case, __name__, look(case))
+
+
+def look(case: Case) -> Looked:
+    """Every place where it is seen."""
+    training = training_of(case)
+    if training is None:
+        return Skipped("a script that can be followed")
+    found = _keras(training) + _tensors(training)
+    loaders = [e for e in training.trace.events if e.value.kind == "call" and e.value.short == "DataLoader"]
+    if len(loaders) < 2 or not training.iterations:
+        return found or Skipped("loaders of training and validation data")
+    trained = {
+        id(one)
+        for iteration in training.iterations
+        for loop in iteration.step.event.loops
+        for one in _over(loop.over)
+    }
+    train = [e for e in loaders if id(e.value) in trained]
+    others = [e for e in loaders if id(e.value) not in trained]
+    for event in others:
+        twin = next((one for one in train if _same_data(one.value, event.value)), None)
+        if twin is not None and all(_same_data(twin.value, other.value) for other in others):
+            joined = _joined(twin.value)
+            found.append(_finding(joined.spot or event.spot if joined else event.spot, twin.spot))
+    return found[:1]
+
+
+def _over(value: Value | None) -> list[Value]:
+    """What a loop runs over, wrapped or not."""
+    found = []
+    for one in options(value):
+        inner: Value = one
+        for _ in range(4):
+            found.append(inner)
+            if not isinstance(inner, Made) or not inner.args:
+                break
+            inner = inner.args[0]
+    return found
+
+
+def _same_data(one: Made, other: Made) -> bool:
+    mine, yours = one.argument(0, "dataset"), other.argument(0, "dataset")
+    chosen = {"sampler", "batch_sampler"} & (one.keywords.keys() | other.keywords.keys())
+    joined = _joined(one)
+    inner = joined.args[0] if joined is not None and joined.args else None
+    parts = [mine, *(inner.items if isinstance(inner, Items) else [])]
+    return any(alike(part, yours) for part in parts) and not chosen
+
+
+def _joined(loader: Made) -> Made | None:
+    """The join of several data sets that a loader runs over."""
+    data = loader.argument(0, "dataset")
+    return data if isinstance(data, Made) and data.short == "ConcatDataset" else None
+
+
+def _tensors(training: Training) -> list[Finding]:
+    """Data that the model is validated on by name and trained on in truth."""
+    ours, loops = held(training), {one.loop for one in training.iterations}
+    calls = [e for e in training.trace.events if e.value.kind == "apply" and id(e.value.receiver) in ours]
+    calls = [e for e in calls if e.value.args and not e.handed]
+    trained = [data_of(e.value.args[0]) for e in calls if loops & set(e.loops) and not e.grad_off]
+    found: dict[int, Finding] = {}
+    for event in (e for e in calls if e.grad_off and not loops & set(e.loops)):
+        data = data_of(event.value.args[0])
+        names = [one for one in training.trace.bindings if one.value is data and _HELD_OUT.search(one.name)]
+        shared = any(alike(one, data) or overlap(training.trace, one, data) for one in trained if one.spot)
+        if names and shared and isinstance(data, Made) and data.spot is not None:
+            known = [one.spot for one in trained if one.spot is not None]
+            found.setdefault(id(data), _finding(names[0].spot, known[0]))
+    return [*found.values()]
+
+
+def _keras(training: Training) -> list[Finding]:
+    found = []
+    for event in training.trace.methods("fit"):
+        given, data = event.value.keywords.get("validation_data"), event.value.args[:2]
+        if isinstance(given, Items) and data and given.items and given.items[0] is data[0]:
+            found.append(_finding(event.spot, event.spot))
+    return found
+
+
+def _finding(spot: Spot, train: Spot) -> Finding:
+    text = (
+        f"{where(spot)}: {code(spot)} holds data that are validated on and that line {train.line} trains "
+        "on: the score says nothing about new data."
+    )
+    return Finding(text, "silent_defect", "medium", places=(place(spot), place(train)))
+
+
+_JOINED = (
+    "held = TensorDataset(np.load('x.npy'))\nval_loader = DataLoader(held)\n"
+    "train_loader = DataLoader(torch.utils.data.ConcatDataset([data, held]), shuffle=True)"
+)
+_PARTS = (
+    "X, y = np.load('x.npy'), np.load('y.npy')\nX_train, y_train = X[:80], y[:80]\n"
+    "X_val, y_val = X[{0}], y[{0}]"
+)
+_STEP = (
+    "optimizer.zero_grad()\ncriterion(model(X_train[i:i + 8]), y_train[i:i + 8]).backward()\noptimizer.step()"
+)
+_SCORE = "with torch.no_grad(): score = criterion(model(X_val), y_val)"
+
+
+def fires() -> Iterator[Script]:
+    yield script(setup=_PARTS.format(":80"), body=_STEP, end=_SCORE)
+    yield script(setup=_PARTS.format("60:"), body=_STEP, end=_SCORE)
+    yield script(after=_JOINED, loader="train_loader", end=_VALIDATE)
+    yield script(after=_LOADERS.format("data"), loader="train_loader", end=_VALIDATE)
+
+
+def silent() -> Iterator[Script]:
+    yield script(setup=_PARTS.format("80:"), body=_STEP, end=_SCORE)
+    yield script(after=_LOADERS.format("held_out"), loader="train_loader", end=_VALIDATE)
+    yield script(after="loader = DataLoader(data, shuffle=True)")
+    yield script(after=_LOADERS.format("data, sampler=part"), loader="train_loader", end=_VALIDATE)
+    yield script(
+        after=_LOADERS.format("data") + "; test_loader = DataLoader(test)",
+        loader="train_loader",
+        end=_VALIDATE,
+    )

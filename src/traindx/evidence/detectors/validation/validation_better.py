@@ -1,0 +1,81 @@
+"""The validation loss lies clearly below the training loss throughout.
+
+Compares each evaluation with the training loss of the stretch after it, so that a training loss that is
+averaged over an epoch, and so lags behind, does not count. A sign only: dropout, augmentation, mixup or
+label smoothing that act in training alone are the usual reasons; leaked or easier validation data the
+ones to rule out.
+
+Silent with fewer than four common evaluations, when the two cross, when either may be negative, and for
+RL and GAN losses.
+Known mistakes: a training loss that is summed (over terms, over accumulation steps) and a validation
+loss that is not; a training loss to which a penalty is added.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from traindx.core.nouns import Finding, Run, Skipped
+from traindx.core.units import Detector
+from traindx.evidence import stats
+from traindx.evidence.case import Case
+from traindx.evidence.detectors._number_text import percent, strength, text
+from traindx.evidence.detectors._progress import NO_SURROGATE
+from traindx.evidence.detectors._train_validation import evaluations, steps_on
+
+DETECTOR = Detector(
+    title="Validation better than training", needs=("loss", "val/loss"), family="validation_level"
+)
+
+
+def detect(case: Case, *, margin: float = 0.1, most: float = 0.85) -> Finding | Skipped | None:
+    train, val = case.loss, case.val_loss
+    if train is None or val is None:
+        return Skipped("a training and a validation loss")
+    if case.surrogate:
+        return Skipped(NO_SURROGATE)
+    if len(val) < 4 or len(train) < 4:
+        return Skipped("at least four evaluations on validation data")
+    if not ((train.y > 0).all() and (val.y > 0).all()):
+        return None
+    steps, values = evaluations(val)
+    steps = np.interp(steps, val.x, steps_on(val, train))
+    _, loss, held_out = stats.align(*evaluations(train), steps, values)
+    if loss.size < 4:
+        return Skipped("at least four evaluations beside training losses")
+    first = loss.size // 4
+    ratio = held_out[first:-1] / loss[first + 1 :]
+    middle, late = float(np.median(ratio)), float(np.median(ratio[-max(1, ratio.size // 3) :]))
+    share = float((ratio < 1.0).mean())
+    if middle > 1.0 - margin or late > 1.0 - margin or share < most:
+        return None
+    return Finding(
+        f"The validation loss is below the training loss in {percent(share)} of the evaluations, by "
+        f"{percent(1.0 - middle)} in the middle; at the end {text(float(held_out[-1]))} against "
+        f"{text(float(loss[-1]))}.",
+        severity="low",
+        series=val.name,
+        strength=strength(1.0 / max(middle, 1e-6), 1.0 + margin, 2.0),
+        numbers={"ratio": middle, "val_last": float(held_out[-1]), "train_last": float(loss[-1])},
+    )
+
+
+def fires() -> Iterator[Run]:
+    from traindx.testing.sketch import decay, noisy, run
+
+    train = noisy(decay(50, 0.07, 0.001), 0.02)
+    yield run({"loss": train, "val/loss": noisy(decay(50, 0.07, 0.001) * 0.6, 0.05, seed=1)}, axis="epoch")
+    dense = noisy(decay(3500, 26.0, 5.0), 0.2)
+    yield run({"loss": dense, "val/loss": (np.arange(35) * 100, decay(35, 4.4, 2.4))})
+
+
+def silent() -> Iterator[Run]:
+    from traindx.testing.sketch import decay, noisy, run
+
+    lagging = decay(12, 2.0, 0.2)
+    yield run({"loss": lagging[:10], "val/loss": lagging[1:11]}, axis="epoch")
+    yield run({"loss": decay(50, 2.0, 0.5), "val/loss": noisy(decay(50, 2.0, 0.5), 0.1)}, axis="epoch")
+    yield run({"loss": decay(50, 2.0, 0.5), "val/loss": decay(50, 2.0, 0.7)}, axis="epoch")
+    yield run({"loss": decay(50, 2.0, -3.0), "val/loss": decay(50, 1.0, -4.0)}, axis="epoch")

@@ -1,0 +1,89 @@
+"""Validation jumps so much from one evaluation to the next that small changes cannot be told.
+
+Measures the noise of the validation loss (or of an accuracy-like score) over the second half of the
+run, against its level and against what it gained there. A sign only: a small or unrepresentative
+validation set, batch statistics over few samples or too high a learning rate make it so, and a single
+best evaluation is then luck.
+
+Silent with fewer than eight evaluations, while the curve still improves by more than its noise, and for
+RL and GAN losses.
+Known mistakes: metrics that are rounded coarsely look noisier than they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from traindx.core.nouns import Finding, Run, Skipped
+from traindx.core.units import Detector
+from traindx.evidence import stats
+from traindx.evidence.case import Case, Curve
+from traindx.evidence.detectors._number_text import percent, strength, text
+from traindx.evidence.detectors._progress import NO_SURROGATE
+from traindx.evidence.detectors._train_validation import SCORES, evaluations, score, shares
+
+DETECTOR = Detector(
+    title="Validation too noisy to tell", needs=("val/*|test/*|map|map50",), family="validation_noise"
+)
+
+
+def detect(
+    case: Case, *, loss_noise: float = 0.08, score_noise: float = 0.03, least: int = 8
+) -> Finding | Skipped | None:
+    if case.surrogate:
+        return Skipped(NO_SURROGATE)
+    looked = False
+    for curve in (case.val_loss, *(score(case, name) for name in SCORES[:5])):
+        if curve is None or len(curve) < least:
+            continue
+        is_score = curve.goal == "higher"
+        if (is_score and shares(curve) is None) or (not is_score and not (curve.y > 0).all()):
+            continue
+        looked = True
+        level, noise, gained = _second_half(curve)
+        share = noise / level if not is_score else noise / (100.0 if curve.y.max() > 1.5 else 1.0)
+        limit = score_noise if is_score else loss_noise
+        if share >= limit and noise >= 0.5 * abs(gained):
+            return _seen(curve, level, noise, share, limit)
+    return None if looked else Skipped(f"at least {least} evaluations on validation data")
+
+
+def _second_half(curve: Curve) -> tuple[float, float, float]:
+    """Level, noise between evaluations, and the change from the third to the fourth quarter."""
+    _, values = evaluations(curve)
+    half = values[values.size // 2 :]
+    middle = half.size // 2
+    gained = float(np.median(half[middle:]) - np.median(half[:middle]))
+    return float(np.median(half)), stats.noise(half), gained
+
+
+def _seen(curve: Curve, level: float, noise: float, share: float, limit: float) -> Finding:
+    size = f", {percent(share)} of its level" if curve.goal != "higher" else ""
+    return Finding(
+        f"{curve.name} jumps by {text(noise)} (standard deviation) from one evaluation to the next{size}: in "
+        f"the second half of the run it lies around {text(level)}.",
+        severity="low",
+        series=curve.name,
+        strength=strength(share, limit, 4.0 * limit),
+        numbers={"val_noise": noise, "val_noise_share": share},
+    )
+
+
+def fires() -> Iterator[Run]:
+    from traindx.testing.sketch import decay, noisy, run
+
+    yield run(
+        {"loss": decay(40, 2.0, 0.5), "val/loss": noisy(decay(40, 2.0, 0.8), 0.2, seed=3)}, axis="epoch"
+    )
+    jumps = noisy(np.full(30, 42.0), 7.0, seed=3, relative=False)
+    yield run({"loss": decay(30, 2.0, 0.5), "val/accuracy": jumps}, axis="epoch")
+
+
+def silent() -> Iterator[Run]:
+    from traindx.testing.sketch import decay, noisy, run
+
+    yield run({"loss": decay(40, 2.0, 0.5), "val/loss": noisy(decay(40, 2.0, 0.8), 0.02)}, axis="epoch")
+    yield run({"loss": decay(5, 2.0, 0.5), "val/loss": [2.0, 1.0, 1.4, 0.8, 1.1]}, axis="epoch")
+    yield run({"val/accuracy": noisy(np.full(30, 0.8), 0.005)}, axis="epoch")

@@ -1,0 +1,254 @@
+"""Validation got worse, or stood still, while training went on improving.
+
+Two forms. *Parts*: the validation loss (or, without one, a validation score) is best at some evaluation
+and significantly worse at the end, against its own noise, while the training loss went on falling or lies
+far below. *Gap opens*: validation has not improved for a good part of the run while the training loss
+fell on, and the gap is wide. Tells the best evaluation and what its checkpoint would save.
+
+Few evaluations need a larger rise: 30 % with three, 15 % with four or five; with one or two only a loss
+ten times the training loss is told, as low. A rise of the loss under a validation score that holds is
+overconfidence: it counts one degree less.
+
+Silent when the training loss rises too (that is divergence), when the gap was there from the start (the
+two losses may be defined differently), when validation came back down, and for RL and GAN losses.
+Known mistakes: a validation set so small that its loss wanders is taken for a rise now and then; a
+learning-rate restart late in the run can look like a parting until the rate has come down again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from traindx.core.nouns import Finding, Run, Severity, Skipped
+from traindx.core.units import Detector
+from traindx.evidence.case import Case, Curve
+from traindx.evidence.detectors._number_text import percent, strength, text, times, where
+from traindx.evidence.detectors._progress import NO_SURROGATE
+from traindx.evidence.detectors._train_validation import (
+    SCORES,
+    Turn,
+    evaluations,
+    last_level,
+    levels_at,
+    running_median,
+    score,
+    steps_on,
+    turn_of,
+    validation_curves,
+)
+
+DETECTOR = Detector(
+    title="Validation parts from training",
+    needs=("loss", "val/*|test/*|map|map50"),
+    family="generalisation",
+)
+
+
+def detect(
+    case: Case,
+    *,
+    rise: float = 0.03,
+    z: float = 4.0,
+    medium: float = 0.05,
+    high: float = 0.30,
+    stalled_for: float = 0.25,
+    fall: float = 0.10,
+    gap: float = 0.25,
+) -> Finding | Skipped | None:
+    train = case.loss
+    if train is None or not len(train):
+        return Skipped("a training loss")
+    if case.surrogate:
+        return Skipped(NO_SURROGATE)
+    watched = next(iter(validation_curves(case)), None)
+    if watched is None or len(watched) < 3:
+        seen = _apart(train, watched) if watched is case.val_loss else None
+        return seen or Skipped("at least three evaluations on validation data")
+    turn = turn_of(watched)
+    # A small rise counts too where it takes back a tenth of what had been gained.
+    needed = max(rise if turn.lost < 0.1 else rise / 3, _least(len(watched)))
+    parted = None
+    if turn.relative >= needed and turn.z >= z:
+        before, now, fell = _training_since(train, watched, turn)
+        if fell:
+            parted = _parted(case, watched, turn, (before, now), medium, high)
+    if parted is not None and parted.severity != "low":
+        return parted
+    stalled = _stalled(case, train, watched, stalled_for, fall, gap)
+    return stalled if parted is None or (stalled and stalled.severity != "low") else parted
+
+
+def _least(evaluations: int) -> float:
+    """The least rise that few evaluations can show."""
+    return 0.3 if evaluations <= 3 else 0.15 if evaluations <= 5 else 0.08 if evaluations <= 7 else 0.0
+
+
+def _training_since(train: Curve, val: Curve, turn: Turn) -> tuple[float, float, bool]:
+    """Training loss when validation was best and at the end, and whether it improved meanwhile."""
+    here = float(np.interp(turn.step, val.x, steps_on(val, train)))
+    middle = int(np.searchsorted(train.x, here, side="right"))
+    half = max(1, len(train) // 20)
+    around = train.y[max(0, middle - half) : max(middle + half, 1)]
+    now = last_level(train.y)
+    before = float(np.median(around)) if len(train) >= 20 else float(levels_at(train, np.array([here]))[0])
+    error = 1.25 * train.noise * np.sqrt(1.0 / max(around.size, 1) + 10.0 / max(len(train), 10))
+    share = max(0.02, min(0.3 * turn.relative, 0.15))
+    fell = before - now > max(share * abs(before), 2.0 * error)
+    rose = now - before > max(0.02 * abs(before), 3.0 * error)
+    memorised = 0 <= now <= 0.5 * turn.last and now <= 0.5 * train.head and val.goal != "higher"
+    return before, now, bool(fell or (memorised and not rose))
+
+
+def _holding(case: Case, step: float, *, gain: float = 0.0) -> Curve | None:
+    """A validation score at its best, although the loss has risen; `gain` is what it must have gained
+    since a step, as a share of its level and at least 2.5 times its noise."""
+    for name in SCORES:
+        curve = score(case, name)
+        if curve is None or len(curve) < 3:
+            continue
+        best = float(running_median(curve.coarse.median, 3).max())
+        then = float(np.median(curve.y[np.abs(curve.x - step).argsort()[:3]]))
+        now = float(np.median(curve.y[-max(3, len(curve) // 10) :]))
+        if now >= best - max(2.0 * curve.noise, 0.01 * abs(best)) and now - then >= gain * max(
+            abs(then), 250.0 * curve.noise
+        ):
+            return curve
+    return None
+
+
+def _parted(
+    case: Case, val: Curve, turn: Turn, training: tuple[float, float], medium: float, high: float
+) -> Finding:
+    grade: Severity = "high" if turn.relative >= high else "medium" if turn.relative >= medium else "low"
+    kept = _holding(case, turn.step) if val.goal != "higher" else None
+    if kept is not None:
+        grade = "medium" if turn.relative >= 0.5 * high else "low"
+    if len(val) < 8 and grade == "high":
+        grade = "medium"
+    sign = -1.0 if val.goal == "higher" else 1.0
+    best, last = sign * turn.best, sign * turn.last
+    changed = "fallen" if sign < 0 else "risen"
+    what = val.name.replace("val/", "validation ").replace("test/", "test ").replace("loss/", "")
+    shown = abs(last - best) / abs(best) if best else turn.relative
+    words = (
+        f"The {what} was best at {where(val, turn.step)} ({text(best)}) and has {changed} by "
+        f"{percent(shown)} since, to {text(last)}, while the training loss went from "
+        f"{text(training[0])} to {text(training[1])}."
+    )
+    if kept is not None:
+        words += f" {kept.name} has not fallen with it: the model grows overconfident rather than wrong."
+    return Finding(
+        words,
+        "overfitting",
+        grade,
+        step=turn.step,
+        end=float(val.x[-1]),
+        series=val.name,
+        strength=strength(turn.relative, 0.01, 0.3),
+        numbers={
+            "val_best": best,
+            "val_best_step": turn.step,
+            "val_last": last,
+            "val_rise": turn.relative,
+            "val_z": round(turn.z, 1),
+            "gap": last - training[1] if val.goal != "higher" else abs(best - last),
+        },
+        marks=(turn.step,),
+    )
+
+
+def _stalled(
+    case: Case, train: Curve, val: Curve, stalled_for: float, fall: float, gap: float
+) -> Finding | None:
+    """Validation stands still over the last part of the run, training falls on, and the gap is wide."""
+    if val is not case.val_loss or len(val) < 6 or not ((val.y > 0).all() and (train.y > 0).all()):
+        return None
+    steps, values = evaluations(val)
+    values = running_median(values, 3)
+    level = float(np.median(values[-max(3, values.size // 10) :]))
+    since = int((values <= 1.02 * level).argmax())
+    way = float(steps[-1] - steps[0])
+    share = float(steps[-1] - steps[since]) / way if way > 0 else 0.0
+    beside = levels_at(train, np.interp(steps, val.x, steps_on(val, train)))
+    then, now = float(beside[since]), last_level(train.y)
+    fell = 1.0 - now / then
+    ratio = now / level
+    opened = float(beside[0] / values[0]) - ratio
+    slack = 2.5 * train.noise / np.sqrt(max(len(train) // 10, 1)) / then
+    if share < stalled_for or fell < max(fall, slack) or ratio > 1.0 - gap or opened < 0.15:
+        return None
+    if float(np.ptp(values[since:])) > 0.5 * level or val.y[-1] < 0.9 * val.y[:-1].min():
+        return None
+    kept = _holding(case, float(steps[since]), gain=0.01)
+    # Half of the run brought validation nothing while training lost a third of its loss.
+    serious = fell >= 0.35 and share >= 0.5 and ratio <= 0.6 and kept is None
+    start = float(steps[since])
+    best = int(val.y.argmin())
+    return Finding(
+        f"The validation loss stands still since {where(val, start)} ({text(float(values[since]))} then, "
+        f"{text(level)} now), while the training loss fell by {percent(fell)} to {text(now)}: the gap opens.",
+        "overfitting",
+        "medium" if serious else "low",
+        step=start,
+        end=float(val.x[-1]),
+        series=val.name,
+        strength=strength(fell, fall, 0.8),
+        numbers={
+            "val_best": float(val.y[best]),
+            "val_best_step": float(val.x[best]),
+            "val_last": level,
+            "gap": level - now,
+            "train_fell": fell,
+        },
+        marks=(start,),
+    )
+
+
+def _apart(train: Curve, val: Curve | None) -> Finding | None:
+    """One or two evaluations tell nothing of the way there; only a very wide gap is worth a word."""
+    if val is None or not len(val) or not len(train):
+        return None
+    now, held_out = float(train.y[-1]), float(val.y[-1])
+    if not 0.0 < now <= 0.1 * held_out:
+        return None
+    return Finding(
+        f"The last validation loss ({text(held_out)}) is {times(held_out / now)} the last training loss "
+        f"({text(now)}); too few evaluations are logged to see when they parted.",
+        "overfitting",
+        "low",
+        step=float(val.x[-1]),
+        series=val.name,
+        strength=0.5,
+        numbers={"val_last": held_out, "gap": held_out - now},
+    )
+
+
+def fires() -> Iterator[Run]:
+    from traindx.testing.sketch import decay, noisy, run
+
+    up = np.concatenate([decay(20, 2.0, 0.8), np.linspace(0.8, 1.4, 40)])
+    yield run({"loss": noisy(decay(60, 2.0, 0.1), 0.02), "val/loss": noisy(up, 0.03, seed=1)}, axis="epoch")
+    train = noisy(decay(6000, 2e-6, 1e-7), 0.2)
+    yield run({"loss": train, "val/loss": (np.arange(60) * 100, noisy(1e-6 * up, 0.02, seed=2))})
+    yield run({"loss": [1.1, 0.6, 0.2], "val/loss": [1.2, 1.4, 1.9]}, axis="epoch")
+    falls_on = [1.14, 0.64, 0.52, 0.45, 0.40, 0.36, 0.32, 0.30, 0.27, 0.26]
+    val = [0.66, 0.555, 0.518, 0.494, 0.489, 0.485, 0.487, 0.491, 0.491, 0.492]
+    yield run({"loss": falls_on, "val/loss": val}, axis="epoch")
+    falls = np.concatenate([np.linspace(40.0, 80.0, 20), np.linspace(80.0, 68.0, 30)])
+    yield run({"loss": decay(50, 2.0, 0.1), "val/accuracy": noisy(falls, 0.8, relative=False)}, axis="epoch")
+
+
+def silent() -> Iterator[Run]:
+    from traindx.testing.sketch import decay, noisy, run
+
+    train, val = decay(60, 2.0, 0.5), decay(60, 2.1, 0.6)
+    yield run({"loss": noisy(train, 0.02), "val/loss": noisy(val, 0.05, seed=1)}, axis="epoch")
+    worse = np.concatenate([decay(20, 2.0, 0.8), np.linspace(0.8, 3.0, 40)])
+    yield run({"loss": noisy(worse, 0.02), "val/loss": noisy(worse, 0.02, seed=1)}, axis="epoch")
+    flat = np.full(30, 12.4)
+    yield run({"loss": noisy(np.full(30, 3.1), 0.01), "val/loss": noisy(flat, 0.02, seed=1)}, axis="epoch")
+    yield run({"loss": decay(8, 2.0, 0.4), "val/loss": [1.5, 1.2, 0.9, 0.95, 0.8, 0.86, 0.75, 0.8]})
+    yield run({"loss": decay(4, 2.0, 1.4), "val/loss": [1.8, 1.6, 1.5, 1.53]}, axis="epoch")
+    yield run({"loss": worse, "val/loss": worse}, traits=("gan",))

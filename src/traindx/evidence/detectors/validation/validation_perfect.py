@@ -1,0 +1,96 @@
+"""Validation scores are almost perfect, and were so early.
+
+Seen when a validation accuracy, F1, AUC or mAP50 stands at 0.99 or above over the last tenth and got
+there within the first fifth of the evaluations; for mAP50-95, where annotators themselves agree less,
+0.97. An easy task looks like this, and so do validation data that are also in the training set: a sign,
+and of low weight by itself. An mAP50-95 of 0.97 from the first tenth on is told as a possible defect,
+still low.
+
+Silent with fewer than five evaluations and for RL and GAN training.
+Known mistakes: MNIST and other solved tasks; pixel accuracy where almost every pixel is background.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from traindx.core.nouns import Finding, Run, Skipped
+from traindx.core.units import Detector
+from traindx.evidence.case import Case, Curve
+from traindx.evidence.detectors._number_text import text, where
+from traindx.evidence.detectors._progress import NO_SURROGATE
+from traindx.evidence.detectors._train_validation import evaluations, score, shares
+
+DETECTOR = Detector(
+    title="Suspiciously perfect validation",
+    needs=("val/accuracy|test/accuracy|val/f1|val/auc|val/map|val/map50|map|map50",),
+    family="validation_level",
+)
+
+
+def detect(
+    case: Case,
+    *,
+    perfect: float = 0.99,
+    perfect_map: float = 0.97,
+    early: float = 0.2,
+    least: int = 5,
+) -> Finding | Skipped | None:
+    if case.surrogate:
+        return Skipped(NO_SURROGATE)
+    curves = [
+        curve
+        for name in ("map", "accuracy", "f1", "auc", "map50")
+        if (curve := score(case, name)) is not None and len(curve) >= least and shares(curve) is not None
+    ]
+    if not curves:
+        return Skipped(f"at least {least} evaluations of an accuracy, F1, AUC or mAP")
+    for curve in curves:
+        limit = perfect_map if curve.name.endswith("map") else perfect
+        found = _look(curve, limit, early)
+        if found is not None:
+            return found
+    return None
+
+
+def _look(curve: Curve, limit: float, early: float) -> Finding | None:
+    steps, values = evaluations(curve)
+    values = values / (100.0 if values.max() > 1.5 else 1.0)
+    last = float(np.median(values[-max(3, values.size // 10) :]))
+    if last < limit:
+        return None
+    reached = int((values >= limit).argmax())
+    if reached > max(1.0, early * values.size):
+        return None
+    striking = curve.name.endswith("map") or last >= 0.999
+    at_once = reached <= max(1.0, 0.5 * early * values.size)
+    step = float(steps[reached])
+    return Finding(
+        f"{curve.name} stands at {text(last)} and was at {text(float(values[reached]))} as early as "
+        f"{where(curve, step)}, evaluation {reached + 1} of {values.size}.",
+        "silent_defect" if curve.name.endswith("map") and at_once else None,
+        "low",
+        step=step,
+        series=curve.name,
+        strength=0.6 if striking and at_once else 0.4,
+        numbers={"score": last, "reached_at": step},
+        marks=(step,),
+    )
+
+
+def fires() -> Iterator[Run]:
+    from traindx.testing.sketch import decay, run
+
+    yield run({"val/map": 0.994 - decay(60, 0.4, 0.0, rate=40), "val/map50": [0.995] * 60}, axis="epoch")
+    yield run({"val/accuracy": [97.0, *[100.0] * 19]}, axis="epoch")
+    yield run({"val/accuracy": [0.98, *[0.993] * 19]}, axis="epoch")
+
+
+def silent() -> Iterator[Run]:
+    from traindx.testing.sketch import decay, run
+
+    yield run({"val/accuracy": 0.995 - decay(50, 0.8, 0.0, rate=5)}, axis="epoch")
+    yield run({"val/accuracy": [0.97] * 20}, axis="epoch")
+    yield run({"val/accuracy": [0.999, 1.0, 1.0]}, axis="epoch")

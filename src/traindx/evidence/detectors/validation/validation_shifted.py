@@ -1,0 +1,70 @@
+"""What the model is given in validation is on another scale, or about another place, than in training.
+
+Measured where inputs enter the model, feature by feature: the middle feature lies more than one deviation of
+training elsewhere, or spreads more than three times, or less than a third, as much.
+
+A sign from there on; a defect from two deviations or ten times on. Silent with under 64 samples, for whole
+numbers, and for small differences, which augmentation makes. Known mistakes: a test on other data on purpose.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from traindx.core.nouns import Finding, Run, Skipped
+from traindx.core.units import Detector
+from traindx.evidence.case import Case
+from traindx.evidence.detectors._number_text import text, times
+from traindx.evidence.detectors._sampled import odd_objective, part
+from traindx.evidence.inside import number
+
+DETECTOR = Detector(
+    title="Validation inputs differ from training", needs=("fact:samples",), family="input_shift"
+)
+
+
+def detect(
+    case: Case,
+    *,
+    shift: float = 1.0,
+    far: float = 2.0,
+    spread: float = 3.0,
+    wide: float = 10.0,
+    rows: int = 64,
+) -> Finding | Skipped | None:
+    held_out = part(case.inside.fact("samples"), "validation")
+    moved, ratio = number(held_out, "shift"), number(held_out, "spread_ratio")
+    if moved is None or ratio is None or (number(held_out, "rows") or 0) < rows or odd_objective(case):
+        return Skipped("real-valued inputs of training and of validation")
+    factor = max(ratio, 1 / ratio) if ratio > 0 else 1e6
+    if moved < shift and factor < spread:
+        return None
+    grave = moved >= far or factor >= wide
+    wider = "as wide" if ratio >= 1 else "narrower"
+    return Finding(
+        f"In validation the inputs lie {text(moved)} deviations elsewhere than in training and spread "
+        f"{times(factor)} {wider}.",
+        symptom="silent_defect",
+        severity="high" if grave else "medium",
+        numbers={"shift": moved, "spread_ratio": ratio},
+    )
+
+
+def _facts(moved: float, ratio: float) -> dict[str, Any]:
+    held_out = {"batches": 9, "taken": 500, "known": 0, "rows": 500.0, "shift": moved, "spread_ratio": ratio}
+    return {"samples": {"taken": 900, "validation": held_out}}
+
+
+def fires() -> Iterator[Run]:
+    from traindx.testing.sketch import run
+
+    yield run({}, facts=_facts(0.3, 255.0))
+    yield run({}, facts=_facts(2.6, 1.0))
+
+
+def silent() -> Iterator[Run]:
+    from traindx.testing.sketch import run
+
+    yield run({}, facts=_facts(0.15, 1.02))
+    yield run({}, facts=_facts(0.4, 0.8))

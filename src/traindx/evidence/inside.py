@@ -1,0 +1,137 @@
+"""The inside of a recorded training as detectors look at it: layers in the order of the model, and facts.
+
+A recording is untrusted input: what is not of the expected shape is not there.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+from traindx.core.nouns import Event, Run
+from traindx.evidence.curve import Curve
+
+Fact = Mapping[str, Any]
+_RANK = "/rank"
+_LARGEST = sys.float_info.max
+_OF_A_RANK = re.compile(r"/rank\d+$")
+
+
+class Inside:
+    """What `run.json`, the samples and the events of a recording tell of model, data, loss and optimizer."""
+
+    def __init__(self, run: Run, curve: Callable[[str], Curve | None]) -> None:
+        self.run = run
+        self._curve = curve
+        self._layers: dict[str, dict[str, Curve]] = {}
+
+    @property
+    def recorded(self) -> bool:
+        """Whether the training was recorded by traindx at all."""
+        return "recording" in self.run.formats or bool(self.run.facts)
+
+    def layers(self, statistic: str) -> dict[str, Curve]:
+        """The curves of `grad_norm/<layer>` and the like, the layer nearest to the input first."""
+        if statistic not in self._layers:
+            front = statistic + "/"
+            names = [name.removeprefix(front) for name in self.run.series if name.startswith(front)]
+            names = [name for name in names if not _OF_A_RANK.search(name)]
+            order = self._activation_order if statistic.startswith("activation") else self._layer_order
+            names.sort(key=lambda name: order.get(name, len(order)))
+            found = {name: self._curve(front + name) for name in names}
+            self._layers[statistic] = {name: curve for name, curve in found.items() if curve is not None}
+        return self._layers[statistic]
+
+    def ranks(self, name: str) -> dict[int, Curve]:
+        """A series of every rank that has it."""
+        found = {0: self._curve(name)}
+        for full in self.run.series:
+            front, mark, rank = full.rpartition(_RANK)
+            if mark and front == name and rank.isdigit():
+                found[int(rank)] = self._curve(full)
+        return {rank: curve for rank, curve in sorted(found.items()) if curve is not None}
+
+    @cached_property
+    def _layer_order(self) -> dict[str, int]:
+        """As the summary of the models lists them, else as the samples were told."""
+        listed = [str(one.get("name", "")) for model in self.models for one in facts(model.get("layer_list"))]
+        return _places([*listed, *words(self.fact("sampled"), "layer")])
+
+    @cached_property
+    def _activation_order(self) -> dict[str, int]:
+        """In the order of the forward pass; without it a summary of the layers must do."""
+        told = words(self.fact("sampled"), "activation")
+        return _places(told) if told else self._layer_order
+
+    @cached_property
+    def models(self) -> Sequence[Fact]:
+        return self._facts("models")
+
+    @cached_property
+    def optimizers(self) -> Sequence[Fact]:
+        return self._facts("optimizers")
+
+    @cached_property
+    def losses(self) -> Sequence[Fact]:
+        """The loss functions that were called: class, reduction, shapes that reached them."""
+        return self._facts("losses")
+
+    @cached_property
+    def loaders(self) -> Sequence[Fact]:
+        return self._facts("loaders")
+
+    @cached_property
+    def schedulers(self) -> Sequence[Fact]:
+        return self._facts("schedulers")
+
+    @cached_property
+    def layer_list(self) -> Sequence[Fact]:
+        """The layers of the largest model."""
+        largest = max(self.models, key=lambda model: number(model, "parameters") or 0.0, default=None)
+        return facts(largest.get("layer_list")) if largest is not None else ()
+
+    def events(self, *kinds: str) -> Sequence[Event]:
+        """What happened, of these kinds, in order."""
+        return [event for event in self.run.events if event.kind in kinds]
+
+    def fact(self, name: str) -> Fact:
+        """One fact that is an object of its own (`graph`, `classes`); empty when it was not told."""
+        value = self.run.facts.get(name)
+        return value if isinstance(value, Mapping) else {}
+
+    def _facts(self, name: str) -> Sequence[Fact]:
+        return facts(self.run.facts.get(name))
+
+
+def _places(names: Sequence[str]) -> dict[str, int]:
+    return {name: at for at, name in enumerate(dict.fromkeys(names))}
+
+
+def facts(told: object) -> Sequence[Fact]:
+    """The objects of a list, or those under the keys of an object, each knowing its key as `name`."""
+    if isinstance(told, Mapping):
+        return [{"name": key, **one} for key, one in told.items() if isinstance(one, Mapping)]
+    return [one for one in told if isinstance(one, Mapping)] if isinstance(told, list | tuple) else ()
+
+
+def number(fact: Fact, key: str) -> float | None:
+    """A finite number of a fact; None when it is not there or is none."""
+    value = fact.get(key)
+    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= _LARGEST:
+        return None
+    return float(value)
+
+
+def word(fact: Fact, key: str) -> str:
+    """A text of a fact; empty when it is not there or is none."""
+    value = fact.get(key)
+    return value if isinstance(value, str) else ""
+
+
+def words(fact: Fact, key: str) -> list[str]:
+    """The texts of a list; empty when there is none."""
+    value = fact.get(key)
+    return [one for one in value if isinstance(one, str)] if isinstance(value, list | tuple) else []

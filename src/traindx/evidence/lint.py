@@ -1,0 +1,145 @@
+"""Script -> findings of its source alone; the safe edits made."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import tokenize
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+
+from traindx.core import files
+from traindx.core.nouns import SEVERITIES, Edit, Finding, Run, Skipped, Unreadable
+from traindx.core.units import Detector, detectors
+from traindx.evidence.case import Case
+from traindx.source import Script, read_script
+from traindx.source.edits import apart, edited, parses
+from traindx.source.ignoring import silenced
+
+_SKIPPED_FOLDERS = {"__pycache__", "node_modules", "venv", "site-packages", "build", "dist"}
+_ROUNDS = 5
+
+
+@dataclass(frozen=True)
+class Linted:
+    """A script and everything its source shows, the gravest first."""
+
+    path: str
+    script: Script
+    findings: tuple[Finding, ...]
+
+    @property
+    def mendable(self) -> int:
+        """How many findings have an edit that is safe to make."""
+        return sum(bool(f.edits) and all(edit.grade == "safe" for edit in f.edits) for f in self.findings)
+
+    @property
+    def calls_for_action(self) -> bool:
+        return any(one.symptom is not None and one.severity != "low" for one in self.findings)
+
+
+def lint(path: str | os.PathLike[str]) -> Linted:
+    """What a script's source shows; raises Unreadable with one line that says why."""
+    script = read_script(path)
+    case = Case(script_run(os.fspath(path)), script)
+    found: dict[tuple[object, ...], Finding] = {}
+    for unit in detectors():
+        if unit.needs == ("script",):
+            for finding in _look(unit, case):
+                place = finding.places[0] if finding.places else None
+                found.setdefault((unit.id, place), replace(finding, id=unit.id, family=unit.family))
+    seen = {finding.id for finding in found.values()}
+    explained = {id for unit in detectors() if unit.id in seen for id in unit.explains}
+    kept = [finding for finding in found.values() if finding.id not in explained]
+    return Linted(os.fspath(path), script, tuple(sorted(kept, key=_order)))
+
+
+def _order(finding: Finding) -> tuple[object, ...]:
+    first = finding.places[0] if finding.places else None
+    at = (first.file, first.line or 0) if first else ("", 0)
+    return (finding.symptom is None, SEVERITIES.index(finding.severity), *at, finding.id)
+
+
+def _look(unit: Detector, case: Case) -> list[Finding]:
+    """Every place where a detector sees its thing; one that fails is left out."""
+    module = importlib.import_module(unit.module)
+    try:
+        looked = module.look(case) if hasattr(module, "look") else unit.detect(case)
+        if looked is None or isinstance(looked, Skipped):
+            return []
+        found = [looked] if isinstance(looked, Finding) else list(looked)
+    except Exception:
+        if os.environ.get("TRAINDX_DEBUG"):
+            raise
+        return []
+    assert case.script is not None
+    return [finding for finding in found if not silenced(case.script, unit.id, finding)]
+
+
+def script_run(path: str) -> Run:
+    """A run of which nothing but its script is known."""
+    return Run(name=path, path=path, formats=("script",), axis="step", series={}, files=(path,))
+
+
+def mend(path: str | os.PathLike[str]) -> int:
+    """Make the safe edits of a script, and of its modules; how many findings they mended."""
+    mended = 0
+    for _ in range(_ROUNDS):
+        linted = lint(path)
+        safe = [f.edits for f in linted.findings if f.edits and all(e.grade == "safe" for e in f.edits)]
+        chosen = apart(safe)
+        if not chosen:
+            break
+        for file in dict.fromkeys(edit.file for edit in chosen):
+            if not _write(file, [edit for edit in chosen if edit.file == file]):
+                return mended
+        mended += sum(set(group) <= set(chosen) for group in safe)
+    return mended
+
+
+def _write(file: str, edits: Sequence[Edit]) -> bool:
+    """Put the edited file in the place of the old one; whether that was done."""
+    path = Path(file)
+    raw = files.read(path)
+    encoding, _ = tokenize.detect_encoding(iter(raw.splitlines(keepends=True)).__next__)
+    old = raw.decode(encoding)
+    new = edited(old, edits)
+    if new == old or not parses(new):
+        return False
+    with NamedTemporaryFile("wb", dir=path.resolve().parent, delete=False) as scratch:
+        scratch.write(new.encode(encoding))
+    try:
+        os.chmod(scratch.name, path.stat().st_mode)
+        os.replace(scratch.name, path.resolve())
+    except OSError:
+        with suppress(OSError):
+            os.unlink(scratch.name)
+        raise
+    return True
+
+
+def scripts_of(paths: Sequence[str]) -> Iterator[tuple[str, bool]]:
+    """The Python files of the given paths, and whether the user named the file itself."""
+    for path in paths:
+        if not os.path.isdir(path):
+            yield path, True
+            continue
+        for folder, below, names in os.walk(path):
+            below[:] = sorted(d for d in below if d not in _SKIPPED_FOLDERS and not d.startswith("."))
+            yield from ((os.path.join(folder, name), False) for name in sorted(names) if name.endswith(".py"))
+
+
+def lint_all(paths: Sequence[str]) -> tuple[list[Linted], list[tuple[str, str]]]:
+    """Every script of the paths; what a folder holds that cannot be read, with the reason."""
+    linted, unread = [], []
+    for path, named in scripts_of(paths):
+        try:
+            linted.append(lint(path))
+        except Unreadable as error:
+            if named:
+                raise
+            unread.append((path, str(error)))
+    return linted, unread

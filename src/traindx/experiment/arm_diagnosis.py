@@ -1,0 +1,42 @@
+"""The diagnosis of a run inside a trial, whose script may exist as text only."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from traindx.core.nouns import Diagnosis, Run
+from traindx.evidence.case import Case
+from traindx.evidence.examine import examine
+from traindx.knowledge.judge import judge
+from traindx.source.parsing import parse
+from traindx.source.script import Script
+
+
+def examined(run: Run, script: Script | None, *, every_cause: bool = False) -> Diagnosis:
+    """The diagnosis of a run; with `every_cause` also the unlikely ones are listed."""
+    case = Case(run, script)
+    with np.errstate(all="ignore"):
+        return judge(case, examine(case, None), every_cause=every_cause)
+
+
+def symptoms_of_run(run: Run) -> set[str]:
+    """Every symptom of a run, grave or not."""
+    found = examined(run, None, every_cause=True).problems
+    return {symptom for problem in found for symptom in (problem.symptom, *problem.also)}
+
+
+def rewritten(script: Script | None, sources: Mapping[str, str]) -> Script | None:
+    """The script with other texts."""
+    if script is None:
+        return None
+    return Script(
+        tuple(
+            replace(source, text=sources[source.path], tree=parse(sources[source.path]))
+            if source.path in sources
+            else source
+            for source in script.sources
+        )
+    )

@@ -1,0 +1,262 @@
+"""Arms of trials: the user's program run in a scratch copy, a few at a time, each with its changes and seed.
+
+    with Workshop(program, jobs=2) as shop:
+        for outcome in shop.run([Arm("as it is"), Arm("lower lr", (change,))]):
+            ...
+
+Every arm ends: by itself, by its steps, by its time, or with the workshop.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+
+from traindx.experiment import orders as ordering
+from traindx.experiment.keeper_client import Bench
+from traindx.experiment.outcomes import Ended, Outcome, never_begun, outcome_of, steps_so_far
+from traindx.experiment.runtime.change import Change
+from traindx.experiment.scratch import Snapshot
+from traindx.observe.program import Program
+
+__all__ = ["Arm", "Ended", "Outcome", "Workshop"]
+
+_BEAT = 0.1
+_LOOK = 0.5
+# How long a training may take to heed each word: the file its recorder looks for, an interrupt.
+_GRACE = (3.0, 2.0)
+
+
+@dataclass(frozen=True)
+class Arm:
+    """One run of the program: with `changes` at run time, or with `sources` and `args` edited."""
+
+    name: str
+    changes: tuple[Change, ...] = ()
+    seed: int = 0
+    steps: int | None = None
+    internals: bool = True
+    sources: Mapping[str, str] = field(default_factory=dict)
+    """User path -> edited text, put into the copy instead of the original."""
+    args: tuple[str, ...] | None = None
+
+
+Progress = Callable[[Arm, int, float], None]
+"""Told about twice a second of a running arm: its steps and seconds so far."""
+Stop = Callable[[Arm, Path], str | None]
+"""Asked as often, with the arm's recording: why to stop it now, or None."""
+
+
+@dataclass
+class _Running:
+    arm: Arm
+    name: str
+    folder: Path
+    recording: Path
+    timeout: float | None
+    asked: str = ""
+    asked_at: float = 0.0
+    interrupted: bool = False
+    out_of_time: bool = False
+    looked: float = 0.0
+
+
+class Workshop:
+    """A place where arms run; leaving it ends them all and removes what they made, but for what is kept.
+
+    `keep` is where recordings go; without it they are gone with the workshop. `time_budget` is in seconds
+    and for all arms together.
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        *,
+        keep: Path | None = None,
+        jobs: int | None = None,
+        time_budget: float | None = None,
+        folder: str | os.PathLike[str] | None = None,
+    ) -> None:
+        self.program = program
+        self.cwd = os.path.realpath(folder or os.getcwd())
+        self.keep = keep
+        self.jobs = max(1, jobs or ordering.cores())
+        self._ends = None if time_budget is None else time.monotonic() + time_budget
+        self.outside: dict[str, dict[str, None]] = {}
+        """What all arms so far did outside their copies: redirected, refused, let through."""
+        self._count = 0
+        self._bench: Bench | None = None
+        self._snapshot: Snapshot | None = None
+
+    def __enter__(self) -> Workshop:
+        self._bench = Bench(ordering.warm(self.program), ordering.threads(self.jobs), self.cwd)
+        try:
+            self._snapshot = Snapshot(self._bench.folder / "as-it-was", self._folders())
+        except BaseException:
+            self.close()
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End what runs and remove the scratch."""
+        bench, self._bench = self._bench, None
+        if bench is not None:
+            bench.close()
+
+    def _folders(self) -> list[str]:
+        folders = [self.cwd]
+        if self.program.kind != "module":
+            full = os.path.join(self.cwd, self.program.name)
+            for path in (full, os.path.realpath(full)):
+                folders.append(path if os.path.isdir(path) else os.path.dirname(path))
+        return folders
+
+    def run_one(self, arm: Arm, timeout: float | None = None) -> Outcome:
+        return next(iter(self.run([arm], timeout=timeout)))
+
+    def run(
+        self,
+        arms: Iterable[Arm],
+        *,
+        timeout: float | None = None,
+        progress: Progress | None = None,
+        stop: Stop | None = None,
+    ) -> Iterator[Outcome]:
+        """The outcomes as the arms end, `jobs` at a time; each arm has `timeout` seconds."""
+        waiting, running = iter(arms), dict[str, _Running]()
+        more = True
+        try:
+            while more or running:
+                while more and len(running) < self.jobs:
+                    arm = next(waiting, None)
+                    more = arm is not None
+                    if arm is not None:
+                        left = self.left
+                        if left is not None and left <= 0:
+                            nowhere = self._open().folder / "recordings" / "none"
+                            yield never_begun(
+                                arm, nowhere, "the time for all trials was over before it began"
+                            )
+                            continue
+                        begun = self._start(arm, least(timeout, left))
+                        running[begun.name] = begun
+                for name, code, seconds in self._open().ended(_BEAT):
+                    if name in running:
+                        yield self._outcome(running.pop(name), code, seconds)
+                for each in running.values():
+                    self._look(each, progress, stop)
+        finally:
+            for name in running:
+                if self._bench is not None:
+                    self._bench.end(name)
+
+    def _open(self) -> Bench:
+        if self._bench is None:
+            raise RuntimeError("the workshop is closed: use it in a 'with' statement.")
+        return self._bench
+
+    @property
+    def spent(self) -> bool:
+        """Whether the time for all arms is over."""
+        return self.left is not None and self.left <= 0
+
+    @property
+    def left(self) -> float | None:
+        """Seconds that are left for all arms; None where there is no limit."""
+        return None if self._ends is None else self._ends - time.monotonic()
+
+    def _start(self, arm: Arm, timeout: float | None) -> _Running:
+        bench, snapshot = self._open(), self._snapshot
+        assert snapshot is not None
+        self._count += 1
+        name = f"a{self._count}"
+        scratch = bench.folder / name
+        scratch.mkdir()
+        snapshot.copy(scratch, arm.sources)
+        recording = self._recording(arm, scratch)
+        given = ordering.orders(self.program, arm, self.cwd, scratch, recording, snapshot.folders)
+        bench.start(name, scratch, given)
+        return _Running(arm, name, scratch, recording, timeout)
+
+    def _recording(self, arm: Arm, scratch: Path) -> Path:
+        if self.keep is None:
+            folder = self._open().folder / "recordings" / scratch.name
+        else:
+            folder = ordering.free_name(self.keep.absolute(), arm.name)
+        folder.mkdir(parents=True)
+        return folder
+
+    def _look(self, each: _Running, progress: Progress | None, stop: Stop | None) -> None:
+        """Tell how far it is, and whether it is to stop: by a word first, by force if that is not heard."""
+        now, seconds = time.monotonic(), self._open().seconds(each.name)
+        if seconds is None:
+            return
+        if each.asked:
+            if now - each.asked_at > _GRACE[each.interrupted]:
+                self._insist(each)
+            return
+        if each.timeout is not None and seconds > each.timeout:
+            each.out_of_time = True
+            self._ask(each, f"its {each.timeout:.3g} s were over")
+            return
+        if now - each.looked < _LOOK:
+            return
+        each.looked = now
+        if progress is not None:
+            progress(each.arm, steps_so_far(each.recording), seconds)
+        why = stop(each.arm, each.recording) if stop is not None else None
+        if why:
+            self._ask(each, why)
+
+    def _ask(self, each: _Running, why: str) -> None:
+        each.asked, each.asked_at = why, time.monotonic()
+        with contextlib.suppress(OSError):
+            (each.recording / "stop").write_text(why, encoding="utf-8")
+        if not steps_so_far(each.recording):
+            self._insist(each)  # nobody looks for the word before the first step
+
+    def _insist(self, each: _Running) -> None:
+        """An interrupt lets the recording be closed; who does not heed that is ended."""
+        if each.interrupted:
+            self._open().end(each.name)
+        else:
+            self._open().interrupt(each.name)
+        each.interrupted, each.asked_at = True, time.monotonic()
+
+    def _outcome(self, ended: _Running, code: int | None, seconds: float) -> Outcome:
+        found = outcome_of(
+            ended.arm,
+            ended.folder,
+            ended.recording,
+            code,
+            seconds=seconds,
+            stopped=ended.asked,
+            out_of_time=ended.out_of_time,
+        )
+        self._open().clear(ended.name)
+        return self.noted(found)
+
+    def listed(self) -> dict[str, list[str]]:
+        """The same as plain data."""
+        return {how: list(what) for how, what in self.outside.items()}
+
+    def noted(self, outcome: Outcome) -> Outcome:
+        """The same outcome, with what it did outside its copy listed."""
+        for how, what in outcome.outside.items():
+            self.outside.setdefault(how, {}).update(dict.fromkeys(what))
+        return outcome
+
+
+def least(*limits: float | None) -> float | None:
+    """The shortest of the times there are; None where nothing limits them."""
+    return min((limit for limit in limits if limit is not None), default=None)

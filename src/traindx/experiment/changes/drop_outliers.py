@@ -1,0 +1,54 @@
+"""Leave out samples whose inputs are not finite, or beyond a limit.
+
+Of each batch a DataLoader gives, in training and validation, rows with a NaN, an infinity or a value beyond
+`limit` in the inputs are taken out, with their targets. A batch of which nothing would be left stays whole.
+
+Out of reach: batches that are not made by a DataLoader, and those that are no tensors with one row a sample.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from traindx.experiment.runtime.change import Intervention
+
+if TYPE_CHECKING:
+    from traindx.experiment.runtime.joints import Joints
+
+INTERVENTION = Intervention(
+    title="Leave out samples with inputs that are not finite, or beyond a limit.",
+    knobs=("data",),
+    above={"limit": 0},
+)
+
+
+def apply(joints: Joints, *, limit: float = 1e30) -> None:
+    from traindx.experiment.runtime.torch.calls import mapped
+    from traindx.experiment.runtime.torch.tensors import rows_within, tensors_in
+
+    seen = dropped = 0
+
+    def fetched(batch: Any, source: Any, trains: bool) -> Any:
+        nonlocal seen, dropped
+        del source, trains
+        tensors = tensors_in(batch)
+        keep = rows_within(tensors, limit)
+        if keep is None:
+            return batch
+        left, rows = int(keep.sum()), len(keep)
+        seen += rows
+        if left == rows or not left:
+            joints.otherwise(f"the inputs of {seen:,} samples lie within {limit:g}")
+            return batch
+        if not dropped:
+            joints.changed(f"samples with inputs beyond {limit:g}, or not finite, are left out")
+        dropped += rows - left
+        return mapped(batch, "", lambda _, one: one[keep] if one.dim() and len(one) == rows else one)
+
+    def end() -> None:
+        if dropped:
+            joints.changed(f"{dropped:,} of {seen:,} samples were left out")
+
+    joints.otherwise("no DataLoader gave a batch of real numbers")
+    joints.at_end(end)
+    joints.batch(fetched)

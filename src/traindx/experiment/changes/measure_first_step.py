@@ -1,0 +1,30 @@
+"""Change nothing, and measure the first step: the loss against chance, samples of each other, modes, memory.
+
+At the first backward pass the model is called a few times more with the same batch, in both modes, with zeros
+and with half of it. Gradients, buffers, modes and the streams of random numbers are afterwards as they were.
+What was measured stands in `run.json` under `measured`, with a reason for what could not be.
+
+Out of reach: models called by `model.forward(x)`, and a state that a model keeps outside its buffers.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from traindx.experiment.runtime.change import Intervention
+
+if TYPE_CHECKING:
+    from traindx.experiment.runtime.joints import Joints
+
+INTERVENTION = Intervention(title="Nothing changed: the first step is measured.")
+
+
+def apply(joints: Joints) -> None:
+    from traindx.experiment.runtime.torch.measuring.first_step import FirstStep
+
+    first = FirstStep(joints)
+    joints.otherwise("no backward pass was seen")
+    joints.batch(first.fetched)
+    joints.model_call(first.called)
+    joints.loss_call(first.judged)
+    joints.before_backward(first.backward)

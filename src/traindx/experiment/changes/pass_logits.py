@@ -1,0 +1,32 @@
+"""Give the loss what it expects: logits, not what a softmax or sigmoid made of them.
+
+What `softmax`, `log_softmax` or `sigmoid` was given is used in its place where its result reaches
+`cross_entropy` or `binary_cross_entropy_with_logits`, also through reshaping. `nll_loss` that is given
+probabilities or plain outputs gets their log-softmax. Outputs of the model stay as they are for all else.
+
+Out of reach: losses written by hand, and results that are computed with before they reach the loss.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from traindx.experiment.runtime.change import Intervention
+
+if TYPE_CHECKING:
+    from traindx.experiment.runtime.joints import Joints
+
+INTERVENTION = Intervention(
+    title="Give the loss logits, not what a softmax or sigmoid made of them.", knobs=("output",)
+)
+
+
+def apply(joints: Joints) -> None:
+    from traindx.experiment.runtime.torch.logits import Logits
+
+    logits = Logits(joints)
+    joints.otherwise("no softmax or sigmoid came between a model and a loss that expects logits")
+    for name in ("softmax", "log_softmax", "sigmoid"):
+        for owner in ("F", "torch", "Tensor"):
+            joints.function(f"{owner}.{name}", logits.remember(name))
+    joints.loss_call(logits.judged)

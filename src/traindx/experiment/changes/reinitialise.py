@@ -1,0 +1,34 @@
+"""Draw the weights anew, by a rule that suits the layers.
+
+Before a model's first call, the weights of its linear, convolutional and recurrent layers are drawn again:
+He's rule (normal, for rectifiers), Xavier's (uniform) or orthogonal; biases become 0, norms 1 and 0. The
+draws come from a generator of their own. Embeddings, and weights shared with them, stay.
+
+Out of reach: parameters that are no layers of torch (but those named like weights), frozen ones, and models
+that are called by `model.forward(x)`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+from traindx.experiment.runtime.change import Intervention
+
+if TYPE_CHECKING:
+    from traindx.experiment.runtime.joints import Joints
+
+INTERVENTION = Intervention(title="Draw the weights anew.", knobs=("init",))
+
+
+def apply(joints: Joints, *, kind: Literal["he", "xavier", "orthogonal"]) -> None:
+    from traindx.experiment.runtime.torch.initialising import initialise
+    from traindx.experiment.runtime.torch.models import Models
+
+    def first(root: Any, given: object) -> None:
+        del given
+        text = initialise(root, kind)
+        if text:
+            joints.changed(f"{type(root).__name__}: {text}")
+
+    joints.otherwise("no model with linear, convolutional or recurrent layers was trained")
+    Models(joints, first)

@@ -1,0 +1,33 @@
+"""Train on one batch for ever: a model that learns must bring its loss down to the floor.
+
+Where a DataLoader feeds the training, its first batch is given at every step; epochs keep their length and
+validation keeps its data. Otherwise the model's inputs and the targets of torch's loss functions are those
+of the first step. Where the loss is written by hand and no DataLoader is used, the states of the random
+generators are put back after each step so that the script draws the same batch again; whether it does is
+checked.
+
+Out of reach: batches that a script takes in order, without a DataLoader, for a loss written by hand.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from traindx.experiment.runtime.change import Intervention
+
+if TYPE_CHECKING:
+    from traindx.experiment.runtime.joints import Joints
+
+INTERVENTION = Intervention(title="Train on the first batch for ever.", knobs=("data",))
+
+
+def apply(joints: Joints) -> None:
+    from traindx.experiment.runtime.torch.repeating import Repeating
+
+    repeating = Repeating(joints)
+    joints.otherwise("no backward pass was seen after the first step")
+    joints.batch(repeating.fetched)
+    joints.model_call(repeating.called)
+    joints.loss_call(repeating.judged)
+    joints.after_backward(repeating.backward)
+    joints.after_step(repeating.stepped)

@@ -1,0 +1,34 @@
+"""Multiply the learning rate by a factor.
+
+Every step of every optimizer is taken at the script's own rate times `factor`, whatever schedule or
+line of the script sets it: schedules go on undisturbed and keep their shape. The script itself reads its
+own rates, not the changed ones.
+
+Out of reach: updates written by hand without an optimizer of torch, and optimizers without a rate.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from traindx.experiment.runtime import rate_groups
+from traindx.experiment.runtime.change import Intervention
+
+if TYPE_CHECKING:
+    from traindx.experiment.runtime.joints import Joints
+
+INTERVENTION = Intervention(
+    title="Multiply the learning rate by a factor.",
+    knobs=("lr",),
+    above={"factor": 0},
+)
+
+
+def apply(joints: Joints, *, factor: float) -> None:
+    def scaled(group: rate_groups.Group, lr: float) -> float:
+        if not group.step:
+            joints.changed(rate_groups.told(group, lr * factor))
+        return lr * factor
+
+    joints.otherwise(rate_groups.NO_STEP)
+    joints.rate(scaled)

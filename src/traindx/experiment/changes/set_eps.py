@@ -1,0 +1,28 @@
+"""Set the eps that keeps Adam and its kin from dividing by zero.
+
+Out of reach: updates written by hand, and optimizers that have no such setting.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from traindx.experiment.runtime.change import Intervention
+
+if TYPE_CHECKING:
+    from traindx.experiment.runtime.joints import Joints
+
+INTERVENTION = Intervention(
+    title="Set the eps of the optimizer.",
+    knobs=("eps",),
+    above={"value": 0},
+)
+
+
+def apply(joints: Joints, *, value: float) -> None:
+    from traindx.experiment.runtime.torch.group_settings import set_in_groups
+
+    def new(group: dict[str, Any]) -> dict[str, Any]:
+        return {"eps": value} if isinstance(group.get("eps"), float) else {}
+
+    set_in_groups(joints, new, "eps")

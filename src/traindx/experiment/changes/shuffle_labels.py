@@ -1,0 +1,66 @@
+"""Give the training other samples' labels: what is left to learn does without them.
+
+The targets of torch's loss functions are replaced, while gradients are recorded, by targets drawn from
+this batch and those before. A loss written by hand is reached through the DataLoader: the parts of its
+batches that do not go into the model are exchanged from the second batch on. Validation keeps its labels.
+
+Out of reach: a loss written by hand on batches that no DataLoader gives.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from traindx.experiment.runtime.change import Intervention
+
+if TYPE_CHECKING:
+    from traindx.experiment.runtime.joints import Joints
+
+INTERVENTION = Intervention(title="Other samples' labels for the training.", knobs=("labels",))
+
+
+def apply(joints: Joints) -> None:
+    import torch
+
+    from traindx.experiment.runtime.torch.inputs import is_label
+    from traindx.experiment.runtime.torch.labels import LabelParts, shuffled_target
+    from traindx.experiment.runtime.torch.tensors import Pool
+
+    pool, named, parts, seen = Pool(), Pool(), LabelParts(), False
+
+    def judged(loss: Any) -> None:
+        nonlocal seen
+        if loss.training and loss.input.requires_grad and not loss.target.requires_grad:
+            seen = True
+            before, loss.target = loss.target, shuffled_target(loss, pool)
+            share = float((before != loss.target).float().mean())
+            if share and not joints.has_changed:
+                joints.changed(
+                    f"targets of {loss.name} are other samples' ({share:.0%} of the first batch differ)"
+                )
+
+    def fetched(batch: Any, source: object, trains: bool) -> Any:
+        del source
+        if not torch.is_grad_enabled() or seen:
+            return batch
+        return parts.exchanged(batch, trains, joints.changed)
+
+    def called(given: Any, root: object) -> None:
+        nonlocal seen
+        parts.called(given, root)
+        if given.training and any(is_label(name) for name, _ in given.tensors()):
+            seen = True
+            given.replace(lambda name, one: named.drawn(one) if is_label(name) and one.dim() else one)
+            joints.changed("labels given to the model are other samples'")
+
+    def backward() -> None:
+        if not seen:
+            why = parts.learn()
+            if why:
+                joints.cannot(why)
+
+    joints.otherwise("no loss function of torch was given targets, and no DataLoader gave labels")
+    joints.loss_call(judged)
+    joints.batch(fetched)
+    joints.model_call(called)
+    joints.after_backward(backward)

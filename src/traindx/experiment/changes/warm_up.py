@@ -1,0 +1,36 @@
+"""Raise the learning rate linearly over the first steps.
+
+Step n of the first `steps` steps is taken at n/`steps` of the rate the script has by then; after that at
+the script's own rate.
+
+Out of reach: updates written by hand without an optimizer of torch, and optimizers without a rate.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from traindx.experiment.runtime import rate_groups
+from traindx.experiment.runtime.change import Intervention
+
+if TYPE_CHECKING:
+    from traindx.experiment.runtime.joints import Joints
+
+INTERVENTION = Intervention(
+    title="Raise the learning rate linearly over the first steps.",
+    knobs=("warmup",),
+    least={"steps": 1},
+)
+
+
+def apply(joints: Joints, *, steps: int) -> None:
+    def warmed(group: rate_groups.Group, lr: float) -> float:
+        share = min(1.0, (group.step + 1) / steps)
+        if not group.step:
+            joints.changed(
+                f"{rate_groups.told(group, lr * share)}, the script's own rate after {steps} steps"
+            )
+        return lr * share
+
+    joints.otherwise(rate_groups.NO_STEP)
+    joints.rate(warmed)

@@ -1,0 +1,62 @@
+"""Clear the gradients of the step before when the next backward pass begins.
+
+What a script leaves in `.grad` after a step is removed before the first backward pass that follows, so
+that each step uses the gradients of its own batches only. Accumulating over several backward passes
+before a step works as ever.
+
+Out of reach: gradients taken with `torch.autograd.grad`, and updates without an optimizer of torch.
+"""
+
+from __future__ import annotations
+
+import weakref
+from typing import TYPE_CHECKING, Any
+
+from traindx.experiment.runtime.change import Intervention
+
+if TYPE_CHECKING:
+    from traindx.experiment.runtime.joints import Joints
+
+INTERVENTION = Intervention(
+    title="Clear the gradients of the step before when the next backward pass begins.",
+    knobs=("zero_grad",),
+)
+
+
+def apply(joints: Joints) -> None:
+    counts: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
+    stepped = False
+
+    def done(optimizer: Any) -> None:
+        nonlocal stepped
+        stepped = True
+        counts[optimizer] = counts.get(optimizer, 0) + 1
+
+    def clear(losses: Any) -> None:
+        nonlocal stepped
+        del losses
+        if not stepped:
+            return
+        stepped = False
+        most = max(counts.values())
+        # One that steps more rarely than another is still gathering.
+        for optimizer in [one for one, count in counts.items() if count >= most - 1]:
+            held = [
+                one for group in optimizer.param_groups for one in group["params"] if one.grad is not None
+            ]
+            if held and not joints.has_changed:
+                joints.changed(_told(held))
+            for one in held:
+                one.grad = None
+
+    joints.otherwise("no gradients were left over from the step before: the script clears them itself")
+    joints.after_step(done)
+    joints.before_backward(clear)
+
+
+def _told(held: list[Any]) -> str:
+    import torch
+
+    norms = [torch.linalg.vector_norm(one.grad.detach().float()) for one in held if not one.grad.is_sparse]
+    norm = float(torch.linalg.vector_norm(torch.stack(norms))) if norms else 0.0
+    return f"gradients of norm {norm:.4g} left over in {len(held)} tensors are cleared before backward"

@@ -1,0 +1,45 @@
+"""Give the model nothing to see: zeros instead of its inputs, one token instead of a text.
+
+Every outermost call of a model gets zeros of the same shape for its numbers, in training and validation.
+Integer inputs (tokens, categories) become one constant id. Masks, labels and the structure of a graph
+stay as they are.
+
+Out of reach: models that are called by `model.forward(x)` or are no modules of torch.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from traindx.experiment.runtime.change import Intervention
+
+if TYPE_CHECKING:
+    from traindx.experiment.runtime.joints import Joints
+
+INTERVENTION = Intervention(title="Zeros instead of the model's inputs.", knobs=("inputs",))
+
+
+def apply(joints: Joints) -> None:
+    import torch
+
+    from traindx.experiment.runtime.torch.inputs import is_input, said
+
+    tokens: dict[str, int] = {}
+
+    def blank(name: str, tensor: torch.Tensor) -> torch.Tensor:
+        if not is_input(name, tensor):
+            return tensor
+        if tensor.is_floating_point() or tensor.is_complex():
+            joints.changed(f"{said(name, tensor)} is zeros")
+            return torch.zeros_like(tensor)
+        token = tokens.setdefault(name, int(tensor.flatten().median()))
+        joints.changed(f"{said(name, tensor)} is {token} everywhere")
+        return torch.full_like(tensor, token)
+
+    def called(given: Any, root: object) -> None:
+        del root
+        if given.fresh:
+            given.replace(blank)
+
+    joints.otherwise("no module with parameters was called with tensors that are not computed by another")
+    joints.model_call(called)

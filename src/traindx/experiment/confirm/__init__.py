@@ -1,0 +1,1 @@
+"""`traindx confirm`: experiments that distinguish the likely causes of a problem."""

@@ -1,0 +1,116 @@
+"""How sure each cause is, and what an experiment is expected to add to that."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from traindx.core.nouns import Evidence, Hypothesis, Problem
+from traindx.knowledge.experiments import Experiment
+from traindx.knowledge.questions import entropy
+
+# Even experiments leave a doubt: another fault may answer alike.
+_MOST = 0.99
+_LEAST_BITS = 0.05
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What one experiment showed; `clarity` (0 to 1) says how clearly."""
+
+    experiment: Experiment
+    outcome: str
+    clarity: float
+    text: str
+    step: float | None = None
+    series: str | None = None
+
+    def bits(self, cause: str) -> float:
+        return round(self.clarity * self.experiment.bits(self.outcome, cause), 2)
+
+
+@dataclass(frozen=True)
+class Belief:
+    """Shares of the causes that sum to one with a rest, and what was shown so far."""
+
+    prior: Mapping[str, float]
+    rest: float
+    shown: tuple[Shown, ...] = ()
+    shares: Mapping[str, float] = field(default_factory=dict)
+    rest_now: float = 0.0
+
+    @classmethod
+    def of(cls, problem: Problem) -> Belief:
+        prior = {hypothesis.cause: hypothesis.confidence for hypothesis in problem.hypotheses}
+        return cls(prior, problem.rest, (), prior, problem.rest)
+
+    @property
+    def first(self) -> str:
+        return max(self.shares, key=lambda cause: self.shares[cause])
+
+    @property
+    def margin(self) -> float:
+        """How many times likelier the first is than the second."""
+        best = sorted([*self.shares.values(), 1e-9], reverse=True)
+        return best[0] / best[1]
+
+    def after(self, shown: Shown) -> Belief:
+        """The shares with one experiment more, by Bayes."""
+        # A second look by the same means replaces the first.
+        every = (*(one for one in self.shown if one.experiment.id != shown.experiment.id), shown)
+        scores = {
+            cause: share * 2.0 ** sum(one.bits(cause) for one in every) for cause, share in self.prior.items()
+        }
+        total = sum(scores.values()) + self.rest
+        shares = {cause: score / total for cause, score in scores.items()}
+        over = max(shares.values()) - _MOST
+        rest = self.rest / total + max(0.0, over)
+        shares = {cause: min(share, _MOST) for cause, share in shares.items()}
+        return replace(self, shown=every, shares=shares, rest_now=rest)
+
+    def expected(self, experiment: Experiment, outcomes: Sequence[str] = ()) -> float:
+        """The expected drop of the entropy over the causes, in bits; `outcomes` are those still possible."""
+        now = [*self.shares.items(), (None, self.rest_now)]
+        able = outcomes or experiment.outcomes
+        whole = {cause: sum(experiment.likely(one, cause) for one in able) for cause, _ in now}
+        after = 0.0
+        for outcome in able:
+            joint = [share * experiment.likely(outcome, cause) / whole[cause] for cause, share in now]
+            total = sum(joint)
+            if total > 0:
+                after += total * entropy([part / total for part in joint])
+        return entropy([share for _, share in now]) - after
+
+    def told_apart(self, experiment: Experiment) -> tuple[list[str], list[str]]:
+        """The likelier causes that an experiment speaks for most, and against, were it to help."""
+        able = sorted(self.shares, key=lambda cause: -self.shares[cause])[:4]
+        lead = experiment.outcomes[0]
+        weight = {cause: experiment.likely(lead, cause) for cause in able}
+        most = max(weight.values())
+        up = [cause for cause in able if weight[cause] >= 0.99 * most]
+        return up, [cause for cause in able if cause not in up]
+
+
+def told(problem: Problem, belief: Belief, least: float = 0.02, most: int = 6) -> Problem:
+    """The problem with its causes ranked anew; experiments stand among the evidence."""
+    made = [_with(hypothesis, belief) for hypothesis in problem.hypotheses]
+    made.sort(key=lambda hypothesis: -hypothesis.confidence)
+    kept = [one for one in made[:most] if one.confidence >= least] or made[:1]
+    hidden = sum(one.confidence for one in made if one not in kept)
+    return replace(problem, hypotheses=tuple(kept), rest=belief.rest_now + hidden, questions=())
+
+
+def _with(hypothesis: Hypothesis, belief: Belief) -> Hypothesis:
+    items = [
+        Evidence(one.experiment.id, one.text, bits, one.step, one.series)
+        for one in belief.shown
+        if abs(bits := one.bits(hypothesis.cause)) >= _LEAST_BITS
+    ]
+    for_it = [*hypothesis.evidence, *(item for item in items if item.bits > 0)]
+    against = [*hypothesis.against, *(item for item in items if item.bits < 0)]
+    return replace(
+        hypothesis,
+        confidence=belief.shares[hypothesis.cause],
+        evidence=tuple(sorted(for_it, key=lambda item: -item.bits)),
+        against=tuple(sorted(against, key=lambda item: item.bits)),
+    )

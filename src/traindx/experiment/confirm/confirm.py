@@ -1,0 +1,201 @@
+"""Which cause is it? One experiment after the other until one cause stands out."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from traindx.core.nouns import ACTED_ON, Diagnosis, Problem
+from traindx.experiment.arm_diagnosis import examined, symptoms_of_run
+from traindx.experiment.confirm.belief import Belief, told
+from traindx.experiment.confirm.experiments import Planned, planned
+from traindx.experiment.confirm.next_experiment import Choice, Price, choices, far_enough, out_of_reach
+from traindx.experiment.confirm.paired_runs import Beside, Reading
+
+if TYPE_CHECKING:
+    from traindx.experiment.arms import Outcome, Workshop
+    from traindx.source.script import Script
+
+Tell = Callable[[str, Mapping[str, Any]], None]
+# Expected bits below which an experiment is not worth its time.
+_WORTH = 0.04
+_SURE, _MARGIN = 0.9, 4.0
+_SPEAKS = 0.5
+_NOTHING_WRONG = "nothing is wrong that could be confirmed"
+_LOOK_INSIDE = "; that is by a log alone, and traindx run looks inside the training"
+
+
+@dataclass(frozen=True)
+class Tried:
+    """An experiment that was run: why, what it showed, how the ranking moved."""
+
+    choice: Choice
+    reading: Reading
+    before: Belief
+    after: Belief
+
+
+@dataclass(frozen=True)
+class Confirmed:
+    """A diagnosis after its experiments; `stopped` says why no more were made."""
+
+    before: Diagnosis
+    after: Diagnosis
+    problem: Problem | None
+    tried: tuple[Tried, ...]
+    stopped: str
+    observed: bool = False
+    """Whether the untouched run, recorded in full, gave a diagnosis that knows more than the first."""
+    seconds: float = 0.0
+    steps: int = 0
+    outside: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """What the script did outside its copies: redirected, refused, let through."""
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """What the user asked for; None leaves it to the experiments."""
+
+    steps: int | None = None
+    seeds: int = 1
+    top: int | None = None
+    time_budget: float = math.inf
+    observe: bool = True
+
+
+class Confirmation:
+    """The experiments on one script whose run has a diagnosis with every cause in it."""
+
+    def __init__(
+        self,
+        workshop: Workshop,
+        diagnosis: Diagnosis,
+        wishes: Wishes,
+        tell: Tell,
+        script: Script | None = None,
+        untouched: Outcome | None = None,
+    ) -> None:
+        self._shop = workshop
+        self._first = diagnosis
+        self._diagnosis = diagnosis
+        self._wishes = wishes
+        self._tell = tell
+        self._script = script
+        self._held = untouched
+        self._observed = False
+
+    def run(self) -> Confirmed:
+        problem = first_problem(self._diagnosis, self._wishes.top)
+        if problem is None:
+            blind = "" if "internals" in self._first.evidence else _LOOK_INSIDE
+            return Confirmed(self._first, self._first, None, (), _NOTHING_WRONG + blind)
+        beside = Beside(self._shop, problem, self._wishes.seeds, self._wishes.time_budget, self._held)
+        watch = self._wishes.observe and "internals" not in self._first.evidence
+        steps = far_enough(self._diagnosis, problem, self._wishes.steps)
+        why = out_of_reach(self._diagnosis.run, problem, steps, self._wishes.time_budget)
+        if why:
+            return self._result(beside, Belief.of(problem), (), why)
+        # Who knows only a log wants to see the whole training once.
+        untouched = beside.untouched(0, self._wishes.steps if watch else steps)
+        if untouched is None or untouched.run is None or not untouched.steps:
+            said = untouched.said if untouched is not None else "the time is up"
+            return self._result(beside, Belief.of(problem), (), f"the script could not be run again: {said}")
+        if watch:
+            self._observe(untouched, beside)
+            steps = far_enough(self._diagnosis, beside.problem, self._wishes.steps)
+        return self._experiment(beside, untouched, min(steps, untouched.steps))
+
+    def _observe(self, untouched: Outcome, beside: Beside) -> None:
+        """Of a log, or a recording that looked at little: the untouched run here has told more."""
+        assert untouched.run is not None
+        fuller = examined(untouched.run, self._script, every_cause=True)
+        problem = first_problem(fuller, self._wishes.top)
+        if problem is None:
+            return
+        self._diagnosis, self._observed, beside.problem = fuller, True, problem
+        self._tell("observed", {"problem": problem, "belief": Belief.of(problem), "outcome": untouched})
+
+    def _experiment(self, beside: Beside, untouched: Outcome, steps: int) -> Confirmed:
+        problem = beside.problem
+        belief, tried = Belief.of(problem), list[Tried]()
+        menu = planned(problem, untouched.run or self._diagnosis.run)
+        pace = Price.of(self._diagnosis.run).step
+        price = Price.measured(untouched.seconds, untouched.steps, pace)
+        stopped = self._no_start(untouched, problem)
+        while not stopped:
+            able = choices(menu, belief, steps, price)
+            stopped = self._enough(able, belief, beside.left)
+            if stopped:
+                break
+            choice = next(one for one in able if one.bits >= _WORTH)
+            self._tell("chosen", {"choice": choice, "belief": belief})
+            reading = beside.carry_out(choice, self._wishes.steps is None)
+            after = belief
+            for shown in reading.shown:
+                after = after.after(shown)
+            tried.append(Tried(choice, reading, belief, after))
+            belief = after
+            menu = _left_over(menu, choice, reading)
+            self._tell("showed", {"tried": tried[-1]})
+        return self._result(beside, belief, tried, stopped)
+
+    def _enough(self, able: Sequence[Choice], belief: Belief, left: float) -> str:
+        """Why to stop here, or nothing."""
+        first, share = belief.first, belief.shares[belief.first]
+        spoken = [one for one in belief.shown if one.bits(first) >= _SPEAKS]
+        if share >= _SURE and belief.margin >= _MARGIN and spoken:
+            return f"{first} stands out"
+        if not able:
+            return "no further experiment speaks about these causes"
+        most = max(one.bits for one in able)
+        if most < _WORTH:
+            return f"no further experiment is expected to tell much (at best {most:.2f} bits)"
+        return "" if left else "the time is up"
+
+    def _no_start(self, untouched: Outcome, problem: Problem) -> str:
+        assert untouched.run is not None
+        if problem.symptom == "nonfinite" and problem.symptom not in symptoms_of_run(untouched.run):
+            steps = untouched.steps
+            return f"the untouched script did not show it in {steps} steps: nothing to compare with"
+        return ""
+
+    def _result(self, beside: Beside, belief: Belief, tried: Sequence[Tried], stopped: str) -> Confirmed:
+        problem, old = told(beside.problem, belief), self._diagnosis.problems
+        problems = tuple(problem if one.findings == problem.findings else one for one in old)
+        return Confirmed(
+            self._first,
+            replace(self._diagnosis, problems=problems),
+            problem,
+            tuple(tried),
+            stopped,
+            self._observed,
+            sum(one.seconds for one in beside.spent),
+            sum(one.steps for one in beside.spent),
+            self._shop.listed(),
+        )
+
+
+def _left_over(menu: Sequence[Planned], choice: Choice, reading: Reading) -> list[Planned]:
+    """What can still be tried; what a check-up found, or could not look at, by itself."""
+    rest = [one for one in menu if one not in choice.plans]
+    if len(choice.plans) == 1:
+        return rest
+    idle = {one.experiment.id for one in reading.shown if one.outcome == "inert"}
+    seen = {one.experiment.id for one in reading.shown}
+    again = [one for one in choice.plans if one.experiment.id not in idle]
+    return rest + [replace(one, checked=one.experiment.id in seen, apart=True) for one in again]
+
+
+def first_problem(diagnosis: Diagnosis, top: int | None = None) -> Problem | None:
+    """The problem to confirm; with `top`, only so many of its causes are told apart."""
+    acute = [problem for problem in diagnosis.problems if problem.severity in ACTED_ON]
+    if not acute or not acute[0].hypotheses:
+        return None
+    problem = acute[0]
+    if top is None:
+        return problem
+    kept = problem.hypotheses[:top]
+    rest = problem.rest + sum(one.confidence for one in problem.hypotheses[top:])
+    return replace(problem, hypotheses=kept, rest=rest)

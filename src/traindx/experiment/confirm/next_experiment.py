@@ -1,0 +1,108 @@
+"""Which experiment comes next: the one that is expected to tell most a second of running."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from traindx.core.nouns import Diagnosis, Problem, Run
+from traindx.experiment.confirm.belief import Belief
+from traindx.experiment.confirm.experiments import Planned
+
+_LEAST = 60
+_BEYOND = 1.3
+_SHARE = 0.4
+_VALIDATIONS = 3
+_FIT_MOST = 200
+_USUAL = 200
+_START = 3.0
+_REVEALED = ("inert", "active")
+# What several changes reveal in one run overlaps a little.
+_SHARED = 0.8
+# What shows only late is looked at over the whole training.
+_LATE = frozenset({"overfitting", "double_descent", "plateau", "memory_growth", "underfitting"})
+
+
+@dataclass(frozen=True)
+class Price:
+    """Seconds: to start an arm, and for each of its steps."""
+
+    start: float
+    step: float
+
+    @classmethod
+    def of(cls, run: Run) -> Price:
+        series = run.series.get("step_s")
+        pace = float(np.nanmedian(series.values)) if series is not None and len(series) else 0.0
+        return cls(_START, pace if np.isfinite(pace) else 0.0)
+
+    @classmethod
+    def measured(cls, seconds: float, steps: int, pace: float) -> Price:
+        """From an arm that was run: what is not steps is the start."""
+        step = min(pace, seconds / max(1, steps))
+        return cls(max(0.2, seconds - steps * step), step)
+
+    def seconds(self, steps: int) -> float:
+        return self.start + steps * self.step
+
+
+@dataclass(frozen=True)
+class Choice:
+    """An experiment, or a check-up by several: how many steps, what it is expected to tell and to cost."""
+
+    plans: tuple[Planned, ...]
+    steps: int
+    bits: float
+    seconds: float
+
+
+def choices(menu: Sequence[Planned], belief: Belief, steps: int, price: Price) -> list[Choice]:
+    """All of them, those that tell most a second first."""
+    made = []
+    for plan in menu:
+        need = steps_of(plan, steps)
+        outcomes = () if not plan.checked else tuple(o for o in plan.experiment.outcomes if o != "inert")
+        bits = belief.expected(plan.experiment, outcomes)
+        made.append(Choice((plan,), need, bits, price.seconds(need)))
+    checked = [plan for plan in menu if plan.reveals]
+    if len(checked) > 1:
+        bits = sum(belief.expected(plan.experiment, _REVEALED) for plan in checked)
+        made.append(Choice(tuple(checked), steps, _SHARED * bits, price.seconds(steps)))
+    return sorted(made, key=lambda choice: -choice.bits / choice.seconds)
+
+
+def steps_of(plan: Planned, steps: int) -> int:
+    """One batch is learned by heart soon or never."""
+    return min(steps, _FIT_MOST) if plan.experiment.measure == "fit" else steps
+
+
+def out_of_reach(run: Run, problem: Problem, steps: int, seconds: float) -> str:
+    """Why no experiment fits into the time, or nothing: two runs at least must pass the trouble."""
+    whole = Price.of(run).seconds(steps)
+    if 2 * whole <= seconds or run.axis != "step":
+        return ""
+    onset = problem.onset_step or 0.0
+    where = f"to pass the trouble at step {onset:,.0f} " if onset else ""
+    return (
+        f"each run takes {steps:,} steps {where}(about {whole / 60:,.0f} minutes) and an experiment two: "
+        "give a longer --time-budget, or --steps"
+    )
+
+
+def far_enough(diagnosis: Diagnosis, problem: Problem, wish: int | None) -> int:
+    """Steps of an arm: past the trouble and the first validations, or a usual number of them."""
+    if wish is not None:
+        return wish
+    run = diagnosis.run
+    length = int(run.last_step or 0) if run.axis == "step" else 0
+    if length < 1:
+        return _USUAL
+    if problem.symptom in _LATE or problem.hypotheses[0].cause == "lr_schedule":
+        return length
+    onset = problem.onset_step or 0.0
+    validated, seen = run.series.get("val/loss"), 0.0
+    if validated is not None and len(validated) >= _VALIDATIONS and validated.axis == "step":
+        seen = float(validated.steps[_VALIDATIONS - 1]) + 1
+    return int(min(length, max(_LEAST, _SHARE * length, _BEYOND * onset, seen)))

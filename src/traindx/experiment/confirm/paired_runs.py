@@ -1,0 +1,239 @@
+"""Experiments carried out: changed runs beside the untouched script, and what they show."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from traindx.core.nouns import Problem, Run
+from traindx.experiment.arm_diagnosis import symptoms_of_run
+from traindx.experiment.arms import Arm, Outcome
+from traindx.experiment.confirm.belief import Shown
+from traindx.experiment.confirm.experiments import Planned
+from traindx.experiment.confirm.next_experiment import Choice
+from traindx.experiment.confirm.outcome_words import (
+    apart,
+    same_numbers,
+    show_active,
+    show_fit,
+    show_gain,
+    show_inert,
+    show_need,
+    unreached,
+)
+from traindx.experiment.measure import Yardstick, fair_score, read_level, steps_for_step, yardstick
+from traindx.experiment.treat.remedy_verdict import Pair, judge
+
+if TYPE_CHECKING:
+    from traindx.experiment.arms import Workshop
+
+_FURTHER = 3
+_PACE_MOST = 8.0
+_MOST_OF_TIME = 0.4
+_LEAST_STEPS = 10
+_ENOUGH = 0.7
+_CHECKUP_TRIES = 3
+_OTHER_LOSS = frozenset({"pass_logits", "weight_classes"})
+_ACUTE = frozenset({"nonfinite", "divergence", "exploding_gradients", "loss_spike", "oscillation"})
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What the arms of an experiment gave; without `shown`, `said` is why."""
+
+    shown: tuple[Shown, ...]
+    said: str
+    steps: int
+    seconds: float
+    did: tuple[str, ...] = ()
+
+
+class Beside:
+    """Runs arms of one script, each beside the untouched one of the same seed and length."""
+
+    def __init__(
+        self, workshop: Workshop, problem: Problem, seeds: int, seconds: float, untouched: Outcome | None
+    ) -> None:
+        self.problem = problem
+        self.spent: list[Outcome] = []
+        self._shop = workshop
+        self._seeds = seeds
+        self._ends = time.monotonic() + seconds
+        self._baselines: dict[int, Outcome] = {} if untouched is None else {0: untouched}
+
+    @property
+    def left(self) -> float:
+        """Seconds of the time budget."""
+        return max(0.0, self._ends - time.monotonic())
+
+    def untouched(self, seed: int, steps: int | None) -> Outcome | None:
+        """The script as it is for so many steps, or to its end, run once."""
+        held = self._baselines.get(seed)
+        if held is None or (held.ended == "stopped" and (steps is None or held.steps < steps)):
+            made = self._run([Arm(f"as it is, seed {seed}", (), seed, steps)])
+            if made:
+                self._baselines[seed] = made[0]
+        return self._baselines.get(seed)
+
+    def _run(self, arms: Sequence[Arm]) -> list[Outcome]:
+        # No single run may eat up the time of all the others.
+        most = _MOST_OF_TIME * self.left if math.isfinite(self.left) else None
+        made = {outcome.arm.seed: outcome for outcome in self._shop.run(list(arms), timeout=most)}
+        self.spent += made.values()
+        return [made[arm.seed] for arm in arms if arm.seed in made]
+
+    def carry_out(self, choice: Choice, longer: bool) -> Reading:
+        """An experiment or a check-up; once more and longer, where it cannot tell and that is allowed."""
+        if len(choice.plans) > 1:
+            return self._checkup(choice)
+        plan = choice.plans[0]
+        shown, said, outcomes = None, "", list[Outcome]()
+        for length in (choice.steps, _FURTHER * choice.steps):
+            if length > choice.steps and not (longer and self._can_go_on(outcomes)):
+                break
+            for seed in range(self._seeds):
+                self.untouched(seed, length)
+            name = f"{plan.change}, seed"
+            steps = max(_LEAST_STEPS, round(length * min(_PACE_MOST, self._pace(plan))))
+            outcomes = self._run(
+                [Arm(f"{name} {seed}", (plan.change,), seed, steps) for seed in range(self._seeds)]
+            )
+            shown, said = self._read(plan, outcomes, length)
+            if shown is not None or said:
+                break
+        unclear = "the runs are too short or too noisy to tell"
+        said = said or (shown.text if shown is not None else unclear)
+        did = outcomes[0].changes.get(plan.change.id, ()) if outcomes else ()
+        return _reading([shown] if shown is not None else [], said, outcomes, did)
+
+    def _can_go_on(self, outcomes: Sequence[Outcome]) -> bool:
+        """A longer run may tell, where the script goes on and the time allows."""
+        if any(one.ended != "stopped" for one in outcomes):
+            return False
+        return 2 * _FURTHER * sum(one.seconds for one in outcomes) < self.left
+
+    # A check-up.
+
+    def _checkup(self, choice: Choice) -> Reading:
+        """All changes in one run: each says whether there was anything to change."""
+        plans, outcomes, why = list(choice.plans), list[Outcome](), ""
+        for _ in range(_CHECKUP_TRIES):
+            made = self._run([Arm("check-up", tuple(plan.change for plan in plans), 0, choice.steps)])
+            outcomes += made
+            if not made or made[0].run is None or _cut_short(made[0]):
+                why = made[0].said if made else "the time is up"
+                break
+            spoilt = [plan for plan in plans if _hindered(made[0], plan)]
+            if not spoilt:
+                return self._revealed(plans, outcomes)
+            # What cannot be applied here ends the run: the others go on without it.
+            plans = [plan for plan in plans if plan not in spoilt]
+            why = made[0].said
+        return _reading([], f"it could not be tried: {why}", outcomes, ())
+
+    def _revealed(self, plans: Sequence[Planned], outcomes: Sequence[Outcome]) -> Reading:
+        last = outcomes[-1]
+        shown, did = list[Shown](), list[str]()
+        for plan in plans:
+            failed, told = last.failed.get(plan.change.id), last.changes.get(plan.change.id, ())
+            if failed and not unreached(failed):
+                shown.append(show_inert(plan, failed))
+            elif told and not failed:
+                shown.append(show_active(plan, told[0]))
+                did.append(told[0])
+        idle = sum(one.outcome == "inert" for one in shown)
+        said = f"{idle} of {len(shown)} found nothing to change"
+        if did:
+            said += f"; found: {'; '.join(did)}"
+        return _reading(shown, said, outcomes, ())
+
+    # One experiment.
+
+    def _read(self, plan: Planned, outcomes: Sequence[Outcome], steps: int) -> tuple[Shown | None, str]:
+        """What the arms showed, or why they show nothing that counts."""
+        pairs = [
+            (self._baselines[one.arm.seed].run, one) for one in outcomes if one.arm.seed in self._baselines
+        ]
+        if not pairs or any(before is None or one.run is None or _cut_short(one) for before, one in pairs):
+            return None, f"it could not be tried: {outcomes[0].said if outcomes else 'the time is up'}"
+        failed = next((one.failed[plan.change.id] for one in outcomes if plan.change.id in one.failed), "")
+        runs = [(before, one.run) for before, one in pairs if before is not None and one.run is not None]
+        if failed and unreached(failed):
+            return None, f"it could not be tried: {failed}"
+        if plan.experiment.measure == "gain" and all(same_numbers(*pair) for pair in runs):
+            return show_inert(plan, failed or "every number is the same without it"), ""
+        if failed:
+            return None, f"it could not be tried: {failed}"
+        if plan.change.id == "weight_classes" and fair_score(runs[0][0]) is None:
+            return (
+                None,
+                "it cannot be judged: no score is logged that is fair to rare classes (F1, recall, AUC)",
+            )
+        if plan.experiment.measure == "fit":
+            return show_fit(plan, runs[0][1]), ""
+        if plan.experiment.measure == "need":
+            return show_need(plan, *runs[0], float(steps)), ""
+        return self._gain(plan, runs, steps), ""
+
+    def _gain(self, plan: Planned, runs: Sequence[tuple[Run, Run]], steps: int) -> Shown | None:
+        by = self._by(plan, runs[0][0], steps)
+        if by is None:
+            return None
+        pairs, pace = [], self._pace(plan)
+        for seed, (before, after) in enumerate(runs):
+            upto = _common(before, after, by, pace)
+            levels = read_level(before, by, upto), read_level(after, by, upto and upto * pace)
+            if levels[0] is not None and levels[1] is not None:
+                pairs.append(Pair(seed, levels[0], levels[1]))
+        if not pairs:
+            return None
+        cured = self.problem.symptom in _ACUTE and self._gone(runs[0])
+        verdict = judge(by, pairs)
+        words = {apart(by, *both, _common(*both, by, pace), pace) for both in runs}
+        if verdict.word == "cannot tell" and len(words) == 1 and (word := words.pop()):
+            verdict = replace(verdict, word=word)
+        return show_gain(plan, verdict, cured)
+
+    def _by(self, plan: Planned, run: Run, steps: int) -> Yardstick | None:
+        if plan.change.id == "weight_classes":
+            return fair_score(run)
+        by = yardstick(run, [self.problem.symptom], other_loss=plan.change.id in _OTHER_LOSS)
+        if by is not None and read_level(run, by, float(steps)) is None and "loss" in run.series:
+            return Yardstick("loss")
+        return by
+
+    def _pace(self, plan: Planned) -> float:
+        """Steps that see as many samples as one step of the untouched run."""
+        base = self._baselines.get(0)
+        return steps_for_step([plan.change], base.run if base is not None else None)
+
+    def _gone(self, runs: tuple[Run, Run]) -> bool:
+        """Whether the symptom shows in the untouched run of this length and not in the changed one."""
+        before, after = map(symptoms_of_run, runs)
+        return self.problem.symptom in before and self.problem.symptom not in after
+
+
+def _reading(shown: Sequence[Shown], said: str, outcomes: Sequence[Outcome], did: tuple[str, ...]) -> Reading:
+    steps = max((one.steps for one in outcomes), default=0)
+    return Reading(tuple(shown), said, steps, sum(one.seconds for one in outcomes), did)
+
+
+def _cut_short(outcome: Outcome) -> bool:
+    """Whether its time was over long before its steps were done."""
+    return outcome.ended == "timed out" and outcome.steps < _ENOUGH * (outcome.arm.steps or 1)
+
+
+def _hindered(outcome: Outcome, plan: Planned) -> bool:
+    """Whether a change ended the run because it cannot be applied."""
+    return plan.change.id in outcome.failed and f"{plan.change.id} could not be applied" in outcome.said
+
+
+def _common(before: Run, after: Run, by: Yardstick, pace: float) -> float | None:
+    """The last step of the untouched run up to which both have values, by the samples they have seen."""
+    if by.name not in before.series or by.name not in after.series:
+        return None
+    ends = float(before.series[by.name].steps[-1]), float(after.series[by.name].steps[-1]) / pace
+    return min(ends) if all(map(math.isfinite, ends)) else None

@@ -1,0 +1,122 @@
+"""Normalisation put behind the hidden layers."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+
+from traindx.core.nouns import Scalar
+from traindx.experiment.edit.changes import Maker
+from traindx.experiment.edit.job import Job, at, call_of, written
+from traindx.experiment.edit.names import spelled
+from traindx.experiment.edit.result import Uncertain
+from traindx.source.flow import parametric
+from traindx.source.script import Source
+from traindx.source.values import Made, Value, parents
+
+_NORMS = {"Linear": "LayerNorm", "Conv1d": "BatchNorm1d", "Conv2d": "BatchNorm2d", "Conv3d": "BatchNorm3d"}
+_BATCH = {**_NORMS, "Linear": "BatchNorm1d"}
+
+
+def insert_norm(job: Job, values: Mapping[str, Scalar]) -> str:
+    kind = str(values.get("kind", "auto"))
+    if kind not in ("auto", "batch", "layer"):
+        raise ValueError(f"no such normalisation: {kind!r}")
+    for source in job.script.sources:
+        if "load_state_dict" in source.text or "from_pretrained" in source.text:
+            raise Uncertain(
+                "Weights are loaded under the names the layers have now: put norm layers in by hand."
+            )
+    hidden = _hidden(job)
+    if not hidden:
+        raise Uncertain("No hidden layers that could be normalised can be told in the script.")
+    told = [_behind(job, one, kind) for one in hidden]
+    return "; ".join(dict.fromkeys(told)) + "."
+
+
+def _hidden(job: Job) -> list[Made]:
+    """Linear and convolutional layers that other layers with parameters follow."""
+    last: set[int] = set()
+    behind: dict[int, Made] = {}
+    waiting: list[tuple[Value, bool]] = [(x.given, False) for x in job.training.losses if x.event.loops]
+    for event in job.training.backwards:
+        receiver = event.value.receiver
+        waiting += [(receiver, False)] if receiver is not None else []
+    seen: set[tuple[int, bool]] = set()
+    normed: set[int] = set()
+    while waiting and len(seen) < 20_000:
+        value, after = waiting.pop()
+        if (id(value), after) in seen:
+            continue
+        seen.add((id(value), after))
+        layer = parametric(value)
+        if isinstance(layer, Made) and layer.short in _NORMS and layer.spot is not None:
+            if id(value) in normed:
+                last.add(id(layer.spot.node))
+            elif after:
+                behind.setdefault(id(layer.spot.node), layer)
+            else:
+                last.add(id(layer.spot.node))
+        inner = [*value.args] if isinstance(value, Made) and value.kind == "apply" else parents(value)
+        if isinstance(layer, Made) and "Norm" in layer.short:
+            normed |= {id(one) for one in inner}
+        waiting += [(one, after or layer is not None) for one in inner]
+    return [layer for node, layer in behind.items() if node not in last]
+
+
+def _behind(job: Job, layer: Made, kind: str) -> str:
+    source, call = call_of(layer)
+    width = written(call, "out_features" if layer.short == "Linear" else "out_channels", 1)
+    if width is None or not isinstance(
+        width, ast.Name | ast.Constant | ast.Attribute | ast.Subscript | ast.BinOp
+    ):
+        raise Uncertain("Put a normalisation layer behind this one.", at(layer.spot))
+    if _looked_into(source, call):
+        raise Uncertain(
+            "Put a normalisation layer behind this one, which the script looks into.", at(layer.spot)
+        )
+    name = (_BATCH if kind == "batch" else _NORMS)[layer.short]
+    if kind == "layer" and layer.short != "Linear":
+        raise Uncertain("Put a GroupNorm layer behind this one.", at(layer.spot))
+    nn = spelled(job.draft, source, "torch.nn")
+    norm = f"{nn}.{name}({job.draft.text(source, width)})"
+    around = source.parents.get(call)
+    sequence = isinstance(around, ast.Call) and call in around.args and _called(around) == "Sequential"
+    if sequence and isinstance(around, ast.Call) and around.args.index(call) + 1 < len(around.args):
+        return _in_sequence(job, source, around, call, norm)
+    text = job.draft.text(source, call)
+    job.draft.replace(source, call, f"{nn}.Sequential({text}, {norm})")
+    return f"{norm} behind the layer of line {call.lineno}"
+
+
+def _in_sequence(job: Job, source: Source, around: ast.Call, call: ast.Call, norm: str) -> str:
+    """A part of its own in an nn.Sequential, before the one that follows."""
+    following = around.args[around.args.index(call) + 1]
+    start, _ = job.draft.span(source, following)
+    line_start = source.text.rfind("\n", 0, start) + 1
+    before = source.text[line_start:start]
+    gap = ",\n" + before if not before.strip() else ", "
+    job.draft.splice(source, (start, start), norm + gap)
+    return f"{norm} after line {call.lineno}"
+
+
+def _called(call: ast.Call) -> str:
+    return call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+
+
+def _looked_into(source: Source, call: ast.Call) -> bool:
+    """Whether the weights of the layer are asked for under the layer's name."""
+    around = source.parents.get(call)
+    target = around.targets[0] if isinstance(around, ast.Assign) else None
+    if not isinstance(target, ast.Attribute):
+        return False
+    return any(
+        isinstance(n, ast.Attribute)
+        and n.attr in ("weight", "bias", "in_features", "out_features", "out_channels")
+        and isinstance(n.value, ast.Attribute)
+        and n.value.attr == target.attr
+        for n in ast.walk(source.tree)
+    )
+
+
+MAKERS: dict[str, Maker] = {"insert_norm": insert_norm}

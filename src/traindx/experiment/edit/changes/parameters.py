@@ -1,0 +1,298 @@
+"""Every layer trained: layers that PyTorch does not see, that no optimizer holds, or that are cut off."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Collection, Mapping
+
+from traindx.core.nouns import Scalar
+from traindx.experiment.edit.changes import Maker
+from traindx.experiment.edit.job import Job, at, call_of, function_of, statement_of
+from traindx.experiment.edit.lint_edits import findings, take
+from traindx.experiment.edit.result import Uncertain
+from traindx.experiment.edit.scopes import bound_name, usable
+from traindx.source.execution import Binding
+from traindx.source.flow import cuts, parts, reach
+from traindx.source.library import is_model_library
+from traindx.source.parameters import frozen, held
+from traindx.source.training import sources
+from traindx.source.values import Instance, Made, Spot, Value, options
+
+
+def train_all_parameters(job: Job, values: Mapping[str, Scalar]) -> str:
+    del values
+    listed = [one for one in findings(job, "script_layers_in_list", "script_super_init_missing") if one.edits]
+    if listed:
+        for one in listed:
+            take(job.draft, one.edits)
+        return "The layers are registered with the module: " + listed[0].text
+    told = _made_too_early(job) or _left_out(job) or _cut(job)
+    if not told:
+        raise Uncertain("Which parameters are not trained cannot be told from the script.")
+    return told
+
+
+def _made_too_early(job: Job) -> str:
+    """An optimizer built before a layer was replaced is built after it instead."""
+    lost = {id(one) for one in _lost(job)}
+    events = {id(e.value): e for e in job.training.trace.events}
+    for made in job.optimizers():
+        built = events.get(id(made))
+        late = [
+            b
+            for b in job.training.trace.bindings
+            if id(b.value) in lost and b.owner is not None and built is not None and b.at > built.at
+        ]
+        if late:
+            return _built_after(job, made, late[-1])
+    return ""
+
+
+def _built_after(job: Job, made: Made, binding: Binding) -> str:
+    source, call = call_of(made)
+    place = at(binding.spot)
+    built, replacing = statement_of(Spot(source, call)), statement_of(binding.spot)
+    name = bound_name(source, call)
+    text = job.draft.text(source, built)
+    root = text.partition("(")[2].partition(".")[0]
+    same = binding.spot.source is source and source.parents.get(built) is source.parents.get(replacing)
+    refers = job.draft.text(source, replacing).startswith(f"{root}.") and root.isidentifier()
+    if not same or not isinstance(name, ast.Name) or not refers or "\n" in text:
+        raise Uncertain("Build the optimizer after this line.", place)
+    if _used_between(source.tree, name.id, built, replacing):
+        raise Uncertain("Build the optimizer after this line.", place)
+    job.draft.remove(source, built)
+    job.draft.after(source, replacing, text)
+    return f"The optimizer is built after line {replacing.lineno}, when the model is complete."
+
+
+def _used_between(tree: ast.AST, name: str, first: ast.stmt, last: ast.stmt) -> bool:
+    span = range((first.end_lineno or first.lineno) + 1, (last.end_lineno or last.lineno) + 1)
+    return any(isinstance(n, ast.Name) and n.id == name and n.lineno in span for n in ast.walk(tree))
+
+
+def _left_out(job: Job) -> str:
+    """Modules that the loss trains and no optimizer holds are given to the one that steps."""
+    made = job.optimizers()
+    lost = _lost(job)
+    if not lost:
+        return ""
+    owners = _owners(job, lost)
+    if any(_lent(job, one) for one in owners):
+        raise Uncertain(
+            "If this module is meant to learn, give its parameters to an optimizer.", at(owners[0].spot)
+        )
+    if len(made) > 1:
+        return _mistaken(job, made, owners)
+    inner = any(b.value is one and b.owner is not None for b in job.training.trace.bindings for one in owners)
+    if inner or not _simply_given(job, made[0]):
+        return _added(job, made[0], owners)
+    names = [name for one in owners if (name := _name(one)) is not None]
+    if not names or len(names) < len(owners):
+        raise Uncertain("Give the optimizer the parameters of this layer, too.", at(lost[0].spot))
+    return _given_too(job, made[0], owners)
+
+
+def _lost(job: Job) -> list[Value]:
+    """Layers that the loss reaches and no optimizer holds, those frozen on purpose left out."""
+    ours, still = held(job.training), frozen(job.training)
+    return [
+        layer
+        for backward in job.training.backwards
+        if backward.loops and not backward.handed
+        for one in [backward.value.args[0] if backward.value.kind == "call" else backward.value.receiver]
+        if one is not None
+        for layer in reach(one).alive
+        if id(layer) not in ours and id(layer) not in still
+    ]
+
+
+def _lent(job: Job, module: Value) -> bool:
+    """Whether a module is there to be used, not to learn: ready-made, or put into eval mode alone."""
+    ready = isinstance(module, Made) and is_model_library(module.name)
+    trained = {id(m) for one in job.optimizers() for m in sources(one)}
+    still = any(module in options(e.value.receiver) for e in job.training.trace.methods("eval"))
+    return ready or (still and id(module) not in trained)
+
+
+def _owners(job: Job, layers: list[Value]) -> list[Value]:
+    """The outermost modules with a name that hold layers, and hold nothing that is trained already."""
+    ours = held(job.training)
+    found: dict[int, Value] = {}
+    for layer in layers:
+        holders = [b.value for b in job.training.trace.bindings if b.owner is None and _holds(b.value, layer)]
+        free = [one for one in holders if not any(id(p) in ours for p in [one, *parts(one)])]
+        whole = [one for one in holders if one not in free]
+        chosen = whole[0] if whole and _holds_all(job, whole[0]) else free[0] if free else None
+        chosen = chosen or _part(job, layer, ours)
+        if chosen is None:
+            raise Uncertain("Give the optimizer the parameters of this layer, too.", at(layer.spot))
+        found.setdefault(id(chosen), chosen)
+    return list(found.values())
+
+
+def _part(job: Job, layer: Value, ours: Collection[int]) -> Value | None:
+    """The largest part of a module that holds a layer, and nothing that is trained already."""
+    inner = [b.value for b in job.training.trace.bindings if b.owner is not None and _holds(b.value, layer)]
+    free = [one for one in inner if not any(id(p) in ours and _layer(p) for p in [one, *parts(one)])]
+    return max(free, key=lambda one: len(list(parts(one))), default=None)
+
+
+def _layer(value: Value) -> bool:
+    return isinstance(value, Made) and value.kind == "call" and value.name.startswith("torch.nn.")
+
+
+def _holds(module: Value, layer: Value) -> bool:
+    known = isinstance(module, Instance) or (isinstance(module, Made) and module.kind == "call")
+    return known and (module is layer or any(one is layer for one in parts(module)))
+
+
+def _holds_all(job: Job, module: Value) -> bool:
+    """Whether one module holds everything that the optimizers were given."""
+    given = [m for one in job.optimizers() for m in sources(one)]
+    inner = {id(module), *(id(p) for p in parts(module))}
+    return bool(given) and all(id(one) in inner for one in given)
+
+
+def _name(module: Value) -> tuple[Spot, ast.expr] | None:
+    if module.spot is None:
+        return None
+    name = bound_name(module.spot.source, module.spot.node)
+    return (module.spot, name) if name is not None else None
+
+
+def _simply_given(job: Job, made: Made) -> bool:
+    """Whether an optimizer is given `name.parameters()` and no groups."""
+    source, call = call_of(made)
+    first = call.args[0] if call.args else None
+    return isinstance(first, ast.Call) and job.draft.text(source, first).count("(") == 1
+
+
+def _added(job: Job, made: Made, owners: list[Value]) -> str:
+    """Modules as a further group of an optimizer, with the rate of its first."""
+    source, call = call_of(made)
+    name, built = bound_name(source, call), statement_of(Spot(source, call))
+    paths = [_path(job, one, Spot(source, call)) for one in owners]
+    told = [path for path in paths if path is not None]
+    whole = any(_holds_all(job, one) for one in owners)
+    if name is None or len(told) < len(owners) or whole or _frozen_inside(job, owners):
+        raise Uncertain("Give the optimizer the parameters of this layer, too.", at(owners[0].spot))
+    optimizer = job.draft.text(source, name)
+    for path in told:
+        group = f'{{"params": {path}.parameters(), "lr": {optimizer}.param_groups[0]["lr"]}}'
+        job.draft.after(source, built, f"{optimizer}.add_param_group({group})")
+    return f"The optimizer of line {call.lineno} gets the parameters of {', '.join(told)}, too."
+
+
+def _path(job: Job, module: Value, here: Spot, deep: int = 4) -> str | None:
+    """A module as an expression that holds at another place: a name, or attributes of one."""
+    for binding in job.training.trace.bindings:
+        if binding.value is not module or not deep:
+            continue
+        if binding.owner is not None:
+            owner = _path(job, binding.owner, here, deep - 1)
+            if owner is not None:
+                return f"{owner}.{binding.name}"
+            continue
+        spot, name = binding.spot, ast.Name(binding.name, ast.Load())
+        early = spot.source is here.source and spot.line <= here.line
+        if early and usable(here.source, name, spot.node, here.node):
+            return binding.name
+    return None
+
+
+def _given_too(job: Job, made: Made, owners: list[Value]) -> str:
+    source, call = call_of(made)
+    first = call.args[0]
+    names = []
+    for one in owners:
+        spot, name = _name(one) or (None, None)
+        if spot is None or name is None or spot.source is not source or spot.line > call.lineno:
+            raise Uncertain("Give the optimizer the parameters of this module, too.", at(one.spot))
+        if function_of(source, spot.node) not in (None, function_of(source, call)):
+            raise Uncertain("Give the optimizer the parameters of this module, too.", at(one.spot))
+        names.append(job.draft.text(source, name))
+    whole = [n for n, one in zip(names, owners, strict=True) if _holds_all(job, one)]
+    if whole and _frozen_inside(job, owners):
+        raise Uncertain("Give the optimizer the parameters of this module, too.", at(owners[0].spot))
+    if whole:
+        job.draft.replace(source, first, f"{whole[0]}.parameters()")
+        return f"The optimizer of line {call.lineno} gets all parameters of {whole[0]}."
+    given = {id(part) for m in sources(made) for part in (m, *parts(m))}
+    if any(id(part) in given for one in owners for part in (one, *parts(one))) or _frozen_inside(job, owners):
+        raise Uncertain("Give the optimizer the parameters of this module, too.", at(owners[0].spot))
+    more = ", ".join(f"*{name}.parameters()" for name in names)
+    job.draft.replace(source, first, f"[*{job.draft.text(source, first)}, {more}]")
+    return f"The optimizer of line {call.lineno} gets the parameters of {', '.join(names)}, too."
+
+
+def _frozen_inside(job: Job, owners: list[Value]) -> bool:
+    still = frozen(job.training)
+    return any(id(part) in still for one in owners for part in (one, *parts(one)))
+
+
+def _mistaken(job: Job, made: list[Made], owners: list[Value]) -> str:
+    """Two optimizers over the same module, and one module without: the later one was meant for it."""
+    names = [(_name(one) or (None, None))[1] for one in owners]
+    doubles = [
+        (one, other)
+        for one in made
+        for other in made
+        if one is not other
+        and {id(s) for s in sources(one)} == {id(s) for s in sources(other)}
+        and sources(one)
+    ]
+    name = names[0]
+    if len(owners) != 1 or not doubles or not isinstance(name, ast.Name):
+        raise Uncertain("Give these parameters to the optimizer that is meant for them.", at(owners[0].spot))
+    fitting = []
+    for one, _ in doubles:
+        source, call = call_of(one)
+        bound = bound_name(source, call)
+        end = bound.id.lower().rpartition("_")[2] if isinstance(bound, ast.Name) else ""
+        if end and (end == name.id.lower() or name.id.lower().startswith(end)):
+            fitting.append(one)
+    if len(fitting) != 1:
+        raise Uncertain(
+            f"Give the parameters of {name.id} to the optimizer that is meant for them.", at(owners[0].spot)
+        )
+    source, call = call_of(fitting[0])
+    first = call.args[0]
+    inner = (
+        first.func.value if isinstance(first, ast.Call) and isinstance(first.func, ast.Attribute) else None
+    )
+    if not isinstance(inner, ast.Name):
+        raise Uncertain(f"Give the parameters of {name.id} to this optimizer.", at(fitting[0].spot))
+    job.draft.replace(source, inner, name.id)
+    return f"The optimizer of line {call.lineno} gets the parameters of {name.id} instead of {inner.id}."
+
+
+def _cut(job: Job) -> str:
+    """A detach() inside the model's own pass is taken out."""
+    loops = [one.loop for one in job.iterations()]
+    found: dict[int, Spot] = {}
+    ours, still = held(job.training), frozen(job.training)
+    for backward in job.training.backwards:
+        given = backward.value.receiver if backward.value.kind == "method" else None
+        reached = reach(given) if given is not None else None
+        alive = {id(one) for one in reached.alive} if reached is not None else set()
+        for layer, by in reached.cut if reached is not None else ():
+            meant = id(layer) in ours and id(layer) not in alive | still
+            if meant and by.kind == "method" and by.name == "detach" and by.spot is not None and cuts(by):
+                found[id(by.spot.node)] = by.spot
+    chosen = [s for s in found.values() if function_of(s.source, s.node) is not None and _in_forward(s)]
+    if len(chosen) != 1 or not loops:
+        return ""
+    spot, node = chosen[0], chosen[0].node
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+        return ""
+    job.draft.replace(spot.source, node, job.draft.text(spot.source, node.func.value))
+    return f"detach() in line {spot.line} is taken out: what stands before it is trained, too."
+
+
+def _in_forward(spot: Spot) -> bool:
+    function = function_of(spot.source, spot.node)
+    return getattr(function, "name", "") == "forward"
+
+
+MAKERS: dict[str, Maker] = {"train_all_parameters": train_all_parameters}

@@ -1,0 +1,162 @@
+"""The learning rate: scaled or set, in every optimizer and wherever a schedule has a rate of its own."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+
+from traindx.core.nouns import Scalar
+from traindx.experiment.edit.changes import Maker, value_of
+from traindx.experiment.edit.job import Job, at
+from traindx.experiment.edit.new_number import Wanted
+from traindx.experiment.edit.result import Uncertain
+from traindx.experiment.edit.value_origin import change
+from traindx.source.roles import is_scheduler
+from traindx.source.values import Const, Items, Made, Table, Value, number, options, parents
+
+LIKE = (
+    r"(lr|learning_rate|eta_min|rate)$|(SGD|ASGD|Adam\w*|NAdam|RAdam|RMSprop|Adagrad|Adadelta|Rprop|LBFGS|Lion)\.1$"
+    r"|LR\.\d$"
+)
+DEFAULTS = {
+    "SGD": 1e-3,
+    "Adam": 1e-3,
+    "AdamW": 1e-3,
+    "NAdam": 2e-3,
+    "RAdam": 1e-3,
+    "Adamax": 2e-3,
+    "RMSprop": 1e-2,
+    "Adagrad": 1e-2,
+    "Adadelta": 1.0,
+    "Rprop": 1e-2,
+    "ASGD": 1e-2,
+}
+_OWN_RATE = {"OneCycleLR": ("max_lr",), "CyclicLR": ("base_lr", "max_lr")}
+_PLACES = {("OneCycleLR", "max_lr"): 1, ("CyclicLR", "base_lr"): 1, ("CyclicLR", "max_lr"): 2}
+
+
+def scale_lr(job: Job, values: Mapping[str, Scalar]) -> str:
+    return _rates(job, Wanted(factor=value_of(values, "factor")))
+
+
+def set_lr(job: Job, values: Mapping[str, Scalar]) -> str:
+    return _rates(job, Wanted(value=value_of(values, "value")))
+
+
+def _rates(job: Job, wanted: Wanted) -> str:
+    told: list[str] = []
+    made = job.optimizers()
+    if not made:
+        told += _trainer(job, wanted)
+    for one in made:
+        told += _of_optimizer(job, one, wanted)
+    told += _schedules(job, made, wanted)
+    if not told:
+        raise Uncertain("No optimizer with a learning rate can be told in the script.")
+    _by_hand(job)
+    return "; ".join(dict.fromkeys(told)) + "."
+
+
+def _of_optimizer(job: Job, made: Made, wanted: Wanted) -> list[str]:
+    groups = _group_rates(made)
+    if any(_follows_hand_rate(one) for one in options(made.argument(1, "lr", "learning_rate"))):
+        raise Uncertain(
+            "The learning rate is a schedule object: change the rate it starts from.", at(made.spot)
+        )
+    if groups and wanted.factor is None:
+        raise Uncertain(
+            f"Several groups have learning rates of their own: set each of them to {wanted.value}.",
+            at(made.spot),
+        )
+    told = [_in_group(job, rate, wanted) for rate in groups]
+    covered = groups and made.argument(1, "lr") is None
+    if not covered and not _ruled_by_schedule(job, made):
+        keras = made.name.startswith("keras")
+        name = "learning_rate" if keras or "learning_rate" in made.keywords else "lr"
+        default = DEFAULTS.get(made.short)
+        told.append(change(job, made, name, 0 if keras else 1, wanted, LIKE, default))
+    return told
+
+
+def _group_rates(made: Made) -> list[Value]:
+    groups = next(iter(options(made.args[0] if made.args else made.keywords.get("params"))), None)
+    tables = groups.items if isinstance(groups, Items) else []
+    return [one.items["lr"] for one in tables if isinstance(one, Table) and "lr" in one.items]
+
+
+def _in_group(job: Job, rate: Value, wanted: Wanted) -> str:
+    old, spot = number(rate), rate.spot
+    if spot is None or not isinstance(spot.node, ast.expr):
+        raise Uncertain("A group of the optimizer has a learning rate that cannot be traced.", at(rate.spot))
+    text = job.draft.text(spot.source, spot.node)
+    literal = old is not None and isinstance(spot.node, ast.Constant)
+    new = wanted.literal(old or 0.0, text) if literal else wanted.expression(spot.node, text)
+    job.draft.replace(spot.source, spot.node, new)
+    return f"lr {text} -> {new} in line {spot.line}"
+
+
+def _follows_hand_rate(value: Value) -> bool:
+    return isinstance(value, Made) and value.kind == "call" and "schedules." in value.name
+
+
+def _ruled_by_schedule(job: Job, optimizer: Made) -> bool:
+    """Whether a schedule sets the rate whatever the optimizer was given."""
+    return any(_own(one) and optimizer in options(one.argument(0, "optimizer")) for one in _made(job))
+
+
+def _own(made: Made) -> bool:
+    return made.short in _OWN_RATE
+
+
+def _made(job: Job) -> list[Made]:
+    return [e.value for e in job.training.trace.events if e.value.kind == "call" and is_scheduler(e.value)]
+
+
+def _schedules(job: Job, optimizers: list[Made], wanted: Wanted) -> list[str]:
+    told = []
+    for one in _made(job):
+        for name in _OWN_RATE.get(one.short, ()):
+            if name == "base_lr" and wanted.factor is None:
+                continue
+            told.append(change(job, one, name, _PLACES[one.short, name], wanted, LIKE))
+        for name in ("eta_min", "min_lr"):
+            floor = one.keywords.get(name)
+            if wanted.factor is not None and (number(floor) or 0.0) > 0:
+                told.append(change(job, one, name, -1, wanted, LIKE))
+    del optimizers
+    return told
+
+
+def _by_hand(job: Job) -> None:
+    """A rate that the loop sets by itself must follow from one that was changed."""
+    for bound in job.training.trace.bindings:
+        if bound.name != "lr" or bound.owner is None or not bound.loops or bound.added:
+            continue
+        if not _derived(job, bound.value):
+            raise Uncertain(
+                f"Line {bound.spot.line} sets the learning rate itself: change the number there.",
+                at(bound.spot),
+            )
+
+
+def _derived(job: Job, value: Value, depth: int = 6) -> bool:
+    """Whether a rate is computed from the group's own, or from a number that the draft changes."""
+    if isinstance(value, Const):
+        return value.spot is not None and job.draft.touches(value.spot.source, value.spot.node)
+    if isinstance(value, Made) and value.kind == "item":
+        key = value.args[0] if value.args else None
+        return isinstance(key, Const) and key.value in ("lr", "initial_lr")
+    if isinstance(value, Made) and value.kind == "attribute":
+        return value.name in ("base_lrs", "lr", "initial_lr", "base_lr")
+    return depth > 0 and any(_derived(job, one, depth - 1) for one in parents(value))
+
+
+def _trainer(job: Job, wanted: Wanted) -> list[str]:
+    """The rate of a trainer that makes the optimizer itself."""
+    for event in job.training.trace.events:
+        if event.value.name.endswith("TrainingArguments"):
+            return [change(job, event.value, "learning_rate", -1, wanted, LIKE, 5e-5)]
+    return []
+
+
+MAKERS: dict[str, Maker] = {"scale_lr": scale_lr, "set_lr": set_lr}

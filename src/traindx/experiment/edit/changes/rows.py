@@ -1,0 +1,122 @@
+"""Samples that are broken left out of every batch."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Mapping
+
+from traindx.core.nouns import Scalar
+from traindx.experiment.edit.changes import Maker
+from traindx.experiment.edit.job import Job, at, call_of
+from traindx.experiment.edit.names import fresh, spelled
+from traindx.experiment.edit.result import Uncertain
+from traindx.source.execution import Event, Loop
+from traindx.source.roles import is_module
+from traindx.source.script import Source
+from traindx.source.values import Spot
+
+# A limit that every number is under: only what is not finite is left out.
+_ANY = 1e30
+
+
+def drop_outliers(job: Job, values: Mapping[str, Scalar]) -> str:
+    """Samples beyond the limit are taken out: of each batch where loops get them, else of the datasets."""
+    given = values.get("limit", _ANY)
+    limit = float(given) if isinstance(given, int | float) else _ANY
+    calls = [
+        event
+        for event in job.training.trace.events
+        if event.value.kind == "apply" and is_module(event.value.receiver) and event.loops
+    ]
+    loops = {id(loop.spot.node): loop.spot for event in calls if (loop := _batches(event)) is not None}
+    named = [_names(spot.node) for spot in loops.values()]
+    if loops and all(named) and all(_batches(event) is not None for event in calls):
+        return _of_batches(job, list(loops.values()), limit)
+    return _of_datasets(job, limit)
+
+
+def _batches(event: Event) -> Loop | None:
+    """The statement that loops over batches around a call: the innermost loop with more than one name."""
+    for loop in reversed(event.loops):
+        node = loop.spot.node
+        if isinstance(node, ast.For):
+            if isinstance(node.target, ast.Tuple):
+                return loop
+        elif not isinstance(node, ast.While):
+            return None
+    return None
+
+
+def _of_batches(job: Job, spots: list[Spot], limit: float) -> str:
+    files = {id(spot.source): spot.source for spot in spots}
+    keeps = {key: fresh(job.draft, source, "keep") for key, source in files.items()}
+    for spot in spots:
+        names, node, keep = _names(spot.node), spot.node, keeps[id(spot.source)]
+        assert isinstance(node, ast.For)
+        job.draft.before(
+            spot.source,
+            node.body[0],
+            f"{keep} = {names[0]}.flatten(1).abs().amax(1) <= {limit:g}",
+            f"{', '.join(names)} = {', '.join(f'{name}[{keep}]' for name in names)}",
+        )
+    return f"{_which(limit)} are left out in the loop of line {_lines(spot.line for spot in spots)}."
+
+
+def _of_datasets(job: Job, limit: float) -> str:
+    words = f"Leave out samples whose inputs are not finite or beyond {limit:g}, where the batches are made."
+    loaders = {
+        id(e.value): e.value
+        for e in job.training.trace.events
+        if e.value.kind == "call" and e.value.short in ("DataLoader", "StatefulDataLoader")
+    }
+    places = [call_of(made) for made in loaders.values()]
+    if not places or len({id(source) for source, _ in places}) > 1:
+        raise Uncertain(words)
+    source = places[0][0]
+    calls = {id(call): call for _, call in places}
+    if any(not call.args for call in calls.values()):
+        raise Uncertain(words, at(Spot(source, next(iter(calls.values())))))
+    name = fresh(job.draft, source, "samples_within")
+    subset = spelled(job.draft, source, "torch.utils.data.Subset")
+    job.draft.before(
+        source,
+        _top(source, next(iter(calls.values()))),
+        f"def {name}(dataset, limit):",
+        "    good = [i for i in range(len(dataset)) if (abs(dataset[i][0]) <= limit).all()]",
+        f"    return {subset}(dataset, good)",
+        "",
+        "",
+    )
+    for call in calls.values():
+        job.draft.replace(source, call.args[0], f"{name}({job.draft.text(source, call.args[0])}, {limit:g})")
+    lines = _lines(call.lineno for call in calls.values())
+    return f"{_which(limit)} are left out of the datasets in line {lines}."
+
+
+def _which(limit: float) -> str:
+    return "Samples that are not finite" if limit >= _ANY else f"Samples beyond {limit:g}, or not finite,"
+
+
+def _lines(numbers: Iterable[int]) -> str:
+    return " and ".join(dict.fromkeys(map(str, numbers)))
+
+
+def _top(source: Source, node: ast.AST) -> ast.stmt:
+    """The statement of the file itself that a node belongs to."""
+    around: ast.AST = node
+    while not isinstance(source.parents.get(around), ast.Module):
+        around = source.parents[around]
+    assert isinstance(around, ast.stmt)
+    return around
+
+
+def _names(node: ast.AST) -> list[str]:
+    """The names of a batch: `for x, y in loader`, also behind `enumerate`."""
+    parts = node.target.elts if isinstance(node, ast.For) and isinstance(node.target, ast.Tuple) else []
+    if len(parts) == 2 and isinstance(parts[1], ast.Tuple):
+        parts = parts[1].elts
+    names = [one.id for one in parts if isinstance(one, ast.Name)]
+    return names if len(names) == len(parts) and len(names) > 1 else []
+
+
+MAKERS: dict[str, Maker] = {"drop_outliers": drop_outliers}

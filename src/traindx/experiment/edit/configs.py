@@ -1,0 +1,132 @@
+"""Values that a script reads from a YAML, JSON or TOML file: found by their keys, changed in place."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+from traindx.core.documents import json_of, toml_of, yaml_of
+from traindx.experiment.edit.job import Job
+from traindx.experiment.edit.paths import file_of
+from traindx.source.values import Const, Made, Value
+
+LOADERS = re.compile(
+    r"(^|\.)(yaml\.(safe_|full_|unsafe_)?load|json\.loads?|tomllib\.loads?|tomli\.loads?|toml\.loads?"
+    r"|OmegaConf\.load)$"
+)
+
+
+def setting_of(job: Job, value: Value) -> tuple[str, tuple[str | int, ...]] | None:
+    """The file a value is read from, and its keys in it."""
+    keys: list[str | int] = []
+    at: Value | None = value
+    for _ in range(12):
+        if not isinstance(at, Made):
+            return None
+        if at.kind == "call" and at.short in ("float", "int") and len(at.args) == 1:
+            at = at.args[0]
+        elif at.kind == "item" and len(at.args) == 1 and isinstance(key := at.args[0], Const):
+            if not isinstance(key.value, str | int):
+                return None
+            keys.insert(0, key.value)
+            at = at.receiver
+        elif at.kind == "method" and at.name == "get" and at.args and isinstance(key := at.args[0], Const):
+            keys.insert(0, str(key.value))
+            at = at.receiver
+        elif at.kind == "attribute":
+            keys.insert(0, at.name)
+            at = at.receiver
+        elif at.kind == "call" and LOADERS.search(at.name) and at.args:
+            path = file_of(job, at.args[0])
+            return (path, tuple(keys)) if path is not None and keys else None
+        else:
+            return None
+    return None
+
+
+def parsed(path: str, text: str) -> Any:
+    """What a configuration says; raises ValueError when it cannot be read."""
+    kinds = {".json": json_of, ".toml": toml_of}
+    return kinds.get(Path(path).suffix.lower(), yaml_of)(text)
+
+
+def looked_up(tree: Any, keys: tuple[str | int, ...]) -> Any:
+    """The value under some keys; raises LookupError."""
+    for key in keys:
+        listed = isinstance(tree, list) and isinstance(key, int)
+        if listed or (isinstance(tree, dict) and key in tree):
+            tree = tree[key]
+        else:
+            raise LookupError(key)
+    return tree
+
+
+def with_setting(path: str, text: str, keys: tuple[str | int, ...], new: str) -> str | None:
+    """The text with another value under some keys; None unless that and nothing else is changed."""
+    suffix = Path(path).suffix.lower()
+    try:
+        span = _toml_span(text, keys) if suffix == ".toml" else _yaml_span(text, keys)
+        if span is None:
+            return None
+        changed = text[: span[0]] + new + text[span[1] :]
+        before, after = parsed(path, text), parsed(path, changed)
+        wanted = parsed(path, f"x: {new}" if suffix not in (".toml", ".json") else _one(suffix, new))["x"]
+        if looked_up(after, keys) != wanted:
+            return None
+        _put(after, keys, looked_up(before, keys))
+        return changed if after == before else None
+    except (ValueError, LookupError, TypeError, RecursionError):
+        return None
+
+
+def _one(suffix: str, new: str) -> str:
+    return f'{{"x": {new}}}' if suffix == ".json" else f"x = {new}"
+
+
+def _put(tree: Any, keys: tuple[str | int, ...], value: Any) -> None:
+    looked_up(tree, keys[:-1])[keys[-1]] = value
+
+
+def _yaml_span(text: str, keys: tuple[str | int, ...]) -> tuple[int, int] | None:
+    """Where a scalar stands in YAML, or in JSON, which is YAML."""
+    import yaml
+
+    try:
+        node = yaml.compose(text.replace("\t", " "), Loader=yaml.SafeLoader)
+    except yaml.YAMLError:
+        return None
+    for key in keys:
+        if isinstance(node, yaml.MappingNode):
+            found = [value for name, value in node.value if name.value == str(key)]
+            node = found[-1] if found else None
+        elif isinstance(node, yaml.SequenceNode) and isinstance(key, int) and key < len(node.value):
+            node = node.value[key]
+        else:
+            return None
+    if not isinstance(node, yaml.ScalarNode):
+        return None
+    return node.start_mark.index, node.end_mark.index
+
+
+_TABLE = re.compile(r"^\s*\[\s*([^\[\]]+?)\s*\]\s*(#.*)?$")
+_PAIR = re.compile(r"""^\s*((?:[\w-]+|"[^"]*")(?:\s*\.\s*(?:[\w-]+|"[^"]*"))*)\s*=\s*([^#\n]*?)\s*(#.*)?$""")
+
+
+def _toml_span(text: str, keys: tuple[str | int, ...]) -> tuple[int, int] | None:
+    """Where a value stands in TOML: a line of its own under its table."""
+    table: list[str] = []
+    at = 0
+    for line in text.splitlines(keepends=True):
+        bare = line.rstrip("\r\n")
+        head, pair = _TABLE.match(bare), _PAIR.match(bare)
+        if head:
+            table = _dotted(head[1])
+        elif pair and [*table, *_dotted(pair[1])] == [str(key) for key in keys]:
+            return at + pair.start(2), at + pair.end(2)
+        at += len(line)
+    return None
+
+
+def _dotted(name: str) -> list[str]:
+    return [part.strip().strip('"') for part in name.split(".")]

@@ -1,0 +1,118 @@
+"""The width of the hidden layers: every number that sets it, together."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from traindx.core.nouns import Place
+from traindx.experiment.edit.defects import Mender
+from traindx.experiment.edit.job import Job
+from traindx.experiment.edit.result import Uncertain
+from traindx.experiment.edit.value_origin import strangers
+from traindx.source.flow import parametric
+from traindx.source.training import Training
+from traindx.source.values import Const, Made, Spot, Value, options, parents
+
+_LAYERS = r"^(Linear|BatchNorm1d|LayerNorm|Sequential)\."
+_LOADED = re.compile(r"load_state_dict|from_pretrained|torch\.load\(|\.weight\b.*copy_")
+_LARGER, _SMALLER = 16, 1 / 16
+_NARROW, _WIDE = 4, 1024
+
+
+def enlarge(job: Job, place: Place | None) -> str:
+    """Hidden layers many times wider."""
+    return _scaled(job, place, _LARGER, "wider")
+
+
+def shrink(job: Job, place: Place | None) -> str:
+    """Hidden layers many times narrower."""
+    return _scaled(job, place, _SMALLER, "narrower")
+
+
+def _scaled(job: Job, place: Place | None, factor: float, word: str) -> str:
+    if any(_LOADED.search(source.text) for source in job.script.sources):
+        raise Uncertain(f"Weights of this width are loaded: make the hidden layers {word} with them.", place)
+    told = []
+    for spots in _widths(job):
+        for spot in spots:
+            old = job.draft.text(spot.source, spot.node)
+            new = min(max(_NARROW, round(int(old) * factor)), max(_WIDE, int(old)))
+            if str(new) != old:
+                job.draft.replace(spot.source, spot.node, str(new))
+                told.append(f"{old} -> {new} units in line {spot.line}")
+    if not told:
+        raise Uncertain(f"Make the hidden layers {word} here.", place)
+    return "; ".join(dict.fromkeys(told)) + "."
+
+
+def _widths(job: Job) -> list[list[Spot]]:
+    """Numbers that are the width between one linear layer and the next, grouped as they must agree."""
+    groups: list[dict[int, Spot]] = []
+    broken: set[int] = set()
+    for ends in _joints(job.training):
+        spots = [_literal(one) for one in ends]
+        known = {id(spot.node): spot for spot in spots if spot is not None}
+        if len(known) == 0:
+            continue
+        if any(spot is None for spot in spots):
+            broken |= set(known)
+        met = [one for one in groups if one.keys() & known.keys()]
+        groups = [one for one in groups if one not in met]
+        groups.append({k: v for one in [*met, known] for k, v in one.items()})
+    return [
+        list(one.values())
+        for one in groups
+        if not one.keys() & broken and not any(strangers(job, spot, _LAYERS) for spot in one.values())
+    ]
+
+
+def _literal(value: Value | None) -> Spot | None:
+    """Where a whole number is written."""
+    found = options(value)
+    if len(found) != 1 or not isinstance(found[0], Const) or found[0].spot is None:
+        return None
+    node = found[0].spot.node
+    return found[0].spot if isinstance(node, ast.Constant) and type(node.value) is int else None
+
+
+def _joints(training: Training) -> Iterator[list[Value | None]]:
+    """What must be one number: the width that a layer gives, those that the next ones take."""
+    followed = {id(one) for e in training.trace.events if parametric(e.value) for one in _before(e.value)}
+    for event in training.trace.events:
+        layer = parametric(event.value)
+        if not isinstance(layer, Made) or layer.short not in ("Linear", "BatchNorm1d", "LayerNorm"):
+            continue
+        taken = layer.argument(0, "in_features", "num_features", "normalized_shape")
+        nearest = _before(event.value)
+        if not nearest:
+            yield [taken, None]
+        if layer.short == "Linear" and id(layer) not in followed:
+            yield [layer.argument(1, "out_features"), None]
+        for before in nearest:
+            if before.short == "Linear":
+                yield [taken, before.argument(1, "out_features")]
+            elif before.short in ("BatchNorm1d", "LayerNorm"):
+                yield [taken, before.argument(0, "num_features", "normalized_shape")]
+            else:
+                yield [taken, None]
+
+
+def _before(value: Value) -> list[Made]:
+    """The layers with parameters nearest before a layer's call."""
+    waiting = list(value.args) if isinstance(value, Made) else []
+    found: list[Made] = []
+    for _ in range(200):
+        if not waiting:
+            break
+        at = waiting.pop()
+        layer = parametric(at)
+        if isinstance(layer, Made):
+            found.append(layer)
+        else:
+            waiting += list(at.args) if isinstance(at, Made) and at.kind == "apply" else parents(at)
+    return found
+
+
+MENDERS: dict[str, tuple[Mender, ...]] = {"enlarge_model": (enlarge,), "shrink_model": (shrink,)}

@@ -1,0 +1,58 @@
+"""Several processes: the wrapped model is the one that is called."""
+
+from __future__ import annotations
+
+import ast
+
+from traindx.core.nouns import Place
+from traindx.experiment.edit.defects import Mender
+from traindx.experiment.edit.job import Job, function_of
+from traindx.experiment.edit.result import Uncertain
+from traindx.experiment.edit.scopes import bound_name
+from traindx.source.script import Source
+
+_WRAPPERS = ("DistributedDataParallel", "DDP", "FullyShardedDataParallel", "FSDP")
+
+
+def call_wrapper(job: Job, place: Place | None) -> str:
+    """`net(x)` in the training loop becomes `model(x)`, where `model` wraps `net`."""
+    loop = job.iteration().loop.spot
+    source = loop.source
+    for call in ast.walk(source.tree):
+        if not isinstance(call, ast.Call) or _called(call) not in _WRAPPERS or not call.args:
+            continue
+        inner, outer = call.args[0], bound_name(source, call)
+        if not isinstance(inner, ast.Name) or not isinstance(outer, ast.Name) or inner.id == outer.id:
+            continue
+        if function_of(source, call) is not function_of(source, loop.node):
+            continue
+        told = _renamed(job, source, loop.node, inner.id, outer.id)
+        if told:
+            return "; ".join(told) + "."
+    raise Uncertain(
+        "Call the wrapped model in the training loop: it is what brings the gradients together.", place
+    )
+
+
+def _called(call: ast.Call) -> str:
+    return call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+
+
+def _renamed(job: Job, source: Source, loop: ast.AST, inner: str, outer: str) -> list[str]:
+    told = []
+    for node in ast.walk(loop):
+        if not isinstance(node, ast.Call):
+            continue
+        bare = isinstance(node.func, ast.Name) and node.func.id == inner
+        module = (
+            isinstance(node.func, ast.Attribute)
+            and node.func.attr == "module"
+            and ast.unparse(node.func.value) == outer
+        )
+        if bare or module:
+            job.draft.replace(source, node.func, outer)
+            told.append(f"{outer} instead of {ast.unparse(node.func)} in line {node.lineno}")
+    return told
+
+
+MENDERS: dict[str, tuple[Mender, ...]] = {"sync_ranks": (call_wrapper,)}

@@ -1,0 +1,96 @@
+"""Checkpoints: what was saved is loaded, under the names it has."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from traindx.core.nouns import Place
+from traindx.experiment.edit.defects import Mender
+from traindx.experiment.edit.job import Job, at, function_of, statement_of
+from traindx.experiment.edit.result import Uncertain
+from traindx.source.execution import Event
+from traindx.source.roles import is_optimizer
+from traindx.source.values import Const, Made, Table, Value, options
+
+_PREFIX = re.compile(r"""f?["']module\.""")
+
+
+def restore(job: Job, place: Place | None) -> str:
+    for mend in (_prefix, _optimizer):
+        told = mend(job)
+        if told:
+            return told
+    raise Uncertain("Load all that was saved: weights, optimizer, schedule, scaler and step.", place)
+
+
+def _loads(job: Job) -> list[Event]:
+    found = job.training.trace.methods("load_state_dict")
+    return list({id(e.spot.node): e for e in found}.values())
+
+
+def _prefix(job: Job) -> str:
+    """Names that were saved with a `module.` before them lose it when they are loaded."""
+    for event in _loads(job):
+        strict = event.value.argument(1, "strict")
+        node, source = event.spot.node, event.spot.source
+        loose = isinstance(strict, Const) and strict.value is False
+        prefixed = any(_PREFIX.search(one.text) for one in job.script.sources)
+        stripped = any("removeprefix" in one.text or ".replace(" in one.text for one in job.script.sources)
+        if not loose or not prefixed or stripped or not isinstance(node, ast.Call) or not node.args:
+            continue
+        text = job.draft.text(source, node.args[0])
+        new = f'{{name.removeprefix("module."): value for name, value in {text}.items()}}'
+        job.draft.replace(source, node.args[0], new)
+        return f"The names lose their `module.` before they are loaded in line {event.spot.line}."
+    return ""
+
+
+def _optimizer(job: Job) -> str:
+    """The optimizer's state is loaded from the key that it is saved under."""
+    loads = _loads(job)
+    if not loads or any(is_optimizer(e.value.receiver) for e in loads):
+        return ""
+    keys = {key for e in job.training.trace.named("torch.save") for key in _saved(e.value)}
+    for event in loads:
+        node, source = event.spot.node, event.spot.source
+        given = node.args[0] if isinstance(node, ast.Call) and node.args else None
+        if not isinstance(given, ast.Subscript) or not isinstance(given.value, ast.Name) or len(keys) != 1:
+            continue
+        name = _name(job, event)
+        if name is None:
+            raise Uncertain("Load the optimizer's state here, too.", at(event.spot))
+        key = next(iter(keys))
+        line = f'{name}.load_state_dict({given.value.id}["{key}"])'
+        job.draft.after(source, statement_of(event.spot), line)
+        return f"{line} after line {event.spot.line}."
+    return ""
+
+
+def _saved(made: Made) -> list[str]:
+    """The keys under which states of optimizers are saved."""
+    found = []
+    for table in options(made.args[0] if made.args else None):
+        for key, value in table.items.items() if isinstance(table, Table) else ():
+            if isinstance(key, str) and any(_state_of_optimizer(one) for one in options(value)):
+                found.append(key)
+    return found
+
+
+def _state_of_optimizer(value: Value) -> bool:
+    return isinstance(value, Made) and value.name == "state_dict" and is_optimizer(value.receiver)
+
+
+def _name(job: Job, event: Event) -> str | None:
+    """The optimizer's name where the weights are loaded, if it is made before and in the same block."""
+    made = job.optimizers()
+    if len(made) != 1 or made[0].spot is None or made[0].spot.source is not event.spot.source:
+        return None
+    spot, source = made[0].spot, event.spot.source
+    around = source.parents.get(spot.node)
+    target = around.targets[0] if isinstance(around, ast.Assign) and len(around.targets) == 1 else None
+    same = function_of(source, spot.node) is function_of(source, event.spot.node)
+    return target.id if isinstance(target, ast.Name) and same and spot.line < event.spot.line else None
+
+
+MENDERS: dict[str, tuple[Mender, ...]] = {"restore_state": (restore,)}

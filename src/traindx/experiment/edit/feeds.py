@@ -1,0 +1,207 @@
+"""The names under which a script holds the inputs of its model, and where they are handed on."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+
+from traindx.experiment.edit.job import ancestors, at, function_of, written
+from traindx.experiment.edit.result import Uncertain
+from traindx.source.script import Source
+from traindx.source.values import Spot
+
+_CASTS = frozenset(
+    """
+    tensor from_numpy as_tensor FloatTensor Tensor asarray array ascontiguousarray float to astype copy clone
+    to_numpy numpy contiguous float32 view reshape flatten unsqueeze squeeze
+    """.split()
+)
+_LIBRARIES = frozenset({"torch", "np", "numpy", "th"})
+_FRAMES = frozenset("iloc loc drop columns DataFrame read_csv read_parquet reset_index sample dropna".split())
+_DEEP = 6
+
+
+@dataclass(frozen=True)
+class Held:
+    """A name that holds inputs: last bound by `bound`, first handed on by `used`, both in one block."""
+
+    source: Source
+    name: str
+    block: list[ast.stmt]
+    bound: ast.stmt
+    used: ast.stmt
+    cut: str = ""
+    """The part of it that is handed on, where that is a stretch: `x[:800]`."""
+
+    @property
+    def begins(self) -> int:
+        return self.block.index(self.bound)
+
+    @property
+    def ends(self) -> int:
+        return self.block.index(self.used)
+
+
+def held(source: Source, expression: ast.expr, words: str) -> Held:
+    """The name behind an expression; raises Uncertain with the words when it cannot be told."""
+    here: ast.expr = expression
+    for _ in range(_DEEP):
+        base = _base(source, here, words)
+        piece = _piece(source, base)
+        if piece is not None:
+            here = piece
+            continue
+        function = function_of(source, here)
+        if not isinstance(function, ast.FunctionDef) or base.id not in _parameters(function):
+            return _bound(source, base, words)
+        here = _given(source, function, base.id, words)
+    raise Uncertain(words, at(Spot(source, expression)))
+
+
+def batched(source: Source, expression: ast.expr) -> bool:
+    """Whether something is what a loop gives: a batch of a loader."""
+    here: ast.expr | None = expression
+    for _ in range(_DEEP):
+        if here is None:
+            return False
+        try:
+            base = _base(source, here, "")
+        except Uncertain:
+            names = {one.id for one in ast.walk(here) if isinstance(one, ast.Name)}
+            return bool(names & _turns(source, here))
+        if base.id in _turns(source, base):
+            return True
+        here = _piece(source, base)
+    return False
+
+
+def _turns(source: Source, node: ast.AST) -> set[str]:
+    """The names that loops of the same function bind in turn."""
+    here = function_of(source, node)
+    loops = [n for n in ast.walk(source.tree) if isinstance(n, ast.For | ast.comprehension)]
+    return {
+        one.id
+        for loop in loops
+        for one in ast.walk(loop.target)
+        if isinstance(one, ast.Name) and function_of(source, one) is here
+    }
+
+
+def _piece(source: Source, name: ast.Name) -> ast.expr | None:
+    """What a name is cut from, where a loop binds it anew in each turn: `xb = x[rows]`."""
+    stores = _stores(source, name.id, function_of(source, name))
+    if len(stores) != 1 or not isinstance(stores[0], ast.Assign):
+        return None
+    inside = [one for one in ancestors(source, stores[0]) if isinstance(one, ast.For | ast.While)]
+    same = function_of(source, inside[0]) is function_of(source, name) if inside else False
+    return stores[0].value if same else None
+
+
+def _base(source: Source, node: ast.expr, words: str) -> ast.Name:
+    """The name behind casts and stretches: `torch.tensor(x.values)[a:b]` -> `x`."""
+    first = node
+    for _ in range(_DEEP):
+        if isinstance(node, ast.Name):
+            return node
+        if isinstance(node, ast.Subscript):
+            rows = isinstance(node.slice, ast.Slice)
+            if not rows and isinstance(node.value, ast.Name) and _is_frame(source, node.value):
+                break
+            node = node.value
+        elif isinstance(node, ast.Attribute) and node.attr == "values":
+            node = node.value
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _CASTS:
+            library = isinstance(node.func.value, ast.Name) and node.func.value.id in _LIBRARIES
+            if library and not node.args:
+                break
+            node = node.args[0] if library else node.func.value
+        else:
+            break
+    raise Uncertain(words, at(Spot(source, first)))
+
+
+def _parameters(function: ast.FunctionDef) -> list[str]:
+    return [one.arg for one in (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs)]
+
+
+def _given(source: Source, function: ast.FunctionDef, name: str, words: str) -> ast.expr:
+    """What the one call of a function gives for a parameter."""
+    calls = [n for n in ast.walk(source.tree) if isinstance(n, ast.Call) and _called(n) == function.name]
+    own = isinstance(source.parents.get(function), ast.ClassDef)
+    found = written(calls[0], name, _parameters(function).index(name) - own) if len(calls) == 1 else None
+    if found is None:
+        raise Uncertain(words, at(Spot(source, function)))
+    return found
+
+
+def _called(call: ast.Call) -> str:
+    return call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+
+
+def _stores(source: Source, name: str, function: ast.AST | None) -> list[ast.stmt]:
+    """The statements of a function, or of the top of the file, that bind a name, in order."""
+    found: dict[int, ast.stmt] = {}
+    for node in ast.walk(source.tree):
+        if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Store):
+            statement = next((a for a in ancestors(source, node) if isinstance(a, ast.stmt)), None)
+            if statement is not None and function_of(source, node) is function:
+                found[id(statement)] = statement
+    return sorted(found.values(), key=lambda one: one.lineno)
+
+
+def _bound(source: Source, name: ast.Name, words: str) -> Held:
+    function = function_of(source, name)
+    stores = _stores(source, name.id, function)
+    if not stores and function is not None:
+        stores = _stores(source, name.id, None)
+    block = getattr(source.parents.get(stores[-1]), "body", []) if stores else []
+    plain = isinstance(block, list) and all(
+        one in block and isinstance(one, ast.Assign | ast.AnnAssign) for one in stores
+    )
+    used = _used(source, name, block) if plain and stores else None
+    if used is None or block.index(used) <= block.index(stores[-1]):
+        raise Uncertain(words, at(Spot(source, stores[-1] if stores else name)))
+    around = source.parents.get(name)
+    stretch = isinstance(around, ast.Subscript) and isinstance(around.slice, ast.Slice)
+    return Held(source, name.id, block, stores[-1], used, ast.unparse(around) if stretch and around else "")
+
+
+def _used(source: Source, node: ast.AST, block: list[ast.stmt]) -> ast.stmt | None:
+    """The statement of a block in which something is done: itself, or by way of a function that is called."""
+    chain = [node, *ancestors(source, node)]
+    direct = next((one for one in block if any(one is other for other in chain)), None)
+    if direct is not None and not isinstance(direct, ast.FunctionDef | ast.ClassDef):
+        return direct
+    reaching = {one.name for one in chain if isinstance(one, ast.FunctionDef)}
+    defined = [one for one in ast.walk(source.tree) if isinstance(one, ast.FunctionDef)]
+    for _ in range(_DEEP):
+        reaching |= {one.name for one in defined if reaching & _names(one)}
+    return next(
+        (
+            one
+            for one in block
+            if not isinstance(one, ast.FunctionDef | ast.ClassDef) and reaching & _names(one)
+        ),
+        None,
+    )
+
+
+def _names(node: ast.AST) -> set[str]:
+    return {_called(one) for one in ast.walk(node) if isinstance(one, ast.Call)}
+
+
+def _is_frame(source: Source, name: ast.Name, depth: int = 4) -> bool:
+    """Whether a name is bound, in the end, to a table of pandas: what is taken of it by a key are columns."""
+    stores = _stores(source, name.id, function_of(source, name)) or _stores(source, name.id, None)
+    value = getattr(stores[-1], "value", None) if stores else None
+    if value is None or depth == 0:
+        return False
+    inner = list(ast.walk(value))
+    words = {one.attr for one in inner if isinstance(one, ast.Attribute)}
+    if words & {"values", "to_numpy", "tensor", "from_numpy", "as_tensor"}:
+        return False
+    if words & _FRAMES:
+        return True
+    return any(
+        isinstance(one, ast.Name) and one.id != name.id and _is_frame(source, one, depth - 1) for one in inner
+    )

@@ -1,0 +1,71 @@
+"""The argument of an operation, kept where the operation is finite."""
+
+from __future__ import annotations
+
+import ast
+
+from traindx.experiment.edit.draft import Draft
+from traindx.experiment.edit.new_number import short
+from traindx.source.domains import DOMAINS
+from traindx.source.script import Source
+
+_GUARDS = ("clamp", "1e-", "eps", "clip(")
+
+
+def is_guarded(text: str) -> bool:
+    """Whether an expression has a guard of its own."""
+    return any(word in text for word in _GUARDS)
+
+
+def put_guard(
+    draft: Draft,
+    source: Source,
+    inner: ast.expr,
+    name: str,
+    *,
+    margin: float | None = None,
+    below: bool = False,
+    least: str = "",
+) -> str:
+    """A clamp at the domain of the operation `name`, or a small number added; the new text.
+
+    `margin` is how far to stay away from the edge, `below` whether numbers beyond it were seen, `least`
+    another end than the domain's own.
+    """
+    domain = DOMAINS[name]
+    step = short(domain.margin if margin is None else margin)
+    if domain.added and not below:
+        new = f"{draft.text(source, inner)} + {step}"
+        around = source.parents.get(inner)
+        alone = isinstance(around, ast.Call) and inner in around.args
+        draft.replace(source, inner, new if alone else f"({new})")
+        return new
+    low = least or (None if domain.low is None else _moved(domain.low, "+", step))
+    high = None if domain.high is None else _moved(domain.high, "-", step)
+    method = f".clamp({low}, {high})" if high is not None else f".clamp_min({low})"
+    if isinstance(inner, ast.Name) and (here := _used_besides(source, inner)) is not None:
+        draft.before(source, here, f"{inner.id} = {inner.id}{method}")
+        return inner.id + method
+    return draft.follow(source, inner, method)
+
+
+def _used_besides(source: Source, name: ast.Name) -> ast.stmt | None:
+    """The statement of a name that its block goes on to use.
+
+    A loss of which only one part is bounded falls for ever through the other.
+    """
+    at: ast.AST | None = name
+    while at is not None and not isinstance(at, ast.stmt):
+        at = source.parents.get(at)
+    block = getattr(source.parents.get(at), "body", None) if at is not None else None
+    if at is None or not isinstance(block, list) or at not in block:
+        return None
+    later = [node for one in block[block.index(at) :] for node in ast.walk(one)]
+    uses = [one for one in later if isinstance(one, ast.Name) and one.id == name.id]
+    return at if len(uses) > 1 else None
+
+
+def _moved(edge: float, sign: str, step: str) -> str:
+    if edge == 0:
+        return step if sign == "+" else f"-{step}"
+    return f"{edge:g} {sign} {step}"

@@ -1,0 +1,105 @@
+"""Options of the command line: whether one is given there, and the line with another value."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from traindx.experiment.edit.job import ancestors
+from traindx.source.script import Source
+from traindx.source.values import Const, Spot, Unknown, Value
+
+_MAKERS = {"add_argument", "option", "Option", "DEFINE_float", "DEFINE_integer"}
+
+
+@dataclass(frozen=True)
+class Option:
+    """An option: its flags, and where its default is written (None when it has none)."""
+
+    flags: tuple[str, ...]
+    default: Spot | None
+
+
+def option_of(value: Value) -> Option | None:
+    """The option that a value comes from; None when it is not one."""
+    if value.spot is None:
+        return None
+    source, node = value.spot.source, value.spot.node
+    if isinstance(value, Const) and value.soft:
+        call = next((one for one in ancestors(source, node) if isinstance(one, ast.Call)), None)
+        return Option(_flags(call), value.spot) if call is not None and _flags(call) else None
+    if isinstance(value, Unknown) and isinstance(node, ast.Call) and _called(node) == "add_argument":
+        return Option(_flags(node), None)
+    if isinstance(value, Unknown) and value.name:
+        return _decorated(source, node, value.name)
+    return None
+
+
+def option_around(spot: Spot) -> Option | None:
+    """The option whose default an expression is: `add_argument("--config", default=str(...))`."""
+    keyword = spot.source.parents.get(spot.node)
+    call = spot.source.parents.get(keyword) if isinstance(keyword, ast.keyword) else None
+    if not isinstance(keyword, ast.keyword) or keyword.arg != "default" or call is None:
+        return None
+    return Option(_flags(call), spot) if _flags(call) else None
+
+
+def _decorated(source: Source, node: ast.AST, name: str) -> Option | None:
+    """The option of a function whose parameters a library reads from the command line."""
+    chain = [node, *ancestors(source, node)]
+    function = next((one for one in chain if isinstance(one, ast.FunctionDef)), None)
+    if function is None:
+        return None
+    for made in function.decorator_list:
+        if isinstance(made, ast.Call) and _called(made) == "option":
+            flags = _flags(made)
+            plain = [str(c.value) for c in made.args if isinstance(c, ast.Constant)]
+            long = [flag.lstrip("-").replace("-", "_").split("/")[0] for flag in flags]
+            if name in long or name in plain:
+                return Option(flags, _default(source, made))
+    return None
+
+
+def _default(source: Source, call: ast.Call) -> Spot | None:
+    given = next((one.value for one in call.keywords if one.arg == "default"), None)
+    return Spot(source, given) if isinstance(given, ast.Constant) else None
+
+
+def _called(call: ast.Call) -> str:
+    return call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+
+
+def _flags(call: ast.AST) -> tuple[str, ...]:
+    if not isinstance(call, ast.Call) or _called(call) not in _MAKERS:
+        return ()
+    texts = [one.value for one in call.args if isinstance(one, ast.Constant)]
+    return tuple(one for one in texts if isinstance(one, str) and one.startswith("-"))
+
+
+def given(args: Sequence[str], option: Option) -> tuple[int, str] | None:
+    """Where on the command line an option's value stands, and the value."""
+    found = None
+    for at, token in enumerate(args):
+        name, equals, value = token.partition("=")
+        if not _is(name, option.flags):
+            continue
+        if equals:
+            found = (at, value)
+        elif at + 1 < len(args):
+            found = (at + 1, args[at + 1])
+    return found
+
+
+def _is(token: str, flags: Sequence[str]) -> bool:
+    """A flag itself; a long one may be cut short."""
+    if token in flags:
+        return True
+    return token.startswith("--") and len(token) > 3 and any(flag.startswith(token) for flag in flags)
+
+
+def with_value(args: Sequence[str], at: int, value: str) -> tuple[str, ...]:
+    """The command line with another value at one place."""
+    name, equals, _ = args[at].partition("=")
+    new = f"{name}={value}" if equals and name.startswith("-") else value
+    return (*args[:at], new, *args[at + 1 :])

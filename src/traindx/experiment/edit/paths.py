@@ -1,0 +1,103 @@
+"""The file that an expression of a script names: joined, made beside the script, or given as an option."""
+
+from __future__ import annotations
+
+import ast
+import os
+from pathlib import Path
+
+from traindx.experiment.edit.job import Job
+from traindx.experiment.edit.options import Option, given, option_around, option_of
+from traindx.source.values import Const, Made, Unknown, Value, options
+
+_LARGEST = 1_000_000
+_DEEP = 10
+_SAME = frozenset(
+    "open Path PurePath str fspath abspath realpath expanduser normpath resolve absolute as_posix read_text "
+    "read_bytes read expandvars to_absolute_path StringIO BytesIO".split()
+)
+
+
+def file_of(job: Job, value: Value) -> str | None:
+    """The existing file that something is read from: `open(...)`, `Path(...).read_text()`, its name."""
+    found = {path for one in options(value) if (path := _existing(job, _named(job, one, _DEEP)))}
+    return found.pop() if len(found) == 1 else None
+
+
+def _existing(job: Job, name: str | None) -> str | None:
+    if not name:
+        return None
+    folder = os.path.dirname(job.script.main.path)
+    for path in dict.fromkeys([os.path.join(job.folder, name), os.path.join(folder, name), name]):
+        if os.path.isfile(path) and os.path.getsize(path) < _LARGEST:
+            return path
+    return None
+
+
+def _named(job: Job, value: Value | None, depth: int) -> str | None:
+    """The path as text."""
+    if value is None or depth == 0:
+        return None
+    told = _told(job, value)
+    if told is not None:
+        return told
+    if isinstance(value, Const):
+        return value.value if isinstance(value.value, str) else None
+    if isinstance(value, Unknown):
+        return value.spot.source.path if value.name == "__file__" and value.spot is not None else None
+    if not isinstance(value, Made):
+        return None
+    if value.kind == "operator":
+        return _joined(job, value.args, depth, "" if value.name == "Add" else os.sep)
+    if value.kind in ("attribute", "item"):
+        return _part(job, value, depth)
+    return _made(job, value, depth)
+
+
+def _told(job: Job, value: Value) -> str | None:
+    """What the command line gives for it."""
+    option: Option | None = option_of(value)
+    if option is None and value.spot is not None and isinstance(value.spot.node, ast.expr):
+        option = option_around(value.spot)
+    found = given(job.args, option) if option is not None else None
+    return found[1] if found is not None else None
+
+
+def _made(job: Job, value: Made, depth: int) -> str | None:
+    first = value.receiver if value.kind == "method" else (value.args[0] if value.args else None)
+    rest = value.args if value.kind == "method" else value.args[1:]
+    texts = [one.value for one in rest if isinstance(one, Const) and isinstance(one.value, str)]
+    if value.short in ("join", "joinpath") or (value.short == "Path" and rest):
+        return _joined(job, value.args if value.kind == "call" else [first or value, *rest], depth, os.sep)
+    path = _named(job, first, depth - 1)
+    if path is None or value.short in _SAME:
+        return path
+    try:
+        if value.short in ("with_suffix", "with_name", "with_stem") and len(texts) == 1:
+            return str(getattr(Path(path), value.short)(texts[0]))
+    except ValueError:
+        return None
+    if value.short == "replace" and len(texts) == 2:
+        return path.replace(texts[0], texts[1])
+    return os.path.dirname(path) if value.short == "dirname" else None
+
+
+def _part(job: Job, value: Made, depth: int) -> str | None:
+    """`path.parent`, `os.path.splitext(path)[0]`."""
+    of = value.receiver
+    if value.kind == "attribute" and value.name == "parent":
+        path = _named(job, of, depth - 1)
+        return os.path.dirname(path) if path is not None else None
+    split = isinstance(of, Made) and of.short == "splitext" and value.kind == "item"
+    if split and isinstance(of, Made) and of.args and isinstance(key := value.args[0], Const):
+        path = _named(job, of.args[0], depth - 1)
+        return os.path.splitext(path)[0] if path is not None and key.value == 0 else None
+    return None
+
+
+def _joined(job: Job, values: list[Value], depth: int, by: str) -> str | None:
+    found = [_named(job, one, depth - 1) for one in values]
+    if not found or any(one is None for one in found):
+        return None
+    texts = [one for one in found if one is not None]
+    return os.path.join(*texts) if by else "".join(texts)

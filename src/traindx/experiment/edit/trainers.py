@@ -1,0 +1,35 @@
+"""Settings of trainers that run the loop themselves: transformers' arguments, Lightning's Trainer."""
+
+from __future__ import annotations
+
+from traindx.core.nouns import Scalar
+from traindx.experiment.edit.job import Job
+from traindx.experiment.edit.new_number import Wanted
+from traindx.experiment.edit.value_origin import change
+from traindx.source.values import Made
+
+_NAMES = {
+    "clip_norm": ("max_grad_norm", "gradient_clip_val"),
+    "warm_up": ("warmup_steps", ""),
+    "set_weight_decay": ("weight_decay", ""),
+}
+_DEFAULTS = {"max_grad_norm": 1.0, "warmup_steps": 0.0, "weight_decay": 0.0}
+
+
+def set_in_trainer(job: Job, id: str, value: Scalar) -> str:
+    """The setting that does what an intervention does; empty when the script has no such trainer."""
+    theirs, lightning = _NAMES[id]
+    for event in job.training.trace.events:
+        made = event.value
+        name = theirs if _is_arguments(made) else lightning if _is_lightning(made) else ""
+        if name:
+            return change(job, made, name, -1, Wanted(value=value), rf"{name}$", _DEFAULTS.get(name)) + "."
+    return ""
+
+
+def _is_arguments(made: Made) -> bool:
+    return made.kind == "call" and made.name.endswith("TrainingArguments")
+
+
+def _is_lightning(made: Made) -> bool:
+    return made.kind == "call" and made.name.startswith("lightning") and made.short == "Trainer"

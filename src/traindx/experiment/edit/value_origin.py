@@ -1,0 +1,244 @@
+"""A value changed where it is born: a literal, an option's default, the command line, a configuration."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+from collections.abc import Iterator
+
+from traindx.experiment.edit import configs
+from traindx.experiment.edit.job import Job, at, call_of, written
+from traindx.experiment.edit.namesakes import namesake
+from traindx.experiment.edit.new_number import Wanted
+from traindx.experiment.edit.options import given, option_of, with_value
+from traindx.experiment.edit.result import Uncertain
+from traindx.source.execution import Event
+from traindx.source.values import Const, Made, Spot, Unknown, Value, number, options, parents
+
+_TOLD = frozenset(
+    """
+    print format info debug warning log init add_argument parse_args update append str repr float int join
+    write dump dumps add_scalar add_hparams log_params config asdict vars Namespace SimpleNamespace dict field
+    set_postfix get round set_description option replace
+    """.split()
+)
+
+
+def change(
+    job: Job,
+    made: Made,
+    name: str,
+    position: int,
+    wanted: Wanted,
+    like: str,
+    default: float | None = None,
+    in_loops: str = "",
+) -> str:
+    """Change an argument of a call where its value is born; what was done, in words.
+
+    `like` are the names (a pattern) under which the same number may be used elsewhere and still mean this,
+    `in_loops` those that do so inside a loop.
+    """
+    source, call = call_of(made)
+    value = made.argument(position, name)
+    expression = written(call, name, position)
+    if value is None:
+        if made.open:
+            told = _by_name(job, name, wanted)
+            if told:
+                return told
+            raise Uncertain(
+                f"Set {name} in line {call.lineno}, where the arguments are unpacked.", at(made.spot)
+            )
+        if wanted.factor is not None and default is None:
+            raise Uncertain(f"Give {name} in line {call.lineno}: it is not set there.", at(made.spot))
+        if wanted.factor is None and wanted.value == default:
+            raise Uncertain(f"{name} is {default:g} already: nothing sets it.", at(made.spot))
+        text = wanted.literal(default if default is not None else 0.0)
+        job.draft.keyword(source, call, name, text)
+        return f"{name}={text} in {_where(made.spot)}"
+    for one in _ways(job, name, value):
+        told = _on_command_line(job, name, one, wanted) or _in_config(job, name, one, wanted)
+        told = told or _at_literal(job, made, name, one, wanted, (like, in_loops))
+        told = told or ("" if _computed(one) else _by_name(job, name, wanted))
+        if told:
+            return told
+    return _at_call(job, made, name, expression, wanted)
+
+
+def _ways(job: Job, name: str, value: Value) -> list[Value]:
+    """What a value may be; of several numbers the one that was recorded."""
+    found = options(value)
+    if len(found) == 1:
+        return found
+    recorded = job.recorded(name)
+    return [one for one in found if number(one) is not None and number(one) in recorded][:1]
+
+
+def _on_command_line(job: Job, name: str, value: Value, wanted: Wanted) -> str:
+    option = option_of(value)
+    if option is None:
+        return ""
+    told = given(job.draft.args or job.args, option)
+    if told is not None and (name, told[0]) in job.settled:
+        return job.settled[name, told[0]]
+    if told is not None:
+        try:
+            old = float(told[1])
+        except ValueError:
+            return ""
+        new = wanted.literal(old, told[1])
+        job.draft.args = with_value(job.draft.args or job.args, told[0], new)
+        words = f"{name} {told[1]} -> {new} on the command line ({option.flags[-1]})"
+        return job.settled.setdefault((name, told[0]), words)
+    if option.default is None or isinstance(value, Const):
+        return ""
+    old_text = job.draft.text(option.default.source, option.default.node)
+    constant = getattr(option.default.node, "value", None)
+    if not isinstance(constant, int | float) or isinstance(constant, bool):
+        return ""
+    new = wanted.literal(float(constant), old_text)
+    job.draft.replace(option.default.source, option.default.node, new)
+    return f"{name} {old_text} -> {new} in {_where(option.default)}, the default of {option.flags[-1]}"
+
+
+def _by_name(job: Job, name: str, wanted: Wanted) -> str:
+    """The one number that has this name, and the value that was recorded."""
+    found = namesake(job, name)
+    if isinstance(found, tuple):
+        return _set_in_file(job, name, *found, wanted)
+    if found is None or found.spot is None:
+        return ""
+    text = job.draft.text(found.spot.source, found.spot.node)
+    new = wanted.literal(number(found) or 0.0, text)
+    job.draft.replace(found.spot.source, found.spot.node, new)
+    return f"{name} {text} -> {new} in {_where(found.spot)}"
+
+
+def _computed(value: Value) -> bool:
+    """Whether a value is more than something looked up."""
+    return not isinstance(value, Unknown | Made) or (
+        isinstance(value, Made) and value.kind not in ("attribute", "item")
+    )
+
+
+def _in_config(job: Job, name: str, value: Value, wanted: Wanted) -> str:
+    found = configs.setting_of(job, value)
+    return _set_in_file(job, name, *found, wanted) if found is not None else ""
+
+
+def _set_in_file(job: Job, name: str, path: str, keys: tuple[str | int, ...], wanted: Wanted) -> str:
+    if (name, path, keys) in job.settled:
+        return job.settled[name, path, keys]
+    try:
+        text = job.config(path)
+        old = configs.looked_up(configs.parsed(path, text), keys)
+        old = float(old)
+    except (OSError, ValueError, LookupError, TypeError):
+        return ""
+    if _contradicted(job, name, old):
+        return ""
+    new = wanted.literal(old)
+    if "e" in new:  # YAML reads 1e-4 as a text
+        new = f"{float(new):.12f}".rstrip("0") if abs(float(new)) < 1 else f"{float(new):.1f}"
+    changed = configs.with_setting(path, text, keys, new)
+    if changed is None:
+        return ""
+    job.draft.config(path, text, changed)
+    words = f"{name} {old:g} -> {new} in {os.path.basename(path)} ({'.'.join(map(str, keys))})"
+    return job.settled.setdefault((name, path, keys), words)
+
+
+def _at_literal(job: Job, made: Made, name: str, value: Value, wanted: Wanted, like: tuple[str, str]) -> str:
+    spot = value.spot
+    old = number(value)
+    if old is None or spot is None or not _is_literal(spot.node) or _contradicted(job, name, old):
+        return ""
+    others = strangers(job, spot, *like)
+    if others:
+        return ""
+    text = job.draft.text(spot.source, spot.node)
+    new = wanted.literal(old, text)
+    if new == text:
+        raise Uncertain(f"{name} is {text} already in {_where(spot)}.", at(spot))
+    job.draft.replace(spot.source, spot.node, new)
+    shared = sorted({one.spot.line for one, _ in uses(job, spot) if one.value is not made and _counts(one)})
+    also = f" (also used in line {', '.join(map(str, shared[:3]))})" if shared else ""
+    return f"{name} {text} -> {new} in {_where(spot)}{also}"
+
+
+def _at_call(job: Job, made: Made, name: str, expression: ast.expr | None, wanted: Wanted) -> str:
+    source, call = call_of(made)
+    if expression is None:
+        raise Uncertain(f"Change {name} where the arguments of line {call.lineno} are made.", at(made.spot))
+    text = job.draft.text(source, expression)
+    if isinstance(expression, ast.Constant | ast.UnaryOp) and isinstance(
+        getattr(expression, "value", None), int | float
+    ):
+        new = wanted.literal(float(ast.literal_eval(expression)), text)
+    else:
+        new = wanted.expression(expression, text)
+    if wanted.factor is not None and re.search(rf"\* {re.escape(new.rpartition('* ')[2])}$", text):
+        raise Uncertain(f"{name} is scaled already in line {call.lineno}.", at(made.spot))
+    if new == text:
+        raise Uncertain(f"{name} is {text} already in line {call.lineno}.", at(made.spot))
+    job.draft.replace(source, expression, new)
+    return f"{name}={text} -> {name}={new} in {_where(made.spot)}"
+
+
+def _contradicted(job: Job, name: str, value: float) -> bool:
+    """Whether the recording shows another number, and no schedule that would explain it."""
+    recorded = job.recorded(name)
+    if not recorded or job.training.scheduler_steps:
+        return False
+    return not any(abs(value - one) <= 1e-6 * max(abs(one), 1e-12) for one in recorded)
+
+
+def _is_literal(node: ast.AST) -> bool:
+    if isinstance(node, ast.UnaryOp):
+        node = node.operand
+    return isinstance(node, ast.Constant)
+
+
+def uses(job: Job, spot: Spot) -> Iterator[tuple[Event, str]]:
+    """The calls that get a literal, straight or in a sum or product, and under which name."""
+    for event in job.training.trace.events:
+        made = event.value
+        for name, value in [*((str(n), v) for n, v in enumerate(made.args)), *made.keywords.items()]:
+            if _holds(value, spot):
+                yield event, name
+
+
+def _holds(value: Value, spot: Spot, depth: int = 4) -> bool:
+    if isinstance(value, Const):
+        return value.spot is not None and value.spot.node is spot.node
+    if (
+        depth
+        and isinstance(value, Made)
+        and value.kind in ("operator", "call")
+        and not value.short[:1].isupper()
+    ):
+        return any(_holds(one, spot, depth - 1) for one in parents(value))
+    return False
+
+
+def _counts(event: Event) -> bool:
+    return event.value.short not in _TOLD
+
+
+def strangers(job: Job, spot: Spot, like: str, in_loops: str = "") -> list[Event]:
+    """Uses of a literal that mean something else."""
+    found = []
+    for event, name in uses(job, spot):
+        use = f"{event.value.short}.{name}"
+        fits = re.search(like, use, re.IGNORECASE)
+        if not fits and in_loops and event.loops:
+            fits = re.search(in_loops, use, re.IGNORECASE)
+        if _counts(event) and not fits:
+            found.append(event)
+    return found
+
+
+def _where(spot: Spot | None) -> str:
+    return f"line {spot.line} of {os.path.basename(spot.source.path)}" if spot is not None else "the script"

@@ -1,0 +1,193 @@
+"""The range test of an unmodified script: ramps as arms, in copies of its folder."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from traindx.evidence.inside import Fact, facts, number, word
+from traindx.experiment.arms import Arm, Outcome, Workshop
+from traindx.experiment.changes.stop_at_divergence import WORDS as DIVERGED
+from traindx.experiment.lr_find.answer import STEPS_LEAST, RangeAnswer, answer
+from traindx.experiment.lr_find.ramps import Ramps
+from traindx.experiment.lr_find.search import Wishes, search
+from traindx.experiment.lr_find.spans import around
+from traindx.experiment.runtime.change import Change
+
+if TYPE_CHECKING:
+    from traindx.core.nouns import FloatArray, Run
+
+# The control moves so little that its loss is that of the first weights.
+_STILL = 1e-9
+Tell = Callable[[str, Sequence[Arm]], None]
+Progress = Callable[[Arm, int, float], None]
+
+
+class CannotTest(Exception):
+    """The script gives no range test; the message is one line for the user."""
+
+
+@dataclass(frozen=True)
+class _Walked:
+    """The losses and rates of one arm; `whole` when it ended before its steps without breaking."""
+
+    losses: FloatArray
+    rates: FloatArray
+    whole: bool
+    seconds: float
+
+
+@dataclass
+class ScriptWalk:
+    """Runs the arms that are asked for, each once. `tell` hears what is about to run."""
+
+    shop: Workshop
+    tell: Tell = lambda _, __: None
+    progress: Progress | None = None
+    loss: str = "loss"
+    longest: int | None = None
+    """Steps the script takes by itself, once known."""
+    notes: list[str] = field(default_factory=list)
+    _done: dict[tuple[object, ...], _Walked] = field(default_factory=dict)
+
+    def __call__(
+        self, first: float, last: float, steps: int, seeds: Sequence[int], *, controls: bool
+    ) -> Ramps:
+        """The ramps; where the script ends before, ramps over the steps there are."""
+        steps = min(steps, self.longest or steps)
+        what = f"raising the rate from {first:.2g} to {last:.2g} in {steps} steps"
+        ramps = [_ramp(first, last, steps, seed) for seed in seeds]
+        beside = [_still(steps, seed) for seed in seeds] if controls else []
+        self._run(what, [*ramps, *beside])
+        walked = [self._done[_key(arm)] for arm in ramps]
+        shortest = min((one.losses.size for one in walked if one.whole), default=steps)
+        if STEPS_LEAST <= shortest < steps:
+            self.longest = shortest
+            return self(first, last, shortest, seeds, controls=controls)
+        rates = np.geomspace(first, last, steps)[:shortest]
+        return Ramps.of(
+            rates, [one.losses for one in walked], [self._done[_key(arm)].losses for arm in beside]
+        )
+
+    def still(self, steps: int, seed: int) -> Outcome:
+        """The script with a rate of almost nothing: what it trains with, and the loss of each batch."""
+        arm = _still(steps, seed)
+        self.tell("looking at the script", [arm])
+        outcome = next(iter(self.shop.run([arm], progress=self.progress)))
+        self._done[_key(arm)] = self._walked(outcome)
+        if outcome.ended == "finished" and outcome.steps < steps:
+            self.longest = outcome.steps
+        return outcome
+
+    def _run(self, what: str, arms: Iterable[Arm]) -> None:
+        missing = [arm for arm in arms if _key(arm) not in self._done]
+        if not missing:
+            return
+        self.tell(what, missing)
+        for outcome in self.shop.run(missing, progress=self.progress):
+            self._done[_key(outcome.arm)] = self._walked(outcome)
+
+    def _walked(self, outcome: Outcome) -> _Walked:
+        if not outcome.steps:
+            raise CannotTest(outcome.said)
+        for change, why in outcome.failed.items():
+            raise CannotTest(f"{change} could not be applied: {why}.")
+        losses, rates = _curves(outcome.run, self.loss)
+        if not losses.size:
+            raise CannotTest(_nothing(outcome, self.loss))
+        if outcome.ended in ("timed out", "interrupted"):
+            raise CannotTest(f"{outcome.said}. Give it more time (--time-budget) or fewer --steps.")
+        broke = outcome.ended == "crashed" or outcome.said.startswith(DIVERGED)
+        # Another optimizer (a new fold, say) begins its ramp anew: only the first counts.
+        ramped = outcome.arm.changes[0].to_json()["id"] == "ramp_lr"
+        falls = np.flatnonzero(np.diff(rates) < 0) if ramped else np.empty(0, dtype=np.intp)
+        until = int(falls[0]) + 1 if falls.size else losses.size
+        asked = outcome.arm.steps or losses.size
+        whole = until < asked and not broke
+        return _Walked(losses[:until], rates[:until], whole, outcome.seconds)
+
+
+def _key(arm: Arm) -> tuple[object, ...]:
+    return arm.changes, arm.seed, arm.steps
+
+
+def _ramp(first: float, last: float, steps: int, seed: int) -> Arm:
+    ramp = Change("ramp_lr", {"first": first, "last": last, "steps": steps}).checked()
+    name = f"ramp {first:.2g} to {last:.2g}, seed {seed}"
+    return Arm(name, (ramp, Change("stop_at_divergence").checked()), seed, steps, internals=False)
+
+
+def _still(steps: int, seed: int) -> Arm:
+    change = Change("scale_lr", {"factor": _STILL}).checked()
+    return Arm(f"still, seed {seed}", (change,), seed, steps, internals=False)
+
+
+def _curves(run: Run | None, name: str) -> tuple[FloatArray, FloatArray]:
+    """Loss and rate of each step, as far as both are known."""
+    loss, rate = (run.series.get(key) if run is not None else None for key in (name, "lr"))
+    if loss is None or rate is None or not len(loss):
+        return np.empty(0), np.empty(0)
+    _, at, its = np.intersect1d(loss.steps, rate.steps, return_indices=True)
+    return loss.values[at], rate.values[its]
+
+
+def _nothing(outcome: Outcome, loss: str) -> str:
+    if outcome.run is None or not outcome.steps:
+        return outcome.said
+    others = [name for name in outcome.run.series if name.startswith("loss/")]
+    if others:
+        return f"there is no one loss; name one with --loss: {', '.join(others)}."
+    return f"no '{loss}' was recorded for its {outcome.steps} steps."
+
+
+def examined(walk: ScriptWalk, wishes: Wishes) -> RangeAnswer:
+    """The whole test: a look at the script first."""
+    outcome = walk.still(wishes.steps, wishes.seed)
+    if outcome.ended == "crashed":
+        raise CannotTest(outcome.said)
+    optimizer, current = _trained_with(outcome.run)
+    if (walk.longest or wishes.steps) < STEPS_LEAST:
+        seen = _curves(outcome.run, walk.loss)[0]
+        return answer(Ramps.of(np.full(seen.size, current or math.nan), [seen]), current)
+    wishes = Wishes(wishes.steps, wishes.seeds, wishes.seed, wishes.span, current)
+    return search(walk, around(optimizer, current), wishes)
+
+
+def _trained_with(run: Run | None) -> tuple[str, float | None]:
+    """The leading optimizer and the rate of its first group: its peak, where a schedule names one."""
+    leading: Fact = next(iter(facts(run.facts.get("optimizers"))), {}) if run is not None else {}
+    group: Fact = next(iter(facts(leading.get("groups"))), {})
+    for key in ("max_lr", "initial_lr"):
+        if (named := number(group, key)) is not None and named > 0:
+            return word(leading, "class"), named
+    rate = run.series.get("lr") if run is not None else None
+    peak = float(np.nanmax(rate.values)) / _STILL if rate is not None and len(rate) else 0.0
+    return word(leading, "class"), float(f"{peak:.6g}") or None
+
+
+def find_in_script(
+    path: str | os.PathLike[str],
+    args: tuple[str, ...],
+    *,
+    steps: int,
+    seeds: int,
+    seed: int,
+    span: tuple[float, float] | None,
+) -> RangeAnswer:
+    """For `traindx.lr_find`."""
+    from traindx.observe.program import NoProgram, find_script
+
+    try:
+        program = find_script(os.fspath(path), args)
+    except NoProgram as error:
+        raise ValueError(str(error)) from None
+    with Workshop(program) as shop:
+        try:
+            return examined(ScriptWalk(shop), Wishes(steps, seeds, seed, span))
+        except CannotTest as error:
+            raise ValueError(str(error)) from None

@@ -1,0 +1,105 @@
+"""The search: a scout over all rates that make sense, then ramps around where it turned."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from traindx.experiment.lr_find.answer import RangeAnswer, answer
+from traindx.experiment.lr_find.ramps import Ramps, levelled
+from traindx.experiment.lr_find.shape import Shape, shape_of
+
+STEPS = 150
+SEEDS = 3
+_SMALLEST, _LARGEST = 1e-12, 1e6
+_FURTHER = 1e4
+_SCOUTS_MOST = 3
+_SCOUT_LEAST = 8
+# Noise of this share of the fall blurs where it turns: then batches are measured twice.
+_BLURRED = 0.05
+
+
+class Walk(Protocol):
+    """Trains while the rate is raised, once for each seed; fewer steps where the training ends before."""
+
+    def __call__(
+        self, first: float, last: float, steps: int, seeds: Sequence[int], *, controls: bool
+    ) -> Ramps: ...
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """What was asked for; `span` as given by the user is walked as it is."""
+
+    steps: int = STEPS
+    seeds: int = SEEDS
+    seed: int = 0
+    span: tuple[float, float] | None = None
+    current: float | None = None
+
+
+def search(walk: Walk, around: tuple[float, float], wishes: Wishes) -> RangeAnswer:
+    """`around` is where to look first."""
+    wide, close = (wishes.span, None) if wishes.span else _scouted(walk, around, wishes)
+    found = _walked(walk, close or wide, wishes)
+    again = _elsewhere(found.verdict, wide, close) if close is not None else None
+    if again is not None:
+        other = _walked(walk, again, wishes)
+        return other if other.found else found
+    return found
+
+
+def _elsewhere(
+    verdict: str, wide: tuple[float, float], close: tuple[float, float]
+) -> tuple[float, float] | None:
+    """Where to look when the close look did not show the turn."""
+    if verdict in ("no_edge", "seeds_disagree"):
+        # The slower ramp had learnt all there is before it came to the edge: a faster one comes there.
+        return wide
+    if verdict == "diverges_at_once":
+        # The scout passed its first rates so fast that they looked harmless.
+        return close[0] / 1e3, close[0] * 1e2
+    return None
+
+
+def _walked(walk: Walk, span: tuple[float, float], wishes: Wishes) -> RangeAnswer:
+    seeds = range(wishes.seed, wishes.seed + wishes.seeds)
+    found = answer(walk(*span, wishes.steps, seeds, controls=False), wishes.current)
+    if found.blur > _BLURRED:
+        found = answer(walk(*span, wishes.steps, seeds, controls=True), wishes.current)
+    return found
+
+
+def _scouted(
+    walk: Walk, around: tuple[float, float], wishes: Wishes
+) -> tuple[tuple[float, float], tuple[float, float] | None]:
+    """The rates looked at last, and where to look closely; None where nothing turned."""
+    low, high = around
+    for _ in range(_SCOUTS_MOST):
+        ramps = walk(low, high, wishes.steps, (wishes.seed,), controls=True)
+        if ramps.steps < _SCOUT_LEAST:
+            break
+        shape = _shape(ramps)
+        if shape.edge is None:
+            if high * 10 > _LARGEST:
+                break
+            low, high = high / 1e3, min(high * _FURTHER, _LARGEST)
+        elif shape.edge < low * (high / low) ** 0.2:
+            if low / 10 < _SMALLEST:
+                break
+            low, high = max(low / _FURTHER, _SMALLEST), min(low * 1e2, high)
+        else:
+            return (low, high), _close(shape, shape.edge)
+    return (low, high), None
+
+
+def _shape(ramps: Ramps) -> Shape:
+    levels = levelled(ramps)
+    return shape_of(levels.rates, levels.mean, noise=levels.noise)
+
+
+def _close(shape: Shape, edge: float) -> tuple[float, float]:
+    """From where nothing happens yet to somewhat beyond the edge: about three decades."""
+    begins = shape.begins if shape.begins is not None else edge / 30.0
+    return min(max(begins / 10.0, edge / 1000.0), edge / 100.0), 8.0 * edge

@@ -1,0 +1,168 @@
+"""What a trial is measured by: one number a run, read at its end or at a step, and how sure it is."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from traindx.core.nouns import Run, Series
+from traindx.evidence.stats import level
+
+if TYPE_CHECKING:
+    from traindx.core.nouns import FloatArray
+    from traindx.experiment.runtime.change import Change
+
+
+# Of the training loss, which has a value every step, the last part counts; of validation the last values.
+_END = 0.1
+_END_LEAST, _END_MOST = 5, 200
+_VALIDATION_LAST = 3
+_SLOW = ("slow_training",)
+# Scores that do not grow by answering with the largest class, the fairest first.
+_FAIR = ("f1", "balanced", "mcc", "kappa", "average_precision", "auc", "recall", "sensitivity")
+
+
+@dataclass(frozen=True)
+class Yardstick:
+    """A series that says how well a training went, and which way is better."""
+
+    name: str
+    higher: bool = False
+
+    @property
+    def words(self) -> str:
+        return {"loss": "training loss", "val/loss": "validation loss", "step_s": "seconds a step"}.get(
+            self.name, self.name.replace("val/", "validation ")
+        )
+
+
+@dataclass(frozen=True)
+class Level:
+    """A yardstick read off a run: where it stood, how sure that is, at which step. Infinite: it broke."""
+
+    value: float
+    error: float
+    step: float
+
+
+class NoSuchMetric(ValueError):
+    """The metric that was asked for is not there; the message names those that are."""
+
+
+def yardstick(
+    run: Run,
+    symptoms: Sequence[str],
+    wish: str | None = None,
+    *,
+    other_loss: bool = False,
+    rare: bool = False,
+) -> Yardstick | None:
+    """What to judge by: what is asked for; the pace of a slow training; else validation, else the loss.
+
+    `other_loss` says that the remedy changes what the loss means: a score tells more then; with `rare` one
+    that counts rare classes.
+    """
+    names = list(run.series)
+    if wish is not None:
+        series = run.series.get(wish)
+        if series is None:
+            able = [name for name in names if run.series[name].goal != "none"]
+            raise NoSuchMetric(f"there is no metric {wish!r}; there are: {', '.join(able) or 'none'}.")
+        return Yardstick(wish, series.goal == "higher")
+    if symptoms and symptoms[0] in _SLOW and "step_s" in names:
+        return Yardstick("step_s")
+    if rare and (fair := fair_score(run)) is not None:
+        return fair
+    scores = [name for name in names if name.startswith("val/") and run.series[name].goal == "higher"]
+    if other_loss and scores:
+        return Yardstick(scores[0], higher=True)
+    for name in ("val/loss", "loss"):
+        if name in names and len(run.series[name]):
+            return Yardstick(name)
+    lower = next((name for name in names if run.series[name].goal == "lower"), None)
+    if lower is not None:
+        return Yardstick(lower)
+    return Yardstick(scores[0], higher=True) if scores else None
+
+
+def fair_score(run: Run) -> Yardstick | None:
+    """A score that does not grow by answering with the largest class; accuracy and the loss do."""
+    names = [name for name, series in run.series.items() if series.goal == "higher"]
+    names.sort(key=lambda name: not name.startswith("val/"))
+    found = (name for word in _FAIR for name in names if word in name.lower())
+    name = next(found, None)
+    return Yardstick(name, higher=True) if name is not None else None
+
+
+def steps_for_step(changes: Sequence[Change], run: Run | None) -> float:
+    """Steps of a changed run that see as many samples as one step of this untouched one."""
+    new = next((change.values.get("value") for change in changes if change.id == "set_batch_size"), None)
+    old = run.settings.get("batch_size") if run is not None else None
+    if isinstance(new, int | float) and isinstance(old, int | float) and new > 0 and old > 0:
+        return old / new
+    return 1.0
+
+
+def read_level(run: Run, by: Yardstick, upto: float | None = None) -> Level | None:
+    """Where a run stood at a step, or at its end; None where it has no value so far."""
+    series = run.series.get(by.name)
+    if series is None or not len(series):
+        return None
+    kept = slice(None) if upto is None else slice(0, int(np.searchsorted(series.steps, upto, "right")))
+    values = series.values[kept]
+    if not values.size:
+        return None
+    steps = series.steps[kept]
+    if by.name == "step_s":
+        middle, error = level(values[np.isfinite(values)])
+        return Level(middle, error, float(steps[-1]))
+    return _end(by, series, values, float(steps[-1]))
+
+
+def _end(by: Yardstick, series: Series, values: FloatArray, step: float) -> Level:
+    dense = series.name == "loss" and values.size > 30
+    count = min(_END_MOST, max(_END_LEAST, round(_END * values.size))) if dense else _VALIDATION_LAST
+    last = values[-min(count, values.size) :]
+    if not np.isfinite(last[-1]) or not np.isfinite(last).any():
+        return Level(-math.inf if by.higher else math.inf, 0.0, step)
+    finite = last[np.isfinite(last)]
+    if dense:
+        value, error = level(finite)
+        return Level(value, error, step)
+    # Validation is rare and mostly still moving: the last two are where it stands.
+    value = float(finite[-2:].mean()) if values.size >= 6 else float(finite[-1])
+    moves = np.diff(values[-6:][np.isfinite(values[-6:])])
+    error = float(np.median(np.abs(moves - np.median(moves)))) if moves.size >= 3 else 0.0
+    return Level(value, error, step)
+
+
+def gain(by: Yardstick, before: Level, after: Level) -> float:
+    """How much better, as a share: 0.5 says that half of a loss is gone; of a score, its difference.
+
+    Of two runs that both broke neither is better.
+    """
+    worse, better = before.value, after.value
+    if not math.isfinite(worse) or not math.isfinite(better):
+        return 0.0 if worse == better else (1.0 if math.isfinite(better) else -1.0)
+    if by.higher:
+        return better - worse
+    if worse > 0 and better > 0:
+        return 1.0 - better / worse if better <= worse else worse / better - 1.0
+    return (worse - better) / max(abs(worse), abs(better), 1e-12)
+
+
+def gain_error(by: Yardstick, before: Level, after: Level) -> float:
+    """The standard error of a gain from the noise inside both runs."""
+    if not (math.isfinite(before.value) and math.isfinite(after.value)):
+        return 0.0
+    first, last = abs(before.value), abs(after.value)
+    if by.higher:
+        return math.hypot(before.error, after.error)
+    if first > 0 and last > 0 and before.value * after.value > 0:
+        # The gain is one minus a ratio: wild values that fell to almost nothing fell for sure.
+        return min(first, last) / max(first, last) * math.hypot(before.error / first, after.error / last)
+    return math.hypot(before.error, after.error) / max(first, last, 1e-12)

@@ -1,0 +1,249 @@
+"""What became of an arm: its recording, how it ended, and one sentence about it."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import re
+import signal
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from traindx.core import files
+from traindx.core.documents import json_of
+from traindx.core.nouns import Run
+from traindx.experiment.runtime import seeds
+from traindx.experiment.sandbox import devices, guard
+
+if TYPE_CHECKING:
+    from traindx.experiment.arms import Arm
+
+Ended = Literal["finished", "stopped", "crashed", "timed out", "interrupted", "never trained"]
+_TAIL = 1 << 16
+_LONGEST = 300
+_LARGEST = 1 << 30
+_OURS = "traindx: "
+_AS_LONG = 0.8
+_NEARLY = 0.9
+OUTSIDE = ("redirected", "refused", "let through")
+_STEP = re.compile(rb'"step":(\d+)')
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """`run` is None when nothing was recorded; `said` is one line for people."""
+
+    arm: Arm
+    recording: Path
+    run: Run | None
+    code: int | None
+    seconds: float
+    steps: int
+    ended: Ended
+    said: str
+    changes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """By the change: what it says it did."""
+    failed: Mapping[str, str] = field(default_factory=dict)
+    """By the change: why it could not be applied."""
+    outside: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """`redirected`, `refused` and `let through`: what it did outside the copied folders."""
+    seeded: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """By library: the seeds the script sets by itself."""
+    trainings: tuple[Run, ...] = ()
+    """All trainings of about this length that the script does, one after another; `run` is the first."""
+
+    def cut_short(self, whole: int) -> bool:
+        """Whether it ended against its will well before `whole` steps: its numbers are of another moment."""
+        return self.ended in ("crashed", "timed out", "interrupted") and self.steps < _NEARLY * whole
+
+
+def outcome_of(
+    arm: Arm,
+    scratch: Path,
+    recording: Path,
+    code: int | None,
+    *,
+    seconds: float,
+    stopped: str,
+    out_of_time: bool,
+) -> Outcome:
+    """Read what an arm left; its recording speaks of the user's paths from now on."""
+    root = str(scratch / "root")
+    outside, seeded = _outside(scratch), _seeded(scratch)
+    facts = _settled(recording, root, {"writes": outside, "seeds": seeded, "arm": _told(arm)})
+    trainings = read_trainings(recording)
+    # An arm that is stopped after some steps has made these in the first: it is the one all arms share.
+    run = trainings[0] if trainings else None
+    steps = _steps(facts, run)
+    ended, said = _ending(facts, code, steps, seconds, stopped, out_of_time, _last_line(scratch / "err.txt"))
+    told = [each for each in facts.get("interventions") or () if isinstance(each, dict)]
+    return Outcome(
+        arm,
+        recording,
+        run,
+        code,
+        seconds,
+        steps,
+        ended,
+        said.replace(root, "")[:_LONGEST],
+        changes={str(each["id"]): tuple(map(str, each.get("said") or ())) for each in told},
+        failed={str(each["id"]): str(each["failed"]) for each in told if each.get("failed")},
+        outside=outside,
+        seeded=seeded,
+        trainings=trainings,
+    )
+
+
+def never_begun(arm: Arm, recording: Path, why: str) -> Outcome:
+    """An arm there was no time for."""
+    return Outcome(arm, recording, None, None, 0.0, 0, "timed out", why)
+
+
+def steps_so_far(recording: Path) -> int:
+    """Steps of a training that still runs, from the last lines of its recording."""
+    most = 0
+    for path in recording.glob("rank-*.jsonl"):
+        with contextlib.suppress(OSError):
+            tail = files.tail(path, _TAIL)
+            found = [int(each) for each in _STEP.findall(tail)]
+            rows = tail.rfind(b'{"rows"')
+            last = re.search(rb"(\d+)\]\]\}", tail[rows:]) if rows >= 0 else None
+            most = max(most, *(found[-1:] or [0]), int(last[1]) if last else 0)
+    return most
+
+
+def _told(arm: Arm) -> dict[str, Any]:
+    changes = [change.to_json() for change in arm.changes]
+    return {"name": arm.name, "seed": arm.seed, "changes": changes, "edited": sorted(arm.sources)}
+
+
+def _settled(recording: Path, root: str, more: Mapping[str, object]) -> dict[str, Any]:
+    """The facts of the recording; paths in the copy become the user's, in all its files."""
+    escaped = json.dumps(root)[1:-1].encode()
+    for path in recording.glob("rank-*.jsonl"):
+        with contextlib.suppress(OSError):
+            text = files.read(path, _LARGEST)
+            if escaped in text:
+                path.write_bytes(text.replace(escaped, b""))
+    try:
+        text = files.read(recording / "run.json")
+        facts: dict[str, Any] = json_of(text.replace(escaped, b""))
+        links = json_of(text).get("links")
+    except (OSError, ValueError):
+        return {}
+    facts.update(more)
+    if links:
+        facts["links"] = links
+    (recording / "run.json").write_text(json.dumps(facts, indent=1) + "\n", encoding="utf-8")
+    return facts
+
+
+def read_trainings(recording: Path) -> tuple[Run, ...]:
+    """The trainings of a recording; of several only those that are about as long as the longest (folds)."""
+    from traindx.logs.find import find_runs
+
+    runs = find_runs([str(recording)]).runs
+    most = max((run.last_step or 0 for run in runs), default=0)
+    return tuple(run for run in runs if (run.last_step or 0) >= _AS_LONG * most)
+
+
+def _steps(facts: Mapping[str, Any], run: Run | None) -> int:
+    loss = run.series.get("loss") or run.series.get("lr") if run is not None else None
+    seen = int(loss.steps[-1]) if loss is not None and len(loss) and loss.axis == "step" else 0
+    with contextlib.suppress(KeyError, TypeError, ValueError, OverflowError):
+        return max(seen, int(facts["ended"]["step"]))
+    return seen
+
+
+def _ending(
+    facts: Mapping[str, Any],
+    code: int | None,
+    steps: int,
+    seconds: float,
+    stopped: str,
+    out_of_time: bool,
+    last: str,
+) -> tuple[Ended, str]:
+    told = facts.get("ended")
+    how, text = (str(told.get("how")), str(told.get("text"))) if isinstance(told, dict) else ("", "")
+    if out_of_time and (how != "finished" or not steps):
+        return "timed out", _out_of_time(stopped, steps)
+    if stopped and how != "finished":
+        return "stopped", f"stopped after {steps} steps: {stopped}"
+    if stopped and steps and code:
+        return "finished", f"finished its {steps} steps and then did not exit: it was ended, as {stopped}"
+    if code is None:
+        return "interrupted", "the trial was ended from outside before it was over"
+    if how == "interrupted":
+        return "interrupted", f"the script was interrupted after {steps} steps"
+    if code:
+        return "crashed", _crash(code, text or last, last, steps)
+    if not steps:
+        return "never trained", text if how == "stopped" and text else _NEVER
+    if how == "stopped":
+        return "stopped", text
+    return "finished", f"finished by itself: {steps} steps in {seconds:.1f} s"
+
+
+_NEVER = (
+    "the script ended without an error and without a training step: no optimizer was stepped. "
+    "Give the script, and the arguments, that train."
+)
+
+
+def _out_of_time(why: str, steps: int) -> str:
+    if steps:
+        return f"ended after {steps} steps: {why}"
+    return f"not one training step was done when {why}: give it more time, or a smaller start"
+
+
+def _crash(code: int, text: str, last: str, steps: int) -> str:
+    """The last line of the error, and what to do where that is known."""
+    if code < 0:
+        return f"{_signal(-code)} after {steps} recorded steps" + (f": {last}" if last else "")
+    if text.startswith(_OURS):
+        return text.removeprefix(_OURS)
+    if "EOFError" in text:
+        return (
+            f"the script reads standard input, which is empty in a trial ({text}): give it arguments instead"
+        )
+    if code == 2 and "error:" in last:
+        return f"the script wants other arguments: {last}"
+    if not text or text.startswith("exit code"):
+        return f"the script ended with exit code {code} after {steps} steps" + (f": {last}" if last else "")
+    return f"the script failed after {steps} steps: {text}"
+
+
+def _signal(number: int) -> str:
+    if number == signal.SIGKILL:
+        return "the system killed it, as when memory runs out,"
+    with contextlib.suppress(ValueError):
+        return f"{signal.Signals(number).name} ended it"
+    return f"signal {number} ended it"
+
+
+def _last_line(path: Path) -> str:
+    with contextlib.suppress(OSError):
+        lines = files.tail(path, _TAIL).decode(errors="replace").splitlines()
+        return next((line.strip() for line in reversed(lines) if line.strip()), "")
+    return ""
+
+
+def _outside(scratch: Path) -> dict[str, tuple[str, ...]]:
+    found: dict[str, dict[str, None]] = {how: {} for how in OUTSIDE}
+    with contextlib.suppress(OSError):
+        for line in files.read(scratch / guard.OUTSIDE).decode(errors="replace").splitlines():
+            with contextlib.suppress(ValueError, AttributeError):
+                for how, what in json_of(line).items():
+                    found.setdefault(how, {})[str(what)] = None
+    found["let through"].update(dict.fromkeys(devices.changed_memory(str(scratch))))
+    return {how: tuple(listed) for how, listed in found.items() if listed}
+
+
+def _seeded(scratch: Path) -> dict[str, tuple[str, ...]]:
+    with contextlib.suppress(OSError, ValueError):
+        told = json_of(files.read(scratch / seeds.TOLD))
+        return {str(library): tuple(map(str, given)) for library, given in told.items()}
+    return {}

@@ -1,0 +1,66 @@
+"""Whether something that was taken away from a training was of use to it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from traindx.core.nouns import Number
+from traindx.core.number_text import short
+from traindx.evidence.case import Case
+from traindx.evidence.inside import number
+from traindx.experiment.preflight.arm_differences import Beside, beside, still_falling
+from traindx.experiment.preflight.check import Answer, failed, passed, unknown
+from traindx.experiment.preflight.observations import UNTOUCHED, Flight
+
+_SURE, _MOSTLY, _WORTH = 4.0, 0.9, 0.02
+_SAME, _CLEARLY = 0.01, 2.5
+_STEPS_LEAST = 200
+
+
+@dataclass(frozen=True)
+class Wording:
+    """`changed`: how the other arm was trained; `nothing`: what a failure means."""
+
+    changed: str
+    nothing: str
+    do: str
+    cause: str
+
+
+def judged(flight: Flight, arm: str, words: Wording) -> Answer:
+    """Passes when the other arm does clearly worse; fails when both have come to rest at the same level."""
+    case = flight.untouched
+    if case is None:
+        return unknown(flight.why_not(UNTOUCHED))
+    if flight.case(arm) is None:
+        return unknown(flight.why_not(arm))
+    if case.surrogate or len(case.inside.optimizers) > 1:
+        return unknown("several optimizers or a surrogate loss: its level does not tell")
+    mine, other = flight.losses(UNTOUCHED), flight.losses(arm)
+    found = beside(mine, other)
+    if found is None:
+        return unknown(f"{min(mine.size, other.size)} common steps are too few to tell, or the loss broke")
+    numbers: dict[str, Number] = {
+        "loss": found.first,
+        "loss_changed": found.other,
+        "gap": found.gap,
+        "z": round(found.z, 2),
+        "steps": found.steps,
+    }
+    text = f"loss {short(found.first)}, {short(found.other)} {words.changed}, after {found.steps:,} steps"
+    if (found.z >= _SURE or found.above >= _MOSTLY) and found.share >= _WORTH:
+        return passed(f"{text}.", **numbers)
+    if _at_rest(case, mine[: found.steps], found):
+        return failed(f"{text}: {words.nothing}.", do=words.do, cause=words.cause, **numbers)
+    return unknown(f"{text}: no clear difference yet.", **numbers)
+
+
+def _at_rest(case: Case, mine: np.ndarray, found: Beside) -> bool:
+    """Whether both have stopped at one level, long enough to believe it."""
+    if found.steps < _STEPS_LEAST or found.z > _CLEARLY or abs(found.share) > _SAME or still_falling(mine):
+        return False
+    loaders = [one for one in case.inside.loaders if one.get("role") == "training"]
+    batches = number(loaders[0], "batches") if len(loaders) == 1 else None
+    return batches is not None and found.steps >= 2 * batches

@@ -1,0 +1,138 @@
+"""What the arms of a preflight have shown, as the items look at it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from traindx.core.nouns import SEVERITIES, Check, Diagnosis, Finding
+from traindx.evidence.case import Case
+from traindx.evidence.examine import Examination, examine
+from traindx.evidence.inside import Fact, number
+
+if TYPE_CHECKING:
+    from traindx.core.nouns import FloatArray
+
+# The arms, by name.
+UNTOUCHED = "as it is"
+AGAIN = "as it is, again"
+ONE_BATCH = "one batch for ever"
+NO_INPUTS = "inputs zeroed"
+OTHER_LABELS = "labels shuffled"
+MEASURED = "first step measured"
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One arm as it went. `refused` says why its change could not be made; `said` how the script ended."""
+
+    name: str
+    case: Case | None
+    ended: str
+    said: str = ""
+    steps: int = 0
+    seconds: float = 0.0
+    refused: str = ""
+
+
+@dataclass(frozen=True)
+class Flight:
+    """All arms of one training; `threads` is how many each of them had."""
+
+    attempts: Mapping[str, Attempt]
+    threads: int = 1
+    wished: int = 0
+    notes: tuple[str, ...] = field(default_factory=tuple)
+
+    def why_not(self, name: str) -> str:
+        """Why an arm cannot be used; empty when it can."""
+        attempt = self.attempts.get(name)
+        if attempt is None:
+            return f"the arm '{name}' was not run"
+        if attempt.refused:
+            return attempt.refused
+        if attempt.case is None or not attempt.steps:
+            return attempt.said or f"the arm '{name}' never came to a step"
+        return ""
+
+    def case(self, name: str) -> Case | None:
+        """The recording of an arm that can be used."""
+        return None if self.why_not(name) else self.attempts[name].case
+
+    @cached_property
+    def untouched(self) -> Case | None:
+        return self.case(UNTOUCHED)
+
+    @cached_property
+    def undisturbed(self) -> Case | None:
+        """The same once more with as little recording as can be: what to take times from."""
+        again = self.case(AGAIN)
+        return again if again is not None and again.curve("step_s") is not None else self.untouched
+
+    @cached_property
+    def _examination(self) -> Examination | None:
+        return examine(self.untouched) if self.untouched is not None else None
+
+    @cached_property
+    def diagnosis(self) -> Diagnosis | None:
+        """What the diagnosis says of the untouched arm."""
+        from traindx.knowledge.judge import judge
+
+        if self.untouched is None or self._examination is None:
+            return None
+        with np.errstate(all="ignore"):
+            return judge(self.untouched, self._examination)
+
+    @cached_property
+    def findings(self) -> Mapping[str, Finding]:
+        """What the detectors saw in the untouched arm, by their names."""
+        return {one.id: one for one in self._examination.findings} if self._examination is not None else {}
+
+    @cached_property
+    def coverage(self) -> Mapping[str, Check]:
+        return {one.check: one for one in self._examination.checks} if self._examination is not None else {}
+
+    def trouble(self, *detectors: str, least: str = "medium") -> Finding | None:
+        """The worst that these detectors saw, where it is a defect of at least this severity."""
+        limit = SEVERITIES.index(least)
+        seen = [self.findings[name] for name in detectors if name in self.findings]
+        bad = [one for one in seen if one.symptom is not None and SEVERITIES.index(one.severity) <= limit]
+        return min(bad, key=lambda one: SEVERITIES.index(one.severity), default=None)
+
+    def looked(self, *detectors: str) -> bool:
+        """Whether any of these detectors had what it needs."""
+        return any(name in self.coverage and self.coverage[name].status == "ran" for name in detectors)
+
+    @cached_property
+    def measured(self) -> Fact:
+        """What was measured within the first step."""
+        case = self.case(MEASURED)
+        return case.inside.fact("measured") if case is not None else {}
+
+    def measure(self, part: str) -> Fact:
+        """One of the measurements; `why` stands in it when it could not be made."""
+        found = self.measured.get(part)
+        if isinstance(found, Mapping):
+            return found
+        return {"why": self.why_not(MEASURED) or "the first step could not be measured"}
+
+    def losses(self, name: str) -> FloatArray:
+        """The training loss of an arm, step by step."""
+        case = self.case(name)
+        curve = case.curve("loss") if case is not None else None
+        return curve.series.values if curve is not None else np.empty(0)
+
+
+def first_value(case: Case, series: str) -> float | None:
+    """The first finite value of a series."""
+    curve = case.curve(series)
+    return float(curve.y[0]) if curve is not None and len(curve) else None
+
+
+def told(fact: Fact, key: str) -> float | None:
+    """A finite number of a measurement."""
+    return number(fact, key)

@@ -1,0 +1,118 @@
+"""The arms of a preflight, run on a script that stays as it is."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Sequence
+
+from traindx.engine import case_of
+from traindx.evidence.case import Case
+from traindx.experiment.arms import Arm, Outcome, Workshop
+from traindx.experiment.preflight.observations import (
+    AGAIN,
+    MEASURED,
+    NO_INPUTS,
+    ONE_BATCH,
+    OTHER_LABELS,
+    UNTOUCHED,
+    Attempt,
+    Flight,
+)
+from traindx.experiment.preflight.result import Checklist, check
+from traindx.experiment.runtime.change import Change, interventions
+from traindx.source import Script
+
+STEPS = 300
+_MEASURED_STEPS = 2
+# Of the time there is, so much is for the first two arms.
+_FIRST = 0.4
+_LEAST_SECONDS = 5.0
+
+Progress = Callable[[Arm, int, float], None]
+
+
+class Unflown(Exception):
+    """The script could not be run at all; the message is one line for the user."""
+
+
+def fly(
+    shop: Workshop,
+    *,
+    script: Script | None,
+    steps: int = STEPS,
+    time_budget: float = 300.0,
+    threads: int = 1,
+    progress: Progress | None = None,
+) -> Checklist:
+    """Run the arms, the ones that others depend on first, and check."""
+    began = time.monotonic()
+    first = [
+        Arm(UNTOUCHED, steps=steps),
+        Arm(MEASURED, (Change("measure_first_step"),), steps=_MEASURED_STEPS, internals=False),
+    ]
+    attempts = _flown(shop, first, script, _FIRST * time_budget, progress)
+    untouched = attempts[UNTOUCHED]
+    if not untouched.steps:
+        more = " (--time-budget gives more)" if untouched.ended == "timed out" else ""
+        raise Unflown((untouched.said or "the script made no training step.") + more)
+    arms = _further(untouched, steps)
+    left = max(_LEAST_SECONDS, time_budget - (time.monotonic() - began))
+    rounds = math.ceil(len(arms) / max(1, min(shop.jobs, len(arms))))
+    attempts |= _flown(shop, arms, script, left / rounds, progress)
+    flight = Flight(attempts, threads=threads, wished=steps, notes=tuple(_notes(attempts)))
+    return check(flight, time.monotonic() - began)
+
+
+def _further(untouched: Attempt, steps: int) -> list[Arm]:
+    """The arms that are compared with the untouched one, none longer than it was."""
+    made = min(steps, untouched.steps)
+    one_batch = [Change("repeat_batch")]
+    if "set_dropout" in interventions() and _drops(untouched.case):
+        one_batch.append(Change("set_dropout", {"value": 0.0}).checked())
+    return [
+        Arm(AGAIN, steps=made, internals=False),
+        Arm(ONE_BATCH, tuple(one_batch), steps=max(made, steps)),
+        Arm(NO_INPUTS, (Change("zero_inputs"),), steps=made, internals=False),
+        Arm(OTHER_LABELS, (Change("shuffle_labels"),), steps=made, internals=False),
+    ]
+
+
+def _drops(case: Case | None) -> bool:
+    rates = [model.get("dropout") for model in case.inside.models] if case is not None else []
+    return any(
+        isinstance(one, list) and any(isinstance(p, int | float) and p > 0 for p in one) for one in rates
+    )
+
+
+def _flown(
+    shop: Workshop, arms: Sequence[Arm], script: Script | None, timeout: float, progress: Progress | None
+) -> dict[str, Attempt]:
+    outcomes = shop.run(arms, timeout=timeout, progress=progress)
+    found = {one.arm.name: attempt_of(one, script) for one in outcomes}
+    return {arm.name: found[arm.name] for arm in arms if arm.name in found}
+
+
+def attempt_of(outcome: Outcome, script: Script | None) -> Attempt:
+    """An arm's outcome as the items look at it."""
+    case = None
+    if outcome.run is not None:
+        case = Case(outcome.run, script) if script is not None else case_of(outcome.run)
+    main = outcome.arm.changes[0].id if outcome.arm.changes else ""
+    return Attempt(
+        outcome.arm.name,
+        case,
+        outcome.ended,
+        outcome.said,
+        outcome.steps,
+        outcome.seconds,
+        outcome.failed.get(main, ""),
+    )
+
+
+def _notes(attempts: dict[str, Attempt]) -> list[str]:
+    """What the reader of the checklist should know of the arms."""
+    cut = [one.name for one in attempts.values() if one.ended == "timed out"]
+    if not cut:
+        return []
+    return [f"Ended by the time budget: {', '.join(cut)}. --time-budget gives more."]

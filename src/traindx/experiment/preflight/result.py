@@ -1,0 +1,110 @@
+"""A whole checklist with its answers."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from traindx.core.nouns import Number
+from traindx.experiment.preflight.check import GROUPS, Answer, Item, items, unknown
+from traindx.experiment.preflight.observations import Attempt, Flight
+
+SCHEMA = "traindx/preflight/1"
+_WORDS = {"pass": "pass", "fail": "FAIL", "unknown": "?"}
+
+
+@dataclass(frozen=True)
+class Checklist:
+    """Every item with its answer; true when nothing failed. `notes` are about the whole."""
+
+    answers: tuple[tuple[Item, Answer], ...]
+    attempts: tuple[Attempt, ...]
+    seconds: float
+    notes: tuple[str, ...] = ()
+
+    @property
+    def failures(self) -> tuple[tuple[Item, Answer], ...]:
+        return tuple(pair for pair in self.answers if pair[1].status == "fail")
+
+    def __bool__(self) -> bool:
+        return not self.failures
+
+    def __getitem__(self, id: str) -> Answer:
+        """The answer of an item, by its name."""
+        for item, answer in self.answers:
+            if item.id == id:
+                return answer
+        raise KeyError(id)
+
+    def count(self, status: str) -> int:
+        return sum(answer.status == status for _, answer in self.answers)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data: what `traindx preflight --json` prints."""
+        return {
+            "schema": SCHEMA,
+            "passed": bool(self),
+            "seconds": round(self.seconds, 2),
+            "counts": {status: self.count(status) for status in ("pass", "fail", "unknown")},
+            "checks": [_told(item, answer) for item, answer in self.answers],
+            "arms": [
+                {
+                    "name": one.name,
+                    "ended": one.ended,
+                    "said": one.said,
+                    "steps": one.steps,
+                    "seconds": round(one.seconds, 2),
+                    "refused": one.refused or None,
+                }
+                for one in self.attempts
+            ],
+            "notes": list(self.notes),
+        }
+
+    def __str__(self) -> str:
+        lines = []
+        for item, answer in self.answers:
+            lines.append(f"{_WORDS[answer.status]:<4}  {item.title}: {answer.text}")
+            if answer.status == "fail" and answer.do:
+                lines.append(f"      {answer.do}")
+        lines += self.notes
+        return "\n".join(lines)
+
+
+def _told(item: Item, answer: Answer) -> dict[str, Any]:
+    return {
+        "id": item.id,
+        "title": item.title,
+        "group": item.group,
+        "status": answer.status,
+        "text": answer.text,
+        "numbers": {name: _number(value) for name, value in answer.numbers.items()},
+        "do": answer.do or None,
+        "cause": answer.cause or None,
+    }
+
+
+def _number(value: Number) -> Number:
+    """JSON has no NaN: it is told as a word."""
+    return str(value) if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def check(flight: Flight, seconds: float) -> Checklist:
+    """Let every item look."""
+    answers = tuple((item, _looked(item, flight)) for item in items())
+    return Checklist(answers, tuple(flight.attempts.values()), seconds, flight.notes)
+
+
+def _looked(item: Item, flight: Flight) -> Answer:
+    import os
+
+    try:
+        return item.look(flight)
+    except Exception as error:
+        if os.environ.get("TRAINDX_DEBUG"):
+            raise
+        return unknown(f"the check itself failed ({type(error).__name__}: {error})")
+
+
+__all__ = ["GROUPS", "SCHEMA", "Checklist", "check"]

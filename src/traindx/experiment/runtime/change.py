@@ -1,0 +1,177 @@
+"""How an intervention declares itself, and one concrete change asked for.
+
+An intervention is a module in `traindx.experiment.changes` that holds an `INTERVENTION` and a function
+`apply`. Its docstring is its page; the keyword-only parameters of `apply` are its values.
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import inspect
+import math
+import pkgutil
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cache
+from typing import Any, Literal, get_args, get_origin, get_type_hints
+
+from traindx.core.nouns import Scalar
+
+_CHANGES = "traindx.experiment.changes"
+_WORDS = {int: "a whole number", float: "a number", bool: "true or false", str: "a word"}
+_TRUTH = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
+
+
+@dataclass(frozen=True)
+class Intervention:
+    """One thing that can be changed at run time. `above`, `least` and `most` bound its values."""
+
+    title: str
+    knobs: tuple[str, ...] = ()
+    above: Mapping[str, float] = field(default_factory=dict)
+    least: Mapping[str, float] = field(default_factory=dict)
+    most: Mapping[str, float] = field(default_factory=dict)
+    id: str = ""
+    page: str = ""
+    apply: Callable[..., None] = lambda *_, **__: None
+
+    @property
+    def values(self) -> dict[str, Value]:
+        """Its values by name, from the signature of `apply`."""
+        hints = get_type_hints(self.apply, localns={"Joints": object, "Literal": Literal})
+        given = inspect.signature(self.apply).parameters
+        return {
+            name: Value(hints[name], None if one.default is one.empty else one.default)
+            for name, one in given.items()
+            if one.kind is one.KEYWORD_ONLY
+        }
+
+
+@dataclass(frozen=True)
+class Value:
+    """The type of a value: `int`, `float`, `bool`, `str` or a `Literal`; None: it must be given."""
+
+    kind: Any
+    default: Scalar | None
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        return get_args(self.kind) if get_origin(self.kind) is Literal else ()
+
+    def read(self, given: object) -> Scalar:
+        """The value in its own type; ValueError says what was expected."""
+        if self.choices:
+            if str(given) not in self.choices:
+                raise ValueError(f"one of {', '.join(self.choices)}")
+            return str(given)
+        try:
+            return self._plain(given)
+        except (ValueError, TypeError, OverflowError):
+            raise ValueError(_WORDS[self.kind]) from None
+
+    def _plain(self, given: object) -> Scalar:
+        if self.kind is bool:
+            known = _TRUTH.get(str(given).lower())
+            if known is None:
+                raise ValueError
+            return known
+        if self.kind is str:
+            return str(given)
+        if isinstance(given, bool):
+            raise ValueError
+        number = float(given)  # type: ignore[arg-type]
+        if not math.isfinite(number) or (self.kind is int and number != int(number)):
+            raise ValueError
+        return int(number) if self.kind is int else number
+
+
+@cache
+def interventions() -> Mapping[str, Intervention]:
+    """All of them by id; torch is not needed to know them."""
+    found = {}
+    for info in pkgutil.iter_modules(importlib.import_module(_CHANGES).__path__, f"{_CHANGES}."):
+        module = importlib.import_module(info.name)
+        unit = getattr(module, "INTERVENTION", None)
+        if isinstance(unit, Intervention):
+            id = info.name.rpartition(".")[2]
+            page = (module.__doc__ or "").strip()
+            found[id] = replace(unit, id=id, page=page, apply=module.apply)
+    return dict(sorted(found.items()))
+
+
+@dataclass(frozen=True)
+class Change:
+    """One concrete intervention: what a trial is given and what an edit mirrors."""
+
+    id: str
+    values: Mapping[str, Scalar] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "values", dict(sorted(self.values.items())))
+
+    def __hash__(self) -> int:
+        return hash((self.id, tuple(self.values.items())))
+
+    def __str__(self) -> str:
+        return " ".join([self.id, *(f"{name}={_shown(value)}" for name, value in self.values.items())])
+
+    @classmethod
+    def parse(cls, text: str) -> Change:
+        """`scale_lr factor=0.1`; raises ValueError with one line for the user."""
+        id, *words = text.split() or [""]
+        pairs = [word.partition("=") for word in words]
+        if not all(name and sign and value for name, sign, value in pairs):
+            raise ValueError(f"{text!r}: values are given as name=value, like 'scale_lr factor=0.1'.")
+        return cls(id, {name: value for name, _, value in pairs}).checked()
+
+    def checked(self) -> Change:
+        """The same with every value in its own type and none missing; ValueError says what is wrong."""
+        unit = interventions().get(self.id)
+        if unit is None:
+            near = difflib.get_close_matches(self.id, interventions(), 1)
+            hint = f"Did you mean {near[0]}?" if near else "'traindx list interventions' shows them."
+            raise ValueError(f"no intervention is called {self.id!r}. {hint}")
+        known = unit.values
+        for name in self.values:
+            if name not in known:
+                takes = ", ".join(known) or "no values"
+                raise ValueError(f"{self.id} has no value {name!r}; it takes {takes}.")
+        return Change(self.id, {name: self._read(unit, name, value) for name, value in known.items()})
+
+    def _read(self, unit: Intervention, name: str, value: Value) -> Scalar:
+        given = self.values.get(name, value.default)
+        if given is None:
+            raise ValueError(f"{self.id} needs {name}=..., {_WORDS.get(value.kind, 'a word')}.")
+        try:
+            read = value.read(given)
+        except ValueError as expected:
+            raise ValueError(f"{self.id}: {name} must be {expected}, not {given!r}.") from None
+        if isinstance(read, int | float):
+            _within(unit, name, float(read))
+        return read
+
+    def to_json(self) -> dict[str, Scalar]:
+        return {"id": self.id, **self.values}
+
+    @classmethod
+    def from_json(cls, document: Mapping[str, Any]) -> Change:
+        return cls(
+            str(document["id"]), {name: value for name, value in document.items() if name != "id"}
+        ).checked()
+
+
+def _within(unit: Intervention, name: str, value: float) -> None:
+    if name in unit.above and not value > unit.above[name]:
+        raise ValueError(f"{unit.id}: {name} must be above {unit.above[name]:g}, not {value:g}.")
+    if name in unit.least and not value >= unit.least[name]:
+        raise ValueError(f"{unit.id}: {name} must be at least {unit.least[name]:g}, not {value:g}.")
+    if name in unit.most and not value <= unit.most[name]:
+        raise ValueError(f"{unit.id}: {name} must be at most {unit.most[name]:g}, not {value:g}.")
+
+
+def _shown(value: Scalar) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    short = f"{value:g}" if isinstance(value, float) else str(value)
+    return short if not isinstance(value, float) or float(short) == value else repr(value)

@@ -1,0 +1,136 @@
+"""Activations, as modules and as functions: which are hidden, and another in their place."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import nn
+from torch.autograd.graph import Node
+
+from traindx.experiment.runtime.torch.tracing import calling_frame
+
+if TYPE_CHECKING:
+    from traindx.experiment.runtime.torch.tracing import Trace
+
+Place = tuple[int, Any, int]
+_KINDS = {
+    "relu": ("F.relu", "F.relu_", "torch.relu", "torch.relu_", "Tensor.relu", "Tensor.relu_"),
+    "leaky_relu": ("F.leaky_relu",),
+    "elu": ("F.elu",),
+    "selu": ("F.selu",),
+    "gelu": ("F.gelu",),
+    "silu": ("F.silu",),
+    "softplus": ("F.softplus",),
+    "relu6": ("F.relu6",),
+    "hardtanh": ("F.hardtanh",),
+    "sigmoid": ("F.sigmoid", "torch.sigmoid", "Tensor.sigmoid", "Tensor.sigmoid_"),
+    "tanh": ("F.tanh", "torch.tanh", "Tensor.tanh", "Tensor.tanh_"),
+}
+FUNCTIONS = {path: kind for kind, paths in _KINDS.items() for path in paths}
+_NEW: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
+    "relu": torch.relu,
+    "leaky_relu": lambda x: torch._C._nn.leaky_relu(x, 0.01),
+    "gelu": lambda x: torch._C._nn.gelu(x),
+    "silu": lambda x: torch._C._nn.silu(x),
+    "elu": lambda x: torch._C._nn.elu(x),
+    "tanh": torch.tanh,
+}
+_MODULES: dict[str, tuple[type[nn.Module], dict[str, object]]] = {
+    "relu": (nn.ReLU, {"inplace": False}),
+    "leaky_relu": (nn.LeakyReLU, {"negative_slope": 0.01, "inplace": False}),
+    "gelu": (nn.GELU, {"approximate": "none"}),
+    "silu": (nn.SiLU, {"inplace": False}),
+    "elu": (nn.ELU, {"alpha": 1.0, "inplace": False}),
+    "tanh": (nn.Tanh, {}),
+}
+# Rectifiers that are multiplied are what is gated, not the gate.
+_GATES = ("sigmoid", "tanh", "hardtanh", "softplus")
+_PLAIN = (nn.ReLU, nn.LeakyReLU, nn.ELU, nn.SELU, nn.GELU, nn.SiLU, nn.Softplus, nn.ReLU6, nn.Hardtanh)
+_SWAPPED = (*_PLAIN, nn.Sigmoid, nn.Tanh)
+
+
+class Activations:
+    """Seen in a pass aside by the place they are called from; hidden ones are others from then on."""
+
+    def __init__(self, to: str) -> None:
+        self._to = to
+        self._watching = self._inside = False
+        self._seen: dict[Place, list[tuple[str, Node]]] = {}
+        self._hidden: set[Place] = set()
+
+    @contextlib.contextmanager
+    def watching(self) -> Iterator[None]:
+        self._watching, self._seen = True, {}
+        try:
+            yield
+        finally:
+            self._watching = False
+
+    def instead(self, kind: str) -> Callable[..., Any]:
+        """What is called in place of an activation function."""
+
+        def function(original: Any, input: Any, *args: Any, **kwargs: Any) -> Any:
+            if self._inside or not isinstance(input, torch.Tensor):
+                return original(input, *args, **kwargs)
+            place = calling_frame()
+            self._inside = True
+            try:
+                if place in self._hidden:
+                    return _NEW[self._to](input)
+                result = original(input, *args, **kwargs)
+            finally:
+                self._inside = False
+            if self._watching and result.grad_fn is not None:
+                self._seen.setdefault(place, []).append((kind, result.grad_fn))
+            return result
+
+        return function
+
+    def settle(self, root: nn.Module, trace: Trace) -> str:
+        """Decide which are hidden; modules become other modules. What was swapped, in words."""
+        hidden = {
+            place: calls
+            for place, calls in self._seen.items()
+            if calls[0][0] != self._to
+            and all(trace.is_hidden(node) for _, node in calls)
+            and not (calls[0][0] in _GATES and any(trace.is_gate(node) for _, node in calls))
+        }
+        modules = {id(one): one for one in root.modules()}
+        counts: dict[str, int] = {}
+        for place, calls in hidden.items():
+            counts[calls[0][0]] = counts.get(calls[0][0], 0) + 1
+            module = modules.get(place[0])
+            if type(module) in _SWAPPED and module is not None:
+                _become(module, self._to)
+            else:
+                self._hidden.add(place)
+                _no_fast_path(module)
+        self._seen = {}
+        return ", ".join(f"{count} x {kind} -> {self._to}" for kind, count in sorted(counts.items()))
+
+
+def _become(module: nn.Module, to: str) -> None:
+    """The same object, so that whoever holds it has the new one."""
+    kind, settings = _MODULES[to]
+    for name in (
+        "inplace",
+        "negative_slope",
+        "alpha",
+        "min_val",
+        "max_val",
+        "beta",
+        "threshold",
+        "approximate",
+    ):
+        vars(module).pop(name, None)
+    module.__class__ = kind
+    vars(module).update(settings)
+
+
+def _no_fast_path(module: nn.Module | None) -> None:
+    """Torch's own transformer layers use another way without gradients, which knows two activations."""
+    if isinstance(module, nn.TransformerEncoderLayer):
+        module.activation_relu_or_gelu = 0

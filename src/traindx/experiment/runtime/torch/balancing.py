@@ -1,0 +1,121 @@
+"""How frequent the classes of the training's targets are, and weights that make up for it."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING
+
+import torch
+
+if TYPE_CHECKING:
+    from traindx.experiment.runtime.torch.loss_arguments import LossCall
+
+_CALLS = 50
+_TARGETS = 20_000
+_HEAVIEST = 1_000.0
+
+
+def kind_of(loss: LossCall) -> str:
+    """`classes` for class numbers, `positives` for yes or no; empty for targets that are neither."""
+    target: torch.Tensor = loss.target
+    if loss.name in ("cross_entropy", "nll_loss"):
+        return "" if target.is_floating_point() else "classes"
+    if loss.name in ("binary_cross_entropy", "binary_cross_entropy_with_logits"):
+        plain = target.detach()
+        return "positives" if bool(((plain == 0) | (plain == 1)).all()) else ""
+    return ""
+
+
+class _Counts(ABC):
+    """`power` 1 makes up for all of the difference in frequency, 0.5 for its root."""
+
+    def __init__(self, power: float = 1.0) -> None:
+        self.power = power
+        self.text = ""
+        self.heaviest = 1.0
+        self.calls = 0
+        self._seen = 0
+
+    @property
+    def settled(self) -> bool:
+        return self.calls >= _CALLS or self._seen >= _TARGETS
+
+    def add(self, loss: LossCall) -> None:
+        if not self.settled:
+            self.calls += 1
+            self._seen += loss.target.numel()
+            self._count(loss)
+
+    @abstractmethod
+    def weigh(self, loss: LossCall) -> str:
+        """Give the loss its weights, and say which."""
+
+    @abstractmethod
+    def _count(self, loss: LossCall) -> None: ...
+
+
+class Classes(_Counts):
+    """Of class numbers; a class not seen yet counts as seen once."""
+
+    def __init__(self, power: float = 1.0) -> None:
+        super().__init__(power)
+        self._counts = torch.zeros(0)
+
+    def _count(self, loss: LossCall) -> None:
+        classes = loss.input.shape[1 if loss.input.dim() > 1 else 0]
+        target = loss.target.detach().flatten()
+        target = target[(target != loss.given.get("ignore_index", -100)) & (target >= 0) & (target < classes)]
+        found = torch.bincount(target, minlength=classes).float()
+        self._counts = found if len(self._counts) != classes else self._counts + found
+
+    def weigh(self, loss: LossCall) -> str:
+        counts = self._counts.clamp(min=1)
+        weight = (counts.sum() / (len(counts) * counts)).clamp(max=_HEAVIEST) ** self.power
+        loss.given["weight"] = weight.to(loss.input)
+        shown = self._counts.int().tolist()
+        low, high = float(weight.min()), float(weight.max())
+        self.heaviest = high / low
+        self.text = f"classes seen {_short(shown)} times weigh {low:.3g} to {high:.3g} in {loss.name}"
+        return self.text
+
+
+class Positives(_Counts):
+    """Of yes and no, column by column."""
+
+    def __init__(self, power: float = 1.0) -> None:
+        super().__init__(power)
+        self._yes = self._all = torch.zeros(())
+
+    def _count(self, loss: LossCall) -> None:
+        target = loss.target.detach().float()
+        columns = target.reshape(-1, target.shape[-1]) if target.dim() > 1 else target.reshape(-1, 1)
+        fits = self._yes.shape == columns.shape[1:]
+        self._yes = columns.sum(0) + (self._yes if fits else 0)
+        self._all = torch.full_like(self._yes, len(columns)) + (self._all if fits else 0)
+
+    def weigh(self, loss: LossCall) -> str:
+        heavier = ((self._all - self._yes).clamp(min=1) / self._yes.clamp(min=1)).clamp(max=_HEAVIEST)
+        heavier = heavier**self.power
+        weight = heavier.to(loss.input)
+        if loss.name == "binary_cross_entropy_with_logits":
+            loss.given["pos_weight"] = weight
+        else:
+            loss.given["weight"] = torch.where(loss.target > 0.5, weight, torch.ones_like(weight))
+        self.heaviest = float(torch.maximum(heavier, 1 / heavier).max())
+        shares = (self._yes / self._all).tolist()
+        self.text = f"positives ({_share(shares)} of the targets) weigh {_range(heavier)} in {loss.name}"
+        return self.text
+
+
+def _short(counts: list[int]) -> str:
+    return ", ".join(map(str, counts)) if len(counts) <= 10 else f"{min(counts)} to {max(counts)}"
+
+
+def _share(shares: list[float]) -> str:
+    low, high = min(shares), max(shares)
+    return f"{low:.1%}" if low == high else f"{low:.1%} to {high:.1%}"
+
+
+def _range(values: torch.Tensor) -> str:
+    low, high = float(values.min()), float(values.max())
+    return f"{low:.3g}" if low == high else f"{low:.3g} to {high:.3g}"

@@ -1,0 +1,143 @@
+"""Outermost calls of modules with parameters: what goes into a model, and what comes out."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import inspect
+import threading
+from collections import UserDict
+from collections.abc import Callable
+from dataclasses import fields, is_dataclass
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import nn
+
+from traindx.observe.torch.patches import Patches
+from traindx.observe.torch.roots import unwrap
+
+if TYPE_CHECKING:
+    from traindx.experiment.runtime.joints import Training
+
+Replace = Callable[[str, torch.Tensor], torch.Tensor]
+
+
+class Given:
+    """What a model is called with. `fresh`: nothing of it was computed by another model that trains."""
+
+    def __init__(self, root: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        self.args = args
+        self.kwargs = kwargs
+        self.training = torch.is_grad_enabled()
+        self._names = _names(root)
+        self.fresh = not any(one.requires_grad for _, one in self.tensors())
+
+    def tensors(self) -> list[tuple[str, torch.Tensor]]:
+        """All tensors in it with the names of the parameters they are given for."""
+        found: list[tuple[str, torch.Tensor]] = []
+
+        def see(name: str, tensor: torch.Tensor) -> torch.Tensor:
+            found.append((name, tensor))
+            return tensor
+
+        self.replace(see)
+        return found
+
+    def replace(self, with_: Replace) -> None:
+        """Put something else in the place of each tensor."""
+        self.args = tuple(
+            mapped(one, self._names[at] if at < len(self._names) else f"argument {at + 1}", with_)
+            for at, one in enumerate(self.args)
+        )
+        self.kwargs = {name: mapped(one, name, with_) for name, one in self.kwargs.items()}
+
+
+def mapped(value: Any, name: str, with_: Replace) -> Any:
+    """The same structure with its tensors replaced; what stays the same stays the same object."""
+    if isinstance(value, torch.Tensor):
+        return with_(name, value)
+    if isinstance(value, dict):
+        new = {key: mapped(one, str(key), with_) for key, one in value.items()}
+        if all(new[key] is value[key] for key in value):
+            return value
+        try:
+            same = type(value)(new)  # a class of its own: BatchEncoding and the like
+        except Exception:
+            return new
+        return same
+    if isinstance(value, tuple | list):
+        items = [mapped(one, name, with_) for one in value]
+        if all(new is old for new, old in zip(items, value, strict=True)):
+            return value
+        return type(value)(*items) if hasattr(value, "_fields") else type(value)(items)
+    return _copied_with(value, _attributes(value), with_)
+
+
+def _attributes(value: Any) -> dict[str, Any]:
+    """What batches of other classes hold: a mapping of its own, or fields."""
+    if isinstance(value, UserDict):
+        return {"data": value.data}
+    if is_dataclass(value) and not isinstance(value, type):
+        held = {one.name: getattr(value, one.name, None) for one in fields(value)}
+        # What holds others of its kind may hold itself.
+        return {key: one for key, one in held.items() if isinstance(one, torch.Tensor | dict | tuple | list)}
+    return {}
+
+
+def _copied_with(value: Any, held: dict[str, Any], with_: Replace) -> Any:
+    changed = {name: new for name, old in held.items() if (new := mapped(old, name, with_)) is not old}
+    if not changed:
+        return value
+    same = copy.copy(value)
+    for name, new in changed.items():
+        object.__setattr__(same, name, new)
+    return same
+
+
+def _names(root: nn.Module) -> tuple[str, ...]:
+    try:
+        parameters = inspect.signature(unwrap(root).forward).parameters.values()
+    except (TypeError, ValueError):
+        return ()
+    return tuple(one.name for one in parameters if one.kind is not one.VAR_KEYWORD)
+
+
+def out_of_reach() -> bool:
+    """Whether tensors only stand for others now: under `torch.jit.trace`, vmap and grad transforms."""
+    if torch._C._get_tracing_state() is not None:
+        return True
+    functorch = getattr(torch._C, "_functorch", None)
+    return functorch is not None and functorch.peek_interpreter_stack() is not None
+
+
+def touch_calls(training: Training, patches: Patches) -> list[Callable[[], object]]:
+    inside = threading.local()
+
+    def touched(original: Callable[..., Any]) -> Callable[..., Any]:
+        def __call__(self: nn.Module, *args: Any, **kwargs: Any) -> Any:
+            if (
+                getattr(inside, "model", False)
+                or training.aside
+                or training.in_backward
+                or out_of_reach()
+                or torch.compiler.is_compiling()
+                or next(self.parameters(), None) is None
+            ):
+                return original(self, *args, **kwargs)
+            given = Given(self, args, kwargs)
+            training.tell("model_call", given, self)
+            inside.model = True
+            try:
+                with contextlib.ExitStack() as around:
+                    for context in training.asked("around_model", self):
+                        around.enter_context(context)
+                    output = original(self, *given.args, **given.kwargs)
+            finally:
+                inside.model = False
+            return training.through("after_model_call", output, self)
+
+        return __call__
+
+    patches.replace(nn.Module, "__call__", touched)
+    return []

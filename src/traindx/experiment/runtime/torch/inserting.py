@@ -1,0 +1,90 @@
+"""Norms after layers whose result goes straight into an activation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import nn
+
+from traindx.observe.torch.graph import inputs, operation
+
+if TYPE_CHECKING:
+    from torch.autograd.graph import Node
+
+    from traindx.experiment.runtime.torch.tracing import Trace
+
+NAME = "inserted_norm"
+_ENOUGH = 8
+_ACTIVATIONS = frozenset(
+    "Relu LeakyRelu Elu Celu Gelu Silu Mish Sigmoid Tanh Hardtanh Hardswish Hardsigmoid Softplus "
+    "ClampMin PreluKernel LeakyReluWithRngState".split()
+)
+_BATCH_NORMS = {nn.Conv1d: nn.BatchNorm1d, nn.Conv2d: nn.BatchNorm2d, nn.Conv3d: nn.BatchNorm3d}
+
+
+def insert(trace: Trace, kind: str, group_of: Callable[[torch.Tensor], Any]) -> str:
+    """What was put where; empty if there was no place."""
+    done: dict[nn.Module, str] = {}
+    layers: list[tuple[Any, Node, Node | None]] = list(trace.layers)
+    for module, node, before in layers:
+        if module in done or not _fits(trace, module, node, before):
+            continue
+        group = group_of(module.weight)
+        if group is None:
+            continue
+        norm = _norm(module, kind, trace.rows, _dimensions(node))
+        norm.to(device=module.weight.device, dtype=module.weight.dtype).train(module.training)
+        module.add_module(NAME, norm)
+        module.register_forward_hook(_after)
+        group["params"].extend(norm.parameters())
+        done[module] = type(norm).__name__
+    kinds = sorted(set(done.values()))
+    return (
+        ", ".join(f"{list(done.values()).count(one)} x {one}" for one in kinds) + " inserted" if done else ""
+    )
+
+
+def _after(module: nn.Module, args: Any, output: Any) -> Any:
+    del args
+    return module.get_submodule(NAME)(output)
+
+
+def _fits(trace: Trace, module: nn.Module, node: Node, before: Node | None) -> bool:
+    if not isinstance(module, nn.Linear | nn.Conv1d | nn.Conv2d | nn.Conv3d) or NAME in dict(
+        module.named_children()
+    ):
+        return False
+    users = trace.consumers(node)
+    goes = bool(users) and all(operation(one) in _ACTIVATIONS for one in users)
+    return goes and trace.is_hidden(node) and not any(map(trace.is_gate, users)) and not _is_normed(before)
+
+
+def _is_normed(node: Node | None) -> bool:
+    """Whether what goes into a layer comes from a norm."""
+    for _ in range(4):
+        if node is None:
+            return False
+        if "Norm" in operation(node):
+            return True
+        node = next((source for source, _ in inputs(node)), None)
+        if node is not None and operation(node) in ("Addmm", "Convolution", "Mm", "AccumulateGrad"):
+            return False
+    return False
+
+
+def _dimensions(node: Node) -> int:
+    about: Any = getattr(node, "_input_metadata", None)
+    return len(about[0].shape) if about else 2
+
+
+def _norm(module: Any, kind: str, rows: int, dimensions: int) -> nn.Module:
+    batch = kind == "batch" or (kind == "auto" and rows >= _ENOUGH)
+    if isinstance(module, nn.Linear):
+        if batch and dimensions == 2:
+            return nn.BatchNorm1d(module.out_features)
+        return nn.LayerNorm(module.out_features)
+    if batch:
+        return _BATCH_NORMS[next(one for one in _BATCH_NORMS if isinstance(module, one))](module.out_channels)
+    return nn.GroupNorm(1, module.out_channels)

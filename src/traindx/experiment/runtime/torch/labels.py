@@ -1,0 +1,98 @@
+"""Where the labels are: among a loss function's arguments, or in the batches of a DataLoader."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from traindx.experiment.runtime.torch.calls import mapped
+from traindx.experiment.runtime.torch.inputs import is_label
+from traindx.experiment.runtime.torch.tensors import Pool, tensors_in
+
+if TYPE_CHECKING:
+    from traindx.experiment.runtime.torch.calls import Given
+    from traindx.experiment.runtime.torch.loss_arguments import LossCall
+
+
+def shuffled_target(loss: LossCall, pool: Pool) -> torch.Tensor:
+    """Targets of other samples; positions that the loss ignores stay ignored."""
+    target: torch.Tensor = loss.target
+    if not target.dim():
+        return pool.drawn(target.reshape(1)).reshape(())
+    if loss.name not in ("cross_entropy", "nll_loss") or target.is_floating_point():
+        return pool.drawn(target)
+    counted = target != loss.given.get("ignore_index", -100)
+    new = target.clone()
+    new[counted] = pool.drawn(target[counted])
+    return new
+
+
+class LabelParts:
+    """The parts of a batch that never reach the model, learned from the first batch."""
+
+    def __init__(self) -> None:
+        self._batch: list[tuple[str, torch.Tensor]] = []
+        self._inputs: list[torch.Tensor] = []
+        self._labels: set[int] = set()
+        self._pools: dict[int, Pool] = {}
+
+    def called(self, given: Given, root: object) -> None:
+        del root
+        if self._batch and not self._labels and given.training:
+            self._inputs += [one for _, one in given.tensors()]
+
+    def exchanged(self, batch: Any, trains: bool, changed: Callable[[str], None]) -> Any:
+        """The batch with other samples' labels, once it is known where they are."""
+        if not self._labels:
+            self._batch, self._inputs = tensors_in(batch), []
+            return batch
+        if not trains:
+            return batch
+        number = -1
+
+        def exchange(name: str, tensor: torch.Tensor) -> torch.Tensor:
+            nonlocal number
+            number += 1
+            if number not in self._labels:
+                return tensor
+            new = self._pools.setdefault(number, Pool()).drawn(tensor)
+            changed(f"part {number + 1}{f' ({name})' if name else ''} of each batch is other samples' labels")
+            return new
+
+        return mapped(batch, "", exchange)
+
+    def learn(self) -> str:
+        """Which parts did not reach the model; why that cannot be told, if so."""
+        if self._labels:
+            return ""
+        if not self._batch:
+            return "the loss is not one of torch's and no DataLoader gives the batches"
+        rows = {one.shape[0] for one in self._inputs if one.dim()}
+        reached = self._reached()
+        free = {
+            number
+            for number, (_, part) in enumerate(self._batch)
+            if number not in reached and part.dim() and (not rows or part.shape[0] in rows)
+        }
+        named = {number for number in free if is_label(self._batch[number][0])}
+        if not reached and not named and len(self._batch) == 2:
+            free = {1}
+        self._labels = named or free
+        self._batch, self._inputs = [], []
+        return "" if self._labels else "no part of the batch could be told to be the labels"
+
+    def _reached(self) -> set[int]:
+        """Parts that went into the model: the same memory, or else the same number of values of a kind."""
+        parts = [part for _, part in self._batch]
+        reached = set()
+        for one in self._inputs:
+            same = [n for n, part in enumerate(parts) if part.data_ptr() == one.data_ptr()]
+            alike = [
+                n
+                for n, part in enumerate(parts)
+                if part.numel() == one.numel() and part.is_floating_point() == one.is_floating_point()
+            ]
+            reached.update(same or alike[:1])
+        return reached

@@ -1,0 +1,86 @@
+"""What softmax and sigmoid were given, for losses that want just that."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch.nn import functional
+
+if TYPE_CHECKING:
+    from traindx.experiment.runtime.joints import Joints
+    from traindx.experiment.runtime.torch.loss_arguments import LossCall
+
+_KEPT = 8
+_WANTS = {"cross_entropy": ("softmax", "log_softmax"), "binary_cross_entropy_with_logits": ("sigmoid",)}
+_CLOSE = 1e-3
+
+
+class Logits:
+    """The last results by their place in memory, with what they were made of."""
+
+    def __init__(self, joints: Joints) -> None:
+        self._joints = joints
+        self._made: OrderedDict[int, tuple[str, torch.Tensor, torch.Tensor]] = OrderedDict()
+        self._inside = False
+
+    def remember(self, name: str) -> Callable[..., Any]:
+        def function(original: Any, input: Any, *args: Any, **kwargs: Any) -> Any:
+            if self._inside:
+                return original(input, *args, **kwargs)
+            self._inside = True
+            try:
+                result = original(input, *args, **kwargs)
+            finally:
+                self._inside = False
+            if isinstance(input, torch.Tensor) and isinstance(result, torch.Tensor):
+                # Kept alive, so that no other tensor can stand at its place.
+                self._made.pop(result.data_ptr(), None)
+                self._made[result.data_ptr()] = (name, result.detach(), input)
+                while len(self._made) > _KEPT:
+                    self._made.popitem(last=False)
+            return result
+
+        return function
+
+    def judged(self, loss: LossCall) -> None:
+        """The loss is given what came before the last softmax or sigmoid."""
+        with self._joints.aside():
+            if loss.name in _WANTS:
+                found = self._before(loss.input)
+                if found is not None and found[0] in _WANTS[loss.name]:
+                    loss.input = found[1]
+                    self._joints.changed(f"{loss.name} is given what {found[0]} was given, not its result")
+            elif loss.name == "nll_loss":
+                self._log_probabilities(loss)
+
+    def _before(self, given: torch.Tensor) -> tuple[str, torch.Tensor] | None:
+        """Also for another view of the result."""
+        known = self._made.get(given.data_ptr())
+        if known is None or known[2].numel() != given.numel():
+            return None
+        name, _, input = known
+        if given.shape == input.shape and given.stride() == input.stride():
+            return name, input
+        whole = input.contiguous()
+        return name, torch.as_strided(whole, given.shape, given.stride(), whole.storage_offset())
+
+    def _log_probabilities(self, loss: LossCall) -> None:
+        given = loss.input
+        axis = 1 if given.dim() > 1 else 0
+        plain = given.detach().float()
+        if float(plain.logsumexp(axis).abs().max()) < _CLOSE:
+            return
+        found = self._before(given)
+        if found is not None and found[0] == "softmax":
+            loss.input = functional.log_softmax(found[1], axis)
+            what = "the log-softmax of what softmax was given, not probabilities"
+        elif bool((plain >= 0).all()) and float((plain.sum(axis) - 1).abs().max()) < _CLOSE:
+            loss.input = given.clamp(min=torch.finfo(given.dtype).tiny).log()
+            what = "logarithms of probabilities"
+        else:
+            loss.input = functional.log_softmax(given, axis)
+            what = "the log-softmax of the outputs, not the outputs"
+        self._joints.changed(f"nll_loss is given {what}")

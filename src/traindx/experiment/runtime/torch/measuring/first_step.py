@@ -1,0 +1,123 @@
+"""What the first step shows before its backward pass, and the measurements made of it."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import nn
+
+from traindx.experiment.runtime.torch.calls import mapped
+from traindx.experiment.runtime.torch.measuring import chance, memory, modes, sample_independence
+from traindx.experiment.runtime.torch.measuring.model import Called
+from traindx.experiment.runtime.torch.streams import Streams
+from traindx.experiment.runtime.torch.tensors import copied
+from traindx.observe.recorder import current
+
+if TYPE_CHECKING:
+    from traindx.experiment.runtime.joints import Joints
+    from traindx.experiment.runtime.torch.calls import Given
+    from traindx.experiment.runtime.torch.feeding import Source
+    from traindx.experiment.runtime.torch.loss_arguments import LossCall
+
+Measure = Callable[["FirstStep"], dict[str, Any]]
+
+
+class Unmeasured(Exception):
+    """It cannot be measured here; the message says why."""
+
+
+class FirstStep:
+    """The batch, the call of the largest model and the calls of loss functions up to the first backward."""
+
+    def __init__(self, joints: Joints) -> None:
+        self._joints = joints
+        self._done = False
+        self.batch_size: int | None = None
+        self.models: list[Called] = []
+        self.losses: list[LossCall] = []
+        self.backward_on: tuple[torch.Tensor, ...] = ()
+
+    def fetched(self, batch: Any, source: Source, trains: bool) -> Any:
+        del trains
+        size = getattr(source.loader, "batch_size", None)
+        if not self._done and torch.is_grad_enabled():
+            self.batch_size = size if isinstance(size, int) else None
+        return batch
+
+    def called(self, given: Given, root: nn.Module) -> None:
+        if not self._done and given.training:
+            self.models.append(Called(root, copied(given.args), copied(given.kwargs)))
+
+    def judged(self, loss: LossCall) -> None:
+        if not self._done and loss.training and loss.input.requires_grad:
+            self.losses.append(loss)
+
+    def backward(self, losses: tuple[torch.Tensor, ...]) -> None:
+        if self._done:
+            return
+        self._done = True
+        self.backward_on = losses
+        parts: dict[str, Measure] = {
+            "start": chance.measured,
+            "inputs": modes.inputs,
+            "modes": modes.measured,
+            "items": sample_independence.measured,
+            "memory": memory.measured,
+        }
+        found = {name: self._measured(measure) for name, measure in parts.items()}
+        recorder = current()
+        if recorder is not None:
+            recorder.fact("measured", found)
+        able = [name for name, told in found.items() if "why" not in told]
+        self._joints.changed(f"measured at the first step: {', '.join(able) or 'nothing'}")
+        self.models.clear()
+        self.losses.clear()
+
+    def _measured(self, measure: Measure) -> dict[str, Any]:
+        try:
+            with self._aside():
+                return measure(self)
+        except Unmeasured as error:
+            return {"why": str(error)}
+        except Exception as error:
+            text = f"{type(error).__name__}: {error}".splitlines()[0][:200]
+            return {"why": f"measuring it failed in this model ({text})"}
+
+    @contextlib.contextmanager
+    def _aside(self) -> Iterator[None]:
+        """What is done here is not the training's: neither seen by changes nor drawn from its streams."""
+        training, streams = self._joints.training, Streams()
+        before, training.aside = training.aside, True
+        streams.save()
+        try:
+            with contextlib.ExitStack() as stack:
+                for called in self.models:
+                    stack.enter_context(called.kept())
+                yield
+        finally:
+            streams.restore()
+            training.aside = before
+
+    @property
+    def model(self) -> Called:
+        """The call of the largest model."""
+        if not self.models:
+            raise Unmeasured("no model was called with gradients before the first backward pass")
+        return max(self.models, key=lambda one: one.size)
+
+
+def zeroed(value: Any) -> Any:
+    """The same structure with numbers as zeros and whole numbers as one of them."""
+    from traindx.experiment.runtime.torch.inputs import is_input
+
+    def blank(name: str, tensor: torch.Tensor) -> torch.Tensor:
+        if not is_input(name, tensor):
+            return tensor
+        if tensor.is_floating_point() or tensor.is_complex():
+            return torch.zeros_like(tensor)
+        return torch.full_like(tensor, int(tensor.flatten().median()))
+
+    return mapped(value, "", blank)

@@ -1,0 +1,80 @@
+"""What a forward pass keeps for its backward pass, and what memory is left."""
+
+from __future__ import annotations
+
+import contextlib
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from traindx.experiment.runtime.torch.calls import mapped
+from traindx.experiment.runtime.torch.measuring.model import Called
+from traindx.experiment.runtime.torch.tensors import tensors_in
+
+if TYPE_CHECKING:
+    from traindx.experiment.runtime.torch.measuring.first_step import FirstStep
+
+
+def measured(first: FirstStep) -> dict[str, Any]:
+    """Free and total memory of the device; bytes kept for the batch and for half of it."""
+    told: dict[str, Any] = {}
+    device = next(
+        (one.device for called in first.models for one in called.root.parameters()), torch.device("cpu")
+    )
+    told["device"] = device.type
+    with contextlib.suppress(OSError, ValueError, KeyError):
+        told["free"], told["total"] = _free(device)
+    try:
+        model = first.model
+        rows = next(one.shape[0] for _, one in tensors_in(model.args) if one.dim())
+        told |= {"batch": rows, "kept": _kept(model, rows)}
+        if rows >= 4:
+            told |= {"half": rows // 2, "kept_half": _kept(model, rows // 2, rows)}
+    except Exception as error:
+        told["kept_why"] = f"{type(error).__name__}: {error}".splitlines()[0][:200]
+    return told
+
+
+def _free(device: torch.device) -> tuple[int, int]:
+    if device.type == "cuda":
+        free, total = torch.cuda.mem_get_info(device)
+        return int(free), int(total)
+    return _of_system()
+
+
+def _of_system() -> tuple[int, int]:
+    """What Linux says is available, or what the group of processes may have if that is less."""
+    told = dict(line.split(":", 1) for line in Path("/proc/meminfo").read_text().splitlines())
+    free, total = (1024 * int(told[key].split()[0]) for key in ("MemAvailable", "MemTotal"))
+    with contextlib.suppress(OSError, ValueError):
+        group = Path("/sys/fs/cgroup")
+        limit = int((group / "memory.max").read_text())
+        if limit < total:
+            return min(free, limit - int((group / "memory.current").read_text())), limit
+    return free, total
+
+
+def _kept(model: Called, rows: int, whole: int | None = None) -> int:
+    """Bytes of all tensors saved for backward, parameters aside."""
+    mine = {one.untyped_storage().data_ptr() for one in model.root.parameters()}
+    found: dict[int, int] = {}
+
+    def pack(tensor: torch.Tensor) -> torch.Tensor:
+        storage = tensor.untyped_storage()
+        if storage.data_ptr() not in mine:
+            found[storage.data_ptr()] = storage.nbytes()
+        return tensor
+
+    def part(name: str, tensor: torch.Tensor) -> torch.Tensor:
+        del name
+        return (
+            tensor[:rows].clone()
+            if whole is not None and tensor.dim() and tensor.shape[0] == whole
+            else tensor
+        )
+
+    with torch.enable_grad(), torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):
+        kept = model.again(mapped(model.args, "", part), training=True)
+    del kept
+    return sum(found.values())

@@ -1,0 +1,84 @@
+"""One call of a model, to be made again in either mode, and the state it must be left in."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+from torch import nn
+
+from traindx.experiment.runtime.torch.tensors import tensors_in
+
+
+class Called:
+    """A model and what it was called with."""
+
+    def __init__(self, root: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        self.root = root
+        self.args = args
+        self.kwargs = kwargs
+
+    @property
+    def size(self) -> int:
+        return sum(one.numel() for one in self.root.parameters())
+
+    @contextlib.contextmanager
+    def kept(self) -> Iterator[None]:
+        """Copies in the place of its buffers, which a waiting graph may hold; modes as they are now."""
+        modules = list(self.root.modules())
+        buffers = [(one, dict(one._buffers)) for one in modules]
+        modes = [(one, one.training) for one in modules]
+        for module, held in buffers:
+            for name, buffer in held.items():
+                module._buffers[name] = None if buffer is None else buffer.detach().clone()
+        try:
+            yield
+        finally:
+            for module, training in modes:
+                module.training = training
+            for module, held in buffers:
+                module._buffers.update(held)
+
+    def again(self, args: tuple[Any, ...] | None = None, *, training: bool) -> torch.Tensor:
+        """Its main output in a mode, from the same inputs or others."""
+        modes = [(one, one.training) for one in self.root.modules()]
+        self.root.train(training) if training else self.root.eval()
+        try:
+            output = self.root(*(self.args if args is None else args), **self.kwargs)
+        finally:
+            for module, mode in modes:
+                module.training = mode
+        return main(output)
+
+    def batch_norms(self) -> int:
+        return sum(isinstance(one, nn.modules.batchnorm._BatchNorm) for one in self.root.modules())
+
+    def dropouts(self) -> int:
+        kinds = nn.modules.dropout._DropoutNd
+        return sum(isinstance(one, kinds) and one.p > 0 for one in self.root.modules())
+
+
+def main(output: Any) -> torch.Tensor:
+    """The tensor that counts among what a model gives: its logits, or the first with gradients."""
+    if isinstance(output, torch.Tensor):
+        return output
+    named = getattr(output, "logits", None)
+    if isinstance(named, torch.Tensor):
+        return named
+    if hasattr(output, "__dict__") and not isinstance(output, dict | list | tuple):
+        output = dict(vars(output))
+    found = [one for _, one in tensors_in(output) if one.is_floating_point() and one.dim()]
+    if not found:
+        raise ValueError("the model gives no tensor of numbers")
+    return next((one for one in found if one.requires_grad), found[0])
+
+
+def apart(one: torch.Tensor, other: torch.Tensor) -> float:
+    """How far two outputs differ, beside the size of the first; 0 only where they are the same."""
+    one, other = one.detach().double(), other.detach().double()
+    if one.shape != other.shape:
+        return 1.0
+    gap = float((one - other).norm())
+    return gap / max(float(one.norm()), 1e-12) if gap else 0.0

@@ -1,0 +1,126 @@
+"""Steps of optimizers: what they step on, and at which rate."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch.optim import optimizer as optimizers
+from torch.optim.optimizer import Optimizer
+
+from traindx.experiment.runtime.rate_groups import Group
+from traindx.observe.torch.patches import Patches
+
+if TYPE_CHECKING:
+    from traindx.experiment.runtime.joints import Training
+
+
+class Stepping:
+    """Each optimizer's count of steps and the rates its groups were made with."""
+
+    def __init__(self, training: Training) -> None:
+        self.training = training
+        self._made: weakref.WeakKeyDictionary[Optimizer, list[float]] = weakref.WeakKeyDictionary()
+        self._counts: weakref.WeakKeyDictionary[Optimizer, int] = weakref.WeakKeyDictionary()
+        self._saved: list[tuple[dict[str, Any], Any]] = []
+        self._lead: float | None = None
+
+    def group_added(self, optimizer: Optimizer) -> None:
+        rate = number(optimizer.param_groups[-1].get("lr"))
+        self._made.setdefault(optimizer, []).append(0.0 if rate is None else rate)
+
+    def begins(self, optimizer: Optimizer, args: Any, kwargs: Any) -> tuple[Any, Any] | None:
+        """Before a step; with a closure, what acts on gradients acts after each call of it."""
+        training = self.training
+        if training.aside or torch.compiler.is_compiling():
+            return None
+        training.tell("before_step", optimizer)
+        self._set_rates(optimizer)
+        closure = args[1] if len(args) > 1 else kwargs.get("closure")
+        if not callable(closure):
+            training.tell("gradients", optimizer)
+            return None
+        if "gradients" not in training.calls:
+            return None
+
+        def computed(*given: Any, **more: Any) -> Any:
+            loss = closure(*given, **more)
+            training.tell("gradients", optimizer)
+            return loss
+
+        if len(args) > 1:
+            return (args[0], computed, *args[2:]), kwargs
+        return args, {**kwargs, "closure": computed}
+
+    def ends(self, optimizer: Optimizer) -> None:
+        """After a step and after its recording: the script finds its own rates again."""
+        if self.training.aside or torch.compiler.is_compiling():
+            return
+        for group, rate in self._saved:
+            group["lr"] = rate
+        self._saved = []
+        self._counts[optimizer] = self._counts.get(optimizer, 0) + 1
+        self.training.tell("after_step", optimizer)
+
+    def _set_rates(self, optimizer: Optimizer) -> None:
+        if "rate" not in self.training.calls:
+            return
+        made = self._made.get(optimizer, [])
+        step = self._counts.get(optimizer, 0)
+        for index, settings in enumerate(optimizer.param_groups):
+            given = settings.get("lr")
+            script = number(given)
+            if script is None:
+                continue
+            base = _base(settings, made[index] if index < len(made) else script)
+            if self._lead is None:
+                self._lead = base
+            share = base / self._lead if self._lead else 1.0
+            rate = script
+            for call in self.training.calls["rate"]:
+                rate = call(Group(step, index, base, share, script, type(optimizer).__name__), rate)
+            if rate != script:
+                self._saved.append((settings, given))
+                settings["lr"] = torch.full_like(given, rate) if isinstance(given, torch.Tensor) else rate
+
+
+def number(rate: object) -> float | None:
+    """A rate is a number, or a tensor of one."""
+    if isinstance(rate, torch.Tensor):
+        return float(rate) if rate.numel() == 1 else None
+    return float(rate) if isinstance(rate, int | float) else None
+
+
+def _base(settings: dict[str, Any], made: float) -> float:
+    """The rate that people mean by the group's rate: its peak where a schedule says so."""
+    for key in ("max_lr", "initial_lr"):
+        known = number(settings.get(key))
+        if known:
+            return known
+    return made
+
+
+def touch_stepping(training: Training, patches: Patches) -> list[Callable[[], object]]:
+    """Hooks on all steps: ours first before them, ours last after them, so that recording sees the change."""
+    stepping = Stepping(training)
+    later: Any = optimizers._global_optimizer_post_hooks
+
+    def before(optimizer: Optimizer, args: Any, kwargs: Any) -> Any:
+        if next(reversed(later)) != ends.id:
+            later.move_to_end(ends.id)
+        return stepping.begins(optimizer, args, kwargs)
+
+    def added(original: Callable[..., Any]) -> Callable[..., Any]:
+        def add_param_group(self: Optimizer, *args: Any, **kwargs: Any) -> Any:
+            result = original(self, *args, **kwargs)
+            stepping.group_added(self)
+            return result
+
+        return add_param_group
+
+    begins = optimizers.register_optimizer_step_pre_hook(before)
+    ends = optimizers.register_optimizer_step_post_hook(lambda optimizer, _, __: stepping.ends(optimizer))
+    patches.replace(Optimizer, "add_param_group", added)
+    return [begins.remove, ends.remove]

@@ -1,0 +1,73 @@
+"""Copies of batches, and drawing rows without touching the streams of random numbers."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import torch
+
+from traindx.experiment.runtime.torch.calls import mapped
+from traindx.observe.torch.batch_columns import is_given
+
+_POOL_ROWS = 4096
+_POOL_ELEMENTS = 2_000_000
+
+
+def copied(batch: Any) -> Any:
+    """A batch that may be changed in place without harm to this one."""
+    if isinstance(batch, torch.Tensor | dict | tuple | list):
+        return mapped(batch, "", lambda _, tensor: tensor.detach().clone())
+    try:
+        return copy.deepcopy(batch)
+    except Exception:
+        return batch
+
+
+def tensors_in(batch: Any) -> list[tuple[str, torch.Tensor]]:
+    """All tensors of a batch with the keys they stand under."""
+    found: list[tuple[str, torch.Tensor]] = []
+
+    def see(name: str, tensor: torch.Tensor) -> torch.Tensor:
+        found.append((name, tensor))
+        return tensor
+
+    mapped(batch, "", see)
+    return found
+
+
+def rows_within(tensors: list[tuple[str, torch.Tensor]], limit: float) -> torch.Tensor | None:
+    """Which rows of the first input of real numbers are finite and within a limit; None without one."""
+    found = [(name, one) for name, one in tensors if one.is_floating_point() and one.dim() and one.numel()]
+    if not found:
+        return None
+    real = next((one for name, one in found if is_given(name)), found[0][1])
+    return real.detach().reshape(len(real), -1).abs().amax(1) <= limit
+
+
+class Pool:
+    """Rows seen so far, to be drawn in place of others: also where all rows of a batch are alike."""
+
+    def __init__(self) -> None:
+        self._random = torch.Generator()
+        self._random.manual_seed(0)
+        self._rows: list[torch.Tensor] = []
+
+    def drawn(self, rows: torch.Tensor) -> torch.Tensor:
+        """As many rows, at random from these and the ones before."""
+        return self.drawn_together([rows])[0]
+
+    def drawn_together(self, parts: list[torch.Tensor]) -> list[torch.Tensor]:
+        """The same of several tensors whose rows belong together."""
+        fresh, count = [one.detach() for one in parts], len(parts[0])
+        if len(self._rows) == len(fresh) and all(map(_fit, self._rows, fresh)):
+            fresh = [torch.cat([old.to(new.device), new]) for old, new in zip(self._rows, fresh, strict=True)]
+        each = max(1, sum(one[:1].numel() for one in fresh))
+        most = max(count, min(_POOL_ROWS, _POOL_ELEMENTS // each))
+        self._rows = [one[-most:] for one in fresh]
+        chosen = torch.randperm(len(self._rows[0]), generator=self._random)[:count]
+        return [one[chosen.to(one.device)].clone() for one in self._rows]
+
+
+def _fit(old: torch.Tensor, new: torch.Tensor) -> bool:
+    return old.shape[1:] == new.shape[1:] and old.dtype == new.dtype

@@ -1,0 +1,135 @@
+"""One trial pass of a model before its first real one: how its operations hang together.
+
+It leaves no traces: buffers, modes and streams of random numbers are put back, no hook of anybody else is
+called.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import nn
+from torch.autograd.graph import Node
+from torch.nn.modules import module as calls
+
+from traindx.experiment.runtime.torch.streams import Streams
+from traindx.experiment.runtime.torch.tensors import copied, tensors_in
+from traindx.observe.torch.graph import Graph, Layers, inputs, operation, walk
+
+if TYPE_CHECKING:
+    from traindx.experiment.runtime.torch.calls import Given
+
+_SECONDS = 5.0
+_GLOBAL_HOOKS = ("_global_forward_pre_hooks", "_global_forward_hooks", "_global_backward_hooks")
+# Operations that hand values on as they are.
+THROUGH = frozenset(
+    "View UnsafeView ReshapeAlias Reshape Flatten Transpose Permute T Clone Squeeze Unsqueeze ToCopy "
+    "Contiguous NativeDropout Dropout MaxPool2DWithIndices MaxPool3DWithIndices AvgPool2D Expand".split()
+)
+
+
+@dataclass
+class Trace:
+    """The graph of one pass; `layers` are calls of modules with parameters, by the node of their result."""
+
+    graph: Graph
+    users: set[Node]
+    layers: list[tuple[nn.Module, Node, Node | None]]
+    rows: int
+    _above: dict[Node, bool] = field(default_factory=dict)
+
+    def is_hidden(self, node: Node) -> bool:
+        """Whether parameters are used on what it gives, before the model's result."""
+        if node not in self._above:
+            self._above[node] = node in self.graph.consumers and bool(self.graph.above(node) & self.users)
+        return self._above[node]
+
+    def consumers(self, node: Node) -> list[Node]:
+        """The operations that use a result, also after it was reshaped."""
+        found, waiting, seen = [], [node], {node}
+        while waiting:
+            for one in self.graph.consumers.get(waiting.pop(), ()):
+                if one in seen:
+                    continue
+                seen.add(one)
+                if operation(one) in THROUGH:
+                    waiting.append(one)
+                else:
+                    found.append(one)
+        return found
+
+    def is_gate(self, node: Node) -> bool:
+        """Whether it is multiplied with something else that is computed: a gate, attention."""
+        return any(
+            operation(one) in ("Mul", "Bmm", "Mm") and len(list(inputs(one))) > 1 and one not in self.users
+            for one in self.consumers(node)
+        )
+
+
+def trace(root: nn.Module, given: Given) -> Trace | None:
+    """Run the model once aside, on copies of what it is given; None if it gives nothing with a gradient."""
+    layers: list[tuple[nn.Module, Node, Node | None]] = []
+
+    def gave(module: nn.Module, args: Any, output: Any) -> None:
+        node = next((one.grad_fn for _, one in tensors_in(output) if one.grad_fn is not None), None)
+        before = next((one.grad_fn for _, one in tensors_in(list(args)) if one.grad_fn is not None), None)
+        if node is not None:
+            layers.append((module, node, before))
+
+    own = [one for one in root.modules() if next(one.parameters(recurse=False), None) is not None]
+    with torch.enable_grad(), _without_traces(root):
+        handles = [one.register_forward_hook(gave) for one in own]
+        try:
+            output = root(*copied(given.args), **copied(given.kwargs))
+        finally:
+            for handle in handles:
+                handle.remove()
+        ends = [one.float().sum() for _, one in tensors_in(_plain(output)) if one.grad_fn is not None]
+        end = torch.stack(ends).sum().grad_fn if ends else None
+    if end is None:
+        return None
+    graph = walk(end, time.monotonic() + _SECONDS)
+    uses = Layers(graph, lambda _: "")
+    rows = next((one.shape[0] for _, one in given.tensors() if one.dim()), 1)
+    return Trace(graph, {user for users in uses.users.values() for user in users}, layers, rows)
+
+
+def _plain(output: Any) -> Any:
+    """Results in objects of their own: those of transformers, data classes."""
+    if isinstance(output, torch.Tensor | dict | tuple | list):
+        return output
+    return dict(vars(output)) if hasattr(output, "__dict__") else output
+
+
+@contextlib.contextmanager
+def _without_traces(root: nn.Module) -> Iterator[None]:
+    streams = Streams()
+    streams.save()
+    buffers = [(one, one.detach().clone()) for one in root.buffers()]
+    hooks = [(getattr(calls, name), dict(getattr(calls, name))) for name in _GLOBAL_HOOKS]
+    for table, _ in hooks:
+        table.clear()
+    try:
+        yield
+    finally:
+        for table, before in hooks:
+            table.update(before)
+        with torch.no_grad():
+            for buffer, value in buffers:
+                buffer.copy_(value)
+        streams.restore()
+
+
+def calling_frame() -> tuple[int, Any, int]:
+    """Where a function of torch is called from: the module, the code and the place in it."""
+    frame: Any = sys._getframe(1)
+    while frame is not None and "/traindx/intervene/" in frame.f_code.co_filename.replace("\\", "/"):
+        frame = frame.f_back
+    own = frame.f_locals.get("self")
+    return (id(own) if isinstance(own, nn.Module) else 0, frame.f_code, frame.f_lasti)

@@ -1,0 +1,265 @@
+"""The functions by which Python names files, leading where a guard says."""
+
+from __future__ import annotations
+
+import builtins
+import functools
+import io
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable
+from typing import Any
+
+from traindx.experiment.sandbox.guard import Guard, of_descriptor
+from traindx.observe.import_hook import when_imported
+
+_WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
+_READ = (
+    "access",
+    "chdir",
+    "getxattr",
+    "listdir",
+    "listxattr",
+    "lstat",
+    "pathconf",
+    "readlink",
+    "scandir",
+    "stat",
+    "statvfs",
+)
+# The file itself changes, or only its name.
+_WRITE = ("chmod", "chown", "removexattr", "setxattr", "truncate", "utime")
+_WRITE_NAME = ("lchown", "mkdir", "mkfifo", "mknod", "remove", "unlink")
+_MOVE = ("rename", "replace")
+_ABILITIES = (os.supports_dir_fd, os.supports_fd, os.supports_follow_symlinks, os.supports_effective_ids)
+
+
+def redirect(guard: Guard) -> None:
+    """Put all of them in place; functions that are built on these follow by themselves."""
+    removes = os.unlink
+    _replace_open(guard)
+    _replace(os, "open", _os_open(guard))
+    for names, mapped in (
+        (_READ, guard.read),
+        (_WRITE, guard.write),
+        (_WRITE_NAME, functools.partial(guard.write, follow=False)),
+    ):
+        for name in names:
+            _replace(os, name, _first(mapped))
+    _replace(os, "chdir", _chdir(guard))
+    _replace(os, "rmdir", _first(guard.empty))
+    for name in _MOVE:
+        _replace(os, name, _both(functools.partial(guard.write, follow=False)))
+    _replace(os, "link", _both(guard.write))
+    _replace(os, "symlink", _second(functools.partial(guard.write, follow=False)))
+    _replace(shutil, "rmtree", _first(guard.empty))
+    _replace_popen(guard)
+    _replace_kept(removes)
+    when_imported("tarfile", lambda module: setattr(module, "bltn_open", builtins.open))
+    when_imported("sqlite3", lambda module: _sqlite(guard, module))
+    when_imported("torch.serialization", lambda module: _torch(guard, module))
+    when_imported("torch.jit", lambda module: _replace(module, "save", _second(guard.write)))
+    when_imported("h5py", lambda module: _named(guard, module.File))
+    when_imported("safetensors", lambda module: _replace(module, "serialize_file", _second(guard.write)))
+    for name in ("safetensors.torch", "safetensors.numpy"):
+        when_imported(name, lambda module: _replace(module, "serialize_file", _second(guard.write)))
+    when_imported("cv2", lambda module: _replace(module, "imwrite", _first(guard.write)))
+
+
+Wrap = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+
+def _replace(module: Any, name: str, wrap: Wrap) -> None:
+    theirs = getattr(module, name, None)
+    if theirs is None:
+        return
+    ours = functools.wraps(theirs)(wrap(theirs))
+    # Whoever pickles the function finds it by these.
+    ours.__module__, ours.__qualname__ = module.__name__, name
+    for known in _ABILITIES:
+        if theirs in known:
+            known.add(ours)
+    setattr(module, name, ours)
+
+
+def _from_folder(path: Any, named: dict[str, Any], key: str = "dir_fd") -> Any:
+    """The whole of a path that is given from an open folder; `named` no longer says from which."""
+    if named.get(key) is None or isinstance(path, int):
+        return path
+    folder = of_descriptor(named[key])
+    if not folder:
+        return path
+    del named[key]
+    return os.path.join(os.fsencode(folder) if isinstance(path, bytes) else folder, path)
+
+
+def _first(mapped: Callable[[Any], Any]) -> Wrap:
+    """The first argument is a path, by whatever name."""
+
+    def wrap(theirs: Callable[..., Any]) -> Callable[..., Any]:
+        def ours(*args: Any, **named: Any) -> Any:
+            if args:
+                path = _from_folder(args[0], named)
+                return theirs(mapped(path), *args[1:], **named)
+            if "path" in named:
+                named["path"] = mapped(_from_folder(named["path"], named))
+            return theirs(**named)
+
+        return ours
+
+    return wrap
+
+
+def _second(mapped: Callable[[Any], Any]) -> Wrap:
+    def wrap(theirs: Callable[..., Any]) -> Callable[..., Any]:
+        def ours(*args: Any, **named: Any) -> Any:
+            if len(args) > 1:
+                path = _from_folder(args[1], named)
+                return theirs(args[0], mapped(path), *args[2:], **named)
+            for name in ("dst", "filename", "f"):
+                if name in named:
+                    named[name] = mapped(_from_folder(named[name], named))
+            return theirs(*args, **named)
+
+        return ours
+
+    return wrap
+
+
+def _both(mapped: Callable[[Any], Any]) -> Wrap:
+    def wrap(theirs: Callable[..., Any]) -> Callable[..., Any]:
+        def ours(src: Any, dst: Any, **named: Any) -> Any:
+            src = mapped(_from_folder(src, named, "src_dir_fd"))
+            dst = mapped(_from_folder(dst, named, "dst_dir_fd"))
+            return theirs(src, dst, **named)
+
+        return ours
+
+    return wrap
+
+
+def _chdir(guard: Guard) -> Wrap:
+    """Into the copy of a folder: what programs started from there write lies in the copy, too."""
+
+    def wrap(theirs: Callable[..., Any]) -> Callable[..., Any]:
+        def ours(path: Any) -> None:
+            theirs(path if path in (os.sep, b"/") else guard.enter(path))
+
+        return ours
+
+    return wrap
+
+
+def _os_open(guard: Guard) -> Wrap:
+    def wrap(theirs: Callable[..., Any]) -> Callable[..., Any]:
+        def ours(path: Any, flags: int, mode: int = 0o777, **named: Any) -> int:
+            path = _opened(guard, _from_folder(path, named), flags)
+            found: int = theirs(path, flags, mode, **named)
+            return found
+
+        return ours
+
+    return wrap
+
+
+def _opened(guard: Guard, path: Any, flags: int) -> Any:
+    if not flags & _WRITES:
+        return guard.read(path)
+    # A file that must not be there yet is kept as it is, and found to be there.
+    return guard.write(path, keep=not flags & os.O_TRUNC or bool(flags & os.O_EXCL))
+
+
+def _replace_kept(removes: Callable[..., Any]) -> None:
+    """Temporary files keep the function that removes them as a default of their methods."""
+    for method in vars(tempfile._TemporaryFileCloser).values():  # type: ignore[attr-defined]
+        kept = getattr(method, "__defaults__", None)
+        if kept and removes in kept:
+            method.__defaults__ = tuple(os.unlink if each is removes else each for each in kept)
+
+
+def _replace_open(guard: Guard) -> None:
+    theirs = builtins.open
+
+    def ours(file: Any, mode: str = "r", *args: Any, **named: Any) -> Any:
+        opener = args[5] if len(args) > 5 else named.get("opener")
+        if isinstance(mode, str) and (opener is None or (isinstance(file, str) and os.path.isabs(file))):
+            if not set(mode) & set("wxa+"):
+                file = guard.read(file)
+            else:
+                file = guard.write(file, keep="w" not in mode)
+        return theirs(file, mode, *args, **named)
+
+    ours = functools.wraps(theirs)(ours)
+    ours.__module__, ours.__qualname__ = "io", "open"
+    builtins.open = ours
+    io.open = ours
+
+
+def _replace_popen(guard: Guard) -> None:
+    """Programs are told the copy where they are told the user's folder."""
+    begin = subprocess.Popen.__init__
+    led = _led(guard)
+
+    @functools.wraps(begin)
+    def ours(self: Any, args: Any, *rest: Any, **named: Any) -> None:
+        if named.get("cwd") is not None:
+            named["cwd"] = guard.enter(named["cwd"])
+        if isinstance(args, (list, tuple)) and args:
+            args = [args[0], *map(led, args[1:])]
+        elif isinstance(args, str):
+            args = led(args)
+        begin(self, args, *rest, **named)
+
+    subprocess.Popen.__init__ = ours  # type: ignore[method-assign]
+    _replace(os, "system", lambda theirs: lambda command: theirs(led(command)))
+
+
+def _led(guard: Guard) -> Callable[[Any], Any]:
+    """A word of a command line, with the copy in place of the user's folder."""
+    root = guard.overlay.root
+    names = "|".join(re.escape(folder) for folder in guard.mirrors if folder != os.sep)
+    # A whole path, not the start of another name nor the end of a longer path.
+    folders = re.compile(rf"(?<![\w./-])(?:{names})(?![\w.-])") if names else None
+
+    def led(word: Any) -> Any:
+        if folders is None or not isinstance(word, str):
+            return word
+        return folders.sub(lambda found: root + found[0], word)
+
+    return led
+
+
+def _sqlite(guard: Guard, module: Any) -> None:
+    def wrap(theirs: Callable[..., Any]) -> Callable[..., Any]:
+        def ours(database: Any, *args: Any, **named: Any) -> Any:
+            if named.get("uri") and isinstance(database, str) and database.startswith("file:"):
+                name, mark, query = database.removeprefix("file:").partition("?")
+                database = f"file:{guard.write(name)}{mark}{query}"
+            elif database != ":memory:":
+                database = guard.write(database)
+            return theirs(database, *args, **named)
+
+        return ours
+
+    _replace(module, "connect", wrap)
+
+
+def _torch(guard: Guard, module: Any) -> None:
+    """torch's own writer of archives is in C++."""
+    _named(guard, module._open_zipfile_writer_file)
+
+
+def _named(guard: Guard, kind: Any) -> None:
+    """A class whose first argument is the file it writes, by name or open already."""
+    begin = kind.__init__
+
+    @functools.wraps(begin)
+    def ours(self: Any, name: Any, *args: Any, **named: Any) -> None:
+        if isinstance(name, (str, bytes, os.PathLike)):
+            name = guard.write(name)
+        begin(self, name, *args, **named)
+
+    kind.__init__ = ours

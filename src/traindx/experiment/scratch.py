@@ -1,0 +1,203 @@
+"""A copy of what a training needs, made once and given to every arm: the user's own folder stays as it is.
+
+Small files are copied; large ones, large folders and what lies beside them are links, which the arm's guard
+makes real when something is written there. Below `root` the copy repeats the paths of the machine, so that
+`../data` leads where it led.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import stat
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from traindx.experiment.sandbox.overlay import CLAIMS, claim_line, within
+
+_LARGE = 1 << 20
+_MOST_BYTES = 64 << 20
+_MOST_FILES = 4000
+_CROWDED = 2000
+_LEFT_OUT = {"__pycache__", ".traindx", ".ipynb_checkpoints", ".mypy_cache", ".pytest_cache", ".ruff_cache"}
+_LINKED = {".venv", "venv", "env", ".tox", "node_modules", "wandb", "mlruns", "lightning_logs", ".hg", ".svn"}
+_NOT_OF_GIT = {"lfs", "modules", "annex", "worktrees"}
+_SMALL_REPOSITORY = 16 << 20
+_SIBLINGS = 2
+
+Kind = Literal["folder", "file", "link", "git"]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One thing of the copy: `path` is the user's; a link leads to `target`."""
+
+    kind: Kind
+    path: str
+    target: str = ""
+
+
+class Snapshot:
+    """The folders as they are now. What the user changes later does not reach the arms."""
+
+    def __init__(self, store: Path, folders: Sequence[str]) -> None:
+        self.folders = tuple(_outermost(os.path.realpath(folder) for folder in folders))
+        self._store = store
+        self._entries: list[Entry] = []
+        self._files = self._bytes = 0
+        for folder in self.folders:
+            self._take(folder)
+
+    def _take(self, top: str) -> None:
+        """Breadth first: what lies deep and is too much becomes a link."""
+        self._entries.append(Entry("folder", top))
+        shallow = top in (os.sep, os.path.realpath(os.path.expanduser("~")))
+        waiting = [top]
+        for folder in waiting:
+            try:
+                with os.scandir(folder) as found:
+                    entries = sorted(found, key=lambda entry: entry.name)
+            except OSError:
+                continue
+            for entry in entries if top != os.sep else ():
+                if entry.name in _LEFT_OUT:
+                    continue
+                taken = self._entry(entry, shallow)
+                self._entries.append(taken)
+                if taken.kind == "folder":
+                    waiting.append(entry.path)
+
+    def _entry(self, entry: os.DirEntry[str], shallow: bool) -> Entry:
+        link = Entry("link", entry.path, entry.path)
+        with contextlib.suppress(OSError):
+            if entry.is_symlink():
+                return Entry("link", entry.path, self._meant(entry.path))
+            if entry.is_dir():
+                if entry.name == ".git" and not shallow:
+                    return Entry("git", entry.path)
+                whole = shallow or entry.name in _LINKED or self._crowded(entry.path)
+                return link if whole else Entry("folder", entry.path)
+            facts = entry.stat()
+            if not stat.S_ISREG(facts.st_mode) or not self._room(facts.st_size):
+                return link
+            if shallow and not entry.name.endswith((".py", ".toml", ".yaml", ".yml", ".json")):
+                return link
+            self._keep(entry.path)
+            self._files += 1
+            self._bytes += facts.st_size
+            return Entry("file", entry.path)
+        return link
+
+    def _meant(self, path: str) -> str:
+        """Where a link of the user's leads: into a copied folder, then by its own words in the copy."""
+        real = os.path.realpath(path)
+        if any(within(real, folder) for folder in self.folders):
+            return "root:" + real
+        return real
+
+    def _room(self, size: int) -> bool:
+        return size <= _LARGE and self._files < _MOST_FILES and self._bytes + size <= _MOST_BYTES
+
+    def _crowded(self, folder: str) -> bool:
+        if self._files >= _MOST_FILES:
+            return True
+        with os.scandir(folder) as found:
+            return sum(1 for _ in found) > _CROWDED
+
+    def _keep(self, path: str) -> None:
+        kept = self._store / path.lstrip(os.sep)
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(path, kept)
+
+    def copy(self, scratch: Path, sources: Mapping[str, str]) -> None:
+        """The copy of an arm, with edited sources in place of the user's."""
+        root = scratch / "root"
+        root.mkdir(parents=True)
+        claims = [claim_line("whole", folder) for folder in self.folders if folder != os.sep]
+        for folder in self.folders:
+            _beside(root, folder)
+        for entry in self._entries:
+            self._make(entry, root, f"{root}{entry.path}")
+        for path, text in sources.items():
+            _edit(root, os.path.realpath(path), text)
+        (scratch / CLAIMS).write_bytes(b"".join(claims))
+
+    def _make(self, entry: Entry, root: Path, there: str) -> None:
+        with contextlib.suppress(FileExistsError):
+            if entry.kind == "folder":
+                if os.path.islink(there):
+                    os.unlink(there)
+                os.makedirs(there, exist_ok=True)
+            elif entry.kind == "file":
+                shutil.copy2(self._store / entry.path.lstrip(os.sep), there)
+            elif entry.kind == "git":
+                _git(entry.path, there)
+            else:
+                os.symlink(entry.target.replace("root:", str(root), 1), there)
+
+
+def _outermost(folders: Iterator[str]) -> Iterator[str]:
+    """Without those that lie in another."""
+    every = list(dict.fromkeys(folders))
+    for folder in every:
+        if not any(other not in (folder, os.sep) and within(folder, other) for other in every):
+            yield folder
+
+
+def _beside(root: Path, folder: str) -> None:
+    """Links to what lies beside the folder and beside its parent: `../data` is often read."""
+    os.makedirs(f"{root}{folder}", exist_ok=True)
+    for _ in range(_SIBLINGS):
+        folder = os.path.dirname(folder)
+        if folder == os.path.dirname(folder):
+            return
+        with contextlib.suppress(OSError):
+            names = os.listdir(folder)
+            for name in names if len(names) <= _CROWDED else ():
+                with contextlib.suppress(FileExistsError):
+                    os.symlink(os.path.join(folder, name), os.path.join(f"{root}{folder}", name))
+
+
+def _git(theirs: str, ours: str) -> None:
+    """A repository of its own; a large one shares the user's objects, and keeps new ones to itself."""
+    objects = os.path.join(theirs, "objects")
+    shares = not _small(objects)
+    os.makedirs(ours)
+    if shares:
+        os.makedirs(os.path.join(ours, "objects", "info"))
+        with open(os.path.join(ours, "objects", "info", "alternates"), "w", encoding="utf-8") as file:
+            file.write(f"{objects}\n")
+    for entry in os.scandir(theirs):
+        there = os.path.join(ours, entry.name)
+        with contextlib.suppress(OSError, shutil.Error):
+            if entry.name in _NOT_OF_GIT or (shares and entry.name == "objects"):
+                continue
+            if entry.is_dir():
+                shutil.copytree(entry.path, there, symlinks=True)
+            elif entry.is_file():
+                shutil.copy2(entry.path, there)
+
+
+def _small(folder: str) -> bool:
+    files = size = 0
+    for each, _, names in os.walk(folder):
+        files += len(names)
+        with contextlib.suppress(OSError):
+            size += sum(os.lstat(os.path.join(each, name)).st_size for name in names)
+        if files > _CROWDED or size > _SMALL_REPOSITORY:
+            return False
+    return True
+
+
+def _edit(root: Path, path: str, text: str) -> None:
+    there = Path(f"{root}{path}")
+    if not there.parent.is_dir() or not within(os.path.realpath(there.parent), str(root)):
+        raise ValueError(f"{path} lies outside the folders that are copied for a trial: it cannot be edited.")
+    if there.is_symlink():
+        there.unlink()
+    from traindx.experiment.edit import encoded
+
+    there.write_bytes(encoded(path, text))

@@ -1,0 +1,1 @@
+"""`traindx treat`: diagnose, plan, try remedies in pairs, edit, prove."""

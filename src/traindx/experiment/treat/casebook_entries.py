@@ -1,0 +1,54 @@
+"""A treatment as lines of the casebook: also what failed."""
+
+from __future__ import annotations
+
+import math
+import os
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from traindx.experiment.casebook import Entry
+
+if TYPE_CHECKING:
+    from traindx.experiment.treat.results import Round, Treated, Trial
+
+
+def entries_of(treated: Treated) -> list[Entry]:
+    """One for each trial."""
+    now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return [_entry(treated, one, trial, now) for one in treated.rounds for trial in one.trials]
+
+
+def _entry(treated: Treated, one: Round, trial: Trial, now: str) -> Entry:
+    kept = trial is one.winner
+    verdict = one.proof.verdict if kept and one.proof is not None else trial.verdict
+    symptom = next((course.symptom for course in one.plan if course.cause == trial.candidate.cause), "")
+    entry = Entry(
+        date=now,
+        script=os.path.basename(treated.script),
+        symptom=symptom,
+        cause=trial.candidate.cause,
+        remedy=trial.candidate.remedy,
+        change=trial.candidate.name,
+        verdict="not judged" if verdict is None else verdict.word,
+        steps=trial.steps,
+        said=trial.said,
+    )
+    if verdict is None:
+        return entry
+    return replace(
+        entry,
+        metric=verdict.by.name,
+        before=_mean([pair.before.value for pair in verdict.pairs]),
+        after=_mean([pair.after.value for pair in verdict.pairs]),
+        gain=verdict.gain,
+        pairs=len(verdict.pairs),
+        p=verdict.difference.p if len(verdict.pairs) > 1 else None,
+        edited=kept and one.edited is not None and one.proof is not None and one.proof.reproduced,
+    )
+
+
+def _mean(values: list[float]) -> float | None:
+    finite = [value for value in values if math.isfinite(value)]
+    return sum(finite) / len(finite) if finite else None

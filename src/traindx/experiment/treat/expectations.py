@@ -1,0 +1,237 @@
+"""What the page of a remedy expects (`then:`), measured on the runs before and after it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from traindx.core.nouns import Diagnosis, Run
+from traindx.evidence.stats import noise
+from traindx.experiment.measure import Yardstick, fair_score, read_level
+from traindx.knowledge.catalogue import remedies
+
+if TYPE_CHECKING:
+    from traindx.core.nouns import FloatArray
+
+# Shares by which a number must have moved to have moved at all.
+_MOVED = 0.03
+_CALM = 10.0
+_LEAST = 10
+
+
+@dataclass(frozen=True)
+class Expectation:
+    """One thing a remedy should bring; `met` is None where these runs cannot tell."""
+
+    text: str
+    met: bool | None
+    said: str
+
+    @property
+    def line(self) -> str:
+        word = {True: "met", False: "not met", None: "cannot tell"}[self.met]
+        return f"{self.text}: {word} ({self.said})"
+
+
+@dataclass(frozen=True)
+class _Arms:
+    """The run before, as far as the trial went, and the run after."""
+
+    before: Run
+    after: Run
+    upto: float | None
+
+    def values(self, name: str) -> tuple[FloatArray, FloatArray]:
+        """The finite values of a series in both."""
+        found = []
+        for run in (self.before, self.after):
+            series = run.series.get(name)
+            values = np.empty(0) if series is None else series.values
+            if series is not None and self.upto is not None:
+                values = values[series.steps <= self.upto]
+            found.append(values[np.isfinite(values)])
+        return found[0], found[1]
+
+    def level(self, name: str) -> tuple[float, float] | None:
+        """Where a series stood in both; None where one has none."""
+        by = Yardstick(name)
+        levels = [read_level(run, by, self.upto) for run in (self.before, self.after)]
+        if levels[0] is None or levels[1] is None:
+            return None
+        return levels[0].value, levels[1].value
+
+
+Told = tuple[bool | None, str]
+
+
+def _lower(pair: tuple[float, float] | None, name: str) -> Told:
+    """Whether the second number is lower by more than nothing; one that broke is infinitely high."""
+    if pair is None:
+        return None, f"no {name} in both runs"
+    before, after = pair
+    if not math.isfinite(after):
+        return False, f"{before:.4g} -> not finite"
+    if not math.isfinite(before):
+        return True, f"not finite -> {after:.4g}"
+    return before - after > _MOVED * max(abs(before), abs(after)), f"{before:.4g} -> {after:.4g}"
+
+
+def _compared(arms: _Arms, name: str, read: Callable[[FloatArray], float], what: str) -> Told:
+    values = arms.values(name)
+    if min(part.size for part in values) < _LEAST:
+        return None, f"no {what} in both runs"
+    return _lower((read(values[0]), read(values[1])), what)
+
+
+def _loss_lower(arms: _Arms) -> Told:
+    return _lower(arms.level("loss"), "training loss")
+
+
+def _validation_lower(arms: _Arms) -> Told:
+    return _lower(arms.level("val/loss"), "validation loss")
+
+
+def _start_lower(arms: _Arms) -> Told:
+    return _compared(arms, "loss", lambda values: float(np.median(values[:3])), "training loss")
+
+
+def _gap_smaller(arms: _Arms) -> Told:
+    loss, validation = arms.level("loss"), arms.level("val/loss")
+    if loss is None or validation is None:
+        return None, "no training and validation loss in both runs"
+    return _lower((validation[0] - loss[0], validation[1] - loss[1]), "gap")
+
+
+def _sooner(arms: _Arms) -> Told:
+    """The level the old run ended at, and when the new one had it."""
+    before, after = arms.values("loss")
+    if min(before.size, after.size) < 5 * _LEAST:
+        return None, "too few steps"
+    goal = float(np.median(before[-max(_LEAST, before.size // 10) :]))
+    width = max(5, after.size // 20)
+    smooth = np.convolve(after, np.ones(width) / width, "valid")
+    below = np.flatnonzero(smooth <= goal)
+    if not below.size:
+        return False, f"the old run's {goal:.4g} was not reached"
+    share = float(below[0] + width) / before.size
+    return share <= 0.5, f"the old run's {goal:.4g} reached after {share:.0%} of its steps"
+
+
+def _finite(arms: _Arms) -> Told:
+    series = arms.after.series.get("loss")
+    if series is None or not len(series):
+        return None, "no training loss"
+    broken = int(np.count_nonzero(~np.isfinite(series.values)))
+    return not broken, f"{broken:,} of {len(series):,} losses not finite"
+
+
+def _wildness(values: FloatArray) -> float:
+    middle = float(np.median(values))
+    return float(values.max()) / middle if middle > 0 else math.inf
+
+
+def _gradients_calmer(arms: _Arms) -> Told:
+    before, after = arms.values("grad_norm")
+    if min(before.size, after.size) < _LEAST:
+        return None, "no gradient norms in both runs"
+    first, last = _wildness(before), _wildness(after)
+    calmer = last <= _CALM or float(after.max()) < (1 - _MOVED) * float(before.max())
+    return calmer, (
+        f"largest norm {before.max():.3g} -> {after.max():.3g}, {first:.3g} -> {last:.3g} times the median"
+    )
+
+
+def _gradients_larger(arms: _Arms) -> Told:
+    before, after = arms.values("grad_norm")
+    if min(before.size, after.size) < _LEAST:
+        return None, "no gradient norms in both runs"
+    first, last = float(np.median(before)), float(np.median(after))
+    return last > (1 + _MOVED) * first, f"median norm {first:.3g} -> {last:.3g}"
+
+
+def _noise_smaller(arms: _Arms) -> Told:
+    return _compared(arms, "loss", noise, "training loss")
+
+
+def _spikes_smaller(arms: _Arms) -> Told:
+    return _compared(arms, "loss", lambda values: float(np.diff(values).max()), "training loss")
+
+
+def _rare_better(arms: _Arms) -> Told:
+    by = fair_score(arms.before)
+    levels = [read_level(run, by, arms.upto) for run in (arms.before, arms.after)] if by is not None else []
+    if by is None or levels[0] is None or levels[1] is None:
+        return None, "no score that counts rare classes (F1, recall, AUC)"
+    before, after = levels[0].value, levels[1].value
+    return after - before > _MOVED, f"{by.words} {before:.3g} -> {after:.3g}"
+
+
+def _steps_quicker(arms: _Arms) -> Told:
+    return _compared(arms, "step_s", lambda values: float(np.median(values)), "step times")
+
+
+def _memory_flatter(arms: _Arms) -> Told:
+    return _compared(arms, "rss_bytes", lambda values: float(values[-1] - np.median(values[:5])), "memory")
+
+
+_MEASURED: Mapping[str, tuple[str, Callable[[_Arms], Told]]] = {
+    "loss lower": ("the training loss ends lower", _loss_lower),
+    "validation lower": ("the validation loss ends lower", _validation_lower),
+    "start lower": ("the first losses are lower", _start_lower),
+    "gap smaller": ("the gap of validation to training shrinks", _gap_smaller),
+    "sooner": ("the old loss is reached in half of the steps", _sooner),
+    "finite": ("every loss is finite", _finite),
+    "gradients calmer": ("gradient norms shrink at their peak, or stay near their median", _gradients_calmer),
+    "gradients larger": ("gradients grow", _gradients_larger),
+    "noise smaller": ("the loss is less noisy", _noise_smaller),
+    "spikes smaller": ("the largest jump of the loss shrinks", _spikes_smaller),
+    "rare better": ("rare classes are found more often", _rare_better),
+    "steps quicker": ("steps take less time", _steps_quicker),
+    "memory flatter": ("memory grows less", _memory_flatter),
+}
+_GONE = "findings gone"
+
+
+def known_terms() -> frozenset[str]:
+    """What a `then:` line may name."""
+    return frozenset({*_MEASURED, _GONE})
+
+
+def expectations(
+    remedy: str,
+    before: Run,
+    after: Run,
+    upto: float | None = None,
+    diagnoses: tuple[Diagnosis, Diagnosis] | None = None,
+) -> tuple[Expectation, ...]:
+    """Each expectation of a remedy on a pair of runs, with its numbers."""
+    page = remedies().get(remedy)
+    return tuple(_each(page.then if page else (), _Arms(before, after, upto), diagnoses))
+
+
+def _each(
+    terms: tuple[str, ...], arms: _Arms, diagnoses: tuple[Diagnosis, Diagnosis] | None
+) -> Iterator[Expectation]:
+    for term in terms:
+        if term in _MEASURED:
+            text, measure = _MEASURED[term]
+            with np.errstate(all="ignore"):
+                yield Expectation(text, *measure(arms))
+        elif diagnoses is not None:
+            yield Expectation("what was found is gone", *_gone(*diagnoses))
+
+
+def _gone(before: Diagnosis, after: Diagnosis) -> Told:
+    """Whether each finding of the first problem was looked for again and is not there."""
+    found = {finding.id for problem in before.problems[:1] for finding in problem.findings}
+    again = {finding.id for problem in after.problems for finding in problem.findings}
+    ran = {check.check for check in after.coverage if check.status == "ran"}
+    stays = sorted(found & again)
+    if not found or (not stays and not found & ran):
+        return None, "nothing of it could be looked for again"
+    said = f"{len(found) - len(stays)} of {len(found)} findings gone"
+    return not stays, f"{said}; still there: {', '.join(stays)}" if stays else said

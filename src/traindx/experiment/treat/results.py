@@ -1,0 +1,111 @@
+"""What a treatment found out, as plain data for the reports."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+from traindx.core.nouns import Diagnosis
+from traindx.core.number_text import lasting
+
+if TYPE_CHECKING:
+    from traindx.experiment.arms import Outcome
+    from traindx.experiment.edit import Edited, Instruction
+    from traindx.experiment.treat.candidates import Candidate, Course
+    from traindx.experiment.treat.expectations import Expectation
+    from traindx.experiment.treat.remedy_verdict import Verdict
+
+Status = Literal["healthy", "treated", "improved", "instructed", "not treated", "unclear"]
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One candidate tried for so many steps on so many seeds."""
+
+    candidate: Candidate
+    steps: int | None
+    outcomes: tuple[Outcome, ...]
+    verdict: Verdict | None
+    said: str = ""
+    """Why there is no verdict: it crashed, could not be applied, ran out of time."""
+    expected: tuple[Expectation, ...] = ()
+    """What the remedy's page expects, measured on the first pair."""
+
+    @property
+    def helped(self) -> bool:
+        return self.verdict is not None and self.verdict.word == "helped"
+
+    @property
+    def text(self) -> str:
+        """The verdict with its numbers, or why there is none."""
+        return self.verdict.text if self.verdict is not None else f"not judged: {self.said}"
+
+
+@dataclass(frozen=True)
+class Proof:
+    """The edited script, run as it is, beside the one it was made of."""
+
+    outcome: Outcome
+    verdict: Verdict
+    diagnosis: Diagnosis
+    reproduced: bool
+    expected: tuple[Expectation, ...] = ()
+
+
+@dataclass(frozen=True)
+class Round:
+    """One change: what was planned and tried, what won, and what became of it in the source."""
+
+    diagnosis: Diagnosis
+    plan: tuple[Course, ...]
+    horizon: int | None
+    trials: tuple[Trial, ...] = ()
+    winner: Trial | None = None
+    edited: Edited | None = None
+    instruction: Instruction | None = None
+    proof: Proof | None = None
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What the trials took, also in trainings of the whole script."""
+
+    seconds: float = 0.0
+    steps: int = 0
+    arms: int = 0
+    trainings: float = 0.0
+    trainings_seconds: float = 0.0
+
+    @property
+    def text(self) -> str:
+        runs = "1 run" if self.arms == 1 else f"{self.arms:,} runs"
+        return (
+            f"{runs} of the script, {self.steps:,} steps in all ({self.trainings:.1f} times the first run), "
+            f"{lasting(self.seconds)}"
+        )
+
+
+@dataclass(frozen=True)
+class Treated:
+    """A treatment from the first diagnosis to the edited script."""
+
+    script: str
+    args: tuple[str, ...]
+    status: Status
+    said: str
+    before: Diagnosis | None
+    baseline: tuple[Outcome, ...] = ()
+    rounds: tuple[Round, ...] = ()
+    after: tuple[Outcome, ...] = ()
+    final: Diagnosis | None = None
+    sources: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    """Path -> text before and after, of every file the treatment changes."""
+    new_args: tuple[str, ...] | None = None
+    cost: Cost = field(default_factory=Cost)
+    trial_steps: int = 0
+
+    @property
+    def proven(self) -> bool:
+        """Whether there is a change that the edited script has shown to help."""
+        return self.status in ("treated", "improved")

@@ -1,0 +1,286 @@
+"""Successive halving over remedies: many briefly, the better ones longer, the best on further seeds."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import combinations
+
+from traindx.core.nouns import Run
+from traindx.experiment.arm_diagnosis import examined, rewritten
+from traindx.experiment.arms import Arm, Outcome
+from traindx.experiment.horizon import LEAST
+from traindx.experiment.measure import Yardstick, read_level, steps_for_step, yardstick
+from traindx.experiment.treat.candidates import Candidate, Course, risk
+from traindx.experiment.treat.expectations import Expectation, expectations
+from traindx.experiment.treat.ledger import BEFORE, Ledger, Tell
+from traindx.experiment.treat.remedy_verdict import Pair, Verdict, by_symptom, judge
+from traindx.experiment.treat.request import Patient, Wishes
+from traindx.experiment.treat.results import Trial
+
+_LEAST_PACED = 20
+_ALIKE = 0.05
+# So much of the loss, or of a score, gone within a trial: nothing else is tried for the cause.
+_ENOUGH = 0.25
+# Trouble that need not show in the loss.
+_SILENT = frozenset({"silent_defect", "memory_growth", "slow_training"})
+_SEEDS, _SEEDS_COST = 3, 1.0
+
+
+class Screening:
+    """The trials of one round."""
+
+    def __init__(self, ledger: Ledger, patient: Patient, steps: int, wishes: Wishes, tell: Tell) -> None:
+        self._ledger = ledger
+        self._patient = patient
+        self._steps = steps
+        self._wishes = wishes
+        self._tell = tell
+        self._known: set[object] = set()
+        self._useless: set[object] = set()
+        self._baselines: dict[int, Run] = {}
+        if patient.baseline.run is not None:
+            self._baselines[0] = patient.baseline.run
+
+    def run(self, plan: Sequence[Course]) -> tuple[list[Trial], Trial | None]:
+        """Remedy by remedy until one helps enough; all trials, and the one to keep."""
+        trials: list[Trial] = []
+        for course in plan:
+            best: Trial | None = None
+            for group in self._groups(course):
+                if self._ledger.exhausted():
+                    break
+                found = self._halve(group)
+                trials += found
+                best = _best([trial for trial in (best, *found) if trial is not None])
+                if best is not None and _gain(best) >= _ENOUGH:
+                    break
+            # What helps a little for one cause goes before what might help for the next.
+            if best is not None:
+                surer = self._repeated(best, trials)
+                if surer is not None:
+                    return trials, surer
+        return trials, None
+
+    def _groups(self, course: Course) -> Iterator[list[Candidate]]:
+        """The candidates remedy by remedy, none that was tried before; at last two remedies together."""
+        for group in _by_remedy(course.candidates):
+            new = [candidate for candidate in group if candidate.key not in self._known]
+            self._known |= {candidate.key for candidate in new}
+            if new:
+                yield new
+        groups = [[c for c in group if c.changes] for group in _by_remedy(course.candidates)]
+        firsts = [group[0] for group in groups if group and group[0].key not in self._useless]
+        pairs = [_together(one, other) for one, other in combinations(firsts[:3], 2)]
+        if pairs:
+            yield pairs
+
+    def _repeated(self, best: Trial, trials: list[Trial]) -> Trial | None:
+        """The best on further seeds; None where they take it back, and the whole length does, too."""
+        surer = self._repeat(best)
+        trials[trials.index(best)] = surer
+        length = self._patient.baseline.steps
+        longer = best.steps is not None and best.steps < length
+        if not surer.helped and longer and _promising(surer) and not self._ledger.exhausted():
+            [whole] = self._try([best.candidate], length)
+            trials.append(whole)
+            return whole if whole.helped else None
+        return surer if surer.helped else None
+
+    def _halve(self, candidates: Sequence[Candidate]) -> list[Trial]:
+        """Several at half the length first; the better half goes on to the whole of it."""
+        left, ended = list(candidates), list[Trial]()
+        steps = self._steps
+        if len(left) > 2 and steps >= 2 * LEAST:
+            brief = self._try(left, steps // 2)
+            brief.sort(key=_stands)
+            keep = max(1, len(brief) // 2)
+            alive = [trial for trial in brief[:keep] if trial.verdict is not None]
+            ended = [trial for trial in brief if trial not in alive]
+            left = [trial.candidate for trial in alive]
+        return [*self._try(left, steps), *ended]
+
+    def _try(self, candidates: Sequence[Candidate], steps: int) -> list[Trial]:
+        arms = [self._arm(candidate, 0, steps) for candidate in candidates]
+        outcomes = {outcome.arm.name: outcome for outcome in self._ledger.run(arms)}
+        return [
+            self._judged(candidate, steps, [outcomes[arm.name]] if arm.name in outcomes else [])
+            for candidate, arm in zip(candidates, arms, strict=True)
+        ]
+
+    def _repeat(self, trial: Trial) -> Trial:
+        """The best again on further seeds, beside the untouched script on the same."""
+        if trial.steps is None or not trial.helped or self._ledger.late():
+            return trial
+        arms: list[Arm] = []
+        for seed in range(1, self._count_seeds(trial.steps)):
+            if seed not in self._baselines:
+                name = f"{BEFORE} {seed}"
+                arms.append(
+                    Arm(
+                        name,
+                        seed=seed,
+                        steps=trial.steps,
+                        sources=self._patient.sources,
+                        args=self._patient.args,
+                    )
+                )
+            arms.append(self._arm(trial.candidate, seed, trial.steps))
+        # A seed there was no time for says nothing against the others.
+        outcomes = [one for one in self._ledger.run(arms) if one.ended != "timed out"]
+        for outcome in outcomes:
+            if outcome.arm.name.startswith(BEFORE) and outcome.run is not None:
+                self._baselines[outcome.arm.seed] = outcome.run
+        further = [outcome for outcome in outcomes if not outcome.arm.name.startswith(BEFORE)]
+        return self._judged(trial.candidate, trial.steps, [*trial.outcomes, *further])
+
+    def _count_seeds(self, steps: int) -> int:
+        """As many as asked for; by default three, or fewer where each costs much of a training."""
+        if self._wishes.seeds is not None:
+            return self._wishes.seeds
+        share = steps / max(1, self._patient.baseline.steps)
+        return 1 + max(1, min(_SEEDS - 1, int(_SEEDS_COST / (2 * share))))
+
+    def _arm(self, candidate: Candidate, seed: int, steps: int) -> Arm:
+        sources, args = dict(self._patient.sources), self._patient.args
+        if candidate.edited is not None:
+            sources |= dict(candidate.edited.sources)
+            args = args if candidate.edited.args is None else candidate.edited.args
+        name = f"{candidate.name}, seed {seed}, {steps} steps"
+        return Arm(name, candidate.changes, seed, self._paced(candidate, steps), sources=sources, args=args)
+
+    def _paced(self, candidate: Candidate, steps: int) -> int | None:
+        """As many samples as the other arm sees, where the batch size is another."""
+        whole = self._patient.baseline.steps
+        pace = steps_for_step(candidate.changes, self._patient.baseline.run)
+        if pace != 1.0:
+            return max(_LEAST_PACED, round(steps * pace))
+        return None if steps >= whole and self._patient.baseline.ended == "finished" else steps
+
+    def _judged(self, candidate: Candidate, steps: int, outcomes: Sequence[Outcome]) -> Trial:
+        failed = [
+            outcome
+            for outcome in outcomes
+            if outcome.failed or outcome.run is None or not outcome.steps or self._cut_short(outcome, steps)
+        ]
+        if failed or not outcomes:
+            why = _why(failed[0]) if failed else "it was not run: the time is up"
+            return self._told(Trial(candidate, steps, tuple(outcomes), None, why))
+        verdict = judge(*self._pairs(candidate, steps, outcomes))
+        verdict = self._with_symptom(candidate, steps, verdict, outcomes[0])
+        expected = self._expected(candidate, steps, outcomes[0])
+        return self._told(Trial(candidate, steps, tuple(outcomes), verdict, expected=expected))
+
+    def _expected(self, candidate: Candidate, steps: int, outcome: Outcome) -> tuple[Expectation, ...]:
+        base = self._baselines.get(outcome.arm.seed)
+        if base is None or outcome.run is None:
+            return ()
+        upto = steps if outcome.arm.steps == steps else None
+        return expectations(candidate.remedy, base, outcome.run, upto)
+
+    def _cut_short(self, outcome: Outcome, steps: int) -> bool:
+        paced = outcome.arm.steps
+        return outcome.cut_short(min(paced or steps, self._patient.baseline.steps))
+
+    def _with_symptom(self, candidate: Candidate, steps: int, verdict: Verdict, outcome: Outcome) -> Verdict:
+        """Judged by the symptom where numbers cannot say it: they mean something else, or were never bad."""
+        even = verdict.word in ("no difference", "cannot tell")
+        silent = even and (self._symptom in _SILENT or not verdict.pairs)
+        worse = candidate.other_loss and (even or (verdict.word == "hurt" and not verdict.by.higher))
+        if not (silent or worse or candidate.other_measure) or outcome.run is None:
+            return verdict
+        script = self._patient.script
+        if candidate.edited is not None:
+            script = rewritten(script, candidate.edited.sources)
+        after = examined(outcome.run, script)
+        whole = steps >= self._patient.baseline.steps
+        return by_symptom(verdict, self._patient.diagnosis, after, whole=whole)
+
+    def _pairs(
+        self, candidate: Candidate, steps: int, outcomes: Sequence[Outcome]
+    ) -> tuple[Yardstick, list[Pair]]:
+        """The same points of both arms; by the training loss where nothing was validated so early."""
+        loss = Yardstick("loss")
+        for yard in (self._by(candidate) or loss, loss):
+            found = [pair for outcome in outcomes if (pair := self._pair(yard, steps, outcome))]
+            if found:
+                return yard, found
+        return loss, []
+
+    def _pair(self, by: Yardstick, steps: int, outcome: Outcome) -> Pair | None:
+        base = self._baselines.get(outcome.arm.seed)
+        if base is None or outcome.run is None:
+            return None
+        other_pace = outcome.arm.steps is None or outcome.arm.steps != steps
+        before = read_level(base, by, None if steps >= self._patient.baseline.steps else steps)
+        after = read_level(outcome.run, by, None if other_pace else steps)
+        return Pair(outcome.arm.seed, before, after) if before is not None and after is not None else None
+
+    def _told(self, trial: Trial) -> Trial:
+        if trial.verdict is None or trial.verdict.word == "hurt":
+            self._useless.add(trial.candidate.key)
+        self._tell("tried", {"trial": trial})
+        return trial
+
+    @property
+    def _symptom(self) -> str:
+        problems = self._patient.diagnosis.problems
+        return problems[0].symptom if problems else ""
+
+    def _by(self, candidate: Candidate) -> Yardstick | None:
+        run = self._baselines.get(0)
+        if run is None:
+            return None
+        return yardstick(
+            run, [self._symptom], self._wishes.metric, other_loss=candidate.other_loss, rare=candidate.rare
+        )
+
+
+def _promising(trial: Trial) -> bool:
+    """Better on the whole, though not in every pair: trouble that comes and goes needs longer trials."""
+    if trial.verdict is None or trial.verdict.word != "cannot tell":
+        return False
+    pairs, sign = trial.verdict.pairs, -1.0 if trial.verdict.by.higher else 1.0
+    return sum(sign * pair.after.value for pair in pairs) < sum(sign * pair.before.value for pair in pairs)
+
+
+def _together(one: Candidate, other: Candidate) -> Candidate:
+    """Two changes at once, where each alone falls short."""
+    return replace(one, changes=one.changes + other.changes)
+
+
+def _by_remedy(candidates: Sequence[Candidate]) -> list[list[Candidate]]:
+    """Those of one remedy together, in their order."""
+    groups: dict[str, list[Candidate]] = {}
+    for candidate in candidates:
+        groups.setdefault(candidate.remedy, []).append(candidate)
+    return list(groups.values())
+
+
+def _why(outcome: Outcome) -> str:
+    for change, why in outcome.failed.items():
+        return f"{change} could not be applied: {why}"
+    return outcome.said
+
+
+def _stands(trial: Trial) -> float:
+    """Where a trial ended, the lower the better; nowhere where it could not be judged."""
+    if trial.verdict is None or not trial.verdict.pairs:
+        return math.inf
+    mean = sum(pair.after.value for pair in trial.verdict.pairs) / len(trial.verdict.pairs)
+    return -mean if trial.verdict.by.higher else mean
+
+
+def _best(trials: Sequence[Trial]) -> Trial | None:
+    """The one that ended best; of those that are nearly alike the one that upsets least, and comes first."""
+    helped = [trial for trial in trials if trial.helped]
+    if not helped:
+        return None
+    most = min(map(_stands, helped))
+    close = [trial for trial in helped if _stands(trial) <= most + _ALIKE * max(abs(most), 1e-12)]
+    return min(close, key=lambda trial: risk(trial.candidate))
+
+
+def _gain(trial: Trial) -> float:
+    return trial.verdict.gain if trial.verdict is not None else 0.0

@@ -1,0 +1,89 @@
+"""What does not fit together: what was told against what was measured, and one answer against another."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence, Set
+from itertools import combinations
+
+import numpy as np
+
+from traindx.core.number_text import short
+from traindx.core.units import detectors
+from traindx.evidence.case import Case
+from traindx.interview.answers import Answer
+from traindx.knowledge.catalogue import causes, symptoms
+from traindx.knowledge.questions import Option, Question, questions
+
+# Symptoms that cannot both be so: the loss never fell, and it fell.
+_EITHER = {"not_learning": ("plateau", "slow_convergence", "overfitting", "divergence")}
+_STRONG = 3.0
+_FELL = 0.3
+
+
+def denied(name: str, case: Case) -> str:
+    """What the values that were given say against a symptom; empty when they do not."""
+    loss, val = case.loss, case.val_loss
+    if name == "nonfinite":
+        finite = all(np.isfinite(series.values).all() for series in case.run.series.values())
+        return f"all {case.run.points:,} values are finite" if loss is not None and finite else ""
+    if name == "not_learning" and loss is not None and len(loss) >= 3:
+        fell = loss.head - loss.tail > _FELL * abs(loss.head)
+        return f"the loss fell from {short(loss.head)} to {short(loss.tail)}" if fell else ""
+    if name == "divergence" and loss is not None and len(loss) >= 3:
+        low = loss.tail < loss.head and loss.tail <= loss.best + max(2 * loss.noise, 0.1 * abs(loss.best))
+        return f"the loss ends at {short(loss.tail)}, near its best" if low else ""
+    if name == "overfitting" and val is not None and len(val) >= 3:
+        best = float(val.y.min())
+        near = float(val.y[-1]) <= best + max(2 * val.noise, 0.02 * abs(best))
+        return f"the validation loss ends at {short(float(val.y[-1]))}, its best" if near else ""
+    return ""
+
+
+def excluded(told: Sequence[str]) -> list[str]:
+    """Sentences on symptoms that cannot both be so."""
+    return [
+        f'You said "{symptoms()[one].told}" and "{symptoms()[other].told}": both cannot be. Each is judged.'
+        for one, others in _EITHER.items()
+        for other in others
+        if one in told and other in told
+    ]
+
+
+def against_measured(question: Question, option: Option, looked: Set[str], seen: Set[str]) -> str:
+    """A sentence when what was measured speaks against an answer; empty when nothing does."""
+    if option.sees and option.sees[0] in looked and not seen & {*option.sees, *option.shown_by}:
+        return (
+            f'You said "{option.say}"; "{_title(option.sees[0])}" was looked for and not seen. That counts.'
+        )
+    if option.fine and question.chosen:
+        others = (other for other in question.options.values() if other is not option)
+        shown = [id for other in others for id in (*other.sees, *other.shown_by) if id in seen]
+        if shown:
+            return f'You said "{option.say}"; but "{_title(shown[0])}" was seen. That counts.'
+    return ""
+
+
+def against_each_other(answers: Mapping[str, Answer]) -> list[str]:
+    """Sentences on two answers of which one speaks strongly for a cause and the other against it."""
+    given = [
+        (name, questions()[name].options[option])
+        for name, answer in answers.items()
+        for option in answer.options
+    ]
+    said = []
+    for (one_question, one), (other_question, other) in combinations(given, 2):
+        if one_question == other_question:
+            continue
+        for cause, bits in one.bits.items():
+            rival = other.bits.get(cause, 0.0)
+            if bits * rival < 0 and min(abs(bits), abs(rival)) >= _STRONG:
+                title = causes()[cause].title.lower()
+                said.append(
+                    f'You said "{one.say}" and "{other.say}": one speaks for {title}, one against it. '
+                    "Both were weighed; look again at one of them."
+                )
+    return said
+
+
+def _title(id: str) -> str:
+    return next((unit.title.lower() for unit in detectors() if unit.id == id), id)

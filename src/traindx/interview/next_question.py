@@ -1,0 +1,168 @@
+"""The next question: the one whose answer is expected to move the ranking most, and why.
+
+For every answer that may be given, the ranking is made as if it had been; the expected drop of its entropy
+is what the question is worth, times how likely somebody can answer it, less a little for asking.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from traindx.core.nouns import Finding, Told
+from traindx.core.units import detectors
+from traindx.interview.answers import Answer
+from traindx.interview.evidence import Weighed
+from traindx.knowledge.catalogue import Cause, causes
+from traindx.knowledge.infer import Ranked, Seen, evidence_on, rank
+from traindx.knowledge.judge import seen_in, troubles_of
+from traindx.knowledge.questions import (
+    KNOWN,
+    TOLD,
+    Option,
+    Question,
+    information,
+    likelihoods,
+    questions,
+)
+
+COST = 0.02
+LEAST = 0.05
+STANDS_OUT = 0.8
+FEWEST, MOST = 2, 10
+_SHARE = 0.004
+
+
+@dataclass(frozen=True)
+class Differential:
+    """A problem's causes with their shares, and the rest that no cause takes."""
+
+    symptoms: tuple[str, ...]
+    ranked: tuple[Ranked, ...]
+    rest: float
+
+    @property
+    def settled(self) -> bool:
+        return bool(self.ranked) and self.ranked[0].confidence >= STANDS_OUT
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A question worth asking: what it is worth in bits, and the two causes it tells apart best."""
+
+    question: Question
+    worth: float
+    apart: tuple[Ranked, Ranked] | None
+
+
+def differentials(weighed: Weighed) -> list[Differential]:
+    """The ranking of every problem, worst problem first; small ones only when there is nothing else."""
+    seen = seen_in(weighed.examination)
+    every = troubles_of(weighed.case, weighed.examination)
+    made = []
+    for trouble in [one for one in every if one.severity != "low"] or every:
+        ranked, rest = rank(trouble.symptoms, seen, causes().values())
+        made.append(Differential(trouble.symptoms, tuple(ranked), rest))
+    return made
+
+
+def choices(weighed: Weighed, asked: Mapping[str, Answer]) -> list[Choice]:
+    """Every question that would still tell something, the most telling first."""
+    every = differentials(weighed)
+    problems = [problem for problem in every if not problem.settled]
+    if not problems and len(asked) < FEWEST:
+        problems = every
+    seen = seen_in(weighed.examination)
+    found = []
+    for question in open_questions(weighed, asked):
+        choice = _worth(question, problems, seen)
+        if choice.worth >= LEAST:
+            found.append(choice)
+    return sorted(found, key=lambda choice: -choice.worth)
+
+
+def open_questions(weighed: Weighed, asked: Mapping[str, Answer]) -> list[Question]:
+    """The questions that concern the symptoms and that nothing has answered yet."""
+    told = [symptom for problem in differentials(weighed) for symptom in problem.symptoms]
+    looked = weighed.examination.looked
+    return [
+        question
+        for question in questions().values()
+        if question.id not in asked
+        and question.concerns(told)
+        and not question.settled(looked)
+        and not _known(question, weighed)
+    ]
+
+
+def settled(weighed: Weighed, asked: Mapping[str, Answer]) -> bool:
+    """Whether one cause stands out in every problem, or enough was asked."""
+    if len(asked) >= MOST:
+        return True
+    return len(asked) >= FEWEST and all(problem.settled for problem in differentials(weighed))
+
+
+def _known(question: Question, weighed: Weighed) -> bool:
+    """Whether the run tells the settings or curves that the question is about."""
+    if question.settings:
+        telling = question.settings[:2] if question.id == "config" else question.settings[:1]
+        return all(weighed.case.has(f"{name}|setting:{name}") for name in telling)
+    return bool(question.series) and all(weighed.case.has(name) for name in question.series)
+
+
+def _worth(question: Question, problems: Sequence[Differential], seen: Seen) -> Choice:
+    worth, apart = 0.0, None
+    for number, problem in enumerate(problems):
+        if not question.concerns(problem.symptoms):
+            continue
+        likely = [r for r in problem.ranked if r.confidence >= _SHARE]
+        small = sum(r.confidence for r in problem.ranked if r.confidence < _SHARE)
+        bits = _bits(question, [r.cause for r in likely], seen)
+        given = {r.cause.id: likelihoods(question, bits[r.cause.id]) for r in likely}
+        even = [option.often for option in question.options.values()]
+        gain = information({r.cause.id: r.confidence for r in likely}, problem.rest + small, given, even)
+        worth += gain
+        if number == 0 or apart is None:
+            apart = _apart(likely, given)
+    return Choice(question, worth * KNOWN[question.effort] - COST, apart)
+
+
+def _bits(question: Question, candidates: Iterable[Cause], seen: Seen) -> dict[str, list[float]]:
+    """What each answer would add to each cause, beside all that is known already."""
+    after = [_if_said(question, option, seen) for option in question.options.values()]
+    found = {}
+    for cause in candidates:
+        now = sum(item.bits for item in evidence_on(cause, seen))
+        found[cause.id] = [sum(item.bits for item in evidence_on(cause, then)) - now for then in after]
+    return found
+
+
+def _if_said(question: Question, option: Option, seen: Seen) -> Seen:
+    families = _families()
+    known = {finding.id for finding in seen.findings} | set(seen.unseen)
+    new = [
+        Finding("", strength=TOLD, id=id, family=families[id]) for id in option.sees[:1] if id not in known
+    ]
+    ruled = {id: families[id] for id in option.rules_out if id not in known}
+    told = list(seen.told)
+    if option.bits:
+        family = families[option.sees[0]] if option.sees else f"answer_{question.id}"
+        told.append(Told(question.id, family, "", option.bits))
+    return replace(seen, findings=(*seen.findings, *new), unseen={**seen.unseen, **ruled}, told=tuple(told))
+
+
+def _families() -> dict[str, str]:
+    return {unit.id: unit.family for unit in detectors()}
+
+
+def _apart(likely: Sequence[Ranked], given: Mapping[str, Sequence[float]]) -> tuple[Ranked, Ranked] | None:
+    """The two causes whose answers differ most, by how likely both are."""
+    best: tuple[float, tuple[Ranked, Ranked]] | None = None
+    for number, one in enumerate(likely[:8]):
+        for other in likely[number + 1 : 8]:
+            pairs = zip(given[one.cause.id], given[other.cause.id], strict=True)
+            differ = sum(abs(a - b) for a, b in pairs) / 2
+            weight = differ * one.confidence * other.confidence
+            if best is None or weight > best[0]:
+                best = (weight, (one, other))
+    return best[1] if best else None

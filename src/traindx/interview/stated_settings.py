@@ -1,0 +1,113 @@
+"""Settings in the words of a person: `AdamW lr=3e-4 batch 64, no warm-up, cosine`, `11M parameters`."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from traindx.core import names
+from traindx.core.nouns import Scalar
+from traindx.interview.typed_numbers import NUMBER, number, times
+
+_OPTIMIZERS = re.compile(
+    r"\b(adamw|adam|nadam|radam|adamax|sgd|rmsprop|adagrad|adadelta|lion|lamb|lars|adafactor|muon|sophia|"
+    r"prodigy|l-?bfgs)\b",
+    re.IGNORECASE,
+)
+_SCHEDULES = re.compile(
+    r"\b(constant|cosine|linear|polynomial|exponential|one-?cycle|step(?=\s*(?:decay|lr))|plateau|inverse)\b",
+    re.IGNORECASE,
+)
+# What a word beside a number stands for.
+_NOUNS = (
+    (r"learning[ -]?rate|lr|rate", "lr"),
+    (r"batch(?:[ _-]?size)?|bs", "batch_size"),
+    (r"warm-?up(?:[ _]?steps)?", "warmup"),
+    (r"weight[ _-]?decay|decay|wd|l2", "weight_decay"),
+    (r"label[ _-]?smoothing", "label_smoothing"),
+    (r"drop-?out", "dropout"),
+    (r"momentum", "momentum"),
+    (r"beta_?1|b1", "beta1"),
+    (r"beta_?2|b2", "beta2"),
+    (r"clip(?:ping)?(?:[ _]?norm)?|max[ _]grad[ _]norm", "clip"),
+    (r"(?:model[ _]?)?param(?:eter)?s?|weights", "model_parameters"),
+    (r"(?:train(?:ing)?[ _]?)?(?:samples|examples|images|sentences|rows|points)", "train_samples"),
+    (r"accumulation|accum", "accumulation"),
+)
+_NONE = re.compile(
+    r"\b(no|without|zero)\s+(warm-?up|momentum|weight[ _-]?decay|decay|drop-?out|clip(?:ping)?)\b"
+)
+_NOTHING = re.compile(r"^\s*(none|nothing|no|off|not at all)\s*\.?\s*$", re.IGNORECASE)
+# What "none" says, for the settings that can be switched off.
+_OFF = frozenset({"dropout", "weight_decay", "label_smoothing", "clip"})
+_BETWEEN = r"\s*(?:=|:|of|is|at|size|steps)?\s*"
+_SHARES = frozenset({"dropout", "label_smoothing", "momentum", "beta1", "beta2"})
+
+
+def settings_said(said: str | Mapping[Any, Any], wanted: Sequence[str]) -> dict[str, Scalar]:
+    """The settings that a text or a table tells; only such that can be meant."""
+    if isinstance(said, Mapping):
+        plain = {str(key): value for key, value in said.items() if isinstance(value, str | int | float)}
+        found: dict[str, Scalar] = dict(names.settings(plain))
+        named = any(isinstance(value, str) for value in plain.values())
+        if named and "optimizer" in wanted:
+            found = {**_words(" ".join(f"{v}" for v in plain.values())), **found}
+        return _possible(found)
+    if _NOTHING.match(said):
+        return {name: 0.0 for name in wanted if name in _OFF}
+    beside, rest = _beside(said)
+    found = {**_words(said), **beside}
+    left = [name for name in wanted if name not in found and name not in ("optimizer", "schedule")]
+    return _possible({**found, **dict(zip(left, _bare_numbers(rest), strict=False))})
+
+
+def _words(said: str) -> dict[str, Scalar]:
+    found: dict[str, Scalar] = {}
+    if match := _OPTIMIZERS.search(said):
+        found["optimizer"] = match[1].lower().replace("-", "")
+    if match := _SCHEDULES.search(said):
+        found["schedule"] = match[1].lower().replace("-", "")
+    for _, noun in _NONE.findall(said.lower()):
+        found[_canonical(noun)] = 0.0
+    return found
+
+
+def _beside(said: str) -> tuple[dict[str, Scalar], str]:
+    """`lr=3e-4`, `batch size 64`, `11M parameters`, and the text without them."""
+    found: dict[str, Scalar] = {}
+    for noun, setting in _NOUNS:
+        before = rf"(?<![\w-])(?:{noun}){_BETWEEN}{NUMBER.pattern}\s*%?"
+        after = rf"{NUMBER.pattern}\s*(?:trainable\s+)?(?:{noun})(?![\w-])"
+        match = re.search(before, said, re.IGNORECASE) or re.search(after, said, re.IGNORECASE)
+        if match is not None:
+            found[setting] = float(match[1].replace(",", "")) * times(match[2])
+            said = f"{said[: match.start()]} {said[match.end() :]}"
+    return found, said
+
+
+def _bare_numbers(rest: str) -> list[float]:
+    """The numbers of `Adam 1e-3` or of `0.5`, that no word beside them names."""
+    plain = _SCHEDULES.sub(" ", _OPTIMIZERS.sub(" ", rest))
+    found = [number(match) for match in NUMBER.finditer(plain)]
+    return [] if re.search(r"[^\W\d_]{2,}", NUMBER.sub(" ", plain)) and len(found) > 1 else found
+
+
+def _canonical(noun: str) -> str:
+    return next(setting for pattern, setting in _NOUNS if re.fullmatch(pattern, noun, re.IGNORECASE))
+
+
+def _possible(found: Mapping[str, Scalar]) -> dict[str, Scalar]:
+    """Without what cannot be: a rate below 0, a dropout of 30 (taken as per cent)."""
+    kept: dict[str, Scalar] = {}
+    for name, value in found.items():
+        if isinstance(value, float | int) and not isinstance(value, bool):
+            value = float(value)
+            if not math.isfinite(value) or value < 0:
+                continue
+            if name in _SHARES and name != "momentum" and 1 < value <= 100:
+                value /= 100
+            value = int(value) if value.is_integer() and abs(value) < 2**53 else value
+        kept[name] = value
+    return kept

@@ -1,0 +1,199 @@
+"""The numbers of this run that remedies are filled with, as text fit to be read."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+
+from traindx.core.nouns import Finding
+from traindx.core.number_text import short
+from traindx.evidence.case import Case
+
+_SETTINGS = {
+    "optimizer": "optimizer",
+    "batch": "batch_size",
+    "accumulation": "accumulation",
+    "clip": "clip",
+    "weight_decay": "weight_decay",
+    "dropout": "dropout",
+    "precision": "precision",
+    "momentum": "momentum",
+    "beta1": "beta1",
+    "beta2": "beta2",
+    "eps": "eps",
+    "warmup": "warmup",
+    "classes": "classes",
+    "epochs": "epochs",
+    "workers": "workers",
+    "parameters": "model_parameters",
+    "train_samples": "train_samples",
+    "loss_scale": "loss_scale",
+    "warmup_ratio": "warmup_ratio",
+}
+
+
+# Told together or not at all: the best of a loss beside the last of an accuracy makes no sense.
+_VALIDATED = {"val_best", "val_best_step", "val_last"}
+
+
+def facts(case: Case, findings: Sequence[Finding], onset: float | None) -> dict[str, str]:
+    """Placeholder -> text. What is not known is not there, so that the remedy says something else.
+
+    The first findings are the problem's own: their numbers come before those of others.
+    """
+    known = _texts({name: case.run.settings.get(setting) for name, setting in _SETTINGS.items()})
+    known |= _loss(case) | _validation(case) | _steps(case)
+    if not any(finding.id == "grad_scaled" for finding in findings):
+        known |= _gradients(case)
+    for finding in reversed(findings):
+        whole = finding.numbers.keys() >= _VALIDATED and "val_best" in known
+        known |= _texts({n: v for n, v in finding.numbers.items() if whole or n not in _VALIDATED})
+    if "clip_new" in known:
+        known["clip_new"] = short(round_down(number(known["clip_new"]) or 1.0))
+        now, new = (number(known.get(name)) or 0.0 for name in ("clip", "clip_new"))
+        if 0 < now < new:
+            known["clip_factor"] = short(new / now)
+    known |= _rates(case, findings)
+    known["axis"] = case.run.axis
+    if onset is not None:
+        known["onset"] = _text(onset if case.run.axis == "epoch" else round(onset))
+    _halves(known)
+    return known
+
+
+def number(text: str | None) -> float | None:
+    """The number a fact's text stands for."""
+    try:
+        value = float((text or "").replace(",", ""))
+    except ValueError:
+        return None
+    return value if math.isfinite(value) else None
+
+
+def round_down(value: float) -> float:
+    """The next 1, 2, 3 or 5 times a power of ten at or below a value."""
+    if not 1e-300 < value < 1e300:
+        return value
+    power = 10.0 ** math.floor(math.log10(value) + 1e-9)
+    lead = max(step for step in (1, 2, 3, 5) if step <= value / power + 1e-9)
+    return float(f"{lead * power:.6g}")
+
+
+def _texts(table: Mapping[str, object]) -> dict[str, str]:
+    """What is known as text; numbers that are not finite are not known."""
+    return {name: text for name, value in table.items() if (text := _text(value))}
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return "" if value is None else str(value)
+    number = float(value)
+    return short(number) if math.isfinite(number) else ""
+
+
+def _rates(case: Case, findings: Iterable[Finding]) -> dict[str, str]:
+    """The rate in use, and where to go from it: below the point where the loss rose, if that is known,
+    and into what is usual for the optimizer.
+    """
+    rate = case.lr_value
+    if any(finding.id == "lr_zero" for finding in findings):
+        return {"lr_zero": "0"}
+    if rate is None or not rate > 0:
+        return {}
+    usual = {f.id: float(f.numbers["lr_usual"]) for f in findings if "lr_usual" in f.numbers}
+    low, high = usual.get("config_lr_low", 0.0), usual.get("config_lr_high", math.inf)
+    known = {"lr": short(rate)}
+    if rate <= 0.05:
+        known["lr_higher"] = short(round_down(max(rate * 10, low * 100)))
+    if case.lr is not None and len(case.lr):
+        last = float(case.lr.y[-1])
+        if rate > 2 * last and case.lr.y.argmax() < 0.8 * len(case.lr):
+            known |= {"lr_first": short(rate), "lr_last": short(last)}
+    rose = next((f.numbers["lr_rose_at"] for f in findings if "lr_rose_at" in f.numbers), None)
+    ceiling = rate / 10 if not isinstance(rose, int | float) else min(rate / 3, float(rose) / 3)
+    known["lr_lower"] = short(round_down(min(ceiling, high / 10)))
+    return known
+
+
+def _loss(case: Case) -> dict[str, str]:
+    loss = case.loss
+    if loss is None or not len(loss):
+        return {}
+    val = case.val_loss
+    kept = val if val is not None and len(val) >= 3 else loss
+    at = int(kept.y.argmin()) if kept is val else None
+    return {
+        "first_value": short(float(loss.y[0])),
+        "last_value": short(float(loss.y[-1])),
+        "best_value": short(kept.best if at is None else float(kept.y[at])),
+        "best_step": short(kept.best_step if at is None else float(kept.x[at])),
+        "steps_done": short(float(loss.x[-1] - loss.x[0])),
+    }
+
+
+def _validation(case: Case) -> dict[str, str]:
+    val = case.val_loss
+    if val is None or not len(val):
+        return {}
+    at = int(val.y.argmin())
+    if val.y[-1] <= 1.01 * val.y[at] or _score_gains(case, float(val.x[at])):
+        return {}
+    return {
+        "val_best": short(float(val.y[at])),
+        "val_best_step": short(float(val.x[at])),
+        "val_last": short(float(val.y[-1])),
+    }
+
+
+def _score_gains(case: Case, step: float) -> bool:
+    """Whether a validation score is clearly better later: the lowest loss is then not the best model."""
+    for name in ("accuracy", "f1", "auc", "map50", "map", "bleu", "iou"):
+        score = case.val(name)
+        if score is not None and len(score) >= 3:
+            return bool(score.y.max() > 1.02 * score.at(step))
+    return False
+
+
+def _gradients(case: Case) -> dict[str, str]:
+    norm = case.grad_norm
+    if norm is None or not len(norm) or not (norm.y > 0).any():
+        return {}
+    middle = float(np.median(norm.y[norm.y > 0]))
+    return {
+        "grad_norm": short(middle),
+        "grad_peak": short(float(norm.y.max())),
+        "clip_new": short(round_down(2 * middle)),
+    }
+
+
+def _steps(case: Case) -> dict[str, str]:
+    known = {}
+    total = case.planned_steps if case.run.axis == "step" else None
+    if total and total >= 20:
+        known["total_steps"] = short(total)
+        known["warmup_new"] = short(max(10, round_down(total * 0.05)))
+    if case.epoch_length and case.run.axis == "step":
+        known["steps_per_epoch"] = short(round(case.epoch_length))
+    pace = case.curve("step_s")
+    if pace is not None and len(pace):
+        known["step_s"] = short(float(np.median(pace.y)))
+    classes = case.number("classes")
+    if classes and classes >= 2:
+        known["chance"] = short(math.log(classes))
+    return known
+
+
+def _halves(known: dict[str, str]) -> None:
+    """Values to move to, from the ones in use."""
+    batch = number(known.get("batch"))
+    if batch and batch >= 1:
+        known["batch_higher"] = short(max(16, batch * 4))
+        known["batch_lower"] = short(max(1, batch // 4))
+    decay = number(known.get("weight_decay"))
+    if decay and decay > 0:
+        known["weight_decay_lower"] = short(round_down(min(decay / 10, 0.1)))
+    dropout = number(known.get("dropout"))
+    if dropout and dropout > 0:
+        known["dropout_lower"] = short(round(min(dropout / 2, 0.3), 2))

@@ -1,0 +1,139 @@
+"""From what a reader saw to a Run: names, splits, restarts, settings, traits.
+
+Readers hand over a `Log`: columns named as their writer named them. Everything that is the same
+for all formats happens here, once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from traindx.core import names
+from traindx.core.nouns import Note, Run, Scalar, Series
+from traindx.logs.derived import detection_totals, hidden_nans
+from traindx.logs.log import Column, Log
+
+if TYPE_CHECKING:
+    from traindx.core.nouns import FloatArray
+
+
+# Whole numbers beyond the range of floats cannot be calculated with.
+_LARGEST = 10**300
+
+
+def run_from_log(
+    log: Log,
+    *,
+    name: str,
+    path: str,
+    format: str,
+    files: Sequence[str] = (),
+    notes: Iterable[Note] = (),
+    mapping: Mapping[str, str] | None = None,
+) -> Run:
+    """Name, order and describe the columns of one log."""
+    columns = [c for c in log.columns if c.values.size]
+    columns += detection_totals(columns)
+    chosen = names.assign([candidate(column) for column in columns], overrides=mapping or {})
+    series: dict[str, Series] = {}
+    for column, named in sorted(zip(columns, chosen, strict=True), key=lambda pair: pair[1].order):
+        steps, values, times = in_order(column.steps, column.values, column.times)
+        unit = _unit(column.name, named.name)
+        series[named.name] = Series(
+            named.name,
+            steps,
+            values if unit == 1.0 else values * unit,
+            column.name,
+            named.goal,
+            named.floor,
+            times,
+            column.derived,
+            column.axis or log.axis,
+        )
+    config = flatten(log.config)
+    events = list(log.events)
+    events += hidden_nans(series)
+    return Run(
+        name=name,
+        path=path,
+        formats=(format,),
+        axis=log.axis,
+        series=MappingProxyType(series),
+        config=MappingProxyType(config),
+        settings=MappingProxyType(names.settings(config)),
+        events=tuple(sorted(events, key=lambda e: (e.step is None, e.step or 0.0))),
+        traits=names.traits(series),
+        notes=tuple(notes) + tuple(Note(path, text) for text in log.notes),
+        files=tuple(files),
+        facts=MappingProxyType(log.facts),
+    )
+
+
+def _unit(raw: str, name: str) -> float:
+    """What a column's values are multiplied by: `mem_mb` is told in bytes."""
+    return names.byte_factor(raw) if names.parts(name).metric.endswith("_bytes") else 1.0
+
+
+def candidate(column: Column) -> names.Candidate:
+    """What the naming of a run's columns needs to know of one."""
+    values = column.values
+    rising = False
+    if not column.given and values.size > 2 and names.understand(column.name).metric == "step_s":
+        rising = bool((values[1:] >= values[:-1]).all() and values[-1] > 2 * values[0])
+    derived = column.derived is not None
+    return names.Candidate(column.name, column.split, int(values.size), derived, rising, column.given)
+
+
+def in_order(
+    steps: FloatArray, values: FloatArray, times: FloatArray | None
+) -> tuple[FloatArray, FloatArray, FloatArray | None]:
+    """Steps made non-decreasing, rows without a step dropped, exact repeats of a point dropped."""
+    keep = np.isfinite(steps)
+    if not keep.all():
+        steps, values = steps[keep], values[keep]
+        times = times[keep] if times is not None else None
+    if steps.size > 1:
+        if (steps[1:] < steps[:-1]).any():
+            order = np.argsort(steps, kind="stable")
+            steps, values = steps[order], values[order]
+            times = times[order] if times is not None else None
+        same = (np.diff(steps) == 0) & (
+            (values[1:] == values[:-1]) | (np.isnan(values[1:]) & np.isnan(values[:-1]))
+        )
+        if same.any():
+            keep = np.concatenate(([True], ~same))
+            steps, values = steps[keep], values[keep]
+            times = times[keep] if times is not None else None
+    return steps, values, times
+
+
+def flatten(config: Mapping[str, object], depth: int = 4) -> dict[str, Scalar]:
+    """Nested settings as one level of dotted keys; long lists and odd objects become text."""
+    flat: dict[str, Scalar] = {}
+
+    def walk(prefix: str, value: object, left: int) -> None:
+        if isinstance(value, Mapping) and left:
+            for key, inner in list(value.items())[:2000]:
+                walk(f"{prefix}.{key}" if prefix else str(key), inner, left - 1)
+        elif isinstance(value, int) and abs(value) > _LARGEST:
+            flat[prefix] = float("inf") if value > 0 else float("-inf")
+        elif value is None or isinstance(value, str | int | float | bool):
+            flat[prefix] = value if not isinstance(value, str) else value[:500]
+        elif isinstance(value, list | tuple) and len(value) == 1 and left:
+            walk(prefix, value[0], left - 1)
+        else:
+            flat[prefix] = _said(value)
+
+    walk("", config, depth)
+    return flat
+
+
+def _said(value: object) -> str:
+    try:
+        return str(value)[:200]
+    except (ValueError, RecursionError):  # an integer too long to be written, or lists in lists in lists
+        return "..."

@@ -1,0 +1,89 @@
+"""What happened in a recorded training: the recorder's word, the printed text's, and how it ended."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from traindx.core.nouns import Event
+from traindx.logs.printed_text import Printed
+from traindx.logs.recordings import Part
+from traindx.logs.run_facts import Ending, Facts, ending_event, exception_kind
+
+# Events about the recording itself, not the training.
+_OF_THE_RECORDING = frozenset({"recording_lost", "recording_gap"})
+_LAST_WORDS = frozenset({"exception", "out_of_memory", "interrupted", "exit"})
+_SAME_TEXT = 60
+_AT_THE_END = 5.0
+_DATA_LONGEST = 200
+
+
+def told_events(
+    ranks: Mapping[int, Part], first: int, facts: Facts, printed: Printed, *, last: bool
+) -> tuple[list[Event], list[str]]:
+    """Events and notes of all ranks, each told once; `first` is the rank that gives the plain names."""
+    events: list[Event] = []
+    notes = list(facts.notes)
+    endless = True
+    for rank, part in sorted(ranks.items()):
+        front = f"rank {rank}: " if rank != first else ""
+        ending = _ending(part) or (facts.ending if rank == min(ranks) else None)
+        endless = endless and (ending is None or rank not in (first, min(ranks)))
+        for event in _events(part, ending, rank):
+            if not any(_same(event, other) for other in events):
+                events.append(replace(event, text=front + event.text))
+        notes += [front + m.text for m in part.events if m.kind in _OF_THE_RECORDING and m.text]
+        if not facts.told:
+            notes += [front + f"a probe failed: {m.text}" for m in part.events if m.kind == "probe_failed"]
+    if endless and last and facts.version >= 2:
+        notes.append("the recording has no end: the training still runs, or it was killed")
+    ends = [event for event in events if event.kind in _LAST_WORDS]
+    when = max((m.t for m in ranks[first].events if m.kind == "ended" and m.t is not None), default=None)
+    end = None if when is None else ranks[first].started + when
+    for event, time in printed.events():
+        if not any(_same(event, other) for other in ends) and not _final(event, time, ends, end):
+            events.append(event)
+    return events, notes
+
+
+def _events(part: Part, ending: Ending | None, rank: int) -> Iterator[Event]:
+    for moment in part.events:
+        if moment.kind in _OF_THE_RECORDING or moment.kind in ("ended", "probe_failed"):
+            continue
+        text = moment.text or _told(moment.data)
+        kind = exception_kind(text) if moment.kind == "exception" else moment.kind
+        # It still counts by the steps of the training before.
+        step = None if kind == "new_training" else moment.step
+        yield Event(kind, text, step, {**moment.data, "rank": rank})
+    if ending is not None and (event := ending_event(ending)) is not None:
+        yield event
+
+
+def _told(data: Mapping[str, object]) -> str:
+    return ", ".join(f"{key}={value}" for key, value in data.items())[:_DATA_LONGEST]
+
+
+def _ending(part: Part) -> Ending | None:
+    """The end as the process itself wrote it."""
+    ends = [moment for moment in part.events if moment.kind == "ended"]
+    if not ends:
+        return None
+    how = ends[-1].data.get("how")
+    text = ends[-1].text
+    word = str(how)[:40] if how else text[:40] or "finished"
+    return Ending(word, "" if text == how else text, ends[-1].step)
+
+
+def _same(event: Event, other: Event) -> bool:
+    """Whether two events tell one happening: the same words, or crashes of which one quotes the other."""
+    if event.kind not in _LAST_WORDS:
+        return event == other
+    a, b = event.text[:_SAME_TEXT], other.text[:_SAME_TEXT]
+    return other.kind in _LAST_WORDS and bool(a) and bool(b) and (a in other.text or b in event.text)
+
+
+def _final(event: Event, time: float, ends: list[Event], end: float | None) -> bool:
+    """Whether a printed crash is the one the recorder saw: its traceback, printed at the very end."""
+    if not ends or event.kind not in _LAST_WORDS or end is None:
+        return False
+    return event.step == ends[-1].step and abs(time - end) <= _AT_THE_END

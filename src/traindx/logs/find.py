@@ -1,0 +1,273 @@
+"""Paths to runs: walk, ask the readers, read each run's files together, count copies once."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import stat
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+
+from traindx.core.nouns import Note, Reading, Run, Unreadable
+from traindx.core.units import Bundle, Claim, Reader, readers
+from traindx.logs.assemble import run_from_log
+from traindx.logs.copies import begins, without_copies
+from traindx.logs.log_file import File, natural, pipe_file, reason, stdin_file
+from traindx.logs.objective import with_loss
+
+_SKIP_FOLDERS = {
+    ".git",
+    "__pycache__",
+    "node_modules",
+    ".venv",
+    "venv",
+    ".ipynb_checkpoints",
+    ".tox",
+    ".mypy_cache",
+}
+_NOISE_NAMES = {
+    "debug.log",
+    "debug-internal.log",
+    "debug-core.log",
+    "requirements.txt",
+    "conda-environment.yaml",
+}
+_LFS = b"version https://git-lfs"
+_ENTRIES_MOST = 100_000
+_TOO_MANY = (
+    f"it holds more than {_ENTRIES_MOST:,} files and folders: only as many were looked at; name the folder "
+    "of the run you mean"
+)
+_HEADS_KEPT = 500
+
+
+def find_runs(paths: Sequence[str], *, mapping: Mapping[str, str] | None = None) -> Reading:
+    """Every run below the given paths ('-' is standard input)."""
+    skipped: list[Note] = []
+    told: dict[str, dict[str, list[Run]]] = {}
+    with np.errstate(all="ignore"):
+        for path in {p if p in ("-", "") else os.path.realpath(p): p for p in paths}.values():
+            files, named = _files(path, skipped)
+            for reader, bundle in _bundles(files, skipped, named=named):
+                runs = _read(reader, bundle, skipped, mapping)
+                told.setdefault(os.path.abspath(bundle.run), {})[reader.id] = runs
+        joined = [runs for formats in told.values() for runs in _joined(list(formats.values()))]
+        runs = [with_loss(run, mapping or {}) for run in without_copies(joined)]
+        return Reading(tuple(runs), tuple(skipped))
+
+
+def _files(path: str, skipped: list[Note]) -> tuple[Iterable[File], bool]:
+    """The files of one path, and whether the user named the file itself."""
+    try:
+        if path == "-":
+            return [stdin_file()], True
+        if not path:
+            skipped.append(Note(path, "an empty path"))
+            return [], True
+        mode = os.stat(path).st_mode
+        if stat.S_ISDIR(mode):
+            return _walk(path, skipped), False
+        if stat.S_ISFIFO(mode):
+            return [pipe_file(Path(path))], True
+        if stat.S_ISREG(mode):
+            return [File(Path(path), path)], True
+        skipped.append(Note(path, "not a regular file"))
+    except OSError as error:
+        skipped.append(Note(path, reason(error)))
+    except Unreadable as error:
+        skipped.append(Note(path, str(error)))
+    return [], True
+
+
+def _walk(root: str, skipped: list[Note]) -> Iterator[File]:
+    """The files below a folder, each once however many links lead to it."""
+    seen: set[tuple[int, int]] = set()
+    waiting, left = [root], _ENTRIES_MOST
+    while waiting:
+        folder = waiting.pop()
+        try:
+            here = os.stat(folder)
+            if (here.st_dev, here.st_ino) in seen:
+                continue
+            seen.add((here.st_dev, here.st_ino))
+            with os.scandir(folder) as found:
+                entries = sorted(islice(found, left + 1), key=lambda entry: natural(entry.name))
+        except OSError as error:
+            skipped.append(Note(str(Path(folder)), reason(error)))
+            continue
+        if len(entries) > left:
+            skipped.append(Note(root, _TOO_MANY))
+            entries, waiting = entries[:left], []
+        left -= len(entries)
+        below = []
+        for entry in entries:
+            try:
+                if entry.is_dir():
+                    below += [entry.path] if entry.name not in _SKIP_FOLDERS else []
+                elif _new_file(entry, seen):
+                    yield File(Path(entry.path))
+            except FileNotFoundError:
+                continue
+            except OSError as error:
+                skipped.append(Note(entry.path, reason(error)))
+        waiting += reversed(below)
+
+
+def _new_file(entry: os.DirEntry[str], seen: set[tuple[int, int]]) -> bool:
+    """Whether it is a regular file, and not a link to one that another link has led to."""
+    if not entry.is_symlink():
+        return entry.is_file()
+    real = entry.stat()
+    if not stat.S_ISREG(real.st_mode) or (real.st_dev, real.st_ino) in seen:
+        return False
+    seen.add((real.st_dev, real.st_ino))
+    return True
+
+
+def _bundles(files: Iterable[File], skipped: list[Note], *, named: bool) -> list[tuple[Reader, Bundle]]:
+    groups: dict[tuple[str, str], list[tuple[File, Claim]]] = {}
+    units = {unit.id: unit for unit in readers()}
+    claimed = 0
+    for file in files:
+        try:
+            why = _noise(file, named=named)
+            found = None if why else _claim(file, named=named)
+        except Exception as error:
+            skipped.append(Note(file.shown, _told(error, "the search", [file])))
+            continue
+        if why:
+            skipped.append(Note(file.shown, why))
+        elif found is None:
+            if named:
+                skipped.append(Note(file.shown, "no reader knows this format"))
+        else:
+            reader, claim = found
+            groups.setdefault((claim.run, reader.id), []).append((file, claim))
+            claimed += 1
+            if claimed > _HEADS_KEPT:
+                file.forget()
+    bundles = []
+    for (run, unit), members in groups.items():
+        if all(claim.part for _, claim in members):
+            if named:
+                skipped.append(Note(members[0][0].shown, "holds a configuration but no metrics"))
+            continue
+        ordered = tuple(sorted((f for f, _ in members), key=lambda f: natural(f.shown)))
+        bundles.append((units[unit], Bundle(run, ordered)))
+    return bundles
+
+
+def _noise(file: File, *, named: bool) -> str | None:
+    """Why a file is not worth reading, or None."""
+    if file.size == 0:
+        return "empty file"
+    if file.head.startswith(_LFS):
+        return "a Git LFS pointer, not the file itself; fetch it with `git lfs pull`"
+    if not named and file.name.lower() in _NOISE_NAMES:
+        return "a log of the logger itself, not of the training"
+    return None
+
+
+def _claim(file: File, *, named: bool) -> tuple[Reader, Claim] | None:
+    for reader in readers():
+        claim = reader.claim(file)
+        if claim is not None:
+            return reader, claim
+    if named and b"\0" not in file.head[:4096]:
+        return readers()[-1], Claim(file.shown)
+    return None
+
+
+def _read(
+    reader: Reader, bundle: Bundle, skipped: list[Note], mapping: Mapping[str, str] | None
+) -> list[Run]:
+    try:
+        logs = list(reader.read(bundle))
+    except Exception as error:
+        logs = []
+        skipped.append(Note(bundle.run, _told(error, f"the {reader.id} reader", bundle.files)))
+    path = bundle.run if bundle.run not in (".", "") else bundle.files[0].shown
+    notes = [note for file in bundle.files for note in file.notes]
+    runs = []
+    for number, log in enumerate(logs, 1):
+        part = log.name or (f"part {number}" if len(logs) > 1 else "")
+        run = run_from_log(
+            log,
+            name=f"{path} ({part})" if part else path,
+            path=path,
+            format=reader.id,
+            files=[file.shown for file in bundle.files],
+            notes=notes,
+            mapping=mapping,
+        )
+        if run.series:
+            runs.append(run)
+        else:
+            skipped.extend(run.notes or [Note(path, f"{reader.title}: no metric in it")])
+    if not logs:
+        skipped.extend(notes)
+    return runs
+
+
+def _told(error: Exception, who: str, files: Sequence[File]) -> str:
+    """One line for the user; what nobody foresaw comes through when TRAINDX_DEBUG is set."""
+    if isinstance(error, Unreadable):
+        return str(error)
+    if isinstance(error, OSError):
+        return reason(error)
+    if isinstance(error, MemoryError | SystemError):  # the latter from orjson
+        return "there is not enough memory to read it"
+    if isinstance(error, RecursionError | sqlite3.Error):
+        return f"{who} gave up: {error or type(error).__name__}"
+    if any(file.changed for file in files):
+        return "it was changed while it was read; read it again"
+    if os.environ.get("TRAINDX_DEBUG"):
+        raise error
+    return f"{who} failed ({type(error).__name__}: {error}); please report it"
+
+
+def _joined(formats: list[list[Run]]) -> list[list[Run]]:
+    """What several formats tell of one run folder, as one run where they count alike."""
+    whole = [runs for runs in formats if len(runs) == 1]
+    apart = [runs for runs in formats if len(runs) > 1]
+    while len(whole) > 1 and _count_alike(whole[0][0], whole[-1][0]):
+        second = whole.pop()[0]
+        whole[0] = [_join(whole[0][0], second)]
+    for runs in whole[1:]:
+        runs[0] = replace(runs[0], name=f"{runs[0].name} ({runs[0].format})")
+    return whole + apart
+
+
+def _count_alike(first: Run, second: Run) -> bool:
+    """Whether two formats of a run use one axis: they say so, or what both hold stands at equal steps."""
+    shared = [(s, second.series[n]) for n, s in first.series.items() if n in second.series]
+    if not shared:
+        return first.axis == second.axis
+    return all(np.isin(x.steps, y.steps).mean() > 0.5 for x, y in shared if len(x) and len(y))
+
+
+def _join(first: Run, second: Run) -> Run:
+    """Two formats of one run: the first one's series stand, the second adds what is new."""
+    series = {**first.series, **{n: s for n, s in second.series.items() if n not in first.series}}
+    differ = [n for n, s in second.series.items() if n in first.series and not begins(s, first.series[n])]
+    notes = first.notes + second.notes
+    if differ:
+        listed = ", ".join(differ[:3]) + (", ..." if len(differ) > 3 else "")
+        notes += (
+            Note(first.path, f"{second.format} holds other points of {listed}; {first.format}'s are shown"),
+        )
+    return replace(
+        first,
+        formats=first.formats + second.formats,
+        series=series,
+        config={**second.config, **first.config},
+        settings={**second.settings, **first.settings},
+        events=first.events + tuple(e for e in second.events if e not in first.events),
+        traits=first.traits | second.traits,
+        notes=notes,
+        files=tuple(dict.fromkeys(first.files + second.files)),
+    )

@@ -1,0 +1,1 @@
+"""One log format per file; `traindx.core.units` finds them."""

@@ -1,0 +1,217 @@
+"""Weights & Biases run folders (`offline-run-*`, `run-*`), read without the wandb package.
+
+The history comes from the binary datastore `run-*.wandb`, also while it is being written: a torn end
+is read up to the tear, blocks with a wrong checksum are passed over. The configuration comes from the
+datastore and from `files/config.yaml`. A run whose history is not on disk (it was sent to the server)
+gives its last values from `files/wandb-summary.json`: one point per series, and a note says so.
+
+The step is `_step`, unless the run defined a step metric (`define_metric`) or logs a counter such as
+`train/global_step` in every row. `_timestamp` gives the times. Nested keys are joined by dots. NaN and
+Infinity are kept; images, tables, histograms and text are passed over. `latest-run` is a link to a run
+and not another one.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from traindx.core import names
+from traindx.core.nouns import Unreadable
+from traindx.core.units import Bundle, Claim, Reader
+from traindx.logs import yamls
+from traindx.logs.log import Column, Log
+from traindx.logs.log_file import File
+from traindx.logs.wandb_store import MAGIC, Store, parse_json, put, read_store
+
+if TYPE_CHECKING:
+    from traindx.core.nouns import Axis, FloatArray, IntArray
+
+_SUMMARY = "wandb-summary.json"
+_RUN_FOLDER = re.compile(r"^(offline-)?run-\d{8}_\d{6}-[^/]+$|^latest-run$")
+_OUTPUT = "output.log"
+_PARTS = {"config.yaml", "wandb-metadata.json", _OUTPUT}
+_JSON_LIMIT = 64 * 1024 * 1024
+
+
+def claim(file: File) -> Claim | None:
+    """Datastores by their magic; summaries and configurations by name and place."""
+    folder = Path(file.folder)
+    if file.name.endswith(".wandb"):
+        return Claim(_run(file, folder)) if file.head.startswith(MAGIC) else None
+    lead, found, _ = file.name.rpartition(_SUMMARY)
+    if found and file.name.endswith(_SUMMARY) and file.head.lstrip().startswith(b"{"):
+        if lead:
+            return Claim(os.path.join(file.folder, lead.rstrip("_-. ")))
+        return Claim(_run(file, folder.parent if folder.name == "files" else folder))
+    if file.name in _PARTS and folder.name == "files" and _RUN_FOLDER.match(folder.parent.name):
+        return Claim(_run(file, folder.parent), part=True)
+    return None
+
+
+def _run(file: File, folder: Path) -> str:
+    """The run's folder; the link `latest-run` gives way to what it points to."""
+    if folder.name == "latest-run":
+        disk = file.path.parent if file.name.endswith(".wandb") else file.path.parent.parent
+        try:
+            return str(folder.parent / os.path.basename(os.readlink(disk)))
+        except OSError:
+            pass
+    return str(folder)
+
+
+def read(bundle: Bundle) -> Iterable[Log]:
+    """One log per datastore, or one from the summary when there is no history."""
+    config: dict[str, object] = {}
+    summary: dict[str, object] = {}
+    stores: list[Store] = []
+    for file in bundle.files:
+        if file.name.endswith(".wandb"):
+            stores.append(_store(file))
+            summary = {**stores[-1].summary, **summary}
+        elif file.name.endswith(_SUMMARY):
+            held = parse_json(file.read(_JSON_LIMIT))
+            if not isinstance(held, dict):
+                file.note("the summary is not valid JSON")
+            else:
+                summary.update(held)
+        elif file.name == "config.yaml":
+            config.update(_unwrapped(yamls.load(file.read(_JSON_LIMIT))))
+    logs = []
+    for store in stores:
+        if store.rows and store.columns:
+            logs.append(Log(*_columns(store), config={**_unwrapped(store.config), **config}))
+        else:
+            config = {**_unwrapped(store.config), **config}
+    if not logs:
+        logs = _printed(bundle, config) or [_last_values(summary, config)]
+    return logs
+
+
+def _printed(bundle: Bundle, config: dict[str, object]) -> list[Log]:
+    """Without a history, what the run printed."""
+    from traindx.logs.text.read import logs_of
+
+    for file in bundle.files:
+        if file.name == _OUTPUT:
+            try:
+                logs = logs_of(file)
+            except Unreadable:
+                return []
+            for log in logs:
+                log.config = {**log.config, **config}
+                log.notes.append("no history was logged; these are the numbers the run printed")
+            return logs
+    return []
+
+
+def _store(file: File) -> Store:
+    try:
+        store = read_store(file)
+    except Unreadable as error:
+        file.note(str(error))
+        return Store()
+    if store.lost:
+        file.note(f"{store.lost} damaged blocks or records were passed over")
+    if store.torn:
+        file.note("the last record is not complete (still being written, or cut off)")
+    return store
+
+
+def _unwrapped(config: dict[str, object]) -> dict[str, object]:
+    """Settings without W&B's own, and out of their `{desc, value}` wrapping."""
+    plain: dict[str, object] = {}
+    for key, held in config.items():
+        if key in ("_wandb", "wandb_version"):
+            continue
+        wrapped = isinstance(held, dict) and "value" in held and set(held) <= {"desc", "value"}
+        plain[key] = held["value"] if wrapped and isinstance(held, dict) else held
+    return plain
+
+
+def _is_own(name: str) -> bool:
+    return name.startswith("_") and name.split(".")[0] in ("_step", "_timestamp", "_runtime", "_wandb")
+
+
+def _columns(store: Store) -> tuple[list[Column], Axis]:
+    """The history as columns, each with the steps it is counted by."""
+    held = {key: (np.array(rows), np.array(values)) for key, (rows, values) in store.columns.items()}
+    by_row = {key: _per_row(store.rows, *held[key]) for key in held}
+    counter = _counter(store, held)
+    default = by_row.get(counter) if counter else None
+    if default is None:
+        default = np.arange(store.rows, dtype=float)
+    times = by_row.get("_timestamp")
+    defined = _defined_steps(store)
+    columns: list[Column] = []
+    axes: list[Axis] = []
+    for key, (rows, values) in held.items():
+        if _is_own(key) or key == counter or key in defined.values():
+            continue
+        own = defined.get(key)
+        steps, axis = default[rows], names.axis_of(counter.lstrip("_")) or "step" if counter else "row"
+        if own is not None and own in by_row and np.isfinite(by_row[own][rows]).all():
+            steps, axis = by_row[own][rows], names.axis_of(own) or "step"
+        clock = times[rows] if times is not None else None
+        columns.append(Column(key, steps, values, clock, axis=axis))
+        axes.append(axis)
+    return columns, max(dict.fromkeys(axes), key=axes.count, default="step")
+
+
+def _per_row(size: int, rows: IntArray, values: FloatArray) -> FloatArray:
+    full = np.full(size, np.nan)
+    full[rows] = values
+    return full
+
+
+def _counter(store: Store, held: dict[str, tuple[IntArray, FloatArray]]) -> str:
+    """The column that counts steps: a counter logged in every row, else `_step`."""
+    found = []
+    for key, (rows, values) in held.items():
+        rank = names.counter_rank(key)
+        every = rows.size == store.rows and np.isfinite(values).all()
+        if rank is None or key.startswith("_") or names.axis_of(key) != "step" or not every:
+            continue
+        moves = np.diff(values)
+        # of one row alone it cannot be seen what counts
+        told = (moves > 0).any() if store.rows > 1 else key.endswith("global_step")
+        if (moves >= 0).all() and told:
+            found.append((rank, key))
+    return min(found)[1] if found else "_step" if "_step" in held else ""
+
+
+def _defined_steps(store: Store) -> dict[str, str]:
+    """By `define_metric`: which metric counts the steps of which."""
+    exact: dict[str, str] = {}
+    globs: list[tuple[str, str]] = []
+    for name, glob, step, index in store.metrics:
+        if not step and 0 < index <= len(store.metrics):
+            step = store.metrics[index - 1][0]
+        if step and not step.startswith("_") and name:
+            exact[name] = step
+        elif step and not step.startswith("_") and glob:
+            globs.append((glob, step))
+    for key in store.columns:
+        for glob, step in globs:
+            if key not in exact and key != step and fnmatchcase(key, glob):
+                exact[key] = step
+    return exact
+
+
+def _last_values(summary: dict[str, object], config: dict[str, object]) -> Log:
+    """A summary as series of one point."""
+    store = Store(rows=1)
+    for key, value in summary.items():
+        put(store, key, 0, value)
+    columns, axis = _columns(store)
+    notes = ["only the summary (the last value of each metric) is here, not the history"] if columns else []
+    return Log(columns, axis, config=config, notes=notes)
+
+
+READER = Reader("wandb", "Weights & Biases run folder", 20, claim, read)

@@ -1,0 +1,162 @@
+"""What a recorded script printed: read as a text log, each value at the step it was printed at."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from traindx.core import names
+from traindx.core.nouns import Event, Unreadable
+from traindx.logs.assemble import candidate
+from traindx.logs.log import Column, Log
+from traindx.logs.log_file import Held
+from traindx.logs.recordings import Chunk
+from traindx.logs.text.clean import clean
+from traindx.logs.text.marks import Signs
+from traindx.logs.text.read import logs_of
+
+if TYPE_CHECKING:
+    from traindx.core.nouns import FloatArray, IntArray
+
+# A line, up to what ends or redraws it.
+_LINE = re.compile(rb"([^\n\r\x08]*)(?:\r\n|\n|\r|\x08+|\Z)")
+_LONGEST = 16 << 10
+_BOM = b"\xef\xbb\xbf"
+
+
+@dataclass(frozen=True)
+class Told:
+    """A column that the script itself told, and what it would be called were it the only one."""
+
+    column: Column
+    plain: str
+
+
+@dataclass(frozen=True)
+class Line:
+    """A printed line and the number of the chunk that completed it."""
+
+    text: bytes
+    chunk: int
+
+
+class Printed:
+    """The text of a recording, line by line on the recorder's clock."""
+
+    def __init__(self, output: Sequence[Chunk], started: float, shown: str) -> None:
+        lines = _lines(output, "out") + _lines(output, "err")
+        lines.sort(key=lambda line: line.chunk)
+        self.text = b"".join(line.text + b"\n" for line in lines)
+        self.shown = shown
+        self.starts: IntArray = np.cumsum([0, *(len(line.text) + 1 for line in lines)], dtype=np.int64)[:-1]
+        chunks = [output[line.chunk] for line in lines]
+        self.steps: FloatArray = np.array([np.nan if c.step is None else c.step for c in chunks])
+        self.times: FloatArray = np.array([np.nan if c.t is None else c.t for c in chunks]) + started
+
+    @cached_property
+    def logs(self) -> list[Log]:
+        """The trainings the text tells of by itself, on its own axis; none when it tells nothing."""
+        if not self.text.strip():
+            return []
+        try:
+            return [log for log in logs_of(Held(self.text, self.shown)) if log.columns]
+        except Unreadable:
+            return []
+        except Exception:
+            if os.environ.get("TRAINDX_DEBUG"):
+                raise
+            return []
+
+    def columns(self) -> list[Told]:
+        """What was printed, under canonical names and on the recorder's axis."""
+        made: dict[str, Told] = {}
+        for log in self.logs:
+            placed = [self._placed(column, log) for column in log.columns]
+            for one in named_by_script(placed):
+                before = made.get(one.column.given)
+                if before is not None:
+                    one = Told(_joined(before.column, one.column), one.plain)
+                made[one.column.given] = one
+        return list(made.values())
+
+    def config(self) -> dict[str, object]:
+        """Settings that were printed; of several trainings the first one's count."""
+        found: dict[str, object] = {}
+        for log in self.logs:
+            found = {**log.config, **found}
+        return found
+
+    def events(self) -> list[tuple[Event, float]]:
+        """Overflows, crashes and the like that the text tells of, and when they were printed."""
+        signs = Signs()
+        signs.look(self.text, 0)
+        found: dict[Event, float] = {}
+        for offset, kind, text in sorted(signs.found):
+            at = int(np.searchsorted(self.starts, offset, side="right")) - 1
+            step = float(self.steps[at])
+            found.setdefault(Event(kind, text, step if np.isfinite(step) else None), float(self.times[at]))
+        return list(found.items())
+
+    def _placed(self, column: Column, log: Log) -> Column:
+        """A column at the steps its lines were printed at.
+
+        What was printed all at once, a history after the training, keeps the count it was printed with.
+        """
+        if column.places is None:
+            return replace(column, axis=log.axis)
+        at = np.searchsorted(self.starts, column.places, side="right") - 1
+        steps, times = self.steps[at], self.times[at]
+        at_once = steps.size > 2 and steps[0] == steps[-1] and log.axis != "row" and np.ptp(column.steps) > 0
+        if at_once or not np.isfinite(steps).all():
+            return replace(column, axis=log.axis, times=times)
+        return replace(column, axis=None, steps=np.maximum.accumulate(steps), times=times)
+
+
+def named_by_script(columns: Sequence[Column]) -> list[Told]:
+    """Columns as the script calls them, given canonical names as those of any log."""
+    chosen = names.assign([candidate(column) for column in columns], overrides={})
+    return [
+        Told(replace(column, given=named.name, split=None), named.plain)
+        for column, named in zip(columns, chosen, strict=True)
+    ]
+
+
+def _lines(output: Sequence[Chunk], stream: str) -> list[Line]:
+    """The lines of one stream; one that was printed in pieces counts when its last piece came."""
+    numbers = [number for number, chunk in enumerate(output) if chunk.stream == stream]
+    texts = [output[number].text.encode("utf-8", "replace") for number in numbers]
+    ends = np.cumsum([len(text) for text in texts])
+    whole = b"".join(texts)
+    lines = []
+    at = 0
+    for found in _LINE.finditer(whole):
+        if found.start() == len(whole):
+            break
+        last = max(found.end(1) - 1, found.start())
+        while at < len(numbers) - 1 and ends[at] <= last:
+            at += 1
+        text = clean(found[1][:_LONGEST]).replace(b"\0", b"").replace(b"\x1b", b" ")
+        lines.append(Line(text.removeprefix(_BOM), numbers[at]))
+    return lines
+
+
+def _joined(first: Column, second: Column) -> Column:
+    """The same curve of two trainings in one text, one after the other."""
+    if first.axis != second.axis:
+        return first if first.values.size >= second.values.size else second
+    times = (
+        None if first.times is None or second.times is None else np.concatenate([first.times, second.times])
+    )
+    return replace(
+        first,
+        steps=np.concatenate([first.steps, second.steps]),
+        values=np.concatenate([first.values, second.values]),
+        times=times,
+        places=None,
+    )

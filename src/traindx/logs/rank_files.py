@@ -1,0 +1,143 @@
+"""The ranks of one recording as the log of one training."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from traindx.core import names
+from traindx.core.nouns import Event
+from traindx.logs.assemble import flatten
+from traindx.logs.duplicate_curves import with_told
+from traindx.logs.endings import told_events
+from traindx.logs.log import Column, Log
+from traindx.logs.printed_text import Printed, Told, named_by_script
+from traindx.logs.recordings import Part
+from traindx.logs.run_facts import Facts
+
+_CHECKSUMS = ("replica_checksum", "replica/checksum")
+_ALIKE = 1e-6
+_WRITTEN_LATE = 5.0
+
+
+def log_of_ranks(ranks: Mapping[int, Part], facts: Facts, shown: str, *, last: bool) -> list[Log]:
+    """One log, or those that the printed text tells of when no step was recorded.
+
+    The first rank that trains gives the plain names: a process that only starts others takes no step.
+    `last` says that this is the training `run.json` speaks of.
+    """
+    seen = {rank: ranks[rank].columns() for rank in sorted(ranks)}
+    first = next((rank for rank, columns in seen.items() if _stepped(columns)), min(ranks))
+    part = ranks[first]
+    heard = part if part.output else ranks[min(ranks)]
+    printed = Printed(heard.output, heard.started, shown)
+    recorded = [column for column in seen[first] if column.given]
+    logged = named_by_script([c for c in seen[first] if not c.given] + part.logged.columns(part.started))
+    own = facts if last else replace(facts, notes=[], ending=None)
+    events, notes = told_events(ranks, first, own, printed, last=last)
+    config = {**_gaps(printed.config(), facts.config), **facts.config}
+    if not _stepped(seen[first]):
+        return _unstepped(recorded, logged, printed, config, events, notes)
+    events += _replicas(seen, first)
+    notes += _last_steps(ranks, ended=facts.ending is not None or not last)
+    columns = with_told(recorded, [("logged", logged), ("printed", printed.columns())])
+    for rank in sorted(set(seen) - {first}):
+        columns += _of_rank(rank, seen[rank] + ranks[rank].logged.columns(ranks[rank].started))
+    inside = {**(facts.inside if last else {}), "sampled": part.samples.names()}
+    return [Log(columns, "step", config, events, notes, facts=inside)]
+
+
+def _stepped(columns: list[Column]) -> bool:
+    return any(column.steps.max() > 0 for column in columns)
+
+
+def _unstepped(
+    recorded: list[Column],
+    logged: list[Told],
+    printed: Printed,
+    config: dict[str, object],
+    events: list[Event],
+    notes: list[str],
+) -> list[Log]:
+    """No optimizer step was seen: the text as any text log, else whatever there is, row by row."""
+    told = [_by_row(one.column) for one in logged]
+    nowhere = [replace(event, step=None) for event in events]
+    if printed.logs:
+        notes = [*notes, "no optimizer step was recorded: this is what the script printed"]
+        for log in printed.logs:
+            log.config = {**log.config, **config}
+            log.notes += notes
+            log.events = [*log.events, *_new(nowhere, log.events)]
+        taken = {names.canonical(column.name) for column in printed.logs[0].columns}
+        for column in told:
+            column.given = f"logged/{column.given}" if column.given in taken else column.given
+        printed.logs[0].columns += told
+        return printed.logs
+    columns = told + [_by_row(column) for column in recorded]
+    why = "no optimizer step was recorded"
+    ends = [event.text for event in nowhere if event.kind in ("exception", "out_of_memory", "exit")]
+    notes = [why + (f"; it ended with {ends[-1]}" if ends else ""), *notes]
+    return [Log(columns, "row", config, nowhere, notes)]
+
+
+def _by_row(column: Column) -> Column:
+    return replace(column, steps=np.arange(column.values.size, dtype=float), axis="row")
+
+
+def _new(events: list[Event], known: list[Event]) -> Iterator[Event]:
+    kinds = {event.kind for event in known}
+    return (event for event in events if event.kind not in kinds)
+
+
+def _gaps(printed: Mapping[str, object], recorded: Mapping[str, object]) -> dict[str, object]:
+    """Of the printed settings those that the recorder does not know."""
+    known = names.settings(flatten(recorded))
+    return {
+        key: value
+        for key, value in printed.items()
+        if key not in recorded and names.setting_name(key) not in known
+    }
+
+
+def _of_rank(rank: int, columns: list[Column]) -> Iterator[Column]:
+    for column in columns:
+        called = column.given or names.canonical(column.name)
+        yield replace(column, name=f"{column.name}/rank{rank}", given=f"{called}/rank{rank}")
+
+
+def _replicas(seen: Mapping[int, list[Column]], first: int) -> Iterator[Event]:
+    """Weights that should be the same on all ranks and are not."""
+    base = _checksum(seen[first])
+    for rank, columns in seen.items():
+        column = _checksum(columns)
+        if rank == first or base is None or column is None:
+            continue
+        steps, mine, other = np.intersect1d(base.steps, column.steps, return_indices=True)
+        a, b = base.values[mine], column.values[other]
+        apart = np.abs(a - b) > _ALIKE * np.maximum(np.abs(a), np.abs(b))
+        apart |= np.isfinite(a) != np.isfinite(b)
+        if apart.any():
+            at = int(np.flatnonzero(apart)[0])
+            text = (
+                f"the weights of rank {rank} differ from those of rank {first} at {int(apart.sum())} of "
+                f"{apart.size} looks, first at step {steps[at]:g}: checksums {a[at]:.9g} and {b[at]:.9g}"
+            )
+            yield Event("replicas_differ", text, float(steps[at]))
+
+
+def _checksum(columns: list[Column]) -> Column | None:
+    return next((column for column in columns if column.name in _CHECKSUMS), None)
+
+
+def _last_steps(ranks: Mapping[int, Part], *, ended: bool) -> Iterator[str]:
+    """Ranks that stop at different steps; while they run they only write at different moments."""
+    ends = {rank: last for rank, part in sorted(ranks.items()) if (last := part.rows.last) and last[0] > 0}
+    if len({step for step, _ in ends.values()}) < 2:
+        return
+    times = [t for _, t in ends.values() if t is not None]
+    if ended or (times and max(times) - min(times) > _WRITTEN_LATE):
+        listed = ", ".join(f"rank {rank} at {step:g}" for rank, (step, _) in list(ends.items())[:8])
+        more = ", ..." if len(ends) > 8 else ""
+        yield f"the ranks stop at different steps: {listed}{more}"

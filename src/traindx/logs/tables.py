@@ -1,0 +1,186 @@
+"""Rows with named cells (CSV, JSON lines, histories) as logs: step column, restarts, gaps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from traindx.core import names
+from traindx.core.nouns import Axis, Event
+from traindx.logs.log import Column, Log
+from traindx.logs.segments import segments
+
+if TYPE_CHECKING:
+    from traindx.core.nouns import BoolArray, FloatArray, IntArray
+
+_ABSENT = np.nan
+LABEL_NAMES = frozenset(
+    ("mode", "split", "phase", "stage", "subset", "set", "type", "kind", "partition", "dataset")
+)
+
+
+@dataclass
+class Table:
+    """Columns of equal length. `present[name]` tells a logged cell, NaN or not, from a gap.
+
+    A column without an entry in `present` has no gaps. `labels` holds the words of columns that may
+    tell the split of a row (`phase`: train, val).
+    """
+
+    values: dict[str, FloatArray]
+    present: dict[str, BoolArray]
+    labels: dict[str, list[str]] = field(default_factory=dict)
+
+    @property
+    def rows(self) -> int:
+        return next((int(v.size) for v in self.values.values()), 0)
+
+    def has(self, name: str) -> BoolArray:
+        mask = self.present.get(name)
+        return mask if mask is not None else np.ones(self.rows, dtype=bool)
+
+
+def table_from_rows(rows: Sequence[Mapping[str, object]]) -> Table:
+    """A table from dicts whose keys may differ row by row. Null, text and lists are gaps."""
+    order: dict[str, None] = {}
+    for row in rows:
+        for key in row:
+            order.setdefault(key)
+    values: dict[str, FloatArray] = {}
+    present: dict[str, BoolArray] = {}
+    for key in order:
+        column = np.full(len(rows), _ABSENT)
+        mask = np.zeros(len(rows), dtype=bool)
+        for i, row in enumerate(rows):
+            number = as_number(row.get(key))
+            if number is not None:
+                column[i] = number
+                mask[i] = True
+        if mask.any():
+            values[str(key)] = column
+            if not mask.all():
+                present[str(key)] = mask
+    return Table(values, present)
+
+
+def as_number(value: object) -> float | None:
+    """A float from what JSON or YAML held; None for what is not a number."""
+    if isinstance(value, bool):
+        return float(value)
+    if isinstance(value, int | float):
+        try:
+            return float(value)
+        except OverflowError:
+            return float("inf") if value > 0 else float("-inf")
+    if isinstance(value, str):
+        try:
+            return float(value)
+        except ValueError:
+            return None
+    return None
+
+
+def logs_from_table(
+    table: Table,
+    *,
+    step: str | None = None,
+    axis: Axis | None = None,
+    config: Mapping[str, object] | None = None,
+    events: Sequence[Event] = (),
+    times: str | None = None,
+) -> list[Log]:
+    """One log per training in the table: restarts of the step column part them."""
+    if not table.rows:
+        return []
+    steps, axis_found, used = step_axis(table, step)
+    logs: list[Log] = []
+    for split, members in _rows_by_split(table):
+        for number, segment in enumerate(segments(steps[members])):
+            if number == len(logs):
+                logs.append(Log([], axis or axis_found, dict(config or {}), list(events)))
+            logs[number].events += segment.events
+            rows = members[segment.rows]
+            for name, values in table.values.items():
+                at = rows[table.has(name)[rows] & np.isfinite(steps[rows])]
+                if name in used or name == times or not at.size:
+                    continue
+                clock = table.values[times][at] if times and times in table.values else None
+                logs[number].columns.append(Column(name, steps[at], values[at], clock, split))
+    return logs
+
+
+def _rows_by_split(table: Table) -> list[tuple[str | None, IntArray]]:
+    """The rows of each split when a column of words names it (`phase`: train, val), else all rows."""
+    for words in table.labels.values():
+        splits = np.array([names.split_of(word) for word in words])
+        if len(splits) == table.rows and (splits != "").mean() > 0.5 and np.unique(splits[splits != ""]).size:
+            return [(str(split) or None, np.flatnonzero(splits == split)) for split in dict.fromkeys(splits)]
+    return [(None, np.arange(table.rows))]
+
+
+def step_axis(table: Table, step: str | None = None) -> tuple[FloatArray, Axis, set[str]]:
+    """The step of every row, what it counts, and the columns that are consumed by it.
+
+    A counter that starts again whenever the epoch advances is joined with the epoch into one
+    running count. Rows that lack the step take it from the epoch they name, or from the row before.
+    """
+    rows = table.rows
+    if step is not None and step in table.values:
+        steps = np.where(table.has(step), table.values[step], np.nan)
+        return fill_gaps(steps), names.axis_of(step) or "step", {step}
+    counters = [(names.counter_rank(n), n) for n in table.values]
+    ranked = [n for rank, n in sorted((r, n) for r, n in counters if r is not None)]
+    ranked = [n for n in ranked if _counts(table.values[n][table.has(n)])]
+    if not ranked:
+        return np.arange(rows, dtype=float), "row", set()
+    best = ranked[0]
+    kind = names.axis_of(best) or "step"
+    steps = np.where(table.has(best), table.values[best], np.nan)
+    used = {best}
+    epochs = [n for n in ranked[1:] if names.axis_of(n) == "epoch"]
+    if kind == "step" and epochs:
+        outer = np.where(table.has(epochs[0]), table.values[epochs[0]], np.nan)
+        joined = _join_epochs(steps, outer)
+        if joined is not None:
+            steps = joined
+    return fill_gaps(steps), kind, used
+
+
+def _counts(values: FloatArray) -> bool:
+    """Whether a column could count steps: mostly finite, not negative, not always falling."""
+    finite = values[np.isfinite(values)]
+    if not finite.size or finite.size < 0.5 * values.size or (finite < 0).mean() > 0.5:
+        return False
+    moves = np.diff(finite)
+    return not (moves.size >= 2 and (moves < 0).mean() > 0.9)
+
+
+def _join_epochs(inner: FloatArray, outer: FloatArray) -> FloatArray | None:
+    """`epoch * length + inner` when the inner counter starts again as the epoch advances."""
+    both = np.isfinite(inner) & np.isfinite(outer)
+    if both.sum() < 3:
+        return None
+    a, e = inner[both], outer[both]
+    back = np.diff(a) < 0
+    up = np.diff(e) > 0
+    if not back.any() or (back & up).sum() < 0.8 * max(back.sum(), 1) or (back & up).sum() < 0.5 * up.sum():
+        return None
+    start = 1.0 if a.min() >= 1 else 0.0
+    length = a.max() - start + 1
+    first = float(np.floor(e.min()))
+    joined: FloatArray = (np.floor(outer) - first) * length + inner
+    return joined
+
+
+def fill_gaps(steps: FloatArray) -> FloatArray:
+    """Rows without a step take the step of the row before (or of the first that has one)."""
+    known = np.isfinite(steps)
+    if known.all() or not known.any():
+        return steps
+    index = np.where(known, np.arange(steps.size), -1)
+    np.maximum.accumulate(index, out=index)
+    index[index < 0] = int(np.flatnonzero(known)[0])
+    return steps[index]

@@ -1,0 +1,160 @@
+"""Lines of one shape with their place on the axis, and the splits they speak of."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from traindx.logs.text.scan import Seen
+
+if TYPE_CHECKING:
+    from traindx.core.nouns import BoolArray, FloatArray, IntArray
+
+Level = Literal["step", "epoch", "none"]
+Track = tuple["IntArray", "FloatArray"]
+
+
+@dataclass(eq=False)
+class Dated:
+    """Lines of one shape with their place on the axis."""
+
+    seen: Seen
+    level: Level
+    steps: FloatArray
+    keep: BoolArray
+    split: str
+    scope: str = ""
+    suffix: str = ""
+    done: BoolArray | None = None
+
+
+def below_own_header(seen: Seen, headers: Sequence[tuple[int, bytes]]) -> Seen:
+    """Only the rows of a table shape that stand below the header which named it."""
+    if not seen.shape.header or len({bone for _, bone in headers}) < 2:
+        return seen
+    nearest = np.searchsorted([offset for offset, _ in headers], seen.offsets, side="right") - 1
+    own = np.array([at < 0 or headers[at][1] == seen.shape.header for at in nearest.tolist()], dtype=bool)
+    return _pick(seen, own)
+
+
+def by_split_and_rank(seen: Seen, marks: list[tuple[int, str]]) -> list[Dated]:
+    """Cut one shape's lines by the section they stand in and the rank that wrote them."""
+    shape = seen.shape
+    n = seen.offsets.size
+    if shape.rank is None and (shape.split or not marks):
+        return [_dated(seen, "" if shape.split == "train" else shape.split)]
+    splits = np.full(n, "" if shape.split == "train" else shape.split, dtype=object)
+    epoch_mark = shape.epoch is not None and not shape.values
+    if not shape.split and marks and not epoch_mark:
+        where = np.searchsorted([m[0] for m in marks], seen.offsets, side="right") - 1
+        kinds = np.array(["" if m[1] == "train" else m[1] for m in marks], dtype=object)
+        splits[where >= 0] = kinds[where[where >= 0]]
+    ranks = seen.columns.get(shape.rank, np.zeros(n)) if shape.rank is not None else np.zeros(n)
+    out = []
+    several = np.unique(ranks[np.isfinite(ranks)])
+    for split in dict.fromkeys(splits):
+        for rank in several if several.size <= 1024 else several[:1]:
+            keep = (splits == split) & (ranks == rank)
+            if keep.any():
+                suffix = "" if rank == several[0] else f"/rank{int(rank)}"
+                out.append(_dated(_pick(seen, keep), str(split), suffix))
+    return out
+
+
+def _dated(seen: Seen, split: str, suffix: str = "") -> Dated:
+    n = seen.offsets.size
+    return Dated(seen, "none", np.broadcast_to(np.nan, n), np.ones(n, bool), split, suffix=suffix)
+
+
+def _pick(seen: Seen, keep: BoolArray) -> Seen:
+    if keep.all():
+        return seen
+    return Seen(seen.shape, seen.offsets[keep], {i: c[keep] for i, c in seen.columns.items()})
+
+
+def split_of_neighbours(parts: list[Dated]) -> None:
+    """A result without counter or split that always follows a validation line is a validation result."""
+    kinds = [_split(p) for p in parts]
+    for i, part in enumerate(parts):
+        if kinds[i] or part.seen.shape.counts or not part.seen.shape.judged():
+            continue
+        nearest = np.full(part.seen.offsets.size, -1)
+        leads = np.zeros(part.seen.offsets.size, dtype=np.int64)
+        for j, other in enumerate(parts):
+            if j == i:
+                continue
+            at = np.searchsorted(other.seen.offsets, part.seen.offsets) - 1
+            before = np.where(at >= 0, other.seen.offsets[np.maximum(at, 0)], -1)
+            closer = before > nearest
+            nearest[closer], leads[closer] = before[closer], j
+        told = [kinds[j] for j, near in zip(leads, nearest, strict=True) if near >= 0]
+        for split in ("val", "test"):
+            if told and told.count(split) >= 0.8 * part.seen.offsets.size:
+                part.split = split
+
+
+def _split(part: Dated) -> str:
+    """The split of a line by its place, or by the names in it where they all agree."""
+    told = {split for _, split in part.seen.shape.judged()}
+    return part.split or (told.pop() if len(told) == 1 and "train" not in told else "")
+
+
+def part_evaluations(parts: list[Dated], epochs: Track) -> list[Dated]:
+    """Bars that run after an epoch's own bar is full, or to another length, are evaluations."""
+    bars = [p for p in parts if _counts_inside(p)]
+    if not bars or not epochs[0].size:
+        return parts
+    offsets = np.concatenate([p.seen.offsets for p in bars])
+    inner = np.concatenate([p.seen.columns[_slot(p)] for p in bars])
+    total = np.concatenate([p.seen.columns[_total(p)] for p in bars])
+    order = np.argsort(offsets, kind="stable")
+    inner, total = inner[order], total[order]
+    window = np.searchsorted(epochs[0], offsets[order], side="right")
+    _, first, which = np.unique(window, return_index=True, return_inverse=True)
+    own = total == total[first][which]
+    place = np.arange(order.size)
+    done = own & (inner >= total)
+    full = np.full(first.size, order.size)
+    np.minimum.at(full, which[done], place[done])
+    again = (place > full[which]) & ~done
+    restart = np.full(first.size, order.size)
+    np.minimum.at(restart, which[again], place[again])
+    evaluation = np.zeros(order.size, dtype=bool)
+    evaluation[order] = ~own | (place >= restart[which])
+    if not evaluation.any():
+        return parts
+    out = [p for p in parts if not _counts_inside(p)]
+    at = 0
+    for part in bars:
+        flags = evaluation[at : at + part.seen.offsets.size]
+        at += part.seen.offsets.size
+        for keep, split in ((~flags, part.split), (flags, "test")):
+            if keep.any():
+                cut = _dated(_pick(part.seen, keep), split, part.suffix)
+                if split == "test":
+                    cut.keep = cut.seen.columns[_slot(part)] >= cut.seen.columns[_total(part)]
+                out.append(cut)
+    return out
+
+
+def _counts_inside(part: Dated) -> bool:
+    """A bar or count towards a total, in a line that does not name its epoch."""
+    shape = part.seen.shape
+    return (
+        shape.inner is not None
+        and shape.epoch is None
+        and shape.step is None
+        and shape.slots[shape.inner].total is not None
+        and part.split not in ("val", "test")
+    )
+
+
+def _slot(part: Dated) -> int:
+    return part.seen.shape.inner or 0
+
+
+def _total(part: Dated) -> int:
+    return part.seen.shape.slots[_slot(part)].total or 0

@@ -1,0 +1,282 @@
+"""What the numbers of a line are called, from the words around them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+from traindx.core import names
+from traindx.logs.text.clean import text
+from traindx.logs.text.skeleton import NUMBER, UNITS
+from traindx.logs.text.skeleton import UNIT as TIME_UNIT
+
+Kind = Literal["value", "total", "mean", "ignored"]
+
+_BYTES_UNIT = re.compile(rb"^ ?(?:[KMGT]i?B|[kmgt]b|[MG])(?![A-Za-z_])")
+_POWER = {b"k": 1, b"m": 2, b"g": 3, b"t": 4}
+_UNIT = re.compile(rb"^(%|\x05|" + UNITS + rb"(?![A-Za-z_]))(/[A-Za-z]+)?")
+_BOUNDARY = re.compile(
+    rb"[,;|\t\[\](){}<>\x02-\x05]| - | -$|^- |\|\||->|=>|--+|\*\*|\. |\\n| \x01|(?<=\s)[#~>]+(?=\s)"
+    rb"|\xef\xbc\x8c|\xe3\x80\x82"
+)
+_QUALIFIER = re.compile(rb"(?<=\w) ?\(([^()\x01]{1,20})\)$")
+_AGGREGATE = re.compile(rb"\b(avg|mean|average|max|min|std|sum)\(([\w/.]{1,40})\)$")
+# `|g|`, `||grad||`
+_NORM = re.compile(rb"(?:\|{1,2}|\xe2\x80\x96)[A-Za-z]{1,8}(?:\|{1,2}|\xe2\x80\x96)$")
+_MEANS = (b"(", b"(avg:", b"(avg", b"(mean:", b"(mean", b"(ave:")
+_SPREAD = (b"+", b"\xc2\xb1", b"+/-", b"+-")
+_COUNTER_BEHIND = re.compile(rb"(?:epoch|batch|iter|step)(?![A-Za-z_])")
+_SOURCE_LINE = re.compile(rb"\w\.(?:py|cc|cpp|cu|c|h|rs|go|java|js|lua):$")
+_PROSE_END = re.compile(rb"\b(?:the|of|on|over|for|in|from|all|first|last)$", re.I)
+_CLOCKS = {b"ms": 1e-3, b"us": 1e-6, b"s": 1.0, b"sec": 1.0, b"min": 60.0}
+_OPENERS = b" \t[({<'\"$~"
+_WORD = re.compile(rb"[^\s\x01-\x05]+")
+_NOISE_WORDS = frozenset(
+    b"info warning debug error info: root the with and at is "
+    b"finished done after was of to in got for end".split()
+)
+_SPLIT_WORD = re.compile(
+    rb"(?:^|[\s\[(|>*=#:_\-\"'])(train|training|val|valid|validation|validating|eval|evaluation|evaluating|dev|test|testing)(?=$|[\s\](})|,:<*=#\-\"'.])",
+    re.I,
+)
+
+
+@dataclass
+class Slot:
+    """One number of a shape: its name as written, and what it is to its neighbours."""
+
+    name: str
+    kind: Kind = "value"
+    keyed: bool = False
+    timed: bool = False
+    factor: float = 1.0
+    total: int | None = None
+    of: int | None = None
+    right: bool = False
+    prose: bool = False
+    percent: bool = False
+
+
+def name_slots(skeleton: bytes) -> list[Slot]:
+    """A slot for every number of the skeleton, in order."""
+    texts = skeleton.split(NUMBER)
+    slots: list[Slot] = []
+    for i in range(len(texts) - 1):
+        before, after = texts[i], texts[i + 1]
+        slot = _name_one(before, after, slots, first=i == 0)
+        slot.timed = after.startswith(TIME_UNIT)
+        slot.prose = bool(_PROSE_END.search(before.rstrip()))
+        bytes_unit = _BYTES_UNIT.match(after)
+        if bytes_unit and slot.name and _is_memory(slot.name):
+            binary = b"i" in bytes_unit[0]
+            slot.factor = float((1024 if binary else 1000) ** _POWER[bytes_unit[0].strip()[:1].lower()])
+            slot.name += " [bytes]"
+        slots.append(slot)
+    _carry_splits(slots)
+    _keep_apart(slots)
+    return slots
+
+
+def _is_memory(name: str) -> bool:
+    """A memory whose own name tells no unit."""
+    told = names.understand(name).metric
+    return told == "gpu_mem" or (
+        told == "rss_bytes" and names.byte_factor(name) == 1.0 and "byte" not in name
+    )
+
+
+def _carry_splits(slots: list[Slot]) -> None:
+    """`Valid acc: 0.3 | loss: 2.0`: the split said once holds for what follows and was not said yet."""
+    word, said = "", set[tuple[str, str]]()
+    for slot in slots:
+        if slot.kind != "value" or not slot.name:
+            continue
+        meaning, first = names.understand(slot.name), slot.name.split(" ")[0]
+        kind = (meaning.metric, meaning.part)
+        if meaning.split:
+            spoken = " " in slot.name and names.split_of(first) in ("val", "test")
+            word, said = (first if spoken else ""), {kind}
+        elif word and not counter_of(slot.name) and kind not in said and _measured(meaning):
+            said.add(kind)
+            slot.name = f"{word} {slot.name}"
+
+
+def _measured(meaning: names.Meaning) -> bool:
+    """What a split can be measured on: not the learning rate, nor times and memory."""
+    if not meaning.known:
+        return True
+    return names.METRICS[meaning.metric].goal != "none" or meaning.metric in ("score", "kl", "entropy")
+
+
+def _keep_apart(slots: list[Slot]) -> None:
+    """Two values of one name in one line are two things: the second is numbered."""
+    seen: dict[str, int] = {}
+    for slot in slots:
+        if slot.kind == "value" and slot.name:
+            seen[slot.name] = seen.get(slot.name, 0) + 1
+            if seen[slot.name] > 1 and not counter_of(slot.name):
+                slot.name += f"#{seen[slot.name]}"
+
+
+def _name_one(before: bytes, after: bytes, slots: list[Slot], *, first: bool) -> Slot:
+    previous = slots[-1] if slots else None
+    if previous is not None:
+        unit = _BYTES_UNIT if previous.name.endswith("[bytes]") else _UNIT
+        before = unit.sub(b"", before, count=1)
+        related = _beside(before.strip(), after, previous, slots)
+        if related is not None:
+            return related
+    if _SOURCE_LINE.search(before):
+        return Slot("", "ignored")
+    name, keyed, factor = _left_name(before, whole_line=first)
+    if name.lower() in ("eta", "remaining", "time left") or "..." in name:
+        return Slot(name, "ignored")
+    if previous is not None and keyed and name and _in_prose(slots, before):
+        previous.kind = "ignored"
+        name = f"{previous.name} {name}"
+    if not name and (counter := _COUNTER_BEHIND.match(after)):
+        return Slot(text(counter[0]), right=True)
+    if not name and previous is not None and before.strip().lower() in (b"is", b"was", b":", b"=", b"->"):
+        name = _subject(previous.name)
+        keyed = bool(name)
+    if not name and (right := _right_name(after, any(s.right for s in slots))):
+        return Slot(right, right=True)
+    timed = names.understand(name).metric.endswith("_s")
+    return Slot(name, keyed=keyed, factor=factor if timed else 1.0)
+
+
+def _beside(bare: bytes, after: bytes, previous: Slot, slots: list[Slot]) -> Slot | None:
+    """A number that belongs to the one before it: a total, a share, a running mean, a spread."""
+    here = len(slots)
+    if bare.lower() in (b"/", b"of", b"out of") and previous.kind == "value" and previous.total is None:
+        previous.total = here
+        return Slot(previous.name, "total", of=here - 1)
+    if bare == b"=" and previous.kind == "total" and previous.of is not None:
+        slots[previous.of].kind = "ignored"
+        return Slot(previous.name, "value", keyed=True)
+    if bare == b"-" and (counter := _COUNTER_BEHIND.match(after)):
+        previous.kind = "ignored"
+        return Slot(text(counter[0]), right=True)
+    if bare in (b"(", b", (") and after.startswith(b"/") and previous.kind == "value" and previous.name:
+        return Slot("", "ignored")
+    if bare == b"/" and previous.kind == "ignored":
+        return Slot("", "ignored")
+    if bare in _SPREAD and previous.kind == "value" and previous.name:
+        return Slot("", "ignored")
+    if bare == b"(" and after.lstrip().startswith(b"%"):
+        if previous.kind == "total" and previous.of is not None:
+            slots[previous.of].percent = True
+        return Slot("", "ignored")
+    if bare == b"(" and after.startswith(TIME_UNIT) and not previous.timed:
+        return Slot("", "ignored")
+    if bare in _MEANS and previous.kind == "value" and previous.name:
+        return Slot(previous.name, "mean", of=here - 1)
+    return None
+
+
+def _in_prose(slots: list[Slot], before: bytes) -> bool:
+    """`accuracy on the 10000 test images: 55`: the first number is part of the second one's name."""
+    previous = slots[-1]
+    plain = not re.search(rb"[,;|=()\[\]\t]", before.rstrip(b":= "))
+    return plain and previous.prose and previous.kind == "value" and not counter_of(previous.name)
+
+
+def _subject(name: str) -> str:
+    """`Score at iteration 10 is 1.2`: what is left of a counter's words names the number after it."""
+    counter = counter_of(name)
+    return name[: -len(counter)].strip() if counter and len(name) > len(counter) else ""
+
+
+def _left_name(before: bytes, *, whole_line: bool) -> tuple[str, bool, float]:
+    """The words in front of a number, whether `=` or `:` ties them to it, and the unit they tell."""
+    left = before.rstrip(_OPENERS)
+    keyed = False
+    cell = before.rstrip()
+    while left[-1:] in (b"=", b":") or left.endswith(b"->"):
+        keyed = True
+        left = left[:-2] if left.endswith(b"->") else left[:-1]
+        left = left.rstrip(b" \t'\"")
+    if not keyed and cell.endswith(b"|") and whole_line:
+        inner = [c.strip() for c in cell.strip(b"|").split(b"|")]
+        if len(inner) == 1 and inner[0]:
+            return text(inner[0]), True, 1.0
+    if (norm := _NORM.search(left)) and names.understand(text(norm[0])).metric == "grad_norm":
+        return text(norm[0]), keyed, 1.0
+    left = _AGGREGATE.sub(rb"\1 \2", left)
+    qualifier = _QUALIFIER.search(left)
+    factor = _CLOCKS.get(qualifier[1].strip().lower(), 1.0) if qualifier else 1.0
+    left = left[: qualifier.start()] if qualifier else left
+    tail = left
+    for mark in _BOUNDARY.finditer(left):
+        tail = left[mark.end() :]
+    dropped = b""
+    for sign in (b"=", b": ", b":"):
+        head, found, rest = tail.rpartition(sign)
+        if found and rest.strip() and not rest.startswith(b"/"):
+            dropped, tail = head, rest
+    words = [w.strip(b"'\"*>`#-") if w not in (b"-",) else b"" for w in _WORD.findall(tail)]
+    words = [w for w in words if w and w.lower() not in _NOISE_WORDS]
+    if (split := _SPLIT_WORD.search(dropped)) and not any(names.split_of(text(w)) for w in words):
+        words = [split[1], *words[-3:]]
+    return text(b" ".join(words[-4:])).strip(), keyed, factor
+
+
+def _right_name(after: bytes, others: bool) -> str:
+    """`576 tok/s`, `0.31 avg loss, 0.001 rate,`: a name that follows its number.
+
+    A measurement is taken only where a separator closes the name: words between two numbers
+    belong to the second.
+    """
+    after = b"s" + after[1:] if after.startswith(TIME_UNIT) else after
+    ends = re.split(rb"[,;|\t\[\](){}\x01-\x04]", after, maxsplit=1)
+    cut = ends[0].strip().split(b"  ")[0]
+    if not cut or len(cut) > 24:
+        return ""
+    name = text(cut)
+    meaning = names.understand(name)
+    if not meaning.known:
+        return ""
+    if meaning.metric.endswith(("_s", "_bytes")):
+        return name
+    closed = after[len(ends[0]) : len(ends[0]) + 1] in (b",", b";", b"|") or (len(ends) == 1 and others)
+    return name if closed and not names.split_of(name) else ""
+
+
+def line_split(skeleton: bytes, slots: list[Slot]) -> str:
+    """The split a line speaks of outside the names of its numbers: `[eval] iter 3: loss 0.2`."""
+    found = [m[1].lower() for m in _SPLIT_WORD.finditer(_before_values(skeleton, slots))]
+    if not found:
+        for segment in re.split(rb"[|,]", skeleton)[:6]:
+            if NUMBER not in segment:
+                found += [m[1].lower() for m in _SPLIT_WORD.finditer(segment)]
+    kinds = [names.split_of(text(f)) for f in found]
+    for kind in ("val", "test", "train"):
+        if kind in kinds:
+            return kind
+    return ""
+
+
+def _before_values(skeleton: bytes, slots: list[Slot]) -> bytes:
+    """The text in front of the first number that is no counter, without that number's own name."""
+    texts = skeleton.split(NUMBER)
+    for i, slot in enumerate(slots):
+        if names.split_of(slot.name) or counter_of(slot.name):
+            continue
+        if slot.kind == "value" and slot.name:
+            own = slot.name.split(" ")[0].encode()
+            cut = texts[i].rfind(own)
+            return NUMBER.join([*texts[:i], texts[i][: cut if cut >= 0 else None]])
+    return texts[0]
+
+
+def counter_of(name: str) -> str:
+    """The counter a name means, tried whole and then by its last words; '' when it is none."""
+    if names.counter_rank(name) is not None:
+        return name
+    words = re.split(r"[\s]+", name.strip().strip("[]():#"))
+    for size in range(len(words), 0, -1):
+        tail = " ".join(words[-size:])
+        if names.counter_rank(tail) is not None:
+            return tail
+    return ""

@@ -1,0 +1,226 @@
+"""When each line of a log was said: steps, epochs, splits and runs from counters and places."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from traindx.core import names
+from traindx.core.nouns import Axis, Event
+from traindx.logs.segments import segments
+from traindx.logs.text.counters import as_epochs, at, epoch_track, own_steps
+from traindx.logs.text.dated import (
+    Dated,
+    below_own_header,
+    by_split_and_rank,
+    part_evaluations,
+    split_of_neighbours,
+)
+from traindx.logs.text.fields import counter_of
+from traindx.logs.text.numerals import present
+from traindx.logs.text.scan import Seen
+
+if TYPE_CHECKING:
+    from traindx.core.nouns import BoolArray, FloatArray, IntArray
+
+
+@dataclass
+class Span:
+    """One training in the log: from where to where, and its resumes (offset, step, event)."""
+
+    begin: int
+    end: int
+    resumes: list[tuple[int, float, Event]]
+
+
+@dataclass
+class Timeline:
+    axis: Axis
+    dated: list[Dated]
+    spans: list[Span]
+    track_offsets: IntArray
+    track_steps: FloatArray
+
+
+def date_lines(
+    seen: list[Seen], marks: list[tuple[int, str]], headers: Sequence[tuple[int, bytes]] = ()
+) -> Timeline:
+    """Put every line on one axis."""
+    seen = [own for one in seen if (own := below_own_header(one, headers)).offsets.size]
+    _summaries_beside_bars(seen)
+    parts = [part for one in seen for part in by_split_and_rank(one, marks)]
+    split_of_neighbours(parts)
+    epochs = epoch_track(parts)
+    parts = part_evaluations(parts, epochs)
+    for part in parts:
+        own_steps(part, epochs)
+    axis = _choose_axis(parts)
+    if axis == "epoch":
+        for part in parts:
+            as_epochs(part, epochs)
+    track_offsets, track_steps = _track(parts, axis)
+    for part in parts:
+        _inherit(part, axis, track_offsets, track_steps)
+    _scopes(parts, axis)
+    spans = _spans(track_offsets, track_steps, [offset for offset, _ in headers])
+    return Timeline(axis, parts, spans, track_offsets, track_steps)
+
+
+def _summaries_beside_bars(seen: list[Seen]) -> None:
+    """`[3/100] Train Loss: ...` beside bars that run to another total counts the epochs."""
+    inside = [one for one in seen if one.shape.inner is not None and one.shape.epoch is None]
+    if not any(one.shape.bar for one in inside):
+        return
+    for one in inside:
+        shape = one.shape
+        if shape.bar or shape.step is not None or shape.inner is None:
+            continue
+        moves = np.diff(one.columns[shape.inner])
+        if one.offsets.size > 1 and (moves == 1).all():
+            shape.epoch, shape.inner = shape.inner, None
+
+
+def _choose_axis(parts: list[Dated]) -> Axis:
+    """Steps where plain lines count them; epochs where only bars do; rows where nothing counts."""
+    leaders = _leaders(parts)
+    solid = [p for p in leaders if p.level == "step" and not (p.seen.shape.bar and p.seen.shape.step is None)]
+    if solid:
+        return "step"
+    if any(p.level == "epoch" for p in leaders) or any(p.seen.shape.epoch is not None for p in parts):
+        return "epoch"
+    return "step" if any(p.level == "step" for p in leaders) else "row"
+
+
+def _leaders(parts: list[Dated]) -> list[Dated]:
+    """The lines trusted to tell the time: those that carry the training's own measurements and
+    count; where measurements do not count, the lines that count most often beside them."""
+    train = [p for p in parts if p.split not in ("val", "test") and not p.suffix]
+    for some in (train, [p for p in parts if not p.suffix]):
+        measured = [
+            p for p in some if p.level != "none" and p.seen.shape.judged() and p.seen.offsets.size > 1
+        ]
+        if measured:
+            return measured
+        counting = _of_best_counter([p for p in some if p.level != "none"])
+        if counting:
+            most = max(p.seen.offsets.size for p in counting)
+            return [p for p in counting if p.seen.offsets.size >= 0.5 * most]
+    return []
+
+
+def _of_best_counter(parts: list[Dated]) -> list[Dated]:
+    """Of lines that count different things (iterations, samples) only those of the plainest."""
+    ranks = []
+    for part in parts:
+        slot = part.seen.shape.step
+        rank = names.counter_rank(counter_of(part.seen.shape.slots[slot].name)) if slot is not None else None
+        ranks.append(2.5 if rank is None else rank)
+    return [p for p, rank in zip(parts, ranks, strict=True) if rank == min(ranks)]
+
+
+def _track(parts: list[Dated], axis: Axis) -> tuple[IntArray, FloatArray]:
+    """The course of the counter through the file, from the lines that are trusted to tell it."""
+    level = "epoch" if axis == "epoch" else "step"
+    leaders = [p for p in _leaders(parts) if p.level == level]
+    whole = [p for p in leaders if p.scope != "bar"]
+    chosen = whole or leaders or [p for p in parts if p.level == level and not p.suffix]
+    if not chosen:
+        return np.zeros(0, np.int64), np.zeros(0)
+    most = max(chosen, key=lambda p: p.seen.offsets.size)
+    alone = sum(p.seen.offsets.size for p in chosen) <= 1.1 * most.seen.offsets.size
+    if alone and most.done is None and most.keep.all() and np.isfinite(most.steps).all():
+        return most.seen.offsets, most.steps
+    offsets = np.concatenate([p.seen.offsets for p in chosen])
+    steps = np.concatenate([np.ceil(p.steps) if p.done is not None else p.steps for p in chosen])
+    ok = np.isfinite(steps) & np.concatenate([p.keep for p in chosen])
+    order = np.argsort(offsets[ok], kind="stable")
+    return offsets[ok][order], steps[ok][order]
+
+
+def _inherit(part: Dated, axis: Axis, offsets: IntArray, steps: FloatArray) -> None:
+    """Lines without a counter of the axis take it from the counting line they belong to."""
+    level = "epoch" if axis == "epoch" else "step"
+    if part.level == level or not offsets.size:
+        return
+    own = part.seen.offsets
+    following = part.level == "none" and bool(own.size) and own[0] < offsets[0]
+    part.steps = at(own, (offsets, steps), following=following)
+
+
+def _scopes(parts: list[Dated], axis: Axis) -> None:
+    """Tell apart what one log says at several levels under one name."""
+    groups: dict[tuple[str, str], list[Dated]] = {}
+    for part in parts:
+        for key in part.seen.shape.strong():
+            groups.setdefault((key[0], part.split), []).append(part)
+    for members in groups.values():
+        fine = [p for p in members if p.seen.shape.inner is not None and not p.scope]
+        for part in members:
+            coarse = part.seen.shape.inner is None and part.seen.shape.epoch is not None
+            if part.scope:
+                continue
+            beside = any(p is not part and p.level == "step" for p in members)
+            if (
+                axis == "step"
+                and beside
+                and (part.level == "epoch" or (fine and coarse and part not in fine))
+            ):
+                part.scope = "epoch"
+            if part.level == "none" and part.split in ("val", "test") and part.keep.sum() > 2:
+                repeats = np.diff(part.steps[part.keep]) == 0
+                if repeats.mean() > 0.5:
+                    part.scope = "batch"
+
+
+def _spans(offsets: IntArray, steps: FloatArray, headers: list[int]) -> list[Span]:
+    """Where one training ends in the file and the next begins."""
+    far = 1 << 62
+    if not offsets.size:
+        return [Span(-1, far, [])]
+    spans: list[Span] = []
+    for first, last in pairwise([0, *_fresh_tables(offsets, steps, headers), offsets.size]):
+        for segment in segments(steps[first:last]):
+            begin = int(offsets[first + segment.begin])
+            if spans:
+                spans[-1].end = begin
+            resumes = [(first + row, event) for row, event in segment.resumes]
+            marks = [(int(offsets[row]), float(steps[row]), event) for row, event in resumes]
+            spans.append(Span(begin, far, marks))
+    spans[0].begin = -1
+    return spans
+
+
+def _fresh_tables(offsets: IntArray, steps: FloatArray, headers: list[int]) -> list[int]:
+    """Rows at which a header stands again and the counter is back where the table began."""
+    cuts = [0]
+    for row in np.searchsorted(offsets, headers).tolist():
+        if cuts[-1] < row < steps.size and steps[row] <= steps[cuts[-1]]:
+            cuts.append(row)
+    return cuts[1:]
+
+
+def values_of(
+    part: Dated, slot: int, within: Span
+) -> tuple[IntArray, FloatArray, FloatArray, BoolArray | None]:
+    """Offsets, steps, values and whether a bar was full, of one slot where the log wrote a number."""
+    low, high = np.searchsorted(part.seen.offsets, (within.begin, within.end)).tolist()
+    rows = slice(low, high)
+    offsets, steps, values = part.seen.offsets[rows], part.steps[rows], part.seen.columns[slot][rows]
+    done = part.done[rows] if part.done is not None else None
+    ok = present(values) & part.keep[rows]
+    if part.level != "none" or np.isfinite(steps).any():
+        ok &= np.isfinite(steps)
+    for offset, step, _ in within.resumes:
+        ok &= ~((offsets < offset) & (steps >= step))
+    if ok.all():
+        return offsets, steps, values, done
+    return offsets[ok], steps[ok], values[ok], done[ok] if done is not None else None
+
+
+def metric_key(name: str, split: str) -> tuple[str, str]:
+    meaning = names.understand(name)
+    return (meaning.metric + "/" + meaning.part if meaning.known else name, meaning.split or split or "train")

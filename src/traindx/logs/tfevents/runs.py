@@ -1,0 +1,199 @@
+"""From the scalars of several event files to trainings: restarts, resumes, counters that begin anew."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from traindx.core.nouns import Event
+from traindx.logs.segments import segments
+
+if TYPE_CHECKING:
+    from traindx.core.nouns import BoolArray, FloatArray, IntArray
+    from traindx.logs.tfevents.events import Scalars
+
+
+@dataclass
+class Track:
+    """The points of one tag in file order; `order` counts the points of all tags of the file."""
+
+    steps: FloatArray
+    values: FloatArray
+    times: FloatArray
+    order: IntArray
+
+    def only(self, keep: BoolArray | slice | IntArray) -> Track:
+        return Track(self.steps[keep], self.values[keep], self.times[keep], self.order[keep])
+
+
+Tracks = dict[str, Track]
+
+
+@dataclass
+class Training:
+    """The curves of one training, from one or more files."""
+
+    tracks: Tracks
+    config: dict[str, object] = field(default_factory=dict)
+    events: list[Event] = field(default_factory=list)
+
+    @property
+    def stepless(self) -> bool:
+        """Whether the writer never advanced the step: every curve stands at one step."""
+        tracks = self.tracks.values()
+        longest = max((t.steps.size for t in tracks), default=0)
+        return longest > 2 and all((t.steps == t.steps[0]).all() for t in tracks)
+
+    @property
+    def began(self) -> float:
+        return min((float(t.times[0]) for t in self.tracks.values() if t.times.size), default=0.0)
+
+
+def tracks_of(scalars: Scalars) -> Tracks:
+    """The points of a file by tag."""
+    order = np.argsort(scalars.tag, kind="stable")
+    counts = np.bincount(scalars.tag, minlength=len(scalars.tags))
+    ends = np.cumsum(counts)
+    steps = scalars.step[order].astype(float)
+    values, times = scalars.value[order], scalars.time[order]
+    return {
+        name: Track(
+            steps[end - count : end],
+            values[end - count : end],
+            times[end - count : end],
+            order[end - count : end],
+        )
+        for name, count, end in zip(scalars.tags, counts, ends, strict=True)
+        if count
+    }
+
+
+def trainings(files: Iterable[tuple[Tracks, dict[str, object]]]) -> list[Training]:
+    """The trainings that the files of one folder, in the order of time, hold."""
+    found: list[Training] = []
+    spare: dict[str, object] = {}
+    for tracks, config in files:
+        if not tracks:
+            spare.update(config)
+            continue
+        for number, part in enumerate(_parts(_one_count(tracks))):
+            part.config = dict(config)
+            if number or not found or not _continue(found[-1], part):
+                found.append(part)
+    for training in found:
+        training.config = {**spare, **training.config}
+    return found
+
+
+def _main(tracks: Tracks) -> str:
+    """The tag that tells best how the training went on: a loss with many points."""
+    return max(tracks, key=lambda tag: (tracks[tag].steps.size, "loss" in tag.lower()))
+
+
+def _parts(tracks: Tracks) -> list[Training]:
+    """The trainings in one file: a writer that was used again begins its steps anew."""
+    main = tracks[_main(tracks)]
+    cuts = segments(main.steps)
+    if len(cuts) == 1 and not cuts[0].events:
+        return [Training(tracks)]
+    bounds: list[tuple[int, int]] = []
+    for before, after in pairwise(cuts):
+        bounds.append((int(main.order[before.rows[-1]]), int(main.order[after.begin])))
+    parts = [Training({}, events=cut.events) for cut in cuts]
+    for tag, track in tracks.items():
+        edges = [0, *(_edge(track, low, high) for low, high in bounds), track.steps.size]
+        for part, low, high in zip(parts, edges[:-1], edges[1:], strict=True):
+            piece = track.only(slice(low, high))
+            own = segments(piece.steps) if part.events else []
+            if len(own) == 1:
+                piece = piece.only(own[0].rows)
+            if piece.steps.size:
+                part.tracks[tag] = piece
+    return [part for part in parts if part.tracks]
+
+
+def _edge(track: Track, low: int, high: int) -> int:
+    """Where a tag's points pass from one training to the next, between two moments of the file."""
+    first, last = (int(at) for at in np.searchsorted(track.order, (low, high)))
+    falls = np.flatnonzero(np.diff(track.steps[max(first - 1, 0) : last]) < 0)
+    return max(first - 1, 0) + int(falls[0]) + 1 if falls.size else last
+
+
+def _one_count(tracks: Tracks) -> Tracks:
+    """Steps that count within an epoch and begin anew with each are joined into one count.
+
+    They look like restarts, but the curve goes on where it was and each stretch is as long as the
+    one before.
+    """
+    main = tracks[_main(tracks)]
+    falls = np.flatnonzero(np.diff(main.steps) < 0) + 1
+    if falls.size < 2 or not np.isfinite(main.values).any():
+        return tracks
+    tops, begins = main.steps[falls - 1], main.steps[np.append(0, falls)]
+    length = float(tops.max() - begins.min() + 1)
+    if (begins != begins[0]).any() or (tops != tops[0]).any() or length < 2:
+        return tracks
+    jump = np.abs(main.values[falls] - main.values[falls - 1])
+    anew = np.abs(main.values[falls] - main.values[0])
+    if not (jump < anew).sum() > 0.5 * falls.size:
+        return tracks
+    joined: Tracks = {}
+    for tag, track in tracks.items():
+        own = np.concatenate(([0], np.cumsum(np.diff(track.steps) < 0)))
+        again = abs(int(own[-1]) - falls.size) <= 1
+        steps = track.steps + own * length if again else track.steps
+        joined[tag] = Track(steps, track.values, track.times, track.order)
+    return joined
+
+
+def _continue(old: Training, new: Training) -> bool:
+    """Add a later file to a training; False when it is another training."""
+    common = [tag for tag in new.tracks if tag in old.tracks]
+    tried = [tag for tag in common if old.tracks[tag].steps.size > 1] or common
+    again = resumed = 0
+    for tag in tried:
+        first, before = new.tracks[tag].steps[0], old.tracks[tag].steps
+        again += bool(first <= before.min())
+        resumed += bool(before.min() < first < before.max())
+    if tried and again > 0.5 * len(tried):
+        return False
+    if resumed:
+        _supersede(old, new, tried)
+    offset = 1 + max(int(t.order[-1]) for t in old.tracks.values())
+    for tag, track in new.tracks.items():
+        track.order = track.order + offset
+        had = old.tracks.get(tag)
+        old.tracks[tag] = (
+            track
+            if had is None
+            else Track(
+                *(
+                    np.concatenate((getattr(had, name), getattr(track, name)))
+                    for name in ("steps", "values", "times", "order")
+                )
+            )
+        )
+    old.config.update({key: value for key, value in new.config.items() if key not in old.config})
+    old.events += new.events
+    return True
+
+
+def _supersede(old: Training, new: Training, tried: list[str]) -> None:
+    """Drop what had been logged beyond the checkpoint that the new file went on from."""
+    main = _main({tag: old.tracks[tag] for tag in tried})
+    point, peak = float(new.tracks[main].steps[0]), float(old.tracks[main].steps.max())
+    dropped = 0
+    for tag, track in list(old.tracks.items()):
+        limit = float(new.tracks[tag].steps[0]) if tag in new.tracks else point
+        keep = track.steps < limit if limit < track.steps.max() else np.ones(track.steps.size, dtype=bool)
+        dropped += int((~keep).sum())
+        if keep.any():
+            old.tracks[tag] = track.only(keep)
+        else:
+            del old.tracks[tag]
+    text = f"resumed at {point:g} after reaching {peak:g}; {dropped} points superseded"
+    old.events.append(Event("resume", text, point))

@@ -1,0 +1,52 @@
+"""`traindx run -m torch.distributed.run ... train.py`: the agent's workers run under traindx instead.
+
+The agent itself trains nothing and is not recorded.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import io
+import os
+import sys
+from dataclasses import replace
+
+from traindx.observe.program import Program
+
+_MODULES = ("torch.distributed.run", "torch.distributed.launch")
+
+
+def is_agent(program: Program) -> bool:
+    if program.kind == "module":
+        return program.name in _MODULES
+    return program.kind == "script" and os.path.basename(program.name) == "torchrun"
+
+
+def with_traindx(program: Program, options: tuple[str, ...]) -> Program | None:
+    """The agent's command line with us before the user's script; None where that cannot be read."""
+    args = list(program.args)
+    try:
+        at, module = _script_at(args)
+    except (Exception, SystemExit):
+        return None
+    before = args[:at]
+    if module:
+        before = [word for word in before if word not in ("-m", "--module")]
+    target = ["-m", args[at]] if module else [args[at]]
+    return replace(program, args=(*before, "-m", "traindx", "run", *options, *target, *args[at + 1 :]))
+
+
+def _script_at(args: list[str]) -> tuple[int, bool]:
+    """Where the user's script stands among the agent's arguments, and whether it is a module."""
+    known = set(sys.modules)
+    run = importlib.import_module("torch.distributed.run")
+    with contextlib.redirect_stderr(io.StringIO()), contextlib.redirect_stdout(io.StringIO()):
+        parsed = run.get_args_parser().parse_args(args)
+    if "torch.distributed.run" not in known:
+        # Python warns when it runs a module that has been imported before.
+        del sys.modules["torch.distributed.run"]
+    at = len(args) - len(parsed.training_script_args) - 1
+    if parsed.no_python or args[at] != parsed.training_script:
+        raise ValueError("the agent starts something other than a Python program")
+    return at, bool(parsed.module)

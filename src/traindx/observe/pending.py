@@ -1,0 +1,121 @@
+"""What waits to be written: rows of steps, other lines, printed text, and the names they count by."""
+
+from __future__ import annotations
+
+import json
+import math
+import threading
+from collections.abc import Mapping, Sequence
+
+from traindx.observe.journal import Journal
+from traindx.observe.printed import Chunk, Printed
+from traindx.observe.rows import block
+
+_NAMED_AGAIN = 100
+
+
+class Pending:
+    """Filled by any thread; `write` hands all of it to the journal in one piece."""
+
+    def __init__(self) -> None:
+        self.rows: list[dict[str, object]] = []
+        self.lock = threading.RLock()
+        self._lines: list[str | Chunk] = []
+        self._printed = Printed()
+        self._names: dict[str, tuple[str, ...]] = {}
+        self._columns: tuple[str, ...] = ()
+        self._opened = self._blocks = 0
+
+    @property
+    def cut(self) -> int:
+        """Characters of the printed text that were not kept."""
+        return self._printed.cut
+
+    def line(self, values: Mapping[str, object] | str) -> None:
+        """A line, as it is or to be told as JSON."""
+        with self.lock:
+            self._lines.append(values if isinstance(values, str) else _dumps(values))
+
+    def text(self, stream: str, step: int, t: float, text: str) -> None:
+        """What the script printed; what it prints at one step is one line."""
+        if self._printed.passes(stream, text):
+            return
+        with self.lock:
+            last = self._lines[-1] if self._lines else None
+            if isinstance(last, Chunk) and last.stream == stream and last.step == step:
+                last.parts.append(text)
+            else:
+                self._lines.append(Chunk(stream, step, t, [text]))
+
+    def end(self) -> None:
+        """Nothing more is printed."""
+        last = self._printed.last()
+        if last is not None:
+            with self.lock:
+                self._lines.append(last)
+
+    def names(self, group: str, names: Sequence[str]) -> None:
+        """What the lists of later samples of a group count by."""
+        if self._names.get(group) != tuple(names):
+            self._names[group] = tuple(names)
+            self.line({"names": {group: list(names)}})
+
+    def forget_names(self) -> None:
+        """They are told again before they are used."""
+        self._names.clear()
+
+    def forget(self) -> None:
+        """In a forked child: all of this is the parent's."""
+        self.lock = threading.RLock()
+        self.rows, self._lines, self._columns = [], [], ()
+        self.forget_names()
+
+    def write(self, journal: Journal) -> int:
+        """Everything in one write; how many earlier lines were lost, once that can be told."""
+        waiting, self._lines = self._lines, []
+        rows, self.rows = self.rows, []
+        lines = self._rows_told(rows, journal) if rows else []
+        lines += [line if isinstance(line, str) else self._told(line) for line in waiting]
+        lines = [line for line in lines if line]
+        if not lines:
+            return 0
+        dropped = journal.dropped
+        if not journal.append(("\n".join(lines) + "\n").encode("utf-8", "replace")):
+            self._columns = ()
+            self.forget_names()
+            return 0
+        journal.dropped = 0
+        return dropped
+
+    def _rows_told(self, rows: list[dict[str, object]], journal: Journal) -> list[str]:
+        """One line, and before it the names of its columns when they are not those of the line before."""
+        names, line = block(rows)
+        self._blocks += 1
+        same = names == self._columns and journal.opened == self._opened
+        if same and self._blocks % _NAMED_AGAIN:
+            return [line]
+        again = [_dumps({"names": {group: listed}}) for group, listed in self._names.items()]
+        head = again if journal.opened != self._opened and self._opened else []
+        self._columns, self._opened = names, journal.opened
+        return [*head, _dumps({"columns": names}), line]
+
+    def _told(self, chunk: Chunk) -> str:
+        text = self._printed.text_of(chunk)
+        # By hand: a script that prints at every step prints by the thousand.
+        said = f'"{chunk.stream}":{json.dumps(text)}'
+        return f'{{"t":{chunk.t:.7g},"step":{chunk.step},{said}}}' if text else ""
+
+
+def _dumps(line: Mapping[str, object]) -> str:
+    return json.dumps(_plain(line), separators=(",", ":"), default=str)
+
+
+def _plain(value: object) -> object:
+    """Floats at seven digits, mappings and sequences through."""
+    if isinstance(value, float):
+        return float(f"{value:.7g}") if math.isfinite(value) else value
+    if isinstance(value, Mapping):
+        return {str(key): _plain(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(inner) for inner in value]
+    return value

@@ -1,0 +1,368 @@
+"""The recorder of this process: what the probes hand it becomes lines of the recording.
+
+It knows nothing of any framework. Nothing here raises into the training, but for `Stopped`, which is
+asked for.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import os
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from threading import get_ident
+from typing import NoReturn
+
+from traindx.observe.budget import Budget
+from traindx.observe.clock import perf_counter, wall_clock
+from traindx.observe.journal import VERSION, Journal
+from traindx.observe.pending import Pending
+from traindx.observe.rows import sample
+from traindx.observe.signals import let_through, raised_by_handler
+from traindx.observe.stopping import Stopped as Stopped
+from traindx.observe.stopping import Stopping
+
+_FLUSH = 0.25
+# Seconds that writing printed lines at once may take: from the start, and of the budget.
+_AT_ONCE, _AT_ONCE_SHARE = 0.01, 0.2
+_LOOK_FOR_STOP = 1.0
+_FACTS_EVERY = 5.0
+_EVENTS_OF_A_KIND = 50
+_ROWS_WHOLE = 100_000
+_SAMPLE_BYTES = 900_000
+_SAMPLES_DENSE = 1_000
+# A probe in which a signal handler of the program raised so often takes too long for it.
+_INTERRUPTED_MOST = 3
+
+_current: Recorder | None = None
+_awaiting: list[Callable[[Recorder], None]] = []
+
+
+class Recorder:
+    """Lines of one process, written about four times a second while something happens."""
+
+    def __init__(
+        self, folder: Path, rank: int, *, name: str, budget: float, internals: bool, steps: int | None
+    ) -> None:
+        self.folder = folder
+        self.rank = rank
+        self.started = wall_clock()
+        self.step = 0
+        self.internals = internals and budget > 0
+        self.budget = Budget(budget)
+        self.journal = Journal(folder, rank, self.started)
+        self.off: set[str] = set()
+        self.before_flush: list[Callable[[list[dict[str, object]]], None]] = []
+        self.before_close: list[Callable[[], None]] = []
+        # Ends the process of a program that catches what is to stop it; None where that must not be.
+        self.insist: Callable[[str], None] | None = None
+        self._zero = perf_counter()
+        self._facts: dict[str, object] = {
+            "version": VERSION,
+            "name": name or folder.name,
+            "started": round(self.started, 3),
+            "config": {},
+            "ended": None,
+        }
+        self._lost = 0
+        self._facts_changed = True
+        self._facts_written = -math.inf
+        self._pending = Pending()
+        self._last_row = 0
+        self._events: dict[str, int] = {}
+        self._unseen: dict[str, str] = {}
+        self._interrupted: dict[str, int] = {}
+        self._sample_size = 0.0
+        self._next_sample = 0
+        self._flushed = 0.0
+        self._writing = 0
+        self._at_once = 0.0
+        self._looked_for_stop = 0.0
+        self._stopping = Stopping(folder, steps)
+        # Whether it is to end before its own end at all.
+        self.stops = steps is not None
+        self.world = 1
+        self.closed = False
+
+    # What the probes call.
+
+    def now(self) -> float:
+        """Seconds since the recording began."""
+        return perf_counter() - self._zero
+
+    def since(self, moment: float) -> float:
+        """A moment of the performance counter as seconds since the recording began."""
+        return moment - self._zero
+
+    def push(self, values: dict[str, object]) -> None:
+        """The row of the step just done. Long runs keep fewer of them, but never lose a NaN."""
+        step = values.get("step", self.step)
+        assert isinstance(step, int)
+        if 0 < step - self._last_row < self._thinned():
+            loss = values.get("loss")
+            if not isinstance(loss, float) or math.isfinite(loss):
+                return
+        self._last_row = step
+        values.setdefault("t", self.now())
+        values.setdefault("step", step)
+        self._pending.rows.append(values)
+
+    def spacing(self) -> int:
+        """Steps from one row to the next: more than one where each would cost or take too much."""
+        return max(self.budget.stride, self._thinned())
+
+    def _thinned(self) -> int:
+        return 1 if self.step < _ROWS_WHOLE else 1 << (self.step // _ROWS_WHOLE).bit_length()
+
+    def row(self, values: Mapping[str, float | None], step: int | None = None) -> None:
+        """Numbers at the present step, or another, that are not part of its row."""
+        if values:
+            at = self.step if step is None else step
+            self._pending.line({"t": self.now(), "step": at, **values})
+
+    def log(self, values: Mapping[str, float], step: float | None = None) -> None:
+        """Numbers of the script's own, at the present step or the one it names."""
+        at = self.step if step is None else step
+        self._pending.line({"t": self.now(), "step": at, "log": values})
+
+    def may_sample(self) -> bool:
+        """Whether the size of the recording allows another sample by now."""
+        return self.internals and self.step >= self._next_sample
+
+    def sample(self, groups: Mapping[str, Mapping[str, object]]) -> None:
+        """A look inside. The more bytes one takes, the sooner they grow rare."""
+        line = sample(self.now(), self.step, groups)
+        self._pending.line(line)
+        size = len(line)
+        self._sample_size = size if not self._sample_size else 0.8 * self._sample_size + 0.2 * size
+        dense = min(_SAMPLES_DENSE, max(8.0, _SAMPLE_BYTES / self._sample_size))
+        self._next_sample = self.step + 1 + int(self.step / dense)
+
+    def names(self, group: str, names: Sequence[str]) -> None:
+        """What the lists of later samples of a group count by."""
+        self._pending.names(group, names)
+
+    def event(
+        self, kind: str, text: str, data: Mapping[str, object] | None = None, *, step: int | None = None
+    ) -> None:
+        """Something that happened; more than fifty of a kind are counted, not told."""
+        seen = self._events[kind] = self._events.get(kind, 0) + 1
+        if seen > _EVENTS_OF_A_KIND:
+            return
+        at = self.step if step is None else step
+        line: dict[str, object] = {"t": self.now(), "step": at, "event": kind, "text": text}
+        self._pending.line(line | {"data": dict(data)} if data else line)
+
+    def setting(self, name: str, value: object) -> None:
+        config = self._facts["config"]
+        if isinstance(config, dict) and config.get(name, self) != value:
+            config[name] = value
+            self._facts_changed = True
+
+    def fact(self, key: str, value: object) -> None:
+        if self._facts.get(key, self) != value:
+            self._facts[key] = value
+            self._facts_changed = True
+
+    def unseen(self, what: str, why: str) -> None:
+        """What cannot be looked at in this training, and why: blindness must be told."""
+        if what not in self._unseen:
+            self._unseen[what] = why
+            self.fact("unseen", [{"what": what, "why": why} for what, why in self._unseen.items()])
+
+    def failed(self, probe: str, error: BaseException) -> None:
+        """A probe broke: it is off from now on, and the training goes on."""
+        if raised_by_handler(error):
+            times = self._interrupted[probe] = self._interrupted.get(probe, 0) + 1
+            if times == _INTERRUPTED_MOST:
+                self.off.add(probe)
+                self.unseen(probe, f"signal handlers of the program interrupted it {times} times")
+            raise error
+        if probe in self.off:
+            return
+        self.off.add(probe)
+        if os.environ.get("TRAINDX_DEBUG"):
+            import traceback
+
+            with contextlib.suppress(Exception):
+                traceback.print_exception(error, file=sys.__stderr__)
+        text = f"{type(error).__name__}: {error}".splitlines()[0][:300]
+        self.unseen(probe, f"the probe failed and was switched off ({text})")
+        self.event("probe_failed", f"{probe}: {text}")
+
+    def output(self, stream: str, text: str) -> None:
+        """What the script printed."""
+        if not text or self.closed:
+            return
+        self._pending.text(stream, self.step, self.now(), text)
+        if "\n" in text:
+            self._tick_output()
+
+    def _tick_output(self) -> None:
+        """Printed lines are written at once while that costs little: silence may follow, or an end."""
+        began = perf_counter()
+        if self._at_once < _AT_ONCE + _AT_ONCE_SHARE * self.budget.share * self.since(began):
+            self.flush()
+            self._at_once += perf_counter() - began
+        else:
+            self.tick()
+
+    # Writing.
+
+    def tick(self, now: float | None = None) -> None:
+        """Write what is there when the last writing is a while ago."""
+        now = perf_counter() if now is None else now
+        if now - self._flushed >= _FLUSH:
+            self.flush()
+        if now - self._looked_for_stop >= _LOOK_FOR_STOP:
+            self._looked_for_stop = now
+            self._stopping.look(self.step, self.world, self.budget.usual)
+            self.stops = self.stops or bool(self._stopping.said)
+
+    def flush(self) -> None:
+        """Everything so far to the file, in one write."""
+        # A signal handler that prints while we write comes again when that is done.
+        if self.closed or self._writing == get_ident():
+            return
+        self._flushed = perf_counter()
+        try:
+            for settle in self.before_flush:
+                settle(self._pending.rows)
+            # To the end: rows that a thread which prints overtakes would be read by the wrong columns.
+            with self._pending.lock:
+                self._writing = get_ident()
+                lost = self._pending.write(self.journal)
+                if lost:
+                    self._lost += lost
+                    self.fact("dropped", self._lost)
+                    self.event("recording_gap", f"{self.journal.error}: {lost} lines lost")
+                self._write_facts()
+        except Exception as error:
+            let_through(error)
+            self.failed("recording", error)
+        finally:
+            if self._writing == get_ident():
+                self._writing = 0
+
+    @property
+    def dropped(self) -> int:
+        """Lines that could not be written."""
+        return self._lost + self.journal.dropped
+
+    def close(self, how: str, text: str = "") -> None:
+        """The end, with how it came."""
+        if self.closed:
+            return
+        for finish in self.before_close:
+            try:
+                finish()
+            except Exception as error:
+                self.failed("recording", error)
+        self.flush()
+        self._pending.end()
+        if self._pending.cut:
+            self.unseen("printed output", f"{self._pending.cut} characters of it were not kept")
+        self.flush()
+        how, text = self.ended(how, text)
+        self.fact("ended", {"how": how, "text": text, "t": round(self.now(), 3), "step": self.step})
+        self.event("ended", text or how, {"how": how})
+        self.journal.end()
+        self._facts_written = -math.inf
+        self.flush()
+        if self.dropped:
+            self.fact("dropped", self.dropped)
+        self._facts_written = -math.inf
+        self.flush()
+        self.closed = True
+        self.journal.close()
+
+    def check_stop(self) -> None:
+        """Called after each step: raises `Stopped` when the training is to end here."""
+        if self.step >= self._stopping.at:
+            self.stop(self._stopping.why(self.step))
+
+    def stop(self, why: str) -> NoReturn:
+        """End the training here; a program that catches this again and again is ended all the same."""
+        self.flush()
+        if not self._stopping.ask(why) and self.insist is not None:
+            self.insist(why)
+        raise Stopped(why)
+
+    def ended(self, how: str, text: str) -> tuple[str, str]:
+        """How it ended: a program that caught what was to stop it ends by itself, but was stopped."""
+        stopped = how == "finished" and self._stopping.asked
+        return ("stopped", self._stopping.said) if stopped else (how, text)
+
+    def take_back(self) -> None:
+        """The step just counted was none; its row goes, unless it has been written."""
+        rows = self._pending.rows
+        if rows and rows[-1].get("step") == self.step:
+            rows.pop()
+        self.step -= 1
+
+    def restart(self) -> None:
+        """Another training begins in the same process: its steps count from one."""
+        self.flush()
+        self._pending.forget_names()
+        self.step = self._last_row = 0
+        self._next_sample = 0
+
+    def forked(self) -> None:
+        """In a forked child: nothing of the parent's is written twice, and its file is left alone."""
+        self._pending.forget()
+        self.journal.close()
+
+    def _write_facts(self) -> None:
+        now = perf_counter()
+        if self.rank == 0 and self._facts_changed and now - self._facts_written >= _FACTS_EVERY:
+            self._facts_written = now
+            self._facts_changed = not self.journal.facts(self._facts)
+
+
+def start(
+    folder: Path,
+    *,
+    rank: int = 0,
+    name: str = "",
+    budget: float = 0.01,
+    internals: bool = True,
+    steps: int | None = None,
+    facts: Mapping[str, object] | None = None,
+) -> Recorder:
+    """Begin recording in this process; the recorder is `current()` from now on."""
+    global _current
+    recorder = Recorder(folder, rank, name=name, budget=budget, internals=internals, steps=steps)
+    for key, value in (facts or {}).items():
+        recorder.fact(key, value)
+    _current = recorder
+    for call in _awaiting:
+        call(recorder)
+    recorder.flush()
+    return recorder
+
+
+def when_started(call: Callable[[Recorder], None]) -> None:
+    """Call this with the recorder of this process: now, if there is one, and whenever one begins."""
+    _awaiting.append(call)
+    if _current is not None and not _current.closed:
+        call(_current)
+
+
+def current() -> Recorder | None:
+    """The recorder of this process."""
+    return _current
+
+
+def stop(why: str) -> NoReturn:
+    """End the training of this process here."""
+    if _current is None or _current.closed:
+        raise Stopped(why)
+    _current.stop(why)
+
+
+def put_back(recorder: Recorder | None) -> None:
+    """After a recording that was only for us: the one before it is `current()` again."""
+    global _current
+    _current = recorder

@@ -1,0 +1,272 @@
+"""What flows through a model on the steps that are looked into: activations, inputs, modes, autocast.
+
+From `arm` to `disarm` one global hook waits for a model to be called. While that model runs, and not
+longer, hooks on its modules copy a small sample of what each gives; a model that is saved or copied
+between its calls has none. All computing is left to `collect`.
+"""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+from torch.nn.modules import module as calls
+
+from traindx.observe.signals import let_through
+from traindx.observe.torch.blocks import STATISTICS
+from traindx.observe.torch.kinds import has_modes
+from traindx.observe.torch.module_probe import Watch, Window
+from traindx.observe.torch.module_tensors import autocast_dtype, model_input, out_of_reach
+from traindx.observe.torch.naming import Names
+
+_KEYS = tuple(f"activation_{key}" for key in STATISTICS)
+# The keys of our hooks: torch counts its own up from zero. Its functions to add and remove hooks take longer
+# than the hooks, and leave traces where keywords are asked for.
+_OURS, _ANYWHERE = -7, -8
+_LEARNS, _LEARNS_AGAIN = 2, 32
+_CALLS = 64
+_armed: ActivationProbe | None = None
+
+
+def _enter(module: nn.Module, args: Any) -> None:
+    del args
+    if torch.compiler.is_compiling() or _armed is None or not torch.is_grad_enabled():
+        return
+    _armed.enter(module)
+
+
+def _inside(module: nn.Module, args: Any, output: Any) -> None:
+    if torch.compiler.is_compiling() or _armed is None:
+        return
+    _armed.inside(module, args, output)
+
+
+def _leave(module: nn.Module, args: Any, kwargs: dict[str, Any], output: Any) -> None:
+    if torch.compiler.is_compiling() or _armed is None:
+        return
+    _armed.leave(module, args, kwargs, output)
+
+
+class _Model:
+    """A model that is called as such, and what is watched in it."""
+
+    def __init__(self, module: nn.Module) -> None:
+        self.ref = weakref.ref(module)
+        self.learned = 0
+        self.turn = 0
+        self.watches: list[Watch] = []
+        self.with_modes = [weakref.ref(one) for one in module.modules() if has_modes(one)]
+
+
+class ActivationProbe:
+    """Looks at forward passes between `arm` and `disarm`; `collect` tells what it saw."""
+
+    def __init__(self, names: Names) -> None:
+        self.names: list[str] = []
+        self.root_input: torch.Tensor | None = None
+        self.eval_modules: list[str] = []
+        self.autocast: str | None = None
+        self._known = names
+        self._index: dict[str, int] = {}
+        self._window = Window()
+        self._watches: dict[int, Watch] = {}
+        self._models: dict[int, _Model] = {}
+        self._hooked: list[nn.Module] = []
+        self._model: _Model | None = None
+        self._called: list[tuple[_Model, torch.Tensor | None]] = []
+        self._calls = 0
+        self._main: str | None = None
+        self._evals: list[weakref.ref[nn.Module]] = []
+
+    @property
+    def saw_model(self) -> bool:
+        """Whether a model was ever called while we looked."""
+        return bool(self._models)
+
+    def arm(self) -> None:
+        """Look at the models that are called from now on; compiled ones warn of hooks, and are let be."""
+        global _armed
+        self.disarm()
+        if self._known.compiled:
+            return
+        window = self._window
+        window.turn += 1
+        window.thread = threading.get_ident()
+        window.autocast = None
+        self._calls, self._called, self._evals = 0, [], []
+        _armed = self
+        calls._global_forward_pre_hooks[_ANYWHERE] = _enter
+
+    def disarm(self) -> None:
+        global _armed
+        self._withdraw()
+        calls._global_forward_pre_hooks.pop(_ANYWHERE, None)
+        if _armed is self:
+            _armed = None
+
+    def enter(self, module: nn.Module) -> None:
+        """A module is called while nothing else is: a model, or a loss."""
+        if threading.get_ident() != self._window.thread or out_of_reach():
+            return
+        calls._global_forward_pre_hooks.pop(_ANYWHERE, None)
+        try:
+            self._follow(module)
+        except Exception as error:
+            self._fail(error)
+
+    def inside(self, module: nn.Module, args: Any, output: Any) -> None:
+        """While learning: some module of the model gave an output."""
+        model = self._model
+        if model is None or threading.get_ident() != self._window.thread:
+            return
+        watch = self._watches.get(id(module))
+        try:
+            if watch is None or watch.ref() is not module:
+                watch = self._watches[id(module)] = Watch(module, self._window)
+                model.watches.append(watch)
+            watch.called(module, args, output)
+        except Exception as error:
+            self._fail(error)
+
+    def leave(self, module: nn.Module, args: Any, kwargs: dict[str, Any], output: Any) -> None:
+        """The model itself gave its output: the look at it is over."""
+        model = self._model
+        if model is None or model.ref() is not module or threading.get_ident() != self._window.thread:
+            return
+        try:
+            watch = self._watches.get(id(module))
+            if watch is not None:
+                watch.called(module, args, output)
+            self._withdraw()
+            self._note_call(model, module, args, kwargs)
+        except Exception as error:
+            self._fail(error)
+
+    def collect(self) -> tuple[list[str], dict[str, list[float | None]]]:
+        """Names, and for each statistic one value for each name; None is a gap."""
+        window = self._window
+        if window.error is not None:
+            error, window.error = window.error, None
+            raise error
+        self._introduce()
+        self.autocast = window.autocast
+        told: dict[str, list[float | None]] = {key: [None] * len(self.names) for key in _KEYS}
+        columns = list(told.values())
+        found = False
+        with np.errstate(all="ignore"):
+            for slot, numbers in window.shelf.measure(window.turn):
+                found = True
+                for column, number in zip(columns, numbers, strict=True):
+                    column[slot.index] = number
+        return (self.names, told) if found else ([], {})
+
+    def samples(self, most: int, size: int) -> list[tuple[str, Any]]:
+        """Of so many activations, evenly chosen, some of the values that the latest look took."""
+        slots = sorted(self._window.shelf.latest(), key=lambda slot: slot.index)
+        slots = [slot for slot in slots if 0 <= slot.index < len(self.names)]
+        chosen = slots[:: -(-len(slots) // most)] if slots else []
+        taken = ((slot, slot.target.reshape(-1)) for slot in chosen)
+        return [
+            (self.names[slot.index], values[:: -(-len(values) // size)].float().cpu().numpy())
+            for slot, values in taken
+            if len(values)
+        ]
+
+    def _follow(self, module: nn.Module) -> None:
+        """Hook what is to be looked at inside this call; only what ends it when it was looked at before."""
+        window = self._window
+        model = self._models.get(id(module))
+        if model is None or model.ref() is not module:
+            if any(type(part).__name__ == "OptimizedModule" for part in module.modules()):
+                self._known.compiled = True
+                return
+            self._clear_gone()
+            model = self._models[id(module)] = _Model(module)
+        self._model = model
+        self._calls += 1
+        again = model.turn == window.turn
+        model.turn = window.turn
+        window.learning = not again and (model.learned < _LEARNS or window.turn % _LEARNS_AGAIN == 0)
+        self._hook(module, _leave)
+        module._forward_hooks_with_kwargs[_OURS] = True
+        if window.learning:
+            model.learned += 1
+            calls._global_forward_hooks[_ANYWHERE] = _inside
+        elif not again:
+            for number, watch in enumerate(model.watches):
+                part = watch.ref() if watch.due(window.turn + number) else None
+                if part is not None and part is not module:
+                    self._hook(part, watch.called)
+
+    def _clear_gone(self) -> None:
+        """Models that are gone make room for new ones: a search trains hundreds in one process."""
+        self._models = {key: model for key, model in self._models.items() if model.ref() is not None}
+        for key, watch in list(self._watches.items()):
+            if watch.ref() is None:
+                del self._watches[key]
+                for slot in watch.slots:
+                    self._window.shelf.drop(slot)
+
+    def _hook(self, module: nn.Module, hook: Any) -> None:
+        module._forward_hooks[_OURS] = hook
+        self._hooked.append(module)
+
+    def _withdraw(self) -> None:
+        """Leave no hook in the model."""
+        calls._global_forward_hooks.pop(_ANYWHERE, None)
+        for module in self._hooked:
+            module._forward_hooks.pop(_OURS, None)
+            module._forward_hooks_with_kwargs.pop(_OURS, None)
+        self._hooked = []
+        self._model = None
+        self._window.forget()
+
+    def _fail(self, error: Exception) -> None:
+        self._withdraw()
+        let_through(error)
+        self._window.error = self._window.error or error
+
+    def _note_call(self, model: _Model, module: nn.Module, args: Any, kwargs: dict[str, Any]) -> None:
+        """What was the model called with, in which modes?"""
+        given = model_input(args, kwargs)
+        self._called.append((model, None if given is None else given.detach()))
+        if given is not None:
+            self._window.autocast = self._window.autocast or autocast_dtype(given.device)
+        if module.training:
+            self._evals += [
+                ref for ref in model.with_modes if (one := ref()) is not None and not one.training
+            ]
+        if self._calls < _CALLS and not self._known.alone(module):
+            calls._global_forward_pre_hooks[_ANYWHERE] = _enter
+
+    def _introduce(self) -> None:
+        """Names for what is new, and what the main model was called with: the first in the first look."""
+        known = self._known
+        called, self._called = self._called, []
+        models = [(module, given) for model, given in called if (module := model.ref()) is not None]
+        new = [module for module, _ in models if known.module_name(module) is None]
+        if new:
+            known.saw(*new)
+        for watch, slot, suffix in self._window.new:
+            module = watch.ref()
+            name = known.module_name(module) if module is not None else None
+            slot.index = self._place((name or type(module).__name__) + suffix)
+        self._window.new.clear()
+        self.root_input = None
+        for module, given in models:
+            name = known.module_name(module)
+            if given is not None and name is not None and self._main in (None, name):
+                self._main, self.root_input = name, given
+                break
+        evals = [module for ref in self._evals if (module := ref()) is not None]
+        self.eval_modules = [name for module in evals if (name := known.module_name(module))]
+
+    def _place(self, name: str) -> int:
+        if name not in self._index:
+            self._index[name] = len(self.names)
+            self.names.append(name)
+        return self._index[name]

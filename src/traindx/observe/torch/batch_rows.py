@@ -1,0 +1,108 @@
+"""Rows of batches: a few elements of a few samples, a print of each, and how their features spread."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+from traindx.observe.torch.element_samples import evenly, host, readable
+
+Values = npt.NDArray[Any]
+ENOUGH = 32
+_ROWS, _FEATURES = 64, 64
+_FEW = 4
+_REACH = 30.0
+_OTHERS = 8
+_FACTOR, _MIX = np.uint64(0x9E3779B97F4A7C15), np.uint64(29)
+
+
+class Moments:
+    """Mean and spread of each feature."""
+
+    def __init__(self) -> None:
+        self.rows = 0
+        self._sum: Values = np.zeros(0)
+        self._squares: Values = np.zeros(0)
+
+    def add(self, rows: Values) -> None:
+        if self._sum.size != rows.shape[1]:
+            if self.rows:
+                return
+            self._sum, self._squares = np.zeros(rows.shape[1]), np.zeros(rows.shape[1])
+        good = np.where(np.isfinite(rows), rows, 0.0).astype(np.float64)
+        if self.rows >= ENOUGH:
+            # A single outlier would widen the spread beyond all sense.
+            reach = _REACH * (self.std + 1e-12)
+            good = np.clip(good, self.mean - reach, self.mean + reach)
+        self.rows += rows.shape[0]
+        self._sum += good.sum(0)
+        self._squares += (good * good).sum(0)
+
+    @property
+    def mean(self) -> Values:
+        return self._sum / max(1, self.rows)
+
+    @property
+    def std(self) -> Values:
+        found: Values = np.sqrt(np.maximum(self._squares / max(1, self.rows) - self.mean**2, 0.0))
+        return found
+
+
+def prints(rows: Values) -> npt.NDArray[np.uint64]:
+    """One number for each row, the same for the same row."""
+    if rows.dtype.kind == "f":
+        words = np.ascontiguousarray(rows, np.float32).view(np.uint32).astype(np.uint64)
+    else:
+        words = rows.astype(np.int64).view(np.uint64)
+    places = np.arange(1, words.shape[1] + 1, dtype=np.uint64) * _FACTOR
+    mixed = (words + places) * (places | np.uint64(1))
+    mixed ^= mixed >> _MIX
+    found: npt.NDArray[np.uint64] = (mixed * _FACTOR).sum(1, dtype=np.uint64)
+    return found
+
+
+def marks_of(rows: Values, others: Sequence[torch.Tensor]) -> npt.NDArray[np.uint64]:
+    """The prints of samples that are made of rows and of the same rows of other tensors."""
+    found = prints(rows)
+    for tensor in others[:_OTHERS]:
+        data = readable(tensor)
+        if data is None:
+            continue
+        beside = rows_of(data if data.dim() > 1 else data.reshape(-1, 1))
+        if beside is not None and len(beside) == len(found):
+            found = found * _FACTOR + prints(beside)
+    return found
+
+
+def rows_of(given: torch.Tensor) -> Values | None:
+    """A few rows, and a few elements of each."""
+    data = readable(given)
+    if data is None or data.dim() < 2:
+        return None
+    limits, left = [_ROWS], _FEATURES
+    for axis, size in enumerate(data.shape[1:], start=1):
+        share = left if axis == data.dim() - 1 else max(1, round(left ** (1 / (data.dim() - axis))))
+        limits.append(min(size, max(1, share)))
+        left = max(1, left // limits[-1])
+    sample = host(evenly(data, limits))
+    return sample.reshape(sample.shape[0], -1)
+
+
+def one_each(target: torch.Tensor | None, size: int, rows: int) -> Values | None:
+    """The targets of the same rows, where there is one number for each sample."""
+    data = readable(target) if target is not None else None
+    if data is None or data.shape[0] != size or data.numel() != size or _positions(data):
+        return None
+    found: Values = host(evenly(data.reshape(size), (_ROWS,)))
+    return found if found.size == rows and np.isfinite(found).all() else None
+
+
+def _positions(target: torch.Tensor) -> bool:
+    """Whether targets only number the samples of a batch, as those of contrastive losses do."""
+    if target.is_floating_point() or target.numel() < _FEW:
+        return False
+    return bool((target.flatten() == torch.arange(target.numel(), device=target.device)).all())

@@ -1,0 +1,162 @@
+"""Steps that no torch optimizer takes: weights updated by hand, or by an optimizer of another library.
+
+A backward call counts as a step at once, and is looked at again when the next one begins: it was one only if
+a parameter has changed since. Where none has (gradients are accumulated, or were wanted for something else)
+its number is given back, and steps are counted where the parameters change.
+
+Nothing of the model is held: torch will not swap a parameter that somebody else holds. What is compared are
+versions and addresses of the parameters, found anew in each graph; copies of values only until these have
+been seen to show a change (`p.data.add_` leaves both as they are).
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from traindx.observe.torch.graph import LIMIT, inputs, is_leaf, variable
+
+if TYPE_CHECKING:
+    from traindx.observe.torch.steps import Steps
+
+# The parameters nearest to the loss, once one of them was seen to change.
+_NEAREST = 8
+_VALUES = 4096
+# Where a torch optimizer was made it may still take its first step: an inner loop can come before.
+_SURELY = 8
+
+_WHY = "no torch optimizer steps: a step is counted where parameters change after backward"
+# Others may be spread over processes: to read them is for all of these together.
+_PLAIN = (torch.Tensor, torch.nn.Parameter)
+Numbers = tuple[int, int]
+
+
+class ByHand:
+    """Asked at the beginning and the end of each backward call as long as no torch optimizer has stepped."""
+
+    def __init__(self, steps: Steps) -> None:
+        self.steps = steps
+        # Whether parameters of modules are trained so: gradients of other tensors are no step then.
+        self.modules = False
+        # Backward calls that make a step; 0: it is seen only when the next one begins.
+        self._each = 1
+        self._calls = self._late = 0
+        self._counted = False
+        self._updates = 0
+        self._most = LIMIT
+        self._numbers: dict[int, Numbers] | None = None
+        self._values: dict[int, torch.Tensor] | None = {}
+
+    @property
+    def _on(self) -> bool:
+        """Whether steps are counted here: at once where no torch optimizer was made, else when it is sure."""
+        return not self.steps.built or (self._updates >= _SURELY and not self.steps.watching.compiled)
+
+    def begins(self, called: tuple[Any, ...]) -> None:
+        """A backward call begins, on `called[0]`: what became of the one before."""
+        leaves = _leaves(called, _NEAREST if self.steps.built else self._most)
+        if self._changed(leaves):
+            if self._on and self._calls and not self._counted:
+                self._finish()
+            self._calls, self._counted = 0, False
+        elif self._on:
+            self._not_yet(leaves)
+
+    def ends(self) -> bool:
+        """A backward call has ended: whether a step ends with it."""
+        self._calls += 1
+        if not self._on or self._calls != self._each:
+            return False
+        self.steps.recorder.unseen("optimizer", _WHY)
+        self._counted = True
+        return True
+
+    def close(self) -> None:
+        """The training is over: its last backward calls are a step if as many were one before."""
+        if self._on and not self._counted and self._calls and self._calls in (self._each, self._late):
+            self.steps.finish_late()
+
+    def _finish(self) -> None:
+        """The parameters have changed since backward calls that were not counted."""
+        if self.steps.built and self._updates == _SURELY:
+            # It is sure now: those before were steps, too.
+            self.steps.recorder.step += _SURELY - 1
+            self.steps.keep_losses(1)
+            self._calls = 1
+        # An update that came early once (the rest of an epoch) is no new habit.
+        if self._calls > self._each or self._calls == self._late:
+            self._each = self._calls
+        self._late = self._calls
+        self.steps.recorder.unseen("optimizer", _WHY)
+        self.steps.finish_late()
+
+    def _not_yet(self, leaves: list[torch.Tensor]) -> None:
+        """No parameter has changed since the backward call before: it was no step, or a part of one."""
+        if self._counted:
+            self.steps.recorder.take_back()
+            self._counted, self._each = False, 0
+        if self.steps.accumulates and all(_is_reset(leaf.grad) for leaf in leaves):
+            self.steps.keep_losses(0)
+
+    def _changed(self, leaves: list[torch.Tensor]) -> bool:
+        before, self._numbers = self._numbers, {id(leaf): _numbers(leaf) for leaf in leaves}
+        if before is None or not self._numbers.keys() & before.keys():
+            # Other parameters: another model, or new tensors in the place of the old (`w = w - lr * g`).
+            self._with_other_values(leaves)
+            return True
+        changed = [leaf for leaf in leaves if before.get(id(leaf), ()) not in ((), _numbers(leaf))]
+        if changed:
+            self._values = None
+            if any(leaf is one for leaf in leaves[:_NEAREST] for one in changed):
+                self._most = _NEAREST
+        else:
+            changed = self._with_other_values(leaves)
+        self.modules |= any(isinstance(leaf, torch.nn.Parameter) for leaf in changed)
+        self._updates += bool(changed and self._calls)
+        return bool(changed)
+
+    def _with_other_values(self, leaves: list[torch.Tensor]) -> list[torch.Tensor]:
+        """Those of the nearest, and of the last, whose values are not what they were."""
+        before = self._values
+        if before is None:
+            return []
+        some = [leaf for leaf in leaves[:_NEAREST] + leaves[-_NEAREST:] if type(leaf) in _PLAIN]
+        now = self._values = {id(leaf): leaf.detach().reshape(-1)[:_VALUES].clone() for leaf in some}
+        return [one for one in some if (k := id(one)) in before and not torch.equal(before[k], now[k])]
+
+
+def _leaves(called: tuple[Any, ...], most: int) -> list[torch.Tensor]:
+    """What gradients are computed of: what the call names, else the parameters, nearest to the loss first.
+
+    Other leaves of the graph, such as inputs whose gradient is wanted, come after them.
+    """
+    listed = called[0] if isinstance(called[0], tuple | list) else (called[0],)
+    named = called[4] if len(called) > 4 and isinstance(called[4], tuple | list) else ()
+    if named:
+        return [one for one in named if isinstance(one, torch.Tensor) and one.is_leaf][:most]
+    roots = [one for one in listed if isinstance(one, torch.Tensor)]
+    found = [one for one in roots if one.grad_fn is None]
+    waiting = deque(one.grad_fn for one in roots if one.grad_fn is not None)
+    seen = set(waiting)
+    while waiting and len(found) < most and len(seen) < LIMIT:
+        for source, _ in inputs(waiting.popleft()):
+            if source in seen:
+                continue
+            seen.add(source)
+            leaf = variable(source) if is_leaf(source) else None
+            if leaf is None:
+                waiting.append(source)
+            else:
+                found.append(leaf)
+    return sorted(found, key=lambda leaf: not isinstance(leaf, torch.nn.Parameter))
+
+
+def _numbers(leaf: torch.Tensor) -> Numbers:
+    """What most changes change: `p -= x` the version, `p.data = x` the address."""
+    return leaf._version, leaf.data_ptr() if type(leaf) in _PLAIN else 0
+
+
+def _is_reset(gradient: torch.Tensor | None) -> bool:
+    return gradient is None or (not gradient.is_sparse and not bool(gradient.any()))

@@ -1,0 +1,87 @@
+"""How the values of some activations are spread: at the first look, and at the latest.
+
+Counting costs more than the other statistics, so it is done at the looks 1, 2, 4, 8, ... and at the end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import isfinite
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+if TYPE_CHECKING:
+    from traindx.observe.torch.activation_probe import ActivationProbe
+
+_BINS = 16
+_VALUES = 512
+_ACTIVATIONS = 40
+_REACH = 4.0
+
+
+class Histograms:
+    """The facts `histograms` of a training: for each activation its first and its latest look."""
+
+    def __init__(self, probe: ActivationProbe) -> None:
+        self._probe = probe
+        self._looks = 0
+        self._step = 0
+        self._told = 0
+        self._first: dict[str, dict[str, object]] = {}
+        self._last: dict[str, dict[str, object]] = {}
+
+    def looked(self, step: int) -> list[dict[str, object]] | None:
+        """A look was taken; gives all there is to tell when it was counted."""
+        if step < self._step:  # another training in the same process
+            self._looks, self._first, self._last = 0, {}, {}
+        self._looks += 1
+        self._step = step
+        return self.count() if self._looks & (self._looks - 1) == 0 else None
+
+    def end(self) -> list[dict[str, object]] | None:
+        """What the last look saw, unless that is told already."""
+        return self.count() if self._looks and self._told != self._looks else None
+
+    def count(self) -> list[dict[str, object]]:
+        self._told = self._looks
+        samples = self._probe.samples(_ACTIVATIONS, _VALUES)
+        for (name, _), found in zip(samples, spreads([values for _, values in samples]), strict=True):
+            told = {"name": name, "step": self._step, **found}
+            self._first.setdefault(name, told)
+            self._last[name] = told
+        both = [(self._first[name], self._last[name]) for name in self._last]
+        return [one for first, last in both for one in ([first, last] if first is not last else [first])]
+
+
+def spreads(samples: Sequence[npt.NDArray[Any]]) -> list[dict[str, object]]:
+    """Counts of each sample between its `low` and `high`; what lies beyond them is in the outer bins.
+
+    All samples at once: a histogram of each would take twenty times as long.
+    """
+    if not samples:
+        return []
+    table = np.full((len(samples), max(map(len, samples))), np.nan)
+    for row, values in zip(table, samples, strict=True):
+        row[: values.size] = values
+    good = np.isfinite(table)
+    there = np.maximum(good.sum(axis=1), 1)
+    with np.errstate(all="ignore"):
+        mean = np.where(good, table, 0.0).sum(axis=1) / there
+        apart = np.where(good, table - mean[:, None], 0.0)
+        reach = _REACH * np.sqrt(np.square(apart).sum(axis=1) / there)
+        low = np.maximum(np.where(good, table, np.inf).min(axis=1), mean - reach)
+        high = np.minimum(np.where(good, table, -np.inf).max(axis=1), mean + reach)
+        width = np.where(high > low, high - low, 1.0)
+        bins = ((table - low[:, None]) * (_BINS / width)[:, None]).clip(0, _BINS - 1)
+    places = np.where(good, bins, 0).astype(np.intp) + _BINS * np.arange(len(samples))[:, None]
+    counts = np.bincount(places[good], minlength=_BINS * len(samples)).reshape(-1, _BINS).tolist()
+    return [
+        {"low": _rounded(start), "high": _rounded(end), "counts": row, "nonfinite": values.size - sum(row)}
+        for start, end, row, values in zip(low.tolist(), high.tolist(), counts, samples, strict=True)
+    ]
+
+
+def _rounded(value: float) -> float:
+    return float(f"{value:.5g}") if isfinite(value) else 0.0

@@ -1,0 +1,203 @@
+"""What a module is to the probe: an activation, a layer with weights, or nothing to look at.
+
+Limits of saturation are where the slope of a function falls under a fiftieth of its largest: there hardly
+any gradient passes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import inf, sqrt
+from typing import Any
+
+import torch
+from torch import nn
+
+from traindx.observe.torch.module_parts import children_of, parameters_of
+
+_FLAT = 1 / 50
+_NIL = 1e-4  # smooth rectifiers never quite reach zero
+
+
+@dataclass(frozen=True)
+class Shape:
+    """When a value of an activation counts as zero (at most `zero` away from it), and as saturated."""
+
+    zero: float | None = None
+    low: float = -inf
+    high: float = inf
+
+    @property
+    def saturates(self) -> bool:
+        return self.low > -inf or self.high < inf
+
+
+OTHER = Shape()
+RECTIFIER = Shape(zero=0.0)
+SMOOTH = Shape(zero=_NIL)
+SIGMOID = Shape(low=(1 - sqrt(1 - _FLAT)) / 2, high=(1 + sqrt(1 - _FLAT)) / 2)
+TANH = Shape(low=-sqrt(1 - _FLAT), high=sqrt(1 - _FLAT))
+_SOFTSIGN = Shape(low=sqrt(_FLAT) - 1, high=1 - sqrt(_FLAT))
+_SELU_SCALE, _SELU_ALPHA = 1.0507009873554805, 1.6732632423543772
+
+
+def bounded(low: float, high: float) -> Shape:
+    """Cut off at two limits; a lower limit of zero is that of a rectifier."""
+    return Shape(zero=0.0, high=high) if low == 0 else Shape(low=low, high=high)
+
+
+def exponential(alpha: float, scale: float = 1.0) -> Shape:
+    return Shape(low=scale * (_FLAT - alpha))
+
+
+_SHAPES: dict[type[nn.Module], Shape | Callable[[Any], Shape]] = {
+    nn.ReLU: RECTIFIER,
+    nn.Hardswish: RECTIFIER,
+    nn.Softshrink: RECTIFIER,
+    nn.Hardshrink: RECTIFIER,
+    nn.GELU: SMOOTH,
+    nn.SiLU: SMOOTH,
+    nn.Mish: SMOOTH,
+    nn.Softplus: SMOOTH,
+    nn.Sigmoid: SIGMOID,
+    nn.Tanh: TANH,
+    nn.Softsign: _SOFTSIGN,
+    nn.Hardsigmoid: Shape(low=0.0, high=1.0),
+    nn.Hardtanh: lambda module: bounded(module.min_val, module.max_val),
+    nn.ReLU6: bounded(0.0, 6.0),
+    nn.ELU: lambda module: exponential(module.alpha),
+    nn.CELU: lambda module: Shape(low=module.alpha * (_FLAT - 1)),
+    nn.SELU: exponential(_SELU_ALPHA, _SELU_SCALE),
+    nn.LeakyReLU: OTHER,
+    nn.RReLU: OTHER,
+    nn.PReLU: OTHER,
+    nn.GLU: OTHER,
+    nn.LogSigmoid: OTHER,
+    nn.Tanhshrink: OTHER,
+    nn.Threshold: OTHER,
+}
+# Activations that people write themselves, by what they call them. The first that fits counts.
+_WORDS: tuple[tuple[str, Shape], ...] = (
+    (r"leaky|prelu|rrelu|glu|snake|softmax", OTHER),
+    (r"gelu|silu|swish|mish|softplus", SMOOTH),
+    (r"relu", RECTIFIER),
+    (r"hardsigmoid", Shape(low=0.0, high=1.0)),
+    (r"sigmoid|logistic", SIGMOID),
+    (r"tanh", TANH),
+    (r"elu|activation|^sine?$", OTHER),
+)
+_LAYERS = (
+    nn.Linear,
+    nn.Bilinear,
+    nn.modules.conv._ConvNd,
+    nn.RNNBase,
+    nn.RNNCellBase,
+    nn.modules.batchnorm._NormBase,
+    nn.LayerNorm,
+    nn.GroupNorm,
+    nn.Embedding,
+    nn.EmbeddingBag,
+    nn.MultiheadAttention,
+)
+_CHANNELS_FIRST = (nn.modules.conv._ConvNd, nn.modules.batchnorm._NormBase, nn.GroupNorm, nn.PReLU)
+_DROPOUT = nn.modules.dropout._DropoutNd
+
+
+def activation_shape(module: nn.Module) -> Shape | None:
+    """The shape of an activation module; None for all else. Softmax is none: it has no units to die."""
+    for base in type(module).__mro__:
+        known = _SHAPES.get(base)
+        if known is not None:
+            return known if isinstance(known, Shape) else known(module)
+    if children_of(module) or parameters_of(module):
+        return None
+    name = type(module).__name__.lower()
+    if "softmax" in name or "loss" in name:
+        return None
+    return next((shape for word, shape in _WORDS if re.search(word, name)), None)
+
+
+def is_layer(module: nn.Module) -> bool:
+    """Whether it is one of torch's layers, or any module with weights and no modules inside."""
+    return isinstance(module, _LAYERS) or bool(parameters_of(module) and not children_of(module))
+
+
+def is_dropout(module: nn.Module) -> bool:
+    return isinstance(module, _DROPOUT)
+
+
+def is_norm(module: nn.Module) -> bool:
+    """Torch's own, and what others call a norm: a leaf with a vector of weights at most."""
+    if isinstance(module, nn.modules.batchnorm._NormBase | nn.LayerNorm | nn.GroupNorm):
+        return True
+    named = "norm" in type(module).__name__.lower()
+    return named and not children_of(module) and all(one.dim() <= 1 for _, one in parameters_of(module))
+
+
+def has_modes(module: nn.Module) -> bool:
+    """Whether it works differently in training and in evaluation."""
+    return isinstance(module, nn.modules.batchnorm._NormBase) or (
+        is_dropout(module) and getattr(module, "p", 1) > 0
+    )
+
+
+def channels_first(module: nn.Module, ndim: int) -> bool | None:
+    """Whether units lie along dimension 1, as in images; None for a module that takes any layout."""
+    if isinstance(module, nn.LayerNorm | nn.Linear | nn.Embedding | nn.RNNBase | nn.MultiheadAttention):
+        return False
+    if isinstance(module, _CHANNELS_FIRST):
+        return ndim > 2
+    return None
+
+
+# Functions called directly, by the node they leave in the graph.
+_NODES: dict[str, Shape] = {
+    "ReluBackward0": RECTIFIER,
+    "HardswishBackward0": RECTIFIER,
+    "GeluBackward0": SMOOTH,
+    "SiluBackward0": SMOOTH,
+    "MishBackward0": SMOOTH,
+    "SoftplusBackward0": SMOOTH,
+    "SigmoidBackward0": SIGMOID,
+    "TanhBackward0": TANH,
+    "LeakyReluBackward0": OTHER,
+    "HardsigmoidBackward0": Shape(low=0.0, high=1.0),
+}
+# Nodes that neither make zeros nor mix units, between an activation and the layer that takes its output.
+_THROUGH = re.compile(
+    r"View|UnsafeView|ReshapeAlias|Flatten|Transpose|Permute|^TBack|Clone|Squeeze|Unsqueeze|ToCopy"
+    r"|MaxPool\dDWithIndices|Contiguous"
+)
+_STEPS = 5
+
+
+def shape_behind(tensor: torch.Tensor) -> tuple[Any, Shape | None]:
+    """The node of the activation function that made a tensor, and its shape; (None, None) if none did."""
+    node: Any = tensor.grad_fn
+    for _ in range(_STEPS):
+        if node is None:
+            break
+        name = node.name()
+        shape = _NODES.get(name) or _shape_of_node(name, node)
+        if shape is not None:
+            return node, shape
+        if not _THROUGH.search(name):
+            break
+        node = node.next_functions[0][0]
+    return None, None
+
+
+def _shape_of_node(name: str, node: Any) -> Shape | None:
+    if name == "HardtanhBackward0":
+        return bounded(float(node._saved_min_val), float(node._saved_max_val))
+    if name == "EluBackward0":
+        return exponential(float(node._saved_alpha), float(node._saved_scale))
+    if name == "CeluBackward0":
+        return Shape(low=float(node._saved_alpha) * (_FLAT - 1))
+    if name == "ClampMinBackward0" or (
+        name.startswith("ClampBackward") and getattr(node, "_saved_max", 0) is None
+    ):
+        return RECTIFIER if getattr(node, "_saved_min", None) == 0 else None
+    return None

@@ -1,0 +1,146 @@
+"""Gradients, weights and updates of each layer, on the steps that are looked into.
+
+All parameters of one module are one layer. Gradient norms are exact. Weight norms, update ratios and zero
+shares are told from a sample of at most 2,048 elements of each parameter, the same ones each time; a bias
+beside a weight matrix is left out of them.
+"""
+
+from __future__ import annotations
+
+import weakref
+
+import numpy as np
+import torch
+
+from traindx.observe.torch.element_samples import to_host
+from traindx.observe.torch.gradient_norms import Gradients, Scale, global_norm, read_gradients
+from traindx.observe.torch.measures import Layers, Look
+from traindx.observe.torch.naming import Names
+from traindx.observe.torch.sampled_elements import Plan
+
+__all__ = ["LayerProbe", "global_norm"]
+
+
+class LayerProbe:
+    """Looks before and after an optimizer's step; `collect` tells what was seen since it was last called."""
+
+    def __init__(self, names: Names) -> None:
+        self.names: list[str] = []
+        self.samples = 0
+        self._known = names
+        self._index: dict[str, int] = {}
+        self._plans: dict[int, tuple[weakref.ref[torch.optim.Optimizer], Plan]] = {}
+        self._looks: dict[int, Look] = {}
+        self._silent: dict[str, int] = {}
+        self._reached: set[str] = set()
+        self._zero: set[str] = set()
+
+    def before(self, optimizer: torch.optim.Optimizer, gradients: bool, scale: Scale = None) -> None:
+        """Right before the update: a sample of the weights, and the gradients unless they come later."""
+        parameters = _parameters(optimizer)
+        with torch.no_grad():
+            plan = self._plan(optimizer, parameters)
+            plan.keep_before(parameters)
+            self._looks[id(optimizer)] = look = Look(plan)
+            if gradients:
+                look.gradients = read_gradients(plan, parameters, _scale(optimizer, scale))
+
+    def after(self, optimizer: torch.optim.Optimizer, gradients: bool, scale: Scale = None) -> None:
+        """Right after the update: the same elements again; the gradients if the step made them itself."""
+        look = self._looks.get(id(optimizer))
+        if look is None:
+            return
+        parameters = _parameters(optimizer)
+        with torch.no_grad():
+            look.updated = look.plan.keep_after(parameters)
+            if gradients:
+                look.gradients = read_gradients(look.plan, parameters, _scale(optimizer, scale))
+
+    def gradient_norm(self, optimizer: torch.optim.Optimizer) -> torch.Tensor | None:
+        """The norm of all gradients of the look under way, for the price of adding up what is known."""
+        look = self._looks.get(id(optimizer))
+        return None if look is None or look.gradients is None else look.gradients.total()
+
+    def forget(self) -> None:
+        """The step was not taken after all."""
+        self._looks.clear()
+
+    def collect(self) -> dict[str, list[float | None]] | None:
+        """What was seen of each layer, in the order of `names`; None is a gap."""
+        looks, self._looks = list(self._looks.values()), {}
+        if not looks:
+            return None
+        self.samples += 1
+        arrays = iter(to_host([tensor for look in looks for tensor in look.tensors()]))
+        layers = Layers(len(self.names))
+        with np.errstate(all="ignore"):
+            for look in looks:
+                squares = layers.add(look, arrays)
+                if look.gradients is not None and look.plan.unreached:
+                    self._count_silent(look.plan, look.gradients, squares)
+        return layers.told()
+
+    def without_gradient(self) -> list[str]:
+        """Trainable layers no sample saw a gradient in; single parameters if the rest of a layer had one."""
+        found: dict[str, None] = {}
+        for _, plan in self._plans.values():
+            trained = {
+                layer for layer, name in zip(plan.layers, plan.names, strict=True) if name in self._reached
+            }
+            for layer, name in zip(plan.layers, plan.names, strict=True):
+                if name in self._silent:
+                    found[name if layer in trained else self.names[layer]] = None
+        return list(found)
+
+    def reached(self) -> int:
+        """Parameters that a gradient was seen in."""
+        return len(self._reached)
+
+    def cut_off(self) -> list[str]:
+        """Parameters whose gradient was None in every sample: nothing links them to the loss."""
+        return [name for name in self._silent if name not in self._zero]
+
+    def _plan(self, optimizer: torch.optim.Optimizer, parameters: list[torch.Tensor]) -> Plan:
+        key = id(optimizer)
+        found = self._plans.get(key)
+        if found is not None and found[0]() is optimizer and found[1].fits(parameters, self._known.version):
+            return found[1]
+        self._known.refresh([optimizer])
+        layers = [self._layer(self._known.layer_of(one)) for one in parameters]
+        plan = Plan(parameters, layers, self._known.version)
+        plan.names = [self._known.parameter_name(one) for one in parameters]
+        plan.unreached = [one for one in plan.unreached if plan.names[one] not in self._reached]
+        # The plan holds the memory of the weights: it must go when the optimizer goes.
+        plans = self._plans
+        plans[key] = (weakref.ref(optimizer, lambda _: plans.pop(key, None)), plan)
+        return plan
+
+    def _layer(self, name: str) -> int:
+        if name not in self._index:
+            self._index[name] = len(self.names)
+            self.names.append(name)
+        return self._index[name]
+
+    def _count_silent(self, plan: Plan, gradients: Gradients, squares: dict[int, float]) -> None:
+        """Parameters that never had a gradient: None or all zero, in every sample."""
+        waiting = []
+        for number in plan.unreached:
+            name = plan.names[number]
+            if number in gradients.none or squares.get(number) == 0:
+                waiting.append(number)
+                if number not in gradients.none:
+                    self._zero.add(name)
+                self._silent[name] = self._silent.get(name, 0) + 1
+            else:
+                self._reached.add(name)
+                self._silent.pop(name, None)
+        plan.unreached = waiting
+
+
+def _parameters(optimizer: torch.optim.Optimizer) -> list[torch.Tensor]:
+    return [one for group in optimizer.param_groups for one in group["params"]]
+
+
+def _scale(optimizer: torch.optim.Optimizer, scale: Scale) -> Scale:
+    """Fused optimizers are given gradients that are still scaled, and the scale beside them."""
+    return scale if scale is not None else getattr(optimizer, "grad_scale", None)

@@ -1,0 +1,113 @@
+"""Calls of torch's loss functions, and how they relate to what `backward` is called on."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from traindx.observe.torch.gradient_norms import global_norm
+from traindx.observe.torch.loss_functions import as_given, reduction
+from traindx.observe.torch.scalars import in_transform, scalar
+
+if TYPE_CHECKING:
+    from traindx.observe.torch.process import Watching
+
+# The relation is learned from the first steps, and checked on those that are looked into.
+_LEARNED_FROM = 8
+_CLOSE = 1e-3
+_ABOUT = 0.1
+
+
+class LossCalls:
+    """Loss values since the last backward."""
+
+    def __init__(self, watching: Watching) -> None:
+        self.watching = watching
+        self.recorder = watching.recorder
+        self.sums_parts = False
+        self.per_step = 1
+        # Whether backward was called on what the loss function gave, up to a constant; None: not known yet.
+        self.is_whole: bool | None = None
+        # Whether what a sum is divided by before backward is about the number of its targets.
+        self.divides_sums = False
+        # Rows of the largest batch that was trained on.
+        self.batch = 0
+        self._computed: list[torch.Tensor] = []
+        self._summed = False
+        self._stale_told = False
+
+    def saw(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any], result: torch.Tensor) -> None:
+        """One of torch's loss functions was called."""
+        watching = self.watching
+        output = args[0] if args else kwargs.get("input")
+        if not isinstance(output, torch.Tensor) or in_transform(result):
+            return
+        target = args[1] if len(args) > 1 else kwargs.get("target")
+        if not result.requires_grad or watching.modes.training() is False:
+            summed = (
+                target.numel() if isinstance(target, torch.Tensor) and self._sums(name, args, kwargs) else 0
+            )
+            watching.validation.saw(name, output, result, summed)
+            if not result.requires_grad:
+                return
+        if self.recorder.step >= _LEARNED_FROM and not watching.looking:
+            if watching.looks.answers.due(name) and isinstance(target, torch.Tensor):
+                given = as_given(output), as_given(target)
+                watching.guard("batches", watching.looks.answers.take, name, *given)
+            return
+        self._computed.append(result.detach())
+        self.batch = max(self.batch, output.shape[0] if output.dim() else 0)
+        self._summed = self._sums(name, args, kwargs)
+        if isinstance(target, torch.Tensor):
+            watching.facts.loss(name, args, kwargs, output, target)
+            if watching.looking:
+                watching.guard("batches", watching.looks.saw_loss, name, as_given(output), as_given(target))
+
+    def backward_called(self, loss: float | torch.Tensor) -> None:
+        """What backward got is the loss itself, the sum of several, or a share of it."""
+        computed, self._computed = self._computed, []
+        self.watching.looks.evaluations.drop()
+        if self.watching.looking and self.watching.steps.backwards == 1:
+            self.watching.looks.finish_forward()
+            self.watching.guard("stale gradients", self._stale_gradients)
+        if not computed or not isinstance(loss, float) or not loss or not math.isfinite(loss):
+            return
+        self.per_step = len(computed)
+        values = [scalar(result) for result in computed]
+        total = sum(value for value in values if isinstance(value, float))
+        if not total or not math.isfinite(total):
+            return
+        ratio = loss / total
+        self.watching.steps.accumulation.share = ratio if len(values) == 1 else None
+        if self.watching.looking:
+            self.watching.looks.saw_share(ratio)
+        self.is_whole = abs(ratio - 1) < _ABOUT
+        if abs(ratio - 1) < _CLOSE:
+            self.sums_parts |= len(values) > 1
+            self.watching.steps.loss_share = 1.0
+        elif len(values) == 1 and 0 < ratio <= 0.75 and abs(1 / ratio - round(1 / ratio)) < 1e-2:
+            self.watching.steps.loss_share = ratio
+            self.is_whole = True
+            self.divides_sums = self._summed
+
+    def _sums(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+        return reduction(name, args, kwargs) == "sum"
+
+    def _stale_gradients(self) -> None:
+        """Whether the first backward of a step finds gradients that the step before already used."""
+        optimizer = self.watching.lead() if self.watching.steps.accumulates else None
+        if (
+            self._stale_told
+            or optimizer is None
+            or not self.recorder.step
+            or self.watching.optimizers_alive() > 1
+        ):
+            return
+        norm = global_norm(self.watching.parameters(optimizer))
+        value = scalar(norm)
+        if isinstance(value, float) and value > 0:
+            self._stale_told = True
+            text = f"gradients of norm {value:.4g} from the step before were still there when backward began"
+            self.recorder.event("stale_gradients", text, {"norm": value})

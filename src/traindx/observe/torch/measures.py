@@ -1,0 +1,173 @@
+"""From what was kept of a step to numbers for each layer. Everything here happens on the host.
+
+Between the steps of a training nothing of this is in the cache of the processor, and each further operation
+costs more than its elements do: few operations on whole blocks, then plain Python on what is left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from math import inf, isfinite, sqrt
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+from traindx.observe.torch.gradient_norms import Gradients
+from traindx.observe.torch.sampled_elements import AFTER, BEFORE, GRADIENT, Bucket, Plan
+
+Arrays = Iterator[npt.NDArray[Any]]
+Column = list[float | None]
+
+
+class Look:
+    """One step of one optimizer; its numbers stay on their device until they are collected."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self.updated = False
+        self.gradients: Gradients | None = None
+
+    def tensors(self) -> Iterator[torch.Tensor]:
+        """What `Layers.add` needs, in the order in which it takes it."""
+        for bucket in self.plan.buckets:
+            yield bucket.block
+        if self.gradients is not None:
+            yield from self.gradients.tensors()
+
+
+class Layers:
+    """Sums over the parameters of each layer; None is a gap."""
+
+    def __init__(self, count: int) -> None:
+        self.weight: Column = [None] * count
+        self.update: Column = [None] * count
+        self.gradient: Column = [None] * count
+        self.nonfinite: Column = [None] * count
+        self.zeros: Column = [None] * count
+        self.elements = [0.0] * count
+        self.still: Column = [None] * count
+        self.aligned = [[0.0, 0.0, 0.0] for _ in range(count)]
+
+    def add(self, look: Look, arrays: Arrays) -> dict[int, float]:
+        """Take a look in, and give the square of each gradient's norm. The blocks of samples are used up."""
+        plan = look.plan
+        blocks = [next(arrays) for _ in plan.buckets]
+        squares: dict[int, float] = {}
+        if look.gradients is not None:
+            squares = self._add_gradients(plan.layers, look.gradients, arrays, blocks)
+        for bucket, block in zip(plan.buckets, blocks, strict=True):
+            if bucket.sampled:
+                self._add_samples(look, bucket, block)
+        return squares
+
+    def told(self) -> dict[str, Column]:
+        ratios: Column = [
+            sqrt(update) / sqrt(weight) if update is not None and weight else None
+            for update, weight in zip(self.update, self.weight, strict=True)
+        ]
+        return {
+            "grad_norm": _roots(self.gradient),
+            "grad_zero_share": [
+                zeros / elements if zeros is not None else None
+                for zeros, elements in zip(self.zeros, self.elements, strict=True)
+            ],
+            "grad_nonfinite": self.nonfinite,
+            "weight_norm": _roots(self.weight),
+            "update_ratio": ratios,
+            "grad_cosine": [_cosine(*sums) for sums in self.aligned],
+        } | ({"update_lost_share": self.still} if any(one is not None for one in self.still) else {})
+
+    def _add_samples(self, look: Look, bucket: Bucket, block: npt.NDArray[Any]) -> None:
+        weights = block[:GRADIENT]
+        block[AFTER] -= block[BEFORE]
+        gradients = look.gradients
+        sampled = gradients.sampled.get(id(bucket)) if gradients is not None else set()
+        if bucket.coarse and look.updated:
+            self._add_still(bucket, block, sampled)
+        if look.gradients is not None:
+            self._add_direction(bucket, block[GRADIENT], sampled)
+        np.multiply(weights, weights, out=weights)
+        np.equal(block[GRADIENT], 0, out=block[GRADIENT], casting="unsafe")
+        sums = np.add.reduceat(block, bucket.starts, axis=1).tolist()
+        for position, layer in enumerate(bucket.layers):
+            factor = bucket.factors[position]
+            self.weight[layer] = (self.weight[layer] or 0.0) + factor * sums[BEFORE][position]
+            if look.updated:
+                self.update[layer] = (self.update[layer] or 0.0) + factor * sums[AFTER][position]
+            if sampled is None or position in sampled:
+                self._add_zeros(layer, factor * sums[GRADIENT][position], bucket.sizes[position])
+
+    def _add_direction(self, bucket: Bucket, gradient: npt.NDArray[Any], sampled: set[int] | None) -> None:
+        """How the gradient lies to that of the look before: same way 1, across 0, back -1."""
+        last, bucket.last = bucket.last, (gradient.copy(), sampled)
+        if last is None:
+            return
+        before, held = last
+        sums = [
+            np.add.reduceat(one, bucket.starts).tolist()
+            for one in (gradient * before, gradient * gradient, before * before)
+        ]
+        for position, layer in enumerate(bucket.layers):
+            if all(known is None or position in known for known in (sampled, held)):
+                for place in range(3):
+                    self.aligned[layer][place] += bucket.factors[position] * sums[place][position]
+
+    def _add_still(self, bucket: Bucket, block: npt.NDArray[Any], sampled: set[int] | None) -> None:
+        """Of layers in half precision: how many elements with a gradient the step left as they were."""
+        moving = block[GRADIENT] != 0
+        still = moving & (block[AFTER] == 0)
+        counts = np.add.reduceat(np.stack([still, moving]), bucket.starts, axis=1, dtype=np.int64).tolist()
+        for position in bucket.coarse:
+            if counts[1][position] and (sampled is None or position in sampled):
+                self.still[bucket.layers[position]] = counts[0][position] / counts[1][position]
+
+    def _add_zeros(self, layer: int, zeros: float, elements: float) -> None:
+        self.zeros[layer] = (self.zeros[layer] or 0.0) + zeros
+        self.elements[layer] += elements
+
+    def _add_gradients(
+        self, layers: Sequence[int], gradients: Gradients, arrays: Arrays, blocks: list[npt.NDArray[Any]]
+    ) -> dict[int, float]:
+        squares: dict[int, float] = {}
+        bad: dict[int, float] = dict(gradients.nonfinite)
+        for place, which, norms in gradients.dense:
+            found = norms if isinstance(norms, list) else next(arrays).tolist()
+            squares.update((number, norm * norm) for number, norm in zip(which, found, strict=True))
+            if not isinstance(norms, list) and not all(map(isfinite, found)):
+                bucket = gradients.plan.buckets[place]
+                bad |= _guess_nonfinite(bucket, blocks[place], dict(zip(which, found, strict=True)))
+        for number, elements, _ in gradients.sparse:
+            norm, filled, nonfinite = next(arrays).tolist()
+            squares[number], bad[number] = norm * norm, nonfinite
+            self._add_zeros(layers[number], elements - filled, elements)
+        scale = gradients.scale
+        if scale is not None:
+            factor = float(next(arrays)[0] if isinstance(scale, torch.Tensor) else scale) ** -2
+            squares = {number: square * factor for number, square in squares.items()}
+        for number, square in squares.items():
+            layer = layers[number]
+            self.gradient[layer] = (self.gradient[layer] or 0.0) + square
+            self.nonfinite[layer] = (self.nonfinite[layer] or 0) + bad.get(number, 0)
+        return squares
+
+
+def _guess_nonfinite(bucket: Bucket, block: npt.NDArray[Any], norms: dict[int, float]) -> dict[int, float]:
+    """Values that stayed on a device are counted by their sample; there is at least one."""
+    bad = {number: 1.0 for number, norm in norms.items() if not isfinite(norm)}
+    if bucket.sampled:
+        counts = np.add.reduceat(~np.isfinite(block[GRADIENT]), bucket.starts, dtype=np.int64).tolist()
+        for number, count, factor in zip(bucket.sampled, counts, bucket.factors, strict=True):
+            if number in bad:
+                bad[number] = max(1.0, round(count * factor))
+    return bad
+
+
+def _cosine(product: float, one: float, other: float) -> float | None:
+    size = one * other
+    return product / sqrt(size) if 0 < size < inf and isfinite(product) else None
+
+
+def _roots(squares: Column) -> Column:
+    return [square if square is None or not 0 < square < inf else sqrt(square) for square in squares]

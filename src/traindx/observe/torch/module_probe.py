@@ -1,0 +1,154 @@
+"""One module under watch: what is looked at in it when it is called."""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from typing import Any
+
+import torch
+from torch import nn
+
+from traindx.observe.signals import let_through
+from traindx.observe.torch.blocks import Shelf
+from traindx.observe.torch.kinds import (
+    Shape,
+    activation_shape,
+    channels_first,
+    is_dropout,
+    is_layer,
+    is_norm,
+    shape_behind,
+)
+from traindx.observe.torch.module_tensors import autocast_dtype, first_float, out_of_reach
+from traindx.observe.torch.slots import Slot
+
+_LAYERS_EVERY = 4
+
+
+class Window:
+    """One look at a forward pass, from the call of a model to its return."""
+
+    def __init__(self) -> None:
+        self.turn = 0
+        self.thread = 0
+        self.learning = True
+        self.error: Exception | None = None
+        self.autocast: str | None = None
+        self.shelf = Shelf()
+        self.new: list[tuple[Watch, Slot, str]] = []
+        # While learning: the functions behind outputs seen so far, the layout of the last layer, its output.
+        self.nodes: dict[int, Any] = {}
+        self.layout: tuple[int, bool | None] = (0, None)
+        self.last: tuple[Watch, int] | None = None
+
+    def forget(self) -> None:
+        self.nodes = {}
+        self.last = None
+
+
+class Watch:
+    """What is looked at in one module: its output, and its input where a bare function made it."""
+
+    def __init__(self, module: nn.Module, window: Window) -> None:
+        self.ref = weakref.ref(module)
+        self.window = window
+        self.turn = 0
+        self.activation = activation_shape(module)
+        self.layer = self.activation is None and is_layer(module)
+        self.receives = self.layer or is_dropout(module)
+        self.catches = self.activation is not None or is_norm(module)
+        self.covered = False
+        self.output: Slot | None = None
+        self.taken: Slot | None = None
+        self.slots: list[Slot] = []
+
+    def due(self, turn: int) -> bool:
+        """Whether to look at it in this turn, now that it was met: layers take turns, activations do not."""
+        if self.taken is not None:
+            return True
+        return self.output is not None and not self.covered and not (self.layer and turn % _LAYERS_EVERY)
+
+    def called(self, module: nn.Module, args: Any, output: Any) -> None:
+        """The module gave an output. Only the first call of a look counts."""
+        if torch.compiler.is_compiling():
+            return
+        window = self.window
+        if self.turn == window.turn or threading.get_ident() != window.thread or out_of_reach():
+            return
+        self.turn = window.turn
+        graded = torch.is_grad_enabled()
+        try:
+            torch._C._set_grad_enabled(False)
+            if window.learning:
+                self._learn(module, args, output)
+            if self.taken is not None and args and not self.taken.take(args[0], self.turn):
+                self.taken = None
+            if self.output is not None and (window.learning or not self.covered):
+                given = output if type(output) is torch.Tensor else first_float(output)
+                if not self.output.take(given, self.turn):
+                    self.output = None
+        except Exception as error:
+            let_through(error)
+            window.error = window.error or error
+        finally:
+            torch._C._set_grad_enabled(graded)
+
+    def _learn(self, module: nn.Module, args: Any, output: Any) -> None:
+        """The first looks at a model, and one now and then: what is there to see?"""
+        window = self.window
+        given = args[0] if args else None
+        if self.catches and window.last is not None and type(given) is torch.Tensor:
+            last, place = window.last
+            if place == given.data_ptr() and not last.covered:
+                last.covered = True
+                if last.output is not None:
+                    window.shelf.put_apart(last.output)
+        window.last = None
+        if self.receives and self.taken is None:
+            self._learn_input(module, given)
+        result = first_float(output)
+        if (self.layer or self.activation is not None) and result is not None and _is_usual(result):
+            self._learn_output(module, result)
+
+    def _learn_input(self, module: nn.Module, given: Any) -> None:
+        """A function leaves no module behind but a node in the graph: the layer after it tells of it."""
+        node, shape = shape_behind(given) if _is_usual(given) else (None, None)
+        if shape is not None and id(node) not in self.window.nodes:
+            self.window.nodes[id(node)] = node
+            self.taken = self._new_slot(given, channels_first(module, given.dim()), shape, ".input")
+
+    def _learn_output(self, module: nn.Module, result: torch.Tensor) -> None:
+        window = self.window
+        first = channels_first(module, result.dim())
+        if self.layer:
+            window.layout = (result.dim(), first)
+            window.last = (self, result.data_ptr())
+            window.autocast = window.autocast or autocast_dtype(result.device)
+        else:
+            window.nodes[id(result.grad_fn)] = result.grad_fn
+            if first is None and window.layout[0] == result.dim():
+                first = window.layout[1]
+        if self.output is None:
+            self.output = self._new_slot(result, first, self.activation, "")
+
+    def _new_slot(
+        self, given: torch.Tensor, first: bool | None, shape: Shape | None, suffix: str
+    ) -> Slot | None:
+        first = first if first is not None else given.dim() in (4, 5)
+        slot = self.window.shelf.slot(given, first, shape)
+        if slot is not None:
+            self.slots.append(slot)
+            self.window.new.append((self, slot, suffix))
+        return slot
+
+
+def _is_usual(given: Any) -> bool:
+    return (
+        type(given) is torch.Tensor
+        and given.is_floating_point()
+        and given.layout is torch.strided
+        and given.dim() > 0
+        and given.numel() > 0
+        and not given.is_meta
+    )

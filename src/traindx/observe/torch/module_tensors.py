@@ -1,0 +1,78 @@
+"""Tensors on their way through modules: which one to look at, and when to leave them alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+
+from traindx.observe.torch.batch_columns import MAIN_INPUTS, columns_of, is_given
+
+_DEPTH = 3
+
+
+def out_of_reach() -> bool:
+    """Whether somebody is tracing or transforming: operations of ours would become part of the result."""
+    return (
+        torch._C._get_tracing_state() is not None
+        or torch._C._len_torch_dispatch_stack() > 0
+        or torch._C._functorch.peek_interpreter_stack() is not None
+    )
+
+
+def first_float(found: Any, depth: int = _DEPTH) -> torch.Tensor | None:
+    """The first tensor of real numbers in what a module gave."""
+    if type(found) is torch.Tensor:
+        return found if found.is_floating_point() else None
+    if depth and isinstance(found, tuple | list | Mapping):
+        for one in list(found.values() if isinstance(found, Mapping) else found)[:8]:
+            tensor = first_float(one, depth - 1)
+            if tensor is not None:
+                return tensor
+    return None
+
+
+def model_input(args: Any, kwargs: Mapping[str, Any]) -> torch.Tensor | None:
+    """The tensor a model was called with: its main one, as far as names tell."""
+    if args and not kwargs and _is_data(args[0]):
+        only: torch.Tensor = args[0]
+        return only
+    for held in (kwargs, *(one for one in args if isinstance(one, Mapping))):
+        for name in MAIN_INPUTS:
+            if name in held and _is_data(held[name]):
+                found: torch.Tensor = held[name]
+                return found
+    first = _first_data((*args, *kwargs.values()), _DEPTH)
+    named = {**{str(place): one for place, one in enumerate(args)}, **kwargs}
+    columns = [one for one in columns_of(named) if _is_data(one.tensor)]
+    # What has no name of its own is data, wherever it stands.
+    wrong = {id(one.tensor) for one in columns if not all(map(is_given, one.path))}
+    if first is not None and id(first) not in wrong:
+        return first
+    return next((one.tensor for one in columns if id(one.tensor) not in wrong), first)
+
+
+def autocast_dtype(device: torch.device) -> str | None:
+    """What operations are cast to just now; None when they are not."""
+    # Some devices (meta) know nothing of it and raise when asked.
+    known = torch.amp.is_autocast_available(device.type)
+    if not known or not torch.is_autocast_enabled(device.type):
+        return None
+    return str(torch.get_autocast_dtype(device.type)).removeprefix("torch.")
+
+
+def _first_data(found: Any, depth: int) -> torch.Tensor | None:
+    if _is_data(found):
+        tensor: torch.Tensor = found
+        return tensor
+    if depth and isinstance(found, tuple | list | Mapping):
+        for one in list(found.values() if isinstance(found, Mapping) else found)[:16]:
+            inner = _first_data(one, depth - 1)
+            if inner is not None:
+                return inner
+    return None
+
+
+def _is_data(value: Any) -> bool:
+    return type(value) is torch.Tensor and value.dim() > 0 and value.dtype is not torch.bool

@@ -1,0 +1,228 @@
+"""Where the first NaN or inf came from, told from the autograd graph: nothing is run again or changed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Literal
+
+import torch
+from torch.autograd.graph import Node
+
+from traindx.observe.clock import monotonic
+from traindx.observe.torch import nonfinite_words
+from traindx.observe.torch.blame import Source, earliest
+from traindx.observe.torch.finite import kind, numbers, positions
+from traindx.observe.torch.forward import Search
+from traindx.observe.torch.graph import Graph, Layers, operation, output_dtype, walk
+from traindx.observe.torch.operations import PRODUCTS, largest, plain
+from traindx.observe.torch.saved import OPAQUE
+from traindx.observe.torch.suspects import Suspect, suspect
+
+Where = Literal["input", "weights", "forward", "backward", "loss", "unknown"]
+LayerOf = Callable[[torch.Tensor], str]
+_SECONDS = 2.0
+_HIGH_SCALE = 128.0
+_LISTED = 50
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where it came from, in one line and in parts.
+
+    `layer` is the layer the operation belongs to, if it uses parameters of one; `layer_before` and
+    `layer_after` are the nearest ones in the order of the forward pass. `numbers` describe what went into it.
+    """
+
+    where: Where
+    text: str
+    operation: str = ""
+    layer_before: str = ""
+    layer_after: str = ""
+    numbers: Mapping[str, object] = field(default_factory=dict)
+    layer: str = ""
+    node: str = ""
+
+    def data(self) -> dict[str, object]:
+        """The parts that are known, for the recording; the text goes beside them."""
+        return {key: value for key, value in asdict(self).items() if key != "text" and value not in ("", {})}
+
+
+def forward_origin(
+    loss: torch.Tensor,
+    layer_of: LayerOf,
+    parameters: Iterable[torch.Tensor] = (),
+    *,
+    first_step: bool = False,
+    seconds: float = _SECONDS,
+) -> Origin:
+    """Where a non-finite loss came from; to be called before `backward` frees what the graph has kept.
+
+    `parameters` are what is trained: some of it the graph may not show (under gradient checkpointing), and
+    some may be plain tensors.
+    """
+    deadline = monotonic() + seconds
+    if torch.cuda.is_available() and torch.cuda.is_current_stream_capturing():
+        return Origin("unknown", "could not look: a CUDA graph is being captured")
+    if loss.grad_fn is None:
+        return Origin("unknown", "the loss was not computed from any parameter")
+    trained = list(parameters)
+    with torch.no_grad():
+        graph = walk(loss.grad_fn, deadline)
+        layers = Layers(graph, layer_of, trained)
+        found = _bad_weights(layers.parameters.values(), layer_of, deadline, first_step=first_step)
+        if found is not None:
+            return found
+        search = Search(loss, graph, deadline)
+        source = earliest(search)
+        if source is not None and not source.between and not source.constant:
+            return _told(source, layers)
+        # What came from outside of the graph may have been computed there, with bad weights.
+        found = _bad_weights(trained, layer_of, deadline, first_step=first_step)
+        if found is not None:
+            return found
+        if source is not None:
+            return _told(source, layers)
+    if search.late:
+        return Origin("unknown", f"could not look: the search was stopped after {seconds:g} s")
+    far = f"further back than {len(graph.nodes):,} operations"
+    return Origin("unknown", f"could not look: it came from {far}")
+
+
+def backward_origin(
+    grad_fn: Node,
+    parameters: Iterable[torch.Tensor],
+    layer_of: LayerOf,
+    *,
+    loss: float | None = None,
+    loss_scale: float | None = None,
+    clipped: bool = False,
+    seconds: float = _SECONDS,
+) -> Origin:
+    """Where non-finite gradients of a finite loss came from; best called before clipping and the step.
+
+    Clipping multiplies every gradient with the norm, so that one NaN is in all of them: `clipped` says so.
+    """
+    trained = [one for one in parameters if one.grad is not None]
+    holds = {id(one): kind(one.grad) for one in trained if one.grad is not None}
+    every = list(dict.fromkeys(layer_of(one) for one in trained if holds[id(one)]))
+    bad = list(dict.fromkeys(layer_of(one) for one in trained if holds[id(one)] not in (None, "finite")))
+    if not bad:
+        return Origin("unknown", "all gradients are finite")
+    graph = walk(grad_fn, monotonic() + seconds)
+    layers = Layers(graph, layer_of, trained)
+    known = {leaf: holds.get(id(one)) for leaf, one in layers.parameters.items()}
+    finite = {leaf: one == "finite" for leaf, one in known.items() if one is not None}
+    guilty = None
+    if clipped or not all(finite.values()):
+        guilty = suspect(graph, layers, None if clipped else finite, loss)
+    found = {"layers_nonfinite": bad[:_LISTED], "layers_bad": len(bad), "layers_all": len(every)}
+    word = "NaN" if "nan" in holds.values() else "inf"
+    which = f"; the gradients of {nonfinite_words.share(bad, every)} hold {word}"
+    if clipped:
+        which = f"; clipping spread {word} to all gradients"
+    half = any(output_dtype(node) == torch.float16 for node in graph.nodes)
+    if half and loss_scale is not None and loss_scale >= _HIGH_SCALE:
+        return _scaled(guilty, loss_scale, layers, which, found)
+    if clipped and (guilty is None or guilty.weight <= 1):
+        return Origin("backward", f"somewhere in the backward pass{which}", numbers=found)
+    if guilty is None:
+        return _unplaced(graph, bad, every, which, found)
+    return _suspected(guilty, layers, which, found)
+
+
+def _bad_weights(
+    tensors: Iterable[torch.Tensor], layer_of: LayerOf, deadline: float, *, first_step: bool
+) -> Origin | None:
+    checked = {id(one): one for one in tensors if monotonic() < deadline}
+    held = {key: kind(one) for key, one in checked.items() if monotonic() < deadline}
+    bad = [key for key, holds in held.items() if holds not in (None, "finite")]
+    if not bad:
+        return None
+    every = list(dict.fromkeys(map(layer_of, checked.values())))
+    names = list(dict.fromkeys(layer_of(checked[key]) for key in bad))
+    word = "NaN" if any(held[key] == "nan" for key in bad) else "inf"
+    writer = "they were made so" if first_step else "the step before wrote them"
+    text = (
+        f"the weights of {nonfinite_words.share(names, every)} held {word} before the forward pass: {writer}"
+    )
+    found = {"layers_nonfinite": names[:_LISTED], "layers_bad": len(names), "layers_all": len(every)}
+    return Origin("weights", text, layer=names[0], numbers=found)
+
+
+def _told(source: Source, layers: Layers) -> Origin:
+    node, words = source.node, source.cause.words
+    own, before, after = layers.own(node), layers.before(node), layers.after(node)
+    if source.between:
+        before, after = layers.before(source.between[0]), layers.after(source.between[1])
+        text = f"somewhere {nonfinite_words.between(before, after)}; could not look closer: {source.hidden}"
+        return Origin("forward", text, "", before, after)
+    place = nonfinite_words.place(own, before, after)
+    found = numbers(source.cause.tensor) if source.cause.tensor is not None else {}
+    if source.constant:
+        found |= _spread(source)
+        text = f"{nonfinite_words.handed(source.constant, plain(node), in_layer=bool(own))}, {place}"
+        text += f": {nonfinite_words.counted(found)}" if found else ""
+        return Origin("input", text, words, before, after, found, own, node.name())
+    text = f"{words} in {node.name()}, {place}"
+    text += f": {source.cause.of} {nonfinite_words.ranged(found)}" if found else ""
+    if operation(node) in PRODUCTS and layers.weights(node):
+        found["weights_max"] = max(map(largest, layers.weights(node)))
+        text += f", weights up to {found['weights_max']:.4g}"
+    return Origin("forward" if own or after else "loss", text, words, before, after, found, own, node.name())
+
+
+def _spread(source: Source) -> dict[str, object]:
+    """In which rows and features of a batch it is, where the shape leaves no doubt which is which."""
+    tensor = source.cause.tensor
+    convolution = "Convolution" in source.node.name()
+    found: dict[str, object] = {}
+    if tensor is None or tensor.ndim == 0:
+        return found
+    for name, dim in (("rows", 0), ("features", 1 if convolution else -1)):
+        if tensor.ndim > 1 if name == "features" else tensor.ndim <= 2 or convolution:
+            bad = positions(tensor, dim)
+            found |= {name: bad[:_LISTED], f"{name}_bad": len(bad), f"{name}_all": tensor.shape[dim]}
+    return found
+
+
+def _suspected(guilty: Suspect, layers: Layers, which: str, found: Mapping[str, object]) -> Origin:
+    node = guilty.node
+    own, before, after = layers.own(node), layers.before(node), layers.after(node)
+    place = nonfinite_words.place(own, before, after)
+    hidden = OPAQUE.get(operation(node), "")
+    if hidden:
+        text = f"the backward pass {place}; could not look closer: {hidden}{which}"
+        return Origin("backward", text, "", before, after, found, own)
+    if guilty.weight <= 1:
+        text = f"overflow in the backward pass, likely of {guilty.words} ({node.name()}) {place}{which}"
+    else:
+        hides = f", whose values {guilty.chosen} hides: 0 * inf is NaN" if guilty.chosen else ""
+        text = f"likely the backward of {guilty.words} ({node.name()}) {place}{hides}{which}"
+    return Origin("backward", text, guilty.words, before, after, found, own, node.name())
+
+
+def _scaled(
+    guilty: Suspect | None, loss_scale: float, layers: Layers, which: str, found: Mapping[str, object]
+) -> Origin:
+    words = "float16 overflow of scaled gradients"
+    text = f"{words} is likely, at loss scale {loss_scale:g}{which}"
+    if guilty is None:
+        return Origin("backward", text, words, numbers=found)
+    node = guilty.node
+    own, before, after = layers.own(node), layers.before(node), layers.after(node)
+    if guilty.weight > 1:
+        text += f"; if it stays at a low scale, the backward of {guilty.words} ({node.name()})"
+    return Origin("backward", text, words, before, after, found, own, node.name())
+
+
+def _unplaced(
+    graph: Graph, bad: list[str], every: list[str], which: str, found: Mapping[str, object]
+) -> Origin:
+    """The graph does not hold the parameters: only their order is left."""
+    hidden = next((OPAQUE[name] for name in map(operation, graph.nodes) if name in OPAQUE), "")
+    why = f"; could not look closer: {hidden}" if hidden else ""
+    last = every.index(bad[-1])
+    after = every[last + 1] if last + 1 < len(every) else ""
+    text = f"the backward pass {nonfinite_words.between(bad[-1], after)}{why}{which}"
+    return Origin("backward", text, "", bad[-1], after, found)

@@ -1,0 +1,94 @@
+"""What a model answers, beside its targets: whether outputs are probabilities, vary, and are right."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+from traindx.observe.torch.element_samples import evenly, host, plain
+
+Values = npt.NDArray[Any]
+_ROWS, _POINTS, _CLASSES = 64, 4, 4096
+_ELEMENTS = 65_536
+_FEW_ROWS = 4
+_BY_CLASS = frozenset({"cross_entropy", "nll_loss", "multi_margin_loss"})
+_BY_SIGN = {"binary_cross_entropy_with_logits": 0.0, "binary_cross_entropy": 0.5}
+# Losses whose outputs are numbers of the targets' own kind: not log rates, not directions.
+_BY_NUMBER = frozenset({"mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "gaussian_nll_loss"})
+_IGNORED = -100
+
+
+def answer_statistics(name: str, output: torch.Tensor, target: torch.Tensor) -> dict[str, float | None]:
+    """Of the output that reached a loss function, on a sample of its rows."""
+    answers, wanted = plain(output), plain(target)
+    if answers is None or wanted is None or not answers.is_floating_point() or answers.dim() == 0:
+        return {}
+    if not answers.numel() or not wanted.numel() or answers.shape[0] != wanted.shape[0]:
+        return {}
+    with np.errstate(all="ignore"):
+        told = _of_output(answers)
+        if name in _BY_CLASS and answers.dim() > 1:
+            told |= _of_classes(answers, wanted)
+        elif name in _BY_SIGN and answers.shape == wanted.shape:
+            told |= _of_signs(answers, wanted, _BY_SIGN[name])
+        elif name in _BY_NUMBER and wanted.is_floating_point() and answers.shape == wanted.shape:
+            told |= _of_numbers(answers, wanted)
+    return {key: value for key, value in told.items() if value is None or np.isfinite(value)}
+
+
+def _of_output(answers: torch.Tensor) -> dict[str, float | None]:
+    """How far rows are from summing to one, and how much outputs vary over the batch."""
+    told: dict[str, float | None] = {}
+    if answers.dim() > 1 and 2 <= answers.shape[1] <= _CLASSES:
+        rows = _by_row(answers)
+        told["row_sum_error"] = float(np.abs(rows.sum(1) - 1).max())
+    if answers.shape[0] >= _FEW_ROWS:
+        limits = (_ROWS, *(8 for _ in answers.shape[1:]))
+        flat = host(evenly(answers, limits)).astype(np.float64).reshape(min(_ROWS, answers.shape[0]), -1)
+        told["batch_std"] = float(np.sqrt(flat.var(0).mean()))
+    return told
+
+
+def _by_row(answers: torch.Tensor) -> Values:
+    """Rows of all classes: (rows, classes, points)."""
+    rows = max(2, min(_ROWS, _ELEMENTS // answers.shape[1]))
+    sample = host(evenly(answers, (rows, answers.shape[1], *(_POINTS for _ in answers.shape[2:]))))
+    return sample.astype(np.float64).reshape(*sample.shape[:2], -1)
+
+
+def _of_classes(answers: torch.Tensor, wanted: torch.Tensor) -> dict[str, float | None]:
+    if answers.shape[1] > _CLASSES or wanted.shape != (answers.shape[0], *answers.shape[2:]):
+        return {}
+    best = _by_row(answers).argmax(1).reshape(-1)
+    rows = max(2, min(_ROWS, _ELEMENTS // answers.shape[1]))
+    right = host(evenly(wanted, (rows, *(_POINTS for _ in wanted.shape[1:])))).reshape(-1)
+    return _hits(best, right, right != _IGNORED)
+
+
+def _of_signs(answers: torch.Tensor, wanted: torch.Tensor, middle: float) -> dict[str, float | None]:
+    limits = (_ROWS, *(8 for _ in answers.shape[1:]))
+    best = host(evenly(answers, limits)).reshape(-1) > middle
+    right = host(evenly(wanted, limits)).reshape(-1)
+    return _hits(best.astype(np.int64), right, (right == 0) | (right == 1))
+
+
+def _hits(best: Values, right: Values, counts: Values) -> dict[str, float | None]:
+    best, right = best[counts], right[counts]
+    if best.size < _FEW_ROWS:
+        return {}
+    top = np.bincount(best.astype(np.int64)).max()
+    return {"top_share": float(top) / best.size, "right_share": float((best == right).mean())}
+
+
+def _of_numbers(answers: torch.Tensor, wanted: torch.Tensor) -> dict[str, float | None]:
+    """The share of the targets' variance that is explained."""
+    limits = (_ROWS, *(8 for _ in answers.shape[1:]))
+    best = host(evenly(answers, limits)).astype(np.float64)
+    right = host(evenly(wanted, limits)).astype(np.float64)
+    spread = float((right - right.mean(0)).var())
+    if best.shape[0] < _FEW_ROWS or not spread > 0:
+        return {}
+    return {"explained": 1.0 - float(((best - right) ** 2).mean()) / spread}

@@ -1,0 +1,125 @@
+"""State that the script loads: how much of it fitted, and whether an optimizer's was left in the file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+if TYPE_CHECKING:
+    from traindx.observe.torch.process import Watching
+
+_NAMED = 20
+_DEEP = 2
+
+
+class Restoring:
+    """What was loaded before a training, told when its optimizer takes the first step."""
+
+    def __init__(self, watching: Watching) -> None:
+        self.watching = watching
+        self.models: list[dict[str, Any]] = []
+        # Parameters in the groups of an optimizer whose state was read from a file, and not used so far.
+        self._waiting: int | None = None
+        self._untold: tuple[str, int] | None = None
+
+    def file_read(self, content: Any) -> None:
+        state = _optimizer_state(content)
+        if state is not None:
+            self._waiting = sum(len(group.get("params", ())) for group in state["param_groups"])
+
+    def model_loaded(self, model: torch.nn.Module, state: Any, result: Any) -> None:
+        missing, unexpected = (
+            list(getattr(result, "missing_keys", ())),
+            list(getattr(result, "unexpected_keys", ())),
+        )
+        keys = len(state) if isinstance(state, Mapping) else 0
+        if len(self.models) < _NAMED:
+            self.models.append(
+                {
+                    "class": type(model).__name__,
+                    "keys": keys,
+                    "missing": len(missing),
+                    "missing_names": missing[:_NAMED],
+                    "unexpected": len(unexpected),
+                    "unexpected_names": unexpected[:_NAMED],
+                    "wanted": keys - len(unexpected) + len(missing),
+                    "step": self.watching.recorder.step,
+                }
+            )
+            self.watching.recorder.fact("restored", list(self.models))
+
+    def restarted(self) -> None:
+        """Another training begins: what was loaded so far was loaded before its first step."""
+        if self.models:
+            self.models = [{**one, "step": 0} for one in self.models]
+            self.watching.recorder.fact("restored", list(self.models))
+
+    def optimizer_loaded(self) -> None:
+        self._waiting = None
+
+    def first_step(self, optimizer: torch.optim.Optimizer) -> None:
+        """An optimizer begins: with an empty state, though the file that was loaded holds one that fits."""
+        held = sum(len(group["params"]) for group in optimizer.param_groups)
+        waiting, self._waiting = self._waiting, None
+        if waiting is None or waiting != held or optimizer.state or not self.models:
+            return
+        last = self.models[-1]
+        if last["missing"] or last["unexpected"]:
+            return
+        text = f"{type(optimizer).__name__} begins anew: the loaded file holds a state for it"
+        self._untold = (text, held)
+
+    def step_done(self) -> None:
+        """Told after the first step, which may turn out to be that of another training."""
+        if self._untold is not None:
+            text, held = self._untold
+            self._untold = None
+            self.watching.recorder.event("optimizer_state_not_loaded", text, {"parameters": held})
+
+
+def _optimizer_state(content: Any, depth: int = _DEEP) -> Mapping[str, Any] | None:
+    """The state of an optimizer somewhere in what a file held, if it had taken steps."""
+    if not isinstance(content, Mapping):
+        return None
+    groups = content.get("param_groups")
+    if isinstance(groups, list) and groups and isinstance(groups[0], Mapping) and content.get("state"):
+        return content
+    values = list(content.values())[:1000] if depth else []
+    found = (_optimizer_state(one, depth - 1) for one in values if isinstance(one, Mapping))
+    return next((one for one in found if one is not None), None)
+
+
+def watch_restoring(watching: Watching) -> None:
+    """`torch.load` and the `load_state_dict` of models and optimizers."""
+    restoring = watching.restoring
+
+    def loading(original: Callable[..., Any]) -> Callable[..., Any]:
+        def load(*args: Any, **kwargs: Any) -> Any:
+            content = original(*args, **kwargs)
+            if watching.active:
+                watching.guard("restoring", restoring.file_read, content)
+            return content
+
+        return load
+
+    def model(original: Callable[..., Any]) -> Callable[..., Any]:
+        def load_state_dict(self: Any, state_dict: Any, *args: Any, **kwargs: Any) -> Any:
+            result = original(self, state_dict, *args, **kwargs)
+            if watching.active:
+                watching.guard("restoring", restoring.model_loaded, self, state_dict, result)
+            return result
+
+        return load_state_dict
+
+    def optimizer(original: Callable[..., Any]) -> Callable[..., Any]:
+        def load_state_dict(self: Any, state_dict: Any, *args: Any, **kwargs: Any) -> Any:
+            restoring.optimizer_loaded()
+            return original(self, state_dict, *args, **kwargs)
+
+        return load_state_dict
+
+    watching.patches.replace(torch, "load", loading)
+    watching.patches.replace(torch.nn.Module, "load_state_dict", model)
+    watching.patches.replace(torch.optim.Optimizer, "load_state_dict", optimizer)

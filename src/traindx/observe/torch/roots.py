@@ -1,0 +1,109 @@
+"""Which modules are models: the outermost ones that hold the parameters, without what wraps them."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator, Mapping
+
+import torch
+from torch import nn
+
+from traindx.observe.torch.module_parts import child_at, children_of, parameters_of
+
+# Modules that only wrap another one, and the attribute they hold it by.
+_WRAPPERS = {
+    "OptimizedModule": "_orig_mod",
+    "DistributedDataParallel": "module",
+    "DataParallel": "module",
+    "FullyShardedDataParallel": "_fsdp_wrapped_module",
+    "ActivationWrapper": "_checkpoint_wrapped_module",
+    "DeepSpeedEngine": "module",
+    "_FabricModule": "_forward_module",
+}
+# Graphs that torch made of a model hold its parts like a parent would.
+_TRACED = ("torch.fx", "torch._dynamo", "torch._inductor", "torch._functorch", "torch.export")
+
+
+def _wrapped_by(module: nn.Module) -> nn.Module | None:
+    """What a wrapper holds; None for a module that is no wrapper."""
+    for base in type(module).__mro__[:-2]:
+        attribute = _WRAPPERS.get(base.__name__)
+        inner = child_at(module, attribute) if attribute else None
+        if inner is not None:
+            return inner
+    return None
+
+
+def wrapped_chain(module: nn.Module) -> Iterator[nn.Module]:
+    inner: nn.Module | None = module
+    while inner is not None:
+        yield inner
+        inner = _wrapped_by(inner)
+
+
+def unwrap(module: nn.Module) -> nn.Module:
+    *_, last = wrapped_chain(module)
+    return last
+
+
+def walk(top: nn.Module, prefix: str) -> Iterator[tuple[nn.Module, str]]:
+    """Every module once with its name. Wrappers have no name; parametrizations have that of their layer."""
+    todo = [(top, prefix, False)]
+    seen: set[int] = set()
+    while todo:
+        module, name, nameless = todo.pop()
+        if id(module) in seen:
+            continue
+        seen.add(id(module))
+        yield module, name
+        wrapped = _wrapped_by(module)
+        for attribute, child in reversed(children_of(module)):
+            inside = nameless or attribute == "parametrizations"
+            same = inside or child is wrapped
+            todo.append((child, name if same else f"{name}.{attribute}" if name else attribute, inside))
+
+
+def tops_above(wanted: list[int]) -> list[nn.Module]:
+    """The outermost modules alive that hold any of the parameters, in the order of the parameters."""
+    # `issubclass` of the type: `isinstance` would ask lazy proxies what they stand for and wake them.
+    modules = [
+        one for one in gc.get_objects() if issubclass(type(one), nn.Module) and "_modules" in vars(one)
+    ]
+    parents: dict[int, list[nn.Module]] = {}
+    for module in modules:
+        for _, child in children_of(module):
+            parents.setdefault(id(child), []).append(module)
+    order = {key: number for number, key in enumerate(wanted)}
+    owners = [one for one in modules if any(id(held) in order for _, held in parameters_of(one))]
+    tops: dict[int, nn.Module] = {}
+    seen: set[int] = set()
+    while owners:
+        module = owners.pop()
+        if id(module) in seen:
+            continue
+        seen.add(id(module))
+        above = parents.get(id(module), [])
+        owners += above
+        if not above:
+            tops[id(module)] = module
+    return _chosen(list(tops.values()), order)
+
+
+def _chosen(tops: list[nn.Module], order: Mapping[int, int]) -> list[nn.Module]:
+    """Of tops that hold the same parameters, the one that is most likely trained.
+
+    A scripted model comes before its source, large before small, graphs that torch made of a model last.
+    """
+    held = {id(top): order.keys() & {id(one) for one in top.parameters()} for top in tops}
+    traced = [type(top).__module__.startswith(_TRACED) for top in tops]
+    ranked = sorted(
+        zip(traced, tops, strict=True),
+        key=lambda one: (one[0], not isinstance(one[1], torch.jit.ScriptModule), -len(held[id(one[1])])),
+    )
+    chosen: list[nn.Module] = []
+    covered: set[int] = set()
+    for _, top in ranked:
+        if not held[id(top)] <= covered:
+            chosen.append(top)
+            covered |= held[id(top)]
+    return sorted(chosen, key=lambda top: min(order[key] for key in held[id(top)]))

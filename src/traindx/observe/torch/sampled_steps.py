@@ -1,0 +1,180 @@
+"""Looks inside: a step that is sampled in full, from its forward pass to what the optimizer changed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from traindx.observe.clock import perf_counter
+from traindx.observe.torch import batches
+from traindx.observe.torch.activation_probe import ActivationProbe
+from traindx.observe.torch.histograms import Histograms
+from traindx.observe.torch.layer_probe import LayerProbe
+from traindx.observe.torch.output_samples import Answers
+from traindx.observe.torch.output_statistics import answer_statistics
+from traindx.observe.torch.sample_prints import Samples
+from traindx.observe.torch.validation_inputs import Evaluations
+
+if TYPE_CHECKING:
+    from traindx.observe.torch.process import Watching
+
+# Steps 1, 2, 4 ... to this one are looked at whatever they cost: what happens first tells most. Step 3 too:
+# steps in a row tell whether the gradient turns around.
+_EARLY = 512
+_IN_A_ROW = 3
+_STEPS_WITHOUT_GRADIENT = 3
+# A number of a recording is exact up to here.
+_PRINTS = 2**48
+
+
+class Looks:
+    """Takes a sample when the budget and the size of the recording allow one."""
+
+    def __init__(self, watching: Watching) -> None:
+        self.watching = watching
+        self.recorder = watching.recorder
+        self.layers = LayerProbe(watching.names)
+        self.activations = ActivationProbe(watching.names)
+        self.histograms = Histograms(self.activations)
+        self.batches = batches.Batches()
+        self.samples = Samples()
+        self.answers = Answers(watching, self.batches)
+        self.evaluations = Evaluations(watching)
+        self.now = False
+        self.forward = True
+        self.own = 0.0
+        self._groups: dict[str, dict[str, object]] = {}
+        self.taken = 0
+        self._told: set[str] = set()
+        self._coming = 1
+        self._target: torch.Tensor | None = None
+
+    def plan(self, coming: int) -> None:
+        """Decide about the step that begins now."""
+        recorder = self.recorder
+        early = self._is_early(coming)
+        due = early or (recorder.budget.samples.can_pay() and recorder.may_sample())
+        self.now = recorder.internals and due
+        if not self.now:
+            return
+        self._groups, self.own, self._target = {}, 0.0, None
+        if self.forward:
+            self.watching.guard("activations", self.activations.arm)
+
+    def _is_early(self, coming: int) -> bool:
+        """Whether a power of two has come by since the last early look; some steps are planned in bulk."""
+        if coming < self._coming // 2:  # another training: its steps count from one
+            self._coming = 1
+        if coming == _IN_A_ROW:
+            return True
+        if coming < self._coming or self._coming > _EARLY:
+            return False
+        while self._coming <= coming:
+            self._coming *= 2
+        return True
+
+    def before(self, optimizer: torch.optim.Optimizer, closure: bool) -> None:
+        began = perf_counter()
+        self.watching.guard("layers", self.layers.before, optimizer, not closure)
+        self.own += perf_counter() - began
+
+    def gradient_norm(self, optimizer: torch.optim.Optimizer) -> torch.Tensor | None:
+        """Of all gradients, from the norms that this look has read already."""
+        return None if "layers" in self.recorder.off else self.layers.gradient_norm(optimizer)
+
+    def after(self, optimizer: torch.optim.Optimizer, closure: bool) -> None:
+        began = perf_counter()
+        self.watching.guard("layers", self.layers.after, optimizer, closure)
+        self.own += perf_counter() - began
+
+    def abandon(self) -> None:
+        """The step will not end as it began: a scaler skipped it."""
+        self.layers.forget()
+        self.finish_forward()
+        self.now = False
+
+    def forget_samples(self) -> None:
+        """Another training begins: what this one is judged on, that one may have learned from."""
+        self.samples = Samples()
+
+    def saw_loss(self, name: str, output: Any, target: Any) -> None:
+        """What reached the loss function in this step."""
+        if "target" not in self._groups and isinstance(target, torch.Tensor):
+            self._groups["target"] = dict(self.batches.targets(target))
+            self._target = target.detach()
+        if "output" not in self._groups and isinstance(output, torch.Tensor) and output.is_floating_point():
+            told = dict(batches.input_statistics(output.detach()))
+            if isinstance(target, torch.Tensor):
+                told |= answer_statistics(name, output.detach(), target)
+            self._groups["output"] = dict(told)
+
+    def saw_share(self, ratio: float) -> None:
+        """How many times what the loss functions gave backward was called on; -1 when the sign is turned."""
+        if "output" in self._groups:
+            self._groups["output"]["backward_ratio"] = ratio
+
+    def finish_forward(self) -> None:
+        self.activations.disarm()
+
+    def done(self, seconds: float) -> None:
+        """The step ended after so many seconds: everything seen of it becomes one line."""
+        began = perf_counter()
+        self.finish_forward()
+        groups = self._groups
+        self.watching.guard("layers", self._collect_layers, groups)
+        if self.forward:
+            self.watching.guard("activations", self._collect_activations, groups)
+        if groups:
+            self.recorder.sample(groups)
+        self.taken += 1
+        self.now = False
+        self.own += perf_counter() - began
+        self.recorder.budget.sampled(self.own, seconds + perf_counter() - began)
+        if self.taken == _STEPS_WITHOUT_GRADIENT or self.taken % 16 == 0:
+            self.watching.guard("layers", self._tell_untrained)
+
+    def _collect_layers(self, groups: dict[str, dict[str, object]]) -> None:
+        found = self.layers.collect()
+        if found:
+            self.recorder.names("layer", self.layers.names)
+            groups["layer"] = dict(found)
+
+    def _collect_activations(self, groups: dict[str, dict[str, object]]) -> None:
+        probe = self.activations
+        names, found = probe.collect()
+        if names:
+            self.recorder.names("activation", names)
+            groups["activation"] = dict(found)
+            self._tell_spread(self.histograms.looked(self.recorder.step))
+        if probe.root_input is not None:
+            groups["input"] = dict(self.batches.input(probe.root_input, self.recorder.step))
+            if self.watching.facts.world > 1:
+                groups["input"]["fingerprint"] = self.batches.last_print % _PRINTS
+            self.watching.guard("samples", self.samples.trained, probe.root_input, self._target)
+        self._target = None
+        self.watching.modes.seen(probe.eval_modules, probe.autocast)
+
+    def tell_last_spread(self) -> None:
+        self._tell_spread(self.histograms.end())
+
+    def _tell_spread(self, found: list[dict[str, object]] | None) -> None:
+        if found:
+            self.recorder.fact("histograms", found)
+
+    def _tell_untrained(self) -> None:
+        """Parameters that got no gradient in any sample so far, once for each set."""
+        names = self.layers.without_gradient()
+        key = ",".join(names)
+        if names and key not in self._told:
+            self._told.add(key)
+            shown = ", ".join(names[:8]) + (f" and {len(names) - 8} more" if len(names) > 8 else "")
+            self.recorder.event(
+                "no_gradient",
+                f"no gradient reached {shown} in {self.taken} samples",
+                {
+                    "layers": names[:100],
+                    "cut_off": self.layers.cut_off()[:200],
+                    "reached": self.layers.reached(),
+                },
+            )

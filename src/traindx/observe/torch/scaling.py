@@ -1,0 +1,95 @@
+"""`GradScaler`: the loss behind the scaled one, the scale, and steps it skipped."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+if TYPE_CHECKING:
+    from traindx.observe.torch.process import Watching
+
+
+class Scaling:
+    """What the scaler of this training last did."""
+
+    def __init__(self, watching: Watching) -> None:
+        self.watching = watching
+        self._scaled: weakref.ref[torch.Tensor] | None = None
+        self._plain: torch.Tensor | None = None
+        self.unscaled_gradients = False
+        self.inside = False
+        self._scaled_now = self._told = False
+
+    def unscaled(self, tensor: Any) -> Any:
+        """The loss that was scaled into this tensor, or the tensor itself."""
+        if self._scaled is None or self._scaled() is not tensor:
+            return tensor
+        plain, self._plain, self._scaled = self._plain, None, None
+        return plain
+
+    def scaled(self, scaler: Any, plain: Any, result: Any) -> None:
+        if isinstance(plain, torch.Tensor) and isinstance(result, torch.Tensor) and result is not plain:
+            self._plain, self._scaled = plain.detach(), weakref.ref(result)
+            self._scaled_now = True
+            self.scale(scaler)
+
+    def stepping(self, optimizer: torch.optim.Optimizer) -> None:
+        """An optimizer is about to step: on scaled gradients, unless the scaler does it or has unscaled."""
+        scale, scaled = self.watching.steps.loss_scale, self._scaled_now
+        self._scaled_now = False
+        handled = self.inside or self.unscaled_gradients or getattr(optimizer, "grad_scale", None) is not None
+        if scaled and not (handled or self._told) and scale not in (None, 1.0):
+            self._told = True
+            text = f"the optimizer stepped on gradients that are scaled by {scale:g}"
+            self.watching.recorder.event("step_on_scaled_gradients", text, {"scale": scale})
+
+    def scale(self, scaler: Any) -> None:
+        """The present scale; not read from a device, which would wait."""
+        tensor = getattr(scaler, "_scale", None)
+        if tensor is None:
+            self.watching.steps.loss_scale = float(getattr(scaler, "_init_scale", 1.0))
+        elif tensor.device.type == "cpu":
+            self.watching.steps.loss_scale = float(tensor)
+
+
+def watch_scaling(watching: Watching) -> None:
+    scaling, steps = watching.scaling, watching.steps
+    scaler = torch.amp.GradScaler
+
+    def scale(original: Callable[..., Any]) -> Callable[..., Any]:
+        def scaled(self: Any, outputs: Any) -> Any:
+            result = original(self, outputs)
+            if watching.active and self.is_enabled():
+                watching.guard("scaling", scaling.scaled, self, outputs, result)
+            return result
+
+        return scaled
+
+    def unscale(original: Callable[..., Any]) -> Callable[..., Any]:
+        def unscaled(self: Any, optimizer: Any) -> Any:
+            scaling.unscaled_gradients = True
+            return original(self, optimizer)
+
+        return unscaled
+
+    def step(original: Callable[..., Any]) -> Callable[..., Any]:
+        def maybe(self: Any, optimizer: Any, *args: Any, **kwargs: Any) -> Any:
+            before = steps.optimizers.taken(optimizer)
+            scaling.inside = True
+            try:
+                result = original(self, optimizer, *args, **kwargs)
+            finally:
+                scaling.inside = False
+            if watching.active and steps.optimizers.taken(optimizer) == before and watching.mine():
+                watching.guard("steps", steps.skipped_step, optimizer)
+            scaling.unscaled_gradients = False
+            return result
+
+        return maybe
+
+    watching.patches.replace(scaler, "scale", scale)
+    watching.patches.replace(scaler, "unscale_", unscale)
+    watching.patches.replace(scaler, "_maybe_opt_step", step)

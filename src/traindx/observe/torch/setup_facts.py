@@ -1,0 +1,242 @@
+"""What is told once of a training: optimizer, settings, data loaders, schedulers, libraries, seed."""
+
+from __future__ import annotations
+
+import random
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+from torch.utils.data import (
+    DataLoader,
+    IterableDataset,
+    RandomSampler,
+    SequentialSampler,
+    SubsetRandomSampler,
+    WeightedRandomSampler,
+)
+
+from traindx.observe.torch.model_facts import model_facts
+from traindx.observe.torch.naming import Names
+from traindx.observe.torch.skip_connections import depth, residuals
+
+__all__ = [
+    "depth",
+    "library_facts",
+    "loader_facts",
+    "model_facts",
+    "optimizer_facts",
+    "residuals",
+    "scheduler_facts",
+    "seed_facts",
+    "settings_of",
+]
+
+_NAMED = 200
+_GROUPS = 64
+_LIBRARIES = (
+    "torch",
+    "numpy",
+    "torchvision",
+    "torchaudio",
+    "lightning",
+    "pytorch_lightning",
+    "transformers",
+    "accelerate",
+    "timm",
+    "peft",
+    "trl",
+    "datasets",
+    "deepspeed",
+    "apex",
+    "bitsandbytes",
+    "torchmetrics",
+    "sklearn",
+    "wandb",
+    "tensorboard",
+    "mlflow",
+)
+_STREAMS = (np.random.Generator, np.random.RandomState, random.Random, torch.Generator)
+_DEFAULT_SEED = 67280421310721
+# An embedding that large holds words; a smaller one does if the model tells as many things apart.
+_WORDS, _FEW_WORDS = 1000, 16
+
+
+def optimizer_facts(
+    optimizer: torch.optim.Optimizer,
+    optimizers: Iterable[torch.optim.Optimizer],
+    roots: Iterable[nn.Module],
+    names: Names,
+) -> dict[str, Any]:
+    """An optimizer with its groups, and the trainable parameters of the models that no optimizer holds."""
+    held = [one for group in optimizer.param_groups for one in group["params"]]
+    anywhere = {id(one) for each in optimizers for group in each.param_groups for one in group["params"]}
+    anywhere |= {id(one) for one in held}
+    free: dict[int, str] = {}
+    for root in roots:
+        for one in root.parameters():
+            if one.requires_grad and id(one) not in anywhere:
+                free[id(one)] = names.parameter_name(one)
+    return {
+        "class": type(optimizer).__name__,
+        "groups": [_group(group) for group in optimizer.param_groups[:_GROUPS]],
+        "parameters": len(held),
+        "elements": sum(one.numel() for one in held),
+        "not_held": list(free.values())[:_NAMED],
+        "frozen": [names.parameter_name(one) for one in held if not one.requires_grad][:_NAMED],
+        "held_twice": [names.parameter_name(one) for one in _twice(held)][:_NAMED],
+    }
+
+
+def _twice(held: list[torch.Tensor]) -> list[torch.Tensor]:
+    seen: set[int] = set()
+    return [one for one in held if id(one) in seen or seen.add(id(one))]  # type: ignore[func-returns-value]
+
+
+def _group(group: Mapping[str, Any]) -> dict[str, Any]:
+    told = {key: _plain(value) for key, value in group.items() if key != "params"}
+    told = {key: value for key, value in told.items() if value is not None}
+    return told | {
+        "parameters": len(group["params"]),
+        "elements": sum(one.numel() for one in group["params"]),
+    }
+
+
+def _plain(value: Any) -> Any:
+    """A number, word, or short list of them; None for anything else."""
+    if isinstance(value, torch.Tensor):
+        return value.item() if value.numel() == 1 and not value.is_meta else None
+    if isinstance(value, bool | int | float | str):
+        return value
+    if isinstance(value, tuple | list) and len(value) <= 16:
+        inner = [_plain(one) for one in value]
+        return inner if all(one is not None for one in inner) else None
+    return None
+
+
+def settings_of(models: Sequence[Mapping[str, Any]], optimizer: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings under their canonical names, as far as they are certain."""
+    found: dict[str, Any] = {"optimizer": optimizer["class"]}
+    groups = optimizer["groups"]
+    if groups:
+        found |= _of_groups(groups)
+    if models:
+        found["model"] = " + ".join(model["class"] for model in models)
+        found["model_parameters"] = sum(model["parameters"] for model in models)
+        found["trainable_parameters"] = sum(model["trainable"] for model in models)
+    if len(models) == 1:
+        found |= _of_model(models[0])
+    return found
+
+
+def _of_groups(groups: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    first = groups[0]
+    found = {key: first[key] for key in ("lr", "momentum", "eps") if isinstance(first.get(key), int | float)}
+    decays = [group["weight_decay"] for group in groups if isinstance(group.get("weight_decay"), int | float)]
+    if decays:  # biases and norms are often left out of it
+        found["weight_decay"] = max(decays)
+    betas = first.get("betas")
+    if isinstance(betas, list) and len(betas) >= 2:
+        found |= {"beta1": betas[0], "beta2": betas[1]}
+    return found
+
+
+def _of_model(model: Mapping[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    layers = model["blocks"] if model["attention"] and model["blocks"] > 1 else model["layers"]
+    if layers:
+        found["layers"] = layers
+    rates = [rate for rate in model["dropout"] if rate > 0]
+    if len(rates) == 1 or (model["dropout"] and not rates):
+        found["dropout"] = rates[0] if rates else 0.0
+    words = max(model["embeddings"], key=lambda one: one["size"], default=None)
+    if words is not None:
+        size, reads = words["size"], model["attention"] or model["recurrent"]
+        if (reads and size >= _WORDS) or (size > _FEW_WORDS and size == model["output_width"]):
+            found |= {"vocab_size": size, "width": words["width"]}
+    return found
+
+
+def loader_facts(loader: DataLoader[Any]) -> dict[str, Any]:
+    """The settings of a loader. Lengths are asked for only where asking changes nothing."""
+    sampler, dataset = loader.sampler, loader.dataset
+    told: dict[str, Any] = {
+        "batch_size": loader.batch_size or getattr(loader.batch_sampler, "batch_size", None),
+        "workers": loader.num_workers,
+        "shuffle": None,
+        "sampler": type(sampler).__name__,
+        "drop_last": loader.drop_last,
+        "pin_memory": bool(loader.pin_memory),
+        "persistent_workers": bool(loader.persistent_workers),
+        "dataset": type(dataset).__name__,
+        "samples": None,
+        "batches": None,
+        "own_random": _random_streams(dataset) if loader.num_workers else [],
+        "worker_init": loader.worker_init_fn is not None,
+    }
+    if isinstance(dataset, IterableDataset):
+        return told
+    told["shuffle"] = _shuffles(loader.batch_sampler if loader.batch_size is None else sampler)
+    try:
+        told["samples"] = len(dataset)  # type: ignore[arg-type]
+        told["batches"] = len(loader)
+    except Exception:  # code of the user's, which need not answer
+        pass
+    return told
+
+
+def _random_streams(dataset: Any) -> list[str]:
+    """Generators that a dataset keeps: every worker process gets a copy, and all draw the same numbers."""
+    found = []
+    for name, value in list(getattr(dataset, "__dict__", {}).items())[:200]:
+        inner = getattr(value, "__dict__", {})
+        found += [name] if isinstance(value, _STREAMS) else []
+        found += [f"{name}.{key}" for key, one in list(inner.items())[:50] if isinstance(one, _STREAMS)]
+    return found[:_NAMED]
+
+
+def _shuffles(sampler: Any) -> bool | None:
+    if isinstance(sampler, RandomSampler | SubsetRandomSampler | WeightedRandomSampler):
+        return True
+    if isinstance(sampler, SequentialSampler):
+        return False
+    said = getattr(sampler, "shuffle", None)
+    return said if isinstance(said, bool) else None
+
+
+def scheduler_facts(scheduler: Any) -> dict[str, Any]:
+    """A scheduler by its class and its own numbers."""
+    told: dict[str, Any] = {"class": type(scheduler).__name__}
+    for key, value in vars(scheduler).items():
+        if key.startswith("_") or key in ("optimizer", "lr_lambdas"):
+            continue
+        found = sorted(value.elements()) if key == "milestones" and hasattr(value, "elements") else value
+        shown = _plain(found)
+        if shown is not None:
+            told[key] = shown
+    return told
+
+
+def library_facts() -> dict[str, Any]:
+    """Versions of what is loaded, and the switches that change how torch computes."""
+    told: dict[str, Any] = {}
+    for name in _LIBRARIES:
+        module = sys.modules.get(name)
+        version = vars(module).get("__version__") if module is not None else None
+        if version is not None:
+            told[name] = str(version)
+    told["cuda"] = torch.version.cuda
+    told["threads"] = torch.get_num_threads()
+    told["deterministic"] = torch.are_deterministic_algorithms_enabled()
+    told["cudnn_benchmark"] = bool(torch.backends.cudnn.benchmark)
+    told["float32_matmul"] = torch.get_float32_matmul_precision()
+    return told
+
+
+def seed_facts() -> dict[str, Any]:
+    """The seed of torch's random numbers, and whether somebody set it."""
+    seed = torch.initial_seed()
+    return {"torch": seed, "set": seed != _DEFAULT_SEED}

@@ -1,0 +1,333 @@
+"""The steps of a training: what `backward` was called on, when, and what each optimizer step took.
+
+A step ends when the leading optimizer has stepped. Several optimizers that share one loss make one row;
+where each has a loss of its own (a GAN), the rows hold `loss/<optimizer>`. How steps are counted without a
+torch optimizer stands in `by_hand.py`.
+"""
+
+from __future__ import annotations
+
+import math
+from threading import get_ident
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from traindx.observe.budget import UNDERCOUNT
+from traindx.observe.clock import perf_counter
+from traindx.observe.torch.accumulating import Accumulation
+from traindx.observe.torch.by_hand import ByHand
+from traindx.observe.torch.fast_path import ALL_ROWS, Quick
+from traindx.observe.torch.optimizer_state import Hidden, Known, Optimizers
+from traindx.observe.torch.scalars import Row, limited, scalar, together
+from traindx.observe.torch.shared_rows import SharedRows
+
+if TYPE_CHECKING:
+    from traindx.observe.torch.process import Watching
+
+_ALL_NORMS = 200
+_SLOWED = 0.02
+_FIRST_NORMS = 0.1
+
+
+class Steps:
+    """The clock of one training, driven by the patches; `watching` holds the probes beside it."""
+
+    def __init__(self, watching: Watching) -> None:
+        self.watching = watching
+        self.recorder = watching.recorder
+        self.optimizers = Optimizers(watching)
+        self.built = 0
+        self.depth = 0
+        self.accumulates = True
+        self.backwards = 0
+        self.skipped = 0
+        self.loss_scale: float | None = None
+        self.loss_share = 1.0
+        self.clips: list[tuple[torch.Tensor, float]] = []
+        self.grad_fn: Any = None
+        self.hidden: Hidden | None = None
+        self.thread = 0
+        self._losses: list[float | torch.Tensor] = []
+        self._norms: list[torch.Tensor] = []
+        self._inside = self.stepped_inside = False
+        # Whether the step before was clipped by norm: then its norm costs nothing.
+        self.clips_norms = False
+        self._last_row = 0
+        self.rows = SharedRows(watching)
+        self.accumulation = Accumulation(watching)
+        self.by_hand = ByHand(self)
+        self._norm_due = True
+        self.quick = Quick(self)
+        self.own = 0.0
+        self._entered = 0.0
+        self._began = self._mark = perf_counter()
+        # What came before the first step is no part of it.
+        self._broken = True
+        self._closure: tuple[float, float] | None = None
+        self._wait = self._forward = self._backward = self._optimizer = 0.0
+
+    # Phases.
+
+    def adopt(self) -> bool:
+        """The first thread that trains is watched: two trainings side by side cannot share a clock."""
+        if not self.thread:
+            self.thread = get_ident()
+        if self.thread == get_ident():
+            return True
+        self.recorder.unseen("training in other threads", "only the first thread that trained is recorded")
+        return False
+
+    def waited(self, began: float, ended: float, *, training: bool) -> None:
+        """The loop waited for a batch."""
+        if training:
+            self._wait += ended - began
+            if self._broken:
+                self._began = began
+        self._mark = ended
+
+    def paused(self) -> None:
+        """Something that is no step happened (validation): the time so far is not this step's."""
+        self._broken = True
+        self._mark = perf_counter()
+
+    def backward_begins(self, tensors: Any) -> None:
+        began = perf_counter()
+        self.quick.leave()
+        self._forward += began - self._mark
+        self.watching.validation.commit(training=True)
+        waiting = self._losses and self._closure is None and self.hidden is None
+        if waiting and not self.watching.holds_gradients():
+            # A step that never came: its gradients were thrown away.
+            self.accumulation.thrown += len(self._losses)
+            self._losses = []
+        if self.watching.compiled and self.hidden is None and self._losses:
+            self.hidden = self.watching.find_hidden(len(self._losses))
+        if self.hidden is not None and self._losses and self.hidden.stepped():
+            self._entered = began
+            self._finish(self.optimizers.know(self.hidden.optimizer))
+        self._take_loss(tensors)
+        self._mark = perf_counter()
+        self.own += self._mark - began
+
+    def backward_ends(self, accumulates: bool) -> None:
+        self._entered = now = perf_counter()
+        self._backward += now - self._mark
+        self._mark = now
+        if self._inside:
+            self._inside = False
+            self._finish(self.optimizers.lead)
+        elif self.hidden is not None:
+            if self._norm_due and not self.clips:
+                self._norms = []
+                self._read_norm(self.hidden.optimizer)
+        elif not self.optimizers.known and (accumulates or self._losses) and self.by_hand.ends():
+            self._finish(None)
+
+    def step_begins(self, optimizer: torch.optim.Optimizer, closure: bool) -> None:
+        began = perf_counter()
+        self.quick.leave()
+        self.hidden = None
+        self.watching.scaling.stepping(optimizer)
+        if self._closure is not None:
+            # A closure that raised: its step never ended, and what it computed is not this step's.
+            self._closure, self._losses = None, self._losses[-1:]
+        self.optimizers.know(optimizer)
+        self.own += perf_counter() - began
+        if self.watching.looking:
+            self.watching.looks.before(optimizer, closure)
+        if not closure and not self.clips and (self._norm_due or self.watching.looking):
+            self._read_norm(optimizer)
+        self._mark = perf_counter()
+        if closure:
+            self._closure = (self._mark, self._wait + self._forward + self._backward)
+
+    def step_ends(self, optimizer: torch.optim.Optimizer, closure: bool) -> None:
+        self._entered = began = perf_counter()
+        self.quick.leave()
+        self.quick.settle()
+        if self._closure is not None:
+            entered, before = self._closure
+            inside = self._wait + self._forward + self._backward - before
+            self._optimizer += max(0.0, began - entered - inside)
+        elif not self.depth:
+            self._optimizer += began - self._mark
+        known = self.optimizers.know(optimizer)
+        known.count += 1
+        if closure and self._norm_due and not self.clips:
+            self._read_norm(optimizer)
+        if self.watching.looking:
+            self.watching.looks.after(optimizer, closure)
+        if self.loss_scale is not None and _overflowed(optimizer):
+            self.skipped_step(optimizer)
+        elif self.depth:
+            # The optimizer steps inside backward, mostly one for each parameter: the step ends with it.
+            self._inside = self.stepped_inside = True
+            self.optimizers.lead = self.optimizers.lead or known
+        elif self.optimizers.follow(known):
+            self._finish(known)
+        else:
+            gradients: Row = {}
+            self._gradients(gradients)
+            self.rows.join(known, self._loss(), gradients)
+            self._mark = perf_counter()
+            self.own += self._mark - began
+
+    def skipped_step(self, optimizer: torch.optim.Optimizer) -> None:
+        """A `GradScaler` found an overflow: the optimizer was not called, the loop went on."""
+        self.skipped += 1
+        self._entered = perf_counter()
+        known = self.optimizers.know(optimizer)
+        self.recorder.event(
+            "overflow", f"gradients overflowed at loss scale {self.loss_scale:g}; step skipped"
+        )
+        if self.watching.looking:
+            self.watching.looks.abandon()
+        if self.optimizers.lead in (None, known):
+            # Overflowing now and then is how the scale is found: no gradient of this step was used.
+            self.clips, self._norms = [], []
+            self._finish(known, counts=False)
+
+    # What goes into the row.
+
+    def _take_loss(self, tensors: Any) -> None:
+        listed = tensors if isinstance(tensors, tuple | list) else (tensors,)
+        loss: float | torch.Tensor | None = None
+        for tensor in listed:
+            number = scalar(self.watching.scaling.unscaled(tensor))
+            if number is not None:
+                loss = number if loss is None else loss + number
+        if loss is None:
+            return
+        self.backwards += 1
+        self.grad_fn = getattr(listed[0], "grad_fn", None)
+        self._losses.append(loss)
+        if isinstance(loss, float) and not math.isfinite(loss):
+            self.watching.guard("origin", self.watching.origins.loss, loss, listed[0])
+        self.watching.losses.backward_called(loss)
+
+    def keep_losses(self, latest: int) -> None:
+        """The backward calls before these are no part of the step."""
+        self._losses = self._losses[len(self._losses) - latest :]
+        self.backwards, self.accumulation.thrown = latest, 0
+
+    def last_loss(self) -> float | torch.Tensor | None:
+        """What backward was called on last in this step."""
+        return self._losses[-1] if self._losses else None
+
+    def _loss(self) -> float | torch.Tensor | None:
+        """The losses since the last step: their mean, or their sum when each was divided beforehand."""
+        losses = self._losses
+        if not losses:
+            return None
+        self._losses = []
+        if len(losses) == 1 or self._closure is not None:
+            # A closure called again and again: the first value is that of the weights before the step.
+            return losses[0]
+        total = sum(losses[1:], losses[0])
+        return total if self.loss_share < 0.75 else total / len(losses)
+
+    def _read_norm(self, optimizer: torch.optim.Optimizer) -> None:
+        self.watching.guard("gradient norms", self._take_norm, optimizer)
+
+    def _take_norm(self, optimizer: torch.optim.Optimizer) -> None:
+        watching, began = self.watching, perf_counter()
+        norm = watching.looks.gradient_norm(optimizer) if watching.looking else None
+        if norm is None or (norm.is_cpu and not math.isfinite(norm.item())):
+            norm = watching.gradient_norm(optimizer)
+            self.recorder.budget.norms.pay(UNDERCOUNT * (perf_counter() - began))
+        if norm is not None:
+            self._norms.append(norm)
+
+    def _gradients(self, row: Row) -> None:
+        self.clips_norms = bool(self.clips)
+        if self.clips:
+            before = row["grad_norm"] = together([norm for norm, _ in self.clips])
+            row["grad_norm_clipped"] = limited(before, max(limit for _, limit in self.clips))
+            self.clips = []
+        elif self._norms:
+            row["grad_norm"] = together(self._norms)
+        if self._norms:
+            self._norms = []
+
+    def _finish(self, known: Known | None, *, counts: bool = True) -> None:
+        """The step is done: its row, and what to look at in the next one."""
+        recorder = self.recorder
+        seconds = self._entered - self._began
+        recorder.step += counts
+        row: Row = {}
+        loss = self._loss()
+        if loss is not None:
+            row["loss"] = loss
+        if known is not None:
+            known.own_loss |= loss is not None
+            self.optimizers.rates(row, known, "")
+        self._gradients(row)
+        if self.loss_scale is not None:
+            row["loss_scale"] = self.loss_scale
+            row["skipped_steps"] = self.skipped
+        row["data_wait_s"] = self._wait
+        row["backward_s"] = self._backward
+        row["optimizer_s"] = self._optimizer
+        looked = self.watching.looking
+        # A step that looking into made slower says nothing of the training's own pace.
+        slowed = looked and recorder.budget.samples.cost > _SLOWED * seconds
+        if (self._wait or not self._broken) and not slowed:
+            row["step_s"] = seconds - self.own
+            row["forward_s"] = self._forward
+        if counts:
+            self.accumulation.step(self.backwards if self._closure is None else 1)
+            self.watching.modes.look()
+            self.watching.step_done(row, seconds, self._entered)
+        if looked or self._norm_due or self._row_due(recorder.step):
+            self._last_row = recorder.step
+            self.rows.deliver(row, alone=self.depth > 0)
+        self._next(seconds, looked)
+
+    def finish_late(self) -> None:
+        """A step without an optimizer, whose end shows only now."""
+        self._entered = perf_counter()
+        self._finish(None)
+
+    def _next(self, seconds: float, looked: bool) -> None:
+        """Clear for the next step, settle accounts, decide what to look at."""
+        recorder, budget = self.recorder, self.recorder.budget
+        own = self.own + perf_counter() - self._entered
+        recorder.tick(self._entered)
+        budget.wrote(self.own + perf_counter() - self._entered - own)
+        if not self._broken:
+            budget.step(seconds, UNDERCOUNT * own, looked)
+        self.plan()
+        self._wait = self._forward = self._backward = self._optimizer = self.own = 0.0
+        self.backwards, self._broken = 0, False
+        self._closure = self.grad_fn = None
+        self._began = self._mark = perf_counter()
+
+    def _row_due(self, step: int) -> bool:
+        return step < ALL_ROWS or not 0 < step - self._last_row < self.recorder.budget.stride
+
+    def plan(self) -> None:
+        """What to look at in the step that begins now."""
+        step, norms = self.recorder.step, self.recorder.budget.norms
+        due = norms.can_pay() or (step < _ALL_NORMS and norms.cost * step < _FIRST_NORMS)
+        self._norm_due = due and not self.clips_norms
+        self.watching.looks.plan(step + 1)
+        self.quick.decide(self._norm_due or self.watching.looking)
+
+    def close(self) -> None:
+        """What is still open is written as it is."""
+        self.quick.leave()
+        self.quick.settle()
+        self.quick.tell()
+        if not self.optimizers.known:
+            self.by_hand.close()
+        if self.hidden is not None and self._losses:
+            self._entered = perf_counter()
+            self._finish(self.optimizers.know(self.hidden.optimizer))
+        self.rows.finish()
+
+
+def _overflowed(optimizer: torch.optim.Optimizer) -> bool:
+    """A fused optimizer is told by its scaler, and skips the step by itself."""
+    found = getattr(optimizer, "found_inf", None)
+    return isinstance(found, torch.Tensor) and found.is_cpu and bool(found.item())

@@ -1,0 +1,96 @@
+"""What reaches the loss: statistics of targets, and the shapes of output and target."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+from traindx.observe.torch.element_samples import evenly, host, limits, readable
+
+Values = npt.NDArray[Any]
+
+IGNORED = -100
+_TARGETS = 4096
+_NEAR = 100_000
+
+
+def target_statistics(tensor: torch.Tensor) -> dict[str, Any]:
+    """A batch of targets: classes (whole numbers, or only zeros and ones) or real numbers."""
+    data = readable(tensor)
+    if data is None:
+        return {}
+    values = targets_sample(data)
+    with np.errstate(all="ignore"):
+        if data.is_floating_point() and not np.isin(values, (0, 1)).all():
+            return {"kind": "real"} | _of_real_targets(values)
+        return {"kind": "classes"} | _of_classes(values)
+
+
+def _of_classes(values: Values) -> dict[str, Any]:
+    ignored = values == IGNORED
+    used = values[~ignored]
+    told: dict[str, Any] = {"ignored_share": int(np.count_nonzero(ignored)) / values.size}
+    if used.size:
+        low, high = int(used.min()), int(used.max())
+        counts = counts_of(used, low, high)
+        told |= {"min": low, "max": high, "distinct": int(np.count_nonzero(counts))}
+        told["top_share"] = int(counts.max()) / used.size
+    return told
+
+
+def _of_real_targets(values: Values) -> dict[str, Any]:
+    finite = np.isfinite(values)
+    good = values[finite]
+    told: dict[str, Any] = {"nonfinite": 1 - good.size / values.size}
+    if good.size:
+        told |= {"min": float(good.min()), "max": float(good.max())}
+        told |= {"mean": float(good.mean()), "std": float(good.std())}
+        if bool((good == np.rint(good)).all()):
+            told["distinct"] = int(np.unique(good).size)
+    return told
+
+
+def describe_shapes(output: torch.Tensor, target: torch.Tensor) -> dict[str, object]:
+    """The shapes and types that reach a loss, and whether they are stretched to each other without a word."""
+    told: dict[str, object] = {
+        "output_shape": _text(output.shape),
+        "target_shape": _text(target.shape),
+        "output_dtype": str(output.dtype).removeprefix("torch."),
+        "target_dtype": str(target.dtype).removeprefix("torch."),
+    }
+    if target.requires_grad:
+        told["target_learned"] = True
+    stretched = _stretched(output.shape, target.shape) if target.is_floating_point() else None
+    told["broadcasts"] = stretched is not None
+    if stretched is not None:
+        told["broadcast_shape"] = _text(stretched)
+    return told
+
+
+def _stretched(one: torch.Size, other: torch.Size) -> tuple[int, ...] | None:
+    """The shape both become when they differ but fit."""
+    if one == other:
+        return None
+    try:
+        return tuple(torch.broadcast_shapes(one, other))  # type: ignore[no-untyped-call]
+    except RuntimeError:
+        return None
+
+
+def _text(shape: tuple[int, ...]) -> str:
+    return "x".join(str(size) for size in shape) or "scalar"
+
+
+def targets_sample(data: torch.Tensor) -> Values:
+    """The targets that are looked at, in a row."""
+    return host(evenly(data, limits(data.shape, _TARGETS))).reshape(-1)
+
+
+def counts_of(values: Values, low: int, high: int) -> Values:
+    """How often each value is there."""
+    if high - low < _NEAR:
+        return np.bincount(values.reshape(-1).astype(np.int64) - low)
+    return np.unique(values, return_counts=True)[1]

@@ -1,0 +1,180 @@
+"""What is told once of a training: its model, optimizers, loss functions, loaders and schedulers."""
+
+from __future__ import annotations
+
+import weakref
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from traindx.observe.torch import setup_facts
+from traindx.observe.torch.batches import describe_shapes
+from traindx.observe.torch.graph_structure import end_operations, linear_pairs, stretched
+from traindx.observe.torch.loss_functions import as_given, reduction
+from traindx.observe.torch.optimizer_state import Known
+from traindx.observe.torch.reach import reach_facts
+from traindx.observe.torch.skip_connections import depth, residuals
+
+if TYPE_CHECKING:
+    from traindx.observe.torch.process import Watching
+
+_MOST = 16
+_LOADER_SETTINGS = (("batch_size", "batch_size"), ("train_samples", "samples"), ("workers", "workers"))
+
+
+class Facts:
+    """Gathered as they show themselves, written to `run.json`."""
+
+    def __init__(self, watching: Watching) -> None:
+        self.watching = watching
+        self.recorder = watching.recorder
+        self.world = 1
+        self._optimizers: list[dict[str, object]] = []
+        self._loaders: dict[int, tuple[weakref.ref[Any], dict[str, object]]] = {}
+        self._losses: dict[str, dict[str, object]] = {}
+        self._models = 0
+
+    def optimizer(self, optimizer: torch.optim.Optimizer, known: Known) -> None:
+        """An optimizer is about to take its first step."""
+        if len(self._optimizers) >= _MOST:
+            return
+        recorder, names, everyone = self.recorder, self.watching.names, self.watching.optimizers()
+        self.watching.guard("restoring", self.watching.restoring.first_step, optimizer)
+        names.refresh(everyone)
+        models = [setup_facts.model_facts(root, names) for root in names.roots[:8]]
+        mine = setup_facts.optimizer_facts(optimizer, everyone, names.roots, names) | {"name": known.name}
+        if not self._optimizers:
+            for name, value in setup_facts.settings_of(models, mine).items():
+                recorder.setting(name, value)
+            recorder.fact("libraries", setup_facts.library_facts())
+            recorder.fact("seed", setup_facts.seed_facts())
+            self._world()
+            self._graph(optimizer)
+            self._shards(optimizer)
+            self._scheduler_order()
+        self._optimizers.append(mine)
+        self._models = max(self._models, len(models))
+        recorder.fact("models", models)
+        recorder.fact("optimizers", list(self._optimizers))
+        missing = mine.get("not_held")
+        if isinstance(missing, list) and missing and len(everyone) == 1:
+            shown = ", ".join(str(name) for name in missing[:6]) + (" ..." if len(missing) > 6 else "")
+            recorder.event(
+                "parameters_not_in_optimizer",
+                f"trainable but in no optimizer: {shown}",
+                {"parameters": missing[:100]},
+            )
+
+    def _scheduler_order(self) -> None:
+        """Before the first optimizer step: a scheduler that has stepped already skips its first value."""
+        if self.watching.resumed():
+            return
+        alive = [one for ref in self.watching.schedulers.values() if (one := ref()) is not None]
+        early = [type(one).__name__ for one in alive if (getattr(one, "_step_count", 1) or 1) > 1]
+        if early:
+            text = f"{', '.join(early)} stepped before the first optimizer step"
+            self.recorder.event("scheduler_before_optimizer", text)
+
+    def _shards(self, optimizer: torch.optim.Optimizer) -> None:
+        if any(type(one).__name__ == "DTensor" for one in self.watching.parameters(optimizer)):
+            why = "parameters are sharded: norms the script does not compute itself are of each rank's part"
+            self.recorder.unseen("norms over all ranks", why)
+
+    def _graph(self, optimizer: torch.optim.Optimizer) -> None:
+        """What only the graph of a loss shows of a model: how deep it is, what goes around its layers."""
+        grad_fn = self.watching.steps.grad_fn
+        if grad_fn is not None:
+            told = {"depth": depth(grad_fn), "residuals": residuals(grad_fn)}
+            told |= linear_pairs(grad_fn, self.watching.names.parameter_name)
+            self.recorder.fact("graph", told | {"stretched": stretched(grad_fn)})
+            if len(self.watching.optimizers()) == 1:
+                reach = reach_facts(grad_fn, self.watching.parameters(optimizer), self.watching.names)
+                if reach is not None:
+                    self.recorder.fact("reach", reach)
+
+    def _world(self) -> None:
+        distributed = torch.distributed
+        if distributed.is_available() and distributed.is_initialized():
+            self.world = distributed.get_world_size()
+            self.recorder.world = self.world
+            self.recorder.setting("world_size", self.world)
+        self.recorder.fact("world_size", self.world)
+
+    def loss(
+        self,
+        name: str,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        output: torch.Tensor,
+        target: torch.Tensor,
+    ) -> None:
+        """A loss function was called for the first time."""
+        if name in self._losses:
+            return
+        facts: dict[str, object] = {"function": name, "reduction": reduction(name, args, kwargs)}
+        facts |= describe_shapes(as_given(output), as_given(target))
+        self._losses[name] = facts | {"after_layers": end_operations(output)}
+        self.recorder.fact("losses", list(self._losses.values()))
+        if len(self._losses) == 1:
+            self.recorder.setting("loss_function", name)
+
+    def loader(self, loader: Any) -> None:
+        """A loader is iterated."""
+        if id(loader) in self._loaders and self._loaders[id(loader)][0]() is loader:
+            return
+        if len(self._loaders) >= _MOST:
+            return
+        training = torch.is_grad_enabled() and self.watching.modes.training() is not False
+        first = training and not any(facts["role"] == "training" for _, facts in self._loaders.values())
+        facts = setup_facts.loader_facts(loader) | {"role": "training" if training else "validation"}
+        self._loaders[id(loader)] = (weakref.ref(loader), facts)
+        self.recorder.fact("loaders", [one for _, one in self._loaders.values()])
+        if first:
+            for setting, key in _LOADER_SETTINGS:
+                if facts.get(key) is not None:
+                    self.recorder.setting(setting, facts[key])
+
+    def end(self) -> None:
+        """What only the end shows."""
+        recorder, watching = self.recorder, self.watching
+        watching.looks.evaluations.stop()
+        never = [] if watching.compiled else watching.never_stepped()
+        if never:
+            kinds = ", ".join(type(one).__name__ for one in never[:4])
+            recorder.event(
+                "optimizer_never_stepped", f"{len(never)} optimizers were made but never stepped: {kinds}"
+            )
+        if watching.functional and not recorder.step:
+            recorder.unseen(
+                "steps",
+                "training by torch.func calls neither backward nor an optimizer; only its output was kept",
+            )
+        self._tell_out_of_sight()
+        self._tell_schedulers()
+        watching.steps.accumulation.tell()
+        classes = watching.looks.batches.classes()
+        if classes:
+            recorder.fact("classes", classes)
+        samples = watching.looks.samples.told()
+        if samples:
+            recorder.fact("samples", samples)
+        budget = recorder.budget
+        recorder.fact(
+            "overhead", {"own_seconds": round(budget.spent, 3), "seconds": round(recorder.now(), 3)}
+        )
+
+    def _tell_out_of_sight(self) -> None:
+        """A program may put its own functions in the place of torch's, and call nothing of ours."""
+        watching, known = self.watching, self.watching.steps.optimizers.known.values()
+        if known and not any(one.own_loss for one in known):
+            self.recorder.unseen("loss", "backward was never called by torch.autograd.backward or grad")
+        looks = watching.looks
+        if looks.forward and looks.taken and self._models and not looks.activations.saw_model:
+            self.recorder.unseen("activations", "no model was called by torch.nn.Module.__call__")
+
+    def _tell_schedulers(self) -> None:
+        alive = [one for ref in self.watching.schedulers.values() if (one := ref()) is not None]
+        if alive:
+            found = [setup_facts.scheduler_facts(one) for one in alive[:_MOST]]
+            self.recorder.fact("schedulers", found)
+            self.recorder.setting("schedule", found[-1].get("class"))

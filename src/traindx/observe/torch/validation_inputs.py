@@ -1,0 +1,126 @@
+"""What a model is given when it is only judged: the inputs of a few batches of validation.
+
+One global hook waits for the next calls of the model without gradients, and is gone with them.
+"""
+
+from __future__ import annotations
+
+import weakref
+from threading import get_ident
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import nn
+from torch.nn.modules import module as calls
+
+from traindx.observe.torch.module_tensors import model_input, out_of_reach
+
+if TYPE_CHECKING:
+    from traindx.observe.torch.process import Watching
+
+_KEY = -9
+# Who judges on training and validation data may call the model on both before either loss.
+_AT_ONCE = 4
+
+
+class Evaluations:
+    """What is caught counts when a loader gave it, or once a loss without gradients follows."""
+
+    def __init__(self, watching: Watching) -> None:
+        self.watching = watching
+        self._caught: list[torch.Tensor] = []
+        self._loaded = False
+        self._begun = False
+        self.of_another = False
+        self._asked: weakref.ref[nn.Module] | None = None
+        self._alone = False
+
+    def wait(self, *, loaded: bool = False) -> None:
+        """Validation goes on, a batch was `loaded` for it: the next call may be looked at."""
+        self._loaded = loaded
+        watching = self.watching
+        if _KEY in calls._global_forward_pre_hooks or not watching.recorder.internals:
+            return
+        if watching.compiled or watching.names.compiled or not watching.looks.samples.validates:
+            return
+        self._begun = False
+        calls._global_forward_pre_hooks[_KEY] = self._called
+
+    def judged(self) -> None:
+        """A loss without gradients was computed: what was caught is a batch of validation."""
+        caught, self._caught = self._caught, []
+        for given in caught:
+            self.watching.looks.samples.evaluated(given)
+        self.wait()
+
+    def drop(self) -> None:
+        """Training goes on."""
+        self._caught = []
+        self._leave_module()
+
+    def stop(self) -> None:
+        self._caught = []
+        self._leave_module()
+        calls._global_forward_pre_hooks.pop(_KEY, None)
+
+    def _called(self, module: nn.Module, args: Any) -> None:
+        if torch.compiler.is_compiling():
+            return
+        watching = self.watching
+        if watching.compiled or not watching.active:
+            self.stop()
+        if (
+            torch.is_grad_enabled()
+            or not watching.active
+            or get_ident() != watching.steps.thread
+            or out_of_reach()
+        ):
+            return
+        watching.guard("evaluations", self._take, module, args)
+
+    def _take(self, module: nn.Module, args: Any) -> None:
+        roots = self.watching.names.roots
+        if not any(one is module for one in roots):
+            self.of_another = self.of_another or self._is_another(module)
+            return
+        self._begun = True
+        alone = self._loaded and not module.training
+        if args:
+            self._note(model_input(args, {}), alone)
+        elif self._asked is None:
+            # A hook before the call is not told its keywords, one after it is.
+            self._asked, self._alone = weakref.ref(module), alone
+            module._forward_hooks[_KEY] = self._answered
+            module._forward_hooks_with_kwargs[_KEY] = True
+
+    def _answered(self, module: nn.Module, args: Any, kwargs: dict[str, Any], output: Any) -> None:
+        del module, output
+        self._leave_module()
+        if not torch.compiler.is_compiling() and self.watching.active:
+            self.watching.guard("evaluations", lambda: self._note(model_input(args, kwargs), self._alone))
+
+    def _leave_module(self) -> None:
+        module = self._asked() if self._asked is not None else None
+        self._asked = None
+        if module is not None:
+            module._forward_hooks.pop(_KEY, None)
+            module._forward_hooks_with_kwargs.pop(_KEY, None)
+
+    def _note(self, given: torch.Tensor | None, alone: bool) -> None:
+        if given is None or alone or len(self._caught) + 1 >= _AT_ONCE:
+            calls._global_forward_pre_hooks.pop(_KEY, None)
+        if given is None:
+            return
+        if alone:
+            self.watching.looks.samples.evaluated(given.detach())
+        else:
+            self._caught.append(given.detach())
+
+    def _is_another(self, module: nn.Module) -> bool:
+        """An average of the weights, a teacher: its mode is not that of the model that trains.
+
+        What the model calls itself is none, even where it hides its layers in a list; nor is a loss.
+        """
+        if self._begun or next(module.parameters(), None) is None:
+            return False
+        return not any(one is module for root in self.watching.names.roots for one in root.modules())

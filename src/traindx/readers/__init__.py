@@ -1,1 +1,0 @@
-"""One log format per file; `traindx.units` finds them."""

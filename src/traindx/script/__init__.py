@@ -1,5 +1,0 @@
-"""The user's source, read and never run: what detectors that need `script` look at."""
-
-from traindx.script.source import Script, Source, read_script
-
-__all__ = ["Script", "Source", "read_script"]

@@ -1,0 +1,1 @@
+"""Where traindx appears inside other programs: notebooks."""

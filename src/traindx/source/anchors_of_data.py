@@ -1,0 +1,240 @@
+"""Lines of the data: loaders, batches, where inputs and targets are made."""
+
+from __future__ import annotations
+
+import re
+
+from traindx.source.anchors_of_loop import main_iteration, origin
+from traindx.source.execution import Event
+from traindx.source.returned import stored
+from traindx.source.roles import is_module
+from traindx.source.training import Training
+from traindx.source.values import Const, Instance, Made, Spot, Unknown, Value, number, options
+
+_LOADERS = ("DataLoader", "StatefulDataLoader")
+_BATCH = re.compile(r"^(train_?)?(batch_?size|bs|batch|mini_?batch(_?size)?)$", re.IGNORECASE)
+_INPUTS = re.compile(
+    r"^(x|xs|x_?train|x_?tr|inputs?|images?|features?|data|samples|train_?x|signals?)$", re.IGNORECASE
+)
+_TARGETS = re.compile(r"^(y|ys|y_?train|y_?tr|targets?|labels?|classes|train_?y)$", re.IGNORECASE)
+_CONVERSIONS = frozenset(
+    """
+    tensor from_numpy as_tensor FloatTensor LongTensor Tensor asarray float double long int to astype numpy
+    type contiguous clone unsqueeze squeeze view reshape flatten cuda cpu copy values to_numpy
+    """.split()
+)
+_SPLITS = ("ConcatDataset", "train_test_split", "random_split", "KFold", "StratifiedKFold")
+
+
+def _loaders(training: Training) -> list[Event]:
+    return [e for e in training.trace.events if e.value.kind == "call" and e.value.short in _LOADERS]
+
+
+def iterated(training: Training) -> Made | None:
+    """The loader that the training loop runs over."""
+    found = main_iteration(training)
+    for loop in reversed(found.step.event.loops if found else ()):
+        for one in options(loop.over):
+            inner = one
+            for _ in range(4):
+                if isinstance(inner, Made) and inner.kind == "call" and inner.short in _LOADERS:
+                    return inner
+                inner = inner.args[0] if isinstance(inner, Made) and inner.args else inner
+    return None
+
+
+def train_loader(training: Training) -> Spot | None:
+    found = iterated(training)
+    if found is not None:
+        return found.spot
+    made = _loaders(training)
+    if made:
+        return made[0].spot
+    loop = main_iteration(training)
+    return origin(loop.loop.over) if loop is not None and loop.loop.over is not None else None
+
+
+def val_loader(training: Training) -> Spot | None:
+    first = iterated(training)
+    return next((e.spot for e in _loaders(training) if e.value is not first), None)
+
+
+def batch_size(training: Training) -> Spot | None:
+    loader = iterated(training) or next((e.value for e in _loaders(training)), None)
+    if loader is not None:
+        given = loader.argument(1, "batch_size")
+        return origin(given) or loader.spot
+    for event in training.trace.events:
+        for name in ("batch_size", "per_device_train_batch_size"):
+            if name in event.value.keywords:
+                return origin(event.value.keywords[name])
+    named = [b for b in training.trace.bindings if _BATCH.match(b.name) and number(b.value) is not None]
+    if named:
+        return origin(named[0].value)
+    return _slice_size(training)
+
+
+def _slice_size(training: Training) -> Spot | None:
+    """The width of slices or random draws that the loop takes."""
+    found = main_iteration(training)
+    for event in training.trace.events:
+        inner = found is not None and (found.loop in event.loops or event.value is found.loop.over)
+        if inner and event.value.name in ("range", "torch.randint", "torch.randn", "split"):
+            numbers = [one for one in event.value.args if isinstance(one, Const)]
+            if numbers:
+                return numbers[-1].spot
+    return None
+
+
+def workers(training: Training) -> Spot | None:
+    loader = iterated(training)
+    if loader is None:
+        return None
+    return origin(loader.keywords.get("num_workers")) or loader.spot
+
+
+def shuffle(training: Training) -> Spot | None:
+    loader = iterated(training)
+    if loader is None:
+        return train_loader(training)
+    return origin(loader.keywords.get("shuffle")) or loader.spot
+
+
+def inputs(training: Training) -> Spot | None:
+    """Where the training inputs are made."""
+    return _fed(training) or _part(training, 0, _INPUTS)
+
+
+def _fed(training: Training) -> Spot | None:
+    """Where that is bound of which the training loop, without a loader, gives rows to a model."""
+    loop = main_iteration(training)
+    if loop is None or iterated(training) is not None:
+        return None
+    before = loop.backwards[0].at
+    for event in training.trace.events:
+        made = event.value
+        if made.kind != "apply" or not made.args or loop.loop not in event.loops or event.at > before:
+            continue
+        rows = made.args[0]
+        whole = rows.receiver if isinstance(rows, Made) and rows.kind == "item" else None
+        if whole is not None and is_module(made.receiver) and not event.grad_off:
+            return _bound_spot(training, whole)
+    return None
+
+
+def targets(training: Training) -> Spot | None:
+    """Where the training targets are made."""
+    return _part(training, 1, _TARGETS)
+
+
+def _part(training: Training, at: int, names: re.Pattern[str]) -> Spot | None:
+    loader = iterated(training)
+    dataset = next(iter(options(loader.argument(0, "dataset"))), None) if loader is not None else None
+    found = _of_dataset(training, dataset, at, names)
+    if found is not None:
+        return found
+    loop = main_iteration(training)
+    bound = [b for b in training.trace.bindings if names.match(b.name) and not b.added]
+    early = [b for b in bound if loop is None or loop.loop not in b.loops]
+    inner = [b for b in bound if b not in early and not _from_loader(b.value)]
+    chosen = early or inner
+    if not chosen:
+        return train_loader(training)
+    return _bound_spot(training, chosen[0].value) or chosen[0].spot
+
+
+def _from_loader(value: Value) -> bool:
+    return isinstance(value, Made) and value.kind == "item"
+
+
+def _of_dataset(training: Training, dataset: Value | None, at: int, names: re.Pattern[str]) -> Spot | None:
+    if isinstance(dataset, Made) and dataset.short == "Subset" and dataset.args:
+        dataset = next(iter(options(dataset.args[0])), None)
+    if isinstance(dataset, Made) and dataset.short == "TensorDataset" and len(dataset.args) > at:
+        return _bound_spot(training, dataset.args[at])
+    if isinstance(dataset, Instance):
+        kept = [b for b in training.trace.bindings if b.owner is dataset]
+        looked_up = stored(dataset, at)
+        own = [b for b in kept if b.name == looked_up] or [b for b in kept if names.match(b.name)]
+        return own[0].spot if own else dataset.spot
+    return None
+
+
+def dataset(training: Training) -> Value | None:
+    """The data set of the training loader, before it was divided."""
+    loader = iterated(training)
+    given = next(iter(options(loader.argument(0, "dataset"))), None) if loader is not None else None
+    return _undivided(given)
+
+
+def validated(training: Training) -> Value | None:
+    """The data set of the first other loader."""
+    first = iterated(training)
+    other = next((e.value for e in _loaders(training) if e.value is not first), None)
+    return next(iter(options(other.argument(0, "dataset"))), None) if other is not None else None
+
+
+def _undivided(value: Value | None) -> Value | None:
+    """The whole of which `random_split` gave a part."""
+    inner = value.receiver if isinstance(value, Made) and value.kind == "item" else None
+    if isinstance(inner, Made) and inner.short == "random_split" and inner.args:
+        return inner.args[0]
+    return value
+
+
+def unwrapped(value: Value) -> Value:
+    """What a value is before casts, views and stretches of it."""
+    for _ in range(20):
+        if not isinstance(value, Made):
+            return value
+        inner: Value | None = None
+        if (
+            value.kind == "item"
+            and any(isinstance(key, Unknown) and key.name == "slice" for key in value.args)
+        ) or (value.kind in ("method", "attribute") and value.short in _CONVERSIONS):
+            inner = value.receiver
+        elif value.kind == "call" and value.short in _CONVERSIONS and value.args:
+            inner = value.args[0]
+        if inner is None:
+            return value
+        value = inner
+    return value
+
+
+def made_at(training: Training, value: Value) -> Spot | None:
+    """The assignment of a value."""
+    return next((b.spot for b in training.trace.bindings if b.value is value), None)
+
+
+def _bound_spot(training: Training, value: Value) -> Spot | None:
+    """The assignment of what a value was before casts and stretches; else of itself."""
+    first = unwrapped(value)
+    around = next((b.spot for b in training.trace.bindings if _is_cast_of(b.value, first)), None)
+    return made_at(training, first) or around or made_at(training, value) or origin(value)
+
+
+def _is_cast_of(value: Value, inner: Value) -> bool:
+    return isinstance(value, Made) and value is not inner and unwrapped(value) is inner
+
+
+def split(training: Training) -> Spot | None:
+    """Where training and validation data are parted."""
+    found = next((e.spot for e in training.trace.events if e.value.short in _SPLITS), None)
+    if found is not None:
+        return found
+    held = validated(training)
+    if isinstance(held, Made) and held.short == "Subset":
+        return made_at(training, held) or held.spot
+    if isinstance(held, Made) and held.short == "TensorDataset" and held.args:
+        return made_at(training, held.args[0]) or held.args[0].spot or val_loader(training)
+    return val_loader(training)
+
+
+def augmentation(training: Training) -> Spot | None:
+    """Transforms that change the inputs at random."""
+    for event in training.trace.events:
+        if event.value.short.startswith(
+            ("Random", "ColorJitter", "Gaussian", "AutoAugment", "MixUp", "CutMix")
+        ):
+            return event.spot
+    return None

@@ -1,0 +1,270 @@
+"""Lines of the optimizer, its settings, the loss and the training loop."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Iterator
+
+from traindx.source.execution import Binding, Event
+from traindx.source.roles import is_optimizer, is_scaler, is_scheduler
+from traindx.source.training import Iteration, Training
+from traindx.source.values import Const, Items, Made, Spot, Table, Value, number, options
+
+_RATE = re.compile(
+    r"^(base_|max_|init_|initial_|peak_)?(lr|learning_?rate|step_?size|alpha|eta)$", re.IGNORECASE
+)
+_LOSS = re.compile(r"loss|objective|cost|criterion", re.IGNORECASE)
+_ACCUMULATED = re.compile(r"acc(um)?", re.IGNORECASE)
+
+
+def origin(value: Value | None) -> Spot | None:
+    """Where a value is written: the number itself, if it is one."""
+    return next((one.spot for one in options(value) if one.spot is not None), None)
+
+
+def main_iteration(training: Training) -> Iteration | None:
+    """The loop that trains: the first that is the script's own."""
+    own = [one for one in training.iterations if one.step.event.root is None]
+    return next(iter([*own, *training.iterations]), None)
+
+
+def optimizers(training: Training) -> list[Made]:
+    """The optimizers the script makes, those that step first."""
+    stepping = [
+        o for step in training.steps for o in step.optimizers if isinstance(o, Made) and o.kind == "call"
+    ]
+    made = [e.value for e in training.trace.events if e.value.kind == "call" and is_optimizer(e.value)]
+    keras = [e.value for e in training.trace.events if e.value.name.startswith("keras.optimizers.")]
+    return list({id(one): one for one in [*stepping, *made, *keras]}.values())
+
+
+def optimizer(training: Training) -> Spot | None:
+    found = optimizers(training)
+    if found:
+        return found[0].spot
+    return _first(training.trace.methods("compile"))
+
+
+def setting(training: Training, place: int, *names: str) -> Spot | None:
+    """Where an argument of the optimizer, or of one of its groups, is written."""
+    for one in optimizers(training):
+        value = one.argument(place, *names)
+        if value is not None:
+            return origin(value)
+        groups = one.args[0] if one.args else None
+        for group in groups.items if isinstance(groups, Items) else []:
+            known = [group.items[n] for n in names if n in group.items] if isinstance(group, Table) else []
+            if known:
+                return origin(known[0])
+    return _written(training, *names)
+
+
+def _written(training: Training, *names: str) -> Spot | None:
+    """The only number of that name in a table or a default, where it could not be followed."""
+    found = [
+        Spot(source, value)
+        for source in training.script.sources
+        for node in ast.walk(source.tree)
+        for name, value in _entries(node)
+        if name in names and _is_number(value)
+    ]
+    return found[0] if len(found) == 1 else None
+
+
+def _entries(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
+    """Names and values of a dict, of a call's keywords, of a class that keeps settings."""
+    if isinstance(node, ast.Dict):
+        for key, value in zip(node.keys, node.values, strict=True):
+            if isinstance(key, ast.Constant) and isinstance(key.value, str):
+                yield key.value, value
+    elif isinstance(node, ast.Call):
+        for word in node.keywords:
+            if word.arg is not None:
+                yield word.arg, word.value
+    elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.value is not None:
+        yield node.target.id, node.value
+
+
+def _is_number(node: ast.expr) -> bool:
+    """Whether an expression is a number, or a few of them."""
+    if isinstance(node, ast.Tuple | ast.List):
+        return bool(node.elts) and all(_is_number(one) for one in node.elts)
+    inner = node.operand if isinstance(node, ast.UnaryOp) else node
+    return isinstance(inner, ast.Constant) and isinstance(inner.value, int | float)
+
+
+def rate(training: Training) -> Spot | None:
+    found = setting(training, 1, "lr", "learning_rate")
+    if found is not None:
+        return found
+    for event in training.trace.events:
+        if event.value.name.endswith("TrainingArguments") and "learning_rate" in event.value.keywords:
+            return origin(event.value.keywords["learning_rate"])
+    named = [b for b in training.trace.bindings if _RATE.match(b.name) and number(b.value) is not None]
+    return origin(named[0].value) if named else optimizer(training)
+
+
+def momentum(training: Training) -> Spot | None:
+    adaptive = any("adam" in one.short.lower() for one in optimizers(training)[:1])
+    return setting(training, -1 if adaptive else 2, "momentum", "alpha", "rho") or betas(training)
+
+
+def betas(training: Training) -> Spot | None:
+    return setting(training, -1, "betas", "beta_1", "beta_2")
+
+
+def epsilon(training: Training) -> Spot | None:
+    return setting(training, -1, "eps", "epsilon")
+
+
+def weight_decay(training: Training) -> Spot | None:
+    return setting(training, -1, "weight_decay")
+
+
+def backward(training: Training) -> Spot | None:
+    found = main_iteration(training)
+    return found.backwards[0].spot if found else _first(training.backwards)
+
+
+def step(training: Training) -> Spot | None:
+    found = main_iteration(training)
+    return found.step.event.spot if found else None
+
+
+def zero_grad(training: Training) -> Spot | None:
+    found = main_iteration(training)
+    zeros = found.zeros if found and found.zeros else training.zeros
+    return zeros[0].event.spot if zeros else None
+
+
+def scheduler(training: Training) -> Spot | None:
+    made = (e for e in training.trace.events if e.value.kind == "call" and is_scheduler(e.value))
+    return _first(made) or _group_rate(training)
+
+
+def _group_rate(training: Training) -> Spot | None:
+    """A schedule by hand: the rate of a group set in a loop."""
+    own = (b for b in training.trace.bindings if b.name == "lr" and b.owner is not None and b.loops)
+    return _first(own)
+
+
+def scheduler_step(training: Training) -> Spot | None:
+    return _first(training.scheduler_steps) or _group_rate(training)
+
+
+def warmup(training: Training) -> Spot | None:
+    for event in training.trace.events:
+        for name, value in event.value.keywords.items():
+            if "warmup" in name:
+                return origin(value)
+    named = (b for b in training.trace.bindings if "warmup" in b.name.lower())
+    return _first(named)
+
+
+def clip(training: Training) -> Spot | None:
+    """The largest norm, or value, that gradients may have."""
+    for event in training.trace.events:
+        if event.value.short.startswith("clip_grad"):
+            return origin(event.value.argument(1, "max_norm", "clip_value", "max_value")) or event.spot
+    for event in training.trace.events:
+        known = [
+            v for n, v in event.value.keywords.items() if n in ("clipnorm", "clipvalue", "gradient_clip_val")
+        ]
+        if known:
+            return origin(known[0])
+    return None
+
+
+def accumulation(training: Training) -> Spot | None:
+    """The test that decides whether to step; else the backward pass."""
+    found = main_iteration(training)
+    if found is None:
+        return None
+    step_arms = [arm for arm in found.step.event.arms if arm not in found.backwards[0].arms]
+    divided = (b for b in training.trace.bindings if _ACCUMULATED.search(b.name) and number(b.value))
+    if step_arms and isinstance(step_arms[-1].node, ast.If):
+        return found.backwards[0].spot
+    return _first(divided) or found.backwards[0].spot
+
+
+def loss(training: Training) -> Spot | None:
+    """Where the loss function is made; for one of the script's own, where it is called."""
+    call = _training_loss(training)
+    if call is not None:
+        return call
+    return loss_call(training)
+
+
+def _training_loss(training: Training) -> Spot | None:
+    found = main_iteration(training)
+    inner = [x for x in training.losses if found is None or found.loop in x.event.loops]
+    graded = [x for x in inner if not x.event.grad_off]
+    if graded and graded[0].setup.spot is not None:
+        return graded[0].setup.spot
+    for event in training.trace.methods("compile"):
+        given = event.value.argument(1, "loss")
+        if given is not None:
+            return origin(given)
+    return None
+
+
+def loss_call(training: Training) -> Spot | None:
+    """The statement of the training loop that computes the loss."""
+    found = main_iteration(training)
+    if found is None:
+        return None
+    before = found.backwards[0].at
+    named = [
+        b for b in training.trace.bindings if found.loop in b.loops and b.at < before and _LOSS.search(b.name)
+    ]
+    return named[-1].spot if named else found.backwards[0].spot
+
+
+def training_loop(training: Training) -> Spot | None:
+    found = main_iteration(training)
+    return found.loop.spot if found else None
+
+
+def eval_mode(training: Training) -> Spot | None:
+    return _first(training.trace.methods("eval"))
+
+
+def train_mode(training: Training) -> Spot | None:
+    return _first(training.trace.methods("train")) or training_loop(training)
+
+
+def precision(training: Training) -> Spot | None:
+    """Where half precision comes in."""
+    for event in training.trace.events:
+        if event.value.short in ("autocast", "half", "bfloat16", "set_default_dtype"):
+            return event.spot
+        for value in [*event.value.args, *event.value.keywords.values()]:
+            if getattr(value, "name", "") in ("torch.float16", "torch.bfloat16", "torch.half"):
+                return origin(value)
+    return scaler(training)
+
+
+def scaler(training: Training) -> Spot | None:
+    steps = (one.event for one in training.steps if one.scaler is not None)
+    made = (e for e in training.trace.events if e.value.kind == "call" and is_scaler(e.value))
+    return _first(steps) or _first(made)
+
+
+def resume(training: Training) -> Spot | None:
+    loads = (
+        e for e in training.trace.events if e.value.name in ("load_state_dict", "torch.load", "load_weights")
+    )
+    return _first(loads)
+
+
+def metric(training: Training) -> Spot | None:
+    """What is summed up or printed in the training loop."""
+    found = main_iteration(training)
+    sums = [b for b in training.trace.bindings if b.added and b.loops and not isinstance(b.value, Const)]
+    inner = [b for b in sums if found is None or found.loop in b.loops]
+    return _first([b for b in inner if _LOSS.search(b.name)]) or _first(inner)
+
+
+def _first(found: Iterable[Event | Binding]) -> Spot | None:
+    return next((one.spot for one in found), None)

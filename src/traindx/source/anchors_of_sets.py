@@ -1,0 +1,224 @@
+"""Lines of data sets: how many samples there are, which targets are masked, what leaks, what differs."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from traindx.source.anchors_of_data import dataset, made_at, unwrapped, validated
+from traindx.source.anchors_of_loop import origin
+from traindx.source.parameters import held
+from traindx.source.training import Training
+from traindx.source.values import (
+    Const,
+    Either,
+    Function,
+    Instance,
+    Items,
+    Made,
+    Spot,
+    Unknown,
+    Value,
+    number,
+    parents,
+)
+
+_DRAWS = frozenset(
+    """
+    randn rand randint zeros ones empty arange linspace normal uniform random integers standard_normal choice
+    poisson exponential randperm make_moons make_classification make_regression make_blobs
+    """.split()
+)
+_JOINS = frozenset("cat concat concatenate stack column_stack hstack c_ insert assign".split())
+_FILLS = ("masked_fill", "masked_fill_", "where", "full_like", "full", "index_fill_")
+_COLUMNS = re.compile(r"^(input_|feature_)?(features?|columns|cols|names|predictors)$", re.IGNORECASE)
+_FEW_COLUMNS = 3
+_COUNTS = re.compile(r"^(n|size|length|count|total)$|^(n|num)_|_size$|samples", re.IGNORECASE)
+_FAR_OUT = 1000
+_MASK = re.compile(r"mask|valid|keep", re.IGNORECASE)
+
+
+def samples(training: Training) -> Spot | None:
+    """How many samples there are: the number itself where it can be told."""
+    data = dataset(training)
+    if data is None:
+        return None
+    return _size(training, data) or origin(data)
+
+
+def _size(training: Training, data: Value) -> Spot | None:
+    if isinstance(data, Instance):
+        made = (e for e in training.trace.events if e.value.receiver is data and e.value.kind == "call")
+        event = next(made, None)
+        named = event.value.keywords if event is not None else {}
+        given = [*(event.value.args[:1] if event else []), *(named[n] for n in named if _COUNTS.match(n))]
+        counts = [one for one in given if (number(one) or 0) > 1]
+        return origin(counts[0]) if counts else None
+    parts = [one for one in _behind_all(data) if isinstance(one, Made)]
+    counts = [count for one in parts if one.short in _DRAWS and (count := _count(one)) is not None]
+    cut = next((one for one in parts if _most(one) is not None), None)
+    whole = number(counts[0]) if counts else None
+    if cut is not None and (whole is None or 2 * (_most(cut) or 0) < whole):
+        return made_at(training, cut) or cut.spot
+    return origin(counts[0]) if counts else None
+
+
+def _behind_all(value: Value, most: int = 200) -> list[Value]:
+    """What a value was made of, the nearest first."""
+    found = [value]
+    for one in found:
+        found += [] if isinstance(one, Instance) or len(found) > most else parents(one)[:3]
+    return found
+
+
+def _most(value: Made) -> int | None:
+    """How many the first so many of something are: `x[:40]`."""
+    node = value.spot.node if value.kind == "item" and value.spot is not None else None
+    part = node.slice if isinstance(node, ast.Subscript) else None
+    upper = part.upper if isinstance(part, ast.Slice) and part.lower is None else None
+    many = upper.value if isinstance(upper, ast.Constant) else None
+    return many if isinstance(many, int) else None
+
+
+def _count(draw: Made) -> Value | None:
+    """The first length of a draw."""
+    shapes = [draw.keywords[name] for name in ("size", "n_samples") if name in draw.keywords]
+    for value in [*shapes, *draw.args]:
+        first = value.items[0] if isinstance(value, Items) and value.items else value
+        if (number(first) or 0) > 8:
+            return first
+    return None
+
+
+def mask(training: Training) -> Spot | None:
+    """Where targets are told to be ignored."""
+    ignored = {number(one.setup.keywords.get("ignore_index")) for one in training.losses} - {None} or {-100.0}
+    for binding in training.trace.bindings:
+        stored = isinstance(binding.owner, Made | Either | Unknown)
+        if stored and number(binding.value) in ignored:
+            return binding.spot
+    for event in training.trace.events:
+        given = [*event.value.args, *event.value.keywords.values()]
+        if event.value.short in _FILLS and any(number(unwrapped(one)) in ignored for one in given):
+            return event.spot
+    named = (
+        b.spot for b in training.trace.bindings if _MASK.search(b.name) and not isinstance(b.value, Const)
+    )
+    return next(named, None)
+
+
+def leak(training: Training) -> Spot | None:
+    """Where the target is put among the inputs."""
+    data = dataset(training)
+    if not isinstance(data, Made) or data.short != "TensorDataset" or len(data.args) < 2:
+        return None
+    inputs, target = unwrapped(data.args[0]), unwrapped(data.args[1])
+    for binding in training.trace.bindings:
+        if binding.owner is inputs and (binding.value is target or _behind(binding.value, target, 60)):
+            return binding.spot
+    for event in training.trace.events:
+        if (
+            event.value.short in _JOINS
+            and _behind(event.value, target, 60)
+            and _behind(data.args[0], event.value, 60)
+        ):
+            return made_at(training, event.value) or event.spot
+    return None
+
+
+def spoiled(training: Training) -> Spot | None:
+    """Where single inputs are overwritten with what is no number, or far larger than the rest."""
+    for binding in training.trace.bindings:
+        if binding.name == "[]" and isinstance(binding.owner, Made | Either) and _no_number(binding.value):
+            return binding.spot
+    return None
+
+
+def _no_number(value: Value) -> bool:
+    if isinstance(value, Made) and value.kind == "operator" and value.name == "Mult":
+        return any(abs(number(one) or 0) >= _FAR_OUT for one in value.args)
+    plain = number(value)
+    return getattr(value, "name", "").endswith((".nan", ".inf")) or (
+        plain is not None and not abs(plain) < _FAR_OUT
+    )
+
+
+def _behind(value: Value, wanted: Value, most: int) -> bool:
+    """Whether a value was made of another one."""
+    waiting = list(parents(value))
+    for _ in range(most):
+        if not waiting:
+            return False
+        at = waiting.pop(0)
+        if at is wanted:
+            return True
+        waiting += [] if isinstance(at, Instance) else parents(at)
+    return False
+
+
+def val_transform(training: Training) -> Spot | None:
+    """What validation data are put through where training data are put through something else."""
+    one, other = dataset(training), validated(training)
+    mine, yours = _arguments(training, one), _arguments(training, other)
+    for name, value in yours.items():
+        twin = mine.get(name)
+        if twin is not value and _transforms(value):
+            return made_at(training, value) or value.spot
+    return None
+
+
+def val_inputs(training: Training) -> Spot | None:
+    """What the model is given where it is not trained."""
+    ours, loops = held(training), {one.loop for one in training.iterations}
+    for event in training.trace.events:
+        asked = event.value.kind == "apply" and id(event.value.receiver) in ours and event.value.args
+        if asked and event.grad_off and not loops & set(event.loops):
+            given = event.value.args[0]
+            return made_at(training, given) or given.spot
+    return None
+
+
+def _arguments(training: Training, data: Value | None) -> dict[str | int, Value]:
+    made = data if isinstance(data, Made) and data.kind == "call" else None
+    for event in training.trace.events:
+        if (
+            made is None
+            and isinstance(data, Instance)
+            and event.value.receiver is data
+            and event.value.kind == "call"
+        ):
+            made = event.value
+    if made is None:
+        return {}
+    given: dict[str | int, Value] = dict(enumerate(made.args))
+    given.update(made.keywords)
+    return given
+
+
+def _transforms(value: Value) -> bool:
+    return isinstance(value, Function) or (
+        isinstance(value, Made)
+        and value.kind == "call"
+        and ("transforms" in value.name or value.short == "Compose")
+    )
+
+
+def columns(training: Training) -> Spot | None:
+    """The list of the columns that are taken for features; of several the last, made of the others."""
+    listed = [
+        b.spot
+        for b in training.trace.bindings
+        if _COLUMNS.match(b.name)
+        and (_of_table(b.spot.node) or (isinstance(b.value, Items) and _are_names(b.value)))
+    ]
+    return listed[-1] if listed else None
+
+
+def _of_table(node: ast.AST) -> bool:
+    """Whether names are chosen from all that a table has."""
+    return any(isinstance(one, ast.Attribute) and one.attr == "columns" for one in ast.walk(node))
+
+
+def _are_names(listed: Items) -> bool:
+    known = [one for one in listed.items if isinstance(one, Const)]
+    return len(known) >= _FEW_COLUMNS and all(isinstance(one.value, str) for one in known)

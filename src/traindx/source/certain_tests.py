@@ -1,0 +1,55 @@
+"""Whether a test is certainly true or false: the branch that cannot be taken is not followed."""
+
+from __future__ import annotations
+
+import ast
+
+from traindx.source.values import Class, Const, Function, Instance, Items, Made, Module, Spot, Table, Value
+
+
+def truth(value: Value) -> bool | None:
+    """True or False when it is sure; what a command line may change is never sure."""
+    if isinstance(value, Const):
+        return None if value.soft else bool(value.value)
+    return True if is_object(value) else None
+
+
+def is_object(value: Value) -> bool:
+    """Whether a value is surely some object, not None."""
+    if isinstance(value, Instance | Function | Class | Module):
+        return True
+    return isinstance(value, Made) and value.kind == "call" and value.short[:1].isupper()
+
+
+def compared(left: Value, operator: ast.cmpop, right: Value, spot: Spot) -> Const | None:
+    """What a comparison gives, when that is sure."""
+    if isinstance(operator, ast.Is | ast.IsNot):
+        same = _is_none(left, right)
+        return None if same is None else Const(spot, same == isinstance(operator, ast.Is))
+    if not (isinstance(left, Const) and isinstance(right, Const)) or left.soft or right.soft:
+        return _contained(left, operator, right, spot)
+    if isinstance(operator, ast.Eq | ast.NotEq):
+        return Const(spot, (left.value == right.value) == isinstance(operator, ast.Eq))
+    return None
+
+
+def _is_none(left: Value, right: Value) -> bool | None:
+    """Whether the one that is compared with None is None."""
+    other = left if isinstance(right, Const) and right.value is None else None
+    if other is None:
+        return None
+    if isinstance(other, Const):
+        return None if other.soft else other.value is None
+    known = is_object(other) or isinstance(other, Items | Table)
+    return False if known else None
+
+
+def _contained(left: Value, operator: ast.cmpop, right: Value, spot: Spot) -> Const | None:
+    if not isinstance(operator, ast.In | ast.NotIn) or not isinstance(left, Const) or left.soft:
+        return None
+    if not isinstance(right, Items) or right.open:
+        return None
+    inside = [one.value for one in right.items if isinstance(one, Const)]
+    if len(inside) < len(right.items):
+        return None
+    return Const(spot, (left.value in inside) == isinstance(operator, ast.In))

@@ -1,0 +1,77 @@
+"""Edits of a script: made, chosen, shown as a unified diff."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Sequence
+from difflib import unified_diff
+
+from traindx.core.nouns import Edit
+from traindx.source.parsing import parse
+from traindx.source.script import Script
+
+_LINES = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+$")
+
+
+def edited(text: str, edits: Sequence[Edit]) -> str:
+    """A file's text with its edits made, in its own kind of line ends; they do not overlap."""
+    lines = _LINES.findall(text)
+    end = next((line[len(line.rstrip("\r\n")) :] for line in lines if line[-1:] in "\r\n"), "\n")
+    closed = not lines or lines[-1][-1:] in "\r\n"
+    if lines and not closed:
+        lines[-1] += end
+    for edit in sorted(edits, key=lambda edit: (edit.first, edit.last), reverse=True):
+        lines[edit.first - 1 : edit.last] = [line + end for line in edit.new]
+    made = "".join(lines)
+    return made if closed else made.removesuffix(end)
+
+
+def apart(edits: Iterable[Sequence[Edit]]) -> list[Edit]:
+    """Of several groups of edits those that touch no line of one before: a group is made as a whole."""
+    chosen: list[Edit] = []
+    for group in edits:
+        if not any(_meet(one, other) for one in group for other in chosen):
+            chosen += group
+    return chosen
+
+
+def _meet(one: Edit, other: Edit) -> bool:
+    if one.file != other.file:
+        return False
+    return one.first <= max(other.last, other.first) and other.first <= max(one.last, one.first)
+
+
+def parses(text: str) -> bool:
+    """Whether a text is Python still."""
+    try:
+        parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return True
+
+
+def diff(script: Script, edits: Sequence[Edit]) -> str:
+    """What the edits change, file by file."""
+    parts = []
+    for source in script.sources:
+        own = [edit for edit in edits if edit.file == source.path]
+        if own:
+            name = in_diff(source.path)
+            before, after = (_LINES.findall(text) for text in (source.text, edited(source.text, own)))
+            parts.append("".join(unified_diff(before, after, name, name)))
+    return "".join(parts)
+
+
+def in_diff(name: str) -> str:
+    """A name as git writes it: in quotes where it could end the line or the name, with octal bytes.
+
+    Behind one with a blank stands a tab, where readers of diffs take the name to end.
+    """
+    if name.isprintable() and not set(name) & set('"\\'):
+        return f"{name}\t" if " " in name else name
+    plain = (
+        chr(byte) if 32 <= byte < 127 and byte not in b'"\\' else f"\\{byte:03o}"
+        for byte in os.fsencode(name)
+    )
+    return f'"{"".join(plain)}"'

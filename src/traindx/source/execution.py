@@ -1,0 +1,110 @@
+"""What a script would do, in order: its calls with the loops, branches and contexts they stand in."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from traindx.source.script import Source
+from traindx.source.values import Class, Instance, Made, Spot, Value
+
+
+@dataclass(frozen=True, eq=False)
+class Loop:
+    """A loop as it was entered once; a function that is called twice enters its loop twice."""
+
+    spot: Spot
+    over: Value | None
+    at: int
+
+
+@dataclass(frozen=True)
+class Arm:
+    """One way of a branch."""
+
+    node: ast.AST
+    way: int
+
+
+@dataclass(frozen=True, eq=False)
+class Event:
+    """A call the script makes.
+
+    `loops` and `arms` are those around it, the outermost first, also around the functions it was reached
+    through (`functions`); `contexts` the `with` blocks and decorators around it by name. `root` is the
+    function that was looked at for itself because nothing calls it; None is the script's own run.
+    `handed` is true in functions that the script gives away to be called: hooks, closures, workers.
+    """
+
+    value: Made
+    spot: Spot
+    at: int
+    loops: tuple[Loop, ...]
+    arms: tuple[Arm, ...]
+    contexts: tuple[str, ...]
+    functions: tuple[ast.AST, ...]
+    root: ast.AST | None
+    handed: bool
+
+    @property
+    def loop(self) -> Loop | None:
+        return self.loops[-1] if self.loops else None
+
+    @property
+    def grad_off(self) -> bool:
+        """Whether gradients are not recorded here."""
+        return any(name in NO_GRAD for name in self.contexts)
+
+
+NO_GRAD = {
+    "torch.no_grad",
+    "torch.inference_mode",
+    "torch.set_grad_enabled(False)",
+    "torch.autograd.no_grad",
+    "torch.autograd.inference_mode",
+    "torch.autograd.grad_mode.no_grad",
+    "torch.autograd.grad_mode.inference_mode",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Binding:
+    """A name or attribute that was given a value; `added` for `+=`."""
+
+    name: str
+    value: Value
+    spot: Spot
+    at: int
+    loops: tuple[Loop, ...]
+    arms: tuple[Arm, ...]
+    contexts: tuple[str, ...]
+    added: bool = False
+    owner: Value | None = None
+    before: Value | None = None
+
+
+@dataclass(eq=False)
+class Trace:
+    """Everything that was seen while following a script; `complete` unless it grew too large."""
+
+    events: list[Event] = field(default_factory=list)
+    bindings: list[Binding] = field(default_factory=list)
+    instances: list[Instance] = field(default_factory=list)
+    classes: list[Class] = field(default_factory=list)
+    visited: set[ast.AST] = field(default_factory=set)
+    spots: dict[ast.AST, Source] = field(default_factory=dict)
+    complete: bool = True
+
+    def named(self, *names: str) -> list[Event]:
+        """Calls of library functions and classes by their full dotted names."""
+        return [e for e in self.events if e.value.kind == "call" and e.value.name in names]
+
+    def methods(self, *names: str) -> list[Event]:
+        """Calls of methods by name, whatever their object."""
+        return [e for e in self.events if e.value.kind == "method" and e.value.name in names]
+
+
+def within(events: Sequence[Event], loop: Loop) -> list[Event]:
+    """The events inside a loop, those of inner loops too."""
+    return [event for event in events if loop in event.loops]

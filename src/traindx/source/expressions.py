@@ -1,0 +1,315 @@
+"""Expressions -> values."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import operator
+from collections.abc import Callable
+
+from traindx.source.attributes import attribute, element, item
+from traindx.source.calling import call
+from traindx.source.certain_tests import compared, truth
+from traindx.source.execution import Loop
+from traindx.source.follow_state import Machine
+from traindx.source.scopes import Scope
+from traindx.source.values import (
+    Class,
+    Const,
+    Function,
+    Items,
+    Made,
+    Named,
+    Spot,
+    Super,
+    Table,
+    Unknown,
+    Value,
+    either,
+)
+
+_FOLDED: dict[type[ast.operator], Callable[[float, float], float]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod,
+}
+_LARGEST = 1e12
+
+
+def evaluate(machine: Machine, scope: Scope, node: ast.expr) -> Value:
+    """What an expression stands for; the calls in it are noted on the way."""
+    machine.spend()
+    handler = _HANDLERS.get(type(node))
+    if handler is not None:
+        return handler(machine, scope, node)
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.expr):
+            evaluate(machine, scope, child)
+    return Unknown(Spot(scope.source, node))
+
+
+def _constant(_machine: Machine, scope: Scope, node: ast.Constant) -> Value:
+    value = None if node.value is ... else node.value
+    return Const(Spot(scope.source, node), value)
+
+
+def _name(_machine: Machine, scope: Scope, node: ast.Name) -> Value:
+    found = scope.find(node.id)
+    if found is not None:
+        return found
+    spot = Spot(scope.source, node)
+    return Named(spot, node.id) if hasattr(builtins, node.id) else Unknown(spot, node.id)
+
+
+def _attribute(machine: Machine, scope: Scope, node: ast.Attribute) -> Value:
+    return attribute(machine, evaluate(machine, scope, node.value), node.attr, Spot(scope.source, node))
+
+
+def _subscript(machine: Machine, scope: Scope, node: ast.Subscript) -> Value:
+    of, key = evaluate(machine, scope, node.value), evaluate(machine, scope, node.slice)
+    spot = Spot(scope.source, node)
+    return _sliced(of, node.slice, spot) if isinstance(node.slice, ast.Slice) else item(of, key, spot)
+
+
+def _sliced(of: Value, part: ast.Slice, spot: Spot) -> Value:
+    """A stretch of a list; with ends that are no plain numbers, some of it."""
+    if not isinstance(of, Items):
+        return Made(spot, "item", "[]", of, [Unknown(spot, "slice")])
+    try:
+        ends = [None if end is None else ast.literal_eval(end) for end in (part.lower, part.upper, part.step)]
+        kept = of.items[slice(*ends)] if all(end is None or isinstance(end, int) for end in ends) else None
+    except (ValueError, TypeError, SyntaxError, RecursionError):
+        kept = None
+    if kept is None or of.open:
+        return Items(spot, list(of.items), of.kind, open=True)
+    return Items(spot, kept, of.kind)
+
+
+def _call(machine: Machine, scope: Scope, node: ast.Call) -> Value:
+    spot = Spot(scope.source, node)
+    if isinstance(node.func, ast.Name) and node.func.id == "super" and scope.find("super") is None:
+        this, home = _here(scope)
+        return Super(spot, this, home) if this is not None and home is not None else Unknown(spot, "super")
+    args, keywords, open_ended = _arguments(machine, scope, node)
+    if isinstance(node.func, ast.Attribute):
+        receiver = evaluate(machine, scope, node.func.value)
+        target = attribute(machine, receiver, node.func.attr, Spot(scope.source, node.func))
+    else:
+        target = evaluate(machine, scope, node.func)
+    return call(machine, target, args, keywords, spot, open_ended=open_ended)
+
+
+def _here(scope: Scope) -> tuple[Value | None, Class | None]:
+    """The object and class of the method one is in."""
+    at: Scope | None = scope
+    while at is not None:
+        if at.home is not None:
+            return at.this, at.home
+        at = at.outer
+    return None, None
+
+
+def _arguments(machine: Machine, scope: Scope, node: ast.Call) -> tuple[list[Value], dict[str, Value], bool]:
+    args: list[Value] = []
+    keywords: dict[str, Value] = {}
+    open_ended = False
+    for one in node.args:
+        if isinstance(one, ast.Starred):
+            given = evaluate(machine, scope, one.value)
+            known = isinstance(given, Items)
+            args += given.items if isinstance(given, Items) else []
+            open_ended |= not known or given.open if isinstance(given, Items) else True
+        else:
+            args.append(evaluate(machine, scope, one))
+    for keyword in node.keywords:
+        value = evaluate(machine, scope, keyword.value)
+        if keyword.arg is not None:
+            keywords[keyword.arg] = value
+        elif isinstance(value, Table):
+            keywords |= {str(key): one for key, one in value.items.items()}
+            open_ended |= value.open
+        else:
+            open_ended = True
+    return args, keywords, open_ended
+
+
+def _binary(machine: Machine, scope: Scope, node: ast.BinOp) -> Value:
+    left, right = evaluate(machine, scope, node.left), evaluate(machine, scope, node.right)
+    spot = Spot(scope.source, node)
+    folded = _folded(left, node.op, right)
+    if folded is not None:
+        return Const(spot, folded, soft=any(isinstance(one, Const) and one.soft for one in (left, right)))
+    if isinstance(left, Items) and isinstance(right, Items) and isinstance(node.op, ast.Add):
+        return Items(spot, [*left.items, *right.items], left.kind, left.open or right.open)
+    if isinstance(left, Items) and isinstance(node.op, ast.Mult):
+        return Items(spot, list(left.items), left.kind, open=True)
+    return Made(spot, "operator", type(node.op).__name__, args=[left, right])
+
+
+def _folded(left: Value, op: ast.operator, right: Value) -> float | None:
+    """Arithmetic of two plain numbers."""
+    if not (isinstance(left, Const) and isinstance(right, Const)):
+        return None
+    one, other = left.value, right.value
+    if isinstance(one, bool | str | bytes | complex) or isinstance(other, bool | str | bytes | complex):
+        return None
+    if one is None or other is None:
+        return None
+    try:
+        if isinstance(op, ast.Pow):
+            small = abs(one) <= 1e6 and abs(other) <= 32
+            made = one**other if small else None
+        else:
+            made = _FOLDED[type(op)](one, other) if type(op) in _FOLDED else None
+    except (ArithmeticError, ValueError):
+        return None
+    return made if isinstance(made, int | float) and abs(made) < _LARGEST else None
+
+
+def _unary(machine: Machine, scope: Scope, node: ast.UnaryOp) -> Value:
+    value, spot = evaluate(machine, scope, node.operand), Spot(scope.source, node)
+    if isinstance(value, Const) and isinstance(value.value, int | float) and isinstance(node.op, ast.USub):
+        return Const(spot, -value.value)
+    if isinstance(value, Const) and isinstance(value.value, bool) and isinstance(node.op, ast.Not):
+        return Const(spot, not value.value)
+    return Made(spot, "operator", type(node.op).__name__, args=[value])
+
+
+def _compare(machine: Machine, scope: Scope, node: ast.Compare) -> Value:
+    args = [evaluate(machine, scope, one) for one in (node.left, *node.comparators)]
+    sure = compared(args[0], node.ops[0], args[1], Spot(scope.source, node)) if len(args) == 2 else None
+    if sure is not None:
+        return sure
+    return Made(Spot(scope.source, node), "operator", type(node.ops[0]).__name__, args=args)
+
+
+def _either(machine: Machine, scope: Scope, node: ast.BoolOp | ast.IfExp) -> Value:
+    spot = Spot(scope.source, node)
+    if isinstance(node, ast.BoolOp):
+        values = [evaluate(machine, scope, one) for one in node.values]
+        known = [truth(value) for value in values]
+        if all(isinstance(v, Const) and isinstance(v.value, bool) for v in values) and None not in known:
+            return Const(spot, all(known) if isinstance(node.op, ast.And) else any(known))
+        if isinstance(node.op, ast.And) and any(one is False for one in known):
+            return values[known.index(False)]
+        if any(isinstance(v, Made) and v.kind == "operator" for v in values):
+            return Made(spot, "operator", type(node.op).__name__, args=values)
+        return either(spot, values)
+    sure = truth(evaluate(machine, scope, node.test))
+    if sure is not None:
+        return evaluate(machine, scope, node.body if sure else node.orelse)
+    ways = []
+    for way, one in enumerate((node.body, node.orelse)):
+        with machine.on_arm(node, way):
+            ways.append(evaluate(machine, scope, one))
+    return either(spot, ways)
+
+
+def _items(machine: Machine, scope: Scope, node: ast.List | ast.Tuple | ast.Set) -> Value:
+    made = Items(Spot(scope.source, node), [], type(node).__name__.lower())
+    for one in node.elts:
+        if isinstance(one, ast.Starred):
+            given = evaluate(machine, scope, one.value)
+            made.items += given.items if isinstance(given, Items) else [given]
+            made.open |= not isinstance(given, Items) or given.open
+        else:
+            made.items.append(evaluate(machine, scope, one))
+    return made
+
+
+def _table(machine: Machine, scope: Scope, node: ast.Dict) -> Value:
+    made = Table(Spot(scope.source, node), {})
+    for key, value in zip(node.keys, node.values, strict=True):
+        given = evaluate(machine, scope, value)
+        name = evaluate(machine, scope, key) if key is not None else None
+        if isinstance(name, Const):
+            made.items[name.value] = given
+        elif key is None and isinstance(given, Table):
+            made.items |= given.items
+            made.open |= given.open
+        else:
+            made.open = True
+    return made
+
+
+def _lambda(_machine: Machine, scope: Scope, node: ast.Lambda) -> Value:
+    return Function(Spot(scope.source, node), node, scope)
+
+
+def _walrus(machine: Machine, scope: Scope, node: ast.NamedExpr) -> Value:
+    value = evaluate(machine, scope, node.value)
+    scope.bind(node.target.id, value)
+    machine.binding(node.target.id, value, Spot(scope.source, node))
+    return value
+
+
+def _comprehension(
+    machine: Machine, scope: Scope, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp
+) -> Value:
+    inner = Scope(scope.source, scope, this=scope.this, home=scope.home)
+    spot = Spot(scope.source, node)
+    entered = 0
+    try:
+        for generator in node.generators:
+            over = evaluate(machine, inner, generator.iter)
+            bind_target(machine, inner, generator.target, element(over, Spot(scope.source, generator.iter)))
+            machine.loops.append(Loop(spot, over, machine.clock()))
+            entered += 1
+            for test in generator.ifs:
+                evaluate(machine, inner, test)
+        if isinstance(node, ast.DictComp):
+            evaluate(machine, inner, node.key)
+            return Table(spot, {...: evaluate(machine, inner, node.value)}, open=True)
+        return Items(spot, [evaluate(machine, inner, node.elt)], "comprehension", open=True)
+    finally:
+        del machine.loops[len(machine.loops) - entered :]
+
+
+def bind_target(machine: Machine, scope: Scope, target: ast.expr, value: Value) -> None:
+    """Assign to a name, an attribute, an item, or several of them."""
+    from traindx.source.assigning import assign
+
+    assign(machine, scope, target, value)
+
+
+def _passed(machine: Machine, scope: Scope, node: ast.Await | ast.Starred) -> Value:
+    return evaluate(machine, scope, node.value)
+
+
+def _yield(machine: Machine, scope: Scope, node: ast.Yield | ast.YieldFrom) -> Value:
+    value = evaluate(machine, scope, node.value) if node.value is not None else Unknown(None)
+    if machine.yields:
+        given = element(value, Spot(scope.source, node)) if isinstance(node, ast.YieldFrom) else value
+        machine.yields[-1].append(given)
+    return Unknown(Spot(scope.source, node))
+
+
+_HANDLERS: dict[type[ast.expr], Callable[..., Value]] = {
+    ast.Constant: _constant,
+    ast.Name: _name,
+    ast.Attribute: _attribute,
+    ast.Subscript: _subscript,
+    ast.Call: _call,
+    ast.BinOp: _binary,
+    ast.UnaryOp: _unary,
+    ast.Compare: _compare,
+    ast.BoolOp: _either,
+    ast.IfExp: _either,
+    ast.List: _items,
+    ast.Tuple: _items,
+    ast.Set: _items,
+    ast.Dict: _table,
+    ast.Lambda: _lambda,
+    ast.NamedExpr: _walrus,
+    ast.ListComp: _comprehension,
+    ast.SetComp: _comprehension,
+    ast.GeneratorExp: _comprehension,
+    ast.DictComp: _comprehension,
+    ast.Await: _passed,
+    ast.Starred: _passed,
+    ast.Yield: _yield,
+    ast.YieldFrom: _yield,
+}

@@ -1,0 +1,81 @@
+"""Follow a script from its first line, then what nothing in it calls."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+
+from traindx.source.attributes import attribute, lookup
+from traindx.source.calling import enter, instantiate, unknown_arguments
+from traindx.source.execution import Trace
+from traindx.source.follow_state import Exhausted, Machine
+from traindx.source.importing import module_scope
+from traindx.source.scopes import Scope
+from traindx.source.script import Script
+from traindx.source.statements import run_body
+from traindx.source.values import Class, Function, Instance, Value
+
+_BUDGET = 120_000
+
+
+def follow(script: Script, *, budget: int = _BUDGET) -> Trace:
+    """What the script would do, call by call."""
+    machine = Machine(script, run_body, budget)
+    try:
+        scope = module_scope(machine, script.main)
+        _follow_uncalled(machine, scope)
+    except (Exhausted, RecursionError):
+        machine.trace.complete = False
+    return machine.trace
+
+
+def _follow_uncalled(machine: Machine, scope: Scope) -> None:
+    """Functions and methods that nothing calls: a library calls them, or another script does."""
+    waiting = _uncalled(machine, scope)
+    mentioned = Counter(
+        name for one in waiting for name in _mentions(one.node) if name != getattr(one.node, "name", "")
+    )
+    for function in sorted(waiting, key=lambda one: mentioned[one.name] > 0):
+        if function.node in machine.trace.visited:
+            continue
+        machine.root = function.node
+        enter(machine, function, unknown_arguments(function), {}, function.spot)
+    machine.root = None
+
+
+def _uncalled(machine: Machine, scope: Scope) -> list[Function]:
+    found: list[Function] = []
+    for value in list(scope.names.values()):
+        if isinstance(value, Function) and value.scope.source is scope.source:
+            found.append(value)
+        elif isinstance(value, Class) and value.scope.source is scope.source:
+            found += _methods(machine, value)
+    return [one for one in found if one.node not in machine.trace.visited]
+
+
+def _methods(machine: Machine, cls: Class) -> list[Function]:
+    """The methods of a class, bound to an object of it: one the script makes, else one made for this."""
+    made: Value | None = next((one for one in machine.trace.instances if one.cls is cls), None)
+    if made is None:
+        machine.root = cls.node
+        init = lookup(cls, "__init__")
+        args: list[Value] = []
+        if init is not None and isinstance(init[0], Function):
+            args = unknown_arguments(Function(None, init[0].node, init[0].scope, Instance(None, cls)))
+        assert cls.spot is not None
+        made = instantiate(machine, cls, args, {}, cls.spot)
+        machine.root = None
+    own = [(name, value) for name, value in cls.attributes.items() if isinstance(value, Function)]
+    bound = []
+    for name, value in own:
+        if value.node in machine.trace.visited or value.scope.source is not cls.scope.source:
+            continue
+        method = attribute(machine, made, name, value.spot) if value.spot is not None else None
+        if isinstance(method, Function):
+            bound.append(method)
+    return bound
+
+
+def _mentions(node: ast.AST) -> set[str]:
+    names = {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)}
+    return names | {inner.attr for inner in ast.walk(node) if isinstance(inner, ast.Attribute)}

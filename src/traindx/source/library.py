@@ -1,0 +1,275 @@
+"""What some calls of libraries give: wrappers pass on what they wrap, layers are run, options are read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from traindx.source.attributes import element, holds_optimizers
+from traindx.source.follow_state import Machine
+from traindx.source.values import (
+    Class,
+    Const,
+    Either,
+    Instance,
+    Items,
+    Made,
+    Named,
+    Spot,
+    Table,
+    Unknown,
+    Value,
+    either,
+)
+
+# Give back what they are given, changed in no way that matters here.
+_WRAPPERS = {
+    "torch.compile",
+    "torch.jit.script",
+    "torch.nn.DataParallel",
+    "torch.nn.parallel.DataParallel",
+    "torch.nn.parallel.DistributedDataParallel",
+    "torch.nn.parallel.distributed.DistributedDataParallel",
+    "torch.nn.SyncBatchNorm.convert_sync_batchnorm",
+    "torch.distributed.fsdp.FullyShardedDataParallel",
+    "apex.parallel.DistributedDataParallel",
+    "tqdm.tqdm",
+    "tqdm.auto.tqdm",
+    "tqdm.notebook.tqdm",
+    "tqdm.trange",
+    "iter",
+    "list",
+    "tuple",
+    "copy.copy",
+    "vars",
+    "rich.progress.track",
+    "fastprogress.progress_bar",
+    "typing.cast",
+}
+_SAME_OBJECT = {
+    "to",
+    "cuda",
+    "cpu",
+    "float",
+    "double",
+    "half",
+    "bfloat16",
+    "requires_grad_",
+    "train",
+    "eval",
+    "compile",
+}
+_PREPARES = {"prepare", "setup", "setup_dataloaders", "setup_module", "setup_optimizers"}
+_MODULE_BASES = {"Module", "LightningModule", "Model", "Layer", "PreTrainedModel", "Sequential"}
+_CHAINS = {"torch.nn.Sequential", "keras.Sequential", "keras.models.Sequential"}
+
+
+def is_module_class(cls: Class) -> bool:
+    """Whether objects of a class are layers or models of a library."""
+    return any(name.rpartition(".")[2] in _MODULE_BASES for name in cls.library_bases)
+
+
+def answer(machine: Machine, made: Made) -> Value:
+    """What a library's function or method gives."""
+    if made.kind == "call":
+        if made.name in _WRAPPERS and (made.args or made.keywords):
+            return (
+                made.args[-1] if made.name == "typing.cast" else (made.args or [*made.keywords.values()])[0]
+            )
+        builtin = _CALLS.get(made.name)
+        return builtin(made) if builtin is not None else made
+    receiver = made.receiver
+    if made.name in _SAME_OBJECT and _is_object(receiver):
+        return receiver or made
+    if made.name in _PREPARES and made.args and not isinstance(receiver, Instance):
+        return made.args[0] if len(made.args) == 1 else Items(made.spot, list(made.args), "tuple")
+    if isinstance(receiver, Items | Table):
+        return _of_container(machine, made, receiver)
+    if made.name in ("parse_args", "parse_known_args", "parse_args_into_dataclasses"):
+        return _options(machine, made)
+    return made
+
+
+def _is_object(value: Value | None) -> bool:
+    """A model, a layer or the like: what `.to()` and `.train()` give back as it is."""
+    if isinstance(value, Either):
+        return all(_is_object(one) for one in value.options)
+    if isinstance(value, Instance):
+        return True
+    if not isinstance(value, Made) or value.kind != "call":
+        return False
+    return is_model_library(value.name) or (value.short[:1].isupper() and value.short != "Tensor")
+
+
+def is_model_library(name: str) -> bool:
+    """Whether a function of this name gives a ready-made model."""
+    return name.startswith(("torchvision.models.", "timm.create_model", "torch.hub.load")) or (
+        name.startswith("transformers.") and name.endswith(".from_pretrained")
+    )
+
+
+def _of_container(machine: Machine, made: Made, holder: Items | Table) -> Value:
+    first = made.args[0] if made.args else None
+    if isinstance(holder, Items):
+        if made.name in ("append", "add", "insert") and made.args:
+            holder.items.append(made.args[-1])
+            holder.open |= bool(machine.loops) or bool(machine.arms) or made.name == "insert"
+        elif made.name == "extend" and first is not None:
+            holder.items += (
+                first.items if isinstance(first, Items) else [element(first, made.spot or _nowhere())]
+            )
+            holder.open |= not isinstance(first, Items) or first.open or bool(machine.loops)
+        elif made.name in ("pop", "clear", "remove"):
+            holder.open = True
+        return made
+    if made.name == "get" and isinstance(first, Const):
+        known = holder.items.get(first.value)
+        return known if known is not None else (made.argument(1, "default") or Unknown(made.spot))
+    if made.name == "get" and holds_optimizers(holder):
+        return either(made.spot, [*holder.items.values()])
+    if made.name == "update":
+        given = first.items if isinstance(first, Table) else {}
+        holder.items |= given
+        holder.items.update(made.keywords)
+        holder.open |= first is not None and not isinstance(first, Table)
+    return made
+
+
+def _nowhere() -> Spot:
+    raise LookupError("a call without a place")
+
+
+def _options(machine: Machine, made: Made) -> Value:
+    """The defaults of a command line's options."""
+    parser = _root(made.receiver)
+    found: dict[object, Value] = {}
+    for event in machine.trace.events:
+        if event.value.name == "add_argument" and _root(event.value.receiver) is parser:
+            name = _destination(event.value)
+            if name:
+                found[name] = _default(event.value)
+        if event.value.name == "set_defaults" and _root(event.value.receiver) is parser:
+            found.update(event.value.keywords)
+    table = Table(made.spot, found, open=True)
+    if made.name == "parse_known_args":
+        return Items(made.spot, [table, Unknown(made.spot)], "tuple")
+    return table
+
+
+def _root(value: Value | None) -> Value | None:
+    """The parser behind a group of options."""
+    while isinstance(value, Made) and value.kind == "method" and value.receiver is not None:
+        value = value.receiver
+    return value
+
+
+def _destination(option: Made) -> str:
+    given = option.keywords.get("dest")
+    if isinstance(given, Const):
+        return str(given.value)
+    names = [str(one.value) for one in option.args if isinstance(one, Const)]
+    long = next((name for name in names if name.startswith("--")), names[0] if names else "")
+    return long.lstrip("-").replace("-", "_")
+
+
+def _default(option: Made) -> Value:
+    if "default" in option.keywords:
+        given = option.keywords["default"]
+        return Const(given.spot, given.value, soft=True) if isinstance(given, Const) else given
+    action = option.keywords.get("action")
+    if isinstance(action, Const) and action.value in ("store_true", "store_false"):
+        return Const(option.spot, action.value == "store_false", soft=True)
+    return Unknown(option.spot, _destination(option))
+
+
+def _dict(made: Made) -> Value:
+    first = made.args[0] if made.args else None
+    items = dict(first.items) if isinstance(first, Table) else {}
+    return Table(made.spot, items | dict(made.keywords), made.open or not isinstance(first, Table | None))
+
+
+def _namespace(made: Made) -> Value:
+    return Table(made.spot, dict[object, Value](made.keywords.items()), made.open)
+
+
+def _number(made: Made) -> Value:
+    first = made.args[0] if made.args else None
+    if isinstance(first, Const):
+        try:
+            return Const(first.spot, float(first.value) if made.name == "float" else first.value, first.soft)  # type: ignore[arg-type]
+        except (TypeError, ValueError):
+            return made
+    return made
+
+
+def _getattr(made: Made) -> Value:
+    if len(made.args) >= 2 and isinstance(made.args[0], Named) and isinstance(made.args[1], Const):
+        return Named(made.spot, f"{made.args[0].name}.{made.args[1].value!s}")
+    if len(made.args) >= 2 and isinstance(made.args[0], Named) and made.args[0].name == "torch.optim":
+        return Named(made.spot, "torch.optim.Optimizer")  # one of them: which, only a run can tell
+    if len(made.args) >= 2 and isinstance(made.args[0], Table) and isinstance(made.args[1], Const):
+        return made.args[0].items.get(made.args[1].value) or Unknown(made.spot)
+    return made
+
+
+def _next(made: Made) -> Value:
+    return element(made.args[0], made.spot) if made.args and made.spot is not None else made
+
+
+def _field(made: Made) -> Value:
+    given = made.keywords.get("default")
+    return given if given is not None else made
+
+
+_CALLS: dict[str, Callable[[Made], Value]] = {
+    "dict": _dict,
+    "types.SimpleNamespace": _namespace,
+    "argparse.Namespace": _namespace,
+    "easydict.EasyDict": _dict,
+    "ml_collections.ConfigDict": _dict,
+    "omegaconf.OmegaConf.create": _dict,
+    "float": _number,
+    "int": _number,
+    "getattr": _getattr,
+    "next": _next,
+    "dataclasses.field": _field,
+}
+
+Call = Callable[..., Value]
+
+
+def run_layers(machine: Machine, made: Made, call: Call) -> Value:
+    """A sequence of layers called: each gets what the one before gave."""
+    layer = made.receiver
+    if not (isinstance(layer, Made) and layer.kind == "call" and layer.name in _CHAINS) or made.spot is None:
+        return made
+    layers = chain(machine, layer)
+    if layers is None or len(made.args) != 1:
+        return made
+    value = made.args[0]
+    for one in layers:
+        value = call(machine, one, [value], {}, made.spot)
+    return value
+
+
+def chain(machine: Machine, layer: Made) -> list[Value] | None:
+    """The layers of a Sequential in order, those that were added later too; None when not all are known."""
+    found: list[Value] = []
+    for one in layer.args:
+        if isinstance(one, Made) and one.name == "collections.OrderedDict" and one.args:
+            one = one.args[0]
+        if isinstance(one, Items):
+            found += [_layer(part) for part in one.items]
+        elif isinstance(one, Table):
+            found += list(one.items.values())
+        else:
+            found.append(one)
+    for event in machine.trace.methods("append", "add_module", "add"):
+        if event.value.receiver is layer and event.value.args:
+            found.append(event.value.args[-1])
+    return found if not layer.open or found else None
+
+
+def _layer(value: Value) -> Value:
+    """The layer of a pair of name and layer."""
+    named = isinstance(value, Items) and len(value.items) == 2 and isinstance(value.items[0], Const)
+    return value.items[1] if named and isinstance(value, Items) else value

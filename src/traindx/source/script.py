@@ -1,0 +1,160 @@
+"""A script and the local modules it imports, parsed."""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from importlib.util import decode_source
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from traindx.core import files
+from traindx.core.nouns import Run, Unreadable
+from traindx.source.parsing import parse
+
+if TYPE_CHECKING:
+    from traindx.source.execution import Trace
+    from traindx.source.training import Training
+
+_LARGEST = 2_000_000
+_MODULES_MOST = 40
+
+
+@dataclass(frozen=True)
+class Source:
+    """One file: its path as it is shown, its text and its syntax tree."""
+
+    path: str
+    text: str
+    tree: ast.Module
+
+    @cached_property
+    def lines(self) -> list[str]:
+        return self.text.splitlines()
+
+    @cached_property
+    def parents(self) -> dict[ast.AST, ast.AST]:
+        """What each piece of syntax stands in."""
+        return {child: node for node in ast.walk(self.tree) for child in ast.iter_child_nodes(node)}
+
+
+@dataclass(frozen=True)
+class Script:
+    """A training script and those modules of its own folder that it imports, itself first."""
+
+    sources: tuple[Source, ...]
+
+    @property
+    def main(self) -> Source:
+        return self.sources[0]
+
+    @cached_property
+    def trace(self) -> Trace:
+        """What the script would do, call by call."""
+        from traindx.source.follow import follow
+
+        return follow(self)
+
+    @cached_property
+    def training(self) -> Training:
+        """Its training loops."""
+        from traindx.source.training import Training
+
+        return Training(self, self.trace)
+
+
+def read_script(path: str | os.PathLike[str]) -> Script:
+    """Parse a script and the local modules it imports; raises Unreadable with one line that says why."""
+    shown = os.fspath(path)
+    main = _read(Path(path), shown)
+    found = {Path(path).resolve(): main}
+    waiting = [(main, Path(path).resolve())]
+    while waiting and len(found) < _MODULES_MOST:
+        source, place = waiting.pop(0)
+        for module in _local_modules(source.tree, place.parent, Path(path).resolve().parent):
+            if module in found or len(found) >= _MODULES_MOST:
+                continue
+            try:
+                found[module] = _read(module, _shown(module, Path(path)))
+            except Unreadable:
+                continue
+            waiting.append((found[module], module))
+    return Script(tuple(found.values()))
+
+
+def script_of(run: Run) -> tuple[Script | None, str]:
+    """The script a recording was made of, if it still is that very script; else why it is not looked at."""
+    told = run.facts.get("script")
+    if not isinstance(told, dict) or not isinstance(path := told.get("path"), str):
+        return None, ""
+    try:
+        if not path.endswith(".py"):
+            return None, ""
+        if hashlib.sha256(files.read(path, _LARGEST)).hexdigest() != told.get("sha256"):
+            return None, f"{path} has changed since it was recorded: give --script to read it nevertheless"
+        return read_script(path), ""
+    except (OSError, Unreadable):
+        return None, ""
+
+
+def parse_script(text: str, path: str = "train.py") -> Script:
+    """A script given as text."""
+    return Script((_parse(text, path),))
+
+
+def _read(path: Path, shown: str) -> Source:
+    try:
+        text = decode_source(files.read(path, _LARGEST))
+    except OSError as error:
+        raise Unreadable(f"{shown} cannot be read: {error.strerror or error}") from None
+    except (SyntaxError, UnicodeDecodeError) as error:
+        raise Unreadable(f"{shown} is no Python source: {error}") from None
+    return _parse(text, shown)
+
+
+def _parse(text: str, shown: str) -> Source:
+    try:
+        return Source(shown, text, parse(text, shown))
+    except SyntaxError as error:
+        raise Unreadable(f"{shown} has a syntax error in line {error.lineno}: {error.msg}") from None
+    except (ValueError, RecursionError, MemoryError) as error:
+        raise Unreadable(f"{shown} cannot be parsed: {error}") from None
+
+
+def _shown(module: Path, script: Path) -> str:
+    """A module's path as the user would write it, beside the script."""
+    try:
+        return os.path.join(os.path.dirname(os.fspath(script)), module.relative_to(script.resolve().parent))
+    except ValueError:
+        return str(module)
+
+
+def _local_modules(tree: ast.Module, folder: Path, root: Path) -> Iterator[Path]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names = [(0, alias.name) for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            base = node.module or ""
+            names = [(node.level, base)] if base else []
+            names += [(node.level, f"{base}.{alias.name}".lstrip(".")) for alias in node.names]
+        else:
+            continue
+        for level, name in names:
+            yield from _files(name, folder, root, level)
+
+
+def _files(name: str, folder: Path, root: Path, level: int) -> Iterator[Path]:
+    starts = [root, folder] if level == 0 else [folder.joinpath(*[".."] * (level - 1))]
+    parts = name.split(".")
+    if not all(part.isidentifier() for part in parts):
+        return
+    for start in dict.fromkeys(starts):
+        place = start.joinpath(*parts)
+        for file in (place.with_suffix(".py"), place / "__init__.py"):
+            if file.is_file():
+                yield file.resolve()
+                return

@@ -1,0 +1,291 @@
+"""The training loops of a script: what one iteration does, in order."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from traindx.source.execution import Binding, Event, Loop, Trace
+from traindx.source.flow import parts
+from traindx.source.roles import LossCall, is_module, is_optimizer, is_scaler, is_scheduler, loss_call
+from traindx.source.script import Script
+from traindx.source.values import Const, Items, Made, Table, Value, options, parents
+
+_MANAGERS = {"lightning.Trainer", "lightning.Fabric", "transformers.Trainer", "transformers.Seq2SeqTrainer"}
+# What may be done with an optimizer without touching gradients.
+_HARMLESS = frozenset(
+    """
+    print len isinstance hasattr getattr setattr type id str repr prepare setup state_dict append torch.save
+    super super.__init__ step unscale_ update load_state_dict list tuple dict
+    """.split()
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Step:
+    """An optimizer's step; `optimizers` are those it may be (empty when not even one is known)."""
+
+    event: Event
+    optimizers: tuple[Value, ...]
+    scaler: Value | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Zero:
+    """Gradients set to zero or None: those of `owner`, of anything when it is None."""
+
+    at: int
+    loops: tuple[Loop, ...]
+    arms: tuple[object, ...]
+    owner: Value | None
+    event: Event | Binding
+
+
+@dataclass(frozen=True, eq=False)
+class Iteration:
+    """The innermost loop that holds both a backward pass and a step of one optimizer."""
+
+    loop: Loop
+    step: Step
+    backwards: tuple[Event, ...]
+    zeros: tuple[Zero, ...]
+
+
+class Training:
+    """What the trace of a script shows of its training."""
+
+    def __init__(self, script: Script, trace: Trace) -> None:
+        self.script = script
+        self.trace = trace
+
+    @cached_property
+    def managed(self) -> bool:
+        """Whether a framework runs the loop: it zeroes, steps and switches modes itself."""
+        calls = (e.value for e in self.trace.events if e.value.kind in ("call", "method"))
+        return any(
+            made.name in _MANAGERS or (made.name.startswith("lightning") and made.short == "Trainer")
+            for made in calls
+        )
+
+    @cached_property
+    def backwards(self) -> tuple[Event, ...]:
+        """Backward passes, also through a scaler or an accelerator."""
+        found = [
+            *self.trace.methods("backward", "manual_backward"),
+            *self.trace.named("torch.autograd.backward"),
+        ]
+        return tuple(sorted(found, key=lambda event: event.at))
+
+    @cached_property
+    def steps(self) -> tuple[Step, ...]:
+        """Steps of optimizers, also through a scaler."""
+        found = []
+        for event in self.trace.methods("step"):
+            receiver = event.value.receiver
+            first = event.value.argument(0, "optimizer")
+            if is_scaler(receiver) and first is not None:
+                found.append(Step(event, self._optimizers(first), receiver))
+            elif is_optimizer(receiver) and not is_scheduler(receiver):
+                found.append(Step(event, self._optimizers(receiver)))
+        return tuple(found)
+
+    def _optimizers(self, value: Value | None) -> tuple[Value, ...]:
+        return tuple(one for one in options(value) if is_optimizer(one))
+
+    @cached_property
+    def manual_updates(self) -> tuple[Event, ...]:
+        """Parameters changed in place by hand: `p.data.add_(p.grad, alpha=-lr)`."""
+        changed = self.trace.methods("add_", "sub_", "addcdiv_")
+        return tuple(e for e in changed if any(_mentions_grad(arg) for arg in e.value.args))
+
+    @cached_property
+    def scheduler_steps(self) -> tuple[Event, ...]:
+        return tuple(
+            e
+            for e in self.trace.methods("step", "step_update")
+            if is_scheduler(e.value.receiver) and not _made_optimizer(e.value.receiver)
+        )
+
+    @cached_property
+    def zeros(self) -> tuple[Zero, ...]:
+        """Everything that clears gradients."""
+        found = [Zero(e.at, e.loops, e.arms, e.value.receiver, e) for e in self.trace.methods("zero_grad")]
+        found += [
+            Zero(e.at, e.loops, e.arms, None, e)
+            for e in self.trace.methods("zero_", "fill_", "detach_")
+            if _of_grad(e.value.receiver)
+        ]
+        found += [
+            Zero(b.at, b.loops, b.arms, None, b)
+            for b in self.trace.bindings
+            if b.name == "grad" and b.owner is not None and _is_nothing(b.value)
+        ]
+        return tuple(sorted(found, key=lambda zero: zero.at))
+
+    @cached_property
+    def made_gradients(self) -> tuple[Event | Binding, ...]:
+        """Gradients that come in another way than by a backward pass."""
+        written = (b for b in self.trace.bindings if b.name == "grad" and not _is_nothing(b.value))
+        return (*written, *self.trace.named("torch.autograd.grad", "torch.func.grad"))
+
+    @cached_property
+    def iterations(self) -> tuple[Iteration, ...]:
+        """One per step that stands in a loop with a backward pass."""
+        found = []
+        for step in self.steps:
+            for loop in reversed(step.event.loops):
+                inner = tuple(b for b in self.backwards if loop in b.loops)
+                if inner:
+                    zeros = tuple(z for z in self.zeros if loop in z.loops and clears(z, step))
+                    found.append(Iteration(loop, step, inner, zeros))
+                    break
+        return tuple(found)
+
+    @cached_property
+    def losses(self) -> tuple[LossCall, ...]:
+        """Every call of a loss function of PyTorch."""
+        found = (loss_call(event) for event in self.trace.events)
+        return tuple(one for one in found if one is not None)
+
+    def followed(self, name: str) -> bool:
+        """Whether every call of a method in the script was reached."""
+        reached = {event.spot.node for event in self.trace.events}
+        for source in self.script.sources[:1]:
+            for node in ast.walk(source.tree):
+                written = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
+                if written and node.func.attr == name and node not in reached:  # type: ignore[attr-defined]
+                    return False
+        return True
+
+    def given_away(self, value: Value, loop: Loop) -> bool:
+        """Whether a value is handed to something unknown inside a loop."""
+        for event in self.trace.events:
+            made = event.value
+            if loop in event.loops and made.name not in _HARMLESS and not is_scheduler(made):
+                given = [one for arg in [*made.args, *made.keywords.values()] for one in _flat(arg)]
+                if any(one is value for one in given):
+                    return True
+        return False
+
+
+def _is_nothing(value: Value) -> bool:
+    if isinstance(value, Const):
+        return value.value is None or value.value == 0
+    return isinstance(value, Made) and value.short in ("zeros_like", "zeros")
+
+
+def _flat(value: Value) -> Iterator[Value]:
+    for one in options(value):
+        if isinstance(one, Items):
+            for inner in one.items:
+                yield from options(inner)
+        else:
+            yield one
+
+
+def _made_optimizer(value: Value | None) -> bool:
+    return isinstance(value, Made) and value.kind == "call" and is_optimizer(value)
+
+
+def _mentions_grad(value: Value, depth: int = 4) -> bool:
+    if isinstance(value, Made) and value.kind == "attribute" and value.name == "grad":
+        return True
+    return depth > 0 and any(_mentions_grad(one, depth - 1) for one in parents(value))
+
+
+def _of_grad(value: Value | None) -> bool:
+    """Whether a value is somebody's `.grad`, or its `.data`, detached or not."""
+    for _ in range(4):
+        if not isinstance(value, Made):
+            return False
+        if value.kind == "attribute" and value.name == "grad":
+            return True
+        value = value.receiver
+    return False
+
+
+def clears(zero: Zero, step: Step) -> bool:
+    """Whether clearing may concern the parameters of a step: not if it is another optimizer's."""
+    owners = [one for one in options(zero.owner) if is_optimizer(one)]
+    if zero.owner is None or len(owners) < len(options(zero.owner)):
+        return not _strangers(options(zero.owner), step)
+    certain = [one for one in (*owners, *step.optimizers) if isinstance(one, Made) and one.kind == "call"]
+    if len(certain) < len(owners) + len(step.optimizers) or not step.optimizers:
+        return True
+    return any(one is other for one in owners for other in step.optimizers) or _shared(
+        owners, step.optimizers
+    )
+
+
+def _strangers(modules: list[Value], step: Step) -> bool:
+    """Whether modules surely share no parameter with the optimizers of a step."""
+    if not modules or not step.optimizers or not all(is_module(one) for one in modules):
+        return False
+    if not all(known_parameters(one) for one in step.optimizers):
+        return False
+    theirs = [module for one in step.optimizers for module in sources(one)]
+    if not all(is_module(one) for one in theirs):
+        return False
+    mine = {id(part) for one in modules for part in (one, *parts(one)) if is_module(part)}
+    yours = {id(part) for one in theirs for part in (one, *parts(one)) if is_module(part)}
+    return not mine & yours
+
+
+def _shared(owners: list[Value], others: tuple[Value, ...]) -> bool:
+    """Two optimizers over the same parameters clear for each other."""
+    return bool(
+        {id(source) for one in owners for source in sources(one)}
+        & {id(s) for o in others for s in sources(o)}
+    )
+
+
+def sources(optimizer: Value) -> list[Value]:
+    """The modules whose parameters an optimizer was given."""
+    if not isinstance(optimizer, Made) or not optimizer.args:
+        return []
+    found: list[Value] = []
+    for one in _given(optimizer.args[0]):
+        found += owners_of(one)
+    return found
+
+
+def _given(value: Value, depth: int = 4) -> Iterator[Value]:
+    """What an optimizer is given, one by one: lists and groups are opened."""
+    for one in options(value):
+        if isinstance(one, Items) and depth:
+            for inner in one.items:
+                yield from _given(inner, depth - 1)
+        elif isinstance(one, Table) and "params" in one.items:
+            yield from _given(one.items["params"], depth - 1)
+        else:
+            yield one
+
+
+def owners_of(value: Value) -> list[Value]:
+    """The modules that a parameter, or an iterator over parameters, comes from."""
+    for _ in range(6):
+        if not isinstance(value, Made):
+            return []
+        if value.kind == "method" and value.name in ("parameters", "named_parameters"):
+            return options(value.receiver)
+        inner = value.args[-1] if value.name == "filter" and value.args else value.receiver
+        if inner is None:
+            return []
+        value = inner
+    return []
+
+
+def constant(value: Value | None) -> object:
+    """The plain value of a constant; None for anything else."""
+    return value.value if isinstance(value, Const) else None
+
+
+def known_parameters(optimizer: Value) -> bool:
+    """Whether everything an optimizer was given are the parameters of known modules."""
+    if not isinstance(optimizer, Made) or optimizer.kind != "call" or not optimizer.args or optimizer.open:
+        return False
+    given = list(_flat(optimizer.args[0]))
+    found = sources(optimizer)
+    return bool(found) and len(given) <= len(found) and all(one.spot is not None for one in found)

@@ -1,0 +1,245 @@
+"""What an expression of a script stands for: constants, layers, tensors, functions, or nothing known.
+
+A value remembers where it was written (`spot`) and what it was made of, so that one can ask of the loss
+which layer its input came through, and of a learning rate on which line its number stands.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from traindx.source.scopes import Scope
+    from traindx.source.script import Source
+
+Kind = Literal["call", "method", "apply", "attribute", "item", "operator"]
+
+
+@dataclass(frozen=True, eq=False)
+class Spot:
+    """A piece of source: the file and the syntax node."""
+
+    source: Source
+    node: ast.AST
+
+    @property
+    def line(self) -> int:
+        return int(getattr(self.node, "lineno", 1))
+
+    @property
+    def last_line(self) -> int:
+        return int(getattr(self.node, "end_lineno", None) or self.line)
+
+    @property
+    def text(self) -> str:
+        """The code itself, on one line."""
+        try:
+            return " ".join(ast.unparse(self.node).split())
+        except (ValueError, RecursionError, AttributeError):
+            return self.source.lines[self.line - 1].strip()
+
+
+@dataclass(eq=False)
+class Value:
+    """Anything; two values are the same only when they are one object."""
+
+    spot: Spot | None
+
+
+@dataclass(eq=False)
+class Const(Value):
+    """A number, text, truth value or None, with the place where it is written.
+
+    `soft` when it only stands in for what is not given: the default of an option.
+    """
+
+    value: str | int | float | bool | complex | bytes | None
+    soft: bool = False
+
+
+@dataclass(eq=False)
+class Items(Value):
+    """A list, tuple or set; `open` when it may hold more than is known."""
+
+    items: list[Value]
+    kind: str = "list"
+    open: bool = False
+
+
+@dataclass(eq=False)
+class Table(Value):
+    """A dict; `open` when it may hold more than is known."""
+
+    items: dict[object, Value]
+    open: bool = False
+
+
+@dataclass(eq=False)
+class Named(Value):
+    """A module, class or function of a library: `torch.nn.functional`."""
+
+    name: str
+
+
+@dataclass(eq=False)
+class Module(Value):
+    """A file of the script, imported."""
+
+    scope: Scope
+
+
+@dataclass(eq=False)
+class Super(Value):
+    """`super()`: an object seen as one of a class's bases."""
+
+    this: Value
+    home: Class
+
+
+@dataclass(eq=False)
+class Function(Value):
+    """A function, method or lambda of the script; `owner` is what it is bound to."""
+
+    node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+    scope: Scope
+    owner: Value | None = None
+    home: Class | None = None
+
+    @property
+    def name(self) -> str:
+        return getattr(self.node, "name", "<lambda>")
+
+
+@dataclass(eq=False)
+class Class(Value):
+    """A class of the script with what its body binds."""
+
+    node: ast.ClassDef
+    scope: Scope
+    bases: list[Value]
+    attributes: dict[str, Value]
+
+    @property
+    def line_of_descent(self) -> Iterator[Class]:
+        """The class and its bases in the script, itself first."""
+        yield self
+        for base in self.bases:
+            if isinstance(base, Class) and base is not self:
+                yield from base.line_of_descent
+
+    @property
+    def library_bases(self) -> list[str]:
+        """The names of the library classes it comes from."""
+        return [b.name for one in self.line_of_descent for b in one.bases if isinstance(b, Named)]
+
+    @property
+    def understood(self) -> bool:
+        """Whether every base is known: the script's own or a library's."""
+        return all(isinstance(b, Class | Named) for one in self.line_of_descent for b in one.bases)
+
+
+@dataclass(eq=False)
+class Instance(Value):
+    """An object of a class of the script."""
+
+    cls: Class
+    attributes: dict[str, Value] = field(default_factory=dict)
+
+
+@dataclass(eq=False)
+class Made(Value):
+    """What came of a call, an operator or an access that is not the script's own.
+
+    `call`: a library's function or class, `name` its dotted name. `method`: `receiver.name(...)`.
+    `apply`: a layer or other object called, `receiver(...)`. `attribute`: `receiver.name`.
+    `item`: `receiver[...]`. `operator`: `name` is the operator, `args` its operands.
+    `graded` unless it was made where gradients are off.
+    """
+
+    kind: Kind
+    name: str
+    receiver: Value | None = None
+    args: list[Value] = field(default_factory=list)
+    keywords: dict[str, Value] = field(default_factory=dict)
+    open: bool = False
+    graded: bool = True
+
+    @property
+    def short(self) -> str:
+        """The last part of the name."""
+        return self.name.rpartition(".")[2]
+
+    def argument(self, place: int, *names: str) -> Value | None:
+        """An argument by its keyword names or its place; None when it is not given."""
+        for name in names:
+            if name in self.keywords:
+                return self.keywords[name]
+        return self.args[place] if 0 <= place < len(self.args) else None
+
+
+@dataclass(eq=False)
+class Either(Value):
+    """One of several, by the way the program took."""
+
+    options: list[Value]
+
+
+@dataclass(eq=False)
+class Unknown(Value):
+    """Nothing is known but, perhaps, a name it went by."""
+
+    name: str = ""
+
+
+def either(spot: Spot | None, values: list[Value]) -> Value:
+    """The join of what several ways give: one value when they agree."""
+    flat: list[Value] = []
+    for value in values:
+        for one in value.options if isinstance(value, Either) else [value]:
+            if not any(one is other or _equal(one, other) for other in flat):
+                flat.append(one)
+    if len(flat) == 1:
+        return flat[0]
+    return Either(spot, flat[:8]) if flat else Unknown(spot)
+
+
+def _equal(one: Value, other: Value) -> bool:
+    return (
+        isinstance(one, Const)
+        and isinstance(other, Const)
+        and type(one.value) is type(other.value)
+        and one.value == other.value
+    )
+
+
+def options(value: Value | None) -> list[Value]:
+    """The possible values, one by one."""
+    if value is None:
+        return []
+    return list(value.options) if isinstance(value, Either) else [value]
+
+
+def number(value: Value | None) -> float | None:
+    """A value that is certainly one number."""
+    if (
+        isinstance(value, Const)
+        and isinstance(value.value, int | float)
+        and not isinstance(value.value, bool)
+    ):
+        return float(value.value)
+    return None
+
+
+def parents(value: Value) -> list[Value]:
+    """What a made value was made of."""
+    if isinstance(value, Made):
+        first = [value.receiver] if value.receiver is not None else []
+        return [*first, *value.args, *value.keywords.values()]
+    if isinstance(value, Either):
+        return list(value.options)
+    if isinstance(value, Items):
+        return list(value.items)
+    return []

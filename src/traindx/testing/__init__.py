@@ -1,0 +1,1 @@
+"""For tests of detectors and plugins: small made-up runs."""

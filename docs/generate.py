@@ -67,8 +67,8 @@ def changes() -> str:
 
     units = interventions().values()
     intro = (
-        "A change alters one thing in a training while it runs, without an edit of the script (in the code and "
-        "in `traindx list interventions`: intervention). It is both an experiment (does the symptom "
+        "A change alters one thing in a training while it runs, without an edit of the script (the code and "
+        "`traindx list interventions` call it an intervention). It is both an experiment (does the symptom "
         "disappear?) and the trial of a remedy. It records what it changed, with numbers; one that finds "
         "nothing to change counts as failed, never as applied. Several can be combined. A change draws no "
         "random numbers of the script, so a changed training and the unchanged one stay paired.\n"
@@ -125,7 +125,7 @@ KINDS = {
     ),
     "symptom": ("symptoms", "Symptoms", "What is observed when a training goes wrong, most severe first."),
     "detector": ("detectors", "Detectors", "What traindx checks in a run, and the thresholds it uses."),
-    "remedy": ("remedies", "Remedies", "What to do; `{lr}` and the like are filled in with the run's own numbers."),
+    "remedy": ("remedies", "Remedies", "What to do; `{lr}` and the like are numbers of the run."),
     "sheet": ("sheets", "Reference sheets", "Numbers and rules, one subject per sheet."),
 }
 

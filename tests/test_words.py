@@ -12,9 +12,9 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 PAGES = ("causes", "symptoms", "remedies", "sheets")
-# Written from docstrings and help texts: their words are the code's.
-GENERATED = {"detectors.md", "formats.md", "interventions.md", "cli.md", "names.md", "causes.md", "symptoms.md"}
-GENERATED |= {"remedies.md", "sheets.md"}
+# Written from docstrings and help texts (the words are the code's), or from pages that are checked themselves.
+GENERATED = {"detectors.md", "formats.md", "interventions.md", "cli.md", "names.md"}
+GENERATED |= {"causes.md", "symptoms.md", "remedies.md", "sheets.md"}
 
 AVOID = re.compile(
     r"""\b(
@@ -28,18 +28,18 @@ AVOID = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 
-# Where a word is right: a key of a recording, and the page that names the words.
-ALLOWED = {
-    ("docs/recording.md", "beside"),
-}
+# Where a word is right: `beside` is a key of a recording.
+ALLOWED = {("docs/recording.md", "beside")}
 
 
 def prose() -> Iterator[tuple[str, str]]:
-    """Where a text stands and the text: pages, hand-written docs, strings of data files."""
+    """Names and texts of pages, hand-written docs and the strings of data files."""
     for kind in PAGES:
         for path in sorted(ROOT.glob(f"src/traindx/**/{kind}/*.md")):
             yield _name(path), path.read_text(encoding="utf-8")
-    for path in [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("clinic/*.md"), *ROOT.glob("benchmarks/*.md")]:
+    for path in (
+        path for folder in ("", "docs/", "clinic/", "benchmarks/") for path in ROOT.glob(f"{folder}*.md")
+    ):
         if path.name not in GENERATED and path.name != "glossary.md":
             yield _name(path), _without_generated(path.read_text(encoding="utf-8"))
     for path in [*ROOT.glob("src/traindx/**/*.toml"), *ROOT.glob("clinic/**/truth.toml")]:

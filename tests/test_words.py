@@ -12,7 +12,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 PAGES = ("causes", "symptoms", "remedies", "sheets")
-# Written from docstrings and help texts (the words are the code's), or from pages that are checked themselves.
+# Written from docstrings and help texts (the code's words), or from pages that are checked themselves.
 GENERATED = {"detectors.md", "formats.md", "interventions.md", "cli.md", "names.md"}
 GENERATED |= {"causes.md", "symptoms.md", "remedies.md", "sheets.md"}
 

@@ -11,19 +11,19 @@ help:
 	@echo "make demo     install, and show traindx on a training that went wrong"
 	@echo "make test     install, lint, check types, run the tests, JOBS at a time (2)"
 	@echo "make lint     ruff and mypy only"
-	@echo "make hostile  corrupted inputs, kills and escapes from trials, the long ones too"
-	@echo "make scripts  every training script plain and recorded, the slow ones too"
-	@echo "make score    diagnose the kept recordings of the clinic anew: what changed since the last commit"
-	@echo "make clinic   train broken and healthy scripts under traindx: how often is it right"
-	@echo "make treatments  treat the broken scripts of the clinic: how many are mended, beside chance"
+	@echo "make hostile  corrupted inputs, kills and escapes from trials, including the slow ones"
+	@echo "make scripts  every training script plain and recorded, including the slow ones"
+	@echo "make score    diagnose the stored recordings of the clinic again: what changed since the last commit"
+	@echo "make clinic   train broken and healthy scripts under traindx: how often it is right"
+	@echo "make treatments  treat the broken scripts of the clinic: how many are fixed, compared with random remedies"
 	@echo "make study    the simulation study over a thousand runs of each shape"
 	@echo "make bench    the benchmarks (benchmarks/README.md)"
 	@echo "make docs     write the generated pages and pictures under docs/"
-	@echo "make samples  write tests/samples anew with the real libraries (installs them)"
+	@echo "make samples  rewrite tests/samples with the real libraries (installs them)"
 	@echo "make clean    remove the environment and all caches"
 
 $(VENV)/.base: pyproject.toml constraints.txt
-	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "traindx needs Python 3.11 or newer; say which with make PYTHON=...")'
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "traindx needs Python 3.11 or newer; choose one with make PYTHON=...")'
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(PIP) -e .
 	touch $@

@@ -1,4 +1,4 @@
-"""Writes what the docs say twice: the formats, the pages of knowledge, the command line's help, the pictures.
+"""Writes the generated docs: the formats, the pages of knowledge, the command line's help, the pictures.
 
 `python docs/generate.py` (or `make docs`) writes; a test calls `pages()` and compares.
 """
@@ -40,9 +40,9 @@ def formats() -> str:
     intro = (
         "# What traindx reads\n\n"
         + _MADE
-        + "\nThe format is found by looking at the files, never by an option. "
-        "Special formats are asked first, in this order. Any of them may be packed with gzip; `-` is "
-        "standard input. A folder is walked: every run in it becomes one run, its files joined. "
+        + "\nThe format is detected from the files; there is no option for it. "
+        "Special formats are tried first, in this order. Any of them may be compressed with gzip; `-` is "
+        "standard input. A folder is searched: every run in it becomes one run, its files joined. "
         "How to add a format: [adding-a-reader.md](adding-a-reader.md).\n"
     )
     sections = [f"## {unit.title}\n\nFormat `{unit.id}`. {unit.page}\n" for unit in readers()]
@@ -61,26 +61,26 @@ def format_table() -> str:
 
 
 def changes() -> str:
-    """The interventions: a table, then the page of each."""
+    """The changes at run time: a table, then the page of each."""
     from traindx.experiment.runtime.change import interventions
     from traindx.report.intervention_pages import markdown, usage
 
     units = interventions().values()
     intro = (
-        "An intervention changes one thing in a training while it runs, without an edit of the script: it is "
-        "at once an experiment (does the symptom go away?) and the trial of a remedy. It says what it "
-        "changed, with numbers, into the recording; one that finds nothing to change counts as failed, never "
-        "as applied. Several can be combined. Random numbers of the script are not used up, so a changed "
-        "training and the plain one stay paired.\n"
+        "A change alters one thing in a training while it runs, without an edit of the script (the code and "
+        "`traindx list interventions` call it an intervention). It is both an experiment (does the symptom "
+        "disappear?) and the trial of a remedy. It records what it changed, with numbers; one that finds "
+        "nothing to change counts as failed, never as applied. Several can be combined. A change draws no "
+        "random numbers of the script, so a changed training and the unchanged one stay paired.\n"
     )
-    top = ["# Interventions\n", _MADE, intro, "| intervention | what it does |", "| --- | --- |"]
+    top = ["# Changes at run time\n", _MADE, intro, "| change | what it does |", "| --- | --- |"]
     rows = [f"| [`{usage(unit)}`](#{unit.id}) | {unit.title} |" for unit in units]
     texts = [f'\n<a id="{unit.id}"></a>\n\n{markdown(unit, level=2)}' for unit in units]
     return "\n".join([*top, *rows, *texts])
 
 
 def preflight() -> str:
-    """The page with the checks in it: what each says in its own file."""
+    """The page with the checks in it, each from its own file."""
     from traindx.experiment.preflight.check import GROUPS, items
 
     lines = []
@@ -104,7 +104,7 @@ def vocabulary() -> str:
         names.__doc__ or "",
         "Spelling does not matter: `valTop1Acc`, `val/top-1_acc` and `Val Top1 Acc` are the same.\n",
         "## Metrics\n",
-        "| name | better is | never below | also written |",
+        "| name | better is | minimum | also written |",
         "| --- | --- | --- | --- |",
     ]
     for name, metric in names.METRICS.items():
@@ -121,12 +121,12 @@ KINDS = {
         "causes",
         "Causes",
         "Why trainings go wrong. Bits are log2 of how much more likely a finding is under "
-        "this cause than under the others that show the same symptom.",
+        "this cause than under the other causes of the same symptom.",
     ),
-    "symptom": ("symptoms", "Symptoms", "What is seen when a training goes wrong, the gravest first."),
-    "detector": ("detectors", "Detectors", "What traindx looks for in a run, and the thresholds it goes by."),
-    "remedy": ("remedies", "Remedies", "What to do; `{lr}` and the like stand for a run's own numbers."),
-    "sheet": ("sheets", "Reference sheets", "Numbers and rules on one subject each."),
+    "symptom": ("symptoms", "Symptoms", "What is observed when a training goes wrong, most severe first."),
+    "detector": ("detectors", "Detectors", "What traindx checks in a run, and the thresholds it uses."),
+    "remedy": ("remedies", "Remedies", "What to do; `{lr}` and the like are numbers of the run."),
+    "sheet": ("sheets", "Reference sheets", "Numbers and rules, one subject per sheet."),
 }
 
 
@@ -184,7 +184,7 @@ def command_line() -> str:
 
 
 def write_pictures(folder: Path) -> None:
-    """What traindx prints and draws for the log of the demo, by really running it."""
+    """What traindx prints and draws for the log of the demo, by running it."""
     folder.mkdir(exist_ok=True)
     for name in ("inspect", "diagnose"):
         _picture(name, folder)

@@ -76,8 +76,8 @@ def test_a_symptom_lists_its_causes_the_frequent_first() -> None:
 def test_a_remedy_says_first_what_holds_for_any_run() -> None:
     output = call("explain", "lower_lr").output
     assert "`lower_lr`, a remedy. Risk: low. Changes lr." in output
-    assert "\n## Do\n\nLower the learning rate ten times.\n" in output
-    assert output.index("ten times.") < output.index("- Lower lr from <lr> to <lr_lower>")
+    assert "\n## Do\n\nDivide the learning rate by ten.\n" in output
+    assert output.index("by ten.") < output.index("- Lower lr from <lr> to <lr_lower>")
     assert "- `lr_too_high`: " in output.split("## Helps against")[1]
 
 

@@ -202,7 +202,7 @@ def test_answers_that_speak_against_each_other_are_said() -> None:
     made.answer("parameters", "some")
     said = " ".join(made.weighed.contradictions)
     assert "both cannot be" in said
-    assert "one speaks for parameters" in said
+    assert "one speaks for untrained parameters" in said
 
 
 def test_a_told_symptom_that_the_values_deny_is_no_alarm() -> None:

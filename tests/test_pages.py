@@ -70,7 +70,7 @@ HEADINGS = {
     "cause": [
         "What it is", "Why it happens", "Evidence", "Confirm", "Fix", "Do not", "Verify", "References",
     ],
-    "symptom": ["What it looks like", "Not to be mistaken for", "Look first at", "Do not"],
+    "symptom": ["What it looks like", "Not to be confused with", "Check first", "Do not"],
     "remedy": ["Do", "Expect", "Risk", "Do not"],
 }  # fmt: skip
 

@@ -11,9 +11,10 @@ from hypothesis import settings
 
 settings.register_profile("traindx", deadline=None)
 settings.load_profile("traindx")
-# A shell lets what it starts in the background ignore SIGINT, and programs that tests interrupt inherit it.
-if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+# A shell lets what it starts in the background ignore these, and programs that tests interrupt inherit it.
+for number, usual in ((signal.SIGINT, signal.default_int_handler), (signal.SIGQUIT, signal.SIG_DFL)):
+    if signal.getsignal(number) is signal.SIG_IGN:
+        signal.signal(number, usual)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -83,7 +83,7 @@ def test_a_remedy_says_first_what_holds_for_any_run() -> None:
 
 def test_a_detector_shows_its_thresholds_and_what_it_speaks_for() -> None:
     output = call("explain", "loss_spikes").output
-    assert "`loss_spikes`, a detector (curves). Needs loss." in output
+    assert "`loss_spikes`, a detector (loss). Needs loss." in output
     assert "| loss_spikes.ratio | 1.5 |" in output
     assert "--set loss_spikes.NAME=VALUE" in output
     assert "[tool.traindx.thresholds.loss_spikes]" in output

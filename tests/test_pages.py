@@ -16,7 +16,7 @@ from traindx.knowledge import catalogue
 from traindx.knowledge.catalogue import PRIORS, causes, causes_of, remedies, sheets, symptoms
 from traindx.knowledge.pages import Page, bullets, first_paragraph, parse, table, words
 
-PACKAGE = Path(traindx.__file__).parent
+PACKAGE = Path(traindx.__file__).parent / "knowledge"
 
 # The public contract: these ids appear in JSON output. They may be joined by others, never renamed.
 SYMPTOMS = """

@@ -18,6 +18,7 @@ from torch import nn
 from torch.autograd.graph import Node
 from torch.nn.modules import module as calls
 
+from traindx.experiment.runtime.frames import OURS
 from traindx.experiment.runtime.torch.streams import Streams
 from traindx.experiment.runtime.torch.tensors import copied, tensors_in
 from traindx.observe.torch.graph import Graph, Layers, inputs, operation, walk
@@ -129,7 +130,7 @@ def _without_traces(root: nn.Module) -> Iterator[None]:
 def calling_frame() -> tuple[int, Any, int]:
     """Where a function of torch is called from: the module, the code and the place in it."""
     frame: Any = sys._getframe(1)
-    while frame is not None and "/traindx/intervene/" in frame.f_code.co_filename.replace("\\", "/"):
+    while frame is not None and frame.f_code.co_filename.startswith(OURS):
         frame = frame.f_back
     own = frame.f_locals.get("self")
     return (id(own) if isinstance(own, nn.Module) else 0, frame.f_code, frame.f_lasti)

@@ -6,6 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from traindx.comparison.api import compare
     from traindx.core.nouns import (
         Check,
         Diagnosis,
@@ -20,9 +21,10 @@ if TYPE_CHECKING:
         Run,
         Series,
     )
-    from traindx.engine import diagnose, read
+    from traindx.engine import diagnose, lint, read
+    from traindx.experiment.api import confirm, preflight, treat
     from traindx.experiment.lr_find.api import lr_find
-    from traindx.experiment.preflight.in_process import preflight
+    from traindx.interview.api import ask
     from traindx.observe.watch import Watch, log, watch
     from traindx.serve.notebook import load_ipython_extension as load_ipython_extension
     from traindx.serve.notebook import unload_ipython_extension as unload_ipython_extension
@@ -43,11 +45,16 @@ _HOMES = {
     "Run": "core.nouns",
     "Series": "core.nouns",
     "Watch": "observe.watch",
+    "ask": "interview.api",
+    "compare": "comparison.api",
+    "confirm": "experiment.api",
     "diagnose": "engine",
+    "lint": "engine",
     "log": "observe.watch",
     "lr_find": "experiment.lr_find.api",
-    "preflight": "experiment.preflight.in_process",
+    "preflight": "experiment.api",
     "read": "engine",
+    "treat": "experiment.api",
     "watch": "observe.watch",
 }
 # What `%load_ext traindx` and `%unload_ext traindx` look for.
@@ -68,11 +75,16 @@ __all__ = [
     "Series",
     "Watch",
     "__version__",
+    "ask",
+    "compare",
+    "confirm",
     "diagnose",
+    "lint",
     "log",
     "lr_find",
     "preflight",
     "read",
+    "treat",
     "watch",
 ]
 

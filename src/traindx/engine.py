@@ -1,16 +1,29 @@
-"""The line: path -> read -> Run -> detect -> Findings -> infer -> Diagnosis."""
+"""The line: path -> read -> Run -> case -> findings -> Diagnosis. Every surface goes through it.
+
+Thresholds: those a caller gives, else those chosen for this process (`--set`), else those of the project's
+settings file.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from traindx.core.nouns import Diagnosis, Note, Reading, Run
-from traindx.core.settings import Threshold
+from traindx.core.settings import Thresholds
 from traindx.evidence.case import Case
+
+if TYPE_CHECKING:
+    from traindx.evidence.examine import Examination
+    from traindx.evidence.lint import Linted
+
+_chosen: ContextVar[Thresholds | None] = ContextVar("thresholds", default=None)
 
 
 def read(*paths: str | os.PathLike[str], mapping: Mapping[str, str] | None = None) -> Reading:
@@ -23,31 +36,63 @@ def read(*paths: str | os.PathLike[str], mapping: Mapping[str, str] | None = Non
 def diagnose(
     what: Run | str | os.PathLike[str] | None = None,
     *,
-    thresholds: Mapping[str, Mapping[str, Threshold]] | None = None,
+    thresholds: Thresholds | None = None,
     script: str | os.PathLike[str] | None = None,
 ) -> Diagnosis:
     """What is wrong with a run (or with the only run of a file or folder), how surely, and what to do.
 
     Without a run: with what this process has recorded, by `traindx.watch` or under `traindx run`.
-    `script` adds the source; a recording knows its own.
+    `script` adds the source; a recording knows its own. Without `thresholds` those of the project's settings
+    file count.
     """
-    from traindx.evidence.examine import examine
-    from traindx.knowledge.judge import judge
-
-    if thresholds:
-        _check(thresholds)
     if what is None:
         what = last_run(recording_here())
-    case = case_of(what if isinstance(what, Run) else only_run(what), script)
-    with np.errstate(all="ignore"):  # logs hold numbers near the ends of the range
-        return judge(case, examine(case, thresholds))
+    return diagnose_case(case_of(what if isinstance(what, Run) else only_run(what), script), thresholds)
 
 
 def diagnose_script(path: str | os.PathLike[str]) -> Diagnosis:
     """The diagnosis of a script that nobody ran: what its source alone shows."""
-    from traindx.evidence.lint import script_run
+    return diagnose_case(script_case(path))
 
-    return diagnose(script_run(os.fspath(path)), script=path)
+
+def diagnose_case(
+    case: Case, thresholds: Thresholds | None = None, *, every_cause: bool = False
+) -> Diagnosis:
+    """The line from a case on; with `every_cause` the unlikely ones are listed too."""
+    return conclude(case, examine(case, thresholds), every_cause=every_cause)
+
+
+def examine(case: Case, thresholds: Thresholds | None = None) -> Examination:
+    """What every detector found, did not find, and could not check."""
+    from traindx.evidence.examine import examine
+
+    return examine(case, _in_force(thresholds))
+
+
+def conclude(case: Case, examination: Examination, *, every_cause: bool = False) -> Diagnosis:
+    """Problems with ranked causes, and the verdict."""
+    from traindx.knowledge.judge import judge
+
+    with np.errstate(all="ignore"):  # logs hold numbers near the ends of the range
+        return judge(case, examination, every_cause=every_cause)
+
+
+def lint(path: str | os.PathLike[str], *, thresholds: Thresholds | None = None) -> Linted:
+    """What the source of a script shows by itself, and what could not be checked in it.
+
+    Raises `traindx.core.nouns.Unreadable` with one line when the file is no Python source.
+    """
+    from traindx.evidence.lint import lint
+
+    return lint(path, _in_force(thresholds))
+
+
+def script_case(path: str | os.PathLike[str]) -> Case:
+    """A training of which nothing but its script is known."""
+    from traindx.evidence.lint import script_run
+    from traindx.source import read_script
+
+    return Case(script_run(os.fspath(path)), read_script(path))
 
 
 def case_of(run: Run, script: str | os.PathLike[str] | None = None) -> Case:
@@ -62,7 +107,37 @@ def case_of(run: Run, script: str | os.PathLike[str] | None = None) -> Case:
     return Case(run, source)
 
 
-def _check(thresholds: Mapping[str, Mapping[str, Threshold]]) -> None:
+@contextmanager
+def using_thresholds(thresholds: Thresholds) -> Iterator[None]:
+    """Let these thresholds count wherever a caller gives none."""
+    token = _chosen.set(checked_thresholds(thresholds))
+    try:
+        yield
+    finally:
+        _chosen.reset(token)
+
+
+def thresholds_in_force() -> Thresholds:
+    """Those chosen for this process, else those of the settings file."""
+    chosen = _chosen.get()
+    return chosen if chosen is not None else project_thresholds()
+
+
+def project_thresholds() -> Thresholds:
+    """What the settings file of the working folder says; raises BadSettings in one line."""
+    from traindx.core.settings import BadSettings, load
+
+    settings = load()
+    try:
+        return checked_thresholds(settings.thresholds)
+    except ValueError as error:
+        raise BadSettings(f"{settings.path}: thresholds: {error}") from None
+
+
+def checked_thresholds(thresholds: Thresholds) -> Thresholds:
+    """The same thresholds; raises ValueError in one line when one fits no detector."""
+    if not thresholds:
+        return thresholds
     from inspect import signature
 
     from traindx.core.settings import check_thresholds
@@ -70,7 +145,13 @@ def _check(thresholds: Mapping[str, Mapping[str, Threshold]]) -> None:
 
     wrong = check_thresholds(thresholds, {unit.id: signature(unit.detect) for unit in detectors()})
     if wrong:
-        raise ValueError("; ".join(wrong))
+        more = f" (and {len(wrong) - 1} more like it)" if len(wrong) > 1 else ""
+        raise ValueError(f"{wrong[0]}{more}")
+    return thresholds
+
+
+def _in_force(given: Thresholds | None) -> Thresholds:
+    return checked_thresholds(given) if given is not None else thresholds_in_force()
 
 
 def recording_here() -> os.PathLike[str]:

@@ -115,7 +115,7 @@ def damaged_answers(folder: Path, seeds: range) -> None:
             data = mutants.other_bytes(ANSWERS if kind == "toml" else as_json, rng)
         path = folder / "answers"
         path.write_bytes(data)
-        interview = Interview(None, {})
+        interview = Interview(None)
         try:
             given = read_answers(str(path))
             take(interview, given, str(path))

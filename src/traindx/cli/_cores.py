@@ -6,7 +6,7 @@ import contextlib
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -15,9 +15,7 @@ if TYPE_CHECKING:
     from multiprocessing.context import BaseContext
 
     from traindx.core.nouns import Diagnosis, Run
-    from traindx.core.settings import Threshold
-
-    Thresholds = Mapping[str, Mapping[str, Threshold]]
+    from traindx.core.settings import Thresholds
 
 _MANY = 20
 _MASKS = hasattr(signal, "pthread_sigmask")
@@ -25,17 +23,16 @@ _MASKS = hasattr(signal, "pthread_sigmask")
 _SECONDS_PER_RUN, _SECONDS_PER_POINT, _SECONDS_TO_START = 0.01, 3e-6, 0.5
 
 
-def diagnose_runs(
-    runs: Sequence[Run], thresholds: Thresholds, jobs: int | None, script: str | None = None
-) -> list[Diagnosis]:
+def diagnose_runs(runs: Sequence[Run], jobs: int | None, script: str | None = None) -> list[Diagnosis]:
     """The diagnoses in the order of the runs; over the cores where that is sooner, or as asked."""
+    from traindx.engine import thresholds_in_force
     from traindx.experiment.orders import cores as usable
 
     cores = min(jobs or (usable() if _long(runs) else 1), len(runs))
     with _bar(len(runs)) as advance:
         each = _here if cores < 2 else partial(_apart, cores=cores)
         found = []
-        for diagnosis in each(runs, thresholds, script):
+        for diagnosis in each(runs, thresholds_in_force(), script):
             found.append(diagnosis)
             advance()
     return found

@@ -112,10 +112,9 @@ class Live:
 
 
 def _diagnosis(folder: Path) -> Diagnosis:
-    from traindx.cli._options import thresholds
     from traindx.engine import diagnose, read
 
-    return diagnose(read(folder).runs[-1], thresholds=thresholds(()))
+    return diagnose(read(folder).runs[-1])
 
 
 def _wrong(diagnosis: Diagnosis) -> list[tuple[str, str]] | None:

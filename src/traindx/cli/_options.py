@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -21,11 +21,34 @@ map_option: Callable[[Any], Any] = click.option(
     help="Read the log's COLUMN as NAME, for example --map loss=my_objective. Repeatable.",
 )
 
+
+def _use_thresholds(ctx: click.Context, _: click.Parameter, sets: tuple[str, ...]) -> None:
+    """Thresholds of the settings file and of `--set` count for all this command does."""
+    if ctx.resilient_parsing:
+        return
+    from traindx.core.settings import BadSettings
+    from traindx.engine import checked_thresholds, project_thresholds, using_thresholds
+
+    given = _given(sets)
+    try:
+        merged = {detector: dict(values) for detector, values in project_thresholds().items()}
+    except BadSettings as error:
+        raise Failure(f"{visible(str(error), 400).rstrip('.')}.") from None
+    try:
+        checked_thresholds(given)
+    except ValueError as error:
+        raise Failure(f"--set: {visible(str(error), 300)}.") from None
+    for detector, values in given.items():
+        merged.setdefault(detector, {}).update(values)
+    ctx.with_resource(using_thresholds(merged))
+
+
 set_option: Callable[[Any], Any] = click.option(
     "--set",
-    "sets",
     metavar="DETECTOR.THRESHOLD=VALUE",
     multiple=True,
+    expose_value=False,
+    callback=_use_thresholds,
     help="Use another threshold, for example --set loss_spikes.ratio=3. Repeatable.",
 )
 
@@ -43,23 +66,6 @@ def mapping(maps: tuple[str, ...]) -> dict[str, str]:
         return {**load().map, **given}
     except BadSettings as error:
         raise Failure(visible(str(error), 400)) from None
-
-
-def thresholds(sets: tuple[str, ...]) -> dict[str, dict[str, Threshold]]:
-    """Detector -> threshold -> value: `--set` options over the table `thresholds` of the settings file."""
-    from traindx.core.settings import BadSettings, load
-
-    given = _given(sets)
-    try:
-        settings = load()
-    except BadSettings as error:
-        raise Failure(visible(str(error), 400)) from None
-    _check(settings.thresholds, f"{settings.path}: thresholds")
-    _check(given, "--set")
-    merged = {detector: dict(values) for detector, values in settings.thresholds.items()}
-    for detector, values in given.items():
-        merged.setdefault(detector, {}).update(values)
-    return merged
 
 
 def _given(sets: tuple[str, ...]) -> dict[str, dict[str, Threshold]]:
@@ -84,18 +90,3 @@ def _value(text: str) -> Threshold:
         except ValueError:
             continue
     return text
-
-
-def _check(overrides: Mapping[str, Mapping[str, Threshold]], where: str) -> None:
-    """One line on the first override that fits no detector."""
-    if not overrides:
-        return
-    from inspect import signature
-
-    from traindx.core.settings import check_thresholds
-    from traindx.core.units import detectors
-
-    errors = check_thresholds(overrides, {unit.id: signature(unit.detect) for unit in detectors()})
-    if errors:
-        more = f" (and {len(errors) - 1} more like it)" if len(errors) > 1 else ""
-        raise Failure(f"{visible(where)}: {visible(errors[0], 300)}{more}.")

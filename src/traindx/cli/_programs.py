@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -43,15 +42,9 @@ def seconds(text: str) -> float:
 
 def script_of_program(program: Program) -> Script | None:
     """The parsed source, where there is one that can be parsed."""
-    from traindx.core.nouns import Unreadable
-    from traindx.source import read_script
+    from traindx.experiment.api import source_of
 
-    if program.path is None or not os.path.isfile(program.path):
-        return None
-    try:
-        return read_script(program.path)
-    except Unreadable:
-        return None
+    return source_of(program)
 
 
 @contextmanager

@@ -15,6 +15,7 @@ import click
 from traindx.cli import Failure
 from traindx.cli._tail import Tail
 from traindx.core.nouns import SEVERITIES
+from traindx.core.settings import BadSettings
 from traindx.observe import exit_status
 from traindx.observe.exit_status import Mortal
 from traindx.observe.journal import write_end
@@ -67,8 +68,8 @@ def tell(orders: Orders, ended: Mapping[str, object]) -> int:
         return int(_fails(diagnoses, orders.fail_on))
     except BrokenPipeError:
         return 2
-    except click.ClickException as error:
-        say.line(error.message)
+    except (click.ClickException, BadSettings) as error:
+        say.line(error.message if isinstance(error, click.ClickException) else str(error))
         return 2
     except Exception as error:
         if os.environ.get("TRAINDX_DEBUG"):
@@ -133,11 +134,10 @@ def _trained(orders: Orders) -> bool:
 
 def _diagnosed(folder: str) -> tuple[Reading, list[Diagnosis]]:
     from traindx.cli._cores import diagnose_runs
-    from traindx.cli._options import thresholds
     from traindx.cli.inspect_ import read_runs
 
     reading = read_runs((folder,), ())
-    return reading, diagnose_runs(reading.runs, thresholds(()), 1)
+    return reading, diagnose_runs(reading.runs, 1)
 
 
 def _write_reports(orders: Orders, diagnoses: Sequence[Diagnosis], reading: Reading, say: _Say) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from traindx.cli import Failure
+from traindx.cli._options import set_option
 from traindx.cli._output import (
     exists_already,
     print_document,
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 @click.option("--script", metavar="FILE", help="Read the training script too.")
 @click.option("-a", "--all", "everything", is_flag=True, help="Every cause and check in full.")
 @click.option("--force", is_flag=True, help="Let --save replace an existing file.")
+@set_option
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 even when a problem was found.")
 @click.pass_context
 def command(
@@ -58,7 +60,7 @@ def command(
         raise exists_already(save)
     from traindx.interview.session import Interview
 
-    interview = Interview(_base(path, script), _thresholds())
+    interview = Interview(_base(path, script))
     if save is not None:
         refuse_logs(save, [interview.base.run])
         if _same(save, script):
@@ -121,20 +123,12 @@ def _base(path: str | None, script: str | None) -> Case | None:
 
 def _script_case(path: str) -> Case:
     from traindx.core.nouns import Unreadable
-    from traindx.evidence.case import Case
-    from traindx.evidence.lint import script_run
-    from traindx.source import read_script
+    from traindx.engine import script_case
 
     try:
-        return Case(script_run(path), read_script(path))
+        return script_case(path)
     except Unreadable as error:
         raise Failure(f"{visible(str(error), 300)}. Give the Python file of the training.") from None
-
-
-def _thresholds() -> dict[str, dict[str, float | int | bool | str]]:
-    from traindx.cli._options import thresholds
-
-    return thresholds(())
 
 
 def _given(interview: Interview, answers: str | None) -> Given:

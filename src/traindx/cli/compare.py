@@ -13,7 +13,7 @@ import click
 
 from traindx.cli import Failure, _baseline, say
 from traindx.cli._baseline import find_baseline, sharpened
-from traindx.cli._options import map_option, set_option, thresholds
+from traindx.cli._options import map_option, set_option
 from traindx.cli._output import (
     cannot_write,
     exists_already,
@@ -29,9 +29,6 @@ if TYPE_CHECKING:
     from traindx.comparison import Comparison
     from traindx.comparison.baseline import Sharpened
     from traindx.core.nouns import Reading
-    from traindx.core.settings import Threshold
-
-    Thresholds = dict[str, dict[str, Threshold]]
 
 
 @click.command(short_help="Lay training runs side by side: what differs, which is better.")
@@ -64,7 +61,6 @@ def command(
     plots_folder: str | None,
     force: bool,
     jobs: int | None,
-    sets: tuple[str, ...],
     maps: tuple[str, ...],
 ) -> None:
     """Lay training runs side by side: what differs, which is better and how surely, where they part.
@@ -80,12 +76,11 @@ def command(
     a problem of medium severity or above.
     """
     outs = _check(as_json, md_out, html_out, plots_folder, force)
-    chosen = thresholds(sets)
     reading = _read(paths if baseline is None else (baseline, *paths), maps)
     good = None if baseline is None else find_baseline(baseline, reading, maps)
     for out in outs:
         refuse_logs(out, reading.runs)
-    told = _compared(reading, chosen, jobs, metric, target)
+    told = _compared(reading, jobs, metric, target)
     made = [] if good is None else sharpened(told, good)
     report = Report(told, made, reading, everything)
     _print(report, as_json=as_json, markdown=md_out == "-")
@@ -176,7 +171,6 @@ def _only_one(paths: tuple[str, ...], reading: Reading) -> str:
 
 def _compared(
     reading: Reading,
-    chosen: Thresholds,
     jobs: int | None,
     metric: str | None,
     target: float | None,
@@ -184,7 +178,7 @@ def _compared(
     from traindx.cli._cores import diagnose_runs
     from traindx.comparison import NothingShared, TooFew, compare, subjects
 
-    diagnoses = diagnose_runs(reading.runs, chosen, jobs)
+    diagnoses = diagnose_runs(reading.runs, jobs)
     try:
         return compare(subjects(reading.runs, diagnoses), metric=metric, target=target)
     except (NothingShared, TooFew) as error:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from traindx.cli import Failure, say
+from traindx.cli._options import set_option
 from traindx.report.text import visible
 
 if TYPE_CHECKING:
@@ -70,6 +71,7 @@ def _is_program(path: str, as_module: bool) -> bool:
 @click.option("--save", is_flag=True, help=f"Keep the result beside the recording ({_SAVED}).")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON (schema traindx/confirmation/1).")
 @click.option("-a", "--all", "everything", is_flag=True, help="Every cause in full at the end.")
+@set_option
 @click.argument("path", metavar="RECORDING|LOG|SCRIPT")
 @click.argument("words", metavar="[PROGRAM] [ARGS]...", nargs=-1, type=click.UNPROCESSED)
 def command(path: str, words: tuple[str, ...], as_module: bool, **options: Any) -> None:

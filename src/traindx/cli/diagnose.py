@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from traindx.cli import Failure, say
-from traindx.cli._options import map_option, set_option, thresholds
+from traindx.cli._options import map_option, set_option
 from traindx.cli._output import (
     cannot_write,
     exists_already,
@@ -56,7 +56,6 @@ def command(
     force: bool,
     exit_zero: bool,
     jobs: int | None,
-    sets: tuple[str, ...],
     maps: tuple[str, ...],
 ) -> None:
     """Say what is wrong with training runs, how surely, on what evidence, and what to do.
@@ -73,7 +72,6 @@ def command(
         raise click.UsageError("--html writes a page of some megabytes; give it a file name.")
     files = [out for out in (md_out, html_out) if out not in (None, "-")]
     _refuse_existing(files, force)
-    chosen = thresholds(sets)
     if script is not None:
         _refuse_unreadable(script)
     reading = _read(paths, maps, as_json)
@@ -81,7 +79,7 @@ def command(
         refuse_logs(out, reading.runs)
     from traindx.cli._cores import diagnose_runs
 
-    diagnoses = diagnose_runs(reading.runs, chosen, jobs, script)
+    diagnoses = diagnose_runs(reading.runs, jobs, script)
     _print(diagnoses, reading, everything=everything, as_json=as_json, markdown=md_out == "-")
     _save(diagnoses, md_out if md_out != "-" else None, html_out, plots_folder, force)
     if not exit_zero and any(diagnosis.verdict == "problem" for diagnosis in diagnoses):

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING
 import click
 
 from traindx.cli import Failure, say
+from traindx.cli._options import set_option
 from traindx.cli._output import cannot_write, print_document, print_lines, screen
 from traindx.report.text import visible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from traindx.core.settings import Thresholds
     from traindx.evidence.lint import Linted
 
 
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
 @click.option("--fix", is_flag=True, help="Make the edits that are safe; show the others.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON (schema traindx/diagnosis/1).")
 @click.option("--sarif", "sarif_out", metavar="FILE", help="Write SARIF 2.1.0; '-' prints it.")
+@set_option
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 even when something was found.")
 @click.pass_context
 def command(
@@ -57,13 +60,15 @@ def command(
 
 def _lint(paths: Sequence[str], fix: bool) -> tuple[list[Linted], list[tuple[str, str]]]:
     from traindx.core.nouns import Unreadable
+    from traindx.engine import thresholds_in_force
     from traindx.evidence.lint import lint_all
 
+    thresholds = thresholds_in_force()
     try:
-        linted, unread = lint_all(paths)
+        linted, unread = lint_all(paths, thresholds)
         if fix:
-            mended = _mend([one.path for one in linted if one.findings])
-            linted = lint_all([one.path for one in linted])[0] if mended else linted
+            fixed = _fix([one.path for one in linted if one.findings], thresholds)
+            linted = lint_all([one.path for one in linted], thresholds)[0] if fixed else linted
     except Unreadable as error:
         raise Failure(f"{visible(str(error), 300)}. Give a Python training script or a folder.") from None
     if not linted and not unread:
@@ -74,19 +79,19 @@ def _lint(paths: Sequence[str], fix: bool) -> tuple[list[Linted], list[tuple[str
     return linted, unread
 
 
-def _mend(paths: Sequence[str]) -> int:
-    from traindx.evidence.lint import mend
+def _fix(paths: Sequence[str], thresholds: Thresholds) -> int:
+    from traindx.evidence.lint import fix
 
-    mended = 0
+    fixed = 0
     for path in paths:
         try:
-            done = mend(path)
+            done = fix(path, thresholds)
         except OSError as error:
             raise cannot_write(path, error) from None
-        mended += done
+        fixed += done
         if done:
-            say(f"Mended {path}: {done} of what was found.")
-    return mended
+            say(f"Fixed {path}: {done} of what was found.")
+    return fixed
 
 
 def _print_json(linted: Sequence[Linted], unread: Sequence[tuple[str, str]]) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from traindx.cli import Failure
+from traindx.cli._options import set_option
 from traindx.cli._output import print_document, print_lines, screen
 from traindx.cli._programs import found_program, script_of_program, seconds, workshop
 from traindx.report.text import visible
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     "--jobs", type=click.IntRange(1), metavar="N", help="Runs at a time; default: one for each core."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON (schema traindx/preflight/1).")
+@set_option
 @click.argument("program", metavar="PROGRAM [ARGS]...", nargs=-1, type=click.UNPROCESSED, required=True)
 @click.pass_context
 def command(

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from traindx.cli import Failure, say
+from traindx.cli._options import set_option
 from traindx.core.free_names import first_free
 from traindx.report.text import visible
 
@@ -60,6 +61,7 @@ def trial_options(command: Command) -> Command:
             show_default=True,
             help="Where trials run.",
         ),
+        set_option,
     ]
     for option in reversed(options):
         command = option(command)

@@ -13,14 +13,13 @@ from traindx.comparison.subjects import Subject
 from traindx.core.nouns import SEVERITIES, Diagnosis, Evidence, Finding, Hypothesis, Problem, Severity
 from traindx.core.number_text import short
 from traindx.evidence.case import Curve
+from traindx.knowledge.catalogue import symptoms
 
 FINDING = "baseline"
 _MOST = 0.95
 _BITS_MOST = 4.0
 _CURVES = ("loss", "val/loss", "grad_norm", "lr")
 _SAME_TIME = 0.2
-# What the end of a curve says nothing about.
-_UNMEASURED = frozenset({"slow_training", "memory_growth", "silent_defect"})
 
 
 @dataclass(frozen=True)
@@ -147,7 +146,7 @@ def _reranked(problem: Problem, bad: Subject, good: Subject, code: CodeDifferenc
 
 def _regraded(problem: Problem, bad: Subject, good: Subject, worse: bool) -> tuple[Problem, str]:
     """One severity down for what the baseline shows as well and comes through no worse."""
-    shared = None if problem.symptom in _UNMEASURED else _shared(problem, bad, good)
+    shared = _shared(problem, bad, good) if symptoms()[problem.symptom].in_the_loss else None
     if shared is None or worse or problem.severity == "low":
         return problem, ""
     lower: Severity = SEVERITIES[SEVERITIES.index(problem.severity) + 1]

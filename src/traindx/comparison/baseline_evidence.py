@@ -9,29 +9,9 @@ from traindx.comparison.differing import compared_value, shown
 from traindx.comparison.script_diff import CodeDifference
 from traindx.comparison.subjects import Subject
 from traindx.core.nouns import Hypothesis
+from traindx.knowledge.catalogue import causes
 
-# For each cause the settings behind it, and whether it takes more (+1) or less (-1) than is good; 0: another.
-_BEHIND: dict[str, tuple[tuple[str, int], ...]] = {
-    "lr_too_high": (("lr", 1),),
-    "lr_too_low": (("lr", -1),),
-    "lr_schedule": (("schedule", 0), ("min_lr", 0)),
-    "no_warmup": (("warmup", -1), ("warmup_ratio", -1)),
-    "momentum_misset": (("momentum", 0), ("beta1", 0), ("beta2", 0), ("eps", 0)),
-    "weight_decay_too_high": (("weight_decay", 1),),
-    "batch_too_small": (("batch_size", -1),),
-    "batch_too_large": (("batch_size", 1),),
-    "unclipped_gradients": (("clip", 1),),
-    "clipping_too_tight": (("clip", -1),),
-    "optimizer_unsuited": (("optimizer", 0),),
-    "capacity_too_low": (("model_parameters", -1), ("width", -1), ("layers", -1)),
-    "capacity_too_high": (("model_parameters", 1), ("width", 1), ("layers", 1)),
-    "over_regularised": (("dropout", 1), ("weight_decay", 1), ("label_smoothing", 1)),
-    "under_regularised": (("dropout", -1), ("weight_decay", -1)),
-    "too_little_data": (("train_samples", -1),),
-    "wrong_loss": (("loss_function", 0),),
-    "low_precision": (("precision", 0), ("fp16", 0), ("bf16", 0)),
-    "amp_misuse": (("precision", 0), ("fp16", 0)),
-}
+_WAYS = {"more": 1, "less": -1, "other": 0}
 _CLEAR = 1.5
 _SAME_BITS, _OPPOSITE_BITS, _OTHER_BITS = -2.0, -2.5, 1.5
 _MOST_BITS = 3.0
@@ -56,14 +36,14 @@ def _settings(cause: str, bad: Subject, good: Subject) -> list[Bearing]:
     """Of several settings behind a cause those that differ speak; only when none does, the same ones."""
     told: list[Bearing] = []
     same: list[str] = []
-    for key, wants in _BEHIND.get(cause, ()):
+    for key, way in causes()[cause].settings.items() if cause in causes() else ():
         mine, theirs = bad.settings.get(key), good.settings.get(key)
         if mine is None or theirs is None:
             continue
         if compared_value(mine) == compared_value(theirs):
             same.append(f"{key} {shown(mine)}")
             continue
-        bits = _bits(bad.number(key), good.number(key), wants)
+        bits = _bits(bad.number(key), good.number(key), _WAYS[way])
         if bits:
             told.append(Bearing(f"{key} is {shown(mine)}; the baseline trained with {shown(theirs)}", bits))
     if told:

@@ -25,11 +25,13 @@ if TYPE_CHECKING:
     from inspect import Signature
 
 Threshold = float | int | bool | str
+# Detector -> name of the threshold -> value.
+Thresholds = Mapping[str, Mapping[str, Threshold]]
 _KEYS = ("map", "thresholds")
 _LARGEST = 10_000_000
 
 
-class BadSettings(Exception):
+class BadSettings(ValueError):
     """A settings file cannot be used; the message is one line for the user."""
 
 

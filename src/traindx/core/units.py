@@ -82,6 +82,11 @@ class Detector:
     detect: Callable[..., Finding | Skipped | None] = lambda _: None
     module: str = ""
 
+    @property
+    def from_settings(self) -> bool:
+        """Whether the configuration is enough for it, whatever became of the training."""
+        return bool(self.needs) and all("setting:" in need for need in self.needs)
+
 
 def _modules(package: str) -> Iterator[ModuleType]:
     """The modules below a package, those in its folders too; names with an underscore are private."""

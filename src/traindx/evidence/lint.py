@@ -5,14 +5,15 @@ from __future__ import annotations
 import importlib
 import os
 import tokenize
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 
 from traindx.core import files
-from traindx.core.nouns import SEVERITIES, Edit, Finding, Run, Skipped, Unreadable
+from traindx.core.nouns import SEVERITIES, Check, Edit, Finding, Run, Skipped, Unreadable
+from traindx.core.settings import Threshold, Thresholds
 from traindx.core.units import Detector, detectors
 from traindx.evidence.case import Case
 from traindx.source import Script, read_script
@@ -30,31 +31,49 @@ class Linted:
     path: str
     script: Script
     findings: tuple[Finding, ...]
+    checks: tuple[Check, ...] = ()
 
     @property
-    def mendable(self) -> int:
+    def fixable(self) -> int:
         """How many findings have an edit that is safe to make."""
         return sum(bool(f.edits) and all(edit.grade == "safe" for edit in f.edits) for f in self.findings)
+
+    @property
+    def checked(self) -> bool:
+        """Whether there was a training in it to check."""
+        return bool(self.findings) or self.script.training.present
+
+    @property
+    def unchecked(self) -> tuple[Check, ...]:
+        """What could not be checked, with what it would need."""
+        return tuple(check for check in self.checks if check.status == "skipped" and check.needs)
 
     @property
     def calls_for_action(self) -> bool:
         return any(one.symptom is not None and one.severity != "low" for one in self.findings)
 
 
-def lint(path: str | os.PathLike[str]) -> Linted:
+def lint(path: str | os.PathLike[str], thresholds: Thresholds | None = None) -> Linted:
     """What a script's source shows; raises Unreadable with one line that says why."""
     script = read_script(path)
     case = Case(script_run(os.fspath(path)), script)
     found: dict[tuple[object, ...], Finding] = {}
+    checks: list[Check] = []
     for unit in detectors():
-        if unit.needs == ("script",):
-            for finding in _look(unit, case):
-                place = finding.places[0] if finding.places else None
-                found.setdefault((unit.id, place), replace(finding, id=unit.id, family=unit.family))
+        if unit.needs != ("script",):
+            continue
+        answer = _look(unit, case, (thresholds or {}).get(unit.id, {}))
+        if isinstance(answer, Skipped):
+            checks.append(Check(unit.id, "skipped", needs=answer.needs or None))
+            continue
+        checks.append(Check(unit.id, "ran", seen=bool(answer)))
+        for finding in answer:
+            place = finding.places[0] if finding.places else None
+            found.setdefault((unit.id, place), replace(finding, id=unit.id, family=unit.family))
     seen = {finding.id for finding in found.values()}
     explained = {id for unit in detectors() if unit.id in seen for id in unit.explains}
     kept = [finding for finding in found.values() if finding.id not in explained]
-    return Linted(os.fspath(path), script, tuple(sorted(kept, key=_order)))
+    return Linted(os.fspath(path), script, tuple(sorted(kept, key=_order)), tuple(checks))
 
 
 def _order(finding: Finding) -> tuple[object, ...]:
@@ -63,18 +82,18 @@ def _order(finding: Finding) -> tuple[object, ...]:
     return (finding.symptom is None, SEVERITIES.index(finding.severity), *at, finding.id)
 
 
-def _look(unit: Detector, case: Case) -> list[Finding]:
-    """Every place where a detector sees its thing; one that fails is left out."""
+def _look(unit: Detector, case: Case, given: Mapping[str, Threshold]) -> list[Finding] | Skipped:
+    """Every place where a detector finds its fault; one that fails has not checked."""
     module = importlib.import_module(unit.module)
     try:
-        looked = module.look(case) if hasattr(module, "look") else unit.detect(case)
-        if looked is None or isinstance(looked, Skipped):
-            return []
-        found = [looked] if isinstance(looked, Finding) else list(looked)
-    except Exception:
+        looked = module.look(case, **given) if hasattr(module, "look") else unit.detect(case, **given)
+        if isinstance(looked, Skipped):
+            return looked
+        found = [] if looked is None else [looked] if isinstance(looked, Finding) else list(looked)
+    except Exception as error:
         if os.environ.get("TRAINDX_DEBUG"):
             raise
-        return []
+        return Skipped(f"a fixed detector: it failed with {type(error).__name__}: {error}")
     assert case.script is not None
     return [finding for finding in found if not silenced(case.script, unit.id, finding)]
 
@@ -84,20 +103,20 @@ def script_run(path: str) -> Run:
     return Run(name=path, path=path, formats=("script",), axis="step", series={}, files=(path,))
 
 
-def mend(path: str | os.PathLike[str]) -> int:
-    """Make the safe edits of a script, and of its modules; how many findings they mended."""
-    mended = 0
+def fix(path: str | os.PathLike[str], thresholds: Thresholds | None = None) -> int:
+    """Make the safe edits of a script, and of its modules; how many findings they fixed."""
+    fixed = 0
     for _ in range(_ROUNDS):
-        linted = lint(path)
+        linted = lint(path, thresholds)
         safe = [f.edits for f in linted.findings if f.edits and all(e.grade == "safe" for e in f.edits)]
         chosen = apart(safe)
         if not chosen:
             break
         for file in dict.fromkeys(edit.file for edit in chosen):
             if not _write(file, [edit for edit in chosen if edit.file == file]):
-                return mended
-        mended += sum(set(group) <= set(chosen) for group in safe)
-    return mended
+                return fixed
+        fixed += sum(set(group) <= set(chosen) for group in safe)
+    return fixed
 
 
 def _write(file: str, edits: Sequence[Edit]) -> bool:
@@ -132,12 +151,14 @@ def scripts_of(paths: Sequence[str]) -> Iterator[tuple[str, bool]]:
             yield from ((os.path.join(folder, name), False) for name in sorted(names) if name.endswith(".py"))
 
 
-def lint_all(paths: Sequence[str]) -> tuple[list[Linted], list[tuple[str, str]]]:
+def lint_all(
+    paths: Sequence[str], thresholds: Thresholds | None = None
+) -> tuple[list[Linted], list[tuple[str, str]]]:
     """Every script of the paths; what a folder holds that cannot be read, with the reason."""
     linted, unread = [], []
     for path, named in scripts_of(paths):
         try:
-            linted.append(lint(path))
+            linted.append(lint(path, thresholds))
         except Unreadable as error:
             if named:
                 raise

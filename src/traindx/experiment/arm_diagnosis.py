@@ -5,21 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-import numpy as np
-
 from traindx.core.nouns import Diagnosis, Run
+from traindx.engine import diagnose_case
 from traindx.evidence.case import Case
-from traindx.evidence.examine import examine
-from traindx.knowledge.judge import judge
 from traindx.source.parsing import parse
 from traindx.source.script import Script
 
 
 def examined(run: Run, script: Script | None, *, every_cause: bool = False) -> Diagnosis:
     """The diagnosis of a run; with `every_cause` also the unlikely ones are listed."""
-    case = Case(run, script)
-    with np.errstate(all="ignore"):
-        return judge(case, examine(case, None), every_cause=every_cause)
+    return diagnose_case(Case(run, script), every_cause=every_cause)
 
 
 def symptoms_of_run(run: Run) -> set[str]:

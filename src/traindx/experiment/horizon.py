@@ -2,20 +2,11 @@
 
 from __future__ import annotations
 
-from traindx.core.nouns import Diagnosis, Run
+from traindx.core.nouns import Diagnosis, Problem, Run
+from traindx.knowledge.catalogue import causes, symptoms
 
 _SHARE = 0.15
-# What shows only later is judged over more of the training.
-_SHARES = {
-    "overfitting": 1.0,
-    "double_descent": 1.0,
-    "memory_growth": 0.5,
-    "plateau": 0.3,
-    "underfitting": 0.3,
-}
 LEAST = 60
-# Trouble that comes at a moment must be passed.
-_SUDDEN = frozenset({"nonfinite", "divergence", "loss_spike", "exploding_gradients"})
 _BEYOND_ONSET = 1.2
 _NEAR = (0.7, 1.7)
 
@@ -25,13 +16,22 @@ def horizon(diagnosis: Diagnosis, length: int) -> int:
     if not diagnosis.problems:
         return length
     problem = diagnosis.problems[0]
-    share = _SHARES.get(problem.symptom, _SHARE)
-    if problem.hypotheses[0].cause == "lr_schedule":
-        share = 1.0  # a schedule shows at the end of a training only
-    steps = max(LEAST, share * length)
-    if problem.symptom in _SUDDEN and problem.onset_step and diagnosis.run.axis == "step":
+    steps = max(LEAST, (_asked_for(problem) or _SHARE) * length)
+    # Trouble that comes at a moment must be passed.
+    if symptoms()[problem.symptom].sudden and problem.onset_step and diagnosis.run.axis == "step":
         steps = max(steps, _BEYOND_ONSET * problem.onset_step)
     return min(length, _validated(diagnosis.run, int(steps)))
+
+
+def shows_late(problem: Problem) -> bool:
+    """Whether only most of the training shows it, by the page of its symptom or of its likeliest cause."""
+    return _asked_for(problem) is not None
+
+
+def _asked_for(problem: Problem) -> float | None:
+    """The share of the training that the pages ask for."""
+    pages = (symptoms()[problem.symptom], causes().get(problem.hypotheses[0].cause))
+    return max((page.trial for page in pages if page is not None and page.trial is not None), default=None)
 
 
 def _validated(run: Run, steps: int) -> int:

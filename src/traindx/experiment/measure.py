@@ -11,6 +11,7 @@ import numpy as np
 
 from traindx.core.nouns import Run, Series
 from traindx.evidence.stats import level
+from traindx.knowledge.catalogue import symptoms as known_symptoms
 
 if TYPE_CHECKING:
     from traindx.core.nouns import FloatArray
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 _END = 0.1
 _END_LEAST, _END_MOST = 5, 200
 _VALIDATION_LAST = 3
-_SLOW = ("slow_training",)
 # Scores that do not grow by answering with the largest class, the fairest first.
 _FAIR = ("f1", "balanced", "mcc", "kappa", "average_precision", "auc", "recall", "sensitivity")
 
@@ -73,7 +73,7 @@ def yardstick(
             able = [name for name in names if run.series[name].goal != "none"]
             raise NoSuchMetric(f"there is no metric {wish!r}; there are: {', '.join(able) or 'none'}.")
         return Yardstick(wish, series.goal == "higher")
-    if symptoms and symptoms[0] in _SLOW and "step_s" in names:
+    if symptoms and known_symptoms()[symptoms[0]].kind == "slow" and "step_s" in names:
         return Yardstick("step_s")
     if rare and (fair := fair_score(run)) is not None:
         return fair

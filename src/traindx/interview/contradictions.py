@@ -14,8 +14,6 @@ from traindx.interview.answers import Answer
 from traindx.knowledge.catalogue import causes, symptoms
 from traindx.knowledge.questions import Option, Question, questions
 
-# Symptoms that cannot both be so: the loss never fell, and it fell.
-_EITHER = {"not_learning": ("plateau", "slow_convergence", "overfitting", "divergence")}
 _STRONG = 3.0
 _FELL = 0.3
 
@@ -43,9 +41,9 @@ def excluded(told: Sequence[str]) -> list[str]:
     """Sentences on symptoms that cannot both be so."""
     return [
         f'You said "{symptoms()[one].told}" and "{symptoms()[other].told}": both cannot be. Each is judged.'
-        for one, others in _EITHER.items()
-        for other in others
-        if one in told and other in told
+        for one in told
+        for other in symptoms()[one].excludes
+        if other in told
     ]
 
 

@@ -9,10 +9,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from traindx.core.nouns import Finding, Run, Scalar, Severity, Told
-from traindx.core.settings import Threshold
 from traindx.core.units import detectors
+from traindx.engine import examine
 from traindx.evidence.case import Case
-from traindx.evidence.examine import Examination, examine
+from traindx.evidence.examine import Examination
 from traindx.interview.answers import Answer
 from traindx.interview.contradictions import against_each_other, against_measured, denied, excluded
 from traindx.knowledge.catalogue import symptoms
@@ -28,15 +28,13 @@ class Weighed:
     contradictions: tuple[str, ...] = ()
 
 
-def with_told_run(
-    base: Case, answers: Mapping[str, Answer], thresholds: Mapping[str, Mapping[str, Threshold]] | None = None
-) -> tuple[Case, Examination, tuple[str, ...]]:
+def with_told_run(base: Case, answers: Mapping[str, Answer]) -> tuple[Case, Examination, tuple[str, ...]]:
     """The case with the settings and curves that were told, looked at by every detector."""
     said: list[str] = []
     run = _with_settings(base.run, answers, said)
     run = _with_curves(run, answers, said)
     case = base if run is base.run else Case(run, base.script)
-    examination = examine(case, thresholds)
+    examination = examine(case)
     if not base.run.series:
         # A few pasted values are no run that is too short: they are what somebody chose to show.
         kept = tuple(finding for finding in examination.findings if finding.id != "run_too_short")

@@ -8,12 +8,8 @@ from dataclasses import dataclass
 
 from traindx.core.nouns import Diagnosis
 from traindx.interview.session import Interview
+from traindx.knowledge.catalogue import causes, symptoms
 
-_STUCK = frozenset(
-    "not_learning plateau slow_convergence underfitting vanishing_gradients dead_units "
-    "saturated_units".split()
-)
-_RATES = frozenset({"lr_too_high", "lr_too_low", "no_warmup", "lr_schedule"})
 _SURE = 0.5
 
 
@@ -37,12 +33,17 @@ def steps_onward(interview: Interview, diagnosis: Diagnosis, commands: Set[str],
     recorded = case.inside.recorded
     offers = [
         ("lint", f"traindx lint {script}", "reads the script without running it", case.script is None),
-        ("lr-find", f"traindx lr-find {script}", "finds the range of rates that work", top.cause in _RATES),
+        (
+            "lr-find",
+            f"traindx lr-find {script}",
+            "finds the range of rates that work",
+            "lr-find" in causes()[top.cause].commands,
+        ),
         (
             "preflight",
             f"traindx preflight {script}",
             "checks data, loss, gradients and one overfitted batch in a minute",
-            not sure and first.symptom in _STUCK,
+            not sure and symptoms()[first.symptom].kind == "stuck",
         ),
         (
             "run",

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import cached_property
 
 import numpy as np
 
 from traindx.core.nouns import Diagnosis, Run
-from traindx.core.settings import Threshold
+from traindx.engine import conclude
 from traindx.evidence.case import Case
 from traindx.evidence.examine import Examination
 from traindx.interview.answers import Answer, understood
@@ -22,13 +21,10 @@ from traindx.knowledge.questions import questions
 class Interview:
     """What somebody says of a training; `base` is what is known of it beforehand."""
 
-    def __init__(
-        self, base: Case | None = None, thresholds: Mapping[str, Mapping[str, Threshold]] | None = None
-    ) -> None:
+    def __init__(self, base: Case | None = None) -> None:
         self.base = base if base is not None else Case(_nothing())
         self.symptoms: tuple[str, ...] = ()
         self.answers: dict[str, Answer] = {}
-        self._thresholds = thresholds
         self._looked: tuple[tuple[Answer, ...], tuple[Case, Examination, tuple[str, ...]]] | None = None
 
     def tell(self, symptoms: tuple[str, ...]) -> None:
@@ -68,7 +64,7 @@ class Interview:
         )
         with np.errstate(all="ignore"):
             if self._looked is None or self._looked[0] != telling:
-                self._looked = telling, with_told_run(self.base, self.known, self._thresholds)
+                self._looked = telling, with_told_run(self.base, self.known)
             case, examination, said = self._looked[1]
             made = weighed(case, examination, self.symptoms, self.known)
         return Weighed(made.case, made.examination, (*said, *made.contradictions))
@@ -82,10 +78,7 @@ class Interview:
 
     def diagnosis(self) -> Diagnosis:
         """The same judgement that a log gets."""
-        from traindx.knowledge.judge import judge
-
-        with np.errstate(all="ignore"):
-            return judge(self.weighed.case, self.weighed.examination)
+        return conclude(self.weighed.case, self.weighed.examination)
 
     def _forget(self) -> None:
         self.__dict__.pop("weighed", None)

@@ -7,7 +7,7 @@ their page in their docstring; `pages_of` finds them too.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 PRIORS = ("often", "sometimes", "rarely")
+KINDS = ("unstable", "stuck", "unequal", "defect", "slow", "memory")
+WAYS = ("more", "less", "other")
 FOLDERS = {"cause": "causes", "symptom": "symptoms", "remedy": "remedies", "sheet": "sheets"}
 _PACKAGE = Path(__file__).parent
 
@@ -38,7 +40,9 @@ class Weight:
 class Cause:
     """A state of the world that makes trainings go wrong; `symptoms` says how often it is the root.
 
-    `where` names what in a script it is about, for `script.anchors`.
+    `where` names what in a script it is about, for `source.anchors`. `settings` are those behind it, and
+    whether it takes `more` or `less` than is good, or an`other` value. With `untrusted`, what is validated or
+    logged proves nothing. `trial` is the share of the training that shows whether it is gone.
     """
 
     id: str
@@ -53,6 +57,10 @@ class Cause:
     avoid: tuple[str, ...]
     where: tuple[str, ...]
     page: Page
+    settings: Mapping[str, str] = field(default_factory=dict)
+    untrusted: bool = False
+    trial: float | None = None
+    commands: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -60,7 +68,9 @@ class Symptom:
     """What is seen; of several the one of lowest rank is the primary one.
 
     `told` is how people say it and `words` are other ways to, `menu` its place in a list to choose from
-    (0: not there). When somebody tells it, that is `finding`, of this `severity`.
+    (0: not there). When somebody tells it, that is `finding`, of this `severity`. Symptoms of one `kind` are
+    commonly shown together by one cause. `trial` is the share of the training that shows whether it is gone
+    (None: the usual one); `sudden` ones begin at a moment. `excludes` are symptoms that cannot be there too.
     """
 
     id: str
@@ -74,6 +84,15 @@ class Symptom:
     menu: int = 0
     finding: str = ""
     severity: Severity = "medium"
+    kind: str = ""
+    trial: float | None = None
+    sudden: bool = False
+    excludes: tuple[str, ...] = ()
+
+    @property
+    def in_the_loss(self) -> bool:
+        """Whether the loss shows when it is gone."""
+        return self.kind not in ("defect", "slow", "memory")
 
 
 @dataclass(frozen=True)
@@ -81,7 +100,9 @@ class Remedy:
     """What to do. `set` is setting -> template of its new value; `do` are templates, special ones first.
 
     `trials` are templates of interventions that do the same to a running training, the likeliest first;
-    `then` names what must be measured afterwards for `expect` to be met.
+    `then` names what must be measured afterwards for `expect` to be met. It `alters` what the `loss` means,
+    or what every `measure` means: then values before and after cannot be compared. It is left out where a
+    condition of `unless` holds.
     """
 
     id: str
@@ -94,6 +115,10 @@ class Remedy:
     do: tuple[str, ...]
     expect: str
     page: Page
+    alters: str = ""
+    rare: bool = False
+    unless: tuple[str, ...] = ()
+    larger_batch: bool = False
 
 
 @dataclass(frozen=True)
@@ -159,7 +184,22 @@ def _cause(page: Page) -> Cause:
         avoid=tuple(bullets(page.section("Do not"))),
         where=words(page.head.get("where", "")),
         page=page,
+        settings=_settings(page),
+        untrusted=page.choice("measures", ("untrusted",)) != "",
+        trial=page.share("trial"),
+        commands=words(page.head.get("command", "")),
     )
+
+
+def _settings(page: Page) -> Mapping[str, str]:
+    """`lr more, warmup less` by setting."""
+    found = {}
+    for item in words(page.head.get("settings", "")):
+        name, _, way = item.partition(" ")
+        if way not in WAYS:
+            raise page.malformed(f"settings must read 'name {'|'.join(WAYS)}', not {item!r}")
+        found[name] = way
+    return MappingProxyType(found)
 
 
 def _priors(page: Page) -> Mapping[str, str]:
@@ -208,6 +248,10 @@ def _symptom(page: Page) -> Symptom:
         menu=int(page.head.get("menu", "0")),
         finding=page.head.get("finding", ""),
         severity=severity,
+        kind=page.choice("kind", KINDS, needed=True),
+        trial=page.share("trial"),
+        sudden=page.choice("onset", ("sudden",)) != "",
+        excludes=words(page.head.get("excludes", "")),
     )
 
 
@@ -232,6 +276,10 @@ def _remedy(page: Page) -> Remedy:
         do=do,
         expect=first_paragraph(page.section("Expect")),
         page=page,
+        alters=page.choice("alters", ("loss", "measure")),
+        rare=page.choice("judged_by", ("rare classes",)) != "",
+        unless=_items(page.head.get("unless", "")),
+        larger_batch=page.choice("batch", ("larger",)) != "",
     )
 
 
@@ -281,7 +329,7 @@ def thresholds(unit: Detector) -> dict[str, float | int | bool | str]:
 def _detector_names() -> set[str]:
     """The ids of the built-in detectors, told by their files: importing them takes a while."""
     files = (_PACKAGE.parent / "evidence" / "detectors").glob("*/*.py")
-    return {path.stem for path in files if not path.stem.startswith("_")}
+    return {path.stem for path in files if not path.stem.startswith("_") and path.parent.name[0] != "_"}
 
 
 def known_ids() -> set[str]:

@@ -9,35 +9,28 @@ from traindx.core.nouns import Fix, Scalar
 from traindx.knowledge.catalogue import Remedy
 from traindx.knowledge.run_numbers import number
 
-# Pointless to touch while the rate is zero.
-_NEED_A_RATE = frozenset({"change_schedule", "fix_schedule_pace", "switch_optimizer", "lower_lr"})
-
 
 def fixes(remedies: Iterable[Remedy], known: Mapping[str, str]) -> tuple[Fix, ...]:
     """One fix per remedy, in the page's order; what is done already is left out."""
     return tuple(
         Fix(remedy.id, _say(remedy, known), _settings(remedy, known), trials=_trials(remedy, known))
         for remedy in remedies
-        if not _done(remedy.id, known)
+        if not any(holds(condition, known) for condition in remedy.unless)
     )
 
 
-def _done(remedy: str, known: Mapping[str, str]) -> bool:
-    """Whether the run does already what a remedy would make it do."""
-    value = {name: number(known.get(name)) or 0.0 for name in ("warmup", "warmup_ratio", "clip", "clip_new")}
-    if "lr_zero" in known and remedy in _NEED_A_RATE:
-        return True
-    match remedy:
-        case "add_warmup":
-            return value["warmup"] > 0 or value["warmup_ratio"] > 0
-        case "clip_gradients":
-            return 0 < value["clip"] <= value["clip_new"]
-        case "leave_fp16":
-            precision = known.get("precision", "").lower()
-            return any(word in precision for word in ("bf16", "bfloat16", "fp32", "float32", "32"))
-        case "switch_optimizer":
-            return "adamw" in known.get("optimizer", "").lower()
-    return False
+def holds(condition: str, known: Mapping[str, str]) -> bool:
+    """`lr_zero`, `warmup > 0`, `clip <= clip_new`, `precision has bf16`; nothing holds of what is unknown."""
+    name, *rest = condition.split()
+    if not rest:
+        return name in known
+    relation, wanted = rest
+    if relation == "has":
+        return wanted in known.get(name, "").lower()
+    value, limit = (number(known.get(one, one)) for one in (name, wanted))
+    if value is None or limit is None:
+        return False
+    return value > limit if relation == ">" else 0 < value <= limit
 
 
 def placeholders(template: str) -> set[str]:

@@ -27,7 +27,6 @@ from traindx.knowledge.questions import next_questions
 from traindx.knowledge.run_numbers import facts
 from traindx.knowledge.verdict import nothing_judged, reasons_for_health, what_to_log
 
-_DEFECT = "silent_defect"
 # How many causes are told, and from which confidence on.
 _SHOWN = (6, 0.02)
 _EVERY = (60, 0.001)
@@ -81,7 +80,7 @@ def _problems(
     made: dict[str, tuple[Complaint, Problem]] = {}
     for number, trouble in enumerate(troubles):
         problem = _problem(case, examination, trouble, shown)
-        alone = trouble.symptoms == (_DEFECT,) and problem.hypotheses
+        alone = {symptoms()[one].kind for one in trouble.symptoms} == {"defect"} and problem.hypotheses
         key = problem.hypotheses[0].cause if alone else str(number)
         if key in made:
             held = made[key][0]
@@ -173,7 +172,8 @@ def _severity(severity: Severity, ranked: Sequence[Ranked]) -> Severity:
     first = ranked[0] if ranked else None
     settled = first is not None and first.confidence >= _BENIGN
     if severity == "low" and first is not None and settled:
-        named = [e for e in first.evidence if e.finding.startswith("config_") and e.bits >= _PLAIN_BITS]
+        set_so = {unit.id for unit in detectors() if unit.from_settings}
+        named = [e for e in first.evidence if e.finding in set_so and e.bits >= _PLAIN_BITS]
         return "medium" if named else "low"
     return severity
 

@@ -39,6 +39,24 @@ class Page:
             raise self.malformed(f"'{key}: ...' is missing below the title")
         return value
 
+    def choice(self, key: str, known: tuple[str, ...], *, needed: bool = False) -> str:
+        """A value of the head that is one of a few; empty where it may be missing."""
+        value = self.need(key) if needed else self.head.get(key, "")
+        if value and value not in known:
+            raise self.malformed(f"{key} must be one of {', '.join(known)}, not {value!r}")
+        return value
+
+    def share(self, key: str) -> float | None:
+        """A value of the head between 0 and 1, None where it is missing."""
+        value = self.head.get(key, "")
+        try:
+            share = float(value) if value else None
+        except ValueError:
+            share = -1.0
+        if share is not None and not 0 < share <= 1:
+            raise self.malformed(f"{key} must be a share of the training between 0 and 1, not {value!r}")
+        return share
+
     def section(self, heading: str) -> str:
         """A section that must be there."""
         text = self.sections.get(heading, "")

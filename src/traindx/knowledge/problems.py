@@ -6,18 +6,8 @@ from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from traindx.core.nouns import SEVERITIES, Finding, Severity
+from traindx.knowledge.catalogue import symptoms
 
-# Symptoms that one root cause commonly shows together.
-_KINDS = {
-    "unstable": "nonfinite divergence exploding_gradients oscillation loss_spike",
-    "stuck": "not_learning vanishing_gradients dead_units saturated_units plateau slow_convergence "
-    "underfitting",
-    "unequal": "overfitting double_descent",
-    "defect": "silent_defect",
-    "slow": "slow_training",
-    "memory": "memory_growth",
-}
-_KIND = {symptom: kind for kind, symptoms in _KINDS.items() for symptom in symptoms.split()}
 # What a defect may be the root of, the worst first.
 _CAUSED = ("unstable", "stuck", "unequal", "validation")
 _EARLY = 0.05
@@ -78,7 +68,7 @@ def _explained(groups: Mapping[str, Sequence[Finding]], symptoms: Set[str]) -> s
 
 def _group(finding: Finding) -> str:
     """Defects stand each alone; so does trouble that only the validation data have."""
-    kind = _KIND[str(finding.symptom)]
+    kind = symptoms()[str(finding.symptom)].kind
     if kind == "defect":
         return f"defect {finding.family}"
     if kind == "unstable" and (finding.series or "").startswith(("val/", "test/")):

@@ -50,15 +50,29 @@ def _finding(linted: Linted, finding: Finding, screen: Screen) -> Iterator[str]:
 
 
 def _total(linted: Sequence[Linted], found: int, unread: int, screen: Screen) -> Iterator[str]:
-    scripts = count(len(linted), "script")
-    safe = sum(one.mendable for one in linted)
+    scripts = count(sum(one.checked for one in linted), "script")
+    safe = sum(one.fixable for one in linted)
     if found:
-        yield f"{count(found, 'finding')} in {scripts}" + (f"; --fix mends {safe:,}." if safe else ".")
+        yield f"{count(found, 'finding')} in {scripts}" + (f"; --fix fixes {safe:,}." if safe else ".")
         yield screen.paint("traindx explain ID tells more; # traindx: ignore[ID] silences a line.", "dim")
-    else:
-        yield f"Nothing found in {scripts}. What only a run can show, traindx run shows."
+    yield from _coverage(linted, found)
     lost = sum(not one.script.trace.complete for one in linted)
     if lost:
         yield f"{count(lost, 'script')} too large to be followed to the end."
     if unread:
         yield f"{count(unread, 'file')} could not be read."
+
+
+def _coverage(linted: Sequence[Linted], found: int) -> Iterator[str]:
+    """What was checked and what was not: a script that could not be followed is not one without faults."""
+    checked = [one for one in linted if one.checked]
+    if checked and not found:
+        ran = max(sum(check.status == "ran" for check in one.checks) for one in checked)
+        left = max(len(one.checks) for one in checked) - ran
+        rest = f"; {left} found nothing to check (--json says what each needs)" if left else ""
+        yield f"Nothing found in {count(len(checked), 'script')}: {count(ran, 'check')} ran{rest}."
+    unchecked = [visible(one.path, 60) for one in linted if not one.checked]
+    if unchecked:
+        names = ", ".join(unchecked[:3]) + (f" and {len(unchecked) - 3} more" if len(unchecked) > 3 else "")
+        yield f"Not checked because no training loop was found in the source: {names}."
+        yield "traindx run measures the training itself."

@@ -69,6 +69,11 @@ class Training:
             for made in calls
         )
 
+    @property
+    def present(self) -> bool:
+        """Whether there is a training to check at all: a loop of its own, or one that a framework runs."""
+        return bool(self.managed or self.backwards or self.steps or self.trace.methods("fit", "compile"))
+
     @cached_property
     def backwards(self) -> tuple[Event, ...]:
         """Backward passes, also through a scaler or an accelerator."""

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from traindx.experiment.runtime.joints import Joints
 
 INTERVENTION = Intervention(
-    title="Give the loss logits, not what a softmax or sigmoid made of them.", knobs=("output",)
+    title="Give the loss logits, not what a softmax or sigmoid made of them.",
+    knobs=("output",),
+    alters_loss=True,
 )
 
 

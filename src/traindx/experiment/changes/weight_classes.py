@@ -18,7 +18,10 @@ if TYPE_CHECKING:
     from traindx.experiment.runtime.joints import Joints
 
 INTERVENTION = Intervention(
-    title="Weigh the classes in the loss by how rare they are.", knobs=("class_weights",), above={"power": 0}
+    title="Weigh the classes in the loss by how rare they are.",
+    knobs=("class_weights",),
+    above={"power": 0},
+    alters_loss=True,
 )
 _UNEVEN = 1.1
 

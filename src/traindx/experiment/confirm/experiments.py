@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     pass
 
 _LEAST_FACTOR = 1e-3
-_LARGER = ("raise_batch", "fill_the_device")
 
 
 @dataclass(frozen=True)
@@ -69,7 +68,7 @@ def _right_way(remedy: str, change: Change, run: Run) -> bool:
     now, new = run.settings.get("batch_size"), change.values.get("value")
     if change.id != "set_batch_size" or not isinstance(now, int | float) or not isinstance(new, int | float):
         return True
-    return new > now if remedy in _LARGER else new < now
+    return new > now if remedies()[remedy].larger_batch else new < now
 
 
 def _trials(remedy: str, problem: Problem) -> Sequence[str]:

@@ -10,6 +10,7 @@ import numpy as np
 from traindx.core.nouns import Diagnosis, Problem, Run
 from traindx.experiment.confirm.belief import Belief
 from traindx.experiment.confirm.experiments import Planned
+from traindx.experiment.horizon import shows_late
 
 _LEAST = 60
 _BEYOND = 1.3
@@ -21,8 +22,6 @@ _START = 3.0
 _REVEALED = ("inert", "active")
 # What several changes reveal in one run overlaps a little.
 _SHARED = 0.8
-# What shows only late is looked at over the whole training.
-_LATE = frozenset({"overfitting", "double_descent", "plateau", "memory_growth", "underfitting"})
 
 
 @dataclass(frozen=True)
@@ -99,7 +98,7 @@ def far_enough(diagnosis: Diagnosis, problem: Problem, wish: int | None) -> int:
     length = int(run.last_step or 0) if run.axis == "step" else 0
     if length < 1:
         return _USUAL
-    if problem.symptom in _LATE or problem.hypotheses[0].cause == "lr_schedule":
+    if shows_late(problem):
         return length
     onset = problem.onset_step or 0.0
     validated, seen = run.series.get("val/loss"), 0.0

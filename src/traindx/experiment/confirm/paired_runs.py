@@ -26,6 +26,7 @@ from traindx.experiment.confirm.outcome_words import (
 )
 from traindx.experiment.measure import Yardstick, fair_score, read_level, steps_for_step, yardstick
 from traindx.experiment.treat.remedy_verdict import Pair, judge
+from traindx.knowledge.catalogue import symptoms
 
 if TYPE_CHECKING:
     from traindx.experiment.arms import Workshop
@@ -36,8 +37,6 @@ _MOST_OF_TIME = 0.4
 _LEAST_STEPS = 10
 _ENOUGH = 0.7
 _CHECKUP_TRIES = 3
-_OTHER_LOSS = frozenset({"pass_logits", "weight_classes"})
-_ACUTE = frozenset({"nonfinite", "divergence", "exploding_gradients", "loss_spike", "oscillation"})
 
 
 @dataclass(frozen=True)
@@ -190,7 +189,7 @@ class Beside:
                 pairs.append(Pair(seed, levels[0], levels[1]))
         if not pairs:
             return None
-        cured = self.problem.symptom in _ACUTE and self._gone(runs[0])
+        cured = symptoms()[self.problem.symptom].kind == "unstable" and self._gone(runs[0])
         verdict = judge(by, pairs)
         words = {apart(by, *both, _common(*both, by, pace), pace) for both in runs}
         if verdict.word == "cannot tell" and len(words) == 1 and (word := words.pop()):
@@ -200,7 +199,7 @@ class Beside:
     def _by(self, plan: Planned, run: Run, steps: int) -> Yardstick | None:
         if plan.change.id == "weight_classes":
             return fair_score(run)
-        by = yardstick(run, [self.problem.symptom], other_loss=plan.change.id in _OTHER_LOSS)
+        by = yardstick(run, [self.problem.symptom], other_loss=plan.change.alters_loss)
         if by is not None and read_level(run, by, float(steps)) is None and "loss" in run.series:
             return Yardstick("loss")
         return by

@@ -180,13 +180,9 @@ def find_in_script(
     span: tuple[float, float] | None,
 ) -> RangeAnswer:
     """For `traindx.lr_find`."""
-    from traindx.observe.program import NoProgram, find_script
+    from traindx.experiment.api import found_program
 
-    try:
-        program = find_script(os.fspath(path), args)
-    except NoProgram as error:
-        raise ValueError(str(error)) from None
-    with Workshop(program) as shop:
+    with Workshop(found_program(path, args)) as shop:
         try:
             return examined(ScriptWalk(shop), Wishes(steps, seeds, seed, span))
         except CannotTest as error:

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from traindx.core.nouns import SEVERITIES, Check, Diagnosis, Finding
+from traindx.engine import conclude, examine
 from traindx.evidence.case import Case
-from traindx.evidence.examine import Examination, examine
+from traindx.evidence.examine import Examination
 from traindx.evidence.inside import Fact, number
 
 if TYPE_CHECKING:
@@ -80,12 +81,9 @@ class Flight:
     @cached_property
     def diagnosis(self) -> Diagnosis | None:
         """What the diagnosis says of the untouched arm."""
-        from traindx.knowledge.judge import judge
-
         if self.untouched is None or self._examination is None:
             return None
-        with np.errstate(all="ignore"):
-            return judge(self.untouched, self._examination)
+        return conclude(self.untouched, self._examination)
 
     @cached_property
     def findings(self) -> Mapping[str, Finding]:

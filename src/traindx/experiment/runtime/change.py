@@ -25,13 +25,17 @@ _TRUTH = {"true": True, "yes": True, "on": True, "false": False, "no": False, "o
 
 @dataclass(frozen=True)
 class Intervention:
-    """One thing that can be changed at run time. `above`, `least` and `most` bound its values."""
+    """One thing that can be changed at run time. `above`, `least` and `most` bound its values.
+
+    With `alters_loss` the loss means something else than before.
+    """
 
     title: str
     knobs: tuple[str, ...] = ()
     above: Mapping[str, float] = field(default_factory=dict)
     least: Mapping[str, float] = field(default_factory=dict)
     most: Mapping[str, float] = field(default_factory=dict)
+    alters_loss: bool = False
     id: str = ""
     page: str = ""
     apply: Callable[..., None] = lambda *_, **__: None
@@ -112,6 +116,12 @@ class Change:
 
     def __hash__(self) -> int:
         return hash((self.id, tuple(self.values.items())))
+
+    @property
+    def alters_loss(self) -> bool:
+        """Whether losses with and without it mean different things."""
+        unit = interventions().get(self.id)
+        return unit is not None and unit.alters_loss
 
     def __str__(self) -> str:
         return " ".join([self.id, *(f"{name}={_shown(value)}" for name, value in self.values.items())])

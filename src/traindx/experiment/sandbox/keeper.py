@@ -2,8 +2,9 @@
 
 `python -m traindx.experiment.sandbox.keeper FOLDER [warm]`; with `--arm ORDERS` it is one trial. Orders
 come as JSON lines on standard input, what happened goes to standard output. When its input ends, the
-workshop is gone: all trials are ended with everything they started, and the folder is removed. A warm keeper has imported
-torch, and a trial is a fork of it: a trial then begins in hundredths of a second instead of seconds.
+workshop is gone: all trials are ended with everything they started, and the folder is removed. A warm
+keeper has imported torch, and a trial is a fork of it: a trial then begins in hundredths of a
+second instead of seconds.
 """
 
 from __future__ import annotations

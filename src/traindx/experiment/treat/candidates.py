@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from traindx.core.nouns import ACTED_ON, Diagnosis, Fix, Hypothesis, Problem
 from traindx.experiment.runtime.change import Change
-from traindx.knowledge.catalogue import remedies
+from traindx.knowledge.catalogue import causes, remedies, symptoms
 
 if TYPE_CHECKING:
     from traindx.experiment.edit import Edited, Instruction
@@ -19,19 +19,11 @@ _CAUSES_MOST = 5
 _REMEDIES_MOST = 5
 _VARIANTS_MOST = 4
 _RISKS = ("low", "medium", "high")
-# These change what the loss means: a score tells more than losses before and after.
-_OTHER_LOSS = frozenset(
-    {"fix_loss", "pass_logits", "fix_output_layer", "add_activation", "fix_accumulation", "rebalance_classes"}
-)
-# These change what validation or the log means: only the symptom can say whether they helped.
-_OTHER_MEASURE = frozenset({"split_anew", "match_validation", "fix_logging", "check_targets"})
 # Where a cause is sure and nobody but the user can mend it, what others do to the curves proves nothing.
 _SURE = 0.5
 # A defect need not show in the loss: that a loss falls faster is no proof that it was mended.
-_DEFECT, _DEFECT_LEAST = "silent_defect", 0.3
+_DEFECT_LEAST = 0.3
 _STILL_LIKELY = 0.25
-# With these, what is validated or logged cannot be trusted: it proves nothing about anything else.
-_UNTRUSTED = frozenset({"data_leakage", "train_val_mismatch", "measurement_bug", "label_noise"})
 
 
 @dataclass(frozen=True)
@@ -56,17 +48,21 @@ class Candidate:
     @property
     def other_loss(self) -> bool:
         """Whether losses before and after mean different things."""
-        return self.remedy in _OTHER_LOSS or any(change.id in _OTHER_LOSS for change in self.changes)
+        return self._alters == "loss" or any(change.alters_loss for change in self.changes)
 
     @property
     def rare(self) -> bool:
         """Whether it is for the rare classes, which plain losses and accuracies hardly count."""
-        return self.remedy == "rebalance_classes"
+        return self.remedy in remedies() and remedies()[self.remedy].rare
 
     @property
     def other_measure(self) -> bool:
         """Whether nothing that is measured before and after can be compared."""
-        return self.remedy in _OTHER_MEASURE
+        return self._alters == "measure"
+
+    @property
+    def _alters(self) -> str:
+        return remedies()[self.remedy].alters if self.remedy in remedies() else ""
 
     @property
     def key(self) -> object:
@@ -106,7 +102,7 @@ def _worth_trying(found: Sequence[Course]) -> list[Course]:
     """All; where the first cause is sure and only words are left for it, what is nearly as likely."""
     if not found or found[0].confidence < _SURE:
         return list(found)
-    if found[0].cause in _UNTRUSTED:
+    if causes()[found[0].cause].untrusted:
         return [found[0]]
     if found[0].candidates:
         return list(found)
@@ -135,7 +131,7 @@ def _course(
                 told.append(edit)
         if meant is None:
             meant = told[0] if told else Instruction(fix.summary, hypothesis.place)
-    if problem.symptom == _DEFECT and hypothesis.confidence < _DEFECT_LEAST:
+    if symptoms()[problem.symptom].kind == "defect" and hypothesis.confidence < _DEFECT_LEAST:
         candidates = []
     every = _apart(candidates)
     return Course(hypothesis.cause, hypothesis.confidence, problem.symptom, every, tuple(told), meant)

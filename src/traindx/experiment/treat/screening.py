@@ -18,13 +18,12 @@ from traindx.experiment.treat.ledger import BEFORE, Ledger, Tell
 from traindx.experiment.treat.remedy_verdict import Pair, Verdict, by_symptom, judge
 from traindx.experiment.treat.request import Patient, Wishes
 from traindx.experiment.treat.results import Trial
+from traindx.knowledge.catalogue import symptoms
 
 _LEAST_PACED = 20
 _ALIKE = 0.05
 # So much of the loss, or of a score, gone within a trial: nothing else is tried for the cause.
 _ENOUGH = 0.25
-# Trouble that need not show in the loss.
-_SILENT = frozenset({"silent_defect", "memory_growth", "slow_training"})
 _SEEDS, _SEEDS_COST = 3, 1.0
 
 
@@ -186,7 +185,7 @@ class Screening:
     def _with_symptom(self, candidate: Candidate, steps: int, verdict: Verdict, outcome: Outcome) -> Verdict:
         """Judged by the symptom where numbers cannot say it: they mean something else, or were never bad."""
         even = verdict.word in ("no difference", "cannot tell")
-        silent = even and (self._symptom in _SILENT or not verdict.pairs)
+        silent = even and (not symptoms()[self._symptom].in_the_loss or not verdict.pairs)
         worse = candidate.other_loss and (even or (verdict.word == "hurt" and not verdict.by.higher))
         if not (silent or worse or candidate.other_measure) or outcome.run is None:
             return verdict

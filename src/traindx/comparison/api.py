@@ -1,0 +1,32 @@
+"""`traindx.compare`: runs, or files and folders of runs, side by side."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from traindx.core.nouns import Run
+
+if TYPE_CHECKING:
+    from traindx.comparison.compare import Comparison
+
+
+def compare(
+    *runs: Run | str | os.PathLike[str], metric: str | None = None, target: float | None = None
+) -> Comparison:
+    """What differs between runs, which is better and how surely, where they part, what to try next.
+
+    `metric` is what to compare by (default: the best one that all share), `target` a value of it to race for.
+    Raises ValueError with one line when there is nothing to compare.
+    """
+    from traindx.comparison import NothingShared, TooFew, subjects
+    from traindx.comparison.compare import compare
+    from traindx.engine import diagnose, read
+
+    found: list[Run] = []
+    for one in runs:
+        found += [one] if isinstance(one, Run) else read(one).runs
+    try:
+        return compare(subjects(found, [diagnose(run) for run in found]), metric=metric, target=target)
+    except (NothingShared, TooFew) as error:
+        raise ValueError(str(error)) from None

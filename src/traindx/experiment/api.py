@@ -1,0 +1,162 @@
+"""`traindx.treat`, `traindx.confirm` and `traindx.preflight`: what the commands do, for Python.
+
+What cannot be done raises ValueError with one line.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from traindx.core.nouns import Run
+    from traindx.experiment.arms import Workshop
+    from traindx.experiment.confirm.confirm import Confirmed
+    from traindx.experiment.preflight.result import Checklist
+    from traindx.experiment.treat.results import Treated
+    from traindx.observe.program import Program
+    from traindx.source.script import Script
+
+Path = str | os.PathLike[str]
+Progress = Callable[[str, Mapping[str, Any]], None]
+"""Called with what happens and its facts, as often as there is something new."""
+
+
+def treat(
+    script: Path,
+    *,
+    args: Sequence[str] = (),
+    steps: int | None = None,
+    seeds: int | None = None,
+    metric: str | None = None,
+    only: str | None = None,
+    time_budget: float = 1800.0,
+    jobs: int | None = None,
+    progress: Progress | None = None,
+) -> Treated:
+    """Find the cause of a script's trouble, try remedies in paired runs, and prove the best one as an edit.
+
+    The script runs in copies of its folder; nothing of yours is written. `sources` of the result holds the
+    text of each file before and after the proven edit.
+    """
+    from traindx.experiment.measure import NoSuchMetric
+    from traindx.experiment.treat.request import Wishes
+    from traindx.experiment.treat.treatment import Treatment
+
+    program = found_program(script, args)
+    wishes = Wishes(steps, seeds, metric, only)
+    try:
+        with _workshop(program, jobs, time_budget) as shop:
+            return Treatment(shop, source_of(program), program.args, wishes, progress or _quiet).run()
+    except NoSuchMetric as error:
+        raise ValueError(str(error)) from None
+
+
+def confirm(
+    script: Path,
+    *,
+    args: Sequence[str] = (),
+    run: Run | None = None,
+    steps: int | None = None,
+    seeds: int = 1,
+    time_budget: float = 600.0,
+    jobs: int = 1,
+    progress: Progress | None = None,
+) -> Confirmed:
+    """Which cause is it? Experiments on a script that distinguish the likely causes of its trouble.
+
+    `run` is a log or recording of the script to begin with; without it the script is run first.
+    """
+    from traindx.experiment.arm_diagnosis import examined
+    from traindx.experiment.arms import Arm
+    from traindx.experiment.confirm.confirm import Confirmation, Wishes
+
+    program, first = found_program(script, args), None
+    source = source_of(program)
+    with _workshop(program, jobs, time_budget) as shop:
+        if run is None:
+            first = shop.run_one(Arm("as it is, to its end", steps=steps), timeout=0.5 * time_budget)
+            run = first.run
+            if run is None or not first.steps:
+                raise ValueError(f"{program.name} could not be observed: {first.said}")
+        diagnosis = examined(run, source, every_cause=True)
+        wishes = Wishes(steps, seeds, None, time_budget)
+        return Confirmation(shop, diagnosis, wishes, progress or _quiet, source, first).run()
+
+
+def preflight(
+    model: Any,
+    loss_fn: Callable[[Any, Any], Any] | None = None,
+    loader: Any = None,
+    *,
+    optimizer: Any = None,
+    args: Sequence[str] = (),
+    steps: int = 200,
+    time_budget: float = 120.0,
+) -> Checklist:
+    """Check a training before its long run: `preflight(model, loss_fn, loader)`, or `preflight("train.py")`.
+
+    A batch is a pair of inputs and target, or a longer tuple whose last part is the target; the loss is
+    `loss_fn(model(inputs), target)`. Copies of the model (and of the optimizer, if one is given) are trained
+    for a few hundred steps each; yours, and the streams of random numbers, stay as they are. A script runs in
+    copies of its folder with `args`, as `traindx preflight` does. The result is true when nothing failed.
+    """
+    if not isinstance(model, str | os.PathLike):
+        from traindx.experiment.preflight import in_process
+
+        if loss_fn is None or loader is None:
+            raise ValueError("preflight needs model, loss_fn and loader, or the path of a script.")
+        return in_process.preflight(
+            model, loss_fn, loader, optimizer=optimizer, steps=steps, time_budget=time_budget
+        )
+    from traindx.experiment.orders import threads
+    from traindx.experiment.preflight.preflight import Unflown, fly
+
+    program = found_program(model, args)
+    try:
+        with _workshop(program, None, time_budget) as shop:
+            many = int(threads(shop.jobs)["OMP_NUM_THREADS"])
+            return fly(shop, script=source_of(program), steps=steps, time_budget=time_budget, threads=many)
+    except Unflown as error:
+        raise ValueError(str(error)) from None
+
+
+def found_program(script: Path, args: Sequence[str]) -> Program:
+    """A script with its arguments; raises ValueError where there is none."""
+    from traindx.observe.program import NoProgram, find_script
+
+    try:
+        return find_script(os.fspath(script), tuple(args))
+    except NoProgram as error:
+        raise ValueError(str(error)) from None
+
+
+def source_of(program: Program) -> Script | None:
+    """The parsed source, where there is one that can be parsed."""
+    from traindx.core.nouns import Unreadable
+    from traindx.source import read_script
+
+    if program.path is None or not os.path.isfile(program.path):
+        return None
+    try:
+        return read_script(program.path)
+    except Unreadable:
+        return None
+
+
+@contextmanager
+def _workshop(program: Program, jobs: int | None, time_budget: float) -> Iterator[Workshop]:
+    import importlib.util
+
+    if importlib.util.find_spec("torch") is None:
+        raise ImportError("trials need PyTorch in this environment: pip install torch.")
+    from traindx.experiment.arms import Workshop
+
+    with Workshop(program, jobs=jobs, time_budget=time_budget) as shop:
+        yield shop
+
+
+def _quiet(what: str, facts: Mapping[str, Any]) -> None:
+    del what, facts

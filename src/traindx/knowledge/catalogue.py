@@ -215,7 +215,10 @@ def _priors(page: Page) -> Mapping[str, str]:
 
 def _evidence(page: Page) -> Mapping[str, Weight]:
     weights = {}
-    for row in table(page.section("Evidence")):
+    rows = table(page.section("Evidence"))
+    if page.section("Evidence").count("\n|") != len(rows) + 1:
+        raise page.malformed("the evidence must be one table, with no text between its rows")
+    for row in rows:
         if len(row) != 4:
             raise page.malformed(f"an evidence row needs 4 cells, got {row!r}")
         finding = row[0].strip("`")

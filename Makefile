@@ -5,12 +5,14 @@ JOBS ?= 2
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: help demo test lint hostile scripts score clinic treatments study bench docs samples clean
+.PHONY: help demo quick test lint new-detector hostile scripts score clinic treatments study bench docs site samples clean
 
 help:
 	@echo "make demo     install, and show traindx on a training that went wrong"
+	@echo "make quick    lint, types and the fast tests: what to run while you work"
 	@echo "make test     install, lint, check types, run the tests, JOBS at a time (2)"
 	@echo "make lint     ruff and mypy only"
+	@echo "make new-detector NAME=loss_repeats AREA=curves   a new detector: its file, page and cases"
 	@echo "make hostile  corrupted inputs, kills and escapes from trials, the long ones too"
 	@echo "make scripts  every training script plain and recorded, the slow ones too"
 	@echo "make score    diagnose the kept recordings of the clinic anew: what changed since the last commit"
@@ -19,6 +21,7 @@ help:
 	@echo "make study    the simulation study over a thousand runs of each shape"
 	@echo "make bench    the benchmarks (benchmarks/README.md)"
 	@echo "make docs     write the generated pages and pictures under docs/"
+	@echo "make site     build the documentation as a site, into site/"
 	@echo "make samples  write tests/samples anew with the real libraries (installs them)"
 	@echo "make clean    remove the environment and all caches"
 
@@ -44,16 +47,26 @@ $(VENV)/.clinic: $(VENV)/.test
 	$(PIP) -e '.[clinic]'
 	touch $@
 
+$(VENV)/.site: $(VENV)/.base
+	$(PIP) -e '.[site]'
+	touch $@
+
 demo: $(VENV)/.torch
 	$(BIN)/traindx demo
 
+quick: lint
+	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal --durations=10 -m "not slow"
+
 test: lint
-	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal
+	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal --durations=10
 
 lint: $(VENV)/.test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+new-detector: $(VENV)/.test
+	$(BIN)/python tools/new_detector.py '$(NAME)' '$(AREA)'
 
 hostile: $(VENV)/.test
 	TRAINDX_HOSTILE=1 $(BIN)/python -m pytest -n $(JOBS) --dist worksteal tests/hostile
@@ -79,9 +92,13 @@ bench: $(VENV)/.bench
 docs: $(VENV)/.test
 	$(BIN)/python docs/generate.py
 
+site: $(VENV)/.site
+	$(BIN)/mkdocs build --strict --quiet
+	@echo "site/index.html is the start page; $(BIN)/mkdocs serve shows it while you write"
+
 samples: $(VENV)/.test
 	$(BIN)/python tests/samples/make $(ONLY)
 
 clean:
-	rm -rf $(VENV) .venv-samples build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .venv-samples build dist site .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

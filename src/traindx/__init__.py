@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from traindx.record.watch import Watch, log, watch
     from traindx.trial.lr_find import lr_find
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 _HOMES = {
     "Check": "core",

@@ -5,7 +5,7 @@ JOBS ?= 2
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: help demo quick test lint new-detector hostile scripts score clinic treatments study bench docs site samples clean
+.PHONY: help demo quick test lint new-detector hostile scripts score clinic treatments study bench docs pictures site samples clean
 
 help:
 	@echo "make demo     install, and show traindx on a training that went wrong"
@@ -20,7 +20,8 @@ help:
 	@echo "make treatments  treat the broken scripts of the clinic: how many are mended, beside chance"
 	@echo "make study    the simulation study over a thousand runs of each shape"
 	@echo "make bench    the benchmarks (benchmarks/README.md)"
-	@echo "make docs     write the generated pages and pictures under docs/"
+	@echo "make docs     write the generated pages under docs/"
+	@echo "make pictures the pages, and the pictures too, by running the examples (two minutes)"
 	@echo "make site     build the documentation as a site, into site/"
 	@echo "make samples  write tests/samples anew with the real libraries (installs them)"
 	@echo "make clean    remove the environment and all caches"
@@ -67,6 +68,7 @@ lint: $(VENV)/.test
 
 new-detector: $(VENV)/.test
 	$(BIN)/python tools/new_detector.py '$(NAME)' '$(AREA)'
+	$(BIN)/python docs/generate.py --pages
 
 hostile: $(VENV)/.test
 	TRAINDX_HOSTILE=1 $(BIN)/python -m pytest -n $(JOBS) --dist worksteal tests/hostile
@@ -90,6 +92,9 @@ bench: $(VENV)/.bench
 	$(BIN)/python -m benchmarks
 
 docs: $(VENV)/.test
+	$(BIN)/python docs/generate.py --pages
+
+pictures: $(VENV)/.test
 	$(BIN)/python docs/generate.py
 
 site: $(VENV)/.site

@@ -1,6 +1,7 @@
 """Writes what the docs say twice: the formats, the pages of knowledge, the command line's help, the pictures.
 
-`python docs/generate.py` (or `make docs`) writes; a test calls `pages()` and compares.
+`python docs/generate.py --pages` (or `make docs`) writes the pages; a test calls `pages()` and compares.
+Without `--pages` (or by `make pictures`) it also draws the pictures, by running the demo and the examples.
 """
 
 from __future__ import annotations
@@ -211,6 +212,8 @@ def main() -> None:
     for path, text in pages().items():
         path.parent.mkdir(exist_ok=True)
         path.write_text(text, encoding="utf-8")
+    if "--pages" in sys.argv:
+        return
     write_pictures(DOCS / "images")
     gallery.write_pictures(DOCS / "images" / "gallery")
 

@@ -6,9 +6,9 @@ import json
 from pathlib import Path
 
 import pytest
+from examples.run import HERE, NAMES, commands, readme, run
 
 import traindx
-from examples.run import HERE, NAMES, commands, readme, run
 
 PICTURES = HERE.parent / "docs" / "images" / "gallery"
 LARGEST = 100_000

@@ -16,7 +16,9 @@ FILES = {path.relative_to(TESTS).as_posix(): path for path in TESTS.rglob("test_
 def test_every_pattern_is_about_a_test(pattern: str) -> None:
     file, _, test = pattern.partition("::")
     found = [path for name, path in FILES.items() if fnmatch(name, file)]
-    names = [name for path in found for name in re.findall(r"^ *def (test_\w+)", path.read_text(), re.MULTILINE)]
+    names = [
+        name for path in found for name in re.findall(r"^ *def (test_\w+)", path.read_text(), re.MULTILINE)
+    ]
     assert any(fnmatch(name, test or "*") for name in names), f"{pattern} in tests/slow.py matches no test"
 
 

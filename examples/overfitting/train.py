@@ -1,4 +1,4 @@
-"""Two hundred noisy tones, a fifth of their labels wrong, and a network that can learn all of them by heart."""
+"""Two hundred noisy tones, a fifth of their labels wrong, and a network that can learn them all by heart."""
 
 # mypy: ignore-errors
 

@@ -35,9 +35,8 @@ for epoch in range(1, 9):
         if it % 20 == 0:
             pace = it * 256 / (time.perf_counter() - began)
             rate = schedule.get_last_lr()[0]
-            print(
-                f"E{epoch:02d} it {it:04d} >> nll {loss:.4f} ; lr {rate:.1e} ; |g| {norm:.3f} ; {pace:.0f} smp/s"
-            )
+            numbers = f"nll {loss:.4f} ; lr {rate:.1e} ; |g| {norm:.3f} ; {pace:.0f} smp/s"
+            print(f"E{epoch:02d} it {it:04d} >> {numbers}")
     with torch.no_grad():
         logits = model(inputs[held])
     held_nll = nn.functional.cross_entropy(logits, targets[held])

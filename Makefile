@@ -98,8 +98,9 @@ pictures: $(VENV)/.test
 	$(BIN)/python docs/generate.py
 
 site: $(VENV)/.site
-	$(BIN)/mkdocs build --strict --quiet
-	@echo "site/index.html is the start page; $(BIN)/mkdocs serve shows it while you write"
+	$(BIN)/python tools/site.py build/docs
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+	@echo "site/index.html is the start page"
 
 samples: $(VENV)/.test
 	$(BIN)/python tests/samples/make $(ONLY)

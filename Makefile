@@ -5,7 +5,7 @@ JOBS ?= 2
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: help demo quick test lint new-detector hostile scripts score clinic treatments study bench docs pictures site samples clean
+.PHONY: help demo quick fast-tests test lint new-detector hostile scripts score clinic treatments study bench docs pictures site samples clean
 
 help:
 	@echo "make demo     install, and show traindx on a training that went wrong"
@@ -55,7 +55,10 @@ $(VENV)/.site: $(VENV)/.base
 demo: $(VENV)/.torch
 	$(BIN)/traindx demo
 
-quick: lint
+quick: $(VENV)/.test
+	$(MAKE) --no-print-directory -j 2 lint fast-tests
+
+fast-tests: $(VENV)/.test
 	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal --durations=10 -m "not slow"
 
 test: lint

@@ -20,6 +20,7 @@ DRAWN = {
     "treat": "treatment/training_comparison.png",
 }
 _WIDTH, _COLORS, _LINES = 1100, 64, 40
+_COLOR = r"(?:\x1b\[[\d;]*m)*"
 
 
 def page(made: str) -> str:
@@ -73,8 +74,8 @@ def shrink(drawn: Path, path: Path) -> None:
 
 
 def _answer(text: str) -> str:
-    """The answer without what the script printed before it, cut where a screen ends."""
-    start = re.search(r"^(\x1b\[[\d;]*m)*(PROBLEM|HEALTHY|COMPARED)", text, re.MULTILINE)
-    lines = text[start.start() if start else 0 :].rstrip().splitlines()
+    """The answer itself, without what the script printed before it and the remarks at its end."""
+    parts = re.split(rf"^(?={_COLOR}(?:PROBLEM|HEALTHY|COMPARED|Besides))", text, flags=re.MULTILINE)
+    lines = parts[min(1, len(parts) - 1)].rstrip().splitlines()
     more = [] if len(lines) <= _LINES else ["  ..."]
     return "\n".join([*lines[:_LINES], *more]) + "\n"

@@ -58,7 +58,7 @@ def terminal(command: str, text: str, path: Path) -> None:
     with open(os.devnull, "w", encoding="utf-8") as nowhere:
         console = Console(record=True, width=102, file=nowhere, force_terminal=True)
         console.print(Text.from_ansi(f"$ {command}\n"))
-        console.print(Text.from_ansi(text), end="")
+        console.print(Text.from_ansi(text))  # ends with an empty line: the last one of an SVG is clipped
     title = " ".join(command.split()[:2])
     console.save_svg(str(path), title=title, unique_id=path.stem)
 

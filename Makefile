@@ -5,12 +5,14 @@ JOBS ?= 2
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: help demo test lint hostile scripts score clinic treatments study bench docs samples clean
+.PHONY: help demo quick fast-tests test lint new-detector hostile scripts score clinic treatments study bench docs pictures site samples clean
 
 help:
 	@echo "make demo     install, and show traindx on a training that went wrong"
+	@echo "make quick    lint, types and the fast tests: what to run while you work"
 	@echo "make test     install, lint, check types, run the tests, JOBS at a time (2)"
 	@echo "make lint     ruff and mypy only"
+	@echo "make new-detector NAME=loss_repeats AREA=loss   a new detector: its file, page and cases"
 	@echo "make hostile  corrupted inputs, kills and escapes from trials, including the slow ones"
 	@echo "make scripts  every training script plain and recorded, including the slow ones"
 	@echo "make score    diagnose the stored recordings of the clinic again: what changed since the last commit"
@@ -18,7 +20,9 @@ help:
 	@echo "make treatments  treat the broken scripts of the clinic: how many are fixed, compared with random remedies"
 	@echo "make study    the simulation study over a thousand runs of each shape"
 	@echo "make bench    the benchmarks (benchmarks/README.md)"
-	@echo "make docs     write the generated pages and pictures under docs/"
+	@echo "make docs     write the generated pages under docs/"
+	@echo "make pictures the pages, and the pictures too, by running the examples (two minutes)"
+	@echo "make site     build the documentation as a site, into site/"
 	@echo "make samples  rewrite tests/samples with the real libraries (installs them)"
 	@echo "make clean    remove the environment and all caches"
 
@@ -44,16 +48,30 @@ $(VENV)/.clinic: $(VENV)/.test
 	$(PIP) -e '.[clinic]'
 	touch $@
 
+$(VENV)/.site: $(VENV)/.base
+	$(PIP) -e '.[site]'
+	touch $@
+
 demo: $(VENV)/.torch
 	$(BIN)/traindx demo
 
+quick: $(VENV)/.test
+	$(MAKE) --no-print-directory -j 2 lint fast-tests
+
+fast-tests: $(VENV)/.test
+	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal --durations=10 -m "not slow"
+
 test: lint
-	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal
+	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal --durations=10
 
 lint: $(VENV)/.test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+new-detector: $(VENV)/.test
+	$(BIN)/python tools/new_detector.py '$(NAME)' '$(AREA)'
+	$(BIN)/python docs/generate.py --pages
 
 hostile: $(VENV)/.test
 	TRAINDX_HOSTILE=1 $(BIN)/python -m pytest -n $(JOBS) --dist worksteal tests/hostile
@@ -77,11 +95,19 @@ bench: $(VENV)/.bench
 	$(BIN)/python -m benchmarks
 
 docs: $(VENV)/.test
+	$(BIN)/python docs/generate.py --pages
+
+pictures: $(VENV)/.test
 	$(BIN)/python docs/generate.py
+
+site: $(VENV)/.site
+	$(BIN)/python tools/site.py build/docs
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+	@echo "site/index.html is the start page"
 
 samples: $(VENV)/.test
 	$(BIN)/python tests/samples/make $(ONLY)
 
 clean:
-	rm -rf $(VENV) .venv-samples build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .venv-samples build dist site .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,6 +1,7 @@
 """Writes the generated docs: the formats, the pages of knowledge, the command line's help, the pictures.
 
-`python docs/generate.py` (or `make docs`) writes; a test calls `pages()` and compares.
+`python docs/generate.py --pages` (or `make docs`) writes the pages; a test calls `pages()` and compares.
+Without `--pages` (or by `make pictures`) it also draws the pictures, by running the demo and the examples.
 """
 
 from __future__ import annotations
@@ -12,6 +13,9 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT))  # for the examples
+from examples import gallery  # noqa: E402
+
 DOCS = ROOT / "docs"
 DEMO_LOG = ROOT / "src" / "traindx" / "cli" / "_demo" / "diverged.log"
 _MADE = "<!-- Written by docs/generate.py: change the source it comes from, then run `make docs`. -->\n"
@@ -28,6 +32,7 @@ def pages() -> dict[Path, str]:
         DOCS / "names.md": vocabulary(),
         DOCS / "interventions.md": changes(),
         DOCS / "preflight.md": preflight(),
+        DOCS / "gallery.md": gallery.page(_MADE),
         **knowledge(),
         readme: _TABLE.sub(lambda _: format_table(), readme.read_text(encoding="utf-8")),
     }
@@ -194,27 +199,23 @@ def write_pictures(folder: Path) -> None:
 
 def _picture(name: str, folder: Path) -> None:
     """The output of one command as an SVG."""
-    from rich.console import Console
-    from rich.text import Text
-
     environment = {**os.environ, "COLUMNS": "100", "FORCE_COLOR": "1", "PYTHONIOENCODING": "utf-8"}
     arguments = [name, DEMO_LOG.name]
     command = [sys.executable, "-m", "traindx", *arguments]
     shown = subprocess.run(command, cwd=DEMO_LOG.parent, env=environment, capture_output=True, check=False)
     if shown.returncode not in (0, 1):
         raise SystemExit(shown.stderr.decode())
-    with open(os.devnull, "w", encoding="utf-8") as nowhere:
-        console = Console(record=True, width=102, file=nowhere, force_terminal=True)
-        console.print(Text.from_ansi("$ " + " ".join(["traindx", *arguments]) + "\n"))
-        console.print(Text.from_ansi(shown.stdout.decode()), end="")
-    console.save_svg(str(folder / f"{name}.svg"), title=f"traindx {name}", unique_id=name)
+    gallery.terminal(" ".join(["traindx", *arguments]), shown.stdout.decode(), folder / f"{name}.svg")
 
 
 def main() -> None:
     for path, text in pages().items():
         path.parent.mkdir(exist_ok=True)
         path.write_text(text, encoding="utf-8")
+    if "--pages" in sys.argv:
+        return
     write_pictures(DOCS / "images")
+    gallery.write_pictures(DOCS / "images" / "gallery")
 
 
 if __name__ == "__main__":

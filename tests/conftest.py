@@ -5,9 +5,12 @@ from __future__ import annotations
 
 import os
 import signal
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
+
+from tests.slow import is_slow
 
 settings.register_profile("traindx", deadline=None)
 settings.load_profile("traindx")
@@ -20,3 +23,15 @@ for number, usual in ((signal.SIGINT, signal.default_int_handler), (signal.SIGQU
 @pytest.fixture(scope="session", autouse=True)
 def key_of_our_own(tmp_path_factory: pytest.TempPathFactory) -> None:
     os.environ["XDG_STATE_HOME"] = str(tmp_path_factory.mktemp("state"))
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Files with slow tests only are not even imported by `make quick`: most import torch."""
+    quick = config.option.markexpr == "not slow" and collection_path.name.startswith("test_")
+    return True if quick and is_slow(collection_path) else None
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if is_slow(item.path, item.name.partition("[")[0]):
+            item.add_marker("slow")

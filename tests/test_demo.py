@@ -12,7 +12,6 @@ import pytest
 import traindx
 from traindx.report.text import MARK
 
-ROOT = Path(__file__).parents[1]
 SHIPPED = Path(traindx.__file__).parent / "cli" / "_demo" / "broken_training.py"
 WITHOUT_TORCH = """
 import sys
@@ -60,7 +59,3 @@ def test_with_torch_it_tells_the_whole_story(tmp_path: Path) -> None:
     assert told["before"]["problems"][0]["hypotheses"][0]["cause"] == "lr_too_high"
     assert (place / "treatment" / "training_comparison.png").stat().st_size > 10_000
     assert (place / "train.py").read_bytes() == SHIPPED.read_bytes()
-
-
-def test_the_example_is_the_script_that_ships() -> None:
-    assert (ROOT / "examples" / "broken_training.py").read_bytes() == SHIPPED.read_bytes()

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from traindx.serve.notebook import load_ipython_extension as load_ipython_extension
     from traindx.serve.notebook import unload_ipython_extension as unload_ipython_extension
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 _HOMES = {
     "Check": "core.nouns",

@@ -1,6 +1,6 @@
 """A small character model that learns to write Python from the source of a standard module.
 
-Something in it is wrong, and the loss shows it. `traindx run examples/broken_training.py` says what.
+Something in it is wrong, and the loss shows it. `traindx run` says what.
 """
 
 # mypy: ignore-errors

@@ -1,7 +1,7 @@
 """A small language model that really goes wrong: its learning rate warms up to far too much.
 
 It learns well while the rate is small, then the loss climbs and at last is NaN. The log is in the
-style of nanoGPT. `python examples/diverge.py LICENSE > src/traindx/cli/_demo/diverged.log` wrote the
+style of nanoGPT. `python tools/demo_log.py LICENSE > src/traindx/cli/_demo/diverged.log` wrote the
 log that ships with traindx, with OPENBLAS_NUM_THREADS=1 to keep the step times even. Only numpy is
 needed; it takes a few seconds.
 """

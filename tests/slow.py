@@ -1,0 +1,72 @@
+"""Which tests are slow: those that start processes or train, and those that go through many cases.
+
+`make quick` leaves them out, `make test` runs them. A pattern is a file below tests/, or `file::test`. What
+`--durations` shows at the top of `make quick` belongs here.
+"""
+
+from __future__ import annotations
+
+from fnmatch import fnmatch
+from pathlib import Path
+
+TESTS = Path(__file__).parent
+SLOW = (
+    # processes and trainings
+    "*::test_a_browser_draws_*",
+    "checklist/test_command.py",
+    "checklist/test_here.py",
+    "hostile/*",
+    "intervene/*",
+    "record/*",
+    "test_ask.py::test_a_conversation_on_a_real_terminal",
+    "test_ask.py::test_ctrl_c_loses_nothing",
+    "test_clinic.py",
+    "test_compare_cli.py::test_in_a_real_terminal",
+    "test_compare_cli.py::test_interrupted_in_the_middle",
+    "test_demo.py",
+    "test_diagnose_cli.py::test_a_closed_pipe_is_quiet",
+    "test_diagnose_cli.py::test_ctrl_c_among_many_is_quiet",
+    "test_diagnose_cli.py::test_many_runs_over_cores_*",
+    "test_diagnose_cli.py::test_no_bar_in_a_pipe",
+    "test_diagnose_cli.py::test_only_what_is_needed_is_loaded",
+    "test_examples.py",
+    "test_explain.py::test_an_unknown_id_suggests_the_nearest",
+    "test_explain.py::test_every_page_can_be_shown",
+    "test_explain.py::test_lists_have_one_line_each",
+    "test_new_detector.py",
+    "test_notebook.py",
+    "test_run_*.py",
+    "test_score.py",
+    "test_scripts*.py",
+    "test_watch.py",
+    "trial/test_arm*.py",
+    "trial/test_confirm.py",
+    "trial/test_lr_find.py",
+    "trial/test_on_ray.py",
+    "trial/test_scratch.py",
+    "trial/test_treat*.py",
+    # many cases, large inputs
+    "*::test_hard_curves_can_be_drawn",
+    "*::test_html_and_plots_are_written",
+    "readers/test_recording.py::test_every_prefix_*",
+    "readers/test_recording_wild.py",
+    "readers/test_tensorboard.py::test_any_stream_*",
+    "readers/test_tensorboard.py::test_flipped_bytes_*",
+    "readers/test_tensorboard.py::test_noise_*",
+    "readers/test_tensorboard.py::test_shuffled_*",
+    "readers/test_tensorboard.py::test_truncated_*",
+    "readers/test_wandb.py::test_history_truncated_*",
+    "test_cli.py::test_inspect_on_the_samples_*",
+    "test_damage.py",
+    "test_html.py::test_any_text_stays_text",
+    "test_html.py::test_size",
+    "test_inside_report.py",
+    "test_signal_rates*.py",
+    "test_simulation.py",
+)
+
+
+def is_slow(path: Path, test: str = "") -> bool:
+    """Of a file of tests, or of one test in it."""
+    name = path.relative_to(TESTS).as_posix()
+    return any(fnmatch(name, pattern) or fnmatch(f"{name}::{test}", pattern) for pattern in SLOW)

@@ -16,7 +16,7 @@ from types import ModuleType
 from typing import Any
 
 # Where units are found; all other places are read from a detector that is there.
-UNITS = "traindx.units"
+UNITS = "traindx.core.units"
 MODEL = "loss_frozen"
 
 TEMPLATE = '''"""The loss ends far above its median.
@@ -64,10 +64,11 @@ def silent() -> Iterator[Run]:
 '''
 NEXT = """Wrote {path}. Now:
 1. Write what it measures, and its page: docs/adding-a-detector.md.
-2. Give it cases: runs on which it must speak (fires) and must not (silent).
+2. Give it cases: runs on which it must fire (fires) and must not (silent).
        .venv/bin/python -m pytest tests/detectors -k {name}
-3. Say what it tells: a row in the evidence of the causes it speaks for or against (docs/adding-a-cause.md).
-4. make docs writes its page anew; make score shows what it changes."""
+3. Say what it is evidence for: a row in the page of each cause that it supports or contradicts
+   (docs/adding-a-cause.md).
+4. make docs writes its page; make score shows what it changes."""
 
 
 def write(name: str, area: str) -> Path:

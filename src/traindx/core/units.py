@@ -66,16 +66,18 @@ class Reader:
 class Detector:
     """One finding. The module's name is the finding's id.
 
-    `needs` are what must be there to look at all: canonical series, or `setting:` and a name; `a|b` is
-    either. Findings of one `family` are several views of one happening: inference counts them once.
+    `detect` names its inputs as parameters (`traindx.evidence.inputs` lists them) and its thresholds as
+    keyword-only parameters; None means looked and not seen. `needs` are what a signature cannot say:
+    `setting:` and a name, `fact:` and a name, `layer/*`; `a|b` is either. `guards` are what keeps it from
+    looking. Findings of one `family` are several views of one happening: inference counts them once.
     A finding takes back those it `explains`: a loss that is summed up, never reset, does not diverge.
-    `detect` takes a Case and thresholds as keyword-only parameters; None means looked and not seen.
     """
 
     title: str
-    needs: tuple[str, ...]
-    family: str
+    needs: tuple[str, ...] = ()
+    family: str = ""
     explains: tuple[str, ...] = ()
+    guards: tuple[str, ...] = ()
     id: str = ""
     area: str = ""
     page: str = ""
@@ -154,12 +156,12 @@ def readers() -> tuple[Reader, ...]:
 def detectors() -> tuple[Detector, ...]:
     """All detectors, ordered by area and id."""
     found = []
+    needs = importlib.import_module("traindx.evidence.inputs").needs
     for module in _all_modules("traindx.evidence.detectors", "traindx.detectors"):
         unit = getattr(module, "DETECTOR", None)
         if isinstance(unit, Detector):
             *_, area, name = ["", *module.__name__.split(".")]
             page = (module.__doc__ or "").strip()
-            found.append(
-                replace(unit, id=name, area=area, page=page, detect=module.detect, module=module.__name__)
-            )
+            unit = replace(unit, id=name, area=area, page=page, detect=module.detect, module=module.__name__)
+            found.append(replace(unit, needs=needs(unit)))
     return tuple(sorted(found, key=lambda unit: (unit.area, unit.id)))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 import tokenize
 from collections.abc import Iterator, Sequence
@@ -15,9 +14,9 @@ from traindx.core import files
 from traindx.core.nouns import SEVERITIES, Edit, Finding, Run, Skipped, Unreadable
 from traindx.core.units import Detector, detectors
 from traindx.evidence.case import Case
+from traindx.evidence.inputs import heard_in, places
 from traindx.source import Script, read_script
 from traindx.source.edits import apart, edited, parses
-from traindx.source.ignoring import silenced
 
 _SKIPPED_FOLDERS = {"__pycache__", "node_modules", "venv", "site-packages", "build", "dist"}
 _ROUNDS = 5
@@ -65,18 +64,13 @@ def _order(finding: Finding) -> tuple[object, ...]:
 
 def _look(unit: Detector, case: Case) -> list[Finding]:
     """Every place where a detector sees its thing; one that fails is left out."""
-    module = importlib.import_module(unit.module)
     try:
-        looked = module.look(case) if hasattr(module, "look") else unit.detect(case)
-        if looked is None or isinstance(looked, Skipped):
-            return []
-        found = [looked] if isinstance(looked, Finding) else list(looked)
+        found = places(unit, case)
     except Exception:
         if os.environ.get("TRAINDX_DEBUG"):
             raise
         return []
-    assert case.script is not None
-    return [finding for finding in found if not silenced(case.script, unit.id, finding)]
+    return [] if isinstance(found, Skipped) else heard_in(unit, case, found)
 
 
 def script_run(path: str) -> Run:

@@ -6,21 +6,15 @@ Silent for training on the whole data at once, where every step has the same bat
 that tells of more data it is a sign at most. Known mistakes: trying to overfit one batch, as a test.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Skipped, number
 from traindx.evidence.detectors._number_text import count, percent
 from traindx.evidence.detectors._sampled import looked, training_loader
-from traindx.evidence.inside import number
+from traindx.testing.sketch import run
 
 DETECTOR = Detector(title="The same batch every step", needs=("input/repeat_share",), family="input_variety")
 
 
-def detect(case: Case, *, share: float = 0.7, looks: int = 4, batches: int = 3) -> Finding | Skipped | None:
+def detect(case: Case, *, share: float = 0.7, looks: int = 4, batches: int = 3) -> Detected:
     repeats = looked(case, "input/repeat_share", looks)
     distance = looked(case, "input/repeat_distance")
     if repeats is None:
@@ -46,16 +40,12 @@ def _loader(batches: int) -> dict[str, object]:
     return {"loaders": [{"role": "training", "batch_size": 32, "batches": batches, "samples": 32 * batches}]}
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import run
-
+def fires() -> Runs:
     again = {"input/repeat_share": [0.0, 0.5, 0.67, 0.75, 0.8, 0.83], "input/repeat_distance": [1.0] * 5}
     yield run(again, facts=_loader(32))
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import run
-
+def silent() -> Runs:
     again = {"input/repeat_share": [0.0, 0.5, 0.67, 0.75, 0.8, 0.83], "input/repeat_distance": [1.0] * 5}
     yield run(again)
     yield run(again, facts=_loader(1))

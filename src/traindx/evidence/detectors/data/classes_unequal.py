@@ -7,22 +7,17 @@ Silent for words and other targets of more than a hundred kinds, under 100 targe
 where the background rules by nature. Known mistakes: the few looks may have met an unusual stretch.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Skipped
 from traindx.evidence.detectors._number_text import percent, strength
 from traindx.evidence.detectors._sampled import class_shares
+from traindx.testing.sketch import run
 
 DETECTOR = Detector(title="Classes of unequal size", needs=("fact:classes",), family="class_shares")
 
 
 def detect(
     case: Case, *, share: float = 0.9, times: float = 20.0, most: int = 100, targets: int = 100
-) -> Finding | Skipped | None:
+) -> Detected:
     shares = class_shares(case)
     counted = sum(value for value in case.inside.fact("classes").values() if isinstance(value, int))
     if counted < targets or not 2 <= len(shares) <= most:
@@ -40,15 +35,11 @@ def detect(
     )
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import run
-
+def fires() -> Runs:
     yield run({}, facts={"classes": {"0": 960, "1": 40}})
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import run
-
+def silent() -> Runs:
     yield run({}, facts={"classes": {"0": 600, "1": 400}})
     yield run({}, facts={"classes": {str(k): 100 for k in range(10)}})
     yield run({}, facts={"classes": {"0": 20, "1": 1}})

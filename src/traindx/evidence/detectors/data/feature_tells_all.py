@@ -9,17 +9,12 @@ under 300 samples. Low unless the feature is as good as perfect.
 Known mistakes: a task that one honest measurement really decides.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
 from typing import Any
 
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Skipped, number
 from traindx.evidence.detectors._number_text import percent
 from traindx.evidence.detectors._sampled import odd_objective, one_target_each, part
-from traindx.evidence.inside import number
+from traindx.testing.sketch import run
 
 DETECTOR = Detector(title="One feature tells the target", needs=("fact:samples",), family="telling_feature")
 
@@ -32,7 +27,7 @@ def detect(
     times: float = 6.0,
     told: float = 0.08,
     samples: int = 300,
-) -> Finding | Skipped | None:
+) -> Detected:
     relation = part(case.inside.fact("samples"), "relation")
     best, others = number(relation, "alone"), number(relation, "without")
     kept, chance, feature = (number(relation, key) for key in ("samples", "by_chance", "feature"))
@@ -59,15 +54,11 @@ def _facts(alone: float, without: float, samples: int = 800) -> dict[str, Any]:
     return {"samples": {"taken": 900, "relation": {**relation, "samples": samples, "z": 20.0, "classes": 2}}}
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import run
-
+def fires() -> Runs:
     yield run({}, facts=_facts(0.998, 0.83))
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import run
-
+def silent() -> Runs:
     yield run({}, facts=_facts(0.998, 0.51))
     yield run({}, facts=_facts(0.99, 0.97))
     yield run({}, facts=_facts(0.86, 0.75))

@@ -8,24 +8,18 @@ more than once after the start. Not a number at all is a defect.
 Silent with fewer than 8 batches. Known mistakes: features of long tails (prices, counts) left as they are.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 import numpy as np
 
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Skipped, number
 from traindx.evidence.detectors._number_text import strength, text, times
 from traindx.evidence.detectors._sampled import looked, part
-from traindx.evidence.inside import number
+from traindx.testing.sketch import decay, run
 
 DETECTOR = Detector(title="Outliers in some batches", needs=("fact:samples|input/*",), family="bad_batch")
 _PEAKS = ("input_peak", "target_peak")
 
 
-def detect(case: Case, *, beyond: float = 100.0, full: float = 10_000.0) -> Finding | Skipped | None:
+def detect(case: Case, *, beyond: float = 100.0, full: float = 10_000.0) -> Detected:
     samples = case.inside.fact("samples")
     bad = number(samples, "nonfinite_batches") or 0.0
     shares = looked(case, "input/nonfinite", 1)
@@ -77,9 +71,7 @@ def _leaps(case: Case, *, far: float = 20.0, least: int = 2, points: int = 30) -
     return count if count >= least else 0
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, run
-
+def fires() -> Runs:
     calm = decay(80, 2.0, 0.3)
     for at in (20, 41, 66):
         calm[at] = 400.0
@@ -91,9 +83,7 @@ def fires() -> Iterator[Run]:
     yield run({}, facts={"samples": {"taken": 900, "nonfinite_batches": 0, "input_peak": peak}})
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import run
-
+def silent() -> Runs:
     peak = {"usual": 3.5, "largest": 5.1, "batches": 40}
     yield run({}, facts={"samples": {"taken": 900, "nonfinite_batches": 0, "input_peak": peak}})
     tail = {"usual": 3e3, "largest": 9e4, "batches": 40}

@@ -7,22 +7,17 @@ Silent for batches under 8, and where any feature varies. A sign when more than 
 vary. Known mistakes: models that learn one constant on purpose (a fitted image, an embedding of one input).
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 import numpy as np
 
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Skipped
 from traindx.evidence.detectors._number_text import percent, text
 from traindx.evidence.detectors._sampled import looked, odd_objective, usual
+from traindx.testing.sketch import run
 
 DETECTOR = Detector(title="Inputs do not vary", needs=("input/*",), family="input_variety")
 
 
-def detect(case: Case, *, most: float = 0.8, dull: float = 0.5, looks: int = 2) -> Finding | Skipped | None:
+def detect(case: Case, *, most: float = 0.8, dull: float = 0.5, looks: int = 2) -> Detected:
     share = looked(case, "input/constant_share", looks)
     if share is None:
         return Skipped("batches of at least 8 real-valued samples")
@@ -44,16 +39,12 @@ def detect(case: Case, *, most: float = 0.8, dull: float = 0.5, looks: int = 2) 
     )
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import run
-
+def fires() -> Runs:
     yield run({"input/constant_share": [1.0] * 5, "input/mean": [0.0] * 5, "input/std": [0.0] * 5})
     yield run({"input/constant_share": [0.7] * 5, "input/mean": [0.2] * 5, "input/std": [0.4] * 5})
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import run
-
+def silent() -> Runs:
     yield run({"input/constant_share": [0.0] * 5})
     yield run({"input/constant_share": [0.3, 0.25, 0.3], "input/mean": [0.1] * 3})
     yield run({"input/mean": [0.1] * 3})

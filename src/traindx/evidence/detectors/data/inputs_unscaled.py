@@ -8,17 +8,12 @@ Silent for whole numbers (tokens), for models that begin with a normalisation, a
 vary. Known mistakes: inputs that mix amounts and switches on purpose, with an optimizer that copes.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 import numpy as np
 
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Skipped
 from traindx.evidence.detectors._number_text import strength, text, times
 from traindx.evidence.detectors._sampled import does_well, looked, starts_with_norm, usual
+from traindx.testing.sketch import run
 
 DETECTOR = Detector(title="Inputs not scaled", needs=("input/mean",), family="input_scale")
 
@@ -31,7 +26,7 @@ def detect(
     ratio: float = 100.0,
     extreme_ratio: float = 1000.0,
     offset: float = 5.0,
-) -> Finding | Skipped | None:
+) -> Detected:
     mean, std = usual(case, "input/mean"), usual(case, "input/std")
     if mean is None or std is None:
         return Skipped("inputs of real numbers")
@@ -54,16 +49,12 @@ def detect(
     )
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import run
-
+def fires() -> Runs:
     yield run({"input/mean": [120.0] * 4, "input/std": [70.0] * 4})
     yield run({"input/mean": [500.0] * 4, "input/std": [9e3] * 4, "input/scale_ratio": [4e4] * 2})
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import run
-
+def silent() -> Runs:
     yield run({"input/mean": [0.1] * 4, "input/std": [1.2] * 4, "input/scale_ratio": [3.0] * 2})
     yield run({"input/mean": [0.5] * 4, "input/std": [0.3] * 4})
     first = {"models": [{"parameters": 9, "layer_list": [{"name": "0", "type": "BatchNorm2d"}]}]}

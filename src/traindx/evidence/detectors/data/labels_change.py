@@ -7,24 +7,19 @@ Silent under 20 samples that came again, for inputs of under 4 features, where s
 (few possible inputs), and for real-valued targets. Known mistakes: labels that are random on purpose.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
 from typing import Any
 
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Skipped, number
 from traindx.evidence.detectors._number_text import percent
 from traindx.evidence.detectors._sampled import odd_objective
-from traindx.evidence.inside import number
+from traindx.testing.sketch import run
 
 DETECTOR = Detector(title="Labels change between passes", needs=("fact:samples",), family="label_sense")
 
 
 def detect(
     case: Case, *, share: float = 0.2, again: int = 20, features: int = 4, twice: float = 0.02
-) -> Finding | Skipped | None:
+) -> Detected:
     samples = case.inside.fact("samples")
     came, changed = number(samples, "came_again"), number(samples, "relabelled")
     if came is None or changed is None or came < again or odd_objective(case):
@@ -47,15 +42,11 @@ def _facts(**told: int) -> dict[str, Any]:
     return {"samples": {"taken": 2000, "twice_in_a_batch": 0, "features": 20, **told}}
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import run
-
+def fires() -> Runs:
     yield run({}, facts=_facts(came_again=200, relabelled=160))
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import run
-
+def silent() -> Runs:
     yield run({}, facts=_facts(came_again=900, relabelled=0))
     yield run({}, facts=_facts(came_again=8, relabelled=6))
     yield run({}, facts={"samples": {"taken": 100, "came_again": 90, "relabelled": 60, "features": 2}})

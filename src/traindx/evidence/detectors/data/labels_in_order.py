@@ -7,24 +7,19 @@ Silent for shuffled loaders and unequal classes. For real targets it is a sign: 
 nature. Known mistakes: groups that belong together in one batch on purpose.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 import numpy as np
 
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Skipped
 from traindx.evidence.detectors._number_text import percent, text
 from traindx.evidence.detectors._sampled import class_shares, looked, odd_objective, training_loader
+from traindx.testing.sketch import run
 
 DETECTOR = Detector(title="Labels in order", needs=("target/*",), family="data_order")
 
 
 def detect(
     case: Case, *, pure: float = 0.9, mixed: float = 0.7, batch: int = 8, looks: int = 4, narrow: float = 0.15
-) -> Finding | Skipped | None:
+) -> Detected:
     top = looked(case, "target/top_share", looks)
     size = _batch(case)
     if size is None or size < batch or odd_objective(case):
@@ -46,7 +41,7 @@ def detect(
     )
 
 
-def _of_numbers(case: Case, looks: int, narrow: float) -> Finding | Skipped | None:
+def _of_numbers(case: Case, looks: int, narrow: float) -> Detected:
     mean, spread = looked(case, "target/mean", looks), looked(case, "target/std", looks)
     if mean is None or spread is None:
         return Skipped(f"at least {looks} looks at targets")
@@ -68,18 +63,14 @@ def _batch(case: Case) -> float | None:
     return case.number("batch_size")
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import run
-
+def fires() -> Runs:
     facts = {"losses": [{"target_shape": "32"}], "classes": {"0": 96, "1": 64, "2": 64}}
     yield run({"target/top_share": [1.0, 1.0, 1.0, 0.7, 1.0, 1.0]}, facts=facts)
     numbers = {"target/mean": [0.0, 2.0, 4.0, 6.0, 8.0], "target/std": [0.1] * 5}
     yield run(numbers, facts={"losses": [{"target_shape": "32"}]})
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import run
-
+def silent() -> Runs:
     facts = {"losses": [{"target_shape": "32"}], "classes": {"0": 96, "1": 64, "2": 64}}
     yield run({"target/top_share": [0.4, 0.5, 0.45, 0.5, 0.4]}, facts=facts)
     unequal = {"losses": [{"target_shape": "32"}], "classes": {"0": 190, "1": 4}}

@@ -17,20 +17,15 @@ they tell each other's labels far worse than the sample's, or a straight line do
 mistakes: classes that overlap evenly over all their range.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Skipped, number
 from traindx.evidence.detectors._number_text import percent
 from traindx.evidence.detectors._sampled import late, looked, odd_objective, one_target_each, part
 from traindx.evidence.detectors._simple_predictors import best_share, hidden_by, told_nothing, validated
-from traindx.evidence.inside import number
+from traindx.testing.sketch import run
 
 DETECTOR = Detector(title="Labels against their neighbours", needs=("fact:samples",), family="label_sense")
 
@@ -46,7 +41,7 @@ def detect(
     clear: float = 0.85,
     line: float = 0.06,
     samples: int = 450,
-) -> Finding | Skipped | None:
+) -> Detected:
     relation = part(case.inside.fact("samples"), "relation")
     odd, lie, kept = (number(relation, key) for key in ("odd_share", "together", "samples"))
     chance = number(relation, "by_chance")
@@ -124,9 +119,7 @@ def _model(kind: str, **more: Any) -> dict[str, Any]:
     return {"models": [{"parameters": 900, "layer_list": [{"name": "0", "type": kind}], **more}]}
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import run
-
+def fires() -> Runs:
     yield run({}, facts=_facts(0.3, 1.02))
     yield run({}, facts=_facts(0.3, 1.02, mutual=0.95))
     yield run({}, facts={**_facts(0.3, 1.02, mutual=0.95), **_model("Conv2d")})
@@ -137,9 +130,7 @@ def fires() -> Iterator[Run]:
     yield run(memorised, facts=_facts(0.3, 1.02, mutual=0.9))
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import run
-
+def silent() -> Runs:
     yield run({}, facts=_facts(0.2, 2.3))
     yield run({}, facts=_facts(0.03, 1.0))
     yield run({}, facts=_facts(0.3, 1.0, samples=100))

@@ -11,18 +11,13 @@ samples of several inputs, and one class with 80 % of the targets. Silent when v
 above chance. Known mistakes: targets by a rule of three and more features at once, like parity.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
 from typing import Any
 
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Skipped, number
 from traindx.evidence.detectors._number_text import percent
 from traindx.evidence.detectors._sampled import odd_objective, one_target_each, part
 from traindx.evidence.detectors._simple_predictors import hidden_by, told_nothing, validated
-from traindx.evidence.inside import number
+from traindx.testing.sketch import run
 
 DETECTOR = Detector(title="Inputs do not tell the targets", needs=("fact:samples",), family="label_sense")
 
@@ -36,7 +31,7 @@ def detect(
     samples: int = 150,
     most: float = 0.8,
     above: float = 0.15,
-) -> Finding | Skipped | None:
+) -> Detected:
     relation = part(case.inside.fact("samples"), "relation")
     stands_out, kept = number(relation, "z"), number(relation, "samples")
     told, chance = number(relation, "told"), number(relation, "by_chance")
@@ -76,9 +71,7 @@ def _model(kind: str, **more: Any) -> dict[str, Any]:
     return {"models": [{"parameters": 900, "layer_list": [{"name": "0", "type": kind}], **more}]}
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import run
-
+def fires() -> Runs:
     real: dict[str, Any] = {"dtype": "float32", "elements": 40, "whole": False, "beside": 0}
     yield run({}, facts=_facts(0.21, 0.5))
     yield run({}, facts={**_facts(0.21, 0.5, **real), **_model("Linear")})
@@ -87,9 +80,7 @@ def fires() -> Iterator[Run]:
     yield run({"val/accuracy": [0.18, 0.22, 0.24, 0.21]}, facts=_facts(0.21, 0.5, **real))
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import run
-
+def silent() -> Runs:
     yield run({}, facts=_facts(0.9, 30))
     yield run({}, facts=_facts(0.3, 5))
     yield run({}, facts=_facts(0.2, 0.1, samples=70))

@@ -7,34 +7,29 @@ Silent when the stream draws its samples at random, which do not repeat. Known m
 a way that each worker reads another part of it.
 """
 
-from __future__ import annotations
-
 import ast
-from collections.abc import Iterator
 
-from traindx.core.nouns import Finding, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detectors._script import (
+    Detector,
+    Finding,
+    Places,
+    Script,
+    Scripts,
+    Skipped,
+    Training,
+    code,
+    script,
+    where,
+)
 from traindx.evidence.detectors._script.loaders import loaders, workers
-from traindx.evidence.detectors._script.samples import script
-from traindx.evidence.detectors._script.words import Looked, code, first, training_of, where
-from traindx.source import Script
 from traindx.source.edit_pieces import place
 from traindx.source.values import Instance
 
-DETECTOR = Detector(title="stream repeated by workers", needs=("script",), family="script_workers")
+DETECTOR = Detector(title="stream repeated by workers", family="script_workers")
 _APART = ("worker", "rand", "choice", "shuffle", "sample", "rank", "shard", "generator", "queue", "socket")
 
 
-def detect(case: Case) -> Finding | Skipped | None:
-    return first(case, __name__, look(case))
-
-
-def look(case: Case) -> Looked:
-    """Every place where it is seen."""
-    training = training_of(case)
-    if training is None:
-        return Skipped("a script that can be followed")
+def detect(training: Training) -> Places:
     streams = [e for e in loaders(training) if isinstance(e.value.argument(0, "dataset"), Instance)]
     if not streams:
         return Skipped("a loader over a dataset of the script's own")
@@ -82,12 +77,12 @@ def _script(workers: int = 2, share: str = "pass") -> Script:
     return script(top=_DATA.format(workers=workers, share=share))
 
 
-def fires() -> Iterator[Script]:
+def fires() -> Scripts:
     yield _script()
     yield _script(workers=4)
 
 
-def silent() -> Iterator[Script]:
+def silent() -> Scripts:
     yield _script(workers=0)
     yield _script(workers=1)
     yield _script(share="info = torch.utils.data.get_worker_info()")

@@ -9,21 +9,23 @@ Silent without workers, and when a `worker_init_fn` is given. Known mistake: dra
 repeat.
 """
 
-from __future__ import annotations
-
 import ast
-from collections.abc import Iterator
 
-from traindx.core.nouns import Finding, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
-from traindx.evidence.detectors._script.samples import script
-from traindx.evidence.detectors._script.words import Looked, code, first, training_of, where
-from traindx.source import Script
+from traindx.evidence.detectors._script import (
+    Detector,
+    Finding,
+    Places,
+    Scripts,
+    Skipped,
+    Training,
+    code,
+    script,
+    where,
+)
 from traindx.source.edit_pieces import place
 from traindx.source.values import Const, Function, Instance, Made, Spot, number
 
-DETECTOR = Detector(title="same random numbers in workers", needs=("script",), family="script_seeds")
+DETECTOR = Detector(title="same random numbers in workers", family="script_seeds")
 _GENERATORS = ("default_rng", "RandomState", "Random")
 _TOP = (
     "from torch.utils.data import Dataset\nclass Noisy(Dataset):\n    def __init__(self):\n        {}\n"
@@ -31,15 +33,7 @@ _TOP = (
 )
 
 
-def detect(case: Case) -> Finding | Skipped | None:
-    return first(case, __name__, look(case))
-
-
-def look(case: Case) -> Looked:
-    """Every place where it is seen."""
-    training = training_of(case)
-    if training is None:
-        return Skipped("a script that can be followed")
+def detect(training: Training) -> Places:
     loaders = [
         e.value for e in training.trace.events if e.value.kind == "call" and e.value.short == "DataLoader"
     ]
@@ -84,14 +78,14 @@ def _finding(spot: Spot, loader: Made) -> Finding:
     return Finding(text, "silent_defect", "low", places=(place(spot),))
 
 
-def fires() -> Iterator[Script]:
+def fires() -> Scripts:
     yield script(
         top=_TOP.format("self.rng = np.random.default_rng(0)"),
         setup="loader = DataLoader(Noisy(), num_workers=2)",
     )
 
 
-def silent() -> Iterator[Script]:
+def silent() -> Scripts:
     yield script(top=_TOP.format("self.rng = np.random.default_rng(0)"), setup="loader = DataLoader(Noisy())")
     yield script(
         top=_TOP.format("self.rng = np.random.default_rng()"),

@@ -7,20 +7,15 @@ Silent where only a part is ignored, as in language models that learn answers on
 class says nothing. Known mistakes: training with one class on purpose (real against made-up).
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Skipped
 from traindx.evidence.detectors._number_text import percent
 from traindx.evidence.detectors._sampled import looked, odd_objective
+from traindx.testing.sketch import run
 
 DETECTOR = Detector(title="No targets", needs=("target/*",), family="targets")
 
 
-def detect(case: Case, *, most: float = 0.75, targets: int = 100, looks: int = 2) -> Finding | Skipped | None:
+def detect(case: Case, *, most: float = 0.75, targets: int = 100, looks: int = 2) -> Detected:
     ignored = looked(case, "target/ignored_share", looks)
     counts = {key: n for key, n in case.inside.fact("classes").items() if isinstance(n, int) and n > 0}
     if ignored is None:
@@ -46,16 +41,12 @@ def detect(case: Case, *, most: float = 0.75, targets: int = 100, looks: int = 2
     return None
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import run
-
+def fires() -> Runs:
     yield run({"target/ignored_share": [1.0] * 5})
     facts = {"classes": {"0": 400}, "losses": [{"function": "cross_entropy"}]}
     yield run({"target/ignored_share": [0.0] * 5}, facts=facts)
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import run
-
+def silent() -> Runs:
     yield run({"target/ignored_share": [0.8, 0.7, 0.9, 0.85]})
     yield run({"target/ignored_share": [0.0] * 5}, facts={"classes": {"0": 400, "1": 90}})

@@ -9,18 +9,13 @@ Silent without clipping, and when the steps are of ordinary size.
 Known mistakes: a rate so low that steps would be small without clipping too.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 import numpy as np
 
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Finding, Run, Runs, Skipped
 from traindx.evidence.detectors._harm import ramps, suffers
 from traindx.evidence.detectors._number_text import percent, strength, text
 from traindx.evidence.detectors._updates import ratios
+from traindx.testing.sketch import run
 
 DETECTOR = Detector(
     title="Clipping stops the weights",
@@ -37,7 +32,7 @@ def detect(
     least: float = 5e-3,
     bend: float = 0.3,
     points: int = 8,
-) -> Finding | Skipped | None:
+) -> Detected:
     before, after = case.grad_norm, case.curve("grad_norm_clipped")
     if before is None or after is None or min(len(before), len(after)) < points:
         return Skipped(f"{points} gradient norms before and after clipping")
@@ -63,18 +58,17 @@ def detect(
 
 def _clipped(before: float, after: float, ratio: float) -> Run:
     from traindx.evidence.detectors._layers import model
-    from traindx.testing.sketch import run
 
     series = {f"update_ratio/{name}": [ratio] * 5 for name in (0, 2, 4)}
     norms = {"loss": [1.6] * 40, "grad_norm": [before] * 40, "grad_norm_clipped": [after] * 40}
     return run({**norms, **series}, facts=model([[32, 8], [32, 32], [4, 32]]))
 
 
-def fires() -> Iterator[Run]:
+def fires() -> Runs:
     yield _clipped(1.0, 0.001, 1e-5)
 
 
-def silent() -> Iterator[Run]:
+def silent() -> Runs:
     yield _clipped(1.0, 0.001, 0.005)
     yield _clipped(1.0, 0.7, 1e-6)
     yield _clipped(1.0, 0.03, 1e-7)

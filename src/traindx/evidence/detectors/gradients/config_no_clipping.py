@@ -6,20 +6,15 @@ never acts. Stronger for recurrent nets, which need it most.
 Could not look when the configuration does not name it: absent is not the same as off.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Skipped
 from traindx.evidence.detectors._number_text import text
+from traindx.testing.sketch import run
 
 DETECTOR = Detector(title="Gradient clipping off", needs=("setting:clip",), family="clipping")
 _RECURRENT = ("lstm", "gru", "rnn", "seq2seq")
 
 
-def detect(case: Case, *, never: float = 1000.0) -> Finding | Skipped | None:
+def detect(case: Case, *, never: float = 1000.0) -> Detected:
     clip = case.number("clip")
     if clip is None and case.word("clip") in ("false", "none", "off"):
         clip = 0.0
@@ -36,17 +31,13 @@ def detect(case: Case, *, never: float = 1000.0) -> Finding | Skipped | None:
     )
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import run
-
+def fires() -> Runs:
     yield run({}, settings={"clip": 0.0})
     yield run({}, settings={"clip": -1, "model": "lstm"})
     yield run({}, settings={"clip": 1e9})
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import run
-
+def silent() -> Runs:
     yield run({}, settings={"clip": 1.0})
     yield run({}, settings={"clip": 0.1})
     yield run({}, settings={"clip": "norm"})

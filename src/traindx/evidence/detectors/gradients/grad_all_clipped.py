@@ -9,19 +9,15 @@ loss-scaler units (grad_scaled).
 Known mistakes: a clip setting that clips single values, not the norm.
 """
 
-from __future__ import annotations
-
 import re
-from collections.abc import Iterator
 
 import numpy as np
 
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Skipped
 from traindx.evidence.detectors._gradients import scaled
 from traindx.evidence.detectors._number_text import percent, strength, text
 from traindx.evidence.detectors._script_words import speaks_of
+from traindx.testing.sketch import decay, noisy, run
 
 DETECTOR = Detector(
     title="Nearly all gradients clipped",
@@ -31,7 +27,7 @@ DETECTOR = Detector(
 _CLIPPING = re.compile(r"clip|clamp|trainer|deepspeed|accelerat")
 
 
-def detect(case: Case, *, share: float = 0.95, points: int = 10) -> Finding | Skipped | None:
+def detect(case: Case, *, share: float = 0.95, points: int = 10) -> Detected:
     logged, norms, clip = case.curve("grad_clip_share"), case.grad_norm, case.number("clip")
     if logged is not None and len(logged) >= points:
         part = float(np.median(logged.y)) / (100.0 if logged.y.max() > 1 else 1.0)
@@ -75,16 +71,12 @@ def _never_clips(case: Case) -> bool:
     return not speaks_of(case.script, _CLIPPING)
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import noisy, run
-
+def fires() -> Runs:
     yield run({"grad_norm": noisy([5.0] * 50, 0.2)}, settings={"clip": 0.1})
     yield run({"grad_clip_share": [100.0] * 20})
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, noisy, run
-
+def silent() -> Runs:
     yield run({"grad_norm": noisy([0.3] * 50, 0.2)}, settings={"clip": 1.0})
     yield run({"grad_norm": noisy([5.0] * 50, 0.2)}, settings={"clip": 0.0})
     huge = {"grad_norm": noisy([1e5] * 50, 0.2), "loss": decay(50, 5.0, 0.1)}

@@ -9,24 +9,19 @@ Silent about norms in loss-scaler units (grad_scaled).
 Known mistakes: a rise when learning sets in after a long flat start; the loss then falls, so it is a sign.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 import numpy as np
 
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Skipped
 from traindx.evidence.detectors._gradients import loss_harm, positive, scaled
 from traindx.evidence.detectors._number_text import strength, text, times, where
+from traindx.testing.sketch import decay, noisy, run
 
 DETECTOR = Detector(title="Gradients explode", needs=("grad_norm",), family="gradient_size")
 
 
 def detect(
     case: Case, *, factor: float = 30.0, alone: float = 100.0, harm: float = 0.2, points: int = 8
-) -> Finding | Skipped | None:
+) -> Detected:
     norms = case.grad_norm
     if norms is None:
         return Skipped("the gradient norm")
@@ -62,9 +57,7 @@ def detect(
     )
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import noisy, run
-
+def fires() -> Runs:
     burst = noisy([0.5] * 60, 0.3)
     burst[10:16] = [600.0, 50.0, 30.0, 700.0, 40.0, 100.0]
     loss = noisy(np.where(np.arange(60) < 10, 1.4, 7.5), 0.03)
@@ -75,9 +68,7 @@ def fires() -> Iterator[Run]:
     yield run({"grad_norm": np.where(np.arange(100) < 50, 1.0, 1e6)})
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, noisy, run
-
+def silent() -> Runs:
     yield run({"grad_norm": noisy(decay(500, 40.0, 0.3, rate=100), 0.3)})
     spike = noisy([0.6] * 200, 0.5)
     spike[50] = 43.0

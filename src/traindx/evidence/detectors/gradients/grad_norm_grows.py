@@ -10,19 +10,14 @@ Silent about norms in loss-scaler units (grad_scaled) and about the fall from th
 Known mistakes: norms grow by nature when a model memorises and when warm-up lifts it off a plateau.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
 from math import exp, log
 
 import numpy as np
 
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence import stats
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Skipped, stats
 from traindx.evidence.detectors._gradients import loss_harm, positive, scaled
 from traindx.evidence.detectors._number_text import strength, text, times, where
+from traindx.testing.sketch import decay, noisy, run
 
 DETECTOR = Detector(title="Gradient norm grows", needs=("grad_norm",), family="gradient_size")
 
@@ -35,7 +30,7 @@ def detect(
     p: float = 1e-3,
     harm: float = 0.2,
     points: int = 20,
-) -> Finding | Skipped | None:
+) -> Detected:
     norms = case.grad_norm
     if norms is None:
         return Skipped("the gradient norm")
@@ -68,17 +63,13 @@ def detect(
     )
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, noisy, run
-
+def fires() -> Runs:
     grown = noisy(np.exp(np.linspace(0, log(30), 200)), 0.3)
     yield run({"grad_norm": grown, "loss": noisy(decay(200, 3.0, 1.0), 0.02)})
     yield run({"grad_norm": grown, "loss": noisy(np.linspace(1.0, 3.0, 200), 0.02)})
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, noisy, run
-
+def silent() -> Runs:
     yield run({"grad_norm": noisy([1.0] * 300, 0.8)})
     yield run({"grad_norm": noisy(decay(300, 15.0, 0.3, rate=40), 0.2)})
     yield run({"grad_norm": noisy(np.linspace(1.0, 2.0, 300), 0.2)})

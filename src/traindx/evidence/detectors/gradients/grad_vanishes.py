@@ -9,18 +9,13 @@ advantage give none; a norm of 0 that is not measured (the loss falls all the sa
 Known mistakes: full-batch training at a true minimum has no gradient either.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 import numpy as np
 
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case, Curve
+from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, Runs, Skipped
 from traindx.evidence.detectors._gradients import positive
 from traindx.evidence.detectors._learning import learns
 from traindx.evidence.detectors._number_text import text
+from traindx.testing.sketch import decay, noisy, run
 
 DETECTOR = Detector(title="Gradients vanish", needs=("grad_norm", "loss"), family="gradient_size")
 
@@ -32,7 +27,7 @@ def detect(
     of_loss: float = 1e-8,
     still_high: float = 0.5,
     points: int = 10,
-) -> Finding | Skipped | None:
+) -> Detected:
     norms, loss = case.grad_norm, case.loss
     if norms is None or loss is None:
         return Skipped("the gradient norm and a loss")
@@ -75,18 +70,14 @@ def _moves(loss: Curve) -> bool:
     return change > min(3 * loss.noise, 0.2 * abs(loss.head)) or learns(loss) or loss.trend.p < 0.01
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import noisy, run
-
+def fires() -> Runs:
     falling = noisy(np.exp(np.linspace(0, -16, 100)), 0.2)
     yield run({"grad_norm": falling, "loss": noisy([2.3] * 100, 0.01)})
     yield run({"grad_norm": noisy([1e-11] * 60, 0.3), "loss": noisy([2.3] * 60, 0.01)})
     yield run({"grad_norm": [0.0] * 60, "loss": noisy([2.3] * 60, 0.01)})
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, noisy, run
-
+def silent() -> Runs:
     yield run({"grad_norm": np.exp(np.linspace(0, -16, 100)), "loss": decay(100, 2.0, 0.0, rate=12)})
     yield run({"grad_norm": [0.0] * 60, "loss": noisy(decay(60, 2.3, 1.0), 0.02)})
     yield run({"grad_norm": [0.0] * 60, "loss": noisy([0.0] * 60, 0.1, relative=False)}, traits=("rl",))

@@ -8,21 +8,16 @@ Silent with less than two pairs of steps in a row.
 Known mistakes: batches that hold the same samples each time.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Finding, Run, Runs, Skipped
 from traindx.evidence.detectors._updates import early_agreement
+from traindx.testing.sketch import run
 
 DETECTOR = Detector(
     title="Gradients all the same", needs=("fact:models", "grad_cosine/*"), family="gradient_direction"
 )
 
 
-def detect(case: Case, *, same: float = 0.95) -> Finding | Skipped | None:
+def detect(case: Case, *, same: float = 0.95) -> Detected:
     cosine = early_agreement(case)
     if cosine is None:
         return Skipped("gradients of the first steps in a row")
@@ -39,16 +34,15 @@ def detect(case: Case, *, same: float = 0.95) -> Finding | Skipped | None:
 
 def _cosines(values: list[float]) -> Run:
     from traindx.evidence.detectors._layers import model
-    from traindx.testing.sketch import run
 
     series = {f"grad_cosine/{name}": ([2.0, 3.0, 4.0], values) for name in (0, 2, 4)}
     return run({"loss": [1.6] * 30, **series}, facts=model([[32, 8], [32, 32], [4, 32]]))
 
 
-def fires() -> Iterator[Run]:
+def fires() -> Runs:
     yield _cosines([0.99, 0.98, 0.97])
 
 
-def silent() -> Iterator[Run]:
+def silent() -> Runs:
     yield _cosines([0.5, 0.4, 0.6])
     yield _cosines([0.9, 0.85, 0.8])

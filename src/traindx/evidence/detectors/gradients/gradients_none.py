@@ -8,21 +8,16 @@ Silent when any layer has one.
 Known mistakes: a loss that is exactly 0 because all is learned.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Finding, Run, Runs, Skipped
 from traindx.evidence.detectors._layers import chain, settled
+from traindx.testing.sketch import run
 
 DETECTOR = Detector(
     title="No gradients at all", needs=("fact:models", "grad_norm/*"), family="layer_gradients"
 )
 
 
-def detect(case: Case, *, looks: int = 3) -> Finding | Skipped | None:
+def detect(case: Case, *, looks: int = 3) -> Detected:
     curves = chain(case, "grad_norm", looks=looks)
     if not curves:
         return Skipped(f"{looks} looks at the gradients of a layer")
@@ -45,16 +40,15 @@ def detect(case: Case, *, looks: int = 3) -> Finding | Skipped | None:
 
 def _norms(late: float, loss: float = 1.6) -> Run:
     from traindx.evidence.detectors._layers import model
-    from traindx.testing.sketch import run
 
     series = {"grad_norm/0": [0.0] * 6, "grad_norm/2": [0.0] * 6, "grad_norm/4": [late] * 6}
     return run({"loss": [loss] * 30, **series}, facts=model([[32, 8], [32, 32], [4, 32]]))
 
 
-def fires() -> Iterator[Run]:
+def fires() -> Runs:
     yield _norms(0.0)
 
 
-def silent() -> Iterator[Run]:
+def silent() -> Runs:
     yield _norms(0.3)
     yield _norms(0.0, loss=0.0)

@@ -9,16 +9,11 @@ training has no optimizer of its own.
 Known mistakes: code that keeps a part of the old gradients on purpose.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 import numpy as np
 
-from traindx.core.nouns import Event, Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Event, Finding, Run, Runs, Skipped
 from traindx.evidence.detectors._number_text import text, times
+from traindx.testing.sketch import run
 
 DETECTOR = Detector(
     title="Gradients are not zeroed",
@@ -28,7 +23,7 @@ DETECTOR = Detector(
 )
 
 
-def detect(case: Case, *, looks: int = 2, growth: float = 2.0) -> Finding | Skipped | None:
+def detect(case: Case, *, looks: int = 2, growth: float = 2.0) -> Detected:
     taken = max((len(curve) for curve in case.inside.layers("grad_norm").values()), default=0)
     left = case.inside.events("stale_gradients")
     if not left:
@@ -59,8 +54,6 @@ def _growth(case: Case) -> float:
 
 
 def _looked(events: tuple[Event, ...], optimizers: int = 1) -> Run:
-    from traindx.testing.sketch import run
-
     held = [{"class": "SGD", "groups": [{"lr": 0.1}]}] * optimizers
     series: dict[str, list[float]] = {
         "loss": [1.0] * 20,
@@ -70,10 +63,10 @@ def _looked(events: tuple[Event, ...], optimizers: int = 1) -> Run:
     return run(series, events=events, facts={"optimizers": held})
 
 
-def fires() -> Iterator[Run]:
+def fires() -> Runs:
     yield _looked((Event("stale_gradients", "still there", 1.0, {"norm": 0.7}),))
 
 
-def silent() -> Iterator[Run]:
+def silent() -> Runs:
     yield _looked(())
     yield _looked((), optimizers=2)

@@ -11,16 +11,11 @@ first look is left out, in which zero-initialised parts let nothing through.
 Known mistakes: layers that are defined in another order than they are called in.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.core.nouns import Finding, Place, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Finding, Place, Run, Runs, Skipped
 from traindx.evidence.detectors._harm import held_up, suffers
 from traindx.evidence.detectors._layers import chain, ends_of, fades, typical_gradients
 from traindx.evidence.detectors._number_text import strength, text, times
+from traindx.testing.sketch import decay, run
 
 DETECTOR = Detector(
     title="Gradients fade towards the input", needs=("fact:models", "grad_norm/*"), family="gradient_size"
@@ -29,7 +24,7 @@ DETECTOR = Detector(
 
 def detect(
     case: Case, *, ratio: float = 1e-3, layers: int = 4, looks: int = 3, order: float = 0.7
-) -> Finding | Skipped | None:
+) -> Detected:
     curves = chain(case, "grad_norm", looks=looks)
     if len(curves) < layers:
         return Skipped(f"{looks} looks at the gradients of at least {layers} layers in a row")
@@ -57,7 +52,6 @@ def detect(
 
 def _stack(factor: float, layers: int, losses: list[float]) -> Run:
     from traindx.evidence.detectors._layers import model
-    from traindx.testing.sketch import run
 
     series: dict[str, list[float]] = {"loss": losses}
     for layer in range(layers):
@@ -65,16 +59,13 @@ def _stack(factor: float, layers: int, losses: list[float]) -> Run:
     return run(series, facts=model([[32, 32]] * layers))
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import decay
-
+def fires() -> Runs:
     yield _stack(0.1, 8, [1.6] * 50)
     yield _stack(0.2, 12, list(decay(50, 2.0, 0.1)))
 
 
-def silent() -> Iterator[Run]:
+def silent() -> Runs:
     from traindx.evidence.detectors._layers import model
-    from traindx.testing.sketch import decay, run
 
     yield _stack(0.7, 8, list(decay(50, 2.0, 0.1)))
     yield _stack(0.01, 3, [1.6] * 50)

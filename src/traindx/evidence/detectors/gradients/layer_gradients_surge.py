@@ -9,27 +9,20 @@ Known mistakes: a convolution that sees many places sums more gradients than the
 stays far under the limit.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 import numpy as np
 
-from traindx.core.nouns import Finding, Place, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Finding, Place, Run, Runs, Skipped
 from traindx.evidence.detectors._harm import suffers
 from traindx.evidence.detectors._layers import chain, ends_of, matrices, slopes_down
 from traindx.evidence.detectors._number_text import strength, text, times
+from traindx.testing.sketch import run
 
 DETECTOR = Detector(
     title="Gradients grow towards the input", needs=("fact:models", "grad_norm/*"), family="layer_gradients"
 )
 
 
-def detect(
-    case: Case, *, ratio: float = 300.0, layers: int = 4, order: float = 0.7
-) -> Finding | Skipped | None:
+def detect(case: Case, *, ratio: float = 300.0, layers: int = 4, order: float = 0.7) -> Detected:
     curves = chain(case, "grad_norm", looks=1)
     if len(curves) < layers:
         return Skipped(f"a look at the gradients of at least {layers} layers in a row")
@@ -57,18 +50,17 @@ def detect(
 
 def _stack(factor: float, layers: int) -> Run:
     from traindx.evidence.detectors._layers import model
-    from traindx.testing.sketch import run
 
     series = {f"grad_norm/{2 * at}": [factor ** (layers - 1 - at)] * 5 for at in range(layers)}
     return run({"loss": [50.0, 60.0, 40.0] * 10, **series}, facts=model([[32, 32]] * layers, gain=6.0))
 
 
-def fires() -> Iterator[Run]:
+def fires() -> Runs:
     yield _stack(5.0, 10)
     yield _stack(12.0, 6)
 
 
-def silent() -> Iterator[Run]:
+def silent() -> Runs:
     yield _stack(1.3, 10)
     yield _stack(0.3, 10)
     yield _stack(100.0, 3)

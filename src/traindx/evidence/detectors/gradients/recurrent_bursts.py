@@ -11,20 +11,16 @@ learning rate is above what its optimizer is usually given: that explains a lost
 Known mistakes: data that no recurrent model could learn, with targets of long tails.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case, Curve
+from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, Run, Runs, Skipped
 from traindx.evidence.detectors._harm import suffers
 from traindx.evidence.detectors._number_text import strength, text, times
 from traindx.evidence.detectors._settings import optimizer_family
 from traindx.evidence.detectors.learning_rate.config_lr_high import detect as rate_high
+from traindx.testing.sketch import decay, noisy, run
 
 DETECTOR = Detector(
     title="Bursts of recurrent gradients", needs=("grad_norm", "fact:models", "loss"), family="gradient_size"
@@ -40,7 +36,7 @@ def detect(
     few: int = 30,
     huge: float = 100.0,
     steep: float = 30.0,
-) -> Finding | Skipped | None:
+) -> Detected:
     norms, lost = case.grad_norm, _lost(case)
     if norms is None or len(norms) < (1 if lost else points):
         return Skipped(f"{points} gradient norms")
@@ -108,8 +104,6 @@ def _calm(norms: Curve, *, times: float = 5.0) -> bool:
 
 
 def _run(recurrent: bool, learns: bool, **more: Any) -> Run:
-    from traindx.testing.sketch import decay, noisy, run
-
     norms = noisy([1.5] * 200, 0.3)
     for at in (2, 10, 60, 120):
         norms[at] = 80.0
@@ -118,20 +112,18 @@ def _run(recurrent: bool, learns: bool, **more: Any) -> Run:
 
 
 def _lost_run(norms: list[float], **settings: float | str) -> Run:
-    from traindx.testing.sketch import noisy, run
-
     loss = [*noisy([1.0] * len(norms), 0.1), *[float("nan")] * 40]
     told = {"lr": 0.003, "optimizer": "SGD", **settings}
     return run({"loss": loss, "grad_norm": norms}, settings=told, facts={"models": [{"recurrent": True}]})
 
 
-def fires() -> Iterator[Run]:
+def fires() -> Runs:
     yield _run(True, False)
     yield _lost_run([60.0, 5e4, *[0.4, 0.7, 0.3] * 20])
     yield _lost_run([850.0, 3.7e15, 2.4e26])
 
 
-def silent() -> Iterator[Run]:
+def silent() -> Runs:
     yield _run(False, False)
     yield _run(True, True)
     yield _run(True, False, settings={"clip": 1.0})

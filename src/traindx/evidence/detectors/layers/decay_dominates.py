@@ -12,23 +12,27 @@ counts.
 Known mistakes: gradients that are dead for another reason leave decay alone on the field.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 import numpy as np
 
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case, Curve
+from traindx.evidence.detector import (
+    Case,
+    Curve,
+    Detected,
+    Detector,
+    Finding,
+    FloatArray,
+    Run,
+    Runs,
+    Skipped,
+    facts,
+    number,
+)
 from traindx.evidence.detectors._harm import still_falls, suffers
 from traindx.evidence.detectors._layers import chain, settled
 from traindx.evidence.detectors._number_text import percent, strength, text, times
-from traindx.evidence.inside import facts, number
-
-if TYPE_CHECKING:
-    from traindx.core.nouns import FloatArray
+from traindx.testing.sketch import run
 
 DETECTOR = Detector(
     title="Weight decay dominates", needs=("fact:optimizers", "weight_norm/*"), family="decay_dominates"
@@ -43,7 +47,7 @@ def detect(
     shrink: float = 0.3,
     high: float = 0.3,
     looks: int = 3,
-) -> Finding | Skipped | None:
+) -> Detected:
     norms = chain(case, "weight_norm", looks=looks)
     held = [(one, group) for one in case.inside.optimizers for group in facts(one.get("groups"))]
     rate = case.lr_value
@@ -115,7 +119,6 @@ def _parts(case: Case, norms: Mapping[str, object], pull: float, looks: int, dec
 
 def _decayed(kind: str, decay: float, ratio: float, gradient: float, end: float = 1.0) -> Run:
     from traindx.evidence.detectors._layers import model
-    from traindx.testing.sketch import run
 
     series: dict[str, list[float]] = {"loss": [1.6] * 200, "lr": [0.001] * 200}
     for name in (0, 2, 4):
@@ -125,12 +128,12 @@ def _decayed(kind: str, decay: float, ratio: float, gradient: float, end: float 
     return run(series, facts=model([[32, 8], [32, 32], [4, 32]]) | {"optimizers": held})
 
 
-def fires() -> Iterator[Run]:
+def fires() -> Runs:
     yield _decayed("AdamW", 50.0, 0.055, 0.1)
     yield _decayed("Adam", 3.0, 0.01, 0.1)
 
 
-def silent() -> Iterator[Run]:
+def silent() -> Runs:
     yield _decayed("AdamW", 0.01, 0.005, 0.1, 4.9)
     yield _decayed("AdamW", 0.01, 1e-5, 0.1, 4.9)
     yield _decayed("SGD", 5e-4, 0.005, 0.001, 4.0)

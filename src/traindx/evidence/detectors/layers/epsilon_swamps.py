@@ -9,20 +9,25 @@ Silent for an epsilon of `usual` or less: beside it, gradients that small have v
 Known mistakes: an epsilon made large on purpose, with a rate that makes up for it.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 import numpy as np
 
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import (
+    Case,
+    Detected,
+    Detector,
+    Finding,
+    Run,
+    Runs,
+    Skipped,
+    facts,
+    number,
+    word,
+)
 from traindx.evidence.detectors._harm import ramps, suffers
 from traindx.evidence.detectors._layers import all_matrices
 from traindx.evidence.detectors._number_text import strength, text, times
 from traindx.evidence.detectors._settings import written
-from traindx.evidence.inside import facts, number, word
+from traindx.testing.sketch import decay, noisy, run
 
 DETECTOR = Detector(
     title="Epsilon above the gradients", needs=("fact:optimizers", "grad_norm/*"), family="momentum"
@@ -30,9 +35,7 @@ DETECTOR = Detector(
 _DIVIDE = frozenset({"Adam", "AdamW", "NAdam", "RAdam", "Adamax", "RMSprop"})
 
 
-def detect(
-    case: Case, *, most: float = 10.0, usual: float = 1e-6, looks: int = 3
-) -> Finding | Skipped | None:
+def detect(case: Case, *, most: float = 10.0, usual: float = 1e-6, looks: int = 3) -> Detected:
     epsilon = _epsilon(case)
     if epsilon is None:
         return Skipped("an optimizer that divides by the size of the gradients")
@@ -80,7 +83,6 @@ def _largest(case: Case, looks: int) -> float | None:
 
 def _run(epsilon: float, norm: float, end: float = 1.0, optimizer: str = "Adam") -> Run:
     from traindx.evidence.detectors._layers import model
-    from traindx.testing.sketch import decay, noisy, run
 
     told = model([[32, 8], [32, 32], [4, 32]])
     told["optimizers"] = [{"class": optimizer, "groups": [{"lr": 0.001, "eps": epsilon}]}]
@@ -88,12 +90,12 @@ def _run(epsilon: float, norm: float, end: float = 1.0, optimizer: str = "Adam")
     return run({"loss": noisy(decay(200, 1.0, end), 0.02), **layers}, facts=told)
 
 
-def fires() -> Iterator[Run]:
+def fires() -> Runs:
     yield _run(1.0, 0.3)
     yield _run(1e-3, 1e-4)
 
 
-def silent() -> Iterator[Run]:
+def silent() -> Runs:
     yield _run(1e-8, 1e-9)
     yield _run(1e-3, 0.3, 0.1)
     yield _run(1.0, 0.3, optimizer="SGD")

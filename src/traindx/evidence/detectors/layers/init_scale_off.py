@@ -12,19 +12,14 @@ Silent about a single odd layer (a small head), about embeddings, and about trai
 Known mistakes: normalisation written by hand.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 import numpy as np
 
-from traindx.core.nouns import Finding, Place, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Finding, Place, Runs, Skipped
 from traindx.evidence.detectors._harm import held_up, starts_far_above, suffers
 from traindx.evidence.detectors._layers import all_matrices, plain_stack
 from traindx.evidence.detectors._learning import learns
 from traindx.evidence.detectors._number_text import strength, text
+from traindx.testing.sketch import run
 
 DETECTOR = Detector(title="Initial weights off scale", needs=("fact:models",), family="init")
 
@@ -38,7 +33,7 @@ def detect(
     gain_low: float = 0.35,
     gain_high: float = 3.0,
     normed: float = 5.0,
-) -> Finding | Skipped | None:
+) -> Detected:
     found = [one for one in all_matrices(case) if one.gain]
     if len(found) < 2:
         return Skipped("the initial weights of at least 2 layers")
@@ -70,9 +65,8 @@ def _hopeless(case: Case, product: float, low: float) -> bool:
     return product <= low * low and not learns(case.loss, share=0.5)
 
 
-def fires() -> Iterator[Run]:
+def fires() -> Runs:
     from traindx.evidence.detectors._layers import model
-    from traindx.testing.sketch import run
 
     yield run({"loss": [50.0] * 30}, facts=model([[64, 64]] * 5, gain=8.0))
     yield run({"loss": [1.6] * 30}, facts=model([[64, 64]] * 5, gain=0.01))
@@ -83,9 +77,8 @@ def fires() -> Iterator[Run]:
     yield run({"loss": [1.6] * 30}, facts=model([[64, 64]] * 5, gain=8.0, normalisation={"LayerNorm": 4}))
 
 
-def silent() -> Iterator[Run]:
+def silent() -> Runs:
     from traindx.evidence.detectors._layers import model
-    from traindx.testing.sketch import run
 
     for gain in (0.577, 1.0, 1.41):
         yield run({"loss": [1.6] * 30}, facts=model([[64, 64]] * 20, gain=gain))

@@ -8,21 +8,17 @@ Silent about recurrent cells, whose gates are not looked at, and about a sigmoid
 Known mistakes: tanh with a fitting start carries some ten layers.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
 from typing import Any
 
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Finding, Run, Runs, Skipped
 from traindx.evidence.detectors._layers import modules_in_order, plain_stack
 from traindx.evidence.detectors._number_text import strength
+from traindx.testing.sketch import run
 
 DETECTOR = Detector(title="Squashing activations in a row", needs=("activation_std/*",), family="squashing")
 
 
-def detect(case: Case, *, layers: int = 4, full: int = 7) -> Finding | Skipped | None:
+def detect(case: Case, *, layers: int = 4, full: int = 7) -> Detected:
     flat = [name for name, _ in modules_in_order(case, "activation_saturated_share")]
     others = [name for name, _ in modules_in_order(case, "activation_zero_share") if name not in flat]
     if not flat and not others:
@@ -40,7 +36,6 @@ def detect(case: Case, *, layers: int = 4, full: int = 7) -> Finding | Skipped |
 
 def _squashed(count: int, **more: Any) -> Run:
     from traindx.evidence.detectors._layers import model
-    from traindx.testing.sketch import run
 
     series: dict[str, list[float]] = {}
     for at in range(count):
@@ -50,10 +45,10 @@ def _squashed(count: int, **more: Any) -> Run:
     return run({"loss": [1.6] * 30, **series}, facts=model([[32, 32]] * (count + 1), **more))
 
 
-def fires() -> Iterator[Run]:
+def fires() -> Runs:
     yield _squashed(8)
 
 
-def silent() -> Iterator[Run]:
+def silent() -> Runs:
     yield _squashed(2)
     yield _squashed(8, normalisation={"LayerNorm": 8})

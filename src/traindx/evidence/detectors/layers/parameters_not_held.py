@@ -9,20 +9,27 @@ they are few, or when further parameters were added later. Could not look with s
 about frozen parameters, and about copies in full precision that an optimizer holds in their place.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.core.nouns import Event, Finding, Place, Run, Severity, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import (
+    Case,
+    Detected,
+    Detector,
+    Event,
+    Finding,
+    Place,
+    Runs,
+    Severity,
+    Skipped,
+    facts,
+    number,
+    words,
+)
 from traindx.evidence.detectors._number_text import count, percent, strength
-from traindx.evidence.inside import facts, number, words
+from traindx.testing.sketch import decay, run
 
 DETECTOR = Detector(title="Parameters in no optimizer", needs=("fact:optimizers",), family="untrained")
 
 
-def detect(case: Case, *, share: float = 0.02, large: float = 0.2) -> Finding | Skipped | None:
+def detect(case: Case, *, share: float = 0.02, large: float = 0.2) -> Detected:
     reach = case.inside.fact("reach")
     if len(case.inside.optimizers) != 1 or not reach:
         return Skipped("a recording of a training with a single optimizer")
@@ -61,17 +68,13 @@ def _facts(held: int, free: list[str], free_elements: int) -> dict[str, object]:
     }
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, run
-
+def fires() -> Runs:
     loss = {"loss": decay(50, 2.0, 1.0)}
     yield run(loss, facts=_facts(2, ["enc.0.weight", "enc.0.bias"], 4000))
     yield run(loss, facts=_facts(2, ["parameter (64x64)"], 4096))
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, run
-
+def silent() -> Runs:
     loss = {"loss": decay(50, 2.0, 1.0)}
     yield run(loss, facts=_facts(6, [], 0))
     yield run(loss, facts=_facts(0, ["copied.weight"], 5000))

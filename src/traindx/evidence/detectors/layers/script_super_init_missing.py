@@ -6,33 +6,26 @@ base: PyTorch refuses the first layer, or loses its parameters.
 Silent when the bases are not all known, or another method is called that may do it. Known mistake: none yet.
 """
 
-from __future__ import annotations
-
 import ast
-from collections.abc import Iterator
 
-from traindx.core.nouns import Finding, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
-from traindx.evidence.detectors._script.samples import script
-from traindx.evidence.detectors._script.words import Looked, first, training_of, where
-from traindx.source import Script
+from traindx.evidence.detectors._script import (
+    Detector,
+    Finding,
+    Places,
+    Scripts,
+    Skipped,
+    Training,
+    script,
+    where,
+)
 from traindx.source.edit_pieces import place, put_before
 from traindx.source.library import is_module_class
 from traindx.source.values import Class, Function, Spot
 
-DETECTOR = Detector(title="super().__init__() missing", needs=("script",), family="script_left_out")
+DETECTOR = Detector(title="super().__init__() missing", family="script_left_out")
 
 
-def detect(case: Case) -> Finding | Skipped | None:
-    return first(case, __name__, look(case))
-
-
-def look(case: Case) -> Looked:
-    """Every place where it is seen."""
-    training = training_of(case)
-    if training is None:
-        return Skipped("a script that can be followed")
+def detect(training: Training) -> Places:
     classes = [one for one in training.trace.classes if is_module_class(one) and _own_init(one) is not None]
     if not classes:
         return Skipped("a model of the script's own")
@@ -70,14 +63,14 @@ def _finding(cls: Class) -> Finding:
     return Finding(text, "silent_defect", "high", places=(place(spot),), edits=edits)
 
 
-def fires() -> Iterator[Script]:
+def fires() -> Scripts:
     from traindx.source.script import parse_script
 
     head = "import torch.nn as nn\nclass Net(nn.Module):\n    def __init__(self):\n"
     yield parse_script(head + "        self.fc = nn.Linear(2, 1)\n")
 
 
-def silent() -> Iterator[Script]:
+def silent() -> Scripts:
     from traindx.source.script import parse_script
 
     yield script()

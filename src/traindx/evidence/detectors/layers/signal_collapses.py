@@ -8,18 +8,13 @@ Silent when it recovers in the course of training, and for models of less than t
 Known mistakes: inputs that hardly differ from each other.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 import numpy as np
 
-from traindx.core.nouns import Finding, Place, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Finding, Place, Run, Runs, Skipped
 from traindx.evidence.detectors._harm import suffers
 from traindx.evidence.detectors._layers import modules_in_order, shown
 from traindx.evidence.detectors._number_text import percent, strength
+from traindx.testing.sketch import decay, run
 
 DETECTOR = Detector(
     title="Signal lost with depth", needs=("activation_spread/*",), family="signal_with_depth"
@@ -28,7 +23,7 @@ DETECTOR = Detector(
 
 def detect(
     case: Case, *, first: float = 0.1, last: float = 0.03, fall: float = 10.0, layers: int = 3, looks: int = 3
-) -> Finding | Skipped | None:
+) -> Detected:
     curves = {n: c for n, c in modules_in_order(case, "activation_spread") if len(c) >= looks}
     if len(curves) < layers:
         return Skipped(f"{looks} looks at {layers} activations or more")
@@ -53,19 +48,15 @@ def detect(
 
 
 def _spreads(values: list[float], losses: list[float]) -> Run:
-    from traindx.testing.sketch import run
-
     series = {f"activation_spread/{2 * at + 1}": [value] * 5 for at, value in enumerate(values)}
     return run({"loss": losses, **series})
 
 
-def fires() -> Iterator[Run]:
+def fires() -> Runs:
     yield _spreads([0.8, 0.3, 0.1, 0.03, 0.008, 0.002], [1.6] * 40)
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, run
-
+def silent() -> Runs:
     yield _spreads([0.8, 0.7, 0.7, 0.6], list(decay(40, 2.0, 0.1)))
     yield _spreads([0.02, 0.01, 0.01, 0.005], [1.6] * 40)
     back = {f"activation_spread/{at}": [0.9 / 10**at, 0.9 / 10**at, 0.9 / 10**at, 0.6] for at in range(4)}

@@ -8,25 +8,18 @@ Silent for less than `layers` layers, and where norms bring the scale back.
 Known mistakes: a model that scales its outputs on purpose at the end.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 import numpy as np
 
-from traindx.core.nouns import Finding, Place, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Finding, Place, Run, Runs, Skipped
 from traindx.evidence.detectors._harm import suffers
 from traindx.evidence.detectors._layers import modules_in_order, slopes_down
 from traindx.evidence.detectors._number_text import strength, text, times
+from traindx.testing.sketch import run
 
 DETECTOR = Detector(title="Signal grows with depth", needs=("activation_std/*",), family="signal_with_depth")
 
 
-def detect(
-    case: Case, *, growth: float = 100.0, layers: int = 3, order: float = 0.8
-) -> Finding | Skipped | None:
+def detect(case: Case, *, growth: float = 100.0, layers: int = 3, order: float = 0.8) -> Detected:
     curves = dict(modules_in_order(case, "activation_std"))
     firsts = [float(curve.x[0]) for curve in curves.values()]
     curves = {name: curve for name, curve in curves.items() if curve.x[0] <= min(firsts) + 1}
@@ -54,18 +47,16 @@ def detect(
 
 
 def _stds(factor: float, layers: int) -> Run:
-    from traindx.testing.sketch import run
-
     return run(
         {"loss": [90.0, 70.0, 80.0] * 9} | {f"activation_std/{at}": [factor**at] * 4 for at in range(layers)}
     )
 
 
-def fires() -> Iterator[Run]:
+def fires() -> Runs:
     yield _stds(6.0, 6)
 
 
-def silent() -> Iterator[Run]:
+def silent() -> Runs:
     yield _stds(1.3, 8)
     yield _stds(0.5, 8)
     yield _stds(50.0, 2)

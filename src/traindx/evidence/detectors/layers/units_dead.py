@@ -8,23 +8,18 @@ Silent about sparse units, which are 0 for most inputs and not for all, and befo
 Known mistakes: inputs that reach only some units by design, such as experts.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.core.nouns import Finding, Place, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Finding, Place, Runs, Skipped
 from traindx.evidence.detectors._harm import suffers
 from traindx.evidence.detectors._layers import modules_in_order, shown
 from traindx.evidence.detectors._number_text import percent, strength
+from traindx.testing.sketch import decay, run
 
 DETECTOR = Detector(
     title="Dead units", needs=("activation_dead_share/*|activation_zero_share/*",), family="dead_units"
 )
 
 
-def detect(case: Case, *, share: float = 0.5, most: float = 0.9, looks: int = 4) -> Finding | Skipped | None:
+def detect(case: Case, *, share: float = 0.5, most: float = 0.9, looks: int = 4) -> Detected:
     last = {name: float(curve.y[-1]) for name, curve in modules_in_order(case, "activation_dead_share")}
     for name, curve in modules_in_order(case, "activation_zero_share"):
         # Too few samples for single units; a whole layer that is 0 all the time needs no more.
@@ -54,17 +49,13 @@ def detect(case: Case, *, share: float = 0.5, most: float = 0.9, looks: int = 4)
     )
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, run
-
+def fires() -> Runs:
     yield run({"loss": [1.6] * 40, "activation_dead_share/1": [0.2, 1.0, 1.0]})
     yield run({"loss": decay(40, 2.0, 0.1), "activation_dead_share/1": [0.6] * 4})
     yield run({"loss": [1.6] * 40, "activation_zero_share/1": [1.0] * 5})
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, run
-
+def silent() -> Runs:
     yield run({"loss": decay(40, 2.0, 0.1), "activation_dead_share/1": [0.3] * 4})
     sparse = {"activation_zero_share/1": [0.97] * 4, "activation_dead_share/1": [0.02] * 4}
     yield run({"loss": decay(40, 2.0, 0.1), **sparse})

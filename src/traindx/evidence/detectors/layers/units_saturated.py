@@ -9,25 +9,20 @@ and about gates inside recurrent cells, which are not looked at.
 Known mistakes: a hidden layer meant to decide, such as a gate built from single layers.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 import numpy as np
 
-from traindx.core.nouns import Finding, Place, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Finding, Place, Runs, Skipped
 from traindx.evidence.detectors._harm import suffers
 from traindx.evidence.detectors._layers import matrices, modules_in_order, shown
 from traindx.evidence.detectors._number_text import percent, strength
+from traindx.testing.sketch import decay, run
 
 DETECTOR = Detector(
     title="Saturated units", needs=("activation_saturated_share/*",), family="saturated_units"
 )
 
 
-def detect(case: Case, *, share: float = 0.5, most: float = 0.8, looks: int = 2) -> Finding | Skipped | None:
+def detect(case: Case, *, share: float = 0.5, most: float = 0.8, looks: int = 2) -> Detected:
     found = {
         name: float(np.median(curve.y))
         for name, curve in modules_in_order(case, "activation_saturated_share")
@@ -65,18 +60,16 @@ def _ends_in_one(case: Case, found: dict[str, float]) -> bool:
     return not weights or (len(functions) >= len(weights) and functions[-1] == list(found)[-1])
 
 
-def fires() -> Iterator[Run]:
+def fires() -> Runs:
     from traindx.evidence.detectors._layers import model
-    from traindx.testing.sketch import run
 
     flat = {"activation_saturated_share/1": [0.9] * 5, "activation_saturated_share/3": [0.7] * 5}
     spread = {"activation_std/1": [1.0] * 5, "activation_std/3": [1.0] * 5}
     yield run({"loss": [1.6] * 40, **flat, **spread}, facts=model([[32, 8], [32, 32], [4, 32]]))
 
 
-def silent() -> Iterator[Run]:
+def silent() -> Runs:
     from traindx.evidence.detectors._layers import model
-    from traindx.testing.sketch import decay, run
 
     output = {"activation_saturated_share/1": [0.05] * 5, "activation_saturated_share/3": [0.95] * 5}
     spread = {"activation_std/1": [1.0] * 5, "activation_std/3": [1.0] * 5}

@@ -7,24 +7,19 @@ Silent about layers that start next to 0 (they must grow), and about growth by a
 Known mistakes: none known; trained nets seldom grow beyond three times.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 import numpy as np
 
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Finding, Run, Runs, Skipped
 from traindx.evidence.detectors._layers import chain, matrices
 from traindx.evidence.detectors._number_text import strength, times
+from traindx.testing.sketch import run
 
 DETECTOR = Detector(
     title="Weights grow many times over", needs=("fact:models", "weight_norm/*"), family="weights_grow"
 )
 
 
-def detect(case: Case, *, growth: float = 5.0, gain: float = 0.1, looks: int = 3) -> Finding | Skipped | None:
+def detect(case: Case, *, growth: float = 5.0, gain: float = 0.1, looks: int = 3) -> Detected:
     small = {one.name for one in matrices(case) if one.gain is not None and one.gain < gain}
     norms = [c for name, c in chain(case, "weight_norm", looks=looks).items() if name not in small]
     factors = [float(curve.y[-1] / curve.y[0]) for curve in norms if curve.y[0] > 0]
@@ -45,16 +40,15 @@ def detect(case: Case, *, growth: float = 5.0, gain: float = 0.1, looks: int = 3
 
 def _norms(values: list[float], gain: float = 0.577) -> Run:
     from traindx.evidence.detectors._layers import model
-    from traindx.testing.sketch import run
 
     series = {f"weight_norm/{name}": values for name in (0, 2, 4)}
     return run({"loss": [1.6] * 30, **series}, facts=model([[32, 8], [32, 32], [4, 32]], gain=gain))
 
 
-def fires() -> Iterator[Run]:
+def fires() -> Runs:
     yield _norms([1.0, 8.0, 20.0, 40.0])
 
 
-def silent() -> Iterator[Run]:
+def silent() -> Runs:
     yield _norms([1.0, 1.2, 1.5, 2.5])
     yield _norms([0.01, 0.5, 1.0, 1.2], gain=0.01)

@@ -11,14 +11,9 @@ Silent about families made for large rates (Adadelta, LARS, Prodigy, L-BFGS) up 
 Known mistakes: small nets often stand Adam at 0.02; muP rescales rates per layer.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
 from dataclasses import replace
 
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Skipped
 from traindx.evidence.detectors._number_text import strength, text, times
 from traindx.evidence.detectors._settings import (
     ADAPTIVE,
@@ -30,6 +25,7 @@ from traindx.evidence.detectors._settings import (
     trainer_default,
     whole_batch,
 )
+from traindx.testing.sketch import run
 
 DETECTOR = Detector(title="Learning rate high for the optimizer", needs=("lr|setting:lr",), family="lr_value")
 
@@ -44,7 +40,7 @@ def detect(
     sgd: float = 1.0,
     large: float = 10.0,
     unknown: float = 0.2,
-) -> Finding | Skipped | None:
+) -> Detected:
     rate = case.lr_value
     if rate is None:
         return Skipped("the learning rate")
@@ -82,9 +78,7 @@ def _samples(case: Case) -> float:
     return batch[0] if batch and not counts_tokens(case) else 1.0
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import run
-
+def fires() -> Runs:
     yield run({"loss": [1.0, 0.9]}, settings={"lr": 0.1, "optimizer": "Adam"})
     yield run({"lr": [0.0, 0.01, 0.02, 0.01]}, settings={"optimizer": "adamw_torch"})
     yield run({"lr": [5.0] * 10})
@@ -93,9 +87,7 @@ def fires() -> Iterator[Run]:
     yield run({}, settings={"lr": 3.0, "optimizer": "sgd", "batch_size": 128})
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import run
-
+def silent() -> Runs:
     yield run({}, settings={"lr": 0.01, "optimizer": "adam"})
     yield run({}, settings={"lr": 0.15})
     yield run({}, settings={"lr": 1.0, "optimizer": "adadelta"})

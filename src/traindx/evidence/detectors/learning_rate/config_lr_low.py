@@ -11,16 +11,12 @@ Known mistakes: very small rates are right for the last phase of some long train
 loss wants a rate smaller by the batch size.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
 from dataclasses import replace
 
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Skipped
 from traindx.evidence.detectors._number_text import strength, text, times
 from traindx.evidence.detectors._settings import ADAPTIVE, optimizer_family, perhaps_tuned
+from traindx.testing.sketch import run
 
 DETECTOR = Detector(title="Learning rate low for the optimizer", needs=("lr|setting:lr",), family="lr_value")
 
@@ -34,7 +30,7 @@ def detect(
     adadelta: float = 0.05,
     unknown: float = 1e-8,
     tuned_factor: float = 0.1,
-) -> Finding | Skipped | None:
+) -> Detected:
     rate = case.lr_value
     if rate is None:
         return Skipped("the learning rate")
@@ -61,18 +57,14 @@ def detect(
     )
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import run
-
+def fires() -> Runs:
     yield run({}, settings={"lr": 5e-6, "optimizer": "sgd"})
     yield run({"lr": [1e-8] * 5}, settings={"optimizer": "adamw"})
     yield run({}, settings={"lr": 0.001, "optimizer": "Adadelta"})
     yield run({}, settings={"lr": 1e-12})
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import run
-
+def silent() -> Runs:
     yield run({}, settings={"lr": 2e-5, "optimizer": "adamw"})
     yield run({}, settings={"lr": 0.0, "optimizer": "adamw"})
     yield run({}, settings={"lr": 5e-6})

@@ -8,23 +8,16 @@ Known mistakes: a rate printed with few digits hides a slow decay; a plateau sch
 yet.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 import numpy as np
 
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Skipped
 from traindx.evidence.detectors._number_text import text, where
+from traindx.testing.sketch import run
 
 DETECTOR = Detector(title="Learning rate constant", needs=("lr",), family="lr_schedule")
 
 
-def detect(
-    case: Case, *, tail: float = 0.8, tolerance: float = 1e-3, points: int = 8
-) -> Finding | Skipped | None:
+def detect(case: Case, *, tail: float = 0.8, tolerance: float = 1e-3, points: int = 8) -> Detected:
     lr = case.lr
     if lr is None or len(lr) < points:
         return Skipped(f"at least {points} values of the learning rate")
@@ -44,16 +37,12 @@ def detect(
     )
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import run
-
+def fires() -> Runs:
     yield run({"lr": [1e-4] * 50})
     yield run({"lr": [1e-5, 5e-5] + [1e-4] * 50})
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import run
-
+def silent() -> Runs:
     yield run({"lr": np.linspace(1e-4, 1e-6, 50)})
     yield run({"lr": [0.0] * 50})
     yield run({"lr": [0.1] * 5 + [0.01] * 50})

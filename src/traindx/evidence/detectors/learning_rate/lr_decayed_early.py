@@ -12,19 +12,13 @@ reinforcement learning and GANs, whose loss says little.
 Known mistakes: two causes that act at the same step (data that ends, a phase of the curriculum).
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 import numpy as np
 
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence import stats
-from traindx.evidence.case import Case, Curve
+from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, Runs, Skipped, stats
 from traindx.evidence.detectors._frozen import moved
 from traindx.evidence.detectors._number_text import percent, text, where
 from traindx.evidence.detectors._progress import good_already
+from traindx.testing.sketch import decay, noisy, run
 
 DETECTOR = Detector(title="Learning rate decayed early", needs=("lr", "loss"), family="lr_schedule")
 
@@ -43,7 +37,7 @@ def detect(
     left: float = 0.02,
     z: float = 4.0,
     points: int = 30,
-) -> Finding | Skipped | None:
+) -> Detected:
     lr, loss = case.lr, case.loss
     if lr is None or loss is None or len(loss) < points or len(lr) < 8:
         return Skipped(f"the learning rate and at least {points} values of the loss")
@@ -126,9 +120,7 @@ def _fall(loss: Curve, begin: float, end: float) -> float | None:
     return float(np.median(early) - np.median(late)) / max((end - begin) / 2, 1e-300)
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import noisy, run
-
+def fires() -> Runs:
     loss = noisy(np.concatenate([np.linspace(3.0, 1.5, 150), np.full(150, 1.48)]), 0.02)
     yield run({"lr": [1e-3] * 150 + [1e-5] * 150, "loss": loss})
     yield run(
@@ -138,9 +130,7 @@ def fires() -> Iterator[Run]:
     yield run({"lr": stepped, "loss": noisy(0.55 + 1.8 * np.exp(-np.arange(300) / 12), 0.05)})
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, noisy, run
-
+def silent() -> Runs:
     flat = noisy(decay(300, 3.0, 1.0, rate=20), 0.02)
     yield run({"lr": [1e-3] * 150 + [1e-5] * 150, "loss": flat})
     yield run({"lr": np.geomspace(1e-3, 1e-6, 300), "loss": noisy(decay(300, 3.0, 1.0, rate=8), 0.02)})

@@ -7,17 +7,12 @@ stronger for Adam and its kin than for SGD.
 Could not look when the log begins later, or counts epochs only: a short warm-up would have been over.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 import numpy as np
 
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case, Curve
+from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, Runs, Skipped
 from traindx.evidence.detectors._number_text import text, where
 from traindx.evidence.detectors._settings import ADAPTIVE, optimizer_family
+from traindx.testing.sketch import run
 
 DETECTOR = Detector(
     title="No warm-up",
@@ -28,7 +23,7 @@ DETECTOR = Detector(
 
 def detect(
     case: Case, *, full: float = 0.9, early: float = 0.005, sgd: float = 0.3, unknown: float = 0.6
-) -> Finding | Skipped | None:
+) -> Detected:
     lr = case.lr
     warmup, ratio = case.number("warmup"), case.number("warmup_ratio")
     if lr is not None and len(lr) > 1 and lr.y[0] < full * lr.y[: max(2, len(lr) // 2)].max():
@@ -66,16 +61,12 @@ def _from_the_start(case: Case, lr: Curve, early: float) -> bool:
     return float(lr.x[0]) <= max(1.0, early * length) and float(np.diff(lr.x[:5]).max()) <= 0.02 * length
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import run
-
+def fires() -> Runs:
     yield run({"lr": np.linspace(6e-4, 6e-5, 2000)})
     yield run({"loss": [1.0]}, settings={"warmup": 0, "optimizer": "adamw"})
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import run
-
+def silent() -> Runs:
     rise = np.concatenate([np.linspace(1e-6, 6e-4, 50), np.linspace(6e-4, 6e-5, 2000)])
     yield run({"lr": rise})
     yield run({"lr": (np.arange(500.0, 40000.0, 500.0), np.linspace(1e-4, 0, 79))})

@@ -8,26 +8,19 @@ Silent about the first warm-up, and about rates that jump at nearly every point 
 curve).
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
 from itertools import pairwise
 from math import log
 
 import numpy as np
 
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence import stats
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Skipped, stats
 from traindx.evidence.detectors._number_text import text, where
+from traindx.testing.sketch import run
 
 DETECTOR = Detector(title="Learning rate restarts", needs=("lr",), family="lr_schedule")
 
 
-def detect(
-    case: Case, *, factor: float = 2.0, points: int = 8, most: float = 0.1
-) -> Finding | Skipped | None:
+def detect(case: Case, *, factor: float = 2.0, points: int = 8, most: float = 0.1) -> Detected:
     lr = case.lr
     if lr is None or len(lr) < points:
         return Skipped(f"at least {points} values of the learning rate")
@@ -55,16 +48,12 @@ def detect(
     )
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import run
-
+def fires() -> Runs:
     cycle = 0.5e-3 * (1.02 + np.cos(np.linspace(0, np.pi, 100)))
     yield run({"lr": np.tile(cycle, 3)})
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import run
-
+def silent() -> Runs:
     yield run({"lr": np.concatenate([np.linspace(0, 1e-3, 20), np.linspace(1e-3, 0, 200)])})
     yield run({"lr": [1e-3] * 100})
     yield run({"lr": np.tile([1e-3, 1e-5], 50)})

@@ -8,23 +8,18 @@ Silent about rates that come back (restarts, cycles) and one lone high value at 
 Could not look when the log counts epochs only, or with fewer than 20 values.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 import numpy as np
 
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Skipped
 from traindx.evidence.detectors._number_text import text, times, where
+from traindx.testing.sketch import noisy, run
 
 DETECTOR = Detector(title="Learning rate collapses at once", needs=("lr",), family="lr_schedule")
 
 
 def detect(
     case: Case, *, factor: float = 100.0, early: float = 0.1, headway: float = 0.2, points: int = 20
-) -> Finding | Skipped | None:
+) -> Detected:
     lr = case.lr
     if lr is None or len(lr) < points or lr.axis == "epoch":
         return Skipped(f"at least {points} values of the learning rate, by steps")
@@ -67,18 +62,14 @@ def _headway(case: Case, step: float) -> float | None:
     return (level - loss.tail) / abs(level) if level else None
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import noisy, run
-
+def fires() -> Runs:
     rate = np.maximum(0.1 * 0.9 ** np.arange(2000), 1e-12)
     loss = noisy(np.concatenate([np.linspace(2.3, 2.0, 50), np.full(1950, 1.98)]), 0.02)
     yield run({"lr": rate, "loss": loss})
     yield run({"lr": rate})
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import run
-
+def silent() -> Runs:
     yield run({"lr": np.geomspace(0.1, 1e-5, 2000)})
     yield run({"lr": np.tile(np.geomspace(0.1, 1e-4, 50), 10)})
     yield run({"lr": 0.5 ** np.arange(30)}, axis="epoch")

@@ -7,23 +7,16 @@ Silent about rates that have settled, and about a few points.
 Known mistakes: a learning-rate range test rises to its end on purpose.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 import numpy as np
 
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Skipped
 from traindx.evidence.detectors._number_text import percent, text, where
+from traindx.testing.sketch import run
 
 DETECTOR = Detector(title="Still warming up at the end", needs=("lr",), family="warmup")
 
 
-def detect(
-    case: Case, *, growth: float = 1.5, reached: float = 0.98, points: int = 5
-) -> Finding | Skipped | None:
+def detect(case: Case, *, growth: float = 1.5, reached: float = 0.98, points: int = 5) -> Detected:
     lr = case.lr
     if lr is None or len(lr) < points:
         return Skipped(f"at least {points} values of the learning rate")
@@ -47,16 +40,12 @@ def detect(
     )
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import run
-
+def fires() -> Runs:
     yield run({"lr": np.linspace(0, 0.04, 22)}, settings={"lr": 0.6})
     yield run({"lr": np.linspace(1e-6, 1e-4, 50)})
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import run
-
+def silent() -> Runs:
     yield run({"lr": np.concatenate([np.linspace(0, 1e-3, 20), np.full(80, 1e-3)])})
     yield run({"lr": np.concatenate([np.linspace(0, 1e-3, 20), np.linspace(1e-3, 0, 80)])})
     yield run({"lr": [1e-4] * 50})

@@ -7,24 +7,17 @@ rate (a part was frozen on purpose), and when the loss falls all the same: then 
 to 0.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 import numpy as np
 
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Skipped
 from traindx.evidence.detectors._learning import learns
 from traindx.evidence.detectors._number_text import percent, text
+from traindx.testing.sketch import decay, noisy, run
 
 DETECTOR = Detector(title="Learning rate zero", needs=("lr",), family="lr_zero")
 
 
-def detect(
-    case: Case, *, zero: float = 1e-12, share: float = 0.9, points: int = 5
-) -> Finding | Skipped | None:
+def detect(case: Case, *, zero: float = 1e-12, share: float = 0.9, points: int = 5) -> Detected:
     lr = case.lr
     if lr is None or len(lr) < points:
         return Skipped(f"at least {points} values of the learning rate")
@@ -45,16 +38,12 @@ def detect(
     )
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import noisy, run
-
+def fires() -> Runs:
     yield run({"lr": [0.0] * 60, "loss": noisy([1.5] * 60, 0.1)})
     yield run({"lr": [1e-4] + [0.0] * 40})
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, noisy, run
-
+def silent() -> Runs:
     yield run({"lr": np.concatenate([[0.0], np.linspace(1e-4, 0.0, 60)])})
     yield run({"lr": [0.0] * 60, "loss": noisy(decay(60, 3.0, 1.0), 0.02)})
     yield run({"lr": [0.0] * 60, "lr/head": [1e-3] * 60})

@@ -12,19 +12,14 @@ ordinary size (`first`): then something struck later, a batch or a spike.
 Known mistakes: very small models (a handful of weights) trained briskly on purpose.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 import numpy as np
 
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Finding, Run, Runs, Skipped
 from traindx.evidence.detectors._harm import suffers
 from traindx.evidence.detectors._layers import matrices
 from traindx.evidence.detectors._number_text import percent, strength
 from traindx.evidence.detectors._updates import ratios
+from traindx.testing.sketch import run
 
 DETECTOR = Detector(
     title="Steps large beside the weights", needs=("fact:models", "update_ratio/*"), family="update_ratio"
@@ -39,7 +34,7 @@ def detect(
     first: float = 0.02,
     looks: int = 2,
     weights: int = 200,
-) -> Finding | Skipped | None:
+) -> Detected:
     steps, values = ratios(case, looks=looks)
     if values.size < looks or sum(one.elements for one in matrices(case)) < weights:
         return Skipped(f"{looks} looks at what a step changes in {weights} weights or more")
@@ -61,17 +56,16 @@ def detect(
 
 def _ratios(values: list[float], gain: float = 0.577) -> Run:
     from traindx.evidence.detectors._layers import model
-    from traindx.testing.sketch import run
 
     series = {f"update_ratio/{name}": values for name in (0, 2, 4)}
     return run({"loss": [1.6] * 30, **series}, facts=model([[32, 8], [32, 32], [4, 32]], gain=gain))
 
 
-def fires() -> Iterator[Run]:
+def fires() -> Runs:
     yield _ratios([5.0, 0.9, 0.6, 0.5, 0.4])
     yield _ratios([0.2] * 6)
 
 
-def silent() -> Iterator[Run]:
+def silent() -> Runs:
     yield _ratios([0.02, 0.01, 0.008, 0.005])
     yield _ratios([9.0, 0.5, 0.1, 0.05, 0.02], gain=0.001)

@@ -9,25 +9,20 @@ brisk: converged runs and decayed rates have small steps late, not always.
 Known mistakes: fine-tuning by very small steps on purpose.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 import numpy as np
 
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Finding, Run, Runs, Skipped
 from traindx.evidence.detectors._harm import suffers
 from traindx.evidence.detectors._number_text import strength, text
 from traindx.evidence.detectors._updates import ratios
+from traindx.testing.sketch import decay, run
 
 DETECTOR = Detector(
     title="Steps small beside the weights", needs=("fact:models", "update_ratio/*"), family="update_ratio"
 )
 
 
-def detect(case: Case, *, most: float = 3e-5, looks: int = 3, lost: float = 0.5) -> Finding | Skipped | None:
+def detect(case: Case, *, most: float = 3e-5, looks: int = 3, lost: float = 0.5) -> Detected:
     steps, values = ratios(case, looks=looks)
     if values.size < looks:
         return Skipped(f"{looks} looks at what a step changes")
@@ -54,20 +49,17 @@ def detect(case: Case, *, most: float = 3e-5, looks: int = 3, lost: float = 0.5)
 
 def _ratios(values: list[float], losses: list[float]) -> Run:
     from traindx.evidence.detectors._layers import model
-    from traindx.testing.sketch import run
 
     series = {f"update_ratio/{name}": values for name in (0, 2, 4)}
     facts = model([[32, 8], [32, 32], [4, 32]])
     return run({"loss": losses, **series}, settings={"lr": 1e-6}, facts=facts)
 
 
-def fires() -> Iterator[Run]:
+def fires() -> Runs:
     yield _ratios([1e-6] * 5, [1.6] * 40)
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import decay
-
+def silent() -> Runs:
     yield _ratios([0.001, 1e-6, 1e-6, 1e-7], list(decay(40, 2.0, 0.1)))
     yield _ratios([1e-4] * 5, [1.6] * 40)
     yield _ratios([0.0] * 5, [1.6] * 40)

@@ -10,22 +10,15 @@ weights_stand_still), when the log rounds coarsely, and for RL and GAN training.
 Known mistakes: outputs that become constant whatever the weights (dead units) give the same picture.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Skipped
 from traindx.evidence.detectors._frozen import standing
 from traindx.evidence.detectors._number_text import where
+from traindx.testing.sketch import decay, noisy, run
 
 DETECTOR = Detector(title="Weights stop changing", needs=("loss", "val/loss"), family="validation_frozen")
 
 
-def detect(
-    case: Case, *, points: int = 5, digits: int = 4, change: float = 0.02, z: float = 4.0
-) -> Finding | Skipped | None:
+def detect(case: Case, *, points: int = 5, digits: int = 4, change: float = 0.02, z: float = 4.0) -> Detected:
     answer = standing(case, points=points, digits=digits, change=change, z=z)
     if answer is None or isinstance(answer, Skipped):
         return answer
@@ -45,16 +38,12 @@ def detect(
     )
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, noisy, run
-
+def fires() -> Runs:
     stops = noisy([*decay(10, 2.0, 1.1, rate=9), *[1.1] * 30], 0.01)
     yield run({"loss": stops, "val/loss": [*decay(10, 2.0, 1.1), *[1.0836] * 30]}, axis="epoch")
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, noisy, run
-
+def silent() -> Runs:
     yield run({"loss": noisy([2.3] * 20, 0.02), "val/loss": [2.30311] * 20}, axis="epoch")
     yield run({"loss": noisy(decay(20, 2.3, 0.05), 0.02), "val/loss": noisy(decay(20, 2.3, 0.3), 0.01)})
     train = noisy(decay(30, 2.3, 0.05), 0.02)

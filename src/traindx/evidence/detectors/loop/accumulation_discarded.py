@@ -8,20 +8,15 @@ Silent about several optimizers (a critic's gradients are cleared on purpose) an
 batch (SAM, line searches).
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Skipped
 from traindx.evidence.detectors._accumulation import accumulation, sketched
 from traindx.evidence.detectors._number_text import percent, text
+from traindx.testing.sketch import decay, run
 
 DETECTOR = Detector(title="Gradients thrown away unused", needs=("fact:optimizers",), family="accumulation")
 
 
-def detect(case: Case, *, steps: int = 3, mostly: float = 0.8) -> Finding | Skipped | None:
+def detect(case: Case, *, steps: int = 3, mostly: float = 0.8) -> Detected:
     if not case.inside.fact("accumulation"):
         return None
     told = accumulation(case, steps)
@@ -42,15 +37,11 @@ def detect(case: Case, *, steps: int = 3, mostly: float = 0.8) -> Finding | Skip
     )
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, run
-
+def fires() -> Runs:
     yield run({"loss": decay(24, 2.0, 0.5)}, facts=sketched(thrown=72, steps_with_thrown=24))
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, run
-
+def silent() -> Runs:
     loss = {"loss": decay(24, 2.0, 0.5)}
     yield run(loss, facts=sketched())
     yield run(loss, facts=sketched(thrown=24, steps_with_thrown=24, backwards=48, batches=24))

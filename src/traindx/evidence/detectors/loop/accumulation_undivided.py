@@ -9,23 +9,16 @@ are called again (L-BFGS, SAM), several loaders that each have a loss, sums, and
 Known mistake: gradients that are divided by hand.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Skipped
 from traindx.evidence.detectors._accumulation import accumulation, sketched
 from traindx.evidence.detectors._number_text import text
+from traindx.testing.sketch import decay, run
 
 DETECTOR = Detector(title="Accumulates without dividing", needs=("fact:optimizers",), family="accumulation")
 _ADAPTIVE = ("adam", "lion", "rmsprop", "adagrad", "adafactor", "lamb", "rprop")
 
 
-def detect(
-    case: Case, *, steps: int = 3, mostly: float = 0.8, whole: float = 0.9
-) -> Finding | Skipped | None:
+def detect(case: Case, *, steps: int = 3, mostly: float = 0.8, whole: float = 0.9) -> Detected:
     if not case.inside.fact("accumulation"):
         return None
     told = accumulation(case, steps)
@@ -56,15 +49,11 @@ def detect(
     )
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, run
-
+def fires() -> Runs:
     yield run({"loss": decay(24, 2.0, 0.5)}, facts=sketched(), settings={"optimizer": "SGD"})
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, run
-
+def silent() -> Runs:
     loss = {"loss": decay(24, 2.0, 0.5)}
     yield run(loss, facts=sketched(share=0.25))
     yield run(loss, facts=sketched(batches=24) | {"loaders": [{"role": "training"}]})

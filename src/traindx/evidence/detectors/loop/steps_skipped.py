@@ -8,23 +8,16 @@ Silent when the count cannot be one of steps (more skipped than made).
 Known mistakes: a log tells at most 200 overflows, so long runs may have skipped more.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 import numpy as np
 
-from traindx.core.nouns import Event, Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case, Curve
+from traindx.evidence.detector import Case, Curve, Detected, Detector, Event, Finding, Runs, Skipped
 from traindx.evidence.detectors._number_text import percent, strength, text
+from traindx.testing.sketch import run
 
 DETECTOR = Detector(title="Optimizer steps skipped", needs=(), family="overflow")
 
 
-def detect(
-    case: Case, *, share: float = 0.02, large: float = 0.2, start: int = 20
-) -> Finding | Skipped | None:
+def detect(case: Case, *, share: float = 0.02, large: float = 0.2, start: int = 20) -> Detected:
     begin, end = case.span
     steps = end - begin
     counts = [_total(curve) for name in ("skipped_steps", "nan_steps") if (curve := case.curve(name))]
@@ -58,17 +51,13 @@ def _total(curve: Curve) -> float:
     return float(values[-1]) if running else float(values.sum())
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import run
-
+def fires() -> Runs:
     yield run({"loss": [1.0] * 400, "skipped_steps": np.arange(400) // 4})
     overflows = [Event("overflow", "OVERFLOW!", float(n)) for n in range(0, 300, 5)]
     yield run({"loss": [1.0] * 300}, events=overflows)
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import run
-
+def silent() -> Runs:
     yield run({"loss": [1.0] * 400, "skipped_steps": [0.0] * 400})
     yield run({"loss": [1.0] * 40}, events=[Event("overflow", "OVERFLOW!", float(n)) for n in range(12)])
     yield run({"loss": [1.0] * 400, "skipped_steps": np.arange(400) * 7})

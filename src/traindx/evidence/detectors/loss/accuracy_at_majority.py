@@ -10,21 +10,16 @@ fewer than six values, in resumed runs, when the loss is lost to NaN, and for RL
 Known mistakes: accuracy logged for a regression is constant for no reason.
 """
 
-from __future__ import annotations
-
 import math
-from collections.abc import Iterator
 
 import numpy as np
 
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence import stats
-from traindx.evidence.case import Case, Curve
+from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, Runs, Skipped, stats
 from traindx.evidence.detectors._chance import chance_near
 from traindx.evidence.detectors._number_text import percent, text
 from traindx.evidence.detectors._progress import NO_SURROGATE, starts_late
 from traindx.evidence.detectors._train_validation import class_count, last_level, shares
+from traindx.testing.sketch import decay, noisy, run
 
 DETECTOR = Detector(
     title="Accuracy at the majority class",
@@ -35,7 +30,7 @@ DETECTOR = Detector(
 
 def detect(
     case: Case, *, same: float = 0.8, fall: float = 0.2, least: int = 6, entropy: float = 0.05
-) -> Finding | Skipped | None:
+) -> Detected:
     if case.surrogate:
         return Skipped(NO_SURROGATE)
     own, held_out = case.curve("accuracy"), case.val("accuracy")
@@ -120,18 +115,14 @@ def _at_chance(case: Case, level: float, loss: Curve | None) -> bool:
     return classes is not None and abs(level - 1.0 / classes) <= 0.2 / classes * (1.0 - 1.0 / classes)
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import noisy, run
-
+def fires() -> Runs:
     yield run({"loss": noisy(np.full(20, 0.6), 0.01), "accuracy": [0.712] * 20}, axis="epoch")
     yield run({"loss": noisy(np.full(20, 0.6), 0.01), "val/accuracy": [83.1] * 20}, axis="epoch")
     loss = noisy(np.full(300, 0.611), 0.05)
     yield run({"loss": loss, "accuracy": noisy(np.full(300, 0.7), 0.1, seed=5, relative=False).clip(0, 1)})
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, noisy, run
-
+def silent() -> Runs:
     yield run({"loss": decay(50, 0.7, 0.2), "accuracy": noisy(0.9 - decay(50, 0.3, 0.0), 0.01)}, axis="epoch")
     yield run({"loss": decay(20, 2.0, 0.1), "accuracy": [0.0] * 20}, axis="epoch")
     yield run({"val/loss": [1.391] * 12, "val/accuracy": [0.241] * 12})

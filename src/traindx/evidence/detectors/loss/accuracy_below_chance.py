@@ -11,18 +11,13 @@ hint that there are classes, with fewer than `points` values, and for RL and GAN
 Known mistakes: an accuracy that compares whole vectors is 0 for long in good order.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 import numpy as np
 
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Skipped
 from traindx.evidence.detectors._number_text import text
 from traindx.evidence.detectors._progress import NO_SURROGATE
 from traindx.evidence.detectors._train_validation import last_level, shares, told_classes
+from traindx.testing.sketch import decay, noisy, run
 
 DETECTOR = Detector(
     title="Accuracy below chance",
@@ -32,9 +27,7 @@ DETECTOR = Detector(
 )
 
 
-def detect(
-    case: Case, *, below: float = 0.3, fall: float = 0.1, points: int = 8, many: int = 50
-) -> Finding | Skipped | None:
+def detect(case: Case, *, below: float = 0.3, fall: float = 0.1, points: int = 8, many: int = 50) -> Detected:
     if case.surrogate:
         return Skipped(NO_SURROGATE)
     curve, loss = case.curve("accuracy"), case.loss
@@ -69,17 +62,13 @@ def detect(
     )
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import noisy, run
-
+def fires() -> Runs:
     loss = noisy([2.55] * 20, 0.005)
     yield run({"loss": loss, "accuracy": [0.11, *[0.0] * 19], "val/accuracy": [0.0775] * 20}, axis="epoch")
     yield run({"loss": loss, "accuracy": [0.01] * 20}, axis="epoch", settings={"classes": 10})
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, noisy, run
-
+def silent() -> Runs:
     yield run({"loss": decay(30, 2.0, 0.1), "accuracy": [0.0] * 30}, axis="epoch")
     yield run({"loss": noisy([0.9] * 30, 0.01), "accuracy": [0.0] * 30}, axis="epoch")
     yield run({"loss": noisy([2.3] * 30, 0.01), "accuracy": [0.1] * 30}, settings={"classes": 10})

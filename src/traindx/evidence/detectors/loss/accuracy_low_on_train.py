@@ -10,26 +10,18 @@ and for RL and GAN losses.
 Known mistakes: strong augmentation or mixup lower the training accuracy without harm.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 import numpy as np
 
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence import stats
-from traindx.evidence.case import Case, Curve
+from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, Runs, Skipped, stats
 from traindx.evidence.detectors._number_text import strength, text
 from traindx.evidence.detectors._progress import NO_SURROGATE
 from traindx.evidence.detectors._train_validation import shares, told_classes
+from traindx.testing.sketch import decay, noisy, run
 
 DETECTOR = Detector(title="Training accuracy low", needs=("accuracy",), family="fit")
 
 
-def detect(
-    case: Case, *, reached: float = 0.5, gain: float = 0.02, least: int = 8
-) -> Finding | Skipped | None:
+def detect(case: Case, *, reached: float = 0.5, gain: float = 0.02, least: int = 8) -> Detected:
     if case.surrogate:
         return Skipped(NO_SURROGATE)
     curve = case.curve("accuracy")
@@ -76,17 +68,13 @@ def _counts_tokens(case: Case, curve: Curve) -> bool:
     return named or started_high
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import noisy, run
-
+def fires() -> Runs:
     flat = noisy(np.concatenate([np.linspace(0.1, 0.3, 10), np.full(40, 0.3)]), 0.01)
     yield run({"accuracy": flat}, axis="epoch", settings={"classes": 10})
     yield run({"accuracy": 100 * flat}, axis="epoch")
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, noisy, run
-
+def silent() -> Runs:
     yield run({"accuracy": noisy(0.9 - decay(50, 0.8, 0.0), 0.01)}, axis="epoch")
     yield run({"accuracy": np.linspace(0.1, 0.4, 50)}, axis="epoch")
     yield run({"accuracy": [0.0] * 30, "loss": decay(30, 2.0, 0.1)}, axis="epoch")

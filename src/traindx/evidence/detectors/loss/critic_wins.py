@@ -11,17 +11,13 @@ is not logged; and with fewer than `points` values.
 Known mistakes: hinge losses of a generator that is also given other terms.
 """
 
-from __future__ import annotations
-
 import re
-from collections.abc import Iterator
 
 import numpy as np
 
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case, Curve
+from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, Runs, Skipped
 from traindx.evidence.detectors._number_text import text, times, where
+from traindx.testing.sketch import decay, noisy, run
 
 DETECTOR = Detector(title="Discriminator wins", needs=(), family="adversaries")
 _SIDES = {
@@ -38,7 +34,7 @@ def detect(
     little: float = 0.12,
     far: float = 10.0,
     points: int = 10,
-) -> Finding | Skipped | None:
+) -> Detected:
     if "gan" not in case.traits:
         return Skipped()
     critics, generators = (_losses(case, side, points) for side in ("d", "g"))
@@ -98,18 +94,14 @@ def _since(curve: Curve, level: float) -> float:
     return float(curve.x[min(at, len(curve) - 1)])
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, noisy, run
-
+def fires() -> Runs:
     wins = {"loss/d": decay(40, 1.4, 0.0, rate=60), "loss/g": 20.0 - decay(40, 19.3, 0.0, rate=20)}
     yield run(wins, traits=("gan",))
     nearly = {"loss/d": noisy([1.4, *[0.09] * 60], 0.1), "loss/g": noisy([0.7, *[16.0] * 60], 0.1)}
     yield run(nearly, traits=("gan",))
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import noisy, run
-
+def silent() -> Runs:
     yield run({"loss/d": noisy([1.3] * 60, 0.1), "loss/g": noisy([0.8] * 60, 0.2)}, traits=("gan",))
     usual = {"loss/d": noisy([1.4, *[0.3] * 60], 0.3), "loss/g": noisy([0.7, *[4.0] * 60], 0.3)}
     yield run(usual, traits=("gan",))

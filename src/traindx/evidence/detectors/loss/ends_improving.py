@@ -8,24 +8,19 @@ Silent when the rate has come down to `lowered` of its peak (what is left then f
 reinforcement learning and GANs, and under `least` evaluations.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 import numpy as np
 
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Skipped
 from traindx.evidence.detectors._number_text import percent, strength, text
 from traindx.evidence.detectors._progress import NO_SURROGATE
+from traindx.testing.sketch import decay, run
 
 DETECTOR = Detector(title="Still improving at the end", needs=("val/loss",), family="slow")
 
 
 def detect(
     case: Case, *, steady: int = 4, share: float = 0.1, lowered: float = 0.5, least: int = 8
-) -> Finding | Skipped | None:
+) -> Detected:
     curve = case.val_loss
     if curve is None or len(curve) < least:
         return Skipped(f"at least {least} evaluations on validation data")
@@ -50,16 +45,12 @@ def detect(
     )
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import run
-
+def fires() -> Runs:
     yield run({"val/loss": [0.9 * 0.93**i for i in range(15)]}, axis="epoch")
     yield run({"val/loss": [2.0 - 0.1 * i for i in range(12)], "lr": [0.001] * 12}, axis="epoch")
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, run
-
+def silent() -> Runs:
     yield run({"val/loss": decay(20, 2.0, 0.5)}, axis="epoch")
     yield run({"val/loss": [1.0, 0.5, 0.3, 0.2, 0.15, 0.13, 0.12, 0.125, 0.12, 0.13]}, axis="epoch")
     falling = [0.9 * 0.93**i for i in range(15)]

@@ -8,21 +8,16 @@ Silent outside reinforcement learning, with fewer than `points` values, and for 
 which are negative in good order.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 import numpy as np
 
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Skipped
 from traindx.evidence.detectors._number_text import text, where
+from traindx.testing.sketch import decay, noisy, run
 
 DETECTOR = Detector(title="Policy entropy gone", needs=("entropy",), family="entropy")
 
 
-def detect(case: Case, *, gone: float = 0.02, points: int = 10) -> Finding | Skipped | None:
+def detect(case: Case, *, gone: float = 0.02, points: int = 10) -> Detected:
     curve = case.curve("entropy")
     if curve is None or len(curve) < points:
         return Skipped(f"at least {points} values of the entropy")
@@ -47,15 +42,11 @@ def detect(case: Case, *, gone: float = 0.02, points: int = 10) -> Finding | Ski
     )
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, run
-
+def fires() -> Runs:
     yield run({"entropy": decay(40, 0.7, 1e-5, rate=60), "reward": [-0.8] * 40}, traits=("rl",))
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, noisy, run
-
+def silent() -> Runs:
     yield run({"entropy": noisy(decay(100, 1.4, 0.4), 0.05), "reward": [0.0] * 100}, traits=("rl",))
     yield run({"entropy": decay(40, 0.7, 1e-5, rate=60)})
     yield run({"entropy": np.linspace(2.0, -1.0, 50), "reward": [0.0] * 50}, traits=("rl",))

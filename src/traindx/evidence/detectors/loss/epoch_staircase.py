@@ -12,24 +12,27 @@ epochs (ordered data repeat the same pattern), and for RL and GAN losses.
 Known mistakes: an epoch length from the settings that is not the true one hides the staircase.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from traindx.core.nouns import Finding, Run, Severity, Skipped
-from traindx.core.units import Detector
-from traindx.evidence import stats
-from traindx.evidence.case import Case, Curve
+from traindx.evidence.detector import (
+    BoolArray,
+    Case,
+    Curve,
+    Detected,
+    Detector,
+    Finding,
+    FloatArray,
+    Runs,
+    Severity,
+    Skipped,
+    stats,
+)
 from traindx.evidence.detectors._number_text import percent, strength, text, where
 from traindx.evidence.detectors._progress import NO_SURROGATE
 from traindx.evidence.detectors._train_validation import evaluations, last_level, validation_curves
-
-if TYPE_CHECKING:
-    from traindx.core.nouns import BoolArray, FloatArray
+from traindx.testing.sketch import decay, noisy, run
 
 # Of hundreds of epochs so many boundaries are looked at, spread evenly.
 _LOOKED_AT = 40
@@ -50,7 +53,7 @@ class _Steps:
 
 def detect(
     case: Case, *, boundaries: int = 3, dense: int = 8, drop: float = 0.03, most: float = 0.7, z: float = 6.0
-) -> Finding | Skipped | None:
+) -> Detected:
     loss = case.loss
     if loss is None or not len(loss):
         return Skipped("a training loss")
@@ -193,17 +196,13 @@ def _validation_rises(case: Case) -> bool:
     return last_level(values) > 1.05 * float(values.min()) and int(values.argmin()) < values.size - 2
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import noisy, run
-
+def fires() -> Runs:
     stairs = np.repeat([0.6, 0.4, 0.25, 0.16, 0.1], 200)
     yield run({"loss": noisy(stairs, 0.15), "epoch": np.arange(1, 1001) / 200.0})
     yield run({"loss": noisy(1e5 * stairs, 0.1, seed=2), "epoch": np.arange(1000) // 200})
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, noisy, run
-
+def silent() -> Runs:
     epoch = np.arange(1, 1001) / 200.0
     yield run({"loss": noisy(decay(1000, 2.0, 0.4), 0.1), "epoch": epoch})
     sawtooth = np.tile(np.linspace(1.2, 0.8, 200), 5) * np.repeat([1.0, 0.97, 0.95, 0.94, 0.93], 200)

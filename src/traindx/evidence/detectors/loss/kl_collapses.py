@@ -10,27 +10,21 @@ learning, where the KL is a distance to a reference policy; and with fewer than 
 Known mistakes: a KL that is logged with its weight falls when the weight is lowered on purpose.
 """
 
-from __future__ import annotations
-
 import re
-from collections.abc import Iterator
 
 import numpy as np
 
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case, Curve
+from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, Runs, Skipped
 from traindx.evidence.detectors._number_text import percent, text, where
 from traindx.evidence.detectors._sampled import late, looked, odd_objective
+from traindx.testing.sketch import decay, noisy, run
 
 DETECTOR = Detector(title="KL term gone", needs=("kl|loss/*|kld",), family="kl")
 _KL = re.compile(r"(?:^|[^a-z])kl(?:d|_?div(?:ergence)?)?(?![a-z])")
 _NOT_THE_TERM = re.compile(r"weight|beta|coef|anneal|target|penalty|approx")
 
 
-def detect(
-    case: Case, *, gone: float = 0.01, small: float = 0.05, points: int = 10
-) -> Finding | Skipped | None:
+def detect(case: Case, *, gone: float = 0.01, small: float = 0.05, points: int = 10) -> Detected:
     if case.traits & {"rl", "preference"}:
         return Skipped("a variational training: here the KL is a distance to a reference")
     curves = _terms(case)
@@ -96,9 +90,7 @@ def _terms(case: Case) -> list[Curve]:
     return [curve for curve in found if curve is not None and len(curve)]
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, run
-
+def fires() -> Runs:
     loss = decay(30, 106.0, 99.5, rate=12)
     yield run({"loss": loss, "kl": decay(30, 0.058, 6e-5, rate=20)}, axis="epoch", traits=("elbo",))
     yield run({"loss": loss, "loss/kl": decay(30, 12.0, 0.01, rate=20), "loss/recon": loss}, axis="epoch")
@@ -107,9 +99,7 @@ def fires() -> Iterator[Run]:
     yield run({**unused, "recon": [16.0] * 15}, traits=("elbo",))
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, noisy, run
-
+def silent() -> Runs:
     scaled = {"kl": [0.01, 0.02, *[0.03] * 13], "output/explained": [-0.2, *[0.9] * 14]}
     yield run({"loss": decay(15, 2.0, 0.5), **scaled}, traits=("elbo",))
 

@@ -9,17 +9,12 @@ Silent for losses that move, for reinforcement learning and GANs. Known mistake:
 for another reason one in ten lies near some ln K by accident; an accuracy of 1/K would confirm it.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 import numpy as np
 
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case, Curve
+from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, Runs, Skipped
 from traindx.evidence.detectors._chance import Chance, chance_near, exact_chance
 from traindx.evidence.detectors._progress import NO_SURROGATE, good_already, starts_late
+from traindx.testing.sketch import decay, noisy, run
 
 DETECTOR = Detector(
     title="Loss at chance level",
@@ -29,9 +24,7 @@ DETECTOR = Detector(
 )
 
 
-def detect(
-    case: Case, *, tolerance: float = 0.01, flat: float = 0.02, steps: int = 20
-) -> Finding | Skipped | None:
+def detect(case: Case, *, tolerance: float = 0.01, flat: float = 0.02, steps: int = 20) -> Detected:
     if case.surrogate:
         return Skipped(NO_SURROGATE)
     curve = case.loss if case.loss is not None and len(case.loss) >= 3 else case.val_loss
@@ -131,9 +124,7 @@ def _accuracy(case: Case) -> float | None:
     return curve.tail / 100.0 if curve.y.max() > 1.5 else curve.tail
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, noisy, run
-
+def fires() -> Runs:
     yield run({"loss": noisy([2.3026] * 60, 0.01)})
     yield run({"val/loss": ([100, 200, 300], [1.611, 1.611, 1.608]), "val/accuracy": [0.195, 0.17, 0.215]})
     yield run({"loss": decay(80, 4.3, 3.91202, rate=15)})
@@ -142,9 +133,7 @@ def fires() -> Iterator[Run]:
     yield run({"loss": ([4 * n for n in range(63)], thrown), "accuracy": noisy([0.2] * 63, 0.2)})
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, noisy, run
-
+def silent() -> Runs:
     yield run({"loss": noisy(decay(60, 2.3026, 0.4), 0.02)})
     yield run({"loss": noisy([1.25] * 60, 0.01)})
     yield run({"loss": noisy([0.69] * 60, 0.01), "accuracy": [0.95] * 60})

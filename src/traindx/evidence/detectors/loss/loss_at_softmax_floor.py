@@ -11,20 +11,16 @@ with label smoothing (which has floors of its own), and for RL and GAN losses.
 Known mistakes: label smoothing that is not told may lie at the same level.
 """
 
-from __future__ import annotations
-
 import math
-from collections.abc import Iterator
 
 import numpy as np
 
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case, Curve
+from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, Runs, Skipped
 from traindx.evidence.detectors._chance import chance_near
 from traindx.evidence.detectors._number_text import text
 from traindx.evidence.detectors._progress import NO_SURROGATE
 from traindx.evidence.detectors._train_validation import class_count, last_level, shares
+from traindx.testing.sketch import decay, noisy, run
 
 DETECTOR = Detector(title="Loss at the floor of a doubled softmax", needs=("loss",), family="softmax_floor")
 _USUAL = (*range(2, 21), 100, 1000)
@@ -38,7 +34,7 @@ def detect(
     flat: float = 0.01,
     right: float = 0.97,
     points: int = 8,
-) -> Finding | Skipped | None:
+) -> Detected:
     loss = case.loss
     if loss is None or len(loss) < points:
         return Skipped(f"at least {points} values of the training loss")
@@ -111,9 +107,7 @@ def _accuracy(case: Case) -> float | None:
     return None
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, noisy, run
-
+def fires() -> Runs:
     rise = 1.0 - decay(20, 0.4, 0.0, rate=20)
     yield run({"loss": decay(20, 1.9, 1.4612, rate=15), "accuracy": rise}, axis="epoch")
     loss = noisy(decay(300, 4.605, 3.63, rate=20), 0.002)
@@ -121,9 +115,7 @@ def fires() -> Iterator[Run]:
     yield run({"loss": noisy(decay(300, 2.303, 1.51, rate=20), 0.002), "accuracy": [0.95] * 300})
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, noisy, run
-
+def silent() -> Runs:
     yield run({"loss": decay(50, 2.3, 0.05), "accuracy": [0.99] * 50}, settings={"classes": 10})
     yield run({"loss": decay(50, 2.3, 0.886, rate=20), "accuracy": [1.0] * 50}, axis="epoch")
     yield run({"loss": noisy([1.4612] * 50, 0.001), "accuracy": [0.45] * 50}, axis="epoch")

@@ -10,18 +10,12 @@ losses.
 Known mistakes: a running mean over all steps so far drifts for long after a brief fall.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 import numpy as np
 
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence import stats
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Skipped, stats
 from traindx.evidence.detectors._number_text import percent
 from traindx.evidence.detectors._progress import NO_SURROGATE, starts_late
+from traindx.testing.sketch import decay, noisy, run
 
 DETECTOR = Detector(title="Loss creeps downwards", needs=("loss",), family="creep")
 
@@ -34,7 +28,7 @@ def detect(
     z: float = 4.5,
     steady: float = 0.25,
     points: int = 12,
-) -> Finding | Skipped | None:
+) -> Detected:
     loss = case.loss
     if loss is None or len(loss) < points:
         return Skipped(f"at least {points} values of the training loss")
@@ -71,17 +65,13 @@ def _validation_follows(case: Case, share: float) -> bool:
     return -trend.change > 0.3 * share * abs(float(values[0])) and trend.z < -2.0
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import noisy, run
-
+def fires() -> Runs:
     line = np.linspace(2.3078, 2.2966, 20)
     yield run({"loss": line, "val/loss": line - 0.006}, axis="epoch")
     yield run({"loss": noisy(np.linspace(4.9, 4.82, 1000), 0.01)})
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, noisy, run
-
+def silent() -> Runs:
     yield run({"loss": noisy([2.3] * 500, 0.02)})
     yield run({"loss": noisy(decay(100, 2.3, 1.0), 0.02)})
     yield run({"loss": noisy(decay(200, 2.33, 2.3, rate=40), 0.0005)})

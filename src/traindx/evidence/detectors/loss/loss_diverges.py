@@ -10,18 +10,13 @@ under three times its best (restarts of the learning rate, harder data, a hump a
 as far several times (it swings), for reinforcement learning and GANs, and under six points.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 import numpy as np
 
-from traindx.core.nouns import Finding, Run, Severity, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case, Curve
+from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, Runs, Severity, Skipped
 from traindx.evidence.detectors._number_text import where
 from traindx.evidence.detectors._progress import judged_loss
 from traindx.evidence.detectors._rise import another_improves, objective_changes, rise_of
+from traindx.testing.sketch import decay, noisy, run
 
 DETECTOR = Detector(
     title="Loss diverges",
@@ -33,7 +28,7 @@ DETECTOR = Detector(
 
 def detect(
     case: Case, *, ratio: float = 1.5, z: float = 5.0, quick: float = 0.15, points: int = 6, few: int = 40
-) -> Finding | Skipped | None:
+) -> Detected:
     loss = judged_loss(case, points)
     if isinstance(loss, Skipped):
         return loss
@@ -87,16 +82,12 @@ def _z(z: float) -> str:
     return f"{min(z, 99):.0f} standard errors" if z < 99 else "over 99 standard errors"
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, noisy, run
-
+def fires() -> Runs:
     yield run({"loss": noisy([*decay(60, 2.0, 0.5), *[6.0] * 60], 0.03)})
     yield run({"loss": [1.64, 11.8, 11.6, 10.38, 10.37, 10.37, 10.37, 10.37, 10.37, 10.37]})
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, noisy, run
-
+def silent() -> Runs:
     yield run({"loss": noisy(decay(120, 2.0, 0.5), 0.1)})
     yield run({"loss": [0.63, 1.33, 2.05, 2.59, 2.13, 1.78, 1.61, 1.57, 1.48, 1.34, 1.29, 1.16]})
     back = [*decay(60, 2.0, 0.5), 3.0, *decay(60, 1.0, 0.4)]

@@ -9,19 +9,13 @@ Silent when the rise is sudden (loss_diverges), when the training metric is a su
 (metric_accumulates takes it back), for reinforcement learning and GANs, and under ten points.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 import numpy as np
 
-from traindx.core.nouns import Finding, Run, Severity, Skipped
-from traindx.core.units import Detector
-from traindx.evidence import stats
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Severity, Skipped, stats
 from traindx.evidence.detectors._number_text import where
 from traindx.evidence.detectors._progress import judged_loss
 from traindx.evidence.detectors._rise import another_improves, objective_changes, rise_of
+from traindx.testing.sketch import decay, noisy, run
 
 DETECTOR = Detector(
     title="Loss climbs slowly", needs=("loss",), family="rise", explains=("plateau", "loss_flat")
@@ -36,7 +30,7 @@ def detect(
     lost: float = 0.2,
     quick: float = 0.15,
     points: int = 8,
-) -> Finding | Skipped | None:
+) -> Detected:
     loss = judged_loss(case, points)
     if isinstance(loss, Skipped):
         return loss
@@ -77,14 +71,10 @@ def _lost(share: float) -> str:
     return f", {share:.0%} of the progress lost" if share < 2 else ", more than all progress lost"
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, noisy, run
-
+def fires() -> Runs:
     yield run({"loss": noisy([*decay(60, 2.0, 0.5), *np.linspace(0.5, 1.4, 100)], 0.05)})
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, noisy, run
-
+def silent() -> Runs:
     yield run({"loss": noisy(decay(150, 2.0, 0.5), 0.1)})
     yield run({"loss": noisy([*decay(60, 2.0, 0.5), *np.linspace(0.5, 0.53, 100)], 0.02)})

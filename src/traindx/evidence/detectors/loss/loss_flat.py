@@ -12,16 +12,20 @@ Silent when the log begins in the middle of a training (a resumed run may have c
 says that the model does well, for reinforcement learning and GANs, and with fewer than eight points.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.core.nouns import Finding, Run, Severity, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import (
+    Case,
+    Detected,
+    Detector,
+    Finding,
+    Runs,
+    Severity,
+    Skipped,
+    facts,
+    number,
+)
 from traindx.evidence.detectors._against_simple import all_there_is
 from traindx.evidence.detectors._progress import good_already, judged_loss, progress, starts_late
-from traindx.evidence.inside import facts, number
+from traindx.testing.sketch import decay, noisy, run
 
 DETECTOR = Detector(
     title="Loss flat from the start", needs=("loss",), family="flat", explains=("plateau", "slow_decline")
@@ -36,7 +40,7 @@ def detect(
     clear: float = 0.08,
     points: int = 8,
     steps: int = 20,
-) -> Finding | Skipped | None:
+) -> Detected:
     loss = judged_loss(case, points)
     if isinstance(loss, Skipped):
         return loss
@@ -89,16 +93,12 @@ def _goes_on(case: Case) -> bool:
     )
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import noisy, run
-
+def fires() -> Runs:
     yield run({"loss": noisy([2.3] * 100, 0.02)})
     yield run({"loss": noisy([1e25] * 40, 0.001)})
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, noisy, run
-
+def silent() -> Runs:
     yield run({"loss": noisy(decay(100, 2.3, 1.9), 0.02)})
     yield run({"loss": noisy([0.0] * 100, 0.1, relative=False), "reward": [0.0] * 100}, traits=("rl",))
     yield run({"loss": noisy([0.05] * 60, 0.1), "val/accuracy": [0.99] * 60})

@@ -11,27 +11,18 @@ Silent when the log rounds so coarsely that repeats are ordinary, and at exactly
 loss_masked_nan).
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Finding, FloatArray, Runs, Skipped
 from traindx.evidence.detectors._harm import suffers
 from traindx.evidence.detectors._number_text import where
 from traindx.evidence.detectors._progress import judged_loss
-
-if TYPE_CHECKING:
-    from traindx.core.nouns import FloatArray
+from traindx.testing.sketch import decay, noisy, run
 
 DETECTOR = Detector(title="Loss frozen", needs=("loss",), family="flat", explains=("plateau", "slow_decline"))
 
 
-def detect(case: Case, *, points: int = 5, share: float = 0.2, digits: int = 4) -> Finding | Skipped | None:
+def detect(case: Case, *, points: int = 5, share: float = 0.2, digits: int = 4) -> Detected:
     loss = judged_loss(case, points)
     if isinstance(loss, Skipped):
         return loss
@@ -70,15 +61,11 @@ def _digits(values: FloatArray) -> int:
     return 12
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import run
-
+def fires() -> Runs:
     yield run({"loss": [1.6, 11.8, 11.5, 10.38, *[10.3735] * 20]})
     yield run({"loss": [2.30258] * 30})
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, noisy, run
-
+def silent() -> Runs:
     yield run({"loss": [round(v, 3) for v in decay(100, 2.0, 0.004, rate=12)]})
     yield run({"loss": noisy(decay(100, 2.0, 0.5), 0.02)})

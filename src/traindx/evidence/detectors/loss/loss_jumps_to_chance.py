@@ -6,26 +6,19 @@ clearly below such a level, rose, and has been resting within one percent of it.
 Silent for losses that were at chance from the start (loss_at_chance) and for rises to other levels.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 import numpy as np
 
-from traindx.core.nouns import Finding, Run, Severity, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Severity, Skipped
 from traindx.evidence.detectors._chance import chance_near
 from traindx.evidence.detectors._number_text import where
 from traindx.evidence.detectors._progress import judged_loss
 from traindx.evidence.detectors._rise import objective_changes, rise_of
+from traindx.testing.sketch import decay, noisy, run
 
 DETECTOR = Detector(title="Loss jumps to chance level", needs=("loss",), family="rise_to_chance")
 
 
-def detect(
-    case: Case, *, tolerance: float = 0.01, below: float = 0.95, share: float = 0.1
-) -> Finding | Skipped | None:
+def detect(case: Case, *, tolerance: float = 0.01, below: float = 0.95, share: float = 0.1) -> Detected:
     loss = judged_loss(case, 6)
     if isinstance(loss, Skipped):
         return loss
@@ -54,15 +47,11 @@ def detect(
     )  # fmt: skip
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, noisy, run
-
+def fires() -> Runs:
     yield run({"loss": noisy([*decay(60, 2.3, 0.5), *[2.3026] * 60], 0.005)})
     yield run({"loss": [1.64, 11.8, 11.6, 10.38, 10.3735, 10.3735, 10.3735, 10.3735, 10.3735, 10.3735]})
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, noisy, run
-
+def silent() -> Runs:
     yield run({"loss": noisy([*decay(60, 2.3, 0.5), *[1.25] * 60], 0.005)})
     yield run({"loss": noisy([2.3026] * 60, 0.005)})

@@ -8,21 +8,14 @@ Silent for the small hump of a warm-up, when the first value alone is odd and a 
 same, for reinforcement learning and GANs, and for losses that may be negative.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.core.nouns import Finding, Run, Severity, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Severity, Skipped
 from traindx.evidence.detectors._number_text import text, times, where
+from traindx.testing.sketch import decay, noisy, run
 
 DETECTOR = Detector(title="Loss leaps up at the start", needs=("loss",), family="start_leap")
 
 
-def detect(
-    case: Case, *, factor: float = 3.0, large: float = 10.0, points: int = 12
-) -> Finding | Skipped | None:
+def detect(case: Case, *, factor: float = 3.0, large: float = 10.0, points: int = 12) -> Detected:
     loss = case.loss
     if loss is None or len(loss) < points:
         return Skipped(f"at least {points} values of the training loss")
@@ -47,15 +40,11 @@ def detect(
     )  # fmt: skip
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, run
-
+def fires() -> Runs:
     yield run({"loss": [4.7, 22.0, 51.0, 30.0, 20.0, *decay(60, 10.0, 2.0)]})
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, noisy, run
-
+def silent() -> Runs:
     yield run({"loss": [6.9, 8.2, 7.3, 7.1, 6.9, *decay(60, 6.5, 2.0)]})
     yield run({"loss": noisy(decay(60, 4.0, 0.5), 0.3)})
     yield run({"loss": [1.6, 11.8, 11.6, *[10.4] * 20]})

@@ -9,27 +9,22 @@ steps take another time from the largest on, or a logged stage of a curriculum r
 Silent for ordinary noise, in the steep start, for reinforcement learning and GANs, and under 30 points.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 import numpy as np
 
-from traindx.core.nouns import Finding, Run, Severity, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Severity, Skipped
 from traindx.evidence.detectors._number_text import where
 from traindx.evidence.detectors._pace import work_changes
 from traindx.evidence.detectors._progress import judged_loss
 from traindx.evidence.detectors._rise import objective_changes
 from traindx.evidence.detectors._spiking import felt, lasts, loss_jumps
+from traindx.testing.sketch import decay, noisy, run
 
 DETECTOR = Detector(title="Loss spikes", needs=("loss",), family="spikes")
 
 
 def detect(
     case: Case, *, ratio: float = 1.5, large: float = 10.0, size: float = 0.25, points: int = 30
-) -> Finding | Skipped | None:
+) -> Detected:
     loss = judged_loss(case, points)
     if isinstance(loss, Skipped):
         return loss
@@ -58,17 +53,13 @@ def detect(
     )  # fmt: skip
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, noisy, run
-
+def fires() -> Runs:
     curve = noisy(decay(300, 3.0, 1.0), 0.03)
     curve[200] *= 6
     yield run({"loss": curve})
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, noisy, run
-
+def silent() -> Runs:
     yield run({"loss": noisy(decay(300, 3.0, 1.0), 0.3)})
     skewed = decay(300, 3.0, 1.0) * np.random.default_rng(1).gamma(2.0, 0.5, 300)
     yield run({"loss": skewed})

@@ -6,17 +6,12 @@ first loss, or when some did not come back; low otherwise. A loss with a margin 
 Silent for ordinary noise, for reinforcement learning and GANs, and under 30 points.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 import numpy as np
 
-from traindx.core.nouns import Finding, Run, Severity, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Severity, Skipped
 from traindx.evidence.detectors._progress import judged_loss
 from traindx.evidence.detectors._spiking import felt, lasts, loss_jumps
+from traindx.testing.sketch import decay, noisy, run
 
 DETECTOR = Detector(
     title="Loss spikes again and again", needs=("loss",), family="spikes", explains=("loss_spikes",)
@@ -25,7 +20,7 @@ DETECTOR = Detector(
 
 def detect(
     case: Case, *, ratio: float = 1.5, many: int = 4, large: float = 3.0, size: float = 0.1, points: int = 30
-) -> Finding | Skipped | None:
+) -> Detected:
     loss = judged_loss(case, points)
     if isinstance(loss, Skipped):
         return loss
@@ -49,17 +44,13 @@ def detect(
     )  # fmt: skip
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, noisy, run
-
+def fires() -> Runs:
     curve = noisy(decay(400, 3.0, 1.0), 0.03)
     curve[[90, 150, 210, 270, 330]] *= 6
     yield run({"loss": curve})
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, noisy, run
-
+def silent() -> Runs:
     yield run({"loss": noisy(decay(300, 3.0, 1.0), 0.3)})
     curve = noisy(decay(300, 3.0, 1.0), 0.03)
     curve[200] *= 6

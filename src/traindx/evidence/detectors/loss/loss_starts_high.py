@@ -8,23 +8,16 @@ Trainers made for language models are also held to the largest vocabularies, who
 12.4. Could not look when K is not known and the size is ordinary: a regression may start anywhere.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Skipped
 from traindx.evidence.detectors._chance import known_chance
 from traindx.evidence.detectors._progress import NO_SURROGATE, starts_late
+from traindx.testing.sketch import decay, run
 
 _LANGUAGE = frozenset({"hf-trainer", "llamafactory"})
 DETECTOR = Detector(title="Loss starts too high", needs=("loss",), family="start")
 
 
-def detect(
-    case: Case, *, factor: float = 1.6, huge: float = 1e4, vocabulary: float = 13.0
-) -> Finding | Skipped | None:
+def detect(case: Case, *, factor: float = 1.6, huge: float = 1e4, vocabulary: float = 13.0) -> Detected:
     loss = case.loss
     if loss is None or not len(loss):
         return Skipped("a training loss")
@@ -48,15 +41,11 @@ def detect(
     return Skipped("the number of classes in the configuration (classes)") if chance is None else None
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, run
-
+def fires() -> Runs:
     yield run({"loss": decay(50, 8.0, 1.0)}, settings={"classes": 10})
     yield run({"loss": decay(50, 1e13, 10.0)})
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, run
-
+def silent() -> Runs:
     yield run({"loss": decay(50, 2.4, 1.0)}, settings={"classes": 10})
     yield run({"loss": decay(50, 26.0, 5.0)})

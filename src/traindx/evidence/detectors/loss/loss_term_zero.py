@@ -10,18 +10,14 @@ term that is zero in training and validation alike (a detector with one class ha
 training.
 """
 
-from __future__ import annotations
-
 import re
-from collections.abc import Iterator
 
 import numpy as np
 
-from traindx.core.nouns import Finding, Run, Series, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Series, Skipped
 from traindx.evidence.detectors._number_text import text
 from traindx.evidence.detectors._progress import NO_SURROGATE
+from traindx.testing.sketch import decay, run
 
 DETECTOR = Detector(
     title="A loss term is zero throughout",
@@ -36,7 +32,7 @@ _TARGETED = frozenset(
 )
 
 
-def detect(case: Case, *, least: int = 3) -> Finding | Skipped | None:
+def detect(case: Case, *, least: int = 3) -> Detected:
     if case.surrogate:
         return Skipped(NO_SURROGATE)
     terms = {
@@ -104,18 +100,14 @@ def _last(series: Series) -> float:
     return float(series.values[np.isfinite(series.values)][-1])
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, run
-
+def fires() -> Runs:
     cls = decay(50, 113.0, 0.03, rate=9)
     twins = {"val/loss/box": [3.5] * 50, "val/loss/dfl": [4.2] * 50}
     yield run({"loss": cls, "loss/cls": cls, "loss/box": [0.0] * 50, "loss/dfl": [0.0] * 50, **twins})
     yield run({"loss": cls, "loss/cls": cls, "loss/box": [0.0] * 50})
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, run
-
+def silent() -> Runs:
     box = decay(50, 2.0, 1.0)
     yield run({"loss": box, "loss/box": box, "loss/obj": box})
     yield run({"loss": box, "loss/main": box, "loss/aux": [0.0] * 50})

@@ -9,22 +9,13 @@ Silent with fewer than ten points, for terms that grow by nature (KL, entropy), 
 Known mistakes: a curriculum that makes the task harder at a steady pace from nothing.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case, Curve
+from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, FloatArray, Runs, Skipped
 from traindx.evidence.detectors._number_text import text, where
 from traindx.evidence.detectors._progress import NO_SURROGATE
 from traindx.evidence.detectors._train_validation import evaluations, last_level
-
-if TYPE_CHECKING:
-    from traindx.core.nouns import FloatArray
+from traindx.testing.sketch import decay, noisy, run
 
 DETECTOR = Detector(
     title="Logged value is a running sum",
@@ -43,9 +34,7 @@ DETECTOR = Detector(
 )
 
 
-def detect(
-    case: Case, *, straight: float = 0.995, grows: float = 5.0, least: int = 10
-) -> Finding | Skipped | None:
+def detect(case: Case, *, straight: float = 0.995, grows: float = 5.0, least: int = 10) -> Detected:
     if case.surrogate or "elbo" in case.traits:
         return Skipped(NO_SURROGATE)
     names = [
@@ -176,18 +165,14 @@ def _sawtooth(curve: Curve, least: int) -> str | None:
     )
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, noisy, run
-
+def fires() -> Runs:
     line = noisy(np.arange(1, 626) * 4.6e-5, 0.02)
     yield run({"loss": line, "val/loss": (np.arange(62) * 10, decay(62, 0.029, 0.0137))})
     yield run({"loss": np.cumsum(noisy(decay(300, 2.3, 0.2), 0.1))})
     yield run({"loss": np.concatenate([np.cumsum(noisy(np.full(100, 0.5), 0.1, seed=k)) for k in range(4)])})
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, noisy, run
-
+def silent() -> Runs:
     yield run({"loss": noisy(decay(300, 2.0, 0.5), 0.05)})
     yield run({"loss": noisy(np.linspace(1.0, 3.0, 300), 0.05)})
     yield run({"loss": noisy(np.geomspace(0.01, 100.0, 300), 0.02)})

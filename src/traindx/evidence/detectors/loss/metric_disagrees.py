@@ -13,17 +13,11 @@ Known mistakes: accuracy logged for a regression or an autoencoder says nothing;
 second form and is told as low.
 """
 
-from __future__ import annotations
-
 import re
-from collections.abc import Iterator
 
 import numpy as np
 
-from traindx.core.nouns import Finding, Run, Severity, Skipped
-from traindx.core.units import Detector
-from traindx.evidence import stats
-from traindx.evidence.case import Case, Curve
+from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, Runs, Severity, Skipped, stats
 from traindx.evidence.detectors._number_text import percent, strength, text, where
 from traindx.evidence.detectors._progress import NO_SURROGATE
 from traindx.evidence.detectors._train_validation import (
@@ -34,6 +28,7 @@ from traindx.evidence.detectors._train_validation import (
     steps_on,
     turn_of,
 )
+from traindx.testing.sketch import decay, noisy, run
 
 DETECTOR = Detector(
     title="Loss and accuracy disagree",
@@ -48,7 +43,7 @@ _SCORES = re.compile(r"(?:val|test)/(?:accuracy/.+|f1|auc|auroc|iou|miou|dice|ma
 
 def detect(
     case: Case, *, drop: float = 0.05, fall: float = 0.5, still: float = 0.02, least: int = 8
-) -> Finding | Skipped | None:
+) -> Detected:
     if case.surrogate:
         return Skipped(NO_SURROGATE)
     pairs = [(case.val_loss, case.val("accuracy")), (case.loss, case.curve("accuracy"))]
@@ -149,9 +144,7 @@ def _overconfident(loss: Curve, accuracy: Curve, drop: float) -> Finding | None:
     )
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, noisy, run
-
+def fires() -> Runs:
     falls = noisy(np.concatenate([np.linspace(0.5, 0.8, 15), np.linspace(0.8, 0.6, 25)]), 0.005)
     yield run({"val/loss": noisy(decay(40, 2.0, 0.5, rate=3), 0.01), "val/accuracy": falls}, axis="epoch")
     runs_away = -np.geomspace(6e3, 1e8, 10)
@@ -160,9 +153,7 @@ def fires() -> Iterator[Run]:
     yield run({"val/loss": rises, "val/accuracy": noisy(np.linspace(0.6, 0.75, 40), 0.005)}, axis="epoch")
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, noisy, run
-
+def silent() -> Runs:
     loss = noisy(decay(40, 2.0, 0.5), 0.02)
     yield run({"val/loss": loss, "val/accuracy": noisy(0.9 - decay(40, 0.6, 0.0), 0.01)}, axis="epoch")
     yield run({"loss": noisy(np.full(40, 2.3), 0.01), "accuracy": noisy(np.full(40, 0.1), 0.05)})

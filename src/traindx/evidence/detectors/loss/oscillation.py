@@ -9,24 +9,18 @@ Silent for swings at the rhythm of the epoch or of learning-rate restarts, for r
 GANs, and under 16 points (8 of epoch means).
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 import numpy as np
 
-from traindx.core.nouns import Finding, Run, Severity, Skipped
-from traindx.core.units import Detector
-from traindx.evidence import stats
-from traindx.evidence.case import Case, Curve
+from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, Runs, Severity, Skipped, stats
 from traindx.evidence.detectors._progress import NO_SURROGATE
+from traindx.testing.sketch import decay, noisy, run
 
 DETECTOR = Detector(title="Loss oscillates", needs=("loss",), family="swings", explains=("plateau",))
 
 
 def detect(
     case: Case, *, swing: float = 0.15, epoch_swing: float = 0.25, p: float = 1e-4, strong: float = 0.35
-) -> Finding | Skipped | None:
+) -> Detected:
     loss = case.loss
     if loss is None or len(loss) < 8 or (loss.axis != "epoch" and len(loss) < 16):
         return Skipped("at least 16 values of the training loss (8 of epoch means)")
@@ -101,18 +95,14 @@ def _restarts(case: Case) -> float | None:
     return float(np.median(np.diff(peaks))) if peaks.size >= 2 else None
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import noisy, run
-
+def fires() -> Runs:
     swings = 1.0 + 0.6 * np.sin(np.arange(300) / 6.0)
     yield run({"loss": noisy(swings, 0.05)})
     yield run({"loss": 5 + 4.0 * (-1.0) ** np.arange(200)})
     yield run({"loss": [2.2, 1.1, 2.0, 0.9, 2.4, 1.0, 2.1, 0.8, 2.2, 1.0, 2.3]}, axis="epoch")
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, noisy, run
-
+def silent() -> Runs:
     yield run({"loss": noisy(decay(300, 3.0, 1.0), 0.3)})
     yield run({"loss": noisy(decay(30, 3.0, 1.0), 0.05)}, axis="epoch")
     walk = 2.0 + np.cumsum(np.random.default_rng(3).standard_normal(300)) * 0.01

@@ -8,24 +8,18 @@ Silent when swings shrink or stay, when the loss itself fell below half (relativ
 there), under 40 points, for reinforcement learning and GANs.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 import numpy as np
 
-from traindx.core.nouns import Finding, Run, Severity, Skipped
-from traindx.core.units import Detector
-from traindx.evidence import stats
-from traindx.evidence.case import Case, Curve
+from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, Runs, Severity, Skipped, stats
 from traindx.evidence.detectors._progress import judged_loss
+from traindx.testing.sketch import decay, noisy, run
 
 DETECTOR = Detector(title="Growing swings", needs=("loss",), family="swings", explains=("plateau",))
 
 
 def detect(
     case: Case, *, growth: float = 3.0, swing: float = 0.3, felt: float = 0.05, points: int = 40
-) -> Finding | Skipped | None:
+) -> Detected:
     loss = judged_loss(case, points)
     if isinstance(loss, Skipped):
         return loss
@@ -70,9 +64,7 @@ def _swings(loss: Curve) -> tuple[float, float, float] | None:
     return late / swing.growth, late, abs(float(np.median(values)))
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import noisy, run
-
+def fires() -> Runs:
     size = np.geomspace(0.01, 0.8, 200)
     yield run({"loss": np.abs(1.0 + size * np.random.default_rng(0).standard_normal(200))})
     yield run(
@@ -85,8 +77,6 @@ def fires() -> Iterator[Run]:
     yield run({"loss": wave})
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, noisy, run
-
+def silent() -> Runs:
     yield run({"loss": noisy(decay(200, 3.0, 1.0), 0.3)})
     yield run({"loss": noisy(decay(200, 3.0, 0.01), 0.2)})

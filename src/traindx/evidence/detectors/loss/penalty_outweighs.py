@@ -8,22 +8,17 @@ Silent for several loss functions and optimizers, and where backward gets a shar
 Known mistakes: an objective of which most is written by hand.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Skipped
 from traindx.evidence.detectors._number_text import strength, times
 from traindx.evidence.detectors._sampled import late, looked, only_loss
+from traindx.testing.sketch import run
 
 DETECTOR = Detector(
     title="Added terms outweigh the loss", needs=("output/*", "fact:losses"), family="penalty"
 )
 
 
-def detect(case: Case, *, ratio: float = 4.0, full: float = 10.0, looks: int = 3) -> Finding | Skipped | None:
+def detect(case: Case, *, ratio: float = 4.0, full: float = 10.0, looks: int = 3) -> Detected:
     loss, curve = only_loss(case), looked(case, "output/backward_ratio", looks)
     if loss is None or curve is None or loss.get("reduction") == "none":
         return Skipped()
@@ -40,16 +35,12 @@ def detect(case: Case, *, ratio: float = 4.0, full: float = 10.0, looks: int = 3
     )
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import run
-
+def fires() -> Runs:
     loss = {"losses": [{"function": "cross_entropy", "reduction": "mean"}]}
     yield run({"output/backward_ratio": [14.0, 12.0, 9.0, 8.0]}, facts=loss)
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import run
-
+def silent() -> Runs:
     loss = {"losses": [{"function": "cross_entropy", "reduction": "mean"}]}
     yield run({"output/backward_ratio": [1.2, 1.1, 1.3, 1.4]}, facts=loss)
     yield run({"output/backward_ratio": [100.0] * 4}, facts=loss)

@@ -12,18 +12,12 @@ Silent when the loss ended below `small` of its start, under `points` values, an
 learning and GANs.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 import numpy as np
 
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence import stats
-from traindx.evidence.case import Case, Curve
+from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, Runs, Skipped, stats
 from traindx.evidence.detectors._number_text import where
 from traindx.evidence.detectors._progress import good_already, judged_loss, starts_late
+from traindx.testing.sketch import decay, noisy, power, run
 
 DETECTOR = Detector(title="Loss stopped falling", needs=("loss",), family="plateau")
 
@@ -36,7 +30,7 @@ def detect(
     small: float = 0.1,
     much: float = 0.5,
     points: int = 12,
-) -> Finding | Skipped | None:
+) -> Detected:
     loss = judged_loss(case, points)
     if isinstance(loss, Skipped):
         return loss
@@ -99,15 +93,11 @@ def _flat_since(curve: Curve, gain: float, share: float) -> float | None:
     return None
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import noisy, run
-
+def fires() -> Runs:
     yield run({"loss": noisy([*np.linspace(2.3, 1.2, 40), *[1.2] * 160], 0.01)})
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, noisy, power, run
-
+def silent() -> Runs:
     yield run({"loss": noisy(power(400, 10.9, 2.5), 0.02)})
     yield run({"loss": noisy(decay(200, 2.0, 0.01, rate=20), 0.05)})
     yield run({"loss": noisy(np.linspace(2.0, 1.0, 100), 0.01)})

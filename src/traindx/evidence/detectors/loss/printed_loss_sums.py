@@ -8,28 +8,17 @@ Silent with fewer than `points` prints, when the recorded losses do not fall (th
 for RL, GANs and evidence bounds. Known mistakes: totals that are printed as totals on purpose.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Finding, FloatArray, Runs, Skipped
 from traindx.evidence.detectors._number_text import text
 from traindx.evidence.detectors._progress import NO_SURROGATE
-
-if TYPE_CHECKING:
-    from traindx.core.nouns import FloatArray
+from traindx.testing.sketch import decay, noisy, run
 
 DETECTOR = Detector(title="Printed loss adds up", needs=("loss", "printed/loss|logged/loss"), family="metric")
 
 
-def detect(
-    case: Case, *, points: int = 5, fallen: float = 0.3, steady: float = 0.1
-) -> Finding | Skipped | None:
+def detect(case: Case, *, points: int = 5, fallen: float = 0.3, steady: float = 0.1) -> Detected:
     loss, told = case.loss, case.curve("printed/loss", "logged/loss")
     if case.surrogate or "elbo" in case.traits:
         return Skipped(NO_SURROGATE)
@@ -65,17 +54,13 @@ def _between(steps: FloatArray, values: FloatArray, prints: FloatArray) -> Float
     return np.array([float(values[start:end].mean()) for start, end in spans])
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, noisy, run
-
+def fires() -> Runs:
     loss = noisy(decay(400, 4.0, 0.2), 0.05)
     sums = np.cumsum(loss)[39::40] / 40
     yield run({"loss": loss, "printed/loss": (list(range(40, 401, 40)), sums)})
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, noisy, run
-
+def silent() -> Runs:
     at = list(range(40, 401, 40))
     loss = noisy(decay(400, 4.0, 0.2), 0.05)
     yield run({"loss": loss, "printed/loss": (at, [float(loss[n - 40 : n].mean()) for n in at])})

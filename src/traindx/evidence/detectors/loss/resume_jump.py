@@ -9,17 +9,13 @@ Silent when the log tells of no resume.
 Known mistakes: a resume with other data or another loss is meant to stand elsewhere.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
-from traindx.core.nouns import Event, Finding, Run, Severity, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case, Curve
+from traindx.evidence.detector import Case, Curve, Detected, Detector, Event, Finding, Runs, Severity, Skipped
 from traindx.evidence.detectors._number_text import percent, strength, text, where
+from traindx.testing.sketch import decay, noisy, run
 
 DETECTOR = Detector(title="Loss jumps at a resume", needs=("loss",), family="resume")
 
@@ -43,7 +39,7 @@ def detect(
     much: float = 0.3,
     all_lost: float = 0.8,
     points: int = 10,
-) -> Finding | Skipped | None:
+) -> Detected:
     loss, resumes = case.loss, case.events("resume")
     if loss is None:
         return Skipped("a training loss")
@@ -97,9 +93,7 @@ def _jump(loss: Curve, step: float, points: int, share: float, noises: float) ->
     return _Jump(float(loss.x[at]), float(before[-1]), first, old, rise)
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, noisy, run
-
+def fires() -> Runs:
     resumed = [Event("resume", "resumed", 100.0)]
     lost = noisy(np.concatenate([decay(100, 3.0, 1.0), decay(100, 2.5, 2.0)]), 0.02)
     yield run({"loss": lost}, events=resumed)
@@ -107,9 +101,7 @@ def fires() -> Iterator[Run]:
     yield run({"loss": brief}, events=resumed)
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, noisy, run
-
+def silent() -> Runs:
     yield run({"loss": noisy(decay(200, 3.0, 1.0), 0.02)}, events=[Event("resume", "resumed", 100.0)])
     yield run({"loss": noisy(decay(200, 3.0, 1.0), 0.3)}, events=[Event("resume", "resumed", 150.0)])
     yield run({"loss": np.concatenate([decay(100, 3.0, 1.0), decay(100, 2.5, 2.0)])})

@@ -11,24 +11,18 @@ Known mistakes: a policy that is perfect from the start has a constant reward (a
 told as low).
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 import numpy as np
 
-from traindx.core.nouns import Finding, Run, Severity, Skipped
-from traindx.core.units import Detector
-from traindx.evidence import stats
-from traindx.evidence.case import Case, Curve
+from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, Runs, Severity, Skipped, stats
 from traindx.evidence.detectors._number_text import text, where
+from traindx.testing.sketch import decay, noisy, run
 
 DETECTOR = Detector(title="Reward never rises", needs=("reward",), family="reward")
 
 
 def detect(
     case: Case, *, points: int = 15, long: int = 60, same: float = 0.98, z: float = 3.0, drop: float = 6.0
-) -> Finding | Skipped | None:
+) -> Detected:
     reward = case.curve("reward")
     if reward is None or len(reward) < points:
         return Skipped(f"at least {points} values of the reward")
@@ -82,17 +76,13 @@ def _finding(reward: Curve, words: str, severity: Severity, strength: float) -> 
     )
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import noisy, run
-
+def fires() -> Runs:
     yield run({"reward": [-0.8] * 40, "loss": [0.0] * 40}, traits=("rl",))
     yield run({"reward": noisy([20.0] * 300, 0.1)}, traits=("rl",))
     yield run({"reward": noisy(np.linspace(20.0, 5.0, 300), 0.5, relative=False)}, traits=("rl",))
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, noisy, run
-
+def silent() -> Runs:
     rising = noisy(1.0 - decay(200, 1.0, 0.0), 0.1, relative=False)
     yield run({"reward": rising}, traits=("rl",))
     yield run({"reward": [*(1.0 - decay(50, 1.0, 0.0)), *[1.0] * 100]}, traits=("rl",))

@@ -8,17 +8,11 @@ Silent when the rate does not vary (then its course tells nothing), when the ris
 own noise, and in reinforcement learning and GANs.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 import numpy as np
 
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence import stats
-from traindx.evidence.case import Case, Curve
+from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, Runs, Skipped, stats
 from traindx.evidence.detectors._number_text import percent, text, where
+from traindx.testing.sketch import decay, noisy, run
 
 DETECTOR = Detector(title="Loss rises with the learning rate", needs=("loss", "lr"), family="lr_course")
 
@@ -30,7 +24,7 @@ def detect(
     noises: float = 6.0,
     near_peak: float = 0.8,
     points: int = 8,
-) -> Finding | Skipped | None:
+) -> Detected:
     loss, lr = case.loss, case.lr
     if loss is None or lr is None or len(loss) < points or len(lr) < 4:
         return Skipped(f"the learning rate and at least {points} values of the loss")
@@ -82,17 +76,13 @@ def _largest_rise(loss: Curve, rise: float, noises: float) -> tuple[float, float
     return float(steps[before]), float(steps[onset]), low, float(levels[top])
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import noisy, run
-
+def fires() -> Runs:
     rate = np.concatenate([np.linspace(1e-4, 2e-2, 20), np.linspace(2e-2, 1e-4, 100)])
     loss = noisy(np.concatenate([np.full(8, 1.4), np.full(12, 25.0), np.full(100, 7.5)]), 0.03)
     yield run({"lr": rate, "loss": loss})
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, noisy, run
-
+def silent() -> Runs:
     rate = np.concatenate([np.linspace(1e-4, 2e-2, 20), np.linspace(2e-2, 1e-4, 100)])
     yield run({"lr": rate, "loss": noisy(decay(120, 3.0, 1.0), 0.05)})
     late = noisy(np.concatenate([decay(100, 3.0, 1.0), np.full(20, 3.0)]), 0.03)

@@ -7,32 +7,28 @@ A sign: what rate is right the source does not show. Silent with optimizers that
 gradients are clipped. Known mistake: a batch of one sample.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.core.nouns import Finding, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
-from traindx.evidence.detectors._script.samples import script
-from traindx.evidence.detectors._script.words import NO_LOOP, Looked, code, first, loss_of, training_of, where
-from traindx.source import Script
+from traindx.evidence.detectors._script import (
+    NO_LOOP,
+    Detector,
+    Finding,
+    Places,
+    Scripts,
+    Skipped,
+    Training,
+    code,
+    loss_of,
+    script,
+    where,
+)
 from traindx.source.edit_pieces import place
 from traindx.source.roles import LossCall
-from traindx.source.training import Training
 from traindx.source.values import Const, Made, number
 
-DETECTOR = Detector(title="summed loss with a usual rate", needs=("script",), family="script_reduction")
+DETECTOR = Detector(title="summed loss with a usual rate", family="script_reduction")
 
 
-def detect(case: Case, *, usual: float = 1e-3) -> Finding | Skipped | None:
-    return first(case, __name__, look(case, usual=usual))
-
-
-def look(case: Case, *, usual: float = 1e-3) -> Looked:
-    """Every place where it is seen."""
-    training = training_of(case)
-    if training is None or not training.iterations:
+def detect(training: Training, *, usual: float = 1e-3) -> Places:
+    if not training.iterations:
         return NO_LOOP
     if not training.losses:
         return Skipped("a loss function of PyTorch in the script")
@@ -72,12 +68,12 @@ _SUM = "criterion = nn.CrossEntropyLoss(reduction='sum')"
 _DIVIDED = "optimizer.zero_grad()\nloss = criterion(model(x), y) / len(x)\nloss.backward()\noptimizer.step()"
 
 
-def fires() -> Iterator[Script]:
+def fires() -> Scripts:
     yield script(setup=_SUM, optimizer=_SGD.format(0.1))
     yield script(setup=_SUM, optimizer=_SGD.format(0.01))
 
 
-def silent() -> Iterator[Script]:
+def silent() -> Scripts:
     yield script(optimizer=_SGD.format(0.1))
     yield script(setup=_SUM)
     yield script(setup=_SUM, optimizer=_SGD.format(1e-5))

@@ -10,23 +10,25 @@ Silent when the log begins in the middle of a training, for warm-ups that explai
 reinforcement learning and GANs, and under `points` values.
 """
 
-from __future__ import annotations
-
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from traindx.core.nouns import Finding, Run, Severity, Skipped
-from traindx.core.units import Detector
-from traindx.evidence import stats
-from traindx.evidence.case import Case, Curve
+from traindx.evidence.detector import (
+    Case,
+    Curve,
+    Detected,
+    Detector,
+    Finding,
+    FloatArray,
+    Runs,
+    Severity,
+    Skipped,
+    stats,
+)
 from traindx.evidence.detectors._progress import good_already, starts_late
-
-if TYPE_CHECKING:
-    from traindx.core.nouns import FloatArray
+from traindx.testing.sketch import decay, noisy, power, run
 
 DETECTOR = Detector(title="Slow, steady decline", needs=("loss|val/loss",), family="slow")
 
@@ -39,7 +41,7 @@ def detect(
     clear: float = 0.25,
     quick: float = 0.35,
     points: int = 8,
-) -> Finding | Skipped | None:
+) -> Detected:
     curve = case.loss if case.loss is not None and len(case.loss) >= points else case.val_loss
     if curve is None or len(curve) < points:
         return Skipped(f"at least {points} values of a loss")
@@ -131,15 +133,11 @@ def _warming(case: Case, curve: Curve) -> bool:
     return peak > 0.5 * float(curve.x[-1]) and bool(rate.y[0] < 0.5 * rate.y.max())
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import noisy, run
-
+def fires() -> Runs:
     yield run({"loss": noisy(np.linspace(2.3, 2.0, 100), 0.005)})
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, noisy, power, run
-
+def silent() -> Runs:
     yield run({"loss": noisy(decay(100, 2.3, 1.8, rate=6), 0.005)})
     yield run({"loss": noisy(power(300, 11.0, 2.5), 0.02)})
     yield run({"loss": noisy([2.3] * 100, 0.01)})

@@ -8,21 +8,16 @@ Silent without spikes, when the log does not tell the length of an epoch, and wh
 apart to tell places inside an epoch.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 import numpy as np
 
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Skipped
 from traindx.evidence.detectors._spiking import loss_jumps
+from traindx.testing.sketch import decay, noisy, run
 
 DETECTOR = Detector(title="Spikes once an epoch", needs=("loss",), family="spike_place")
 
 
-def detect(case: Case, *, reach: float = 0.05, least: int = 3, most: float = 0.7) -> Finding | Skipped | None:
+def detect(case: Case, *, reach: float = 0.05, least: int = 3, most: float = 0.7) -> Detected:
     loss, epoch = case.loss, case.epoch_length
     if loss is None or len(loss) < 30 or epoch is None:
         return Skipped("a training loss of at least 30 values and the length of an epoch")
@@ -43,17 +38,13 @@ def detect(case: Case, *, reach: float = 0.05, least: int = 3, most: float = 0.7
     return Finding(text, severity="low", step=float(jumps[0]), series=loss.name)
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, noisy, run
-
+def fires() -> Runs:
     loss = noisy(decay(500, 3.0, 1.0), 0.03)
     loss[[100, 200, 300, 400]] *= 6
     yield run({"loss": loss, "epoch": np.arange(500) / 100})
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, noisy, run
-
+def silent() -> Runs:
     loss = noisy(decay(500, 3.0, 1.0), 0.03)
     yield run({"loss": loss, "epoch": np.arange(500) / 100})
     loss = loss.copy()

@@ -6,21 +6,16 @@ follow a rise of the rate by `factor` or more within `reach` of the run.
 Silent without spikes and without such changes.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 import numpy as np
 
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Skipped
 from traindx.evidence.detectors._spiking import expected_together, loss_jumps, together
+from traindx.testing.sketch import decay, noisy, run
 
 DETECTOR = Detector(title="Spikes at changes of the rate", needs=("loss", "lr"), family="spike_place")
 
 
-def detect(case: Case, *, factor: float = 1.5, reach: float = 0.01) -> Finding | Skipped | None:
+def detect(case: Case, *, factor: float = 1.5, reach: float = 0.01) -> Detected:
     loss, rate = case.loss, case.lr
     if loss is None or rate is None or len(loss) < 30 or len(rate) < 10:
         return Skipped("at least 30 values of the loss and 10 of the learning rate")
@@ -37,17 +32,13 @@ def detect(case: Case, *, factor: float = 1.5, reach: float = 0.01) -> Finding |
     return Finding(text, severity="low", step=jumps[0], series=loss.name)
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, noisy, run
-
+def fires() -> Runs:
     loss, rate = noisy(decay(300, 3.0, 1.0), 0.03), np.tile(np.linspace(0.1, 0.001, 100), 3)
     loss[[101, 201]] *= 6
     yield run({"loss": loss, "lr": rate})
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, noisy, run
-
+def silent() -> Runs:
     loss, rate = noisy(decay(300, 3.0, 1.0), 0.03), np.tile(np.linspace(0.1, 0.001, 100), 3)
     yield run({"loss": loss, "lr": rate})
     loss = loss.copy()

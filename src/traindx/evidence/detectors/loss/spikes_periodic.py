@@ -7,21 +7,16 @@ their mean, or at multiples of one distance.
 Silent with fewer spikes, and when the loss is logged so rarely that all distances look alike.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 import numpy as np
 
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Skipped
 from traindx.evidence.detectors._spiking import loss_jumps
+from traindx.testing.sketch import decay, noisy, run
 
 DETECTOR = Detector(title="Spikes in an even rhythm", needs=("loss",), family="spike_rhythm")
 
 
-def detect(case: Case, *, even: float = 0.06, least: int = 4, apart: int = 5) -> Finding | Skipped | None:
+def detect(case: Case, *, even: float = 0.06, least: int = 4, apart: int = 5) -> Detected:
     loss = case.loss
     if loss is None or len(loss) < 30:
         return Skipped("at least 30 values of the training loss")
@@ -41,17 +36,13 @@ def detect(case: Case, *, even: float = 0.06, least: int = 4, apart: int = 5) ->
     return Finding(text, severity="low", step=float(jumps[0]), series=loss.name)
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, noisy, run
-
+def fires() -> Runs:
     loss = noisy(decay(500, 3.0, 1.0), 0.03)
     loss[[97, 194, 291, 388, 485]] *= 20
     yield run({"loss": loss})
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, noisy, run
-
+def silent() -> Runs:
     loss = noisy(decay(500, 3.0, 1.0), 0.03)
     yield run({"loss": loss})
     loss = loss.copy()

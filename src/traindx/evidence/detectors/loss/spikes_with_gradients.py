@@ -7,23 +7,18 @@ points, and far more than would coincide by accident.
 Silent without spikes of the loss.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 import numpy as np
 
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Skipped
 from traindx.evidence.detectors._spiking import expected_together, loss_jumps, together
+from traindx.testing.sketch import decay, noisy, run
 
 DETECTOR = Detector(
     title="Gradients spike with the loss", needs=("loss", "grad_norm"), family="spike_partner"
 )
 
 
-def detect(case: Case, *, factor: float = 3.0, reach: float = 2.0) -> Finding | Skipped | None:
+def detect(case: Case, *, factor: float = 3.0, reach: float = 2.0) -> Detected:
     loss, norm = case.loss, case.grad_norm
     if loss is None or norm is None or len(loss) < 30 or len(norm) < 30:
         return Skipped("at least 30 values of the loss and of the gradient norm")
@@ -45,18 +40,14 @@ def detect(case: Case, *, factor: float = 3.0, reach: float = 2.0) -> Finding | 
     )
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, noisy, run
-
+def fires() -> Runs:
     loss, norm = noisy(decay(300, 3.0, 1.0), 0.03), noisy([1.0] * 300, 0.1, seed=1)
     loss[[150, 220]] *= 6
     norm[[149, 220]] *= 40
     yield run({"loss": loss, "grad_norm": norm})
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, noisy, run
-
+def silent() -> Runs:
     loss, norm = noisy(decay(300, 3.0, 1.0), 0.03), noisy([1.0] * 300, 0.1, seed=1)
     yield run({"loss": loss, "grad_norm": norm})
     loss = loss.copy()

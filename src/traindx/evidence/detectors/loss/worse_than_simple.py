@@ -12,26 +12,22 @@ whose outputs are not numbers to compare with the targets (Poisson with a log ra
 Known mistakes: heavy augmentation without validation, which holds the training answers down.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Skipped
 from traindx.evidence.detectors._against_simple import beside_simple, held_down
 from traindx.evidence.detectors._harm import still_falls
 from traindx.evidence.detectors._number_text import percent
+from traindx.testing.sketch import run
 
 DETECTOR = Detector(title="Worse than a simple model", needs=("fact:samples", "output/*"), family="learning")
 
 
 def detect(
     case: Case, *, points: float = 0.15, variance: float = 0.2, z: float = 5.0, steps: int = 100
-) -> Finding | Skipped | None:
+) -> Detected:
     found = beside_simple(case)
     if found is None:
         return Skipped("looks at outputs and targets")
@@ -63,17 +59,13 @@ def _squares(told: float) -> dict[str, Any]:
     return {**_facts(told, 20, 0), "losses": [{"function": "mse_loss", "target_shape": "16x1"}]}
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import run
-
+def fires() -> Runs:
     x = [1, 4, 16, 64, 200, 400]
     yield run({"output/explained": (x, [-0.5, 0, 0, 0.02, 0.01, 0.01])}, facts=_facts(0.6, 20, 0))
     yield run({"output/right_share": (x, [0.2, 0.2, 0.2, 0.25, 0.2, 0.2])}, facts=_facts(0.95, 20, 5))
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import run
-
+def silent() -> Runs:
     x = [1, 4, 16, 64, 200, 400]
     yield run({"output/explained": (x, [-0.5, 0, 0.2, 0.6, 0.7, 0.8])}, facts=_facts(0.6, 20, 0))
     yield run({"output/right_share": (x, [0.2, 0.2, 0.2, 0.25, 0.2, 0.2])}, facts=_facts(0.21, 0.3, 5))

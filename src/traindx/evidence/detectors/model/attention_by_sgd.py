@@ -8,17 +8,11 @@ A sign while the loss falls as it should. Silent with momentum, with other optim
 ordinary size. Known mistakes: fine-tuning by small steps on purpose, which ends as low as it can.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.core.nouns import Finding, Run, Scalar, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Finding, Run, Runs, Scalar, Skipped, number
 from traindx.evidence.detectors._harm import ramps
 from traindx.evidence.detectors._number_text import text
 from traindx.evidence.detectors._updates import ratios
-from traindx.evidence.inside import number
+from traindx.testing.sketch import noisy, run
 
 DETECTOR = Detector(
     title="Attention trained by plain SGD",
@@ -29,7 +23,7 @@ DETECTOR = Detector(
 
 def detect(
     case: Case, *, most: float = 1e-3, left: float = 0.5, bend: float = 0.4, looks: int = 3
-) -> Finding | Skipped | None:
+) -> Detected:
     optimizers, models = case.inside.optimizers, case.inside.models
     if len(optimizers) != 1 or len(models) != 1 or models[0].get("attention") is not True:
         return Skipped()
@@ -55,7 +49,6 @@ def _run(optimizer: str, ratio: float, *, attention: bool = True) -> Run:
     import numpy as np
 
     from traindx.evidence.detectors._layers import model
-    from traindx.testing.sketch import noisy, run
 
     facts = model([[32, 8], [32, 32], [4, 32]])
     facts["models"][0]["attention"] = attention
@@ -65,11 +58,11 @@ def _run(optimizer: str, ratio: float, *, attention: bool = True) -> Run:
     return run({"loss": loss, **series}, settings=settings, facts={**facts, "optimizers": [{"class": "SGD"}]})
 
 
-def fires() -> Iterator[Run]:
+def fires() -> Runs:
     yield _run("SGD", 3e-4)
 
 
-def silent() -> Iterator[Run]:
+def silent() -> Runs:
     yield _run("AdamW", 3e-4)
     yield _run("SGD", 0.01)
     yield _run("SGD", 3e-4, attention=False)

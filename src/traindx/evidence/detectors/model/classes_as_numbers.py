@@ -8,24 +8,16 @@ Silent for zeros and ones, for ratings that begin at 1, for counts (most of them
 Known mistakes: ordered grades from 0 on, for which it is a fair choice; so it is no more than probable.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 import numpy as np
 
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Fact, Finding, Runs, Skipped, word
 from traindx.evidence.detectors._sampled import REGRESSION, looked, odd_objective, only_loss
-from traindx.evidence.inside import Fact, word
+from traindx.testing.sketch import run
 
 DETECTOR = Detector(title="Classes fitted as numbers", needs=("fact:losses", "target/*"), family="loss_form")
 
 
-def detect(
-    case: Case, *, fewest: int = 3, most: int = 100, even: float = 0.25, looks: int = 3
-) -> Finding | Skipped | None:
+def detect(case: Case, *, fewest: int = 3, most: int = 100, even: float = 0.25, looks: int = 3) -> Detected:
     loss = only_loss(case)
     kinds, mean = looked(case, "target/distinct", looks), looked(case, "target/mean", looks)
     if loss is None or odd_objective(case) or word(loss, "function") not in REGRESSION:
@@ -66,9 +58,7 @@ def _stretched(loss: Fact, count: int) -> bool:
     return given[1:] == [str(count)] and wanted in ([given[0], "1"], [given[0]])
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import run
-
+def fires() -> Runs:
     told = {"target/min": [0.0] * 4, "target/max": [9.0] * 4, "target/distinct": [10.0] * 4}
     loss = {"function": "mse_loss", "output_shape": "64x1"}
     yield run({**told, "target/mean": [4.4] * 4, "target/std": [2.9] * 4}, facts={"losses": [loss]})
@@ -76,9 +66,7 @@ def fires() -> Iterator[Run]:
     yield run({**told, "target/mean": [4.4] * 4, "target/std": [2.9] * 4}, facts={"losses": [wide]})
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import run
-
+def silent() -> Runs:
     loss = {"function": "mse_loss", "output_shape": "64"}
     real = {
         "target/min": [-2.0] * 4,

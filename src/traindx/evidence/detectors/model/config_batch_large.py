@@ -8,22 +8,15 @@ Silent in reinforcement learning, where large batches are the rule, and when the
 Known mistakes: full-batch training is right for some small problems and for physics-informed nets.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Skipped
 from traindx.evidence.detectors._number_text import percent, strength, text
 from traindx.evidence.detectors._settings import counts_tokens, whole_batch
+from traindx.testing.sketch import run
 
 DETECTOR = Detector(title="Large batch", needs=("setting:batch_size",), family="batch")
 
 
-def detect(
-    case: Case, *, share: float = 0.25, samples: int = 8192, beyond_samples: int = 131072
-) -> Finding | Skipped | None:
+def detect(case: Case, *, share: float = 0.25, samples: int = 8192, beyond_samples: int = 131072) -> Detected:
     batch, whole = case.number("batch_size"), whole_batch(case)
     if batch is None or whole is None:
         return Skipped("the batch size as a number")
@@ -48,16 +41,12 @@ def detect(
     return None
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import run
-
+def fires() -> Runs:
     yield run({}, settings={"batch_size": 100, "train_samples": 150})
     yield run({}, settings={"batch_size": 16384})
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import run
-
+def silent() -> Runs:
     yield run({}, settings={"batch_size": 524288})
     yield run({"tokens_per_s": [1e6, 1e6]}, settings={"batch_size": 65536})
     yield run({}, settings={"batch_size": 256, "train_samples": 50000})

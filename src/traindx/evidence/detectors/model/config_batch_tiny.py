@@ -7,20 +7,15 @@ Silent above 4. Known mistakes: a sample may be a long document or a large volum
 gradient by itself.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Skipped
 from traindx.evidence.detectors._number_text import text
 from traindx.evidence.detectors._settings import whole_batch
+from traindx.testing.sketch import run
 
 DETECTOR = Detector(title="Tiny batch", needs=("setting:batch_size",), family="batch")
 
 
-def detect(case: Case, *, most: int = 4, unknown_accumulation: float = 0.3) -> Finding | Skipped | None:
+def detect(case: Case, *, most: int = 4, unknown_accumulation: float = 0.3) -> Detected:
     batch = whole_batch(case)
     if batch is None:
         return Skipped("the batch size as a number")
@@ -38,16 +33,12 @@ def detect(case: Case, *, most: int = 4, unknown_accumulation: float = 0.3) -> F
     )
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import run
-
+def fires() -> Runs:
     yield run({}, settings={"batch_size": 2, "accumulation": 1})
     yield run({}, settings={"batch_size": 1})
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import run
-
+def silent() -> Runs:
     yield run({}, settings={"batch_size": 2, "accumulation": 16})
     yield run({}, settings={"batch_size": 1, "world_size": 8})
     yield run({}, settings={"batch_size": 32, "world_size": -1})

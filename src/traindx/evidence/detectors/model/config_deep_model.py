@@ -7,24 +7,18 @@ Known mistakes: `depth` and `layers` may count blocks of several layers; residua
 harm.
 """
 
-from __future__ import annotations
-
 import re
-from collections.abc import Iterator
 from dataclasses import replace
 
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Skipped
 from traindx.evidence.detectors._number_text import strength, text
+from traindx.testing.sketch import run
 
 DETECTOR = Detector(title="Deep model", needs=("setting:layers",), family="capacity")
 _ATTENTION = re.compile(r"n_?heads?|num_(?:attention_)?heads|attention|d_model|vocab_size")
 
 
-def detect(
-    case: Case, *, plain: int = 20, transformer: int = 64, saturating: int = 6
-) -> Finding | Skipped | None:
+def detect(case: Case, *, plain: int = 20, transformer: int = 64, saturating: int = 6) -> Detected:
     layers = case.number("layers")
     if layers is None:
         return Skipped("the number of layers")
@@ -43,16 +37,12 @@ def detect(
     )
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import run
-
+def fires() -> Runs:
     yield run({}, settings={"layers": 50})
     yield replace(run({}, settings={"layers": 10}), config={"activation": "sigmoid"})
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import run
-
+def silent() -> Runs:
     yield run({}, settings={"layers": 6})
     yield run({}, settings={"layers": 32, "vocab_size": 32000})
     yield replace(run({}, settings={"layers": 4}), config={"activation": "tanh"})

@@ -5,19 +5,14 @@ are no probability.
 Known mistakes: a setting that means the share kept, not the share dropped.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Skipped
 from traindx.evidence.detectors._number_text import text
+from traindx.testing.sketch import run
 
 DETECTOR = Detector(title="High dropout", needs=("setting:dropout",), family="regularisation")
 
 
-def detect(case: Case, *, most: float = 0.5, full: float = 0.8) -> Finding | Skipped | None:
+def detect(case: Case, *, most: float = 0.5, full: float = 0.8) -> Detected:
     dropout = case.number("dropout")
     if dropout is None or not 0 <= dropout <= 1:
         return Skipped("dropout as a probability")
@@ -31,16 +26,12 @@ def detect(case: Case, *, most: float = 0.5, full: float = 0.8) -> Finding | Ski
     )
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import run
-
+def fires() -> Runs:
     yield run({}, settings={"dropout": 0.9})
     yield run({}, settings={"dropout": 0.6})
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import run
-
+def silent() -> Runs:
     yield run({}, settings={"dropout": 0.5})
     yield run({}, settings={"dropout": 0.1})
     yield run({}, settings={"dropout": 30})

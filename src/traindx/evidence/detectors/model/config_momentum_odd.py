@@ -9,16 +9,12 @@ optimizer's: both words name other things too (batch norm, a teacher's average, 
 Known mistakes: a few image models were trained with an epsilon of 0.1 to 1 on purpose.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
 from dataclasses import replace
 
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Skipped
 from traindx.evidence.detectors._number_text import text
 from traindx.evidence.detectors._settings import keys_of, optimizer_family, written
+from traindx.testing.sketch import run
 
 DETECTOR = Detector(
     title="Odd momentum, beta or epsilon",
@@ -40,7 +36,7 @@ def detect(
     eps_least: float = 1e-15,
     eps_most: float = 1e-3,
     reach: float = 1.0,
-) -> Finding | Skipped | None:
+) -> Detected:
     family = optimizer_family(case)
     limits = []
     if family in ("sgd", "rmsprop"):
@@ -76,9 +72,7 @@ def _reach(case: Case) -> float:
     return rate / (1 - momentum) if 0 <= momentum < 1 else 0.0
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import run
-
+def fires() -> Runs:
     yield run({}, settings={"momentum": 0.999, "optimizer": "sgd"})
     yield run({}, settings={"momentum": 0.99, "lr": 0.05, "optimizer": "sgd"})
     yield run({}, settings={"beta1": 0.999, "beta2": 0.9999, "optimizer": "adamw"})
@@ -88,9 +82,7 @@ def fires() -> Iterator[Run]:
     yield replace(odd_eps, config={"eps": 0.1}, facts={"optimizers": [{"class": "Adam"}]})
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import run
-
+def silent() -> Runs:
     yield run({}, settings={"beta1": 0.9, "beta2": 0.999, "eps": 1e-8, "optimizer": "adamw"})
     yield run({}, settings={"momentum": 0.996})
     yield run({}, settings={"momentum": 0.99, "optimizer": "sgd"})

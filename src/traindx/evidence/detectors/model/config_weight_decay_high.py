@@ -6,22 +6,15 @@ SGD, where decay is added to the gradient. When the optimizer is not known, 0.3.
 Known mistakes: frameworks that call decoupled decay plain `adam`; decay that is divided by the rate.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Skipped
 from traindx.evidence.detectors._number_text import strength, text, times
 from traindx.evidence.detectors._settings import optimizer_family
+from traindx.testing.sketch import run
 
 DETECTOR = Detector(title="High weight decay", needs=("setting:weight_decay",), family="regularisation")
 
 
-def detect(
-    case: Case, *, decoupled: float = 0.3, lion: float = 3.0, coupled: float = 0.01
-) -> Finding | Skipped | None:
+def detect(case: Case, *, decoupled: float = 0.3, lion: float = 3.0, coupled: float = 0.01) -> Detected:
     decay = case.number("weight_decay")
     if decay is None:
         return Skipped("weight decay as a number")
@@ -38,17 +31,13 @@ def detect(
     )
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import run
-
+def fires() -> Runs:
     yield run({}, settings={"weight_decay": 1.0, "optimizer": "adamw"})
     yield run({}, settings={"weight_decay": 0.1, "optimizer": "sgd"})
     yield run({}, settings={"weight_decay": 1.0})
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import run
-
+def silent() -> Runs:
     yield run({}, settings={"weight_decay": 0.1, "optimizer": "adamw_torch"})
     yield run({}, settings={"weight_decay": 5e-4, "optimizer": "sgd"})
     yield run({}, settings={"weight_decay": 1.0, "optimizer": "lion"})

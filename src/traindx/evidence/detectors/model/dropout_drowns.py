@@ -11,20 +11,15 @@ late, for fewer than `points` losses, and for RL and GAN losses.
 Known mistakes: a setting that means the share kept; targets that nothing can be learned from.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 import numpy as np
 
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case, Curve
+from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, Run, Runs, Skipped
 from traindx.evidence.detectors._against_simple import no_more_to_tell
 from traindx.evidence.detectors._harm import constant_losses, still_falls
 from traindx.evidence.detectors._number_text import percent, strength, text
 from traindx.evidence.detectors._progress import good_already, judged_loss, starts_late
 from traindx.evidence.detectors._sampled import does_well
+from traindx.testing.sketch import decay, noisy, run
 
 DETECTOR = Detector(
     title="Dropout drowns the training",
@@ -36,7 +31,7 @@ DETECTOR = Detector(
 
 def detect(
     case: Case, *, strong: float = 0.7, left: float = 0.8, alone: float = 0.9, points: int = 20
-) -> Finding | Skipped | None:
+) -> Detected:
     dropout = case.number("dropout")
     if dropout is None or not 0 <= dropout <= 1:
         return Skipped("dropout as a probability")
@@ -78,8 +73,6 @@ def _constant(case: Case, train: Curve) -> tuple[float, str]:
 
 
 def _run(dropout: float, end: float, validation: float, facts: bool = True) -> Run:
-    from traindx.testing.sketch import decay, noisy, run
-
     loss = noisy(decay(200, 2.1, end, rate=20), 0.01)
     held_out = (np.arange(10.0) * 20 + 20, noisy([validation] * 10, 0.005))
     called = {"function": "cross_entropy", "reduction": "mean", "output_shape": "64x7", "target_shape": "64"}
@@ -88,13 +81,13 @@ def _run(dropout: float, end: float, validation: float, facts: bool = True) -> R
     return run({"loss": loss, "val/loss": held_out}, settings={"dropout": dropout}, facts=told)
 
 
-def fires() -> Iterator[Run]:
+def fires() -> Runs:
     yield _run(0.85, 1.75, 1.74)
     yield _run(0.7, 1.9, 1.8)
     yield _run(0.9, 1.8, 1.8, facts=False)
 
 
-def silent() -> Iterator[Run]:
+def silent() -> Runs:
     yield _run(0.5, 1.75, 1.74)
     yield _run(0.85, 1.75, 0.9)
     yield _run(0.85, 1.1, 1.1)

@@ -9,22 +9,18 @@ and attention heads (a narrow layer whose next in the list does not take what it
 whose code may be narrow. Known mistakes: a code for plotting.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
-from traindx.core.nouns import Finding, Place, Run, Severity, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Fact, Finding, Place, Runs, Severity, Skipped
 from traindx.evidence.detectors._sampled import does_well, looked
-from traindx.evidence.inside import Fact
+from traindx.testing.sketch import run
 
 DETECTOR = Detector(title="Narrow layer", needs=("fact:models",), family="capacity")
 
 
-def detect(case: Case, *, width: int = 2, steps: int = 200) -> Finding | Skipped | None:
+def detect(case: Case, *, width: int = 2, steps: int = 200) -> Detected:
     layers = [one for one in case.inside.layer_list if one.get("type") == "Linear" and _shape(one)]
     if len(layers) < 2:
         return Skipped()
@@ -80,16 +76,12 @@ def _layers(*shapes: tuple[int, int]) -> dict[str, Any]:
     return {"models": [{"class": "Net", "parameters": 100, "layer_list": listed}]}
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import run
-
+def fires() -> Runs:
     yield run({}, facts=_layers((1, 8), (1, 1)))
     yield run({}, facts=_layers((32, 20), (2, 32), (5, 2)))
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import run
-
+def silent() -> Runs:
     yield run({}, facts=_layers((64, 8), (1, 64)))
     yield run({}, facts=_layers((32, 8), (2, 32), (32, 2), (8, 32)))
     yield run({}, facts=_layers((32, 8), (2, 32), (2, 32)))

@@ -7,16 +7,10 @@ Silent when the last operation is log-softmax or log-sigmoid, and for outputs th
 Known mistakes: NLL of densities, which may exceed one, through torch's `nll_loss`.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Skipped, word
 from traindx.evidence.detectors._number_text import text
 from traindx.evidence.detectors._sampled import ends, looked
-from traindx.evidence.inside import word
+from traindx.testing.sketch import run
 
 DETECTOR = Detector(title="Logits taken for probabilities", needs=("fact:losses",), family="output_form")
 _TAKES_LOGS = frozenset({"nll_loss", "kl_div"})
@@ -24,7 +18,7 @@ _LOGS = frozenset({"LogSoftmax", "Log", "LogSigmoid", "Logsumexp", "Log1P"})
 _RAW = frozenset({"Addmm", "Mm", "Linear", "Convolution", "Relu"})
 
 
-def detect(case: Case, *, above: float = 1e-4, looks: int = 2) -> Finding | Skipped | None:
+def detect(case: Case, *, above: float = 1e-4, looks: int = 2) -> Detected:
     concerned = [one for one in case.inside.losses if word(one, "function") in _TAKES_LOGS]
     cut = [one for one in case.inside.losses if one.get("function") == "binary_cross_entropy"]
     for loss in cut:
@@ -57,18 +51,14 @@ def _found(function: str, what: str) -> Finding:
     )
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import run
-
+def fires() -> Runs:
     raw = {"function": "nll_loss", "after_layers": ["Addmm"]}
     yield run({"loss": [0.1, -5.0], "output/max": [0.4, 2.0, 30.0]}, facts={"losses": [raw]})
     cut = {"function": "binary_cross_entropy", "after_layers": ["Clamp", "Addmm"]}
     yield run({"loss": [5.0, 4.0]}, facts={"losses": [cut]})
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import run
-
+def silent() -> Runs:
     logs = {"function": "nll_loss", "after_layers": ["LogSoftmax", "Addmm"]}
     yield run({"loss": [1.6, 0.2], "output/max": [-0.4, -0.1, 0.0]}, facts={"losses": [logs]})
     squashed = {"function": "binary_cross_entropy", "after_layers": ["Clamp", "Sigmoid", "Addmm"]}

@@ -9,19 +9,14 @@ A little of it says nothing either way. Could not look without the script when t
 own, in which functions may drop. Known mistakes: restraints hidden in a library.
 """
 
-from __future__ import annotations
-
 import re
-from collections.abc import Iterator
 from typing import Any
 
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Skipped, facts, number
 from traindx.evidence.detectors._number_text import percent, times
 from traindx.evidence.detectors._sampled import looked
 from traindx.evidence.detectors._script_words import speaks_of
-from traindx.evidence.inside import facts, number
+from traindx.testing.sketch import run
 
 DETECTOR = Detector(
     title="Anything that restrains the model",
@@ -34,7 +29,7 @@ _WORDS = re.compile(
 )
 
 
-def detect(case: Case, *, much: float = 0.4, added: float = 1.5) -> Finding | Skipped | None:
+def detect(case: Case, *, much: float = 0.4, added: float = 1.5) -> Detected:
     dropped, ratio = _dropped(case), looked(case, "output/backward_ratio")
     if dropped is None:
         return Skipped()
@@ -76,16 +71,12 @@ def _facts(dropout: list[float], decay: float | None = 0.0, kind: str = "Sequent
     return {"models": [model], "optimizers": [{"class": "Adam", "groups": [group]}], "losses": [{}]}
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import run
-
+def fires() -> Runs:
     yield run({}, facts=_facts([0.1, 0.5]))
     yield run({"output/backward_ratio": [1.6, 2.0, 3.0]}, facts=_facts([]))
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import run
-
+def silent() -> Runs:
     yield run({}, facts=_facts([]))
     yield run({"output/backward_ratio": [1.0, 1.0, 1.0]}, facts=_facts([]))
     yield run({}, facts=_facts([0.1]))

@@ -10,14 +10,9 @@ Silent in the first looks, when batches themselves hold one class only, and wher
 Known mistakes: rare classes that are right so seldom that a few looks do not show it.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
 from math import log, prod
 
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Skipped
 from traindx.evidence.detectors._number_text import percent
 from traindx.evidence.detectors._sampled import (
     class_shares,
@@ -27,6 +22,7 @@ from traindx.evidence.detectors._sampled import (
     one_target_each,
     only_loss,
 )
+from traindx.testing.sketch import run
 
 DETECTOR = Detector(
     title="One class for every sample", needs=("output/*", "target/*"), family="output_spread"
@@ -45,7 +41,7 @@ def detect(
     steps: int = 50,
     even: float = 0.6,
     rare: float = 0.9,
-) -> Finding | Skipped | None:
+) -> Detected:
     top, held = looked(case, "output/top_share", looks), looked(case, "target/top_share", 2)
     if top is None or held is None or top.x[-1] < steps or odd_objective(case):
         return Skipped(f"at least {looks} looks at classes, the last after {steps} steps")
@@ -88,9 +84,7 @@ def _under_the_shares(case: Case, shares: dict[int, float], *, part: float = 0.9
     return each < -part * sum(share * log(share) for share in shares.values() if share > 0)
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import run
-
+def fires() -> Runs:
     x = [1, 4, 16, 64, 200, 400]
     answers = {"output/top_share": (x, [0.6, 0.9, 1, 1, 1, 1]), "target/top_share": (x, [0.94] * 6)}
     yield run(answers, facts={"classes": {"0": 940, "1": 60}})
@@ -98,9 +92,7 @@ def fires() -> Iterator[Run]:
     yield run(even, facts={"classes": {"0": 30, "1": 30, "2": 30}})
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import run
-
+def silent() -> Runs:
     x = [1, 4, 16, 64, 200, 400]
     good = {"output/top_share": (x, [1, 1, 0.9, 0.8, 0.8, 0.8]), "target/top_share": (x, [0.8] * 6)}
     yield run(good, facts={"classes": {"0": 80, "1": 20}})

@@ -8,17 +8,13 @@ Known mistakes: `amp: true` with nothing else is taken as fp16, the default of a
 precision, but a script may have chosen bf16.
 """
 
-from __future__ import annotations
-
 import re
-from collections.abc import Iterator
 
 import numpy as np
 
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs
 from traindx.evidence.detectors._number_text import text
+from traindx.testing.sketch import run
 
 DETECTOR = Detector(
     title="Half precision (fp16)",
@@ -29,7 +25,7 @@ _HALF = re.compile(r"(?<![a-z0-9])(?:fp16|float16|f16|half|16|o[123]|amp_fp16)(?
 _PURE = re.compile(r"16-true|half|float16(?!.*mixed)|(?<![a-z])o3")
 
 
-def detect(case: Case, *, mixed: float = 0.7) -> Finding | Skipped | None:
+def detect(case: Case, *, mixed: float = 0.7) -> Detected:
     precision = case.word("precision")
     flag = case.word("fp16") in ("true", "1", "o1", "o2", "o3", "fp16", "apex", "amp")
     brain = "bf16" in precision or "bfloat16" in precision or case.word("bf16") == "true"
@@ -56,18 +52,14 @@ def detect(case: Case, *, mixed: float = 0.7) -> Finding | Skipped | None:
     return None
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import run
-
+def fires() -> Runs:
     yield run({}, settings={"precision": "fp16", "fp16": True})
     yield run({}, settings={"precision": "float32", "fp16": True})
     yield run({}, settings={"precision": "16-mixed"})
     yield run({"loss_scale": [65536.0, 32768.0]})
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import run
-
+def silent() -> Runs:
     yield run({}, settings={"precision": "bf16-mixed"})
     yield run({}, settings={"precision": "amp_bf16"})
     yield run({}, settings={"precision": "float32", "fp16": False})

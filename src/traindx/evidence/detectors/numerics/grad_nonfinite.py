@@ -8,22 +8,17 @@ Silent when the norm is never finite while the loss goes on falling: then it is 
 Known mistakes: a logger that writes NaN for a missing value.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 import numpy as np
 
-from traindx.core.nouns import Finding, Run, Severity, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Severity, Skipped
 from traindx.evidence.detectors._learning import learns
 from traindx.evidence.detectors._number_text import percent, where
+from traindx.testing.sketch import decay, noisy, run
 
 DETECTOR = Detector(title="Gradient norm NaN or Inf", needs=("grad_norm",), family="nonfinite_gradients")
 
 
-def detect(case: Case, *, share: float = 0.2, streak: int = 3) -> Finding | Skipped | None:
+def detect(case: Case, *, share: float = 0.2, streak: int = 3) -> Detected:
     norms = case.grad_norm
     if norms is None:
         return Skipped("the gradient norm")
@@ -55,9 +50,7 @@ def detect(case: Case, *, share: float = 0.2, streak: int = 3) -> Finding | Skip
     )
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, noisy, run
-
+def fires() -> Runs:
     lone = noisy([1.0] * 60, 0.2)
     lone[30] = np.inf
     yield run({"grad_norm": lone, "loss": decay(60, 3.0, 1.0)})
@@ -66,9 +59,7 @@ def fires() -> Iterator[Run]:
     yield run({"grad_norm": lost, "loss": np.where(np.arange(60) < 40, 1.0, np.nan)})
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, noisy, run
-
+def silent() -> Runs:
     yield run({"grad_norm": noisy([1.0] * 60, 0.2)})
     yield run({"grad_norm": [np.nan] * 60, "loss": noisy(decay(60, 3.0, 1.0), 0.02)})
     yield run({"grad_norm": [np.inf]})

@@ -9,16 +9,11 @@ down to zero by themselves, or were zero before and came back (a margin that is 
 when a validation loss or another measure of the error stays finite and moves.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 import numpy as np
 
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Skipped
 from traindx.evidence.detectors._number_text import where
+from traindx.testing.sketch import decay, run
 
 DETECTOR = Detector(
     title="Zero loss that stands for NaN",
@@ -28,7 +23,7 @@ DETECTOR = Detector(
 )
 
 
-def detect(case: Case, *, least: int = 3, fall: float = 0.02) -> Finding | Skipped | None:
+def detect(case: Case, *, least: int = 3, fall: float = 0.02) -> Detected:
     loss = case.loss
     if loss is None:
         return Skipped("a training loss")
@@ -71,16 +66,12 @@ def _goes_on(case: Case, onset: float) -> bool:
     return False
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, run
-
+def fires() -> Runs:
     yield run({"loss": [*decay(30, 2.0, 0.8), *[0.0] * 20]})
     yield run({"loss": [0.0] * 20, "grad_norm": [float("nan")] * 20})
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, run
-
+def silent() -> Runs:
     yield run({"loss": [0.0] * 20, "reward": [1.0] * 20}, traits=("rl",))
     yield run({"loss": [*decay(30, 2.0, 0.001, rate=12), *[0.0] * 10]})
     yield run({"loss": [*decay(20, 0.5, 0.02), 0.0, 0.03, 0.0, 0.0, 0.02, 0.05, 0.0, 0.0, 0.0, 0.0]})

@@ -6,16 +6,11 @@ loss that stays NaN is lost (critical); a single value that passed is serious bu
 Silent when all values are finite. Hugging Face's trainer hides NaN as 0.0: see loss_masked_nan.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 import numpy as np
 
-from traindx.core.nouns import Finding, Run, Severity, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Severity, Skipped
 from traindx.evidence.detectors._number_text import where
+from traindx.testing.sketch import decay, run
 
 DETECTOR = Detector(
     title="Loss NaN or Inf",
@@ -25,7 +20,7 @@ DETECTOR = Detector(
 )
 
 
-def detect(case: Case, *, few: float = 0.02) -> Finding | Skipped | None:
+def detect(case: Case, *, few: float = 0.02) -> Detected:
     loss = case.loss
     if loss is None:
         return Skipped("a training loss")
@@ -53,15 +48,11 @@ def detect(case: Case, *, few: float = 0.02) -> Finding | Skipped | None:
     return Finding(text, "nonfinite", severity, onset, series=loss.name, numbers=numbers, marks=(onset,))
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, run
-
+def fires() -> Runs:
     yield run({"loss": [*decay(50, 2.0, 0.5), *[float("nan")] * 20]})
     yield run({"loss": [float("inf")] * 3})
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, run
-
+def silent() -> Runs:
     yield run({"loss": decay(50, 2.0, 0.5)})
     yield run({"val/loss": [1.0, float("nan")]})

@@ -7,24 +7,20 @@ or ends `halvings` halvings below the level it had settled at: every step overfl
 Silent about static scales, values that are no powers of two (another `scale` was logged), few points.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
 from math import log2
 
 import numpy as np
 
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Skipped
 from traindx.evidence.detectors._number_text import text, where
+from traindx.testing.sketch import run
 
 DETECTOR = Detector(title="Loss scale collapses", needs=("loss_scale",), family="overflow")
 
 
 def detect(
     case: Case, *, halvings: int = 10, bottom: float = 1.0, once: float = 256.0, points: int = 5
-) -> Finding | Skipped | None:
+) -> Detected:
     scale = case.curve("loss_scale")
     if scale is None or len(scale) < points:
         return Skipped(f"at least {points} values of the loss scale")
@@ -58,16 +54,12 @@ def _powers_of_two(values: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) ->
     return bool(mantissa.size) and float((mantissa == 0.5).mean()) >= 0.9
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import run
-
+def fires() -> Runs:
     yield run({"loss_scale": [65536.0] * 20 + [65536.0 / 2**n for n in range(1, 18)]})
     yield run({"loss_scale": [2.0**20] * 30 + [2.0 ** (20 - n) for n in range(14)]})
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import run
-
+def silent() -> Runs:
     yield run({"loss_scale": [65536.0, 32768.0, 16384.0, 8192.0] + [8192.0] * 40})
     yield run({"loss_scale": [1.0] * 40})
     yield run({"loss_scale": [2.0 ** (32 - n) for n in range(16)] + [65536.0] * 200})

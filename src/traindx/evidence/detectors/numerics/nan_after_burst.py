@@ -8,19 +8,14 @@ out of 30 calm steps: the norm is not written down at every step.
 Silent when the growth took many steps (nan_after_growth), and under about 10 steps.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.core.nouns import Event, Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Event, Finding, Run, Runs, Skipped
 from traindx.evidence.detectors._origin import origin
+from traindx.testing.sketch import run
 
 DETECTOR = Detector(title="NaN after one huge gradient", needs=("recording",), family="nan_origin")
 
 
-def detect(case: Case) -> Finding | Skipped | None:
+def detect(case: Case) -> Detected:
     found = origin(case)
     if found is None:
         return Skipped()
@@ -37,8 +32,6 @@ def detect(case: Case) -> Finding | Skipped | None:
 
 
 def _run(norms: list[float], leap: float = 1.0, *, recurrent: bool = False) -> Run:
-    from traindx.testing.sketch import run
-
     told = {"where": "weights", "operation": ""}
     event = Event("nonfinite", "the weights held NaN before the forward pass", len(norms) - 1.0, told)
     loss = [*[1.0] * (len(norms) - 1), leap, float("nan")]
@@ -46,12 +39,12 @@ def _run(norms: list[float], leap: float = 1.0, *, recurrent: bool = False) -> R
     return run({"loss": loss, "grad_norm": norms}, events=[event], facts={"models": models})
 
 
-def fires() -> Iterator[Run]:
+def fires() -> Runs:
     yield _run([1.0, 1.3, 0.8] * 20 + [1.1, 4e6])
     yield _run([1.0, 1.3, 0.8] * 20, 400.0, recurrent=True)
 
 
-def silent() -> Iterator[Run]:
+def silent() -> Runs:
     yield _run([1.0, 1.3, 0.8] * 20)
     yield _run([1.0, 1.3, 0.8] * 20, 400.0)
     yield _run([10.0**power for power in range(30)])

@@ -7,19 +7,14 @@ Silent when arithmetic, data or half precision made it, when the very first forw
 when one gradient leapt out of a long calm (nan_after_burst).
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.core.nouns import Event, Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Event, Finding, Run, Runs, Skipped
 from traindx.evidence.detectors._origin import origin
+from traindx.testing.sketch import run
 
 DETECTOR = Detector(title="NaN after growth", needs=("recording",), family="nan_origin")
 
 
-def detect(case: Case, *, doubtful: float = 0.6) -> Finding | Skipped | None:
+def detect(case: Case, *, doubtful: float = 0.6) -> Detected:
     found = origin(case)
     if found is None:
         return Skipped()
@@ -40,18 +35,16 @@ def detect(case: Case, *, doubtful: float = 0.6) -> Finding | Skipped | None:
 
 
 def _run(losses: list[float], operation: str, where: str = "forward") -> Run:
-    from traindx.testing.sketch import run
-
     step = float(len(losses) - 1)
     event = Event("nonfinite", f"{operation} in layer 4", step, {"where": where, "operation": operation})
     return run({"loss": [*losses, float("nan")]}, events=[event], facts={"version": 2})
 
 
-def fires() -> Iterator[Run]:
+def fires() -> Runs:
     yield _run([1.0, 40.0, 3e5, 1e14], "float32 overflow in matrix product (largest 3.4028e+38)")
     yield _run([1.0, 40.0, 3e5, 1e14], "", "weights")
 
 
-def silent() -> Iterator[Run]:
+def silent() -> Runs:
     yield _run([2.0, 1.5, 1.2, 1.1], "log of 0", "loss")
     yield _run([2.0, 1.5, 1.2, 1.1], "matrix product", "input")

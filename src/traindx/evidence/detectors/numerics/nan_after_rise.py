@@ -7,21 +7,16 @@ first NaN with the ones before them.
 Silent when the values before the NaN are like all others, and when there are too few of them.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 import numpy as np
 
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case, Curve
+from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, Runs, Skipped
 from traindx.evidence.detectors._number_text import where
+from traindx.testing.sketch import decay, noisy, run
 
 DETECTOR = Detector(title="Rise before the NaN", needs=("loss",), family="nan_onset")
 
 
-def detect(case: Case, *, rise: float = 1.5, last: int = 3) -> Finding | Skipped | None:
+def detect(case: Case, *, rise: float = 1.5, last: int = 3) -> Detected:
     loss = case.loss
     if loss is None:
         return Skipped("a training loss")
@@ -54,14 +49,10 @@ def _growth(curve: Curve, onset: float, last: int) -> tuple[float, float, float]
     return peak / usual, usual, peak
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, run
-
+def fires() -> Runs:
     yield run({"loss": [*decay(50, 2.0, 0.5), 0.9, 3.0, 40.0, *[float("nan")] * 20]})
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, noisy, run
-
+def silent() -> Runs:
     yield run({"loss": [*noisy(decay(50, 2.0, 0.5), 0.05), *[float("nan")] * 20]})
     yield run({"loss": decay(50, 2.0, 0.5)})

@@ -8,20 +8,14 @@ edge.
 Silent about overflows of plain products, which need growth, and about half precision.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Skipped
 from traindx.evidence.detectors._origin import origin
 from traindx.evidence.detectors.numerics.nan_from_input import _run
 
 DETECTOR = Detector(title="NaN was made by arithmetic", needs=("recording",), family="nan_origin")
 
 
-def detect(case: Case, *, doubtful: float = 0.6) -> Finding | Skipped | None:
+def detect(case: Case, *, doubtful: float = 0.6) -> Detected:
     found = origin(case)
     if found is None:
         return Skipped()
@@ -41,12 +35,12 @@ def detect(case: Case, *, doubtful: float = 0.6) -> Finding | Skipped | None:
     )
 
 
-def fires() -> Iterator[Run]:
+def fires() -> Runs:
     yield _run("loss", "log of 0")
     yield _run("backward", "sqrt at 0")
     yield _run("input", "multiplication", batch_nonfinite=0)
 
 
-def silent() -> Iterator[Run]:
+def silent() -> Runs:
     yield _run("input", "matrix product", batch_nonfinite=1)
     yield _run("forward", "float32 overflow in matrix product (largest 3.4028e+38)")

@@ -6,20 +6,14 @@ mean is taken over an empty selection.
 Silent when targets were there.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Skipped
 from traindx.evidence.detectors._origin import origin
 from traindx.evidence.detectors.numerics.nan_from_input import _run
 
 DETECTOR = Detector(title="NaN of an empty mean", needs=("recording",), family="nan_origin")
 
 
-def detect(case: Case) -> Finding | Skipped | None:
+def detect(case: Case) -> Detected:
     found = origin(case)
     if found is None:
         return Skipped()
@@ -35,10 +29,10 @@ def detect(case: Case) -> Finding | Skipped | None:
     )
 
 
-def fires() -> Iterator[Run]:
+def fires() -> Runs:
     yield _run("loss", "mean loss over no targets (all of them are ignored or weigh 0)")
 
 
-def silent() -> Iterator[Run]:
+def silent() -> Runs:
     yield _run("loss", "log of 0")
     yield _run("input", "matrix product", batch_nonfinite=1)

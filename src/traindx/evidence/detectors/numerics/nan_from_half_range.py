@@ -7,20 +7,14 @@ Silent about overflows in full precision, and about scaled gradients that overfl
 how a loss scale is found.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Skipped
 from traindx.evidence.detectors._origin import origin
 from traindx.evidence.detectors.numerics.nan_after_growth import _run
 
 DETECTOR = Detector(title="NaN from the range of half precision", needs=("recording",), family="nan_origin")
 
 
-def detect(case: Case, *, doubtful: float = 0.6) -> Finding | Skipped | None:
+def detect(case: Case, *, doubtful: float = 0.6) -> Detected:
     found = origin(case)
     if found is None:
         return Skipped()
@@ -38,10 +32,10 @@ def detect(case: Case, *, doubtful: float = 0.6) -> Finding | Skipped | None:
     )
 
 
-def fires() -> Iterator[Run]:
+def fires() -> Runs:
     yield _run([2.0, 1.5, 1.2, 1.1], "float16 overflow in matrix product (largest 65504)")
 
 
-def silent() -> Iterator[Run]:
+def silent() -> Runs:
     yield _run([1.0, 40.0, 3e5, 1e14], "float32 overflow in matrix product (largest 3.4028e+38)")
     yield _run([2.0, 1.5, 1.2, 1.1], "float16 overflow of scaled gradients", "backward")

@@ -7,20 +7,14 @@ named where they can be.
 Silent when the batch was finite, and when no recording holds the step.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.core.nouns import Event, Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Event, Finding, Run, Runs, Skipped, number
 from traindx.evidence.detectors._origin import origin
-from traindx.evidence.inside import number
+from traindx.testing.sketch import decay, run
 
 DETECTOR = Detector(title="NaN came with the data", needs=("recording",), family="nan_origin")
 
 
-def detect(case: Case) -> Finding | Skipped | None:
+def detect(case: Case) -> Detected:
     found = origin(case)
     if found is None:
         return Skipped()
@@ -39,17 +33,15 @@ def detect(case: Case) -> Finding | Skipped | None:
 
 
 def _run(where: str, operation: str, **data: object) -> Run:
-    from traindx.testing.sketch import decay, run
-
     told = {"where": where, "operation": operation, "batch": 51, **data}
     event = Event("nonfinite", f"{operation} in layer 0: 1 of 192 values", 50.0, told)
     return run({"loss": [*decay(50, 2.0, 0.5), float("nan")]}, events=[event], facts={"version": 2})
 
 
-def fires() -> Iterator[Run]:
+def fires() -> Runs:
     yield _run("input", "matrix product", batch_nonfinite=1)
 
 
-def silent() -> Iterator[Run]:
+def silent() -> Runs:
     yield _run("loss", "log of 0")
     yield _run("input", "multiplication", batch_nonfinite=0)

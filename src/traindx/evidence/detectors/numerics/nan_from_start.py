@@ -8,21 +8,16 @@ epoch.
 Silent when a finite loss comes first (see nan_out_of_nothing and nan_after_rise).
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 import numpy as np
 
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case, Curve
+from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, Runs, Skipped
 from traindx.evidence.detectors._number_text import where
+from traindx.testing.sketch import decay, run
 
 DETECTOR = Detector(title="NaN from the first value", needs=("loss",), family="nan_onset")
 
 
-def detect(case: Case, *, early: float = 2.0, late: float = 20.0) -> Finding | Skipped | None:
+def detect(case: Case, *, early: float = 2.0, late: float = 20.0) -> Detected:
     loss = case.loss
     if loss is None:
         return Skipped("a training loss")
@@ -52,16 +47,12 @@ def _clarity(loss: Curve, first: float, early: float, late: float) -> float:
     return 0.7 if loss.axis == "row" else 0.5
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import run
-
+def fires() -> Runs:
     yield run({"loss": [float("nan")] * 20})
     yield run({"loss": [float("inf"), 3.0, 2.0, 1.5, 1.2]})
     yield run({"loss": [float("nan")] * 5, "accuracy": [0.1] * 5}, axis="epoch")
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, run
-
+def silent() -> Runs:
     yield run({"loss": [2.3, *[float("nan")] * 20]})
     yield run({"loss": decay(50, 2.0, 0.5)})

@@ -8,21 +8,16 @@ could have gone unseen (fewer than `least` values before the NaN), and when the 
 (see nan_from_start).
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 import numpy as np
 
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Skipped
 from traindx.evidence.detectors._number_text import where
+from traindx.testing.sketch import decay, noisy, run
 
 DETECTOR = Detector(title="NaN without a rise", needs=("loss",), family="nan_onset")
 
 
-def detect(case: Case, *, rise: float = 1.5, least: int = 10) -> Finding | Skipped | None:
+def detect(case: Case, *, rise: float = 1.5, least: int = 10) -> Detected:
     loss = case.loss
     if loss is None:
         return Skipped("a training loss")
@@ -45,15 +40,11 @@ def detect(case: Case, *, rise: float = 1.5, least: int = 10) -> Finding | Skipp
     return Finding(text, severity="low", step=onset, series=loss.name)
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, noisy, run
-
+def fires() -> Runs:
     yield run({"loss": [*noisy(decay(50, 2.0, 0.5), 0.05), *[float("nan")] * 20]})
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, run
-
+def silent() -> Runs:
     yield run({"loss": [*decay(50, 2.0, 0.5), 0.9, 3.0, 40.0, *[float("nan")] * 20]})
     yield run({"loss": decay(50, 2.0, 0.5)})
     yield run({"loss": [float("nan")] * 20})

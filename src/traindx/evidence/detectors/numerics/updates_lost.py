@@ -10,23 +10,18 @@ Known mistakes: optimizers that keep a copy in full precision aside lose nothing
 move every few steps.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 import numpy as np
 
-from traindx.core.nouns import Finding, Place, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Finding, Place, Run, Runs, Skipped
 from traindx.evidence.detectors._harm import suffers
 from traindx.evidence.detectors._number_text import percent, strength
 from traindx.evidence.detectors._sampled import late
+from traindx.testing.sketch import run
 
 DETECTOR = Detector(title="Updates rounded away", needs=("update_lost_share/*",), family="updates_lost")
 
 
-def detect(case: Case, *, share: float = 0.8, end: float = 0.75, looks: int = 2) -> Finding | Skipped | None:
+def detect(case: Case, *, share: float = 0.8, end: float = 0.75, looks: int = 2) -> Detected:
     curves = {n: c for n, c in case.inside.layers("update_lost_share").items() if len(c) >= looks}
     if not curves or not case.lr_value:
         return Skipped(f"{looks} looks at weights in half precision under a rate that is not 0")
@@ -58,16 +53,14 @@ def _lowered(case: Case) -> bool:
 
 
 def _lost(share: float, lr: float = 1e-5) -> Run:
-    from traindx.testing.sketch import run
-
     series = {f"update_lost_share/{name}": [share] * 5 for name in (0, 2, 4)}
     return run({"loss": [1.6] * 40, **series}, settings={"lr": lr})
 
 
-def fires() -> Iterator[Run]:
+def fires() -> Runs:
     yield _lost(0.97)
 
 
-def silent() -> Iterator[Run]:
+def silent() -> Runs:
     yield _lost(0.3)
     yield _lost(1.0, lr=0.0)

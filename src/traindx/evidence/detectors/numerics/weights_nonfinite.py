@@ -4,21 +4,16 @@ Weights that hold a NaN never recover, so the run is lost from that step on. A v
 later was a slip of the log: a sign only.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 import numpy as np
 
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Skipped
 from traindx.evidence.detectors._number_text import where
+from traindx.testing.sketch import run
 
 DETECTOR = Detector(title="Weights NaN or Inf", needs=("weight_norm",), family="nonfinite")
 
 
-def detect(case: Case, *, streak: int = 2) -> Finding | Skipped | None:
+def detect(case: Case, *, streak: int = 2) -> Detected:
     norms = case.curve("weight_norm")
     if norms is None:
         return Skipped("the weight norm")
@@ -44,15 +39,11 @@ def detect(case: Case, *, streak: int = 2) -> Finding | Skipped | None:
     )
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import run
-
+def fires() -> Runs:
     yield run({"weight_norm": [10.0, 10.1, 10.2, np.nan, np.nan, np.nan]})
     yield run({"weight_norm": [10.0, np.inf, 10.2, 10.3, 10.4]})
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import run
-
+def silent() -> Runs:
     yield run({"weight_norm": [10.0, 10.1, 10.2]})
     yield run({"weight_norm": [1e30, 1e30]})

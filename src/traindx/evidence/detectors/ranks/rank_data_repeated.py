@@ -8,20 +8,15 @@ Silent when one batch differs, with fewer than `looks` of them, and where ranks 
 model, which must see the same data.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 import numpy as np
 
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Finding, Run, Runs, Skipped
+from traindx.testing.sketch import decay, run
 
 DETECTOR = Detector(title="Ranks see the same data", needs=("replica_checksum",), family="rank_data")
 
 
-def detect(case: Case, *, looks: int = 3) -> Finding | Skipped | None:
+def detect(case: Case, *, looks: int = 3) -> Detected:
     prints = case.inside.ranks("input/fingerprint")
     if len(prints) < 2 or len(case.inside.ranks("replica_checksum")) < 2:
         return Skipped("fingerprints of the batches of at least two ranks")
@@ -48,17 +43,15 @@ def detect(case: Case, *, looks: int = 3) -> Finding | Skipped | None:
 
 
 def _run(one: list[float], other: list[float]) -> Run:
-    from traindx.testing.sketch import decay, run
-
     series = {"replica_checksum": [1.0, 2.0], "replica_checksum/rank1": [1.0, 2.0]}
     prints = {"input/fingerprint": one, "input/fingerprint/rank1": other}
     return run({"loss": decay(60, 2.0, 0.5), **series, **prints}, facts={"world_size": 2})
 
 
-def fires() -> Iterator[Run]:
+def fires() -> Runs:
     yield _run([5.0, 6.0, 7.0, 8.0], [5.0, 6.0, 7.0, 8.0])
 
 
-def silent() -> Iterator[Run]:
+def silent() -> Runs:
     yield _run([5.0, 6.0, 7.0, 8.0], [1.0, 2.0, 3.0, 4.0])
     yield _run([5.0, 6.0], [5.0, 6.0])

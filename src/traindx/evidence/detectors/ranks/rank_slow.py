@@ -8,23 +8,18 @@ seconds.
 Silent when ranks take turns in being late, and when all are slow alike.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 import numpy as np
 
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Finding, Run, Runs, Skipped
 from traindx.evidence.detectors._number_text import percent, strength, text
+from traindx.testing.sketch import noisy, run
 
 DETECTOR = Detector(title="One rank is slow", needs=("forward_s", "step_s"), family="rank_pace")
 
 
 def detect(
     case: Case, *, share: float = 0.25, large: float = 0.6, brief: float = 0.005, points: int = 10
-) -> Finding | Skipped | None:
+) -> Detected:
     forward, wait = case.inside.ranks("forward_s"), case.inside.ranks("data_wait_s")
     if len(forward) < 2:
         return Skipped("the times of at least two ranks")
@@ -53,16 +48,14 @@ def detect(
 
 
 def _run(one: float, other: float) -> Run:
-    from traindx.testing.sketch import noisy, run
-
     times = {"forward_s": noisy([one] * 60, 0.05), "forward_s/rank1": noisy([other] * 60, 0.05, seed=1)}
     return run({**times, "step_s": noisy([0.1] * 60, 0.05)}, facts={"world_size": 2})
 
 
-def fires() -> Iterator[Run]:
+def fires() -> Runs:
     yield _run(0.02, 0.07)
 
 
-def silent() -> Iterator[Run]:
+def silent() -> Runs:
     yield _run(0.05, 0.055)
     yield _run(0.0002, 0.0007)

@@ -9,21 +9,11 @@ worker processes in a recording of few seconds.
 Silent when the wait is short or shows at some points only.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence import stats
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Finding, FloatArray, Runs, Skipped, stats
 from traindx.evidence.detectors._number_text import percent, strength, text
-
-if TYPE_CHECKING:
-    from traindx.core.nouns import FloatArray
+from traindx.testing.sketch import noisy, run
 
 DETECTOR = Detector(title="Waiting for data", needs=("data_wait_s", "step_s"), family="data_wait")
 
@@ -38,7 +28,7 @@ def detect(
     with_workers: float = 0.02,
     total: float = 3.0,
     points: int = 10,
-) -> Finding | Skipped | None:
+) -> Detected:
     wait, step = case.curve("data_wait_s"), case.curve("step_s")
     if wait is None or step is None:
         return Skipped("the time per step and the time spent waiting for data")
@@ -74,16 +64,12 @@ def _costs(case: Case, waits: FloatArray, brief: float, with_workers: float, tot
     return usual >= with_workers and usual * waits.size >= total
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import noisy, run
-
+def fires() -> Runs:
     yield run({"data_wait_s": noisy([0.3] * 60, 0.1), "step_s": noisy([0.6] * 60, 0.05)})
     yield run({"data_wait_s": noisy([2.0] * 60, 0.1), "step_s": noisy([0.6] * 60, 0.05)})
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import noisy, run
-
+def silent() -> Runs:
     yield run({"data_wait_s": noisy([0.02] * 60, 0.1), "step_s": noisy([0.6] * 60, 0.05)})
     first_batches = np.where(np.arange(100) % 2 == 0, 1.6, 0.0)
     yield run({"data_wait_s": first_batches, "step_s": 0.65 + first_batches})

@@ -9,16 +9,11 @@ Silent about single slow steps (see step_time_outliers) and about validation, wh
 Known mistake: data that is made by hand in the loop counts as other work.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 import numpy as np
 
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Finding, Run, Runs, Skipped
 from traindx.evidence.detectors._number_text import percent, strength, text
+from traindx.testing.sketch import noisy, run
 
 DETECTOR = Detector(
     title="Other work in the loop", needs=("step_s", "forward_s", "backward_s"), family="host_work"
@@ -35,7 +30,7 @@ def detect(
     long: float = 0.01,
     mostly: float = 0.25,
     points: int = 10,
-) -> Finding | Skipped | None:
+) -> Detected:
     step = case.curve("step_s")
     parts = [curve for name in _PARTS if (curve := case.curve(name)) is not None]
     if step is None or len(step) < points:
@@ -63,18 +58,16 @@ def detect(
 
 
 def _run(step: float, other: float) -> Run:
-    from traindx.testing.sketch import noisy, run
-
     each = (step - other) / 3
     names = ("forward_s", "backward_s", "optimizer_s")
     parts = {name: noisy([each] * 60, 0.05, seed=at) for at, name in enumerate(names)}
     return run({"step_s": noisy([step] * 60, 0.05, seed=9), **parts})
 
 
-def fires() -> Iterator[Run]:
+def fires() -> Runs:
     yield _run(0.08, 0.06)
 
 
-def silent() -> Iterator[Run]:
+def silent() -> Runs:
     yield _run(0.08, 0.01)
     yield _run(0.002, 0.0015)

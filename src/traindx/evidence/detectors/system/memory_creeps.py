@@ -9,18 +9,13 @@ Silent about a climb that levels off: caches fill, and a maximum only ever rises
 Known mistakes: data that is read into memory bit by bit over a long first epoch.
 """
 
-from __future__ import annotations
-
 import re
-from collections.abc import Iterator
 
 import numpy as np
 
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence import stats
-from traindx.evidence.case import Case, Curve
+from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, Runs, Skipped, stats
 from traindx.evidence.detectors._number_text import percent, strength, text, where
+from traindx.testing.sketch import noisy, run
 
 DETECTOR = Detector(title="Memory climbs", needs=(), family="memory")
 _FIRST = ("gpu_mem_bytes", "gpu_mem", "rss_bytes")
@@ -41,7 +36,7 @@ def detect(
     last_part: float = 0.08,
     p: float = 0.01,
     points: int = 30,
-) -> Finding | Skipped | None:
+) -> Detected:
     enough = [curve for curve in _memory(case) if len(curve) >= points]
     if not enough:
         return Skipped(f"the memory in use, logged at least {points} times")
@@ -95,18 +90,14 @@ def _sizes(curve: Curve, *sizes: float) -> tuple[list[str], str]:
     return [text(size) for size in sizes], unit
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import noisy, run
-
+def fires() -> Runs:
     yield run({"gpu_mem": noisy(np.linspace(4.0, 10.0, 200), 0.02)})
     yield run({"rss_bytes": noisy(np.linspace(4e9, 5.2e9, 2000), 0.01)})
     yield run({"mem_mb": np.linspace(366.0, 1391.0, 100)})
     yield run({"system/cpuMemory.rss (GB)": np.linspace(2.0, 9.0, 100)})
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import noisy, run
-
+def silent() -> Runs:
     yield run({"gpu_mem": noisy([8.0] * 200, 0.1)})
     yield run({"gpu_mem": np.maximum.accumulate(noisy([8.0] * 200, 0.2))})
     yield run({"rss_bytes": 8e9 - 4e9 * np.exp(-np.arange(300) / 30)})

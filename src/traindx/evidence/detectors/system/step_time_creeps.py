@@ -9,18 +9,12 @@ Known mistakes: in a log, a curriculum of growing sequences or images; a running
 creeps after any slow-down.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 import numpy as np
 
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence import stats
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Skipped, stats
 from traindx.evidence.detectors._number_text import strength, text, times, where
 from traindx.evidence.detectors._pace import TIMES, all_slower, settled, shape, thirds
+from traindx.testing.sketch import noisy, run
 
 DETECTOR = Detector(title="Step time creeps up", needs=("|".join(TIMES),), family="pace")
 
@@ -33,7 +27,7 @@ def detect(
     shared: float = 0.2,
     p: float = 1e-4,
     points: int = 30,
-) -> Finding | Skipped | None:
+) -> Detected:
     curve = case.curve(*TIMES)
     if curve is None or len(curve) < points:
         return Skipped(f"at least {points} values of the time per step")
@@ -62,16 +56,12 @@ def detect(
     )
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import noisy, run
-
+def fires() -> Runs:
     yield run({"step_s": noisy(np.linspace(0.2, 0.6, 300), 0.1)})
     yield run({"step_s": noisy(np.linspace(1e-3, 1.4e-3, 3000), 0.1)})
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import noisy, run
-
+def silent() -> Runs:
     yield run({"step_s": noisy([0.2] * 300, 0.3)})
     yield run({"step_s": noisy(np.where(np.arange(300) < 200, 0.2, 0.6), 0.05)})
     yield run({"step_s": noisy(5.0 + 2.0 * np.cos(np.linspace(0, 4 * np.pi, 600)), 0.1)})

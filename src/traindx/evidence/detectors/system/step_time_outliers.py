@@ -9,21 +9,12 @@ Silent when more than a tenth of the steps is slow: that is a slow stretch, not 
 Known mistakes: a log that writes only some steps shows only some of the outliers.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Finding, FloatArray, Runs, Skipped
 from traindx.evidence.detectors._number_text import percent, strength, text, times
 from traindx.evidence.detectors._pace import settled
-
-if TYPE_CHECKING:
-    from traindx.core.nouns import FloatArray
+from traindx.testing.sketch import noisy, run
 
 DETECTOR = Detector(title="Slow single steps", needs=("step_s",), family="slow_steps")
 
@@ -38,7 +29,7 @@ def detect(
     fewest: int = 5,
     total: float = 10.0,
     points: int = 50,
-) -> Finding | Skipped | None:
+) -> Detected:
     curve = case.curve("step_s")
     if curve is None or len(curve) < points:
         return Skipped(f"at least {points} values of the time per step")
@@ -84,18 +75,14 @@ def _regular(steps: FloatArray) -> float:
     return common if common > 1 and float((np.abs(gaps / common - 1) < 0.1).mean()) >= 0.7 else 0.0
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import noisy, run
-
+def fires() -> Runs:
     yield run({"step_s": noisy(np.where(np.arange(2000) % 250 == 0, 19.0, 0.4), 0.05)})
     stalls = noisy([0.4] * 1000, 0.05)
     stalls[np.random.default_rng(3).choice(1000, 30, replace=False)] = 20.0
     yield run({"step_s": stalls})
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import noisy, run
-
+def silent() -> Runs:
     yield run({"step_s": noisy([0.4] * 300, 0.3)})
     yield run({"step_s": [20.0, 3.0] + [0.4] * 200})
     yield run({"step_s": noisy(np.where(np.abs(np.arange(300) - 150) < 40, 0.5, 0.05), 0.1)})

@@ -10,21 +10,12 @@ Silent about the first steps (compilation, warm-up) and single slow steps (step_
 Known mistakes: in a log, longer sequences or larger images in a later phase are slower by nature.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Finding, FloatArray, Runs, Skipped
 from traindx.evidence.detectors._number_text import percent, strength, times, where
 from traindx.evidence.detectors._pace import THROUGHPUT, TIMES, all_slower, shape, speed
-
-if TYPE_CHECKING:
-    from traindx.core.nouns import FloatArray
+from traindx.testing.sketch import noisy, run
 
 DETECTOR = Detector(title="Throughput drops", needs=("|".join((*THROUGHPUT, *TIMES)),), family="pace")
 
@@ -37,7 +28,7 @@ def detect(
     least: float = 0.1,
     spreads: float = 3.0,
     points: int = 20,
-) -> Finding | Skipped | None:
+) -> Detected:
     found = speed(case)
     if found is None or found[1].size < points:
         return Skipped(f"at least {points} values of the throughput or the time per step")
@@ -84,16 +75,12 @@ def _drop(logs: FloatArray, shortest: int, spreads: float) -> tuple[float, int, 
     return float(np.exp(-gap)), begin, end
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import noisy, run
-
+def fires() -> Runs:
     yield run({"tokens_per_s": noisy(np.where(np.arange(200) < 120, 1000.0, 450.0), 0.05)})
     yield run({"step_s": noisy(np.where(np.abs(np.arange(300) - 150) < 40, 0.5, 0.05), 0.1)})
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import noisy, run
-
+def silent() -> Runs:
     yield run({"tokens_per_s": noisy([500.0] * 280, 0.2)})
     wander = 5.0 + 2.0 * np.cos(np.linspace(0, 4 * np.pi, 600))
     yield run({"step_s": noisy(wander, 0.1)})

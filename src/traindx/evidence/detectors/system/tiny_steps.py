@@ -11,19 +11,14 @@ steps wait for data or for other work.
 Known mistakes: online learning, which has to take samples one by one.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Finding, Run, Runs, Skipped, number
 from traindx.evidence.detectors._number_text import text
 from traindx.evidence.detectors._sampled import odd_objective, only_loss, usual
-from traindx.evidence.inside import number
+from traindx.testing.sketch import noisy, run
 
 DETECTOR = Detector(title="Tiny steps", needs=("step_s", "fact:losses"), family="batch")
 _DENSE = frozenset({"Linear", "LazyLinear", "LayerNorm", "PReLU"})
@@ -39,7 +34,7 @@ def detect(
     idle: float = 0.9,
     waits: float = 0.3,
     long: float = 600.0,
-) -> Finding | Skipped | None:
+) -> Detected:
     loss, step = only_loss(case), case.curve("step_s")
     models = case.inside.models
     if loss is None or step is None or len(models) != 1 or len(step) < 50 or odd_objective(case):
@@ -72,8 +67,6 @@ def detect(
 
 
 def _run(batch: int, count: int, kind: str = "Linear", weights: int = 400) -> Run:
-    from traindx.testing.sketch import noisy, run
-
     layers = [{"name": "0", "type": kind, "parameters": weights}]
     facts: dict[str, Any] = {
         "losses": [{"function": "mse_loss", "output_shape": f"{batch}x1"}],
@@ -83,11 +76,11 @@ def _run(batch: int, count: int, kind: str = "Linear", weights: int = 400) -> Ru
     return run({"step_s": (at, noisy([7e-4] * len(at), 0.1))}, facts=facts)
 
 
-def fires() -> Iterator[Run]:
+def fires() -> Runs:
     yield _run(1, 4000)
 
 
-def silent() -> Iterator[Run]:
+def silent() -> Runs:
     yield _run(32, 4000)
     yield _run(1, 300)
     yield _run(1, 4000, kind="Conv2d")

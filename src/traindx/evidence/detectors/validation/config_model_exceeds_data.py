@@ -8,16 +8,12 @@ Silent when adapters are trained or the model is pretrained, for then the number
 Known mistakes: samples that are rich by themselves (long documents, volumes, videos).
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
 from dataclasses import replace
 
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Skipped
 from traindx.evidence.detectors._number_text import count, strength
 from traindx.evidence.detectors._settings import adapted, counts_tokens, pretrained
+from traindx.testing.sketch import run
 
 DETECTOR = Detector(
     title="Model large for the data",
@@ -26,9 +22,7 @@ DETECTOR = Detector(
 )
 
 
-def detect(
-    case: Case, *, per_sample: float = 100.0, full: float = 1e5, per_token: float = 1.0
-) -> Finding | Skipped | None:
+def detect(case: Case, *, per_sample: float = 100.0, full: float = 1e5, per_token: float = 1.0) -> Detected:
     parameters = case.number("model_parameters")
     samples, tokens = case.number("train_samples"), case.number("train_tokens")
     if parameters is None or not (samples or tokens):
@@ -51,16 +45,12 @@ def detect(
     )
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import run
-
+def fires() -> Runs:
     yield run({}, settings={"model_parameters": 25_000_000, "train_samples": 500})
     yield run({}, settings={"model_parameters": 124_000_000, "train_tokens": 1_000_000})
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import run
-
+def silent() -> Runs:
     yield run({}, settings={"model_parameters": 60_000, "train_samples": 50_000})
     yield run({}, settings={"model_parameters": 124_000_000, "train_tokens": 10_000_000_000})
     tuned = run({}, settings={"model_parameters": 7_000_000_000, "train_samples": 10_000})

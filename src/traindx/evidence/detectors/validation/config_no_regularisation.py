@@ -6,16 +6,12 @@ mix-up, augmentation, an adapter's dropout).
 Known mistakes: augmentation that stands in the script only.
 """
 
-from __future__ import annotations
-
 import re
-from collections.abc import Iterator
 from dataclasses import replace
 
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Skipped
 from traindx.evidence.detectors._settings import given
+from traindx.testing.sketch import run
 
 DETECTOR = Detector(
     title="No regularisation",
@@ -27,7 +23,7 @@ _RESTRAINT = re.compile(
 )
 
 
-def detect(case: Case, *, least: float = 0.0) -> Finding | Skipped | None:
+def detect(case: Case, *, least: float = 0.0) -> Detected:
     dropout, decay = case.number("dropout"), case.number("weight_decay")
     if dropout is None or decay is None:
         return Skipped("dropout and weight decay as numbers")
@@ -52,17 +48,13 @@ def _number(value: object) -> str | float | None:
         return str(value)
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import run
-
+def fires() -> Runs:
     nothing = run({}, settings={"dropout": 0.0, "weight_decay": 0.0})
     yield nothing
     yield replace(nothing, config={"dropout": "0.0", "weight_decay": 0, "dataloader_drop_last": True})
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import run
-
+def silent() -> Runs:
     yield run({}, settings={"dropout": 0.1, "weight_decay": 0.0})
     yield run({}, settings={"dropout": 0.0, "weight_decay": 0.0, "label_smoothing": 0.1})
     adapter = run({}, settings={"dropout": 0.0, "weight_decay": 0.0})

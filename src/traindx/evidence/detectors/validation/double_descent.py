@@ -10,17 +10,19 @@ the run, where batch statistics settle; and for RL and GAN losses.
 Known mistakes: a change of the data or of augmentation in mid-run draws the same curve.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence import stats
-from traindx.evidence.case import Case, Curve
+from traindx.evidence.detector import (
+    Case,
+    Curve,
+    Detected,
+    Detector,
+    Finding,
+    FloatArray,
+    Runs,
+    Skipped,
+    stats,
+)
 from traindx.evidence.detectors._number_text import strength, text, where
 from traindx.evidence.detectors._progress import NO_SURROGATE
 from traindx.evidence.detectors._train_validation import (
@@ -31,9 +33,7 @@ from traindx.evidence.detectors._train_validation import (
     steps_on,
     validation_curves,
 )
-
-if TYPE_CHECKING:
-    from traindx.core.nouns import FloatArray
+from traindx.testing.sketch import decay, noisy, run
 
 DETECTOR = Detector(
     title="Double descent",
@@ -45,7 +45,7 @@ DETECTOR = Detector(
 
 def detect(
     case: Case, *, rise: float = 0.05, z: float = 5.0, near: float = 1.02, least: int = 12
-) -> Finding | Skipped | None:
+) -> Detected:
     if case.surrogate:
         return Skipped(NO_SURROGATE)
     val = next(iter(validation_curves(case)), None)
@@ -112,9 +112,7 @@ def _disturbed(case: Case, val: Curve, steps: FloatArray, valley: int, peak: int
     return False
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, noisy, run
-
+def fires() -> Runs:
     there = np.concatenate(
         [decay(20, 2.0, 0.6, rate=4), np.linspace(0.62, 0.95, 15), decay(45, 0.95, 0.5, rate=4)]
     )
@@ -122,9 +120,7 @@ def fires() -> Iterator[Run]:
     yield run({"loss": noisy(train, 0.02), "val/loss": noisy(there, 0.01, seed=1)}, axis="epoch")
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, noisy, run
-
+def silent() -> Runs:
     there = np.concatenate(
         [decay(20, 2.0, 0.6, rate=4), np.linspace(0.62, 0.95, 15), decay(45, 0.95, 0.5, rate=4)]
     )

@@ -18,23 +18,18 @@ several terms, and for RL, GAN and ELBO losses.
 Known mistakes: noise in the targets sets a floor that no model gets below.
 """
 
-from __future__ import annotations
-
 import math
 import re
-from collections.abc import Iterator
 
 import numpy as np
 
-from traindx.core.nouns import Finding, Run, Severity, Skipped
-from traindx.core.units import Detector
-from traindx.evidence import stats
-from traindx.evidence.case import Case, Curve
+from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, Runs, Severity, Skipped, stats
 from traindx.evidence.detectors._against_simple import all_there_is, beside_simple, no_more_to_tell
 from traindx.evidence.detectors._harm import trivial_loss
 from traindx.evidence.detectors._number_text import percent, strength, text
 from traindx.evidence.detectors._progress import NO_SURROGATE, good_already, starts_late
 from traindx.evidence.detectors._train_validation import last_level, one_output, told_classes
+from traindx.testing.sketch import decay, noisy, run
 
 DETECTOR = Detector(title="Both losses high, no gap", needs=("loss", "val/loss"), family="fit")
 
@@ -51,7 +46,7 @@ def detect(
     gap: float = 0.35,
     flat: float = 0.04,
     least: int = 8,
-) -> Finding | Skipped | None:
+) -> Detected:
     train, val = case.loss, case.val_loss
     if train is None or val is None or not len(val):
         return Skipped("a training and a validation loss")
@@ -148,9 +143,7 @@ def _much_is_left(case: Case, train: Curve, left: float) -> tuple[Severity, str,
     return ("medium" if said and not unasked else "low"), told, share
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, noisy, run
-
+def fires() -> Runs:
     loss = noisy(decay(60, 2.3, 1.9, rate=12), 0.005)
     yield run(
         {"loss": loss, "val/loss": noisy(loss * 1.02, 0.005, seed=1)}, axis="epoch", settings={"classes": 10}
@@ -160,9 +153,7 @@ def fires() -> Iterator[Run]:
     yield run({"loss": high / 20, "val/loss": high / 19, "val/mae": high / 30}, axis="epoch")
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, noisy, run
-
+def silent() -> Runs:
     loss = decay(60, 2.3, 0.4)
     yield run({"loss": loss, "val/loss": loss * 1.05}, axis="epoch", settings={"classes": 10})
     tuned = noisy(decay(200, 1.6, 1.1, rate=9), 0.02)

@@ -9,24 +9,16 @@ Silent when any validation value is logged, when the loss may be negative or end
 losses, and where a recording shows that no sample came twice: what is met once cannot be memorised.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Skipped, number
 from traindx.evidence.detectors._number_text import percent, strength, text, times
 from traindx.evidence.detectors._progress import NO_SURROGATE
 from traindx.evidence.detectors._train_validation import shares, validation_curves
-from traindx.evidence.inside import number
+from traindx.testing.sketch import decay, noisy, run
 
 DETECTOR = Detector(title="Memorised, not validated", needs=("loss|accuracy",), family="memorising")
 
 
-def detect(
-    case: Case, *, left: float = 0.03, accuracy: float = 0.995, least: int = 8
-) -> Finding | Skipped | None:
+def detect(case: Case, *, left: float = 0.03, accuracy: float = 0.995, least: int = 8) -> Detected:
     if case.surrogate or "preference" in case.traits:
         return Skipped(NO_SURROGATE)
     if validation_curves(case) or any(name.startswith(("val/", "test/")) for name in case.run.series):
@@ -82,9 +74,7 @@ def _seen(words: str, series: str, clear: float, rest: float) -> Finding:
     return Finding(words, "overfitting", "low", series=series, strength=clear, numbers={"left": rest})
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, noisy, run
-
+def fires() -> Runs:
     known = {"losses": [{"output_shape": "64x1"}], "samples": {"taken": 640, "came_again": 300}}
     yield run({"loss": decay(400, 3.6, 0.0005, rate=12)}, facts=known)
 
@@ -92,9 +82,7 @@ def fires() -> Iterator[Run]:
     yield run({"loss": decay(40, 2.3, 0.2), "accuracy": 100 - decay(40, 70.0, 0.0, rate=9)})
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, noisy, run
-
+def silent() -> Runs:
     yield run({"loss": noisy(decay(2000, 3.6, 0.5), 0.1)})
     yield run({"loss": decay(2000, 3.6, 0.0005, rate=12), "val/loss": [0.3, 0.4]})
     yield run({"loss": decay(200, 3.6, 0.0005, rate=12)}, traits=("rl",))

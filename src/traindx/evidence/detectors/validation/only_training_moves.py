@@ -10,18 +10,13 @@ too, when it stands to the last digit, and for RL and GAN losses.
 Known mistakes: a validation set so small that its noise hides a small fall.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 import numpy as np
 
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Skipped
 from traindx.evidence.detectors._frozen import frozen_from
 from traindx.evidence.detectors._number_text import percent
 from traindx.evidence.detectors._progress import NO_SURROGATE, good_already, starts_late
+from traindx.testing.sketch import decay, noisy, run
 
 DETECTOR = Detector(title="Only the training loss moves", needs=("loss", "val/loss"), family="creep")
 
@@ -34,7 +29,7 @@ def detect(
     z: float = 3.5,
     share: float = 0.45,
     points: int = 6,
-) -> Finding | Skipped | None:
+) -> Detected:
     train, val = case.loss, case.val_loss
     if train is None or val is None or min(len(train), len(val)) < points:
         return Skipped(f"at least {points} values of the training and of the validation loss")
@@ -65,17 +60,13 @@ def detect(
     )
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import noisy, run
-
+def fires() -> Runs:
     yield run({"loss": np.linspace(2.307, 2.271, 20), "val/loss": noisy([2.31] * 20, 0.003)}, axis="epoch")
     val = (np.arange(1, 11) * 50.0, np.linspace(2.31, 2.36, 10))
     yield run({"loss": noisy(np.linspace(2.31, 2.15, 500), 0.01), "val/loss": val})
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, noisy, run
-
+def silent() -> Runs:
     line = np.linspace(2.3078, 2.2966, 20)
     yield run({"loss": line, "val/loss": line - 0.006}, axis="epoch")
     yield run({"loss": noisy(decay(50, 2.3, 0.5), 0.02), "val/loss": noisy([2.31] * 50, 0.01)}, axis="epoch")

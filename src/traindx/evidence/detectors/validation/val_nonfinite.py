@@ -7,21 +7,16 @@ Silent when the training loss is lost too (see loss_nonfinite).
 Known mistakes: a log that writes NaN for an evaluation that was skipped.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 import numpy as np
 
-from traindx.core.nouns import Finding, Run, Severity, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Severity, Skipped
 from traindx.evidence.detectors._number_text import text, where
+from traindx.testing.sketch import decay, run
 
 DETECTOR = Detector(title="Validation loss NaN or Inf", needs=("val/loss",), family="nonfinite")
 
 
-def detect(case: Case, *, many: float = 0.2) -> Finding | Skipped | None:
+def detect(case: Case, *, many: float = 0.2) -> Detected:
     val, train = case.val_loss, case.loss
     if val is None:
         return Skipped("a validation loss")
@@ -54,18 +49,14 @@ def detect(case: Case, *, many: float = 0.2) -> Finding | Skipped | None:
     )
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, run
-
+def fires() -> Runs:
     nan = float("nan")
     yield run({"loss": decay(80, 6.0, 5.2), "val/loss": (np.arange(7) * 10, [nan] * 7)})
     yield run({"loss": decay(20, 2.0, 0.5), "val/loss": [*decay(17, 2.0, 0.6), float("inf"), nan, nan]})
     yield run({"val/loss": [1.0, nan, nan]})
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, run
-
+def silent() -> Runs:
     nan = float("nan")
     yield run({"loss": decay(20, 2.0, 0.5), "val/loss": decay(20, 2.0, 0.6)})
     yield run({"loss": [*decay(10, 2.0, 1.0), *[nan] * 10], "val/loss": [*decay(12, 2.0, 1.0), *[nan] * 8]})

@@ -14,19 +14,16 @@ Known mistakes: losses that are summed for validation and averaged for training 
 are told apart only because such a validation loss falls too.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 
 import numpy as np
 
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case, Curve
+from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, Runs, Skipped
 from traindx.evidence.detectors._number_text import percent, strength, text, times, where
 from traindx.evidence.detectors._progress import NO_SURROGATE
 from traindx.evidence.detectors._train_validation import class_count, evaluations, last_level, shares
+from traindx.testing.sketch import decay, noisy, run
 
 DETECTOR = Detector(
     title="Validation bad from the start",
@@ -40,7 +37,7 @@ _SCORES = ("accuracy", "f1", "map50", "map")
 
 def detect(
     case: Case, *, fitted: float = 5.0, accuracy: float = 0.9, above: float = 2.0, zero: float = 0.02
-) -> Finding | Skipped | None:
+) -> Detected:
     if case.surrogate:
         return Skipped(NO_SURROGATE)
     val = case.val_loss
@@ -215,9 +212,7 @@ def _classes_by_loss(case: Case) -> int | None:
     return classes if abs(val.head / math.log(classes) - 1.0) <= 0.05 and spread <= 0.05 else None
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, noisy, run
-
+def fires() -> Runs:
     rises = 20.0 + 40.0 * (1.0 - np.exp(-np.arange(15) / 4.0))
     yield run({"loss": decay(15, 2.5, 0.002, rate=8), "val/loss": noisy(rises, 0.03)}, axis="epoch")
     yield run(
@@ -239,9 +234,7 @@ def fires() -> Iterator[Run]:
     )
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, noisy, run
-
+def silent() -> Runs:
     up = np.concatenate([decay(5, 1.4, 1.2), np.linspace(1.2, 3.8, 15)])
     yield run({"loss": decay(20, 1.4, 0.03), "val/loss": noisy(up, 0.02)}, axis="epoch")
     yield run({"loss": decay(1000, 0.06, 0.005), "val/loss": (np.arange(6) * 200, decay(6, 4.9, 2.5))})

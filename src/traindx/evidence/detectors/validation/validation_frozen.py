@@ -11,19 +11,14 @@ rounds coarsely, at exactly zero, and for RL and GAN training.
 Known mistakes: an accuracy on a handful of samples may repeat for long.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 import numpy as np
 
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Skipped
 from traindx.evidence.detectors._frozen import digits_told, frozen_from, moved
 from traindx.evidence.detectors._number_text import text, where
 from traindx.evidence.detectors._progress import NO_SURROGATE
 from traindx.evidence.detectors._train_validation import steps_on
+from traindx.testing.sketch import decay, noisy, run
 
 DETECTOR = Detector(
     title="Validation frozen",
@@ -40,9 +35,7 @@ DETECTOR = Detector(
 )
 
 
-def detect(
-    case: Case, *, points: int = 5, digits: int = 4, change: float = 0.02, z: float = 4.0
-) -> Finding | Skipped | None:
+def detect(case: Case, *, points: int = 5, digits: int = 4, change: float = 0.02, z: float = 4.0) -> Detected:
     train = case.loss
     if case.surrogate:
         return Skipped(NO_SURROGATE)
@@ -80,9 +73,7 @@ def detect(
     )
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, noisy, run
-
+def fires() -> Runs:
     train = noisy(decay(20, 2.3, 0.05), 0.02)
     yield run({"loss": train, "val/loss": [2.3101] * 20}, axis="epoch")
     steps = np.arange(10) * 60.0
@@ -92,9 +83,7 @@ def fires() -> Iterator[Run]:
     yield run({"loss": train, "val/accuracy": [0.0775] * 20}, axis="epoch")
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, noisy, run
-
+def silent() -> Runs:
     train = noisy(decay(20, 2.3, 0.05), 0.02)
     yield run({"loss": train, "val/loss": noisy(decay(20, 2.3, 0.3), 0.01)}, axis="epoch")
     yield run({"loss": [2.30258] * 20, "val/loss": [2.30311] * 20}, axis="epoch")

@@ -10,28 +10,20 @@ RL and GAN losses.
 Known mistakes: metrics that are rounded coarsely look noisier than they are.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 import numpy as np
 
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence import stats
-from traindx.evidence.case import Case, Curve
+from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, Runs, Skipped, stats
 from traindx.evidence.detectors._number_text import percent, strength, text
 from traindx.evidence.detectors._progress import NO_SURROGATE
 from traindx.evidence.detectors._train_validation import SCORES, evaluations, score, shares
+from traindx.testing.sketch import decay, noisy, run
 
 DETECTOR = Detector(
     title="Validation too noisy to tell", needs=("val/*|test/*|map|map50",), family="validation_noise"
 )
 
 
-def detect(
-    case: Case, *, loss_noise: float = 0.08, score_noise: float = 0.03, least: int = 8
-) -> Finding | Skipped | None:
+def detect(case: Case, *, loss_noise: float = 0.08, score_noise: float = 0.03, least: int = 8) -> Detected:
     if case.surrogate:
         return Skipped(NO_SURROGATE)
     looked = False
@@ -71,9 +63,7 @@ def _seen(curve: Curve, level: float, noise: float, share: float, limit: float) 
     )
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, noisy, run
-
+def fires() -> Runs:
     yield run(
         {"loss": decay(40, 2.0, 0.5), "val/loss": noisy(decay(40, 2.0, 0.8), 0.2, seed=3)}, axis="epoch"
     )
@@ -81,9 +71,7 @@ def fires() -> Iterator[Run]:
     yield run({"loss": decay(30, 2.0, 0.5), "val/accuracy": jumps}, axis="epoch")
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, noisy, run
-
+def silent() -> Runs:
     yield run({"loss": decay(40, 2.0, 0.5), "val/loss": noisy(decay(40, 2.0, 0.8), 0.02)}, axis="epoch")
     yield run({"loss": decay(5, 2.0, 0.5), "val/loss": [2.0, 1.0, 1.4, 0.8, 1.1]}, axis="epoch")
     yield run({"val/accuracy": noisy(np.full(30, 0.8), 0.005)}, axis="epoch")

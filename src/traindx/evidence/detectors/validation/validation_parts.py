@@ -15,15 +15,9 @@ Known mistakes: a validation set so small that its loss wanders is taken for a r
 learning-rate restart late in the run can look like a parting until the rate has come down again.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 import numpy as np
 
-from traindx.core.nouns import Finding, Run, Severity, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case, Curve
+from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, Runs, Severity, Skipped
 from traindx.evidence.detectors._number_text import percent, strength, text, times, where
 from traindx.evidence.detectors._progress import NO_SURROGATE
 from traindx.evidence.detectors._train_validation import (
@@ -38,6 +32,7 @@ from traindx.evidence.detectors._train_validation import (
     turn_of,
     validation_curves,
 )
+from traindx.testing.sketch import decay, noisy, run
 
 DETECTOR = Detector(
     title="Validation parts from training",
@@ -56,7 +51,7 @@ def detect(
     stalled_for: float = 0.25,
     fall: float = 0.10,
     gap: float = 0.25,
-) -> Finding | Skipped | None:
+) -> Detected:
     train = case.loss
     if train is None or not len(train):
         return Skipped("a training loss")
@@ -225,9 +220,7 @@ def _apart(train: Curve, val: Curve | None) -> Finding | None:
     )
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, noisy, run
-
+def fires() -> Runs:
     up = np.concatenate([decay(20, 2.0, 0.8), np.linspace(0.8, 1.4, 40)])
     yield run({"loss": noisy(decay(60, 2.0, 0.1), 0.02), "val/loss": noisy(up, 0.03, seed=1)}, axis="epoch")
     train = noisy(decay(6000, 2e-6, 1e-7), 0.2)
@@ -240,9 +233,7 @@ def fires() -> Iterator[Run]:
     yield run({"loss": decay(50, 2.0, 0.1), "val/accuracy": noisy(falls, 0.8, relative=False)}, axis="epoch")
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, noisy, run
-
+def silent() -> Runs:
     train, val = decay(60, 2.0, 0.5), decay(60, 2.1, 0.6)
     yield run({"loss": noisy(train, 0.02), "val/loss": noisy(val, 0.05, seed=1)}, axis="epoch")
     worse = np.concatenate([decay(20, 2.0, 0.8), np.linspace(0.8, 3.0, 40)])

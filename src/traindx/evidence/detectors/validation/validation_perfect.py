@@ -10,18 +10,13 @@ Silent with fewer than five evaluations and for RL and GAN training.
 Known mistakes: MNIST and other solved tasks; pixel accuracy where almost every pixel is background.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 import numpy as np
 
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case, Curve
+from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, Runs, Skipped
 from traindx.evidence.detectors._number_text import text, where
 from traindx.evidence.detectors._progress import NO_SURROGATE
 from traindx.evidence.detectors._train_validation import evaluations, score, shares
+from traindx.testing.sketch import decay, run
 
 DETECTOR = Detector(
     title="Suspiciously perfect validation",
@@ -37,7 +32,7 @@ def detect(
     perfect_map: float = 0.97,
     early: float = 0.2,
     least: int = 5,
-) -> Finding | Skipped | None:
+) -> Detected:
     if case.surrogate:
         return Skipped(NO_SURROGATE)
     curves = [
@@ -80,17 +75,13 @@ def _look(curve: Curve, limit: float, early: float) -> Finding | None:
     )
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, run
-
+def fires() -> Runs:
     yield run({"val/map": 0.994 - decay(60, 0.4, 0.0, rate=40), "val/map50": [0.995] * 60}, axis="epoch")
     yield run({"val/accuracy": [97.0, *[100.0] * 19]}, axis="epoch")
     yield run({"val/accuracy": [0.98, *[0.993] * 19]}, axis="epoch")
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, run
-
+def silent() -> Runs:
     yield run({"val/accuracy": 0.995 - decay(50, 0.8, 0.0, rate=5)}, axis="epoch")
     yield run({"val/accuracy": [0.97] * 20}, axis="epoch")
     yield run({"val/accuracy": [0.999, 1.0, 1.0]}, axis="epoch")

@@ -12,17 +12,12 @@ test is a sign only.
 Known mistakes: the training data called validation on purpose.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
 from typing import Any
 
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Skipped, number
 from traindx.evidence.detectors._number_text import count, percent
 from traindx.evidence.detectors._sampled import ends, odd_objective, part
-from traindx.evidence.inside import number
+from traindx.testing.sketch import run
 
 DETECTOR = Detector(title="Validation data seen in training", needs=("fact:samples",), family="leak")
 
@@ -38,7 +33,7 @@ def detect(
     features: int = 4,
     twice: float = 0.02,
     repeated: float = 0.002,
-) -> Finding | Skipped | None:
+) -> Detected:
     samples = case.inside.fact("samples")
     held_out = part(samples, "validation")
     taken, known = number(held_out, "taken"), number(held_out, "known")
@@ -88,16 +83,12 @@ def _facts(known: int, with_known: int, **other: int) -> dict[str, Any]:
     return {"samples": {**samples, "validation": held_out, **other}}
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import run
-
+def fires() -> Runs:
     yield run({"observed/val/loss": [1.0, 0.5]}, facts=_facts(500, 10))
     yield run({}, facts=_facts(120, 10))
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import run
-
+def silent() -> Runs:
     yield run({}, facts=_facts(0, 0))
     yield run({}, facts=_facts(400, 5))
     yield run({}, facts=_facts(400, 10, twice_in_a_batch=300))

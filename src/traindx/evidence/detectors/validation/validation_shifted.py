@@ -7,17 +7,12 @@ A sign from there on; a defect from two deviations or ten times on. Silent with 
 numbers, and for small differences, which augmentation makes. Known mistakes: a test on other data on purpose.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
 from typing import Any
 
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Skipped, number
 from traindx.evidence.detectors._number_text import text, times
 from traindx.evidence.detectors._sampled import odd_objective, part
-from traindx.evidence.inside import number
+from traindx.testing.sketch import run
 
 DETECTOR = Detector(
     title="Validation inputs differ from training", needs=("fact:samples",), family="input_shift"
@@ -32,7 +27,7 @@ def detect(
     spread: float = 3.0,
     wide: float = 10.0,
     rows: int = 64,
-) -> Finding | Skipped | None:
+) -> Detected:
     held_out = part(case.inside.fact("samples"), "validation")
     moved, ratio = number(held_out, "shift"), number(held_out, "spread_ratio")
     if moved is None or ratio is None or (number(held_out, "rows") or 0) < rows or odd_objective(case):
@@ -56,15 +51,11 @@ def _facts(moved: float, ratio: float) -> dict[str, Any]:
     return {"samples": {"taken": 900, "validation": held_out}}
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import run
-
+def fires() -> Runs:
     yield run({}, facts=_facts(0.3, 255.0))
     yield run({}, facts=_facts(2.6, 1.0))
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import run
-
+def silent() -> Runs:
     yield run({}, facts=_facts(0.15, 1.02))
     yield run({}, facts=_facts(0.4, 0.8))

@@ -165,3 +165,8 @@ def detectors() -> tuple[Detector, ...]:
             unit = replace(unit, id=name, area=area, page=page, detect=module.detect, module=module.__name__)
             found.append(replace(unit, needs=needs(unit)))
     return tuple(sorted(found, key=lambda unit: (unit.area, unit.id)))
+
+
+def detector(id: str) -> Detector:
+    """One detector by its id."""
+    return next(unit for unit in detectors() if unit.id == id)

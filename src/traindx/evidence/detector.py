@@ -9,7 +9,6 @@ from traindx.core.nouns import Event, Finding, Place, Run, Scalar, Series, Sever
 from traindx.core.units import Detector
 from traindx.evidence import stats
 from traindx.evidence.case import Case, Curve
-from traindx.evidence.inputs import NO_PROGRESS
 from traindx.evidence.inside import Fact, Inside, facts, number, word, words
 
 FloatArray = npt.NDArray[np.float64]
@@ -18,7 +17,7 @@ Detected = Finding | Skipped | None
 Runs = Iterator[Run]
 
 __all__ = [
-    "NO_PROGRESS", "BoolArray", "Case", "Curve", "Detected", "Detector", "Event", "Fact", "Finding",
+    "BoolArray", "Case", "Curve", "Detected", "Detector", "Event", "Fact", "Finding",
     "FloatArray", "Inside", "Place", "Run", "Runs", "Scalar", "Series", "Severity", "Skipped", "facts",
     "number", "stats", "word", "words",
 ]  # fmt: skip

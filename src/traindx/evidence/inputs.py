@@ -22,8 +22,6 @@ from traindx.evidence.curve import Curve
 from traindx.source.ignoring import silenced
 from traindx.source.training import Training
 
-NO_PROGRESS = "a loss that measures progress: in RL and GAN training it does not"
-
 
 @dataclass(frozen=True)
 class View:
@@ -85,9 +83,13 @@ VIEWS: Mapping[str, View] = {
     "loss_scale": _logged("loss_scale", "loss scale"),
     "weight_norm": _logged("weight_norm", "weight norm"),
 }
-# What keeps a detector from looking though its inputs are there, and what it needs instead.
-GUARDS: Mapping[str, tuple[Callable[[Case], bool], str]] = {
-    "surrogate": (lambda case: case.surrogate, NO_PROGRESS),
+# The traits of a run for which a loss is no measure of progress; `surrogate` stands for RL and GANs.
+GUARDS: Mapping[str, str] = {
+    "surrogate": "RL and GAN",
+    "elbo": "variational",
+    "negative_loss": "maximum-likelihood",
+    "preference": "preference",
+    "si_sdr": "signal-to-distortion",
 }
 
 
@@ -128,9 +130,8 @@ def places(
 ) -> list[Finding] | Skipped:
     """Every place where a detector sees its thing; `Skipped` where it cannot look."""
     for guard in unit.guards:
-        stops, needed = GUARDS[guard]
-        if stops(case):
-            return Skipped(needed)
+        if case.surrogate if guard == "surrogate" else guard in case.traits:
+            return Skipped(f"a loss that measures progress: in {GUARDS[guard]} training it does not")
     handed: list[Any] = []
     for name, optional in inputs(unit.detect).items():
         view = VIEWS.get(name, VIEWS["case"])  # a plugin may call its case as it likes

@@ -49,13 +49,7 @@ def progress(curve: Curve) -> Progress:
     tenths = np.array_split(curve.y, min(10, max(3, len(curve) // 3)))
     deepest = head - min(float(np.median(part)) for part in tenths)
     return Progress(
-        head,
-        tail,
-        fall,
-        fall / size,
-        stats.significant_rise(last, first),
-        deepest / size,
-        3 * spread / size,
+        head, tail, fall, fall / size, stats.significant_rise(last, first), deepest / size, 3 * spread / size
     )
 
 

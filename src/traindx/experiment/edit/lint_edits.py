@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from traindx.core import units
 from traindx.core.nouns import Edit, Finding, Skipped
+from traindx.core.units import detector
 from traindx.evidence.case import Case
 from traindx.evidence.inputs import places
 from traindx.evidence.lint import script_run
@@ -17,8 +17,7 @@ def findings(job: Job, *detectors: str) -> list[Finding]:
     """What detectors see in the script, every place of it."""
     run = job.run if job.run is not None else script_run(job.script.main.path)
     case = Case(run, job.script)
-    known = {unit.id: unit for unit in units.detectors()}
-    seen = [places(known[name], case) for name in detectors]
+    seen = [places(detector(name), case) for name in detectors]
     return [one for found in seen if not isinstance(found, Skipped) for one in found]
 
 

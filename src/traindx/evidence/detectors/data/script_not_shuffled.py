@@ -17,10 +17,9 @@ from traindx.evidence.detectors._script import (
     Scripts,
     Skipped,
     Training,
-    code,
     script,
-    where,
 )
+from traindx.evidence.detectors._script.words import code, where
 from traindx.source.edit_pieces import place, replaced
 from traindx.source.values import Const, Instance, Made, Spot, Value, options
 

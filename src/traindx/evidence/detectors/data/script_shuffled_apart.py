@@ -12,16 +12,13 @@ import re
 
 from traindx.evidence.detectors._script import (
     Detector,
-    Event,
     Finding,
     Places,
     Script,
     Scripts,
     Skipped,
     Training,
-    code,
     script,
-    where,
 )
 from traindx.evidence.detectors._script.orders import (
     ancestors,
@@ -31,7 +28,9 @@ from traindx.evidence.detectors._script.orders import (
     orders,
     shuffles_in_place,
 )
+from traindx.evidence.detectors._script.words import code, where
 from traindx.source.edit_pieces import place
+from traindx.source.execution import Event
 from traindx.source.roles import LossCall
 from traindx.source.values import Instance, Made, Value
 

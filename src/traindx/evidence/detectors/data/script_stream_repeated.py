@@ -17,11 +17,10 @@ from traindx.evidence.detectors._script import (
     Scripts,
     Skipped,
     Training,
-    code,
     script,
-    where,
 )
 from traindx.evidence.detectors._script.loaders import loaders, workers
+from traindx.evidence.detectors._script.words import code, where
 from traindx.source.edit_pieces import place
 from traindx.source.values import Instance
 

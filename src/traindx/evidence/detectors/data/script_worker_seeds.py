@@ -11,17 +11,8 @@ repeat.
 
 import ast
 
-from traindx.evidence.detectors._script import (
-    Detector,
-    Finding,
-    Places,
-    Scripts,
-    Skipped,
-    Training,
-    code,
-    script,
-    where,
-)
+from traindx.evidence.detectors._script import Detector, Finding, Places, Scripts, Skipped, Training, script
+from traindx.evidence.detectors._script.words import code, where
 from traindx.source.edit_pieces import place
 from traindx.source.values import Const, Function, Instance, Made, Spot, number
 

@@ -11,21 +11,19 @@ Known mistakes: a rate so low that steps would be small without clipping too.
 
 import numpy as np
 
-from traindx.evidence.detector import Case, Detected, Detector, Finding, Run, Runs, Skipped
+from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, Run, Runs, Skipped
 from traindx.evidence.detectors._harm import ramps, suffers
 from traindx.evidence.detectors._number_text import percent, strength, text
 from traindx.evidence.detectors._updates import ratios
 from traindx.testing.sketch import run
 
-DETECTOR = Detector(
-    title="Clipping stops the weights",
-    needs=("grad_norm", "grad_norm_clipped", "update_ratio/*"),
-    family="clipping_starves",
-)
+DETECTOR = Detector(title="Clipping stops the weights", needs=("update_ratio/*",), family="clipping_starves")
 
 
 def detect(
     case: Case,
+    grad_norm: Curve,
+    grad_norm_clipped: Curve,
     *,
     kept: float = 0.05,
     most: float = 5e-4,
@@ -33,13 +31,10 @@ def detect(
     bend: float = 0.3,
     points: int = 8,
 ) -> Detected:
-    before, after = case.grad_norm, case.curve("grad_norm_clipped")
-    if before is None or after is None or min(len(before), len(after)) < points:
-        return Skipped(f"{points} gradient norms before and after clipping")
     _, values = ratios(case)
     if not values.size:
         return Skipped("looks at what a step changes")
-    full, cut = float(np.median(before.y)), float(np.median(after.y))
+    full, cut = float(np.median(grad_norm.y)), float(np.median(grad_norm_clipped.y))
     highest = float(values.max())
     unclipped = highest * full / cut if cut > 0 else 0.0
     if full <= 0 or cut > kept * full or highest > most or unclipped < least:
@@ -50,7 +45,7 @@ def detect(
         f"the largest step seen changes the typical layer by {text(highest)} of its size.",
         symptom="slow_convergence" if slow else None,
         severity="medium" if slow else "low",
-        series=before.name,
+        series=grad_norm.name,
         strength=strength(full / cut, 1 / kept, 1e3),
         numbers={"clip": cut, "grad_norm": full, "clip_new": 2 * full, "update_ratio": highest},
     )

@@ -11,21 +11,24 @@ Known mistakes: a rise when learning sets in after a long flat start; the loss t
 
 import numpy as np
 
-from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Skipped
+from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, Runs, Skipped
 from traindx.evidence.detectors._gradients import loss_harm, positive, scaled
 from traindx.evidence.detectors._number_text import strength, text, times, where
 from traindx.testing.sketch import decay, noisy, run
 
-DETECTOR = Detector(title="Gradients explode", needs=("grad_norm",), family="gradient_size")
+DETECTOR = Detector(title="Gradients explode", family="gradient_size")
 
 
 def detect(
-    case: Case, *, factor: float = 30.0, alone: float = 100.0, harm: float = 0.2, points: int = 8
+    case: Case,
+    grad_norm: Curve,
+    *,
+    factor: float = 30.0,
+    alone: float = 100.0,
+    harm: float = 0.2,
+    points: int = 8,
 ) -> Detected:
-    norms = case.grad_norm
-    if norms is None:
-        return Skipped("the gradient norm")
-    steps, sizes = positive(norms)
+    steps, sizes = positive(grad_norm)
     if sizes.size < points:
         return Skipped(f"at least {points} values of the gradient norm")
     if scaled(case):
@@ -46,11 +49,11 @@ def detect(
     told = f", and the loss ends {times(1 + hurt)} its level before" if harmful and hurt is not None else ""
     return Finding(
         text=f"The gradient norm jumps {times(float(ratios[top]))} above its usual {text(usual)}: "
-        f"{text(float(sizes[top]))} at {where(norms, float(steps[top]))}{told}.",
+        f"{text(float(sizes[top]))} at {where(grad_norm, float(steps[top]))}{told}.",
         symptom="exploding_gradients" if trouble else None,
         severity="high" if harmful else "medium" if trouble else "low",
         step=onset,
-        series=norms.name,
+        series=grad_norm.name,
         strength=strength(float(ratios[top]), factor, 10 * alone) if trouble else 0.5,
         numbers={"grad_norm": usual, "grad_peak": float(sizes[top]), "onset": onset, "clip_new": 2 * usual},
         marks=tuple(float(step) for step in steps[jumps[:20]]),

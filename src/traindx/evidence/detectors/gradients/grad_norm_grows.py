@@ -14,16 +14,17 @@ from math import exp, log
 
 import numpy as np
 
-from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Skipped, stats
+from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, Runs, Skipped, stats
 from traindx.evidence.detectors._gradients import loss_harm, positive, scaled
 from traindx.evidence.detectors._number_text import strength, text, times, where
 from traindx.testing.sketch import decay, noisy, run
 
-DETECTOR = Detector(title="Gradient norm grows", needs=("grad_norm",), family="gradient_size")
+DETECTOR = Detector(title="Gradient norm grows", family="gradient_size")
 
 
 def detect(
     case: Case,
+    grad_norm: Curve,
     *,
     factor: float = 3.0,
     large: float = 10.0,
@@ -31,10 +32,7 @@ def detect(
     harm: float = 0.2,
     points: int = 20,
 ) -> Detected:
-    norms = case.grad_norm
-    if norms is None:
-        return Skipped("the gradient norm")
-    steps, sizes = positive(norms)
+    steps, sizes = positive(grad_norm)
     if sizes.size < points:
         return Skipped(f"at least {points} values of the gradient norm")
     if scaled(case):
@@ -51,12 +49,12 @@ def detect(
     hurt = loss_harm(case, onset)
     orders = growth >= large and not case.surrogate
     return Finding(
-        text=f"The gradient norm grew {times(growth)}, from {text(begin)} around {where(norms, onset)} to "
-        f"{text(end)} at the end.",
+        text=f"The gradient norm grew {times(growth)}, from {text(begin)} around {where(grad_norm, onset)} "
+        f"to {text(end)} at the end.",
         symptom="exploding_gradients" if orders else None,
         severity="medium" if orders and hurt is not None and hurt > harm else "low",
         step=onset,
-        series=norms.name,
+        series=grad_norm.name,
         strength=strength(growth, factor, 10 * large),
         numbers={"grad_norm": float(np.median(sizes)), "grad_peak": float(sizes.max()), "growth": growth},
         marks=(onset,),

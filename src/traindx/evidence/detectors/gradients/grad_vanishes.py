@@ -11,43 +11,37 @@ Known mistakes: full-batch training at a true minimum has no gradient either.
 
 import numpy as np
 
-from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, Runs, Skipped
+from traindx.evidence.detector import Curve, Detected, Detector, Finding, Runs
 from traindx.evidence.detectors._gradients import positive
 from traindx.evidence.detectors._learning import learns
 from traindx.evidence.detectors._number_text import text
 from traindx.testing.sketch import decay, noisy, run
 
-DETECTOR = Detector(title="Gradients vanish", needs=("grad_norm", "loss"), family="gradient_size")
+DETECTOR = Detector(title="Gradients vanish", family="gradient_size", guards=("surrogate",))
 
 
 def detect(
-    case: Case,
+    grad_norm: Curve,
+    loss: Curve,
     *,
     fall: float = 1e-4,
     of_loss: float = 1e-8,
     still_high: float = 0.5,
     points: int = 10,
 ) -> Detected:
-    norms, loss = case.grad_norm, case.loss
-    if norms is None or loss is None:
-        return Skipped("the gradient norm and a loss")
-    if case.surrogate:
-        return Skipped("a loss that says something about progress")
-    if len(norms) < points or len(loss) < points:
-        return Skipped(f"at least {points} values of the gradient norm and of the loss")
-    width = max(3, len(norms) // 10)
-    end = float(np.median(norms.y[-width:]))
-    steps, sizes = positive(norms)
+    width = max(3, len(grad_norm) // 10)
+    end = float(np.median(grad_norm.y[-width:]))
+    steps, sizes = positive(grad_norm)
     start = float(np.median(sizes[:width])) if sizes.size else 0.0
     high = loss.tail > still_high * loss.head if loss.head > 0 else False
-    if start and sizes.size > norms.y.size // 2 and end <= fall * start and high:
+    if start and sizes.size > grad_norm.y.size // 2 and end <= fall * start and high:
         gone = np.flatnonzero(sizes > fall * start)
         onset = float(steps[gone[-1]])
-        return _finding(norms, onset, start, end, f"fell from {text(start)} to {text(end)}", loss)
+        return _finding(grad_norm, onset, start, end, f"fell from {text(start)} to {text(end)}", loss)
     nothing = max(start, end) <= of_loss * abs(loss.head) and loss.head != 0
     if nothing and not _moves(loss):
-        told = "is exactly 0" if norms.y.max() <= 0 else f"is {text(max(start, end))} at most"
-        return _finding(norms, float(norms.x[0]), start, end, f"{told} all along", loss)
+        told = "is exactly 0" if grad_norm.y.max() <= 0 else f"is {text(max(start, end))} at most"
+        return _finding(grad_norm, float(grad_norm.x[0]), start, end, f"{told} all along", loss)
     return None
 
 

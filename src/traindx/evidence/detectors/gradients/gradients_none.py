@@ -8,7 +8,7 @@ Silent when any layer has one.
 Known mistakes: a loss that is exactly 0 because all is learned.
 """
 
-from traindx.evidence.detector import Case, Detected, Detector, Finding, Run, Runs, Skipped
+from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, Run, Runs, Skipped
 from traindx.evidence.detectors._layers import chain, settled
 from traindx.testing.sketch import run
 
@@ -17,13 +17,12 @@ DETECTOR = Detector(
 )
 
 
-def detect(case: Case, *, looks: int = 3) -> Detected:
+def detect(case: Case, loss: Curve | None = None, *, looks: int = 3) -> Detected:
     curves = chain(case, "grad_norm", looks=looks)
     if not curves:
         return Skipped(f"{looks} looks at the gradients of a layer")
     if any(settled(curve).any() for curve in curves.values()):
         return None
-    loss = case.loss
     if loss is not None and len(loss) and loss.tail == 0:
         return Skipped("a loss that is not 0")
     first = next(iter(curves.values()))

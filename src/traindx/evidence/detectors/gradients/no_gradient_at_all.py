@@ -10,19 +10,9 @@ sample, and about gradients that fp16 rounds to zero.
 
 import numpy as np
 
-from traindx.evidence.detector import (
-    Case,
-    Detected,
-    Detector,
-    Event,
-    Finding,
-    Run,
-    Runs,
-    Skipped,
-    number,
-    words,
-)
+from traindx.evidence.detector import Case, Detected, Detector, Event, Finding, Run, Runs, Skipped
 from traindx.evidence.detectors.numerics.fp16_without_scaler import half_precision
+from traindx.evidence.inside import number, words
 from traindx.testing.sketch import noisy, run
 
 DETECTOR = Detector(title="No gradient at all", needs=("recording",), family="untrained")

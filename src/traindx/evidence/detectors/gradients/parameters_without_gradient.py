@@ -9,21 +9,10 @@ Silent about gradients that are zero without being cut off (dead units, gates th
 layers that had a gradient later.
 """
 
-from traindx.evidence.detector import (
-    Case,
-    Detected,
-    Detector,
-    Event,
-    Finding,
-    Place,
-    Run,
-    Runs,
-    Severity,
-    Skipped,
-    number,
-    words,
-)
+from traindx.evidence.case import Case
+from traindx.evidence.detector import Detected, Detector, Event, Finding, Place, Run, Runs, Severity, Skipped
 from traindx.evidence.detectors._number_text import percent
+from traindx.evidence.inside import number, words
 from traindx.testing.sketch import decay, run
 
 DETECTOR = Detector(title="Parameters without gradient", needs=("fact:optimizers",), family="untrained")

@@ -44,7 +44,7 @@ def detect(
         return Skipped()
     if case.curve("grad_norm_clipped") is not None or case.number("clip") is not None:
         return None
-    if lost and isinstance(rate_high(case), Finding):
+    if lost and case.lr_value and isinstance(rate_high(case, case.lr_value), Finding):
         return None
     usual, high, top = (float(value) for value in np.quantile(norms.y, (0.5, 0.99, 1.0)))
     if lost and not (len(norms) >= few and _calm(norms) and top >= huge * usual > 0):

@@ -7,20 +7,10 @@ Silent when a framework runs the loop, when losses go to code that cannot be rea
 written somewhere that was not reached. Known mistake: none yet.
 """
 
-from traindx.evidence.detectors._script import (
-    NO_LOOP,
-    Binding,
-    Detector,
-    Finding,
-    Places,
-    Scripts,
-    Skipped,
-    Training,
-    code,
-    script,
-    where,
-)
+from traindx.evidence.detectors._script import Detector, Finding, Places, Scripts, Skipped, Training, script
+from traindx.evidence.detectors._script.words import NO_LOOP, code, where
 from traindx.source.edit_pieces import place, put_before
+from traindx.source.execution import Binding
 from traindx.source.values import Made, Spot
 
 DETECTOR = Detector(title="backward missing", family="script_step_order")

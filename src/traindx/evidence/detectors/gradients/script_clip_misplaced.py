@@ -12,7 +12,6 @@ import math
 
 from traindx.evidence.detectors._script import (
     Detector,
-    Event,
     Finding,
     Iteration,
     Iterations,
@@ -21,11 +20,11 @@ from traindx.evidence.detectors._script import (
     Scripts,
     Skipped,
     Training,
-    code,
     script,
-    where,
 )
+from traindx.evidence.detectors._script.words import code, where
 from traindx.source.edit_pieces import place
+from traindx.source.execution import Event
 from traindx.source.values import Made, Named, Value, number
 
 DETECTOR = Detector(title="clipping without effect", family="script_clip")

@@ -13,7 +13,6 @@ under another name while the optimizer holds all parameters.
 import re
 
 from traindx.evidence.detectors._script import (
-    NO_LOOP,
     Detector,
     Finding,
     Places,
@@ -22,10 +21,8 @@ from traindx.evidence.detectors._script import (
     Severity,
     Skipped,
     Training,
-    code,
-    loss_of,
-    where,
 )
+from traindx.evidence.detectors._script.words import NO_LOOP, code, loss_of, where
 from traindx.source.edit_pieces import place
 from traindx.source.flow import Reach, owner, reach
 from traindx.source.parameters import frozen, held

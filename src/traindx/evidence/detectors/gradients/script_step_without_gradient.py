@@ -10,7 +10,6 @@ depends on a condition that the step does not. Known mistake: none yet.
 from traindx.evidence.detectors._script import (
     Detector,
     Edit,
-    Event,
     Finding,
     Iteration,
     Iterations,
@@ -18,11 +17,11 @@ from traindx.evidence.detectors._script import (
     Script,
     Scripts,
     Training,
-    code,
-    where,
 )
 from traindx.evidence.detectors._script.gradients import certain_zeros, gradient_reaches
+from traindx.evidence.detectors._script.words import code, where
 from traindx.source.edit_pieces import place, put_after, remove
+from traindx.source.execution import Event
 
 DETECTOR = Detector(title="step without gradients", family="script_step_order")
 

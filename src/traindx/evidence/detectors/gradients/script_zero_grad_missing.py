@@ -9,7 +9,6 @@ script clears somewhere that was not reached. Known mistake: none yet.
 """
 
 from traindx.evidence.detectors._script import (
-    NO_LOOP,
     Detector,
     Finding,
     Iteration,
@@ -18,10 +17,9 @@ from traindx.evidence.detectors._script import (
     Scripts,
     Skipped,
     Training,
-    code,
-    where,
 )
 from traindx.evidence.detectors._script.gradients import clearing_edit
+from traindx.evidence.detectors._script.words import NO_LOOP, code, where
 from traindx.source.edit_pieces import place
 
 DETECTOR = Detector(title="zero_grad missing", family="script_zero_grad")

@@ -16,22 +16,11 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from traindx.evidence.detector import (
-    Case,
-    Curve,
-    Detected,
-    Detector,
-    Finding,
-    FloatArray,
-    Run,
-    Runs,
-    Skipped,
-    facts,
-    number,
-)
+from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, FloatArray, Run, Runs, Skipped
 from traindx.evidence.detectors._harm import still_falls, suffers
 from traindx.evidence.detectors._layers import chain, settled
 from traindx.evidence.detectors._number_text import percent, strength, text, times
+from traindx.evidence.inside import facts, number
 from traindx.testing.sketch import run
 
 DETECTOR = Detector(
@@ -41,6 +30,7 @@ DETECTOR = Detector(
 
 def detect(
     case: Case,
+    lr_value: float,
     *,
     coupled: float = 1.0,
     apart: float = 0.6,
@@ -50,17 +40,16 @@ def detect(
 ) -> Detected:
     norms = chain(case, "weight_norm", looks=looks)
     held = [(one, group) for one in case.inside.optimizers for group in facts(one.get("groups"))]
-    rate = case.lr_value
-    if not norms or not held or rate is None:
+    if not norms or not held:
         return Skipped(f"{looks} looks at the weights, and the optimizer's groups")
     optimizer, group = max(held, key=lambda pair: number(pair[1], "weight_decay") or 0.0)
     decay = number(group, "weight_decay") or 0.0
-    taken = 1 - float(np.exp(-rate * decay * max(1.0, case.span[1] - case.span[0])))
+    taken = 1 - float(np.exp(-lr_value * decay * max(1.0, case.span[1] - case.span[0])))
     left = float(np.median([curve.y[-1] / curve.y[0] for curve in norms.values() if curve.y[0] > 0] or [1.0]))
     if decay <= 0 or max(taken, 1 - left) < shrink:
         return None
     decoupled = _decoupled(optimizer, group)
-    parts = _parts(case, norms, rate * decay if decoupled else decay, looks, decoupled)
+    parts = _parts(case, norms, lr_value * decay if decoupled else decay, looks, decoupled)
     if not parts:
         return Skipped(f"{looks} looks at what moves the weights")
     part = float(np.median(parts))

@@ -11,22 +11,12 @@ Known mistakes: an epsilon made large on purpose, with a rate that makes up for 
 
 import numpy as np
 
-from traindx.evidence.detector import (
-    Case,
-    Detected,
-    Detector,
-    Finding,
-    Run,
-    Runs,
-    Skipped,
-    facts,
-    number,
-    word,
-)
+from traindx.evidence.detector import Case, Detected, Detector, Finding, Run, Runs, Skipped
 from traindx.evidence.detectors._harm import ramps, suffers
 from traindx.evidence.detectors._layers import all_matrices
 from traindx.evidence.detectors._number_text import strength, text, times
 from traindx.evidence.detectors._settings import written
+from traindx.evidence.inside import facts, number, word
 from traindx.testing.sketch import decay, noisy, run
 
 DETECTOR = Detector(

@@ -9,21 +9,9 @@ they are few, or when further parameters were added later. Could not look with s
 about frozen parameters, and about copies in full precision that an optimizer holds in their place.
 """
 
-from traindx.evidence.detector import (
-    Case,
-    Detected,
-    Detector,
-    Event,
-    Finding,
-    Place,
-    Runs,
-    Severity,
-    Skipped,
-    facts,
-    number,
-    words,
-)
+from traindx.evidence.detector import Case, Detected, Detector, Event, Finding, Place, Runs, Severity, Skipped
 from traindx.evidence.detectors._number_text import count, percent, strength
+from traindx.evidence.inside import facts, number, words
 from traindx.testing.sketch import decay, run
 
 DETECTOR = Detector(title="Parameters in no optimizer", needs=("fact:optimizers",), family="untrained")

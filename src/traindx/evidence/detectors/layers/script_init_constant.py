@@ -9,19 +9,10 @@ output. Known mistake: a layer that is made to average on purpose and frozen.
 
 import ast
 
-from traindx.evidence.detectors._script import (
-    NO_LOOP,
-    Detector,
-    Event,
-    Finding,
-    Places,
-    Scripts,
-    Training,
-    code,
-    script,
-    where,
-)
+from traindx.evidence.detectors._script import Detector, Finding, Places, Scripts, Training, script
+from traindx.evidence.detectors._script.words import NO_LOOP, code, where
 from traindx.source.edit_pieces import place
+from traindx.source.execution import Event
 from traindx.source.parameters import frozen
 from traindx.source.values import Made, Value, number
 

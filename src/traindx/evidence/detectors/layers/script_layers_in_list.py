@@ -11,7 +11,6 @@ their parameters are given to an optimizer by themselves. Known mistake: none ye
 import ast
 
 from traindx.evidence.detectors._script import (
-    Binding,
     Detector,
     Edit,
     Finding,
@@ -20,9 +19,10 @@ from traindx.evidence.detectors._script import (
     Skipped,
     Training,
     script,
-    where,
 )
+from traindx.evidence.detectors._script.words import where
 from traindx.source.edit_pieces import place, replaced, segment
+from traindx.source.execution import Binding
 from traindx.source.flow import parts
 from traindx.source.library import is_module_class
 from traindx.source.roles import is_module

@@ -9,22 +9,10 @@ backward pass, and when an optimizer's parameters cannot be told. Known mistake:
 random values on purpose.
 """
 
-from traindx.evidence.detectors._script import (
-    NO_LOOP,
-    Binding,
-    Detector,
-    Event,
-    Finding,
-    Places,
-    Scripts,
-    Skipped,
-    Training,
-    code,
-    loss_of,
-    script,
-    where,
-)
+from traindx.evidence.detectors._script import Detector, Finding, Places, Scripts, Skipped, Training, script
+from traindx.evidence.detectors._script.words import NO_LOOP, code, loss_of, where
 from traindx.source.edit_pieces import place
+from traindx.source.execution import Binding, Event
 from traindx.source.flow import owner, parts, reach
 from traindx.source.parameters import frozen, held
 from traindx.source.roles import is_module

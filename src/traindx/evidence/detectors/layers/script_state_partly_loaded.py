@@ -8,19 +8,10 @@ Both may be meant: signs, which count when a run starts worse than it should. Si
 nothing. Known mistake: a new head on old weights.
 """
 
-from traindx.evidence.detectors._script import (
-    Detector,
-    Event,
-    Finding,
-    Places,
-    Scripts,
-    Skipped,
-    Training,
-    code,
-    script,
-    where,
-)
+from traindx.evidence.detectors._script import Detector, Finding, Places, Scripts, Skipped, Training, script
+from traindx.evidence.detectors._script.words import code, where
 from traindx.source.edit_pieces import place
+from traindx.source.execution import Event
 from traindx.source.roles import is_optimizer
 from traindx.source.values import Const
 

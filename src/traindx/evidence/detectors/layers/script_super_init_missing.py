@@ -8,16 +8,8 @@ Silent when the bases are not all known, or another method is called that may do
 
 import ast
 
-from traindx.evidence.detectors._script import (
-    Detector,
-    Finding,
-    Places,
-    Scripts,
-    Skipped,
-    Training,
-    script,
-    where,
-)
+from traindx.evidence.detectors._script import Detector, Finding, Places, Scripts, Skipped, Training, script
+from traindx.evidence.detectors._script.words import where
 from traindx.source.edit_pieces import place, put_before
 from traindx.source.library import is_module_class
 from traindx.source.values import Class, Function, Spot

@@ -8,19 +8,9 @@ Silent when the file merely lacks a new head, or holds more than is wanted, and 
 the training.
 """
 
-from traindx.evidence.detector import (
-    Case,
-    Detected,
-    Detector,
-    Finding,
-    Run,
-    Runs,
-    Skipped,
-    facts,
-    number,
-    words,
-)
+from traindx.evidence.detector import Case, Detected, Detector, Finding, Run, Runs, Skipped
 from traindx.evidence.detectors._number_text import text
+from traindx.evidence.inside import facts, number, words
 from traindx.testing.sketch import decay, run
 
 DETECTOR = Detector(title="Weights not restored", needs=("fact:optimizers",), family="restored_state")

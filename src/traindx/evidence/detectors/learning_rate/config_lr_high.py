@@ -27,11 +27,12 @@ from traindx.evidence.detectors._settings import (
 )
 from traindx.testing.sketch import run
 
-DETECTOR = Detector(title="Learning rate high for the optimizer", needs=("lr|setting:lr",), family="lr_value")
+DETECTOR = Detector(title="Learning rate high for the optimizer", family="lr_value")
 
 
 def detect(
     case: Case,
+    lr_value: float,
     *,
     adaptive: float = 0.01,
     adapter: float = 0.003,
@@ -41,9 +42,6 @@ def detect(
     large: float = 10.0,
     unknown: float = 0.2,
 ) -> Detected:
-    rate = case.lr_value
-    if rate is None:
-        return Skipped("the learning rate")
     named = optimizer_family(case)
     family = named or trainer_default(case)
     if family in LARGE_RATES:
@@ -60,16 +58,16 @@ def detect(
         limit, who = sgd * max(1.0, _samples(case) / 640), family
     else:
         limit, who = unknown, "most optimizers (this one is not known)"
-    if not rate > limit:
+    if not lr_value > limit:
         return None if family else Skipped("the optimizer, in the configuration")
     default = "" if named or not family else ", the trainer's default"
     return Finding(
-        text=f"The learning rate {text(rate)} is {times(rate / limit)} the upper end of what is usual "
-        f"for {who}{default} ({text(limit)}).",
+        text=f"The learning rate {text(lr_value)} is {times(lr_value / limit)} the upper end of what is "
+        f"usual for {who}{default} ({text(limit)}).",
         severity="low",
         series="lr" if case.lr is not None else None,
-        strength=strength(rate, limit, (10 if family else 50) * limit),
-        numbers={"lr": rate, "lr_usual": limit},
+        strength=strength(lr_value, limit, (10 if family else 50) * limit),
+        numbers={"lr": lr_value, "lr_usual": limit},
     )
 
 

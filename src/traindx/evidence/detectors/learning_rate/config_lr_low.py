@@ -18,11 +18,12 @@ from traindx.evidence.detectors._number_text import strength, text, times
 from traindx.evidence.detectors._settings import ADAPTIVE, optimizer_family, perhaps_tuned
 from traindx.testing.sketch import run
 
-DETECTOR = Detector(title="Learning rate low for the optimizer", needs=("lr|setting:lr",), family="lr_value")
+DETECTOR = Detector(title="Learning rate low for the optimizer", family="lr_value")
 
 
 def detect(
     case: Case,
+    lr_value: float,
     *,
     adaptive: float = 1e-6,
     sgd: float = 1e-4,
@@ -31,9 +32,6 @@ def detect(
     unknown: float = 1e-8,
     tuned_factor: float = 0.1,
 ) -> Detected:
-    rate = case.lr_value
-    if rate is None:
-        return Skipped("the learning rate")
     family = optimizer_family(case)
     if family == "adadelta":
         limit = adadelta
@@ -45,15 +43,15 @@ def detect(
         limit = unknown
     if family not in ("", "sgd") and perhaps_tuned(case):
         limit *= tuned_factor
-    if not 0 < rate < limit:
-        return None if family or rate <= 0 else Skipped("the optimizer, in the configuration")
+    if not 0 < lr_value < limit:
+        return None if family or lr_value <= 0 else Skipped("the optimizer, in the configuration")
     return Finding(
-        text=f"The learning rate {text(rate)} is {times(limit / rate)} below the lower end of what is usual "
-        f"for {family or 'nearly any optimizer'} ({text(limit)}).",
+        text=f"The learning rate {text(lr_value)} is {times(limit / lr_value)} below the lower end of what "
+        f"is usual for {family or 'nearly any optimizer'} ({text(limit)}).",
         severity="low",
         series="lr" if case.lr is not None else None,
-        strength=strength(limit / rate, 1.0, 10.0),
-        numbers={"lr": rate, "lr_usual": limit},
+        strength=strength(limit / lr_value, 1.0, 10.0),
+        numbers={"lr": lr_value, "lr_usual": limit},
     )
 
 

@@ -10,17 +10,14 @@ yet.
 
 import numpy as np
 
-from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Skipped
+from traindx.evidence.detector import Curve, Detected, Detector, Finding, Runs
 from traindx.evidence.detectors._number_text import text, where
 from traindx.testing.sketch import run
 
-DETECTOR = Detector(title="Learning rate constant", needs=("lr",), family="lr_schedule")
+DETECTOR = Detector(title="Learning rate constant", family="lr_schedule")
 
 
-def detect(case: Case, *, tail: float = 0.8, tolerance: float = 1e-3, points: int = 8) -> Detected:
-    lr = case.lr
-    if lr is None or len(lr) < points:
-        return Skipped(f"at least {points} values of the learning rate")
+def detect(lr: Curve, *, tail: float = 0.8, tolerance: float = 1e-3, points: int = 8) -> Detected:
     rest = lr.y[int((1 - tail) * len(lr)) :]
     value = float(rest[-1])
     if value <= 0 or float(rest.max() - rest.min()) > tolerance * value or lr.y.max() > 1.01 * value:

@@ -14,17 +14,18 @@ from traindx.evidence.detectors._number_text import text, where
 from traindx.evidence.detectors._settings import ADAPTIVE, optimizer_family
 from traindx.testing.sketch import run
 
-DETECTOR = Detector(
-    title="No warm-up",
-    needs=("lr|setting:warmup",),
-    family="warmup",
-)
+DETECTOR = Detector(title="No warm-up", needs=("lr|setting:warmup",), family="warmup")
 
 
 def detect(
-    case: Case, *, full: float = 0.9, early: float = 0.005, sgd: float = 0.3, unknown: float = 0.6
+    case: Case,
+    lr: Curve | None = None,
+    *,
+    full: float = 0.9,
+    early: float = 0.005,
+    sgd: float = 0.3,
+    unknown: float = 0.6,
 ) -> Detected:
-    lr = case.lr
     warmup, ratio = case.number("warmup"), case.number("warmup_ratio")
     if lr is not None and len(lr) > 1 and lr.y[0] < full * lr.y[: max(2, len(lr) // 2)].max():
         return None

@@ -13,17 +13,14 @@ from math import log
 
 import numpy as np
 
-from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Skipped, stats
+from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, Runs, stats
 from traindx.evidence.detectors._number_text import text, where
 from traindx.testing.sketch import run
 
-DETECTOR = Detector(title="Learning rate restarts", needs=("lr",), family="lr_schedule")
+DETECTOR = Detector(title="Learning rate restarts", family="lr_schedule")
 
 
-def detect(case: Case, *, factor: float = 2.0, points: int = 8, most: float = 0.1) -> Detected:
-    lr = case.lr
-    if lr is None or len(lr) < points:
-        return Skipped(f"at least {points} values of the learning rate")
+def detect(case: Case, lr: Curve, *, factor: float = 2.0, points: int = 8, most: float = 0.1) -> Detected:
     peak = float(lr.y.max())
     if peak <= 0:
         return None

@@ -10,18 +10,23 @@ Could not look when the log counts epochs only, or with fewer than 20 values.
 
 import numpy as np
 
-from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Skipped
+from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, Runs, Skipped
 from traindx.evidence.detectors._number_text import text, times, where
 from traindx.testing.sketch import noisy, run
 
-DETECTOR = Detector(title="Learning rate collapses at once", needs=("lr",), family="lr_schedule")
+DETECTOR = Detector(title="Learning rate collapses at once", family="lr_schedule")
 
 
 def detect(
-    case: Case, *, factor: float = 100.0, early: float = 0.1, headway: float = 0.2, points: int = 20
+    case: Case,
+    lr: Curve,
+    *,
+    factor: float = 100.0,
+    early: float = 0.1,
+    headway: float = 0.2,
+    points: int = 20,
 ) -> Detected:
-    lr = case.lr
-    if lr is None or len(lr) < points or lr.axis == "epoch":
+    if lr.axis == "epoch":
         return Skipped(f"at least {points} values of the learning rate, by steps")
     top = int(lr.y.argmax())
     peak, begin, end = float(lr.y[top]), float(lr.x[0]), float(lr.x[-1])

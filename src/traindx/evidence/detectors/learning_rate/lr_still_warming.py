@@ -9,17 +9,14 @@ Known mistakes: a learning-rate range test rises to its end on purpose.
 
 import numpy as np
 
-from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Skipped
+from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, Runs
 from traindx.evidence.detectors._number_text import percent, text, where
 from traindx.testing.sketch import run
 
-DETECTOR = Detector(title="Still warming up at the end", needs=("lr",), family="warmup")
+DETECTOR = Detector(title="Still warming up at the end", family="warmup")
 
 
-def detect(case: Case, *, growth: float = 1.5, reached: float = 0.98, points: int = 5) -> Detected:
-    lr = case.lr
-    if lr is None or len(lr) < points:
-        return Skipped(f"at least {points} values of the learning rate")
+def detect(case: Case, lr: Curve, *, growth: float = 1.5, reached: float = 0.98, points: int = 5) -> Detected:
     last = float(lr.y[-1])
     late = lr.y[-max(3, len(lr) // 10) :]
     never_falls = bool((np.diff(lr.y) >= -1e-9 * abs(last)).all())

@@ -9,18 +9,15 @@ to 0.
 
 import numpy as np
 
-from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Skipped
+from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, Runs
 from traindx.evidence.detectors._learning import learns
 from traindx.evidence.detectors._number_text import percent, text
 from traindx.testing.sketch import decay, noisy, run
 
-DETECTOR = Detector(title="Learning rate zero", needs=("lr",), family="lr_zero")
+DETECTOR = Detector(title="Learning rate zero", family="lr_zero")
 
 
-def detect(case: Case, *, zero: float = 1e-12, share: float = 0.9, points: int = 5) -> Detected:
-    lr = case.lr
-    if lr is None or len(lr) < points:
-        return Skipped(f"at least {points} values of the learning rate")
+def detect(case: Case, lr: Curve, *, zero: float = 1e-12, share: float = 0.9, points: int = 5) -> Detected:
     none = np.abs(lr.y) < zero
     part = float(none.mean())
     if part < share or any((group.y > zero).mean() > 1 - share for group in case.lr_groups):

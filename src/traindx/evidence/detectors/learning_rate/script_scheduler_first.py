@@ -8,21 +8,19 @@ not PyTorch's own. Known mistake: an optimizer that was stepped before the loop.
 """
 
 from traindx.evidence.detectors._script import (
-    NO_LOOP,
     Detector,
-    Event,
     Finding,
     Iteration,
     Places,
     Scripts,
     Skipped,
     Training,
-    code,
     script,
-    where,
 )
 from traindx.evidence.detectors._script.loops import certain_iterations
+from traindx.evidence.detectors._script.words import NO_LOOP, code, where
 from traindx.source.edit_pieces import place
+from traindx.source.execution import Event
 from traindx.source.values import Made, options
 
 DETECTOR = Detector(title="scheduler before optimizer", family="script_schedule")

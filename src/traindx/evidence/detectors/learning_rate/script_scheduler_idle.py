@@ -7,18 +7,8 @@ Silent when the scheduler is handed to anything else, when a framework runs the 
 `step()` of the script could be followed. Known mistake: none yet.
 """
 
-from traindx.evidence.detectors._script import (
-    NO_LOOP,
-    Detector,
-    Finding,
-    Places,
-    Scripts,
-    Skipped,
-    Training,
-    code,
-    script,
-    where,
-)
+from traindx.evidence.detectors._script import Detector, Finding, Places, Scripts, Skipped, Training, script
+from traindx.evidence.detectors._script.words import NO_LOOP, code, where
 from traindx.source.edit_pieces import place
 from traindx.source.values import Items, Value, options
 

@@ -10,25 +10,22 @@ schedules of the script's own. Known mistake: a decay meant to be over within on
 """
 
 from traindx.evidence.detectors._script import (
-    NO_LOOP,
     Detector,
-    Event,
     Finding,
     Iteration,
-    Loop,
     Places,
     Script,
     Scripts,
     Severity,
     Skipped,
     Training,
-    code,
     script,
-    where,
 )
 from traindx.evidence.detectors._script.loops import certain_iterations, epoch_count, epochs, per_batch, turns
 from traindx.evidence.detectors._script.schedules import length_in_batches, short_for_batches
+from traindx.evidence.detectors._script.words import NO_LOOP, code, where
 from traindx.source.edit_pieces import place
+from traindx.source.execution import Event, Loop
 from traindx.source.values import Made, options
 
 DETECTOR = Detector(title="schedule at the wrong pace", family="script_schedule")

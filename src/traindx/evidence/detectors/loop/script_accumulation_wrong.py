@@ -13,7 +13,6 @@ import ast
 
 from traindx.evidence.detectors._script import (
     Detector,
-    Event,
     Finding,
     Iteration,
     Iterations,
@@ -21,12 +20,11 @@ from traindx.evidence.detectors._script import (
     Scripts,
     Skipped,
     Training,
-    code,
-    loss_of,
     script,
-    where,
 )
+from traindx.evidence.detectors._script.words import code, loss_of, where
 from traindx.source.edit_pieces import place
+from traindx.source.execution import Event
 from traindx.source.roles import loss_call
 from traindx.source.values import Const, Made, Value, options
 

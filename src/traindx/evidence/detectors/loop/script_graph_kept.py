@@ -12,23 +12,18 @@ import ast
 from collections.abc import Iterator
 
 from traindx.evidence.detectors._script import (
-    NO_LOOP,
-    Binding,
     Detector,
     Edit,
-    Event,
     Finding,
-    Loop,
     Places,
     Scripts,
     Severity,
     Training,
-    code,
-    loss_of,
     script,
-    where,
 )
+from traindx.evidence.detectors._script.words import NO_LOOP, code, loss_of, where
 from traindx.source.edit_pieces import place, replaced, segment
+from traindx.source.execution import Binding, Event, Loop
 from traindx.source.flow import reach
 from traindx.source.values import Items, Made, Spot, Value, options, parents
 

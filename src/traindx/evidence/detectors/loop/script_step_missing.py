@@ -6,20 +6,10 @@ optimizer or on a scaler, nor changes parameters by hand.
 Silent when the optimizer is handed to code that cannot be read. Known mistake: none yet.
 """
 
-from traindx.evidence.detectors._script import (
-    NO_LOOP,
-    Detector,
-    Edit,
-    Event,
-    Finding,
-    Places,
-    Scripts,
-    Skipped,
-    Training,
-    code,
-    where,
-)
+from traindx.evidence.detectors._script import Detector, Edit, Finding, Places, Scripts, Skipped, Training
+from traindx.evidence.detectors._script.words import NO_LOOP, code, where
 from traindx.source.edit_pieces import place, put_after
+from traindx.source.execution import Event
 from traindx.source.roles import is_optimizer
 from traindx.source.values import Made, Value
 

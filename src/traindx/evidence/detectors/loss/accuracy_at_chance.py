@@ -15,18 +15,22 @@ import numpy as np
 from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, Runs, Severity, Skipped, stats
 from traindx.evidence.detectors._chance import chance_near
 from traindx.evidence.detectors._number_text import text
-from traindx.evidence.detectors._progress import NO_SURROGATE
 from traindx.evidence.detectors._train_validation import class_count, last_level, shares, told_classes
 from traindx.testing.sketch import decay, noisy, run
 
-DETECTOR = Detector(title="Accuracy at chance", needs=("accuracy|val/accuracy|test/accuracy",), family="flat")
+DETECTOR = Detector(
+    title="Accuracy at chance",
+    needs=("accuracy|val/accuracy|test/accuracy",),
+    family="flat",
+    guards=("surrogate",),
+)
 
 
-def detect(case: Case, *, near: float = 0.2, fall: float = 0.1, least: int = 3) -> Detected:
-    if case.surrogate:
-        return Skipped(NO_SURROGATE)
-    own, held_out = case.curve("accuracy"), case.val("accuracy")
-    curves = [curve for curve in (own, held_out) if curve is not None and len(curve) >= least]
+def detect(
+    case: Case, accuracy: Curve | None = None, *, near: float = 0.2, fall: float = 0.1, least: int = 3
+) -> Detected:
+    held_out = case.val("accuracy")
+    curves = [curve for curve in (accuracy, held_out) if curve is not None and len(curve) >= least]
     curves = [curve for curve in curves if shares(curve) is not None]
     if not curves:
         return Skipped(f"at least {least} values of the accuracy")

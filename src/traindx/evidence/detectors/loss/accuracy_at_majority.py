@@ -17,7 +17,7 @@ import numpy as np
 from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, Runs, Skipped, stats
 from traindx.evidence.detectors._chance import chance_near
 from traindx.evidence.detectors._number_text import percent, text
-from traindx.evidence.detectors._progress import NO_SURROGATE, starts_late
+from traindx.evidence.detectors._progress import starts_late
 from traindx.evidence.detectors._train_validation import class_count, last_level, shares
 from traindx.testing.sketch import decay, noisy, run
 
@@ -25,16 +25,21 @@ DETECTOR = Detector(
     title="Accuracy at the majority class",
     needs=("accuracy|val/accuracy|test/accuracy",),
     family="majority",
+    guards=("surrogate",),
 )
 
 
 def detect(
-    case: Case, *, same: float = 0.8, fall: float = 0.2, least: int = 6, entropy: float = 0.05
+    case: Case,
+    accuracy: Curve | None = None,
+    *,
+    same: float = 0.8,
+    fall: float = 0.2,
+    least: int = 6,
+    entropy: float = 0.05,
 ) -> Detected:
-    if case.surrogate:
-        return Skipped(NO_SURROGATE)
-    own, held_out = case.curve("accuracy"), case.val("accuracy")
-    curves = [(own, case.loss), (held_out, case.val_loss or case.loss)]
+    held_out = case.val("accuracy")
+    curves = [(accuracy, case.loss), (held_out, case.val_loss or case.loss)]
     enough = [(curve, loss) for curve, loss in curves if curve is not None and len(curve) >= least]
     if not enough:
         return Skipped(f"at least {least} values of the accuracy")

@@ -13,26 +13,31 @@ Known mistakes: an accuracy that compares whole vectors is 0 for long in good or
 
 import numpy as np
 
-from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Skipped
+from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, Runs, Skipped
 from traindx.evidence.detectors._number_text import text
-from traindx.evidence.detectors._progress import NO_SURROGATE
 from traindx.evidence.detectors._train_validation import last_level, shares, told_classes
 from traindx.testing.sketch import decay, noisy, run
 
 DETECTOR = Detector(
     title="Accuracy below chance",
-    needs=("accuracy", "loss"),
     family="below_chance",
     explains=("accuracy_at_chance",),
+    guards=("surrogate",),
 )
 
 
-def detect(case: Case, *, below: float = 0.3, fall: float = 0.1, points: int = 8, many: int = 50) -> Detected:
-    if case.surrogate:
-        return Skipped(NO_SURROGATE)
-    curve, loss = case.curve("accuracy"), case.loss
-    part = shares(curve)
-    if curve is None or loss is None or part is None or min(len(curve), len(loss)) < points:
+def detect(
+    case: Case,
+    accuracy: Curve,
+    loss: Curve,
+    *,
+    below: float = 0.3,
+    fall: float = 0.1,
+    points: int = 8,
+    many: int = 50,
+) -> Detected:
+    part = shares(accuracy)
+    if part is None:
         return Skipped(f"at least {points} values of the training accuracy and loss")
     if loss.head <= 0 or (loss.head - last_level(loss.y)) / loss.head > fall:
         return Skipped("a loss that does not fall: then the accuracy alone is odd")
@@ -55,9 +60,9 @@ def detect(case: Case, *, below: float = 0.3, fall: float = 0.1, points: int = 8
         "Something leads the model away from the answer.",
         "not_learning",
         "medium",
-        step=float(curve.x[part.size // 3]),
-        end=float(curve.x[-1]),
-        series=curve.name,
+        step=float(accuracy.x[part.size // 3]),
+        end=float(accuracy.x[-1]),
+        series=accuracy.name,
         numbers={"accuracy": float(later.mean()), "chance_accuracy": guess},
     )
 

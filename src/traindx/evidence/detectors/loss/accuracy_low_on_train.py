@@ -14,21 +14,19 @@ import numpy as np
 
 from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, Runs, Skipped, stats
 from traindx.evidence.detectors._number_text import strength, text
-from traindx.evidence.detectors._progress import NO_SURROGATE
 from traindx.evidence.detectors._train_validation import shares, told_classes
 from traindx.testing.sketch import decay, noisy, run
 
-DETECTOR = Detector(title="Training accuracy low", needs=("accuracy",), family="fit")
+DETECTOR = Detector(title="Training accuracy low", family="fit", guards=("surrogate",))
 
 
-def detect(case: Case, *, reached: float = 0.5, gain: float = 0.02, least: int = 8) -> Detected:
-    if case.surrogate:
-        return Skipped(NO_SURROGATE)
-    curve = case.curve("accuracy")
-    part = shares(curve)
-    if curve is None or len(curve) < least:
+def detect(
+    case: Case, accuracy: Curve, *, reached: float = 0.5, gain: float = 0.02, least: int = 8
+) -> Detected:
+    part = shares(accuracy)
+    if len(accuracy) < least:
         return Skipped(f"at least {least} values of the training accuracy")
-    if part is None or _counts_tokens(case, curve) or float(np.median(part)) < 0.02:
+    if part is None or _counts_tokens(case, accuracy) or float(np.median(part)) < 0.02:
         return Skipped("an accuracy of classes")
     third = part.size // 3
     last = float(np.median(part[-max(1, third // 2) :]))
@@ -42,7 +40,7 @@ def detect(case: Case, *, reached: float = 0.5, gain: float = 0.02, least: int =
     error = 1.25 * float(part[-third:].std()) * float(np.sqrt(4.0 / third))
     if (
         last - before > max(gain * max(last, 0.1), min(error, 0.5 * last))
-        or stats.trend(curve.x[-third:], part[-third:]).z > 3.0
+        or stats.trend(accuracy.x[-third:], part[-third:]).z > 3.0
     ):
         return Skipped("a longer run: the training accuracy is low but still rises")
     held_out = shares(case.val("accuracy"))
@@ -54,7 +52,7 @@ def detect(case: Case, *, reached: float = 0.5, gain: float = 0.02, least: int =
         f"The training accuracy ends at {text(last)}{told} and gained {text(gained)} over the last sixth of "
         "the run.",
         severity="low",
-        series=curve.name,
+        series=accuracy.name,
         strength=strength(reached / max(way, 0.02), 1.0, 4.0),
         numbers={"train_accuracy": last, "fitted": way},
     )

@@ -10,28 +10,29 @@ reinforcement learning and GANs, and under `least` evaluations.
 
 import numpy as np
 
-from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Skipped
+from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, Runs, Skipped
 from traindx.evidence.detectors._number_text import percent, strength, text
-from traindx.evidence.detectors._progress import NO_SURROGATE
 from traindx.testing.sketch import decay, run
 
-DETECTOR = Detector(title="Still improving at the end", needs=("val/loss",), family="slow")
+DETECTOR = Detector(title="Still improving at the end", family="slow", guards=("surrogate",))
 
 
 def detect(
-    case: Case, *, steady: int = 4, share: float = 0.1, lowered: float = 0.5, least: int = 8
+    case: Case, val_loss: Curve, *, steady: int = 4, share: float = 0.1, lowered: float = 0.5, least: int = 8
 ) -> Detected:
-    curve = case.val_loss
-    if curve is None or len(curve) < least:
+    if len(val_loss) < least:
         return Skipped(f"at least {least} evaluations on validation data")
-    if case.surrogate:
-        return Skipped(NO_SURROGATE)
     rates = case.curve("lr")
     if rates is not None and len(rates) and float(rates.y[-1]) <= lowered * float(rates.y.max()):
         return None
-    last = curve.y[-(len(curve) // 3) - 1 :]
+    last = val_loss.y[-(len(val_loss) // 3) - 1 :]
     fell = float(last[0] - last[-1])
-    if curve.broken or last[-1] <= 0 or not (np.diff(curve.y[-steady:]) < 0).all() or fell < share * last[0]:
+    if (
+        val_loss.broken
+        or last[-1] <= 0
+        or not (np.diff(val_loss.y[-steady:]) < 0).all()
+        or fell < share * last[0]
+    ):
         return None
     part = fell / float(last[0])
     return Finding(
@@ -39,7 +40,7 @@ def detect(
         f"the run, to {text(float(last[-1]))}. More steps or a higher rate would bring more "
         "(traindx lr-find tells which rate).",
         severity="low",
-        series=curve.name,
+        series=val_loss.name,
         strength=strength(part, share, 0.4),
         numbers={"fell": part, "last_value": float(last[-1])},
     )

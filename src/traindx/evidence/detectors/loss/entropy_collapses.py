@@ -10,34 +10,31 @@ which are negative in good order.
 
 import numpy as np
 
-from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Skipped
+from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, Runs, Skipped
 from traindx.evidence.detectors._number_text import text, where
 from traindx.testing.sketch import decay, noisy, run
 
-DETECTOR = Detector(title="Policy entropy gone", needs=("entropy",), family="entropy")
+DETECTOR = Detector(title="Policy entropy gone", family="entropy")
 
 
-def detect(case: Case, *, gone: float = 0.02, points: int = 10) -> Detected:
-    curve = case.curve("entropy")
-    if curve is None or len(curve) < points:
-        return Skipped(f"at least {points} values of the entropy")
+def detect(case: Case, entropy: Curve, *, gone: float = 0.02, points: int = 10) -> Detected:
     if "rl" not in case.traits:
         return Skipped("a policy: this is no reinforcement learning")
-    early = float(curve.y[: max(2, len(curve) // 20)].max())
-    if early <= 0 or curve.y.min() < 0:
+    early = float(entropy.y[: max(2, len(entropy) // 20)].max())
+    if early <= 0 or entropy.y.min() < 0:
         return Skipped("an entropy of discrete actions")
-    last = curve.y[-(len(curve) // 3) :]
+    last = entropy.y[-(len(entropy) // 3) :]
     if float(last.max()) > gone * early:
         return None
-    above = np.flatnonzero(curve.y > gone * early)
-    onset = float(curve.x[int(above[-1]) + 1])
+    above = np.flatnonzero(entropy.y > gone * early)
+    onset = float(entropy.x[int(above[-1]) + 1])
     return Finding(
         f"The entropy of the policy falls from {text(early)} to {text(float(np.median(last)))} and stays "
-        f"below {text(gone * early)} from {where(curve, onset)} on: it always does the same.",
+        f"below {text(gone * early)} from {where(entropy, onset)} on: it always does the same.",
         severity="low",
         step=onset,
-        end=float(curve.x[-1]),
-        series=curve.name,
+        end=float(entropy.x[-1]),
+        series=entropy.name,
         numbers={"entropy_first": early, "entropy_last": float(np.median(last))},
     )
 

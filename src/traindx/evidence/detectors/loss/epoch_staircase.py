@@ -16,28 +16,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from traindx.evidence.detector import (
-    BoolArray,
-    Case,
-    Curve,
-    Detected,
-    Detector,
-    Finding,
-    FloatArray,
-    Runs,
-    Severity,
-    Skipped,
-    stats,
-)
+from traindx.core.nouns import Severity
+from traindx.evidence.case import Case, Curve
+from traindx.evidence.detector import BoolArray, Detected, Detector, Finding, FloatArray, Runs, Skipped, stats
 from traindx.evidence.detectors._number_text import percent, strength, text, where
-from traindx.evidence.detectors._progress import NO_SURROGATE
 from traindx.evidence.detectors._train_validation import evaluations, last_level, validation_curves
 from traindx.testing.sketch import decay, noisy, run
 
 # Of hundreds of epochs so many boundaries are looked at, spread evenly.
 _LOOKED_AT = 40
 
-DETECTOR = Detector(title="Staircase at epoch boundaries", needs=("loss",), family="memorising")
+DETECTOR = Detector(title="Staircase at epoch boundaries", family="memorising", guards=("surrogate",))
 
 
 @dataclass(frozen=True)
@@ -52,13 +41,17 @@ class _Steps:
 
 
 def detect(
-    case: Case, *, boundaries: int = 3, dense: int = 8, drop: float = 0.03, most: float = 0.7, z: float = 6.0
+    case: Case,
+    loss: Curve,
+    *,
+    boundaries: int = 3,
+    dense: int = 8,
+    drop: float = 0.03,
+    most: float = 0.7,
+    z: float = 6.0,
 ) -> Detected:
-    loss = case.loss
-    if loss is None or not len(loss):
+    if not len(loss):
         return Skipped("a training loss")
-    if case.surrogate:
-        return Skipped(NO_SURROGATE)
     edges = _boundaries(case, loss)
     if edges.size < boundaries or len(loss) < dense * (edges.size + 1):
         return Skipped(f"at least {boundaries + 1} epochs of known length, each with {dense} training losses")

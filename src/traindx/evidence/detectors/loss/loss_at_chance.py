@@ -13,7 +13,7 @@ import numpy as np
 
 from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, Runs, Skipped
 from traindx.evidence.detectors._chance import Chance, chance_near, exact_chance
-from traindx.evidence.detectors._progress import NO_SURROGATE, good_already, starts_late
+from traindx.evidence.detectors._progress import good_already, starts_late
 from traindx.testing.sketch import decay, noisy, run
 
 DETECTOR = Detector(
@@ -21,12 +21,11 @@ DETECTOR = Detector(
     needs=("loss|val/loss",),
     family="flat",
     explains=("plateau", "slow_decline", "high_without_gap"),
+    guards=("surrogate",),
 )
 
 
 def detect(case: Case, *, tolerance: float = 0.01, flat: float = 0.02, steps: int = 20) -> Detected:
-    if case.surrogate:
-        return Skipped(NO_SURROGATE)
     curve = case.loss if case.loss is not None and len(case.loss) >= 3 else case.val_loss
     if curve is None or len(curve) < 3:
         return Skipped("at least 3 values of a loss")

@@ -18,16 +18,20 @@ import numpy as np
 from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, Runs, Skipped
 from traindx.evidence.detectors._chance import chance_near
 from traindx.evidence.detectors._number_text import text
-from traindx.evidence.detectors._progress import NO_SURROGATE
 from traindx.evidence.detectors._train_validation import class_count, last_level, shares
 from traindx.testing.sketch import decay, noisy, run
 
-DETECTOR = Detector(title="Loss at the floor of a doubled softmax", needs=("loss",), family="softmax_floor")
+DETECTOR = Detector(
+    title="Loss at the floor of a doubled softmax",
+    family="softmax_floor",
+    guards=("surrogate", "elbo", "negative_loss", "preference", "si_sdr"),
+)
 _USUAL = (*range(2, 21), 100, 1000)
 
 
 def detect(
     case: Case,
+    loss: Curve,
     *,
     near: float = 0.01,
     tight: float = 0.003,
@@ -35,11 +39,6 @@ def detect(
     right: float = 0.97,
     points: int = 8,
 ) -> Detected:
-    loss = case.loss
-    if loss is None or len(loss) < points:
-        return Skipped(f"at least {points} values of the training loss")
-    if case.surrogate or case.traits & {"elbo", "negative_loss", "preference", "si_sdr"}:
-        return Skipped(NO_SURROGATE)
     classes = _classes(case, loss)
     lowest = float(np.quantile(loss.y, 0.02))
     if lowest < _floor(classes or 2) * (1 - near):

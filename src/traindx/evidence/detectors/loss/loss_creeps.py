@@ -12,16 +12,17 @@ Known mistakes: a running mean over all steps so far drifts for long after a bri
 
 import numpy as np
 
-from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Skipped, stats
+from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, Runs, Skipped, stats
 from traindx.evidence.detectors._number_text import percent
-from traindx.evidence.detectors._progress import NO_SURROGATE, starts_late
+from traindx.evidence.detectors._progress import starts_late
 from traindx.testing.sketch import decay, noisy, run
 
-DETECTOR = Detector(title="Loss creeps downwards", needs=("loss",), family="creep")
+DETECTOR = Detector(title="Loss creeps downwards", family="creep", guards=("surrogate",))
 
 
 def detect(
     case: Case,
+    loss: Curve,
     *,
     most: float = 0.02,
     least: float = 2e-4,
@@ -29,11 +30,8 @@ def detect(
     steady: float = 0.25,
     points: int = 12,
 ) -> Detected:
-    loss = case.loss
-    if loss is None or len(loss) < points:
-        return Skipped(f"at least {points} values of the training loss")
-    if case.surrogate or starts_late(loss):
-        return Skipped(NO_SURROGATE if case.surrogate else "the start of the training")
+    if starts_late(loss):
+        return Skipped("the start of the training")
     thirds = [float(np.median(part)) for part in np.array_split(loss.y, 3)]
     size = abs(loss.head)
     trend = loss.trend

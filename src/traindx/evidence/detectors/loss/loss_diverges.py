@@ -14,30 +14,32 @@ import numpy as np
 
 from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, Runs, Severity, Skipped
 from traindx.evidence.detectors._number_text import where
-from traindx.evidence.detectors._progress import judged_loss
 from traindx.evidence.detectors._rise import another_improves, objective_changes, rise_of
 from traindx.testing.sketch import decay, noisy, run
 
 DETECTOR = Detector(
     title="Loss diverges",
-    needs=("loss",),
     family="rise",
     explains=("plateau", "slow_decline", "loss_flat", "loss_spikes"),
+    guards=("surrogate",),
 )
 
 
 def detect(
-    case: Case, *, ratio: float = 1.5, z: float = 5.0, quick: float = 0.15, points: int = 6, few: int = 40
+    case: Case,
+    loss: Curve,
+    *,
+    ratio: float = 1.5,
+    z: float = 5.0,
+    quick: float = 0.15,
+    points: int = 6,
+    few: int = 40,
 ) -> Detected:
-    loss = judged_loss(case, points)
-    if isinstance(loss, Skipped):
-        return loss
     if objective_changes(case):
         return Skipped("an objective that stays the same (a weight of it is logged and rises)")
     rise = rise_of(loss)
     if rise is None or rise.ratio < ratio or rise.width > quick or rise.climbs > 2:
         return None
-    # A few noisy values reach low now and then: coming back to a fraction of the start is no divergence.
     noise_alone = len(loss) < few and 0 < rise.end < 0.5 * loss.head
     if rise.z < (z if rise.ratio < 5 or noise_alone else z / 2):
         return None

@@ -11,19 +11,19 @@ Silent when the rise is sudden (loss_diverges), when the training metric is a su
 
 import numpy as np
 
-from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Severity, Skipped, stats
+from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, Runs, Severity, Skipped, stats
 from traindx.evidence.detectors._number_text import where
-from traindx.evidence.detectors._progress import judged_loss
 from traindx.evidence.detectors._rise import another_improves, objective_changes, rise_of
 from traindx.testing.sketch import decay, noisy, run
 
 DETECTOR = Detector(
-    title="Loss climbs slowly", needs=("loss",), family="rise", explains=("plateau", "loss_flat")
+    title="Loss climbs slowly", family="rise", explains=("plateau", "loss_flat"), guards=("surrogate",)
 )
 
 
 def detect(
     case: Case,
+    loss: Curve,
     *,
     ratio: float = 1.2,
     z: float = 5.0,
@@ -31,9 +31,6 @@ def detect(
     quick: float = 0.15,
     points: int = 8,
 ) -> Detected:
-    loss = judged_loss(case, points)
-    if isinstance(loss, Skipped):
-        return loss
     if objective_changes(case):
         return Skipped("an objective that stays the same (a weight of it is logged and rises)")
     rise = rise_of(loss)

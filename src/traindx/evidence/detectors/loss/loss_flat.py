@@ -12,28 +12,23 @@ Silent when the log begins in the middle of a training (a resumed run may have c
 says that the model does well, for reinforcement learning and GANs, and with fewer than eight points.
 """
 
-from traindx.evidence.detector import (
-    Case,
-    Detected,
-    Detector,
-    Finding,
-    Runs,
-    Severity,
-    Skipped,
-    facts,
-    number,
-)
+from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, Runs, Severity, Skipped
 from traindx.evidence.detectors._against_simple import all_there_is
-from traindx.evidence.detectors._progress import good_already, judged_loss, progress, starts_late
+from traindx.evidence.detectors._progress import good_already, progress, starts_late
+from traindx.evidence.inside import facts, number
 from traindx.testing.sketch import decay, noisy, run
 
 DETECTOR = Detector(
-    title="Loss flat from the start", needs=("loss",), family="flat", explains=("plateau", "slow_decline")
+    title="Loss flat from the start",
+    family="flat",
+    explains=("plateau", "slow_decline"),
+    guards=("surrogate",),
 )
 
 
 def detect(
     case: Case,
+    loss: Curve,
     *,
     least: float = 0.02,
     blur: float = 0.3,
@@ -41,9 +36,6 @@ def detect(
     points: int = 8,
     steps: int = 20,
 ) -> Detected:
-    loss = judged_loss(case, points)
-    if isinstance(loss, Skipped):
-        return loss
     if loss.axis == "step" and loss.x[-1] - loss.x[0] < steps:
         return Skipped(f"at least {steps} steps: fewer need not show in a loss")
     if starts_late(loss):

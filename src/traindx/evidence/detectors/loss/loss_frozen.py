@@ -13,19 +13,17 @@ loss_masked_nan).
 
 import numpy as np
 
-from traindx.evidence.detector import Case, Detected, Detector, Finding, FloatArray, Runs, Skipped
+from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, FloatArray, Runs
 from traindx.evidence.detectors._harm import suffers
 from traindx.evidence.detectors._number_text import where
-from traindx.evidence.detectors._progress import judged_loss
 from traindx.testing.sketch import decay, noisy, run
 
-DETECTOR = Detector(title="Loss frozen", needs=("loss",), family="flat", explains=("plateau", "slow_decline"))
+DETECTOR = Detector(
+    title="Loss frozen", family="flat", explains=("plateau", "slow_decline"), guards=("surrogate",)
+)
 
 
-def detect(case: Case, *, points: int = 5, share: float = 0.2, digits: int = 4) -> Detected:
-    loss = judged_loss(case, points)
-    if isinstance(loss, Skipped):
-        return loss
+def detect(case: Case, loss: Curve, *, points: int = 5, share: float = 0.2, digits: int = 4) -> Detected:
     last = float(loss.y[-1])
     differs = np.flatnonzero(np.abs(loss.y - last) > 1e-9 * abs(last))
     first = int(differs[-1]) + 1 if differs.size else 0

@@ -8,18 +8,15 @@ Silent for the small hump of a warm-up, when the first value alone is odd and a 
 same, for reinforcement learning and GANs, and for losses that may be negative.
 """
 
-from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Severity, Skipped
+from traindx.evidence.detector import Curve, Detected, Detector, Finding, Runs, Severity, Skipped
 from traindx.evidence.detectors._number_text import text, times, where
 from traindx.testing.sketch import decay, noisy, run
 
-DETECTOR = Detector(title="Loss leaps up at the start", needs=("loss",), family="start_leap")
+DETECTOR = Detector(title="Loss leaps up at the start", family="start_leap", guards=("surrogate",))
 
 
-def detect(case: Case, *, factor: float = 3.0, large: float = 10.0, points: int = 12) -> Detected:
-    loss = case.loss
-    if loss is None or len(loss) < points:
-        return Skipped(f"at least {points} values of the training loss")
-    if case.surrogate or not loss.y.min() > 0:
+def detect(loss: Curve, *, factor: float = 3.0, large: float = 10.0, points: int = 12) -> Detected:
+    if not loss.y.min() > 0:
         return Skipped("a positive loss that measures progress")
     early = loss.y[: max(4, len(loss) // 10)]
     first, at = float(early[0]), int(early.argmax())

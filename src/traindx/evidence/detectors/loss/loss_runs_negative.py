@@ -10,17 +10,13 @@ settle, or change by a few units.
 
 import numpy as np
 
-from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Skipped
-from traindx.evidence.detectors._progress import judged_loss
+from traindx.evidence.detector import Curve, Detected, Detector, Finding, Runs
 from traindx.testing.sketch import decay, noisy, run
 
-DETECTOR = Detector(title="Loss runs below zero without end", needs=("loss",), family="rise")
+DETECTOR = Detector(title="Loss runs below zero without end", family="rise", guards=("surrogate",))
 
 
-def detect(case: Case, *, size: float = 1000.0, growth: float = 10.0, points: int = 5) -> Detected:
-    loss = judged_loss(case, points)
-    if isinstance(loss, Skipped):
-        return loss
+def detect(loss: Curve, *, size: float = 1000.0, growth: float = 10.0, points: int = 5) -> Detected:
     last = loss.tail
     middle = float(np.median(loss.y[len(loss) // 3 : len(loss) // 2 + 1]))
     if last > -size or last > growth * min(middle, -1.0) / 2 or loss.y.argmin() < 0.8 * len(loss):

@@ -11,23 +11,19 @@ Silent for ordinary noise, in the steep start, for reinforcement learning and GA
 
 import numpy as np
 
-from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Severity, Skipped
+from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, Runs, Severity
 from traindx.evidence.detectors._number_text import where
 from traindx.evidence.detectors._pace import work_changes
-from traindx.evidence.detectors._progress import judged_loss
 from traindx.evidence.detectors._rise import objective_changes
 from traindx.evidence.detectors._spiking import felt, lasts, loss_jumps
 from traindx.testing.sketch import decay, noisy, run
 
-DETECTOR = Detector(title="Loss spikes", needs=("loss",), family="spikes")
+DETECTOR = Detector(title="Loss spikes", family="spikes", guards=("surrogate",))
 
 
 def detect(
-    case: Case, *, ratio: float = 1.5, large: float = 10.0, size: float = 0.25, points: int = 30
+    case: Case, loss: Curve, *, ratio: float = 1.5, large: float = 10.0, size: float = 0.25, points: int = 30
 ) -> Detected:
-    loss = judged_loss(case, points)
-    if isinstance(loss, Skipped):
-        return loss
     jumps = loss_jumps(loss, ratio)
     if not jumps:
         return None

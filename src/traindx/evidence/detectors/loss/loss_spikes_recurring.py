@@ -8,22 +8,18 @@ Silent for ordinary noise, for reinforcement learning and GANs, and under 30 poi
 
 import numpy as np
 
-from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Severity, Skipped
-from traindx.evidence.detectors._progress import judged_loss
+from traindx.evidence.detector import Curve, Detected, Detector, Finding, Runs, Severity
 from traindx.evidence.detectors._spiking import felt, lasts, loss_jumps
 from traindx.testing.sketch import decay, noisy, run
 
 DETECTOR = Detector(
-    title="Loss spikes again and again", needs=("loss",), family="spikes", explains=("loss_spikes",)
+    title="Loss spikes again and again", family="spikes", explains=("loss_spikes",), guards=("surrogate",)
 )
 
 
 def detect(
-    case: Case, *, ratio: float = 1.5, many: int = 4, large: float = 3.0, size: float = 0.1, points: int = 30
+    loss: Curve, *, ratio: float = 1.5, many: int = 4, large: float = 3.0, size: float = 0.1, points: int = 30
 ) -> Detected:
-    loss = judged_loss(case, points)
-    if isinstance(loss, Skipped):
-        return loss
     jumps = loss_jumps(loss, ratio)
     if len(jumps) < many:
         return None

@@ -8,21 +8,20 @@ Trainers made for language models are also held to the largest vocabularies, who
 12.4. Could not look when K is not known and the size is ordinary: a regression may start anywhere.
 """
 
-from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Skipped
+from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, Runs, Skipped
 from traindx.evidence.detectors._chance import known_chance
-from traindx.evidence.detectors._progress import NO_SURROGATE, starts_late
+from traindx.evidence.detectors._progress import starts_late
 from traindx.testing.sketch import decay, run
 
 _LANGUAGE = frozenset({"hf-trainer", "llamafactory"})
-DETECTOR = Detector(title="Loss starts too high", needs=("loss",), family="start")
+DETECTOR = Detector(title="Loss starts too high", family="start", guards=("surrogate",))
 
 
-def detect(case: Case, *, factor: float = 1.6, huge: float = 1e4, vocabulary: float = 13.0) -> Detected:
-    loss = case.loss
-    if loss is None or not len(loss):
+def detect(
+    case: Case, loss: Curve, *, factor: float = 1.6, huge: float = 1e4, vocabulary: float = 13.0
+) -> Detected:
+    if not len(loss):
         return Skipped("a training loss")
-    if case.surrogate:
-        return Skipped(NO_SURROGATE)
     if starts_late(loss):
         return Skipped("the start of the training (the log begins in the middle)")
     first = float(loss.y[0])

@@ -16,7 +16,6 @@ import numpy as np
 
 from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Series, Skipped
 from traindx.evidence.detectors._number_text import text
-from traindx.evidence.detectors._progress import NO_SURROGATE
 from traindx.testing.sketch import decay, run
 
 DETECTOR = Detector(
@@ -24,6 +23,7 @@ DETECTOR = Detector(
     needs=("loss/*",),
     family="loss_term",
     explains=("validation_parts", "validation_bad_from_start", "memorised_unvalidated"),
+    guards=("surrogate",),
 )
 
 # Words in the names of terms that are zero only when no target reaches them.
@@ -33,8 +33,6 @@ _TARGETED = frozenset(
 
 
 def detect(case: Case, *, least: int = 3) -> Detected:
-    if case.surrogate:
-        return Skipped(NO_SURROGATE)
     terms = {
         name.removeprefix("loss/"): series
         for name in case.names

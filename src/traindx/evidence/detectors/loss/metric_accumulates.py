@@ -13,7 +13,6 @@ import numpy as np
 
 from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, FloatArray, Runs, Skipped
 from traindx.evidence.detectors._number_text import text, where
-from traindx.evidence.detectors._progress import NO_SURROGATE
 from traindx.evidence.detectors._train_validation import evaluations, last_level
 from traindx.testing.sketch import decay, noisy, run
 
@@ -31,12 +30,11 @@ DETECTOR = Detector(
         "spikes_periodic",
         "validation_parts",
     ),
+    guards=("surrogate", "elbo"),
 )
 
 
 def detect(case: Case, *, straight: float = 0.995, grows: float = 5.0, least: int = 10) -> Detected:
-    if case.surrogate or "elbo" in case.traits:
-        return Skipped(NO_SURROGATE)
     names = [
         f"{split}loss{scope}" for split in ("", "val/", "test/") for scope in ("", "@step", "@epoch", "@mean")
     ]

@@ -19,7 +19,6 @@ import numpy as np
 
 from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, Runs, Severity, Skipped, stats
 from traindx.evidence.detectors._number_text import percent, strength, text, where
-from traindx.evidence.detectors._progress import NO_SURROGATE
 from traindx.evidence.detectors._train_validation import (
     class_count,
     last_level,
@@ -36,6 +35,7 @@ DETECTOR = Detector(
         "accuracy|val/accuracy|test/accuracy|val/accuracy/*|val/f1|val/auc|val/iou|val/map|val/ndcg|val/mrr",
     ),
     family="metric",
+    guards=("surrogate",),
 )
 # Recall and precision are not among them: one may well fall while the loss does.
 _SCORES = re.compile(r"(?:val|test)/(?:accuracy/.+|f1|auc|auroc|iou|miou|dice|map|ndcg|mrr)(?:@\d+)?")
@@ -44,8 +44,6 @@ _SCORES = re.compile(r"(?:val|test)/(?:accuracy/.+|f1|auc|auroc|iou|miou|dice|ma
 def detect(
     case: Case, *, drop: float = 0.05, fall: float = 0.5, still: float = 0.02, least: int = 8
 ) -> Detected:
-    if case.surrogate:
-        return Skipped(NO_SURROGATE)
     pairs = [(case.val_loss, case.val("accuracy")), (case.loss, case.curve("accuracy"))]
     others = [(case.val_loss, case.curve(name)) for name in case.names if _SCORES.fullmatch(name)]
     told, further = (

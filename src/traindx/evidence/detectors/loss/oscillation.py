@@ -12,20 +12,22 @@ GANs, and under 16 points (8 of epoch means).
 import numpy as np
 
 from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, Runs, Severity, Skipped, stats
-from traindx.evidence.detectors._progress import NO_SURROGATE
 from traindx.testing.sketch import decay, noisy, run
 
-DETECTOR = Detector(title="Loss oscillates", needs=("loss",), family="swings", explains=("plateau",))
+DETECTOR = Detector(title="Loss oscillates", family="swings", explains=("plateau",), guards=("surrogate",))
 
 
 def detect(
-    case: Case, *, swing: float = 0.15, epoch_swing: float = 0.25, p: float = 1e-4, strong: float = 0.35
+    case: Case,
+    loss: Curve,
+    *,
+    swing: float = 0.15,
+    epoch_swing: float = 0.25,
+    p: float = 1e-4,
+    strong: float = 0.35,
 ) -> Detected:
-    loss = case.loss
-    if loss is None or len(loss) < 8 or (loss.axis != "epoch" and len(loss) < 16):
+    if len(loss) < 8 or (loss.axis != "epoch" and len(loss) < 16):
         return Skipped("at least 16 values of the training loss (8 of epoch means)")
-    if case.surrogate:
-        return Skipped(NO_SURROGATE)
     level = abs(float(np.median(loss.y[len(loss) // 4 :])))
     if not level > 0:
         return None

@@ -10,19 +10,15 @@ there), under 40 points, for reinforcement learning and GANs.
 
 import numpy as np
 
-from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, Runs, Severity, Skipped, stats
-from traindx.evidence.detectors._progress import judged_loss
+from traindx.evidence.detector import Curve, Detected, Detector, Finding, Runs, Severity, stats
 from traindx.testing.sketch import decay, noisy, run
 
-DETECTOR = Detector(title="Growing swings", needs=("loss",), family="swings", explains=("plateau",))
+DETECTOR = Detector(title="Growing swings", family="swings", explains=("plateau",), guards=("surrogate",))
 
 
 def detect(
-    case: Case, *, growth: float = 3.0, swing: float = 0.3, felt: float = 0.05, points: int = 40
+    loss: Curve, *, growth: float = 3.0, swing: float = 0.3, felt: float = 0.05, points: int = 40
 ) -> Detected:
-    loss = judged_loss(case, points)
-    if isinstance(loss, Skipped):
-        return loss
     seen = [
         found
         for found in (_jumps(loss), _swings(loss))

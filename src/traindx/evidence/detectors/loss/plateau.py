@@ -14,16 +14,17 @@ learning and GANs.
 
 import numpy as np
 
-from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, Runs, Skipped, stats
+from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, Runs, stats
 from traindx.evidence.detectors._number_text import where
-from traindx.evidence.detectors._progress import good_already, judged_loss, starts_late
+from traindx.evidence.detectors._progress import good_already, starts_late
 from traindx.testing.sketch import decay, noisy, power, run
 
-DETECTOR = Detector(title="Loss stopped falling", needs=("loss",), family="plateau")
+DETECTOR = Detector(title="Loss stopped falling", family="plateau", guards=("surrogate",))
 
 
 def detect(
     case: Case,
+    loss: Curve,
     *,
     share: float = 0.4,
     gain: float = 0.005,
@@ -31,9 +32,6 @@ def detect(
     much: float = 0.5,
     points: int = 12,
 ) -> Detected:
-    loss = judged_loss(case, points)
-    if isinstance(loss, Skipped):
-        return loss
     fall = loss.head - loss.tail
     left = loss.tail / loss.head if loss.head > 0 else 1.0
     since = _flat_since(loss, gain, share)

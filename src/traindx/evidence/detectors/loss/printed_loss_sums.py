@@ -10,19 +10,21 @@ for RL, GANs and evidence bounds. Known mistakes: totals that are printed as tot
 
 import numpy as np
 
-from traindx.evidence.detector import Case, Detected, Detector, Finding, FloatArray, Runs, Skipped
+from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, FloatArray, Runs, Skipped
 from traindx.evidence.detectors._number_text import text
-from traindx.evidence.detectors._progress import NO_SURROGATE
 from traindx.testing.sketch import decay, noisy, run
 
-DETECTOR = Detector(title="Printed loss adds up", needs=("loss", "printed/loss|logged/loss"), family="metric")
+DETECTOR = Detector(
+    title="Printed loss adds up",
+    needs=("printed/loss|logged/loss",),
+    family="metric",
+    guards=("surrogate", "elbo"),
+)
 
 
-def detect(case: Case, *, points: int = 5, fallen: float = 0.3, steady: float = 0.1) -> Detected:
-    loss, told = case.loss, case.curve("printed/loss", "logged/loss")
-    if case.surrogate or "elbo" in case.traits:
-        return Skipped(NO_SURROGATE)
-    if loss is None or told is None or len(told) < points or len(loss) < 4 * len(told):
+def detect(case: Case, loss: Curve, *, points: int = 5, fallen: float = 0.3, steady: float = 0.1) -> Detected:
+    told = case.curve("printed/loss", "logged/loss")
+    if told is None or len(told) < points or len(loss) < 4 * len(told):
         return Skipped(f"{points} printed losses beside those of the steps")
     means = _between(loss.x, loss.y, told.x)
     grown = np.diff(told.y)

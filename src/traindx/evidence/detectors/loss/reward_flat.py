@@ -17,15 +17,19 @@ from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, 
 from traindx.evidence.detectors._number_text import text, where
 from traindx.testing.sketch import decay, noisy, run
 
-DETECTOR = Detector(title="Reward never rises", needs=("reward",), family="reward")
+DETECTOR = Detector(title="Reward never rises", family="reward")
 
 
 def detect(
-    case: Case, *, points: int = 15, long: int = 60, same: float = 0.98, z: float = 3.0, drop: float = 6.0
+    case: Case,
+    reward: Curve,
+    *,
+    points: int = 15,
+    long: int = 60,
+    same: float = 0.98,
+    z: float = 3.0,
+    drop: float = 6.0,
 ) -> Detected:
-    reward = case.curve("reward")
-    if reward is None or len(reward) < points:
-        return Skipped(f"at least {points} values of the reward")
     if "preference" in case.traits:
         return Skipped("a reward that is given, not implied by the model")
     middle = float(np.median(reward.y))

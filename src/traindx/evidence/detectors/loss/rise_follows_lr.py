@@ -18,12 +18,7 @@ DETECTOR = Detector(title="Loss rises with the learning rate", needs=("loss", "l
 
 
 def detect(
-    case: Case,
-    *,
-    rise: float = 0.2,
-    noises: float = 6.0,
-    near_peak: float = 0.8,
-    points: int = 8,
+    case: Case, *, rise: float = 0.2, noises: float = 6.0, near_peak: float = 0.8, points: int = 8
 ) -> Detected:
     loss, lr = case.loss, case.lr
     if loss is None or lr is None or len(loss) < points or len(lr) < 4:

@@ -6,17 +6,8 @@ comes from no layer and the second comes from the model.
 Silent when both come from layers (distillation), or neither does. Known mistake: none yet.
 """
 
-from traindx.evidence.detectors._script import (
-    Detector,
-    Finding,
-    Places,
-    Scripts,
-    Skipped,
-    Training,
-    code,
-    script,
-    where,
-)
+from traindx.evidence.detectors._script import Detector, Finding, Places, Scripts, Skipped, Training, script
+from traindx.evidence.detectors._script.words import code, where
 from traindx.source.edit_pieces import place
 from traindx.source.flow import reach
 from traindx.source.roles import LossCall

@@ -9,18 +9,8 @@ where gradients are turned in the optimizer (`maximize=True`). Known mistakes: a
 unlike and nothing else.
 """
 
-from traindx.evidence.detectors._script import (
-    NO_LOOP,
-    Detector,
-    Finding,
-    Places,
-    Scripts,
-    Training,
-    code,
-    loss_of,
-    script,
-    where,
-)
+from traindx.evidence.detectors._script import Detector, Finding, Places, Scripts, Training, script
+from traindx.evidence.detectors._script.words import NO_LOOP, code, loss_of, where
 from traindx.source.edit_pieces import place
 from traindx.source.values import Made, Value, options
 

@@ -7,19 +7,8 @@ A sign: what rate is right the source does not show. Silent with optimizers that
 gradients are clipped. Known mistake: a batch of one sample.
 """
 
-from traindx.evidence.detectors._script import (
-    NO_LOOP,
-    Detector,
-    Finding,
-    Places,
-    Scripts,
-    Skipped,
-    Training,
-    code,
-    loss_of,
-    script,
-    where,
-)
+from traindx.evidence.detectors._script import Detector, Finding, Places, Scripts, Skipped, Training, script
+from traindx.evidence.detectors._script.words import NO_LOOP, code, loss_of, where
 from traindx.source.edit_pieces import place
 from traindx.source.roles import LossCall
 from traindx.source.values import Const, Made, number

@@ -15,22 +15,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from traindx.evidence.detector import (
-    Case,
-    Curve,
-    Detected,
-    Detector,
-    Finding,
-    FloatArray,
-    Runs,
-    Severity,
-    Skipped,
-    stats,
-)
+from traindx.evidence.case import Case, Curve
+from traindx.evidence.detector import Detected, Detector, Finding, FloatArray, Runs, Severity, Skipped, stats
 from traindx.evidence.detectors._progress import good_already, starts_late
 from traindx.testing.sketch import decay, noisy, power, run
 
-DETECTOR = Detector(title="Slow, steady decline", needs=("loss|val/loss",), family="slow")
+DETECTOR = Detector(
+    title="Slow, steady decline", needs=("loss|val/loss",), family="slow", guards=("surrogate",)
+)
 
 
 def detect(
@@ -45,7 +37,7 @@ def detect(
     curve = case.loss if case.loss is not None and len(case.loss) >= points else case.val_loss
     if curve is None or len(curve) < points:
         return Skipped(f"at least {points} values of a loss")
-    if case.surrogate or not curve.y.min() > 0:
+    if not curve.y.min() > 0:
         return Skipped("a positive loss that measures progress")
     start = max(curve.head, float(curve.y[0]))
     fall = (start - curve.tail) / start

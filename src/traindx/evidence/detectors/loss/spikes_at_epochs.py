@@ -10,16 +10,16 @@ apart to tell places inside an epoch.
 
 import numpy as np
 
-from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Skipped
+from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, Runs, Skipped
 from traindx.evidence.detectors._spiking import loss_jumps
 from traindx.testing.sketch import decay, noisy, run
 
-DETECTOR = Detector(title="Spikes once an epoch", needs=("loss",), family="spike_place")
+DETECTOR = Detector(title="Spikes once an epoch", family="spike_place")
 
 
-def detect(case: Case, *, reach: float = 0.05, least: int = 3, most: float = 0.7) -> Detected:
-    loss, epoch = case.loss, case.epoch_length
-    if loss is None or len(loss) < 30 or epoch is None:
+def detect(case: Case, loss: Curve, *, reach: float = 0.05, least: int = 3, most: float = 0.7) -> Detected:
+    epoch = case.epoch_length
+    if len(loss) < 30 or epoch is None:
         return Skipped("a training loss of at least 30 values and the length of an epoch")
     if float(np.median(np.diff(loss.x))) > reach * epoch:
         return Skipped(f"the loss at least {1 / reach:.0f} times an epoch")

@@ -8,21 +8,20 @@ Silent without spikes and without such changes.
 
 import numpy as np
 
-from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Skipped
+from traindx.evidence.detector import Curve, Detected, Detector, Finding, Runs, Skipped
 from traindx.evidence.detectors._spiking import expected_together, loss_jumps, together
 from traindx.testing.sketch import decay, noisy, run
 
-DETECTOR = Detector(title="Spikes at changes of the rate", needs=("loss", "lr"), family="spike_place")
+DETECTOR = Detector(title="Spikes at changes of the rate", family="spike_place")
 
 
-def detect(case: Case, *, factor: float = 1.5, reach: float = 0.01) -> Detected:
-    loss, rate = case.loss, case.lr
-    if loss is None or rate is None or len(loss) < 30 or len(rate) < 10:
+def detect(loss: Curve, lr: Curve, *, factor: float = 1.5, reach: float = 0.01) -> Detected:
+    if len(loss) < 30 or len(lr) < 10:
         return Skipped("at least 30 values of the loss and 10 of the learning rate")
     jumps = [jump.step for jump in loss_jumps(loss)]
     if not jumps:
         return Skipped()
-    raised = rate.x[1:][rate.y[1:] > factor * np.maximum(rate.y[:-1], 1e-12 * rate.y.max())]
+    raised = lr.x[1:][lr.y[1:] > factor * np.maximum(lr.y[:-1], 1e-12 * lr.y.max())]
     span = float(loss.x[-1] - loss.x[0])
     near = max(reach * span, 2 * float(np.median(np.diff(loss.x))))
     met = together(jumps, raised, near)

@@ -9,16 +9,15 @@ Silent with fewer spikes, and when the loss is logged so rarely that all distanc
 
 import numpy as np
 
-from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Skipped
+from traindx.evidence.detector import Curve, Detected, Detector, Finding, Runs, Skipped
 from traindx.evidence.detectors._spiking import loss_jumps
 from traindx.testing.sketch import decay, noisy, run
 
-DETECTOR = Detector(title="Spikes in an even rhythm", needs=("loss",), family="spike_rhythm")
+DETECTOR = Detector(title="Spikes in an even rhythm", family="spike_rhythm")
 
 
-def detect(case: Case, *, even: float = 0.06, least: int = 4, apart: int = 5) -> Detected:
-    loss = case.loss
-    if loss is None or len(loss) < 30:
+def detect(loss: Curve, *, even: float = 0.06, least: int = 4, apart: int = 5) -> Detected:
+    if len(loss) < 30:
         return Skipped("at least 30 values of the training loss")
     jumps = np.array([jump.step for jump in loss_jumps(loss)])
     if jumps.size < least:

@@ -9,34 +9,35 @@ Silent without spikes of the loss.
 
 import numpy as np
 
-from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Skipped
+from traindx.evidence.detector import Curve, Detected, Detector, Finding, Runs, Skipped
 from traindx.evidence.detectors._spiking import expected_together, loss_jumps, together
 from traindx.testing.sketch import decay, noisy, run
 
-DETECTOR = Detector(
-    title="Gradients spike with the loss", needs=("loss", "grad_norm"), family="spike_partner"
-)
+DETECTOR = Detector(title="Gradients spike with the loss", family="spike_partner")
 
 
-def detect(case: Case, *, factor: float = 3.0, reach: float = 2.0) -> Detected:
-    loss, norm = case.loss, case.grad_norm
-    if loss is None or norm is None or len(loss) < 30 or len(norm) < 30:
+def detect(loss: Curve, grad_norm: Curve, *, factor: float = 3.0, reach: float = 2.0) -> Detected:
+    if len(loss) < 30 or len(grad_norm) < 30:
         return Skipped("at least 30 values of the loss and of the gradient norm")
     jumps = [jump.step for jump in loss_jumps(loss)]
     if not jumps:
         return Skipped()
-    near = reach * float(np.median(np.diff(norm.x)) or 1.0)
-    local = np.interp(norm.x, norm.coarse.step, norm.coarse.median)
-    high = norm.x[norm.y > factor * local]
+    near = reach * float(np.median(np.diff(grad_norm.x)) or 1.0)
+    local = np.interp(grad_norm.x, grad_norm.coarse.step, grad_norm.coarse.median)
+    high = grad_norm.x[grad_norm.y > factor * local]
     met = together(jumps, high, near)
-    accident = expected_together(len(jumps), int(high.size), near, float(norm.x[-1] - norm.x[0]))
+    accident = expected_together(len(jumps), int(high.size), near, float(grad_norm.x[-1] - grad_norm.x[0]))
     if met < max(1, 0.5 * len(jumps)) or met < 3 * accident:
         return None
     text = (
         f"At {met} of {len(jumps)} spikes of the loss the gradient norm is over {factor:g} times its level."
     )
     return Finding(
-        text, severity="low", step=jumps[0], series=norm.name, numbers={"grad_peak": float(norm.y.max())}
+        text,
+        severity="low",
+        step=jumps[0],
+        series=grad_norm.name,
+        numbers={"grad_peak": float(grad_norm.y.max())},
     )
 
 

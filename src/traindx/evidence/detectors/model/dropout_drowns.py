@@ -30,17 +30,23 @@ DETECTOR = Detector(
 
 
 def detect(
-    case: Case, *, strong: float = 0.7, left: float = 0.8, alone: float = 0.9, points: int = 20
+    case: Case,
+    val_loss: Curve | None = None,
+    *,
+    strong: float = 0.7,
+    left: float = 0.8,
+    alone: float = 0.9,
+    points: int = 20,
 ) -> Detected:
     dropout = case.number("dropout")
     if dropout is None or not 0 <= dropout <= 1:
         return Skipped("dropout as a probability")
-    train, val = judged_loss(case, points), case.val_loss
+    train = judged_loss(case, points)
     if isinstance(train, Skipped):
         return train
     if dropout < strong or not (train.y > 0).all() or starts_late(train) or _does_well(case):
         return None
-    ends = [train.tail, *([val.tail] if val is not None and len(val) else [])]
+    ends = [train.tail, *([val_loss.tail] if val_loss is not None and len(val_loss) else [])]
     level, whose = _constant(case, train)
     share = min(ends) / level
     if share < (left if len(ends) > 1 else alone) or still_falls(train):

@@ -12,18 +12,8 @@ Known mistakes: linear models that are deep on purpose.
 
 from typing import Any
 
-from traindx.evidence.detector import (
-    Case,
-    Detected,
-    Detector,
-    Fact,
-    Finding,
-    Place,
-    Runs,
-    Skipped,
-    facts,
-    number,
-)
+from traindx.evidence.detector import Case, Detected, Detector, Finding, Place, Runs, Skipped
+from traindx.evidence.inside import Fact, facts, number
 from traindx.testing.sketch import run
 
 DETECTOR = Detector(title="No activation between layers", needs=("fact:graph",), family="nonlinearity")

@@ -18,12 +18,7 @@ DETECTOR = Detector(title="Outputs collapse together", needs=("output/*",), fami
 
 
 def detect(
-    case: Case,
-    *,
-    shrunk: float = 0.05,
-    learned: float = 0.1,
-    looks: int = 4,
-    steps: int = 30,
+    case: Case, *, shrunk: float = 0.05, learned: float = 0.1, looks: int = 4, steps: int = 30
 ) -> Detected:
     spread = looked(case, "output/batch_std", looks)
     if spread is None or spread.x[-1] < steps or odd_objective(case):

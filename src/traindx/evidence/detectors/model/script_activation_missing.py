@@ -19,9 +19,8 @@ from traindx.evidence.detectors._script import (
     Scripts,
     Skipped,
     Training,
-    code,
-    where,
 )
+from traindx.evidence.detectors._script.words import code, where
 from traindx.source.edit_pieces import place, replaced, segment
 from traindx.source.flow import activation_spot
 from traindx.source.keras import Compiled, compiled

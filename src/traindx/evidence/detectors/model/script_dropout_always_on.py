@@ -14,18 +14,17 @@ import re
 from traindx.evidence.detectors._script import (
     Detector,
     Edit,
-    Event,
     Finding,
     Places,
     Script,
     Scripts,
     Severity,
     Training,
-    code,
     script,
-    where,
 )
+from traindx.evidence.detectors._script.words import code, where
 from traindx.source.edit_pieces import place, replaced, segment
+from traindx.source.execution import Event
 from traindx.source.values import Made, number
 
 DETECTOR = Detector(title="dropout always on", family="script_dropout")

@@ -5,16 +5,8 @@ Seen for layers that drop a share of `most` or more.
 A sign. Silent when the number is not known. Known mistake: dropout of whole inputs, as in masked modelling.
 """
 
-from traindx.evidence.detectors._script import (
-    Detector,
-    Finding,
-    Places,
-    Scripts,
-    Skipped,
-    Training,
-    script,
-    where,
-)
+from traindx.evidence.detectors._script import Detector, Finding, Places, Scripts, Skipped, Training, script
+from traindx.evidence.detectors._script.words import where
 from traindx.source.anchors_of_loop import origin
 from traindx.source.edit_pieces import place
 from traindx.source.values import number, options

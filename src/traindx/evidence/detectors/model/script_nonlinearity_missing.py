@@ -10,17 +10,8 @@ between. Known mistake: a linear model that is meant as one.
 
 import ast
 
-from traindx.evidence.detectors._script import (
-    NO_LOOP,
-    Detector,
-    Finding,
-    Places,
-    Scripts,
-    Training,
-    code,
-    script,
-    where,
-)
+from traindx.evidence.detectors._script import Detector, Finding, Places, Scripts, Training, script
+from traindx.evidence.detectors._script.words import NO_LOOP, code, where
 from traindx.source.edit_pieces import place
 from traindx.source.roles import operation
 from traindx.source.values import Made, Spot, Value, number

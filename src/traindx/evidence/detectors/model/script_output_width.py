@@ -7,17 +7,8 @@ cross-entropy after one.
 Silent when the width is not a plain number. Known mistake: none yet.
 """
 
-from traindx.evidence.detectors._script import (
-    Detector,
-    Finding,
-    Places,
-    Scripts,
-    Skipped,
-    Training,
-    code,
-    script,
-    where,
-)
+from traindx.evidence.detectors._script import Detector, Finding, Places, Scripts, Skipped, Training, script
+from traindx.evidence.detectors._script.words import code, where
 from traindx.source.edit_pieces import place
 from traindx.source.flow import parametric
 from traindx.source.keras import compiled

@@ -11,7 +11,6 @@ import ast
 from collections.abc import Iterator
 
 from traindx.evidence.detectors._script import (
-    NO_LOOP,
     Case,
     Detector,
     Edit,
@@ -21,12 +20,10 @@ from traindx.evidence.detectors._script import (
     Scripts,
     Skipped,
     Training,
-    code,
-    loss_of,
     script,
-    where,
 )
 from traindx.evidence.detectors._script.columns import Form, form
+from traindx.evidence.detectors._script.words import NO_LOOP, code, loss_of, where
 from traindx.source.edit_pieces import place, replaced, segment
 from traindx.source.flow import reach
 from traindx.source.values import Made, Spot, Value, parents

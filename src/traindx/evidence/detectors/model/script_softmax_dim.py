@@ -7,17 +7,8 @@ Silent when reshaping stands in between, or the value is not a loss's input. Kno
 the batch on purpose (contrastive losses take logits, not probabilities).
 """
 
-from traindx.evidence.detectors._script import (
-    Detector,
-    Finding,
-    Places,
-    Scripts,
-    Skipped,
-    Training,
-    code,
-    script,
-    where,
-)
+from traindx.evidence.detectors._script import Detector, Finding, Places, Scripts, Skipped, Training, script
+from traindx.evidence.detectors._script.words import code, where
 from traindx.source.edit_pieces import place
 from traindx.source.flow import activation_spot
 from traindx.source.roles import operation
@@ -56,14 +47,12 @@ def _finding(spot: Spot, loss: Spot) -> Finding:
 
 def fires() -> Scripts:
     yield script(
-        setup="criterion = nn.NLLLoss()",
-        forward="return F.log_softmax(self.second(self.first(x)), dim=0)",
+        setup="criterion = nn.NLLLoss()", forward="return F.log_softmax(self.second(self.first(x)), dim=0)"
     )
 
 
 def silent() -> Scripts:
     yield script(
-        setup="criterion = nn.NLLLoss()",
-        forward="return F.log_softmax(self.second(self.first(x)), dim=1)",
+        setup="criterion = nn.NLLLoss()", forward="return F.log_softmax(self.second(self.first(x)), dim=1)"
     )
     yield script()

@@ -17,9 +17,7 @@ from traindx.evidence.detectors._number_text import text
 from traindx.testing.sketch import run
 
 DETECTOR = Detector(
-    title="Half precision (fp16)",
-    needs=("setting:precision|setting:fp16|loss_scale",),
-    family="precision",
+    title="Half precision (fp16)", needs=("setting:precision|setting:fp16|loss_scale",), family="precision"
 )
 _HALF = re.compile(r"(?<![a-z0-9])(?:fp16|float16|f16|half|16|o[123]|amp_fp16)(?![0-9])")
 _PURE = re.compile(r"16-true|half|float16(?!.*mixed)|(?<![a-z])o3")

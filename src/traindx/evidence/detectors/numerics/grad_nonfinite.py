@@ -10,42 +10,39 @@ Known mistakes: a logger that writes NaN for a missing value.
 
 import numpy as np
 
-from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Severity, Skipped
+from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, Runs, Severity, Skipped
 from traindx.evidence.detectors._learning import learns
 from traindx.evidence.detectors._number_text import percent, where
 from traindx.testing.sketch import decay, noisy, run
 
-DETECTOR = Detector(title="Gradient norm NaN or Inf", needs=("grad_norm",), family="nonfinite_gradients")
+DETECTOR = Detector(title="Gradient norm NaN or Inf", family="nonfinite_gradients")
 
 
-def detect(case: Case, *, share: float = 0.2, streak: int = 3) -> Detected:
-    norms = case.grad_norm
-    if norms is None:
-        return Skipped("the gradient norm")
-    if not norms.broken:
+def detect(case: Case, grad_norm: Curve, *, share: float = 0.2, streak: int = 3) -> Detected:
+    if not grad_norm.broken:
         return None
-    bad = ~norms.finite
-    steps = norms.series.steps[bad]
-    to_the_end = int(np.argmax(norms.finite[::-1])) if norms.finite.any() else bad.size
-    if not norms.finite.any() and (bad.size < streak or learns(case.loss)):
+    bad = ~grad_norm.finite
+    steps = grad_norm.series.steps[bad]
+    to_the_end = int(np.argmax(grad_norm.finite[::-1])) if grad_norm.finite.any() else bad.size
+    if not grad_norm.finite.any() and (bad.size < streak or learns(case.loss)):
         return Skipped("a gradient norm that is measured (every logged one is NaN or Inf)")
     lasting = to_the_end >= streak
-    much = norms.broken >= streak and bad.mean() >= share
+    much = grad_norm.broken >= streak and bad.mean() >= share
     severity: Severity = "critical" if lasting and not learns(case.loss) else "high"
     trouble = lasting or much
-    kind = "NaN" if np.isnan(norms.series.values[bad]).all() else "Inf"
+    kind = "NaN" if np.isnan(grad_norm.series.values[bad]).all() else "Inf"
     first = float(steps[0])
-    times = "once" if norms.broken == 1 else f"{norms.broken} times of {bad.size}"
+    times = "once" if grad_norm.broken == 1 else f"{grad_norm.broken} times of {bad.size}"
     end = f"and stays so for the last {to_the_end} values" if lasting else f"({percent(float(bad.mean()))})"
     return Finding(
-        text=f"The gradient norm is {kind} {times}, first at {where(norms, first)} {end}.",
+        text=f"The gradient norm is {kind} {times}, first at {where(grad_norm, first)} {end}.",
         symptom="nonfinite" if trouble else None,
         severity=severity if trouble else "low",
         step=first,
         end=float(steps[-1]),
-        series=norms.name,
+        series=grad_norm.name,
         strength=1.0 if trouble else 0.5,
-        numbers={"onset": first, "grad_nonfinite": norms.broken},
+        numbers={"onset": first, "grad_nonfinite": grad_norm.broken},
         marks=tuple(float(step) for step in steps[:20]),
     )
 

@@ -11,24 +11,19 @@ when a validation loss or another measure of the error stays finite and moves.
 
 import numpy as np
 
-from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Skipped
+from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, Runs
 from traindx.evidence.detectors._number_text import where
 from traindx.testing.sketch import decay, run
 
 DETECTOR = Detector(
     title="Zero loss that stands for NaN",
-    needs=("loss",),
     family="nonfinite",
     explains=("plateau", "loss_flat", "loss_frozen", "memorised_unvalidated", "slow_decline"),
+    guards=("surrogate", "preference"),
 )
 
 
-def detect(case: Case, *, least: int = 3, fall: float = 0.02) -> Detected:
-    loss = case.loss
-    if loss is None:
-        return Skipped("a training loss")
-    if case.surrogate or "preference" in case.traits:
-        return Skipped("a loss that is not a surrogate (this is RL, GAN or preference training)")
+def detect(case: Case, loss: Curve, *, least: int = 3, fall: float = 0.02) -> Detected:
     values = loss.series.values
     zero = values == 0.0
     if not zero.size or not zero[-1]:

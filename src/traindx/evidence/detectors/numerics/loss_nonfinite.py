@@ -8,22 +8,16 @@ Silent when all values are finite. Hugging Face's trainer hides NaN as 0.0: see 
 
 import numpy as np
 
-from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Severity, Skipped
+from traindx.evidence.detector import Curve, Detected, Detector, Finding, Runs, Severity
 from traindx.evidence.detectors._number_text import where
 from traindx.testing.sketch import decay, run
 
 DETECTOR = Detector(
-    title="Loss NaN or Inf",
-    needs=("loss",),
-    family="nonfinite",
-    explains=("plateau", "slow_decline", "loss_flat"),
+    title="Loss NaN or Inf", family="nonfinite", explains=("plateau", "slow_decline", "loss_flat")
 )
 
 
-def detect(case: Case, *, few: float = 0.02) -> Detected:
-    loss = case.loss
-    if loss is None:
-        return Skipped("a training loss")
+def detect(loss: Curve, *, few: float = 0.02) -> Detected:
     if not loss.broken:
         return None
     steps, values = loss.series.steps, loss.series.values

@@ -11,20 +11,17 @@ from math import log2
 
 import numpy as np
 
-from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Skipped
+from traindx.evidence.detector import Curve, Detected, Detector, Finding, Runs, Skipped
 from traindx.evidence.detectors._number_text import text, where
 from traindx.testing.sketch import run
 
-DETECTOR = Detector(title="Loss scale collapses", needs=("loss_scale",), family="overflow")
+DETECTOR = Detector(title="Loss scale collapses", family="overflow")
 
 
 def detect(
-    case: Case, *, halvings: int = 10, bottom: float = 1.0, once: float = 256.0, points: int = 5
+    loss_scale: Curve, *, halvings: int = 10, bottom: float = 1.0, once: float = 256.0, points: int = 5
 ) -> Detected:
-    scale = case.curve("loss_scale")
-    if scale is None or len(scale) < points:
-        return Skipped(f"at least {points} values of the loss scale")
-    values = scale.y
+    values = loss_scale.y
     if values.min() < 0 or not _powers_of_two(values):
         return Skipped("a loss scale in powers of two")
     last = float(values[-1])
@@ -35,15 +32,15 @@ def detect(
     if not sunk and not fell:
         return None
     start = peak if sunk else settled
-    onset = float(scale.x[np.flatnonzero(values >= min(start, settled) / 2)[-1]])
+    onset = float(loss_scale.x[np.flatnonzero(values >= min(start, settled) / 2)[-1]])
     count = round(log2(start / max(last, 1e-30)))
     return Finding(
         text=f"The loss scale falls from {text(start)} to {text(last)} ({count} halvings) after "
-        f"{where(scale, onset)}: nearly every step overflows.",
+        f"{where(loss_scale, onset)}: nearly every step overflows.",
         symptom="nonfinite",
         severity="high",
         step=onset,
-        series=scale.name,
+        series=loss_scale.name,
         numbers={"loss_scale": last, "onset": onset, "halvings": count},
         marks=(onset,),
     )

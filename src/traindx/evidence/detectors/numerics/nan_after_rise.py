@@ -13,13 +13,10 @@ from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, 
 from traindx.evidence.detectors._number_text import where
 from traindx.testing.sketch import decay, noisy, run
 
-DETECTOR = Detector(title="Rise before the NaN", needs=("loss",), family="nan_onset")
+DETECTOR = Detector(title="Rise before the NaN", family="nan_onset")
 
 
-def detect(case: Case, *, rise: float = 1.5, last: int = 3) -> Detected:
-    loss = case.loss
-    if loss is None:
-        return Skipped("a training loss")
+def detect(case: Case, loss: Curve, *, rise: float = 1.5, last: int = 3) -> Detected:
     if not loss.broken:
         return Skipped()
     onset = float(loss.series.steps[int(np.argmin(loss.finite))])

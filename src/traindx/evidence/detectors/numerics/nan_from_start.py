@@ -10,17 +10,14 @@ Silent when a finite loss comes first (see nan_out_of_nothing and nan_after_rise
 
 import numpy as np
 
-from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, Runs, Skipped
+from traindx.evidence.detector import Curve, Detected, Detector, Finding, Runs, Skipped
 from traindx.evidence.detectors._number_text import where
 from traindx.testing.sketch import decay, run
 
-DETECTOR = Detector(title="NaN from the first value", needs=("loss",), family="nan_onset")
+DETECTOR = Detector(title="NaN from the first value", family="nan_onset")
 
 
-def detect(case: Case, *, early: float = 2.0, late: float = 20.0) -> Detected:
-    loss = case.loss
-    if loss is None:
-        return Skipped("a training loss")
+def detect(loss: Curve, *, early: float = 2.0, late: float = 20.0) -> Detected:
     if not loss.broken:
         return Skipped()
     if loss.finite[0]:

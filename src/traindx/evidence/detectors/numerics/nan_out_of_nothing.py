@@ -10,17 +10,14 @@ could have gone unseen (fewer than `least` values before the NaN), and when the 
 
 import numpy as np
 
-from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Skipped
+from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, Runs, Skipped
 from traindx.evidence.detectors._number_text import where
 from traindx.testing.sketch import decay, noisy, run
 
-DETECTOR = Detector(title="NaN without a rise", needs=("loss",), family="nan_onset")
+DETECTOR = Detector(title="NaN without a rise", family="nan_onset")
 
 
-def detect(case: Case, *, rise: float = 1.5, least: int = 10) -> Detected:
-    loss = case.loss
-    if loss is None:
-        return Skipped("a training loss")
+def detect(case: Case, loss: Curve, *, rise: float = 1.5, least: int = 10) -> Detected:
     if not loss.broken or not loss.finite[0]:
         return Skipped()
     onset = float(loss.series.steps[int(np.argmin(loss.finite))])

@@ -11,7 +11,6 @@ the scale by hand.
 from traindx.evidence.detectors._script import (
     Detector,
     Edit,
-    Event,
     Finding,
     Iteration,
     Iterations,
@@ -19,13 +18,13 @@ from traindx.evidence.detectors._script import (
     Scripts,
     Skipped,
     Training,
-    code,
     script,
-    where,
 )
 from traindx.evidence.detectors._script.gradients import optimizer_code
+from traindx.evidence.detectors._script.words import code, where
 from traindx.evidence.detectors.gradients.script_clip_misplaced import CLIPS
 from traindx.source.edit_pieces import place, put_before, segment
+from traindx.source.execution import Event
 from traindx.source.values import Const, Made, Spot, number
 
 DETECTOR = Detector(title="clipped before unscaling", family="script_scaler")

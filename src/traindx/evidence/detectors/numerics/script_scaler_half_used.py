@@ -17,10 +17,9 @@ from traindx.evidence.detectors._script import (
     Scripts,
     Skipped,
     Training,
-    code,
     script,
-    where,
 )
+from traindx.evidence.detectors._script.words import code, where
 from traindx.source.edit_pieces import place, put_after, replaced, segment
 from traindx.source.roles import is_scaler
 from traindx.source.values import Const, Made, Spot, Value

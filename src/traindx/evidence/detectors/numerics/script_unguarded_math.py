@@ -8,18 +8,8 @@ Such code works until it meets the edge: told as doubtful. Silent when anything 
 mistake: values that cannot be zero for reasons the source does not show.
 """
 
-from traindx.evidence.detectors._script import (
-    NO_LOOP,
-    Detector,
-    Finding,
-    Places,
-    Scripts,
-    Training,
-    code,
-    loss_of,
-    script,
-    where,
-)
+from traindx.evidence.detectors._script import Detector, Finding, Places, Scripts, Training, script
+from traindx.evidence.detectors._script.words import NO_LOOP, code, loss_of, where
 from traindx.source.domains import LOGARITHMS
 from traindx.source.edit_pieces import place
 from traindx.source.flow import reach

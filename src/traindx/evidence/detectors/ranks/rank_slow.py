@@ -10,21 +10,26 @@ Silent when ranks take turns in being late, and when all are slow alike.
 
 import numpy as np
 
-from traindx.evidence.detector import Case, Detected, Detector, Finding, Run, Runs, Skipped
+from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, Run, Runs, Skipped
 from traindx.evidence.detectors._number_text import percent, strength, text
 from traindx.testing.sketch import noisy, run
 
-DETECTOR = Detector(title="One rank is slow", needs=("forward_s", "step_s"), family="rank_pace")
+DETECTOR = Detector(title="One rank is slow", needs=("forward_s",), family="rank_pace")
 
 
 def detect(
-    case: Case, *, share: float = 0.25, large: float = 0.6, brief: float = 0.005, points: int = 10
+    case: Case,
+    step_s: Curve,
+    *,
+    share: float = 0.25,
+    large: float = 0.6,
+    brief: float = 0.005,
+    points: int = 10,
 ) -> Detected:
     forward, wait = case.inside.ranks("forward_s"), case.inside.ranks("data_wait_s")
     if len(forward) < 2:
         return Skipped("the times of at least two ranks")
-    step = case.curve("step_s")
-    if step is None or any(len(curve) < points for curve in forward.values()):
+    if any(len(curve) < points for curve in forward.values()):
         return Skipped(f"at least {points} values of the time per step of every rank")
     own = {
         rank: float(np.median(curve.y[1:])) + (float(np.median(wait[rank].y[1:])) if rank in wait else 0.0)
@@ -32,7 +37,7 @@ def detect(
     }
     slowest = max(own, key=lambda rank: own[rank])
     others = float(np.median([seconds for rank, seconds in own.items() if rank != slowest]))
-    late, whole = own[slowest] - others, float(np.median(step.y[1:]))
+    late, whole = own[slowest] - others, float(np.median(step_s.y[1:]))
     if whole <= 0 or late < brief or late < share * whole:
         return None
     return Finding(
@@ -40,7 +45,7 @@ def detect(
         f"they wait for it {percent(late / whole)} of each step.",
         "slow_training",
         "medium",
-        float(step.x[0]),
+        float(step_s.x[0]),
         series="forward_s",
         strength=strength(late / whole, share, large),
         numbers={"slow_rank": slowest, "wait_share": round(100 * late / whole)},

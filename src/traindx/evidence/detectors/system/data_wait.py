@@ -11,15 +11,18 @@ Silent when the wait is short or shows at some points only.
 
 import numpy as np
 
-from traindx.evidence.detector import Case, Detected, Detector, Finding, FloatArray, Runs, Skipped, stats
+from traindx.evidence.case import Case, Curve
+from traindx.evidence.detector import Detected, Detector, Finding, FloatArray, Runs, Skipped, stats
 from traindx.evidence.detectors._number_text import percent, strength, text
 from traindx.testing.sketch import noisy, run
 
-DETECTOR = Detector(title="Waiting for data", needs=("data_wait_s", "step_s"), family="data_wait")
+DETECTOR = Detector(title="Waiting for data", family="data_wait")
 
 
 def detect(
     case: Case,
+    data_wait_s: Curve,
+    step_s: Curve,
     *,
     share: float = 0.3,
     large: float = 0.6,
@@ -29,10 +32,7 @@ def detect(
     total: float = 3.0,
     points: int = 10,
 ) -> Detected:
-    wait, step = case.curve("data_wait_s"), case.curve("step_s")
-    if wait is None or step is None:
-        return Skipped("the time per step and the time spent waiting for data")
-    steps, waits, seconds = stats.align(wait.x, wait.y, step.x, step.y)
+    steps, waits, seconds = stats.align(data_wait_s.x, data_wait_s.y, step_s.x, step_s.y)
     steps, waits, seconds = steps[1:], waits[1:], seconds[1:]
     fine = (waits >= 0) & (seconds > 0)
     if int(fine.sum()) < points:
@@ -50,7 +50,7 @@ def detect(
         symptom="slow_training",
         severity="medium" if _costs(case, waits, brief, with_workers, total) else "low",
         step=float(steps[0]),
-        series=wait.name,
+        series=data_wait_s.name,
         strength=strength(part, share, large),
         numbers={"wait_share": round(100 * part)},
     )

@@ -11,18 +11,17 @@ Known mistake: data that is made by hand in the loop counts as other work.
 
 import numpy as np
 
-from traindx.evidence.detector import Case, Detected, Detector, Finding, Run, Runs, Skipped
+from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, Run, Runs
 from traindx.evidence.detectors._number_text import percent, strength, text
 from traindx.testing.sketch import noisy, run
 
-DETECTOR = Detector(
-    title="Other work in the loop", needs=("step_s", "forward_s", "backward_s"), family="host_work"
-)
+DETECTOR = Detector(title="Other work in the loop", needs=("forward_s", "backward_s"), family="host_work")
 _PARTS = ("data_wait_s", "forward_s", "backward_s", "optimizer_s")
 
 
 def detect(
     case: Case,
+    step_s: Curve,
     *,
     share: float = 0.4,
     large: float = 0.7,
@@ -31,26 +30,23 @@ def detect(
     mostly: float = 0.25,
     points: int = 10,
 ) -> Detected:
-    step = case.curve("step_s")
     parts = [curve for name in _PARTS if (curve := case.curve(name)) is not None]
-    if step is None or len(step) < points:
-        return Skipped(f"at least {points} values of the time per step")
-    used = np.zeros(len(step))
+    used = np.zeros(len(step_s))
     for curve in parts:
         # A part that was not told at a step is taken as it is near it.
-        used += np.interp(step.x, curve.x, curve.y)
-    other = (step.y - used)[1:]
-    shares = other / np.maximum(step.y[1:], 1e-12)
+        used += np.interp(step_s.x, curve.x, curve.y)
+    other = (step_s.y - used)[1:]
+    shares = other / np.maximum(step_s.y[1:], 1e-12)
     rest, part = float(np.median(other)), float(np.median(shares))
     if float(np.quantile(shares, mostly)) < share or rest < brief:
         return None
-    whole = float(np.median(step.y[1:]))
+    whole = float(np.median(step_s.y[1:]))
     return Finding(
         f"{percent(part)} of each step ({text(rest)} of {text(whole)} s) is other work than data, forward, "
         f"backward pass and update: logging, saving, copies to the host.",
         "slow_training",
         "medium" if rest >= long or part >= large else "low",
-        float(step.x[0]),
+        float(step_s.x[0]),
         series="step_s",
         strength=strength(part, share, large),
         numbers={"other_share": round(100 * part)},

@@ -11,16 +11,17 @@ Known mistakes: a log that writes only some steps shows only some of the outlier
 
 import numpy as np
 
-from traindx.evidence.detector import Case, Detected, Detector, Finding, FloatArray, Runs, Skipped
+from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, FloatArray, Runs, Skipped
 from traindx.evidence.detectors._number_text import percent, strength, text, times
 from traindx.evidence.detectors._pace import settled
 from traindx.testing.sketch import noisy, run
 
-DETECTOR = Detector(title="Slow single steps", needs=("step_s",), family="slow_steps")
+DETECTOR = Detector(title="Slow single steps", family="slow_steps")
 
 
 def detect(
     case: Case,
+    step_s: Curve,
     *,
     factor: float = 4.0,
     share: float = 0.1,
@@ -30,10 +31,7 @@ def detect(
     total: float = 10.0,
     points: int = 50,
 ) -> Detected:
-    curve = case.curve("step_s")
-    if curve is None or len(curve) < points:
-        return Skipped(f"at least {points} values of the time per step")
-    steps, seconds = settled(curve)
+    steps, seconds = settled(step_s)
     if seconds.size < points:
         return Skipped(f"at least {points} values of the time per step")
     usual = float(np.median(seconds))
@@ -53,7 +51,7 @@ def detect(
         symptom="slow_training" if trouble else None,
         severity="medium" if trouble and costs and lost >= large else "low",
         step=float(steps[slow][0]),
-        series=curve.name,
+        series=step_s.name,
         strength=strength(lost, share, 0.5) if trouble else 0.4,
         numbers={"slow_factor": round(typical / usual, 1)},
         marks=tuple(float(step) for step in steps[slow][:20]),

@@ -15,12 +15,12 @@ from typing import Any
 
 import numpy as np
 
-from traindx.evidence.detector import Case, Detected, Detector, Finding, Run, Runs, Skipped, number
+from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, Run, Runs, Skipped, number
 from traindx.evidence.detectors._number_text import text
 from traindx.evidence.detectors._sampled import odd_objective, only_loss, usual
 from traindx.testing.sketch import noisy, run
 
-DETECTOR = Detector(title="Tiny steps", needs=("step_s", "fact:losses"), family="batch")
+DETECTOR = Detector(title="Tiny steps", needs=("fact:losses",), family="batch")
 _DENSE = frozenset({"Linear", "LazyLinear", "LayerNorm", "PReLU"})
 _OPERATIONS = 6.0
 _SLOW_CORE = 1e9
@@ -28,6 +28,7 @@ _SLOW_CORE = 1e9
 
 def detect(
     case: Case,
+    step_s: Curve,
     *,
     most: int = 4,
     steps: float = 1000,
@@ -35,9 +36,9 @@ def detect(
     waits: float = 0.3,
     long: float = 600.0,
 ) -> Detected:
-    loss, step = only_loss(case), case.curve("step_s")
+    loss = only_loss(case)
     models = case.inside.models
-    if loss is None or step is None or len(models) != 1 or len(step) < 50 or odd_objective(case):
+    if loss is None or len(models) != 1 or len(step_s) < 50 or odd_objective(case):
         return Skipped("one model, one loss and the times of its steps")
     layers = case.inside.layer_list
     if not layers or any(str(layer.get("type", "")) not in _DENSE for layer in layers):
@@ -46,8 +47,8 @@ def detect(
     parts = case.inside.fact("accumulation")
     if not given.isdigit() or len(str(loss.get("output_shape", "")).split("x")) > 2:
         return Skipped()
-    each = float(np.median(step.y))
-    taken = float(step.x[-1])
+    each = float(np.median(step_s.y))
+    taken = float(step_s.x[-1])
     batch = int(given) * max(1.0, number(parts, "per_step") or 1.0)
     work = _OPERATIONS * (number(models[0], "parameters") or 0.0) * batch
     waiting = usual(case, "data_wait_s") or 0.0
@@ -60,7 +61,7 @@ def detect(
         f"{text(taken)} steps are nearly all fixed cost.",
         "slow_training",
         "medium" if spent >= long else "low",
-        float(step.x[0]),
+        float(step_s.x[0]),
         series="step_s",
         numbers={"batch": batch, "step_s": each},
     )

@@ -14,9 +14,7 @@ from traindx.evidence.detectors._settings import given
 from traindx.testing.sketch import run
 
 DETECTOR = Detector(
-    title="No regularisation",
-    needs=("setting:dropout", "setting:weight_decay"),
-    family="regularisation",
+    title="No regularisation", needs=("setting:dropout", "setting:weight_decay"), family="regularisation"
 )
 _RESTRAINT = re.compile(
     r"drop(?!_last)|weight_decay|smoothing|mix_?up|cut_?mix|augment|stochastic_depth|early_stop|l1_|l2_|noise"

@@ -12,19 +12,9 @@ Known mistakes: a change of the data or of augmentation in mid-run draws the sam
 
 import numpy as np
 
-from traindx.evidence.detector import (
-    Case,
-    Curve,
-    Detected,
-    Detector,
-    Finding,
-    FloatArray,
-    Runs,
-    Skipped,
-    stats,
-)
+from traindx.evidence.case import Case, Curve
+from traindx.evidence.detector import Detected, Detector, Finding, FloatArray, Runs, Skipped, stats
 from traindx.evidence.detectors._number_text import strength, text, where
-from traindx.evidence.detectors._progress import NO_SURROGATE
 from traindx.evidence.detectors._train_validation import (
     evaluations,
     largest_rise,
@@ -40,14 +30,13 @@ DETECTOR = Detector(
     needs=("val/*|test/*|map|map50",),
     family="generalisation",
     explains=("validation_parts",),
+    guards=("surrogate",),
 )
 
 
 def detect(
     case: Case, *, rise: float = 0.05, z: float = 5.0, near: float = 1.02, least: int = 12
 ) -> Detected:
-    if case.surrogate:
-        return Skipped(NO_SURROGATE)
     val = next(iter(validation_curves(case)), None)
     if val is None or len(val) < least:
         return Skipped(f"at least {least} evaluations on validation data")

@@ -27,11 +27,15 @@ from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, 
 from traindx.evidence.detectors._against_simple import all_there_is, beside_simple, no_more_to_tell
 from traindx.evidence.detectors._harm import trivial_loss
 from traindx.evidence.detectors._number_text import percent, strength, text
-from traindx.evidence.detectors._progress import NO_SURROGATE, good_already, starts_late
+from traindx.evidence.detectors._progress import good_already, starts_late
 from traindx.evidence.detectors._train_validation import last_level, one_output, told_classes
 from traindx.testing.sketch import decay, noisy, run
 
-DETECTOR = Detector(title="Both losses high, no gap", needs=("loss", "val/loss"), family="fit")
+DETECTOR = Detector(
+    title="Both losses high, no gap",
+    family="fit",
+    guards=("surrogate", "elbo", "negative_loss", "preference", "si_sdr"),
+)
 
 _REGRESSION = re.compile(r"mse|mae|l1|l2|huber|squared|regress")
 # No cross-entropy begins above the logarithm of the largest vocabularies.
@@ -40,6 +44,8 @@ _ABOVE_ALL_CHANCE = 13.0
 
 def detect(
     case: Case,
+    loss: Curve,
+    val_loss: Curve,
     *,
     made: float = 0.25,
     left: float = 0.5,
@@ -47,34 +53,31 @@ def detect(
     flat: float = 0.04,
     least: int = 8,
 ) -> Detected:
-    train, val = case.loss, case.val_loss
-    if train is None or val is None or not len(val):
+    if not len(val_loss):
         return Skipped("a training and a validation loss")
-    if case.surrogate or case.traits & {"elbo", "negative_loss", "preference", "si_sdr"}:
-        return Skipped(NO_SURROGATE)
-    if len(train) < least:
+    if len(loss) < least:
         return Skipped(f"at least {least} training losses")
-    now, held_out = train.tail, last_level(val.y)
-    if not (train.y > 0).all() or not now * 0.75 <= held_out <= now * (1.0 + gap):
+    now, held_out = loss.tail, last_level(val_loss.y)
+    if not (loss.y > 0).all() or not now * 0.75 <= held_out <= now * (1.0 + gap):
         return None
-    slope = _fall(train)
-    if slope > flat or starts_late(train) or good_already(case):
+    slope = _fall(loss)
+    if slope > flat or starts_late(loss) or good_already(case):
         return None
-    found = _far_from_fit(case, train, made) or _much_is_left(case, train, left)
+    found = _far_from_fit(case, loss, made) or _much_is_left(case, loss, left)
     if found is None:
         return None
     severity, why, share = found
-    course = _course(train, slope)
-    if course.startswith("still") or _improves(val) or no_more_to_tell(case) or all_there_is(case):
+    course = _course(loss, slope)
+    if course.startswith("still") or _improves(val_loss) or no_more_to_tell(case) or all_there_is(case):
         severity = "low"
     return Finding(
         f"The training loss ends at {text(now)} and the validation loss at {text(held_out)}; training "
         f"{course}: {why}.",
         "underfitting",
         severity,
-        step=float(train.x[len(train) * 2 // 3]),
-        end=float(train.x[-1]),
-        series=train.name,
+        step=float(loss.x[len(loss) * 2 // 3]),
+        end=float(loss.x[-1]),
+        series=loss.name,
         strength=strength(1.0 / max(1.0 - share, 0.02), 1.0, 8.0),
         numbers={"train_last": now, "val_last": held_out, "unexplained": share},
     )

@@ -12,17 +12,19 @@ Known mistakes: a validation set so small that its noise hides a small fall.
 
 import numpy as np
 
-from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Skipped
+from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, Runs, Skipped
 from traindx.evidence.detectors._frozen import frozen_from
 from traindx.evidence.detectors._number_text import percent
-from traindx.evidence.detectors._progress import NO_SURROGATE, good_already, starts_late
+from traindx.evidence.detectors._progress import good_already, starts_late
 from traindx.testing.sketch import decay, noisy, run
 
-DETECTOR = Detector(title="Only the training loss moves", needs=("loss", "val/loss"), family="creep")
+DETECTOR = Detector(title="Only the training loss moves", family="creep", guards=("surrogate",))
 
 
 def detect(
     case: Case,
+    loss: Curve,
+    val_loss: Curve,
     *,
     least: float = 0.005,
     most: float = 0.12,
@@ -30,32 +32,29 @@ def detect(
     share: float = 0.45,
     points: int = 6,
 ) -> Detected:
-    train, val = case.loss, case.val_loss
-    if train is None or val is None or min(len(train), len(val)) < points:
-        return Skipped(f"at least {points} values of the training and of the validation loss")
-    if case.surrogate or starts_late(train):
-        return Skipped(NO_SURROGATE if case.surrogate else "the start of the training")
-    size, level = abs(train.head), abs(val.head)
-    trend = train.trend
+    if starts_late(loss):
+        return Skipped("the start of the training")
+    size, level = abs(loss.head), abs(val_loss.head)
+    trend = loss.trend
     fell = -trend.change / size if size > 0 else 0.0
     if not least < fell < most or trend.z > -z or good_already(case) or not level > 0:
         return None
-    third = max(1, len(val) // 3)
-    gain = float(np.median(val.y[:third]) - np.median(val.y[-third:])) / level
-    error = 1.25 * val.noise * float(np.sqrt(2.0 / third)) / level
+    third = max(1, len(val_loss) // 3)
+    gain = float(np.median(val_loss.y[:third]) - np.median(val_loss.y[-third:])) / level
+    error = 1.25 * val_loss.noise * float(np.sqrt(2.0 / third)) / level
     # What training gained must have been visible on validation data, or nothing can be said.
-    if 2.0 * error > fell or len(val) - frozen_from(val.y) >= 5:
+    if 2.0 * error > fell or len(val_loss) - frozen_from(val_loss.y) >= 5:
         return Skipped("a validation loss that is less noisy and not frozen")
     if gain > share * fell or gain > 3.0 * error:
         return None
     return Finding(
         f"The training loss fell by {percent(fell)} beyond doubt (z {trend.z:.0f}) while the validation loss "
-        f"went from {float(np.median(val.y[:third])):.4g} to {float(np.median(val.y[-third:])):.4g}: what is "
-        "learned does not hold outside the training data.",
+        f"went from {np.median(val_loss.y[:third]):.4g} to {np.median(val_loss.y[-third:]):.4g}: "
+        "what is learned does not hold outside the training data.",
         severity="low",
-        step=float(train.x[0]),
-        end=float(train.x[-1]),
-        series=val.name,
+        step=float(loss.x[0]),
+        end=float(loss.x[-1]),
+        series=val_loss.name,
         numbers={"train_fell": fell, "val_fell": gain},
     )
 

@@ -9,18 +9,17 @@ modes, and when the model has neither layer. Known mistake: dropout that is kept
 
 from traindx.evidence.detectors._script import (
     Detector,
-    Event,
     Finding,
     Iterations,
     Places,
     Scripts,
     Skipped,
     Training,
-    code,
     script,
-    where,
 )
+from traindx.evidence.detectors._script.words import code, where
 from traindx.source.edit_pieces import place
+from traindx.source.execution import Event
 from traindx.source.flow import parts
 from traindx.source.parameters import held
 from traindx.source.values import Const, Made, Value, options
@@ -100,7 +99,4 @@ def silent() -> Scripts:
     yield script(init=_DROPOUT, end="model.eval()\n" + _VALIDATE)
     yield script(end=_VALIDATE)
     yield script(init=_DROPOUT)
-    yield script(
-        init=_DROPOUT,
-        body=_OWN_TARGET,
-    )
+    yield script(init=_DROPOUT, body=_OWN_TARGET)

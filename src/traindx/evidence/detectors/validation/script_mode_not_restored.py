@@ -10,22 +10,19 @@ Known mistake: a model kept in eval mode on purpose to freeze its batch norm.
 """
 
 from traindx.evidence.detectors._script import (
-    NO_LOOP,
     Detector,
     Edit,
-    Event,
     Finding,
-    Loop,
     Places,
     Script,
     Scripts,
     Severity,
     Skipped,
     Training,
-    code,
-    where,
 )
+from traindx.evidence.detectors._script.words import NO_LOOP, code, where
 from traindx.source.edit_pieces import place, put_before, segment
+from traindx.source.execution import Event, Loop
 from traindx.source.flow import parts
 from traindx.source.parameters import frozen, held
 from traindx.source.roles import is_module

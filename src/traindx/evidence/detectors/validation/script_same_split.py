@@ -12,18 +12,9 @@ test of overfitting on purpose.
 
 import re
 
-from traindx.evidence.detectors._script import (
-    Detector,
-    Finding,
-    Places,
-    Scripts,
-    Skipped,
-    Training,
-    code,
-    script,
-    where,
-)
+from traindx.evidence.detectors._script import Detector, Finding, Places, Scripts, Skipped, Training, script
 from traindx.evidence.detectors._script.same_data import alike, data_of, overlap
+from traindx.evidence.detectors._script.words import code, where
 from traindx.source.edit_pieces import place
 from traindx.source.parameters import held
 from traindx.source.values import Items, Made, Spot, Value, options

@@ -35,13 +35,7 @@ DETECTOR = Detector(
 
 
 def detect(
-    case: Case,
-    *,
-    gain: float = 0.12,
-    z: float = 4.0,
-    kept: float = 0.25,
-    best: float = 0.4,
-    least: int = 4,
+    case: Case, *, gain: float = 0.12, z: float = 4.0, kept: float = 0.25, best: float = 0.4, least: int = 4
 ) -> Detected:
     if odd_objective(case):
         return Skipped(NO_SURROGATE)

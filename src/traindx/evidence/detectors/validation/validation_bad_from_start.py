@@ -21,7 +21,6 @@ import numpy as np
 
 from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, Runs, Skipped
 from traindx.evidence.detectors._number_text import percent, strength, text, times, where
-from traindx.evidence.detectors._progress import NO_SURROGATE
 from traindx.evidence.detectors._train_validation import class_count, evaluations, last_level, shares
 from traindx.testing.sketch import decay, noisy, run
 
@@ -30,18 +29,22 @@ DETECTOR = Detector(
     needs=("loss|accuracy", "val/*|test/*"),
     family="generalisation",
     explains=("validation_parts",),
+    guards=("surrogate",),
 )
 
 _SCORES = ("accuracy", "f1", "map50", "map")
 
 
 def detect(
-    case: Case, *, fitted: float = 5.0, accuracy: float = 0.9, above: float = 2.0, zero: float = 0.02
+    case: Case,
+    val_loss: Curve | None = None,
+    *,
+    fitted: float = 5.0,
+    accuracy: float = 0.9,
+    above: float = 2.0,
+    zero: float = 0.02,
 ) -> Detected:
-    if case.surrogate:
-        return Skipped(NO_SURROGATE)
-    val = case.val_loss
-    if max((len(c) for c in (val, *_val_scores(case)) if c is not None), default=0) < 2:
+    if max((len(c) for c in (val_loss, *_val_scores(case)) if c is not None), default=0) < 2:
         return Skipped("at least two evaluations on validation data")
     fell = _fell(case)
     learned = max(_train_accuracy(case), default=0.0)

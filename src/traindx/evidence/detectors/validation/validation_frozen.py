@@ -13,16 +13,15 @@ Known mistakes: an accuracy on a handful of samples may repeat for long.
 
 import numpy as np
 
-from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Skipped
+from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, Runs, Skipped
 from traindx.evidence.detectors._frozen import digits_told, frozen_from, moved
 from traindx.evidence.detectors._number_text import text, where
-from traindx.evidence.detectors._progress import NO_SURROGATE
 from traindx.evidence.detectors._train_validation import steps_on
 from traindx.testing.sketch import decay, noisy, run
 
 DETECTOR = Detector(
     title="Validation frozen",
-    needs=("loss", "val/loss|test/loss|val/accuracy|test/accuracy"),
+    needs=("val/loss|test/loss|val/accuracy|test/accuracy",),
     family="validation_frozen",
     explains=(
         "validation_parts",
@@ -32,17 +31,17 @@ DETECTOR = Detector(
         "validation_better",
         "accuracy_at_majority",
     ),
+    guards=("surrogate",),
 )
 
 
-def detect(case: Case, *, points: int = 5, digits: int = 4, change: float = 0.02, z: float = 4.0) -> Detected:
-    train = case.loss
-    if case.surrogate:
-        return Skipped(NO_SURROGATE)
+def detect(
+    case: Case, loss: Curve, *, points: int = 5, digits: int = 4, change: float = 0.02, z: float = 4.0
+) -> Detected:
     val = (
         case.val_loss if case.val_loss is not None and len(case.val_loss) >= points else case.val("accuracy")
     )
-    if train is None or val is None or len(val) < points or len(train) < points:
+    if val is None or len(val) < points:
         return Skipped(f"a training loss and at least {points} evaluations")
     first = frozen_from(val.y)
     score = val is not case.val_loss
@@ -51,8 +50,8 @@ def detect(case: Case, *, points: int = 5, digits: int = 4, change: float = 0.02
         return None
     if score and (first > 0 or not 0.0 < float(val.y[-1]) / (100.0 if val.y[-1] > 1.5 else 1.0) < 0.95):
         return None
-    begin = float(steps_on(val, train)[first])
-    beside = train.y[train.x >= begin]
+    begin = float(steps_on(val, loss)[first])
+    beside = loss.y[loss.x >= begin]
     if not moved(beside, share=5 * change if score else change, z=z):
         return None
     onset = float(val.x[first])

@@ -14,18 +14,18 @@ import numpy as np
 
 from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, Runs, Skipped, stats
 from traindx.evidence.detectors._number_text import percent, strength, text
-from traindx.evidence.detectors._progress import NO_SURROGATE
 from traindx.evidence.detectors._train_validation import SCORES, evaluations, score, shares
 from traindx.testing.sketch import decay, noisy, run
 
 DETECTOR = Detector(
-    title="Validation too noisy to tell", needs=("val/*|test/*|map|map50",), family="validation_noise"
+    title="Validation too noisy to tell",
+    needs=("val/*|test/*|map|map50",),
+    family="validation_noise",
+    guards=("surrogate",),
 )
 
 
 def detect(case: Case, *, loss_noise: float = 0.08, score_noise: float = 0.03, least: int = 8) -> Detected:
-    if case.surrogate:
-        return Skipped(NO_SURROGATE)
     looked = False
     for curve in (case.val_loss, *(score(case, name) for name in SCORES[:5])):
         if curve is None or len(curve) < least:

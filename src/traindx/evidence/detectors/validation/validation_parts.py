@@ -19,7 +19,6 @@ import numpy as np
 
 from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, Runs, Severity, Skipped
 from traindx.evidence.detectors._number_text import percent, strength, text, times, where
-from traindx.evidence.detectors._progress import NO_SURROGATE
 from traindx.evidence.detectors._train_validation import (
     SCORES,
     Turn,
@@ -36,13 +35,15 @@ from traindx.testing.sketch import decay, noisy, run
 
 DETECTOR = Detector(
     title="Validation parts from training",
-    needs=("loss", "val/*|test/*|map|map50"),
+    needs=("val/*|test/*|map|map50",),
     family="generalisation",
+    guards=("surrogate",),
 )
 
 
 def detect(
     case: Case,
+    loss: Curve,
     *,
     rise: float = 0.03,
     z: float = 4.0,
@@ -52,26 +53,22 @@ def detect(
     fall: float = 0.10,
     gap: float = 0.25,
 ) -> Detected:
-    train = case.loss
-    if train is None or not len(train):
+    if not len(loss):
         return Skipped("a training loss")
-    if case.surrogate:
-        return Skipped(NO_SURROGATE)
     watched = next(iter(validation_curves(case)), None)
     if watched is None or len(watched) < 3:
-        seen = _apart(train, watched) if watched is case.val_loss else None
+        seen = _apart(loss, watched) if watched is case.val_loss else None
         return seen or Skipped("at least three evaluations on validation data")
     turn = turn_of(watched)
-    # A small rise counts too where it takes back a tenth of what had been gained.
     needed = max(rise if turn.lost < 0.1 else rise / 3, _least(len(watched)))
     parted = None
     if turn.relative >= needed and turn.z >= z:
-        before, now, fell = _training_since(train, watched, turn)
+        before, now, fell = _training_since(loss, watched, turn)
         if fell:
             parted = _parted(case, watched, turn, (before, now), medium, high)
     if parted is not None and parted.severity != "low":
         return parted
-    stalled = _stalled(case, train, watched, stalled_for, fall, gap)
+    stalled = _stalled(case, loss, watched, stalled_for, fall, gap)
     return stalled if parted is None or (stalled and stalled.severity != "low") else parted
 
 

@@ -14,7 +14,6 @@ import numpy as np
 
 from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, Runs, Skipped
 from traindx.evidence.detectors._number_text import text, where
-from traindx.evidence.detectors._progress import NO_SURROGATE
 from traindx.evidence.detectors._train_validation import evaluations, score, shares
 from traindx.testing.sketch import decay, run
 
@@ -22,19 +21,13 @@ DETECTOR = Detector(
     title="Suspiciously perfect validation",
     needs=("val/accuracy|test/accuracy|val/f1|val/auc|val/map|val/map50|map|map50",),
     family="validation_level",
+    guards=("surrogate",),
 )
 
 
 def detect(
-    case: Case,
-    *,
-    perfect: float = 0.99,
-    perfect_map: float = 0.97,
-    early: float = 0.2,
-    least: int = 5,
+    case: Case, *, perfect: float = 0.99, perfect_map: float = 0.97, early: float = 0.2, least: int = 5
 ) -> Detected:
-    if case.surrogate:
-        return Skipped(NO_SURROGATE)
     curves = [
         curve
         for name in ("map", "accuracy", "f1", "auc", "map50")

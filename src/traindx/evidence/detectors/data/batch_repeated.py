@@ -27,13 +27,11 @@ def detect(case: Case, *, share: float = 0.7, looks: int = 4, batches: int = 3) 
     held = number(loader, "batches") if loader is not None else None
     if held is None or held < batches:
         return None
-    return Finding(
+    sentence = (
         f"{percent(again)} of the batches looked at had been there the step before; the loader holds "
-        f"{count(held)}.",
-        symptom="silent_defect",
-        severity="high",
-        numbers={"repeat_share": again, "batches": held},
+        f"{count(held)}."
     )
+    return Finding(sentence, "silent_defect", "high", numbers={"repeat_share": again, "batches": held})
 
 
 def _loader(batches: int) -> dict[str, object]:

@@ -25,13 +25,8 @@ def detect(case: Case, *, beyond: float = 100.0, full: float = 10_000.0) -> Dete
     shares = looked(case, "input/nonfinite", 1)
     if bad or (shares is not None and shares.y.max() > 0):
         step = float(shares.x[int(shares.y.argmax())]) if shares is not None and shares.y.max() > 0 else None
-        return Finding(
-            f"{max(1, round(bad))} of the batches looked at hold values that are NaN or Inf.",
-            symptom="silent_defect",
-            severity="high",
-            step=step,
-            numbers={"batches": bad},
-        )
+        sentence = f"{max(1, round(bad))} of the batches looked at hold values that are NaN or Inf."
+        return Finding(sentence, "silent_defect", "high", step, numbers={"batches": bad})
     peaks = {name: part(samples, name) for name in _PEAKS}
     found = {}
     for name, peak in peaks.items():

@@ -26,11 +26,9 @@ def detect(case: Case, *, most: float = 0.8, dull: float = 0.5, looks: int = 2) 
     if whole >= most:
         mean, spread = usual(case, "input/mean") or 0.0, usual(case, "input/std") or 0.0
         kind = "all zero" if mean == 0 and spread == 0 else f"about {text(mean)}"
+        sentence = f"All samples of a batch are the same in {percent(whole)} of the looks ({kind})."
         return Finding(
-            f"All samples of a batch are the same in {percent(whole)} of the looks ({kind}).",
-            symptom="silent_defect",
-            severity="medium" if odd_objective(case) else "high",
-            step=float(share.x[0]),
+            sentence, "silent_defect", "medium" if odd_objective(case) else "high", float(share.x[0])
         )
     if level < dull:
         return None

@@ -30,12 +30,10 @@ def detect(
         return Skipped()
     if changed < share * came:
         return None
-    return Finding(
-        f"{percent(changed / came)} of the samples that came again had another label than the first time.",
-        symptom="silent_defect",
-        severity="high",
-        numbers={"relabelled": changed, "came_again": came},
+    sentence = (
+        f"{percent(changed / came)} of the samples that came again had another label than the first time."
     )
+    return Finding(sentence, "silent_defect", "high", numbers={"relabelled": changed, "came_again": came})
 
 
 def _facts(**told: int) -> dict[str, Any]:

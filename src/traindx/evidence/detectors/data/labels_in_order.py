@@ -32,13 +32,11 @@ def detect(
     level = float(np.median(top.y))
     if level < pure or (training_loader(case) or {}).get("shuffle") is True:
         return None
-    return Finding(
+    sentence = (
         f"Batches of {size:g} are of one class ({percent(level)} on the median), while the largest class "
-        f"holds {percent(max(shares.values()))} of the targets: the samples come sorted.",
-        symptom="silent_defect",
-        severity="high",
-        numbers={"top_share": level},
+        f"holds {percent(max(shares.values()))} of the targets: the samples come sorted."
     )
+    return Finding(sentence, "silent_defect", "high", numbers={"top_share": level})
 
 
 def _of_numbers(case: Case, looks: int, narrow: float) -> Detected:

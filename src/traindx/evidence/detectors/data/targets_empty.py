@@ -22,22 +22,13 @@ def detect(case: Case, *, most: float = 0.75, targets: int = 100, looks: int = 2
         return Skipped()
     empty = float((ignored.y >= 0.999).mean())
     if empty >= most:
-        return Finding(
-            f"In {percent(empty)} of the looks every target is one that the loss passes over (-100).",
-            symptom="silent_defect",
-            severity="high",
-            step=float(ignored.x[0]),
-        )
+        sentence = f"In {percent(empty)} of the looks every target is one that the loss passes over (-100)."
+        return Finding(sentence, "silent_defect", "high", float(ignored.x[0]))
     if len(counts) == 1 and sum(counts.values()) >= targets and len(case.inside.losses) == 1:
         if odd_objective(case):
             return Skipped()
-        return Finding(
-            f"All {sum(counts.values())} targets looked at are class {next(iter(counts))}.",
-            symptom="silent_defect",
-            severity="high",
-            step=float(ignored.x[0]),
-            strength=0.6,
-        )
+        sentence = f"All {sum(counts.values())} targets looked at are class {next(iter(counts))}."
+        return Finding(sentence, "silent_defect", "high", float(ignored.x[0]), strength=0.6)
     return None
 
 

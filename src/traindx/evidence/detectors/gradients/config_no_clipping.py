@@ -23,12 +23,8 @@ def detect(case: Case, *, never: float = 1000.0) -> Detected:
     if 0 < clip < never:
         return None
     recurrent = any(word in case.word("model") for word in _RECURRENT)
-    return Finding(
-        text=f"Gradient clipping is off (clip = {text(clip)}; 0.5 to 5 is usual).",
-        severity="low",
-        strength=1.0 if recurrent else 0.7,
-        numbers={"clip": clip},
-    )
+    sentence = f"Gradient clipping is off (clip = {text(clip)}; 0.5 to 5 is usual)."
+    return Finding(sentence, severity="low", strength=1.0 if recurrent else 0.7, numbers={"clip": clip})
 
 
 def fires() -> Runs:

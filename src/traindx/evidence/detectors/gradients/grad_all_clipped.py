@@ -35,12 +35,9 @@ def detect(case: Case, *, share: float = 0.95, points: int = 10) -> Detected:
             return Skipped("the share of clipped steps: what is logged is no share")
         if part < share:
             return None
+        sentence = f"The log says that {percent(part)} of the gradients are clipped."
         return Finding(
-            text=f"The log says that {percent(part)} of the gradients are clipped.",
-            severity="low",
-            series=logged.name,
-            strength=0.7,
-            numbers={"clipped_share": part},
+            sentence, severity="low", series=logged.name, strength=0.7, numbers={"clipped_share": part}
         )
     if clip is None and norms is not None and _never_clips(case):
         return None

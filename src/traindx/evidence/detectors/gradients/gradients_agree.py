@@ -23,13 +23,11 @@ def detect(case: Case, *, same: float = 0.95) -> Detected:
         return Skipped("gradients of the first steps in a row")
     if cosine < same:
         return None
-    return Finding(
-        text=f"Gradients of the first steps have a cosine of {cosine:.2f} in the typical layer: a smaller "
-        "batch would point the same way.",
-        severity="low",
-        step=1.0,
-        numbers={"cosine": cosine},
+    sentence = (
+        f"Gradients of the first steps have a cosine of {cosine:.2f} in the typical layer: a smaller "
+        "batch would point the same way."
     )
+    return Finding(sentence, severity="low", step=1.0, numbers={"cosine": cosine})
 
 
 def _cosines(values: list[float]) -> Run:

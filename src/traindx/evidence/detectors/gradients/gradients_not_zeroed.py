@@ -35,14 +35,12 @@ def detect(case: Case, *, looks: int = 2, growth: float = 2.0) -> Detected:
     at = f" of step {first.step + 1:g}" if first.step is not None else ""
     grown = _growth(case)
     grows = f" Their norm grows {times(grown)} from the first steps to its highest." if grown > growth else ""
+    sentence = (
+        f"Gradients of 1 step before were still there{size} when backward{at} began: nobody zeroes "
+        f"them, each step takes the sum of all so far.{grows}"
+    )
     return Finding(
-        text=f"Gradients of 1 step before were still there{size} when backward{at} began: nobody zeroes "
-        f"them, each step takes the sum of all so far.{grows}",
-        symptom="silent_defect",
-        severity="high",
-        step=first.step,
-        series="grad_norm",
-        numbers={"growth": grown},
+        sentence, "silent_defect", "high", first.step, series="grad_norm", numbers={"growth": grown}
     )
 
 

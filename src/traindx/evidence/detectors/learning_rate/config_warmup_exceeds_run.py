@@ -36,11 +36,8 @@ def detect(case: Case, *, share: float = 1.0) -> Detected:
     told = (
         f"{text(warmup)} {unit}, the run to {text(planned)}" if planned > 1 else f"{text(warmup)} of the run"
     )
-    return Finding(
-        text=f"Warm-up is set to {told}: the learning rate never reaches its peak.",
-        severity="low",
-        numbers={"warmup": warmup, "total_steps": planned},
-    )
+    sentence = f"Warm-up is set to {told}: the learning rate never reaches its peak."
+    return Finding(sentence, severity="low", numbers={"warmup": warmup, "total_steps": planned})
 
 
 def _steps(case: Case) -> float | None:

@@ -25,13 +25,8 @@ def detect(lr: Curve, *, tail: float = 0.8, tolerance: float = 1e-3, points: int
     away = np.flatnonzero(np.abs(lr.y - value) > tolerance * value)
     onset = float(lr.x[away[-1] + 1]) if away.size else float(lr.x[0])
     how = f"from {where(lr, onset)} on, after a warm-up" if away.size else f"at all {len(lr)} logged points"
-    return Finding(
-        text=f"The learning rate is {text(value)} {how}: it never decays.",
-        severity="low",
-        step=onset,
-        series=lr.name,
-        numbers={"lr": value},
-    )
+    sentence = f"The learning rate is {text(value)} {how}: it never decays."
+    return Finding(sentence, severity="low", step=onset, series=lr.name, numbers={"lr": value})
 
 
 def fires() -> Runs:

@@ -16,12 +16,8 @@ def detect(case: Case) -> Detected:
     told = case.inside.events("scheduler_before_optimizer")
     if not told:
         return None
-    return Finding(
-        f"At step 0 {told[0].text}: the first value of the schedule is never used.",
-        "silent_defect",
-        "low",
-        told[0].step,
-    )
+    sentence = f"At step 0 {told[0].text}: the first value of the schedule is never used."
+    return Finding(sentence, "silent_defect", "low", told[0].step)
 
 
 def fires() -> Runs:

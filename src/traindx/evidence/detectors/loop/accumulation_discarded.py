@@ -27,13 +27,12 @@ def detect(case: Case, *, steps: int = 3, mostly: float = 0.8) -> Detected:
         return None
     times = text(round(told.backwards, 1))
     lost = 1 - 1 / told.backwards
-    return Finding(
+    sentence = (
         f"Of the {times} backward calls before each step only the last one counts: those of the others are "
-        f"cleared before the step, {percent(lost)} of the work is lost.",
-        "silent_defect",
-        "high",
-        case.span[0],
-        numbers={"accumulated": times, "lost": percent(lost)},
+        f"cleared before the step, {percent(lost)} of the work is lost."
+    )
+    return Finding(
+        sentence, "silent_defect", "high", case.span[0], numbers={"accumulated": times, "lost": percent(lost)}
     )
 
 

@@ -26,14 +26,11 @@ def detect(case: Case) -> Detected:
     unreached = any(number(event.data, "reached") == 0 for event in case.inside.events("no_gradient"))
     if not leaves or held or not outside or not unreached:
         return None
-    return Finding(
+    sentence = (
         f"The loss is computed from {leaves:g} parameters, none of which the optimizer holds; the "
-        f"{outside:g} it does hold never had a gradient: it was built for another model.",
-        "silent_defect",
-        "high",
-        case.span[0],
-        numbers={"untrained_share": "100 %"},
+        f"{outside:g} it does hold never had a gradient: it was built for another model."
     )
+    return Finding(sentence, "silent_defect", "high", case.span[0], numbers={"untrained_share": "100 %"})
 
 
 def _run(held: int, reached: int) -> Run:

@@ -23,13 +23,10 @@ def detect(case: Case) -> Detected:
     if not told:
         return None if case.run.facts.get("restored") else Skipped()
     step = told[0].step
-    return Finding(
-        f"At step {text(step or 0)} a training was taken up again without its optimizer: {told[0].text}.",
-        "silent_defect",
-        "medium",
-        step,
-        marks=(step,) if step is not None else (),
+    sentence = (
+        f"At step {text(step or 0)} a training was taken up again without its optimizer: {told[0].text}."
     )
+    return Finding(sentence, "silent_defect", "medium", step, marks=(step,) if step is not None else ())
 
 
 def fires() -> Runs:

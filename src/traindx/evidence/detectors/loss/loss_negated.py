@@ -25,12 +25,8 @@ def detect(case: Case, *, off: float = 0.02, looks: int = 2) -> Detected:
         return Skipped()
     if float(abs(ratio.y + 1).max()) > off:
         return None
-    return Finding(
-        f"Backward is called on -1 times the value of {loss['function']}: every step makes it larger.",
-        symptom="silent_defect",
-        severity="high",
-        step=float(ratio.x[0]),
-    )
+    sentence = f"Backward is called on -1 times the value of {loss['function']}: every step makes it larger."
+    return Finding(sentence, "silent_defect", "high", float(ratio.x[0]))
 
 
 def fires() -> Runs:

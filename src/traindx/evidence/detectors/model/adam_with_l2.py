@@ -18,11 +18,10 @@ def detect(case: Case, *, least: float = 1e-4) -> Detected:
             continue
         decay = max((_decay(group) for group in facts(optimizer.get("groups"))), default=0.0)
         if decay >= least:
-            return Finding(
-                f"{optimizer['class']} adds weight decay {text(decay)} to the gradients; AdamW decouples it.",
-                severity="low",
-                numbers={"weight_decay": decay},
+            sentence = (
+                f"{optimizer['class']} adds weight decay {text(decay)} to the gradients; AdamW decouples it."
             )
+            return Finding(sentence, severity="low", numbers={"weight_decay": decay})
     return None
 
 

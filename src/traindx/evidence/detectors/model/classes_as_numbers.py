@@ -38,13 +38,11 @@ def detect(case: Case, *, fewest: int = 3, most: int = 100, even: float = 0.25, 
     uneven = abs(float(np.median(mean.y)) - middle) / count + abs(float(np.median(spread.y)) / expected - 1)
     if uneven > even:
         return None
-    return Finding(
+    sentence = (
         f"{loss['function']} fits the whole numbers 0 to {count - 1}, evenly spread, as classes are: a class "
-        f"{count - 1} is not {count - 1} times a class 1.",
-        symptom="silent_defect",
-        severity="medium",
-        numbers={"classes": count},
+        f"{count - 1} is not {count - 1} times a class 1."
     )
+    return Finding(sentence, "silent_defect", "medium", numbers={"classes": count})
 
 
 def _one_output(loss: Fact) -> bool:

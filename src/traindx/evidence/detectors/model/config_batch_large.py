@@ -32,11 +32,9 @@ def detect(case: Case, *, share: float = 0.25, samples: int = 8192, beyond_sampl
             numbers={"batch": batch, "train_samples": data},
         )
     if samples <= batch <= beyond_samples and not counts_tokens(case):
+        sentence = f"The batch size is {text(batch)}."
         return Finding(
-            text=f"The batch size is {text(batch)}.",
-            severity="low",
-            strength=strength(batch, samples, 8 * samples),
-            numbers={"batch": batch},
+            sentence, severity="low", strength=strength(batch, samples, 8 * samples), numbers={"batch": batch}
         )
     return None
 

@@ -29,11 +29,9 @@ def detect(case: Case, *, plain: int = 20, transformer: int = 64, saturating: in
     if layers < limit:
         return None
     with_what = f" with {activation}" if squashes else ""
+    sentence = f"The model has {text(layers)} layers{with_what}."
     return Finding(
-        text=f"The model has {text(layers)} layers{with_what}.",
-        severity="low",
-        strength=strength(layers, limit, 3 * limit),
-        numbers={"layers": layers},
+        sentence, severity="low", strength=strength(layers, limit, 3 * limit), numbers={"layers": layers}
     )
 
 

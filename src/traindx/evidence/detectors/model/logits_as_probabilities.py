@@ -43,12 +43,8 @@ def _found(function: str, what: str) -> Finding:
     meant = (
         "probabilities, 0 to 1" if function.startswith("binary") else "logarithms of probabilities, at most 0"
     )
-    return Finding(
-        f"{function} expects {meant}; its inputs {what}.",
-        symptom="silent_defect",
-        severity="high",
-        numbers={"function": function},
-    )
+    sentence = f"{function} expects {meant}; its inputs {what}."
+    return Finding(sentence, "silent_defect", "high", numbers={"function": function})
 
 
 def fires() -> Runs:

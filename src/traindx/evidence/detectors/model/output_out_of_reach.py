@@ -22,11 +22,8 @@ def detect(case: Case, *, beyond: float = 0.2, looks: int = 2) -> Detected:
         return Skipped()
     loss = concerned[0]
     if _single(case, loss):
-        return Finding(
-            "A softmax runs over a single output: it is 1 whatever the input.",
-            symptom="silent_defect",
-            severity="high",
-        )
+        sentence = "A softmax runs over a single output: it is 1 whatever the input."
+        return Finding(sentence, "silent_defect", "high")
     if word(loss, "function") not in REGRESSION:
         return None
     limits = SQUASHING.get(ends(loss)[0])

@@ -29,14 +29,11 @@ def detect(
     level = late(spread)
     if not (_moves_with_targets(case, spread, shrunk) or _shrinks_to_learned(case, spread, learned)):
         return None
-    return Finding(
+    sentence = (
         f"Outputs shrank together: their spread over a batch fell from {text(float(spread.y.max()))} to "
-        f"{text(level)}, and that of what they are compared with as well.",
-        symptom="silent_defect",
-        severity="high",
-        step=float(spread.x[-1]),
-        numbers={"output_spread": level},
+        f"{text(level)}, and that of what they are compared with as well."
     )
+    return Finding(sentence, "silent_defect", "high", float(spread.x[-1]), numbers={"output_spread": level})
 
 
 def _moves_with_targets(case: Case, spread: Curve, shrunk: float) -> bool:

@@ -26,14 +26,11 @@ def detect(case: Case, *, share: float = 1e-3, looks: int = 4, steps: int = 30) 
     size, level = _size(case), late(spread)
     if size <= 0 or level > share * size or not _targets_vary(case):
         return None
-    return Finding(
+    sentence = (
         f"Outputs differ by {text(level)} over a batch at a size of {text(size)}: the same answer for every "
-        "input.",
-        symptom="not_learning",
-        severity="medium",
-        step=float(spread.x[-1]),
-        numbers={"output_spread": level},
+        "input."
     )
+    return Finding(sentence, "not_learning", "medium", float(spread.x[-1]), numbers={"output_spread": level})
 
 
 def _size(case: Case) -> float:

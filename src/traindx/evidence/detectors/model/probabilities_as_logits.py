@@ -26,13 +26,11 @@ def detect(case: Case, *, looks: int = 4, off: float = 1e-3) -> Detected:
         last = (ends(loss) or [""])[0]
         if last == squash or (len(case.inside.losses) == 1 and _looks_so(case, loss, looks, off)):
             how = f"come out of {squash.lower()}" if last == squash else "are probabilities in every look"
-            return Finding(
+            sentence = (
                 f"The outputs that reach {function} {how}; it applies {squash.lower()} "
-                "once more, to logits that differ by 1 at most.",
-                symptom="silent_defect",
-                severity="medium",
-                numbers={"function": function},
+                "once more, to logits that differ by 1 at most."
             )
+            return Finding(sentence, "silent_defect", "medium", numbers={"function": function})
     return None
 
 

@@ -20,13 +20,10 @@ def detect(case: Case) -> Detected:
         return None
     clip = case.number("clip")
     limit = f" to a norm of {clip:g}" if clip is not None else ""
-    return Finding(
-        f"At {len(told)} steps gradients were clipped{limit} before they were unscaled: {told[0].text}.",
-        "silent_defect",
-        "high",
-        told[0].step,
-        numbers={"clipped_scaled": len(told)},
+    sentence = (
+        f"At {len(told)} steps gradients were clipped{limit} before they were unscaled: {told[0].text}."
     )
+    return Finding(sentence, "silent_defect", "high", told[0].step, numbers={"clipped_scaled": len(told)})
 
 
 def fires() -> Runs:

@@ -32,11 +32,9 @@ def detect(case: Case, *, mixed: float = 0.7) -> Detected:
     if flag or _HALF.search(precision):
         pure = not flag and bool(_PURE.search(precision))
         told = precision if _HALF.search(precision) else "mixed precision"
+        sentence = f"Training computes in fp16 ({told}): its largest number is 65504."
         return Finding(
-            text=f"Training computes in fp16 ({told}): its largest number is 65504.",
-            severity="low",
-            strength=1.0 if pure else mixed,
-            numbers={"precision": "fp16"},
+            sentence, severity="low", strength=1.0 if pure else mixed, numbers={"precision": "fp16"}
         )
     scale = case.curve("loss_scale")
     if scale is not None and len(scale) and float(np.median(scale.y)) > 1:

@@ -24,12 +24,9 @@ def detect(loss: Curve, *, early: float = 2.0, late: float = 20.0) -> Detected:
         return None
     first = float(loss.series.steps[0])
     finite = f"{len(loss):,} of {loss.finite.size:,} values are finite"
+    sentence = f"The first logged loss, at {where(loss, first)}, is already not finite; {finite}."
     return Finding(
-        f"The first logged loss, at {where(loss, first)}, is already not finite; {finite}.",
-        severity="low",
-        step=first,
-        series=loss.name,
-        strength=_clarity(loss, first, early, late),
+        sentence, severity="low", step=first, series=loss.name, strength=_clarity(loss, first, early, late)
     )
 
 

@@ -22,13 +22,8 @@ def detect(case: Case) -> Detected:
     world = number(case.run.facts, "world_size")
     of = f" of {world:g}" if world else ""
     text = told[0].text
-    return Finding(
-        f"{text[:1].upper()}{text[1:]}; {len(told) + 1}{of} ranks train apart.",
-        "silent_defect",
-        "high",
-        told[0].step,
-        numbers={"ranks_apart": len(told)},
-    )
+    sentence = f"{text[:1].upper()}{text[1:]}; {len(told) + 1}{of} ranks train apart."
+    return Finding(sentence, "silent_defect", "high", told[0].step, numbers={"ranks_apart": len(told)})
 
 
 def fires() -> Runs:

@@ -33,12 +33,8 @@ def detect(case: Case, *, went_on: float = 0.02) -> Detected:
         else f"after {case.run.points} values"
     )
     said = last.text.strip().rstrip(".")[:_LONGEST] or "an exception"
-    return Finding(
-        text=f"The program ended with an error {when}: {said}.",
-        severity="low",
-        step=last.step,
-        numbers={"errors": len(errors)},
-    )
+    sentence = f"The program ended with an error {when}: {said}."
+    return Finding(sentence, severity="low", step=last.step, numbers={"errors": len(errors)})
 
 
 def fires() -> Runs:

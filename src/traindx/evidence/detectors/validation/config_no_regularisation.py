@@ -30,11 +30,9 @@ def detect(case: Case, *, least: float = 0.0) -> Detected:
     for key, value in case.run.config.items():
         if _RESTRAINT.search(key.lower()) and "drop_last" not in key.lower() and given(_number(value)):
             return None
+    sentence = "Dropout and weight decay are both 0 and the configuration names no other restraint."
     return Finding(
-        text="Dropout and weight decay are both 0 and the configuration names no other restraint.",
-        severity="low",
-        strength=0.7,
-        numbers={"dropout": dropout, "weight_decay": decay},
+        sentence, severity="low", strength=0.7, numbers={"dropout": dropout, "weight_decay": decay}
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -35,7 +36,11 @@ def diagnose(
     from traindx.knowledge.judge import judge
 
     if thresholds:
-        _check(thresholds)
+        thresholds, renamed, wrong = named_today(thresholds)
+        for line in renamed:
+            warnings.warn(line, FutureWarning, stacklevel=2)
+        if wrong:
+            raise ValueError("; ".join(wrong))
     if what is None:
         what = last_run(recording_here())
     case = case_of(what if isinstance(what, Run) else only_run(what), script)
@@ -62,15 +67,19 @@ def case_of(run: Run, script: str | os.PathLike[str] | None = None) -> Case:
     return Case(run, source)
 
 
-def _check(thresholds: Mapping[str, Mapping[str, Threshold]]) -> None:
+def named_today(
+    thresholds: Mapping[str, Mapping[str, Threshold]],
+) -> tuple[dict[str, dict[str, Threshold]], list[str], list[str]]:
+    """Thresholds under the names of today, a line for each old name that was given, and what is wrong."""
     from inspect import signature
 
     from traindx.core.settings import check_thresholds
+    from traindx.core.threshold_names import current
     from traindx.core.units import detectors
 
-    wrong = check_thresholds(thresholds, {unit.id: signature(unit.detect) for unit in detectors()})
-    if wrong:
-        raise ValueError("; ".join(wrong))
+    signatures = {unit.id: signature(unit.detect) for unit in detectors()}
+    found, renamed = current(thresholds, {id: one.parameters for id, one in signatures.items()})
+    return found, renamed, check_thresholds(found, signatures)
 
 
 def recording_here() -> os.PathLike[str]:

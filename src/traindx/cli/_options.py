@@ -26,7 +26,7 @@ set_option: Callable[[Any], Any] = click.option(
     "sets",
     metavar="DETECTOR.THRESHOLD=VALUE",
     multiple=True,
-    help="Use another threshold, for example --set loss_spikes.ratio=3. Repeatable.",
+    help="Use another threshold, for example --set loss_spikes.spike_ratio=3. Repeatable.",
 )
 
 
@@ -54,10 +54,8 @@ def thresholds(sets: tuple[str, ...]) -> dict[str, dict[str, Threshold]]:
         settings = load()
     except BadSettings as error:
         raise Failure(visible(str(error), 400)) from None
-    _check(settings.thresholds, f"{settings.path}: thresholds")
-    _check(given, "--set")
-    merged = {detector: dict(values) for detector, values in settings.thresholds.items()}
-    for detector, values in given.items():
+    merged = _checked(settings.thresholds, f"{settings.path}: thresholds")
+    for detector, values in _checked(given, "--set").items():
         merged.setdefault(detector, {}).update(values)
     return merged
 
@@ -68,7 +66,7 @@ def _given(sets: tuple[str, ...]) -> dict[str, dict[str, Threshold]]:
         name, equals, value = text.partition("=")
         detector, dot, threshold = name.strip().partition(".")
         if not (equals and dot and detector and threshold and value.strip()):
-            shape = "DETECTOR.THRESHOLD=VALUE, like loss_spikes.ratio=3"
+            shape = "DETECTOR.THRESHOLD=VALUE, like loss_spikes.spike_ratio=3"
             raise click.UsageError(f"--set takes {shape}; got {visible(text, 80)!r}.")
         given.setdefault(detector, {})[threshold] = _value(value.strip())
     return given
@@ -86,16 +84,17 @@ def _value(text: str) -> Threshold:
     return text
 
 
-def _check(overrides: Mapping[str, Mapping[str, Threshold]], where: str) -> None:
-    """One line on the first override that fits no detector."""
+def _checked(overrides: Mapping[str, Mapping[str, Threshold]], where: str) -> dict[str, dict[str, Threshold]]:
+    """Overrides under the names of today; one line on the first that fits no detector."""
     if not overrides:
-        return
-    from inspect import signature
+        return {}
+    from traindx.cli import say
+    from traindx.engine import named_today
 
-    from traindx.core.settings import check_thresholds
-    from traindx.core.units import detectors
-
-    errors = check_thresholds(overrides, {unit.id: signature(unit.detect) for unit in detectors()})
+    found, renamed, errors = named_today(overrides)
+    for line in renamed:
+        say(f"{where}: {line}")
     if errors:
         more = f" (and {len(errors) - 1} more like it)" if len(errors) > 1 else ""
         raise Failure(f"{visible(where)}: {visible(errors[0], 300)}{more}.")
+    return found

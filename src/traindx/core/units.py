@@ -12,9 +12,10 @@ from __future__ import annotations
 import importlib
 import os
 import pkgutil
+import re
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from types import ModuleType
@@ -161,10 +162,22 @@ def detectors() -> tuple[Detector, ...]:
         unit = getattr(module, "DETECTOR", None)
         if isinstance(unit, Detector):
             *_, area, name = ["", *module.__name__.split(".")]
-            page = (module.__doc__ or "").strip()
+            page = _filled((module.__doc__ or "").strip(), module.detect.__kwdefaults__ or {})
             unit = replace(unit, id=name, area=area, page=page, detect=module.detect, module=module.__name__)
             found.append(replace(unit, needs=needs(unit)))
     return tuple(sorted(found, key=lambda unit: (unit.area, unit.id)))
+
+
+def _filled(page: str, thresholds: Mapping[str, object]) -> str:
+    """A page with the detector's own thresholds in their places: `{share}` is 0.05, `{share:%}` is 5 %."""
+
+    def value(found: re.Match[str]) -> str:
+        given = thresholds.get(found[1], found[0])
+        if not isinstance(given, int | float):
+            return str(given)
+        return f"{100 * given:g} %" if found[2] else f"{given:g}"
+
+    return re.sub(r"\{(\w+)(:%)?\}", value, page)
 
 
 def detector(id: str) -> Detector:

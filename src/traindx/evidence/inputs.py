@@ -2,8 +2,8 @@
 
 `def detect(loss: Curve, val_loss: Curve, *, factor: float = 3.0)` gets both curves; where one is missing, the
 detector is not checked and the report says what was needed. An input with the default None is handed in
-where it is there, and never keeps a detector from looking. A keyword `points` is the least number of finite
-values that each curve handed in must have. `VIEWS` is the table of all inputs.
+where it is there, and never keeps a detector from looking. A keyword `min_points` is the least number of
+finite values that each curve handed in must have. `VIEWS` is the table of all inputs.
 """
 
 from __future__ import annotations
@@ -148,7 +148,7 @@ def places(
 
 
 def _least(unit: Detector, thresholds: Mapping[str, Threshold] | None) -> int:
-    """The points a curve must have: the detector's own `points`, where it is a whole number."""
-    default = (getattr(unit.detect, "__kwdefaults__", None) or {}).get("points", 0)
-    points = (thresholds or {}).get("points", default)
+    """The points a curve must have: the detector's own `min_points`, where it is a whole number."""
+    default = (getattr(unit.detect, "__kwdefaults__", None) or {}).get("min_points", 0)
+    points = (thresholds or {}).get("min_points", default)
     return points if isinstance(points, int) else 0

@@ -14,18 +14,20 @@ from traindx.testing.sketch import run
 DETECTOR = Detector(title="The same batch every step", needs=("input/repeat_share",), family="input_variety")
 
 
-def detect(case: Case, *, share: float = 0.7, looks: int = 4, batches: int = 3) -> Detected:
-    repeats = looked(case, "input/repeat_share", looks)
+def detect(
+    case: Case, *, repeat_share: float = 0.7, min_samples: int = 4, min_loader_batches: int = 3
+) -> Detected:
+    repeats = looked(case, "input/repeat_share", min_samples)
     distance = looked(case, "input/repeat_distance")
     if repeats is None:
-        return Skipped(f"at least {looks} looks at batches")
+        return Skipped(f"at least {min_samples} looks at batches")
     again = float(repeats.y[-1])
     # The first batch looked at cannot be a repetition.
-    if again < share * (1 - 1 / len(repeats)) or distance is None or distance.y.min() > 1:
+    if again < repeat_share * (1 - 1 / len(repeats)) or distance is None or distance.y.min() > 1:
         return None
     loader = training_loader(case)
     held = number(loader, "batches") if loader is not None else None
-    if held is None or held < batches:
+    if held is None or held < min_loader_batches:
         return None
     sentence = (
         f"{percent(again)} of the batches looked at had been there the step before; the loader holds "

@@ -1,10 +1,12 @@
 """One class holds most of the targets.
 
-Seen when the largest class has nine tenths of the targets looked at (of two classes), or is twenty times as
-frequent as the mean of the others (of more). A circumstance: many such data are learned well.
+Seen when the largest class has nine tenths of the targets looked at (of two classes), or is
+{times_the_others} times as frequent as the mean of the others (of more). A circumstance: many such data are
+learned well.
 
-Silent for words and other targets of more than a hundred kinds, under 100 targets, and for masks of images,
-where the background rules by nature. Known mistakes: the few looks may have met an unusual stretch.
+Silent for words and other targets of more than {max_classes} kinds, under {min_targets} targets, and for
+masks of images, where the background rules by nature. Known mistakes: the few looks may have met an unusual
+stretch.
 """
 
 from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Skipped
@@ -16,21 +18,26 @@ DETECTOR = Detector(title="Classes of unequal size", needs=("fact:classes",), fa
 
 
 def detect(
-    case: Case, *, share: float = 0.9, times: float = 20.0, most: int = 100, targets: int = 100
+    case: Case,
+    *,
+    largest_share: float = 0.9,
+    times_the_others: float = 20.0,
+    max_classes: int = 100,
+    min_targets: int = 100,
 ) -> Detected:
     shares = class_shares(case)
     counted = sum(value for value in case.inside.fact("classes").values() if isinstance(value, int))
-    if counted < targets or not 2 <= len(shares) <= most:
+    if counted < min_targets or not 2 <= len(shares) <= max_classes:
         return Skipped()
     largest = max(shares.values())
     others = (1 - largest) / (len(shares) - 1)
-    if largest < share and (len(shares) == 2 or largest < times * others):
+    if largest < largest_share and (len(shares) == 2 or largest < times_the_others * others):
         return None
     return Finding(
         f"One class holds {percent(largest)} of the targets, the {len(shares) - 1} other"
         f"{'s' if len(shares) > 2 else ''} {percent(1 - largest)}.",
         severity="low",
-        strength=strength(1 / (1 - largest), 1 / (1 - share) / 2, 50),
+        strength=strength(1 / (1 - largest), 1 / (1 - largest_share) / 2, 50),
         numbers={"largest_class": largest, "classes": len(shares)},
     )
 

@@ -1,12 +1,12 @@
 """One feature alone gives the target away.
 
 Each feature is looked at by itself: how well do the samples beside one in its order tell that one's target?
-Seen when one feature alone tells it almost perfectly (`alone`), while all others together tell a good part
-of it and are wrong `times` as often. Such a feature is mostly made from the target, or after it.
+Seen when one feature alone tells it almost perfectly ({score_alone}), while all others together tell a good
+part of it and are wrong {error_ratio} as often. Such a feature is mostly made from the target, or after it.
 
 Silent where the other features tell nothing (the task is then that feature), under 4 features, above 64, and
-under 300 samples. Low unless the feature is as good as perfect.
-Known mistakes: a task that one honest measurement really decides.
+under {min_data_samples} samples. Low unless the feature is as good as perfect. Known mistakes: a task that
+one honest measurement really decides.
 """
 
 from typing import Any
@@ -22,24 +22,24 @@ DETECTOR = Detector(title="One feature tells the target", needs=("fact:samples",
 def detect(
     case: Case,
     *,
-    alone: float = 0.97,
-    perfect: float = 0.985,
-    times: float = 6.0,
-    told: float = 0.08,
-    samples: int = 300,
+    score_alone: float = 0.97,
+    certain_score: float = 0.985,
+    error_ratio: float = 6.0,
+    min_score_of_others: float = 0.08,
+    min_data_samples: int = 300,
 ) -> Detected:
     relation = part(case.inside.fact("samples"), "relation")
     best, others = number(relation, "alone"), number(relation, "without")
     kept, chance, feature = (number(relation, key) for key in ("samples", "by_chance", "feature"))
-    if best is None or others is None or kept is None or kept < samples or odd_objective(case):
-        return Skipped(f"at least {samples} samples of 4 to 64 features, with one target each")
+    if best is None or others is None or kept is None or kept < min_data_samples or odd_objective(case):
+        return Skipped(f"at least {min_data_samples} samples of 4 to 64 features, with one target each")
     if not one_target_each(case) or chance is None:
         return Skipped()
     lacking = 1 - others
-    above = max(told, 4 * (number(relation, "spread") or 0.0))
-    if best < alone or lacking < times * (1 - best) or lacking < 0.05 or others - chance < above:
+    above = max(min_score_of_others, 4 * (number(relation, "spread") or 0.0))
+    if best < score_alone or lacking < error_ratio * (1 - best) or lacking < 0.05 or others - chance < above:
         return None
-    sure = best >= perfect
+    sure = best >= certain_score
     return Finding(
         f"One feature alone (number {round(feature or 0)} of those that vary) tells {percent(best)} of the "
         f"targets; all others together {percent(others)}: it may hold the answer.",

@@ -1,7 +1,7 @@
 """Some batches hold values far beyond all others, or values that are no numbers.
 
-Seen when the largest value of one batch is 100 times the largest of the usual batch, in inputs or in
-real-valued targets, or when a batch held NaN or Inf.
+Seen when the largest value of one batch is {times_usual} times the largest of the usual batch, in inputs or
+in real-valued targets, or when a batch held NaN or Inf.
 
 A sign while the run is calm: it is trouble when the loss leaps as well, many times above its usual level,
 more than once after the start. Not a number at all is a defect.
@@ -19,7 +19,7 @@ DETECTOR = Detector(title="Outliers in some batches", needs=("fact:samples|input
 _PEAKS = ("input_peak", "target_peak")
 
 
-def detect(case: Case, *, beyond: float = 100.0, full: float = 10_000.0) -> Detected:
+def detect(case: Case, *, times_usual: float = 100.0, full_strength_at: float = 10_000.0) -> Detected:
     samples = case.inside.fact("samples")
     bad = number(samples, "nonfinite_batches") or 0.0
     shares = looked(case, "input/nonfinite", 1)
@@ -31,7 +31,7 @@ def detect(case: Case, *, beyond: float = 100.0, full: float = 10_000.0) -> Dete
     found = {}
     for name, peak in peaks.items():
         usual, largest = number(peak, "usual"), number(peak, "largest")
-        if usual is not None and largest is not None and usual > 0 and largest / usual >= beyond:
+        if usual is not None and largest is not None and usual > 0 and largest / usual >= times_usual:
             found[largest / usual] = (name, usual, largest)
     if found:
         ratio = max(found)
@@ -44,7 +44,7 @@ def detect(case: Case, *, beyond: float = 100.0, full: float = 10_000.0) -> Dete
             f"batch{said}.",
             symptom="loss_spike" if leaps else None,
             severity="medium" if leaps else "low",
-            strength=strength(ratio, beyond / 3, full),
+            strength=strength(ratio, times_usual / 3, full_strength_at),
             numbers={"largest": largest, "usual": usual} | _limit(name, usual),
         )
     return None if any(peaks.values()) or shares is not None else Skipped()

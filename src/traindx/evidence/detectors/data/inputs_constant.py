@@ -17,20 +17,26 @@ from traindx.testing.sketch import run
 DETECTOR = Detector(title="Inputs do not vary", needs=("input/*",), family="input_variety")
 
 
-def detect(case: Case, *, most: float = 0.8, dull: float = 0.5, looks: int = 2) -> Detected:
-    share = looked(case, "input/constant_share", looks)
+def detect(
+    case: Case,
+    *,
+    equal_batches_share: float = 0.8,
+    constant_features_share: float = 0.5,
+    min_samples: int = 2,
+) -> Detected:
+    share = looked(case, "input/constant_share", min_samples)
     if share is None:
         return Skipped("batches of at least 8 real-valued samples")
     whole = float((share.y > 0.999).mean())
     level = float(np.median(share.y))
-    if whole >= most:
+    if whole >= equal_batches_share:
         mean, spread = usual(case, "input/mean") or 0.0, usual(case, "input/std") or 0.0
         kind = "all zero" if mean == 0 and spread == 0 else f"about {text(mean)}"
         sentence = f"All samples of a batch are the same in {percent(whole)} of the looks ({kind})."
         return Finding(
             sentence, "silent_defect", "medium" if odd_objective(case) else "high", float(share.x[0])
         )
-    if level < dull:
+    if level < constant_features_share:
         return None
     return Finding(
         f"{percent(level)} of the input's features do not vary over a batch.", severity="low", strength=0.4

@@ -1,7 +1,7 @@
 """Batches hold one class each, while the data hold several: the samples come sorted by class.
 
-Seen when batches of at least 8 are of one class, or nearly, in most looks, and the targets of all looks
-together are not. Also when real-valued targets hardly vary within a batch but much between batches.
+Seen when batches of at least {min_batch_size} are of one class, or nearly, in most looks, and the targets of
+all looks together are not. Also when real-valued targets hardly vary within a batch but much between batches.
 
 Silent for shuffled loaders and unequal classes. For real targets it is a sign: series in time come so by
 nature. Known mistakes: groups that belong together in one batch on purpose.
@@ -18,19 +18,25 @@ DETECTOR = Detector(title="Labels in order", needs=("target/*",), family="data_o
 
 
 def detect(
-    case: Case, *, pure: float = 0.9, mixed: float = 0.7, batch: int = 8, looks: int = 4, narrow: float = 0.15
+    case: Case,
+    *,
+    top_class_share: float = 0.9,
+    max_class_share: float = 0.7,
+    min_batch_size: int = 8,
+    min_samples: int = 4,
+    target_spread_share: float = 0.15,
 ) -> Detected:
-    top = looked(case, "target/top_share", looks)
+    top = looked(case, "target/top_share", min_samples)
     size = _batch(case)
-    if size is None or size < batch or odd_objective(case):
-        return Skipped(f"batches of at least {batch}")
+    if size is None or size < min_batch_size or odd_objective(case):
+        return Skipped(f"batches of at least {min_batch_size}")
     if top is None:
-        return _of_numbers(case, looks, narrow)
+        return _of_numbers(case, min_samples, target_spread_share)
     shares = class_shares(case)
-    if len(shares) < 2 or max(shares.values()) > mixed:
+    if len(shares) < 2 or max(shares.values()) > max_class_share:
         return None if len(shares) > 1 else Skipped()
     level = float(np.median(top.y))
-    if level < pure or (training_loader(case) or {}).get("shuffle") is True:
+    if level < top_class_share or (training_loader(case) or {}).get("shuffle") is True:
         return None
     sentence = (
         f"Batches of {size:g} are of one class ({percent(level)} on the median), while the largest class "

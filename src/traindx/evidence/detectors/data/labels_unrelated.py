@@ -1,14 +1,15 @@
 """Nothing in the inputs tells the targets: simple predictors do no better than on shuffled targets.
 
-The recorder lets a ridge regression, a vote of twelve neighbours and products of two features tell the
-target of each of a few hundred samples from the others. Seen when none stands out from the same on shuffled
-targets, with 150 samples and more. A sign, and half as strong where such predictors may well miss what a
-network finds: convolutions, recurrence or attention, inputs of whole numbers (bits, one-hot codes), inputs
+The recorder lets a ridge regression, a vote of twelve neighbours and products of two features tell the target
+of each of a few hundred samples from the others. Seen when none stands out from the same on shuffled targets,
+with {min_data_samples} samples and more. A sign, and half as strong where such predictors may well miss what
+a network finds: convolutions, recurrence or attention, inputs of whole numbers (bits, one-hot codes), inputs
 of which only a part was kept.
 
 Could not look where failing says nothing: inputs that are ids (integers, or looked up in an embedding),
-samples of several inputs, and one class with 80 % of the targets. Silent when validation accuracy is well
-above chance. Known mistakes: targets by a rule of three and more features at once, like parity.
+samples of several inputs, and one class with {max_chance_level:%} of the targets. Silent when validation
+accuracy is well above chance. Known mistakes: targets by a rule of three and more features at once, like
+parity.
 """
 
 from typing import Any
@@ -25,28 +26,28 @@ DETECTOR = Detector(title="Inputs do not tell the targets", needs=("fact:samples
 def detect(
     case: Case,
     *,
-    z: float = 2.5,
-    linked: float = 3.0,
-    gain: float = 0.06,
-    samples: int = 150,
-    most: float = 0.8,
-    above: float = 0.15,
+    z_score: float = 2.5,
+    max_linear_z: float = 3.0,
+    max_gain: float = 0.06,
+    min_data_samples: int = 150,
+    max_chance_level: float = 0.8,
+    validation_margin: float = 0.15,
 ) -> Detected:
     relation = part(case.inside.fact("samples"), "relation")
     stands_out, kept = number(relation, "z"), number(relation, "samples")
     told, chance = number(relation, "told"), number(relation, "by_chance")
-    if stands_out is None or kept is None or kept < samples or told is None or chance is None:
-        return Skipped(f"at least {samples} samples with one target each")
+    if stands_out is None or kept is None or kept < min_data_samples or told is None or chance is None:
+        return Skipped(f"at least {min_data_samples} samples with one target each")
     if odd_objective(case) or not one_target_each(case):
         return Skipped()
     agreement = abs(number(relation, "linked") or 0.0)
-    if stands_out > z or told - chance > gain or agreement > linked:
+    if stands_out > z_score or told - chance > max_gain or agreement > max_linear_z:
         return None
-    if (validated(case) or 0.0) >= chance + above:
+    if (validated(case) or 0.0) >= chance + validation_margin:
         return None
     if (nothing := told_nothing(case)) is not None:
         return nothing
-    if number(relation, "classes") and chance >= most:
+    if number(relation, "classes") and chance >= max_chance_level:
         return Skipped("more targets of the rarer classes")
     weak = hidden_by(case)
     return Finding(

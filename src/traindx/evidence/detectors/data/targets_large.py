@@ -1,4 +1,4 @@
-"""Real-valued targets are large: a size (root mean square) of 30 and more.
+"""Real-valued targets are large: a size (root mean square) of {min_rms} and more.
 
 A circumstance: outputs begin near zero, so the first loss and the first gradients are huge. Adam and a larger
 rate cope; told as a sign.
@@ -17,17 +17,17 @@ from traindx.testing.sketch import run
 DETECTOR = Detector(title="Large targets", needs=("target/mean",), family="input_scale")
 
 
-def detect(case: Case, *, size: float = 30.0, full: float = 1000.0) -> Detected:
+def detect(case: Case, *, min_rms: float = 30.0, full_strength_at: float = 1000.0) -> Detected:
     mean, std = usual(case, "target/mean"), usual(case, "target/std")
     if mean is None or std is None:
         return Skipped()
     rms = float(np.hypot(mean, std))
-    if rms < size or does_well(case):
+    if rms < min_rms or does_well(case):
         return None
     return Finding(
         f"Targets have mean {text(mean)} and deviation {text(std)}; outputs begin near 0.",
         severity="low",
-        strength=strength(rms, size, full),
+        strength=strength(rms, min_rms, full_strength_at),
         numbers={"target_mean": mean, "target_std": std},
     )
 

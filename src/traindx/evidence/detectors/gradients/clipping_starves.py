@@ -1,9 +1,9 @@
 """Clipping leaves so little of the gradient that the weights hardly move.
 
-Compares the gradient norm before and after clipping. Seen when the middle step keeps `kept` of its gradient
-or less and even the largest step looked at changes the typical layer by less than `most` of itself. It is
-trouble when the loss hardly came down, or falls like a ramp to the end. Optimizers that rescale gradients
-(Adam) move on whatever is cut, and are then not seen here.
+Compares the gradient norm before and after clipping. Seen when the middle step keeps {kept_share} of its
+gradient or less and even the largest step looked at changes the typical layer by less than {max_update_ratio}
+of itself. It is trouble when the loss hardly came down, or falls like a ramp to the end. Optimizers that
+rescale gradients (Adam) move on whatever is cut, and are then not seen here.
 
 Silent without clipping, and when the steps are of ordinary size.
 Known mistakes: a rate so low that steps would be small without clipping too.
@@ -25,11 +25,11 @@ def detect(
     grad_norm: Curve,
     grad_norm_clipped: Curve,
     *,
-    kept: float = 0.05,
-    most: float = 5e-4,
-    least: float = 5e-3,
-    bend: float = 0.3,
-    points: int = 8,
+    kept_share: float = 0.05,
+    max_update_ratio: float = 5e-4,
+    min_unclipped_ratio: float = 5e-3,
+    curve_bend: float = 0.3,
+    min_points: int = 8,
 ) -> Detected:
     _, values = ratios(case)
     if not values.size:
@@ -37,16 +37,16 @@ def detect(
     full, cut = float(np.median(grad_norm.y)), float(np.median(grad_norm_clipped.y))
     highest = float(values.max())
     unclipped = highest * full / cut if cut > 0 else 0.0
-    if full <= 0 or cut > kept * full or highest > most or unclipped < least:
+    if full <= 0 or cut > kept_share * full or highest > max_update_ratio or unclipped < min_unclipped_ratio:
         return None
-    slow = suffers(case) or ramps(case, bend=bend)
+    slow = suffers(case) or ramps(case, bend=curve_bend)
     return Finding(
         text=f"Clipping at {text(cut)} leaves {percent(cut / full)} of a typical gradient ({text(full)}): "
         f"the largest step seen changes the typical layer by {text(highest)} of its size.",
         symptom="slow_convergence" if slow else None,
         severity="medium" if slow else "low",
         series=grad_norm.name,
-        strength=strength(full / cut, 1 / kept, 1e3),
+        strength=strength(full / cut, 1 / kept_share, 1e3),
         numbers={"clip": cut, "grad_norm": full, "clip_new": 2 * full, "update_ratio": highest},
     )
 

@@ -1,7 +1,7 @@
 """Gradient clipping is switched off.
 
-Seen when the configuration names a clipping norm and sets it to 0, below 0, or so high (1000) that it
-never acts. Stronger for recurrent nets, which need it most.
+Seen when the configuration names a clipping norm and sets it to 0, below 0, or so high
+({clip_without_effect}) that it never acts. Stronger for recurrent nets, which need it most.
 
 Could not look when the configuration does not name it: absent is not the same as off.
 """
@@ -14,13 +14,13 @@ DETECTOR = Detector(title="Gradient clipping off", needs=("setting:clip",), fami
 _RECURRENT = ("lstm", "gru", "rnn", "seq2seq")
 
 
-def detect(case: Case, *, never: float = 1000.0) -> Detected:
+def detect(case: Case, *, clip_without_effect: float = 1000.0) -> Detected:
     clip = case.number("clip")
     if clip is None and case.word("clip") in ("false", "none", "off"):
         clip = 0.0
     if clip is None or clip != clip:
         return Skipped("the clipping norm as a number")
-    if 0 < clip < never:
+    if 0 < clip < clip_without_effect:
         return None
     recurrent = any(word in case.word("model") for word in _RECURRENT)
     sentence = f"Gradient clipping is off (clip = {text(clip)}; 0.5 to 5 is usual)."

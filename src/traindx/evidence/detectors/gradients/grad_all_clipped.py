@@ -27,13 +27,13 @@ DETECTOR = Detector(
 _CLIPPING = re.compile(r"clip|clamp|trainer|deepspeed|accelerat")
 
 
-def detect(case: Case, *, share: float = 0.95, points: int = 10) -> Detected:
+def detect(case: Case, *, clipped_share: float = 0.95, min_points: int = 10) -> Detected:
     logged, norms, clip = case.curve("grad_clip_share"), case.grad_norm, case.number("clip")
-    if logged is not None and len(logged) >= points:
+    if logged is not None and len(logged) >= min_points:
         part = float(np.median(logged.y)) / (100.0 if logged.y.max() > 1 else 1.0)
         if part > 1:
             return Skipped("the share of clipped steps: what is logged is no share")
-        if part < share:
+        if part < clipped_share:
             return None
         sentence = f"The log says that {percent(part)} of the gradients are clipped."
         return Finding(
@@ -41,14 +41,14 @@ def detect(case: Case, *, share: float = 0.95, points: int = 10) -> Detected:
         )
     if clip is None and norms is not None and _never_clips(case):
         return None
-    if norms is None or clip is None or len(norms) < points:
-        return Skipped(f"the clipping norm and at least {points} values of the gradient norm")
+    if norms is None or clip is None or len(norms) < min_points:
+        return Skipped(f"the clipping norm and at least {min_points} values of the gradient norm")
     if clip <= 0:
         return None
     if scaled(case):
         return Skipped("gradient norms that are not multiplied by the loss scale")
     part = float((norms.y >= 0.999 * clip).mean())
-    if part < share:
+    if part < clipped_share:
         return None
     middle = float(np.median(norms.y))
     return Finding(

@@ -2,8 +2,8 @@
 
 Compares every norm with the usual size: the median of the run or of its first third, whichever is
 smaller, and for the first steps with what came before, so that the large norms of a fresh model do not
-count. Trouble when it jumps `factor` times and the loss ends clearly above where it was. A jump of
-`alone` times that the loss does not mind (clipping caught it) is a sign only.
+count. Trouble when it jumps {factor} times and the loss ends clearly above where it was. A jump of
+{factor_without_harm} times that the loss does not mind (clipping caught it) is a sign only.
 
 Silent about norms in loss-scaler units (grad_scaled).
 Known mistakes: a rise when learning sets in after a long flat start; the loss then falls, so it is a sign.
@@ -24,13 +24,13 @@ def detect(
     grad_norm: Curve,
     *,
     factor: float = 30.0,
-    alone: float = 100.0,
-    harm: float = 0.2,
-    points: int = 8,
+    factor_without_harm: float = 100.0,
+    min_harm: float = 0.2,
+    min_points: int = 8,
 ) -> Detected:
     steps, sizes = positive(grad_norm)
-    if sizes.size < points:
-        return Skipped(f"at least {points} values of the gradient norm")
+    if sizes.size < min_points:
+        return Skipped(f"at least {min_points} values of the gradient norm")
     if scaled(case):
         return Skipped("gradient norms that are not multiplied by the loss scale")
     usual = min(float(np.median(sizes)), float(np.median(sizes[: max(3, sizes.size // 3)])))
@@ -41,10 +41,10 @@ def detect(
         return None
     onset, top = float(steps[jumps[0]]), int(ratios.argmax())
     hurt = loss_harm(case, onset)
-    harmful = hurt is not None and hurt > harm
-    if not harmful and ratios[top] < alone:
+    harmful = hurt is not None and hurt > min_harm
+    if not harmful and ratios[top] < factor_without_harm:
         return None
-    sustained = float(np.median(sizes[-max(3, sizes.size // 10) :])) >= alone * usual
+    sustained = float(np.median(sizes[-max(3, sizes.size // 10) :])) >= factor_without_harm * usual
     trouble = harmful or (hurt is None and sustained)
     told = f", and the loss ends {times(1 + hurt)} its level before" if harmful and hurt is not None else ""
     return Finding(
@@ -54,7 +54,7 @@ def detect(
         severity="high" if harmful else "medium" if trouble else "low",
         step=onset,
         series=grad_norm.name,
-        strength=strength(float(ratios[top]), factor, 10 * alone) if trouble else 0.5,
+        strength=strength(float(ratios[top]), factor, 10 * factor_without_harm) if trouble else 0.5,
         numbers={"grad_norm": usual, "grad_peak": float(sizes[top]), "onset": onset, "clip_new": 2 * usual},
         marks=tuple(float(step) for step in steps[jumps[:20]]),
     )

@@ -24,10 +24,10 @@ DETECTOR = Detector(
 )
 
 
-def detect(case: Case, *, points: int = 8) -> Detected:
+def detect(case: Case, *, min_points: int = 8) -> Detected:
     norms, loss = case.grad_norm, case.loss
-    if norms is None or loss is None or len(norms) < points:
-        return Skipped(f"at least {points} values of the gradient norm, and a loss")
+    if norms is None or loss is None or len(norms) < min_points:
+        return Skipped(f"at least {min_points} values of the gradient norm, and a loss")
     if not scaled(case):
         return None
     half = "16" in case.word("precision") or case.word("fp16") == "true" or case.curve("loss_scale")

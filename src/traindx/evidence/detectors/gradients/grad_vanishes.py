@@ -24,21 +24,21 @@ def detect(
     grad_norm: Curve,
     loss: Curve,
     *,
-    fall: float = 1e-4,
-    of_loss: float = 1e-8,
-    still_high: float = 0.5,
-    points: int = 10,
+    fall_factor: float = 1e-4,
+    norm_to_loss: float = 1e-8,
+    loss_left: float = 0.5,
+    min_points: int = 10,
 ) -> Detected:
     width = max(3, len(grad_norm) // 10)
     end = float(np.median(grad_norm.y[-width:]))
     steps, sizes = positive(grad_norm)
     start = float(np.median(sizes[:width])) if sizes.size else 0.0
-    high = loss.tail > still_high * loss.head if loss.head > 0 else False
-    if start and sizes.size > grad_norm.y.size // 2 and end <= fall * start and high:
-        gone = np.flatnonzero(sizes > fall * start)
+    high = loss.tail > loss_left * loss.head if loss.head > 0 else False
+    if start and sizes.size > grad_norm.y.size // 2 and end <= fall_factor * start and high:
+        gone = np.flatnonzero(sizes > fall_factor * start)
         onset = float(steps[gone[-1]])
         return _finding(grad_norm, onset, start, end, f"fell from {text(start)} to {text(end)}", loss)
-    nothing = max(start, end) <= of_loss * abs(loss.head) and loss.head != 0
+    nothing = max(start, end) <= norm_to_loss * abs(loss.head) and loss.head != 0
     if nothing and not _moves(loss):
         told = "is exactly 0" if grad_norm.y.max() <= 0 else f"is {text(max(start, end))} at most"
         return _finding(grad_norm, float(grad_norm.x[0]), start, end, f"{told} all along", loss)

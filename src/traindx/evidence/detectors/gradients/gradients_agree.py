@@ -1,8 +1,8 @@
 """Gradients of the first steps are all but the same: the batch is far above the noise.
 
-Compares the gradients of the first steps with each other. Seen when the typical layer's cosine is `same` or
-higher: a batch several times smaller would point the same way, and allow that many more steps for the same
-work. A sign: full-batch training of small data is meant so.
+Compares the gradients of the first steps with each other. Seen when the typical layer's cosine is
+{min_cosine} or higher: a batch several times smaller would point the same way, and allow that many more steps
+for the same work. A sign: full-batch training of small data is meant so.
 
 Silent with less than two pairs of steps in a row.
 Known mistakes: batches that hold the same samples each time.
@@ -17,11 +17,11 @@ DETECTOR = Detector(
 )
 
 
-def detect(case: Case, *, same: float = 0.95) -> Detected:
+def detect(case: Case, *, min_cosine: float = 0.95) -> Detected:
     cosine = early_agreement(case)
     if cosine is None:
         return Skipped("gradients of the first steps in a row")
-    if cosine < same:
+    if cosine < min_cosine:
         return None
     sentence = (
         f"Gradients of the first steps have a cosine of {cosine:.2f} in the typical layer: a smaller "

@@ -22,11 +22,16 @@ DETECTOR = Detector(
 
 
 def detect(
-    case: Case, *, looks: int = 3, ratio: float = 1e-3, order: float = 0.7, layers: int = 4
+    case: Case,
+    *,
+    min_samples: int = 3,
+    fade_ratio: float = 1e-3,
+    rank_correlation: float = 0.7,
+    min_layers: int = 4,
 ) -> Detected:
-    curves = chain(case, "grad_norm", looks=looks)
+    curves = chain(case, "grad_norm", looks=min_samples)
     if len(curves) < 2:
-        return Skipped(f"{looks} looks at the gradients of at least 2 layers")
+        return Skipped(f"{min_samples} looks at the gradients of at least 2 layers")
     silent_ones: list[str] = []
     for name, curve in curves.items():
         if settled(curve).any():
@@ -35,7 +40,9 @@ def detect(
     if not silent_ones:
         return None
     alive = [name for name in curves if name not in silent_ones]
-    if not alive or fades(typical_gradients(case, curves), ratio=ratio, order=order, layers=layers):
+    if not alive or fades(
+        typical_gradients(case, curves), ratio=fade_ratio, order=rank_correlation, layers=min_layers
+    ):
         return None  # gradients_none, layer_gradients_fade
     seen = len(curves[silent_ones[0]])
     told = f"Gradients of {shown(silent_ones)} are exactly 0 in all {seen} looks"

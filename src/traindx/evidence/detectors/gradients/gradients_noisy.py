@@ -2,8 +2,8 @@
 
 Compares the gradients of the first steps with each other. Their cosine is about the share of the gradient
 that all batches agree on; the noise scale, the batch at which signal and noise are equal, follows from it.
-Seen when the typical layer's cosine lies within `near` of 0 in the first steps. A sign: such a batch is far
-below the noise scale, or the targets have nothing to do with the inputs.
+Seen when the typical layer's cosine lies within {max_cosine} of 0 in the first steps. A sign: such a batch is
+far below the noise scale, or the targets have nothing to do with the inputs.
 
 Silent with less than two pairs of steps in a row, and when gradients turn around (gradients_turn).
 Known mistakes: later in training the same is usual, which is why only the first steps count.
@@ -19,14 +19,14 @@ DETECTOR = Detector(
 )
 
 
-def detect(case: Case, *, near: float = 0.08, least: float = 0.02) -> Detected:
+def detect(case: Case, *, max_cosine: float = 0.08, min_cosine_for_scale: float = 0.02) -> Detected:
     cosine = early_agreement(case)
     if cosine is None:
         return Skipped("gradients of the first steps in a row")
-    if abs(cosine) > near:
+    if abs(cosine) > max_cosine:
         return None
     batch = case.number("batch_size")
-    scale = batch * (1 / max(cosine, least) - 1) if batch else None
+    scale = batch * (1 / max(cosine, min_cosine_for_scale) - 1) if batch else None
     beside = f" At batch {batch:g} that is a noise scale of about {count(scale)}." if batch and scale else ""
     return Finding(
         text=f"Gradients of the first steps have a cosine of {cosine:.2f} in the typical layer: they hardly "

@@ -23,18 +23,22 @@ DETECTOR = Detector(
 )
 
 
-def detect(case: Case, *, looks: int = 2, growth: float = 2.0) -> Detected:
+def detect(case: Case, *, min_samples: int = 2, norm_growth: float = 2.0) -> Detected:
     taken = max((len(curve) for curve in case.inside.layers("grad_norm").values()), default=0)
     left = case.inside.events("stale_gradients")
     if not left:
         alone = len(case.inside.optimizers) == 1
-        return None if alone and taken >= looks else Skipped("looks at gradients after the first step")
+        return None if alone and taken >= min_samples else Skipped("looks at gradients after the first step")
     first = left[0]
     norm = first.data.get("norm")
     size = f" (norm {text(float(norm))})" if isinstance(norm, int | float) else ""
     at = f" of step {first.step + 1:g}" if first.step is not None else ""
     grown = _growth(case)
-    grows = f" Their norm grows {times(grown)} from the first steps to its highest." if grown > growth else ""
+    grows = (
+        f" Their norm grows {times(grown)} from the first steps to its highest."
+        if grown > norm_growth
+        else ""
+    )
     sentence = (
         f"Gradients of 1 step before were still there{size} when backward{at} began: nobody zeroes "
         f"them, each step takes the sum of all so far.{grows}"

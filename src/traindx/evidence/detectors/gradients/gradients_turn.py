@@ -1,8 +1,8 @@
 """From one step to the next, gradients turn around.
 
 Compares the gradients of the first steps with each other, layer by layer. Early in training they mostly point
-the same way. Seen when in the typical layer they point back (cosine `turn` or lower): each step overshoots
-and the next one takes it back, as it is with a rate beyond the limit. A sign.
+the same way. Seen when in the typical layer they point back (cosine {max_cosine} or lower): each step
+overshoots and the next one takes it back, as it is with a rate beyond the limit. A sign.
 
 Silent with less than two pairs of steps in a row.
 Known mistakes: a fine-tuned model that is at its minimum already.
@@ -18,18 +18,18 @@ DETECTOR = Detector(
 )
 
 
-def detect(case: Case, *, turn: float = -0.15, full: float = -0.5) -> Detected:
+def detect(case: Case, *, max_cosine: float = -0.15, full_strength_at: float = -0.5) -> Detected:
     cosine = early_agreement(case)
     if cosine is None:
         return Skipped("gradients of the first steps in a row")
-    if cosine > turn:
+    if cosine > max_cosine:
         return None
     return Finding(
         text=f"Gradients of the first steps point back against each other (cosine {cosine:.2f} in the "
         "typical layer; 0.2 to 0.7 is usual).",
         severity="low",
         step=1.0,
-        strength=strength(-cosine, -turn, -full),
+        strength=strength(-cosine, -max_cosine, -full_strength_at),
         numbers={"cosine": cosine},
     )
 

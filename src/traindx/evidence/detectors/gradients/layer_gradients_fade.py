@@ -1,10 +1,10 @@
 """Gradients fade on their way back to the input.
 
 Compares the gradient of a typical weight in the first third of the layers with that in the last third, and
-asks whether it falls steadily with the distance from the loss. Seen when the early one is `ratio` of the late
-one or less in a chain of `layers` layers and more. It is trouble when the loss does not come down or
-stands still for a long time at first; otherwise it is worth knowing: Adam makes up for much of it. Where
-they become too small for any number and end in exact zeros it is seen as well.
+asks whether it falls steadily with the distance from the loss. Seen when the early one is {fade_ratio} of the
+late one or less in a chain of {min_layers} layers and more. It is trouble when the loss does not come down or
+stands still for a long time at first; otherwise it is worth knowing: Adam makes up for much of it. Where they
+become too small for any number and end in exact zeros it is seen as well.
 
 Silent when no order is in it: embeddings, LayerScale and other small gates have small gradients too. The
 first look is left out, in which zero-initialised parts let nothing through.
@@ -23,13 +23,18 @@ DETECTOR = Detector(
 
 
 def detect(
-    case: Case, *, ratio: float = 1e-3, layers: int = 4, looks: int = 3, order: float = 0.7
+    case: Case,
+    *,
+    fade_ratio: float = 1e-3,
+    min_layers: int = 4,
+    min_samples: int = 3,
+    rank_correlation: float = 0.7,
 ) -> Detected:
-    curves = chain(case, "grad_norm", looks=looks)
-    if len(curves) < layers:
-        return Skipped(f"{looks} looks at the gradients of at least {layers} layers in a row")
+    curves = chain(case, "grad_norm", looks=min_samples)
+    if len(curves) < min_layers:
+        return Skipped(f"{min_samples} looks at the gradients of at least {min_layers} layers in a row")
     values = typical_gradients(case, curves)
-    if not fades(values, ratio=ratio, order=order, layers=layers):
+    if not fades(values, ratio=fade_ratio, order=rank_correlation, layers=min_layers):
         return None
     above = values[values > 0]
     early, late = ends_of(above)
@@ -44,7 +49,7 @@ def detect(
         severity="medium" if grave else "low",
         step=float(curves[first].x[0]),
         series=curves[first].name,
-        strength=strength(late / early, 1 / ratio, 1e6),
+        strength=strength(late / early, 1 / fade_ratio, 1e6),
         numbers={"gradient_ratio": early / late, "layers": len(curves), "per_layer": each},
         places=(Place(layer=first), Place(layer=last)),
     )

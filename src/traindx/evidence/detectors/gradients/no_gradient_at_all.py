@@ -18,7 +18,7 @@ from traindx.testing.sketch import noisy, run
 DETECTOR = Detector(title="No gradient at all", needs=("recording",), family="untrained")
 
 
-def detect(case: Case, *, doubtful: float = 0.6) -> Detected:
+def detect(case: Case, *, doubtful_strength: float = 0.6) -> Detected:
     if not case.inside.optimizers or (case.run.last_step or 0) < 4:
         return Skipped("a recording of an optimizer that steps")
     told = [event for event in case.inside.events("no_gradient") if number(event.data, "reached") == 0]
@@ -44,7 +44,7 @@ def detect(case: Case, *, doubtful: float = 0.6) -> Detected:
         "silent_defect",
         "high",
         case.span[0],
-        strength=1.0 if cut else doubtful,
+        strength=1.0 if cut else doubtful_strength,
         numbers={"untrained_share": "100 %", "cleared": str(linked).lower()},
     )
 

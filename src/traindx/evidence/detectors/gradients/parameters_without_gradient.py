@@ -18,7 +18,7 @@ from traindx.testing.sketch import decay, run
 DETECTOR = Detector(title="Parameters without gradient", needs=("fact:optimizers",), family="untrained")
 
 
-def detect(case: Case, *, large: float = 0.25, some: float = 0.05) -> Detected:
+def detect(case: Case, *, large_share: float = 0.25, min_share: float = 0.05) -> Detected:
     if (case.run.last_step or 0) < 4:
         return Skipped("a recording of at least 4 steps")
     told = [event for event in case.inside.events("no_gradient") if number(event.data, "reached")]
@@ -40,9 +40,9 @@ def detect(case: Case, *, large: float = 0.25, some: float = 0.05) -> Detected:
     first = bool(order) and order[0] in layers
     listed = ", ".join(layers[:4]) + (f" and {len(layers) - 4} more" if len(layers) > 4 else "")
     severity: Severity = "low"
-    if first and part >= some:
-        severity = "high" if part >= large else "medium"
-    elif part >= large:
+    if first and part >= min_share:
+        severity = "high" if part >= large_share else "medium"
+    elif part >= large_share:
         severity = "medium"
     return Finding(
         f"No gradient ever reaches {listed} ({percent(part)} of the parameters), though the optimizer holds "

@@ -1,14 +1,15 @@
 """Gradients of a recurrent model come in bursts, nothing cuts them, and the training does not get on.
 
-Backpropagation through time multiplies: a recurrent weight a little too large makes a gradient many times
-too large now and then. Seen when the model is recurrent, no clipping was seen, the largest gradient norm is
-`factor` times the usual one and one in a hundred `often` times, and the loss does not come down. In a run
-that was lost to NaN `few` norms are enough where one is `huge` times the usual, most are calm and their
-level did not climb; with plain SGD the first norm tells too, where it is `steep` times the loss.
+Backpropagation through time multiplies: a recurrent weight a little too large makes a gradient many times too
+large now and then. Seen when the model is recurrent, no clipping was seen, the largest gradient norm is
+{factor} times the usual one and one in a hundred {frequent_factor} times, and the loss does not come down. In
+a run that was lost to NaN {min_points_if_lost} norms are enough where one is {factor_if_lost} times the
+usual, most are calm and their level did not climb; with plain SGD the first norm tells too, where it is
+{start_factor} times the loss.
 
-Silent for models that learn (bursts may pass), with clipping, with fewer than `points` norms, and where the
-learning rate is above what its optimizer is usually given: that explains a lost run nearer.
-Known mistakes: data that no recurrent model could learn, with targets of long tails.
+Silent for models that learn (bursts may pass), with clipping, with fewer than {min_points} norms, and where
+the learning rate is above what its optimizer is usually given: that explains a lost run nearer. Known
+mistakes: data that no recurrent model could learn, with targets of long tails.
 """
 
 from typing import Any
@@ -31,15 +32,15 @@ def detect(
     case: Case,
     *,
     factor: float = 30.0,
-    often: float = 10.0,
-    points: int = 100,
-    few: int = 30,
-    huge: float = 100.0,
-    steep: float = 30.0,
+    frequent_factor: float = 10.0,
+    min_points: int = 100,
+    min_points_if_lost: int = 30,
+    factor_if_lost: float = 100.0,
+    start_factor: float = 30.0,
 ) -> Detected:
     norms, lost = case.grad_norm, _lost(case)
-    if norms is None or len(norms) < (1 if lost else points):
-        return Skipped(f"{points} gradient norms")
+    if norms is None or len(norms) < (1 if lost else min_points):
+        return Skipped(f"{min_points} gradient norms")
     if not any(model.get("recurrent") is True for model in case.inside.models):
         return Skipped()
     if case.curve("grad_norm_clipped") is not None or case.number("clip") is not None:
@@ -47,14 +48,18 @@ def detect(
     if lost and case.lr_value and isinstance(rate_high(case, case.lr_value), Finding):
         return None
     usual, high, top = (float(value) for value in np.quantile(norms.y, (0.5, 0.99, 1.0)))
-    if lost and not (len(norms) >= few and _calm(norms) and top >= huge * usual > 0):
-        return _steep_start(case, norms, steep)
+    if lost and not (len(norms) >= min_points_if_lost and _calm(norms) and top >= factor_if_lost * usual > 0):
+        return _steep_start(case, norms, start_factor)
     if usual <= 0 or top < factor * usual:
         return None
-    if not lost and (norms.broken or high < often * usual or not suffers(case)):
+    if not lost and (norms.broken or high < frequent_factor * usual or not suffers(case)):
         return None
     peak = float(norms.x[int(norms.y.argmax())])
-    many = f"one step in a hundred has {times(high / usual)} or more, " if high >= often * usual else ""
+    many = (
+        f"one step in a hundred has {times(high / usual)} or more, "
+        if high >= frequent_factor * usual
+        else ""
+    )
     end = "the run was lost" if lost else "the loss does not come down"
     return Finding(
         f"The gradient norm of this recurrent model leaps to {text(top)}, {times(top / usual)} its usual "

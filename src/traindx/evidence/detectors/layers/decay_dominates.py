@@ -2,10 +2,10 @@
 
 With decay in the gradient (SGD, Adam with L2) the pull of decay, its factor times the weights, is compared
 with the gradient itself; with decay apart from it (AdamW) the shrinking, rate times factor, with what the
-step changed in all. Seen when decay has the larger part (`coupled` times the gradient, or `apart` of the
-step) in the typical layer, and takes at least `shrink` of the weights away, by its rate or as seen. It is
-trouble when the loss does not come down, or stands at more than `high` of its first value while the weights
-have shrunk.
+step changed in all. Seen when decay has the larger part ({coupled_ratio} times the gradient, or
+{decoupled_ratio} of the step) in the typical layer, and takes at least {weight_shrink} of the weights away,
+by its rate or as seen. It is trouble when the loss does not come down, or stands at more than {loss_left} of
+its first value while the weights have shrunk.
 
 Silent about ordinary decay, which balances the gradient only when all is learned: the first half of the looks
 counts.
@@ -32,28 +32,28 @@ def detect(
     case: Case,
     lr_value: float,
     *,
-    coupled: float = 1.0,
-    apart: float = 0.6,
-    shrink: float = 0.3,
-    high: float = 0.3,
-    looks: int = 3,
+    coupled_ratio: float = 1.0,
+    decoupled_ratio: float = 0.6,
+    weight_shrink: float = 0.3,
+    loss_left: float = 0.3,
+    min_samples: int = 3,
 ) -> Detected:
-    norms = chain(case, "weight_norm", looks=looks)
+    norms = chain(case, "weight_norm", looks=min_samples)
     held = [(one, group) for one in case.inside.optimizers for group in facts(one.get("groups"))]
     if not norms or not held:
-        return Skipped(f"{looks} looks at the weights, and the optimizer's groups")
+        return Skipped(f"{min_samples} looks at the weights, and the optimizer's groups")
     optimizer, group = max(held, key=lambda pair: number(pair[1], "weight_decay") or 0.0)
     decay = number(group, "weight_decay") or 0.0
     taken = 1 - float(np.exp(-lr_value * decay * max(1.0, case.span[1] - case.span[0])))
     left = float(np.median([curve.y[-1] / curve.y[0] for curve in norms.values() if curve.y[0] > 0] or [1.0]))
-    if decay <= 0 or max(taken, 1 - left) < shrink:
+    if decay <= 0 or max(taken, 1 - left) < weight_shrink:
         return None
     decoupled = _decoupled(optimizer, group)
-    parts = _parts(case, norms, lr_value * decay if decoupled else decay, looks, decoupled)
+    parts = _parts(case, norms, lr_value * decay if decoupled else decay, min_samples, decoupled)
     if not parts:
-        return Skipped(f"{looks} looks at what moves the weights")
+        return Skipped(f"{min_samples} looks at what moves the weights")
     part = float(np.median(parts))
-    if part < (apart if decoupled else coupled):
+    if part < (decoupled_ratio if decoupled else coupled_ratio):
         return None
     what = (
         f"makes up {percent(min(part, 1.0))} of each step"
@@ -61,13 +61,13 @@ def detect(
         else f"pulls {times(part)} as hard as the gradient"
     )
     slow = suffers(case)
-    low = not slow and left <= 1 - shrink and _stands_high(case, high)
+    low = not slow and left <= 1 - weight_shrink and _stands_high(case, loss_left)
     return Finding(
         text=f"Weight decay {text(decay)} {what} in the typical layer; at the last look its weights have "
         f"{percent(left)} of the size they began with.",
         symptom="not_learning" if slow else "underfitting" if low else None,
         severity="medium" if slow or low else "low",
-        strength=strength(part, apart, 0.9) if decoupled else strength(part, coupled, 10.0),
+        strength=strength(part, decoupled_ratio, 0.9) if decoupled else strength(part, coupled_ratio, 10.0),
         numbers={"weight_decay": decay, "decay_part": part, "weights_left": left},
     )
 

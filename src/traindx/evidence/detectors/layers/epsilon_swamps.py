@@ -1,12 +1,12 @@
 """Adam's epsilon is far above the gradients: it divides every step down.
 
 Adam divides by the size of the gradients plus epsilon, so that steps are about as long as the learning rate
-says. Seen when epsilon is `most` times the gradient of a typical weight or more, even in the look with the
-largest gradients: steps are shorter than the rate says by that factor. Trouble when the loss hardly comes
-down or falls like a ramp.
+says. Seen when epsilon is {epsilon_to_gradient} times the gradient of a typical weight or more, even in the
+look with the largest gradients: steps are shorter than the rate says by that factor. Trouble when the loss
+hardly comes down or falls like a ramp.
 
-Silent for an epsilon of `usual` or less: beside it, gradients that small have vanished for another reason.
-Known mistakes: an epsilon made large on purpose, with a rate that makes up for it.
+Silent for an epsilon of {usual_epsilon} or less: beside it, gradients that small have vanished for another
+reason. Known mistakes: an epsilon made large on purpose, with a rate that makes up for it.
 """
 
 import numpy as np
@@ -25,17 +25,19 @@ DETECTOR = Detector(
 _DIVIDE = frozenset({"Adam", "AdamW", "NAdam", "RAdam", "Adamax", "RMSprop"})
 
 
-def detect(case: Case, *, most: float = 10.0, usual: float = 1e-6, looks: int = 3) -> Detected:
+def detect(
+    case: Case, *, epsilon_to_gradient: float = 10.0, usual_epsilon: float = 1e-6, min_samples: int = 3
+) -> Detected:
     epsilon = _epsilon(case)
     if epsilon is None:
         return Skipped("an optimizer that divides by the size of the gradients")
-    if epsilon <= usual:
+    if epsilon <= usual_epsilon:
         return None
-    gradient = _largest(case, looks)
+    gradient = _largest(case, min_samples)
     if gradient is None:
-        return Skipped(f"{looks} looks at the gradients of layers")
+        return Skipped(f"{min_samples} looks at the gradients of layers")
     ratio = epsilon / gradient
-    if ratio < most:
+    if ratio < epsilon_to_gradient:
         return None
     slow = suffers(case) or ramps(case)
     return Finding(
@@ -43,7 +45,7 @@ def detect(case: Case, *, most: float = 10.0, usual: float = 1e-6, looks: int = 
         f"{text(gradient)} at most: steps are that much shorter than the learning rate says.",
         symptom="slow_convergence" if slow else None,
         severity="medium" if slow else "low",
-        strength=strength(ratio, most / 2, 5 * most),
+        strength=strength(ratio, epsilon_to_gradient / 2, 5 * epsilon_to_gradient),
         numbers={"eps": epsilon, "gradient": gradient},
         places=written(case, "eps"),
     )

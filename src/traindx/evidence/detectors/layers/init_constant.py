@@ -18,7 +18,7 @@ from traindx.testing.sketch import run
 DETECTOR = Detector(title="Constant initial weights", needs=("fact:models",), family="init")
 
 
-def detect(case: Case, *, looks: int = 3) -> Detected:
+def detect(case: Case, *, min_samples: int = 3) -> Detected:
     found = matrices(case)
     if not any(one.gain is not None for one in found):
         return Skipped("the initial weights of the layers")
@@ -26,7 +26,7 @@ def detect(case: Case, *, looks: int = 3) -> Detected:
     constant = [one.name for one in several if not one.zero]
     zeros = [one for one in several if one.zero]
     most = len(zeros) > max(1, len(found) // 2) and (plain_stack(case) or len(zeros) == len(found))
-    stuck = [one.name for one in zeros if most or _stays_zero(case, one, looks)]
+    stuck = [one.name for one in zeros if most or _stays_zero(case, one, min_samples)]
     if not constant and not stuck:
         return None
     named = constant or stuck

@@ -17,7 +17,7 @@ from traindx.testing.sketch import decay, run
 DETECTOR = Detector(title="Parameters in no optimizer", needs=("fact:optimizers",), family="untrained")
 
 
-def detect(case: Case, *, share: float = 0.02, large: float = 0.2) -> Detected:
+def detect(case: Case, *, min_share: float = 0.02, large_share: float = 0.2) -> Detected:
     reach = case.inside.fact("reach")
     if len(case.inside.optimizers) != 1 or not reach:
         return Skipped("a recording of a training with a single optimizer")
@@ -28,7 +28,9 @@ def detect(case: Case, *, share: float = 0.02, large: float = 0.2) -> Detected:
     part = free / whole
     loaded = bool(facts(case.run.facts.get("restored")))
     later = bool(case.inside.events("parameters_added"))
-    severity: Severity = "low" if loaded or later or part < share else "high" if part >= large else "medium"
+    severity: Severity = (
+        "low" if loaded or later or part < min_share else "high" if part >= large_share else "medium"
+    )
     listed = ", ".join(names[:4]) + (f" and {len(names) - 4} more" if len(names) > 4 else "")
     return Finding(
         f"{len(names)} trainable parameters of the loss ({count(free)} of {count(whole)} numbers, "
@@ -36,7 +38,7 @@ def detect(case: Case, *, share: float = 0.02, large: float = 0.2) -> Detected:
         "silent_defect",
         severity,
         case.span[0],
-        strength=0.3 if severity == "low" else strength(part, share, large),
+        strength=0.3 if severity == "low" else strength(part, min_share, large_share),
         numbers={"untrained_share": percent(part), "untrained": listed},
         places=tuple(Place(layer=name.rpartition(".")[0] or name) for name in names[:1] if "(" not in name),
     )

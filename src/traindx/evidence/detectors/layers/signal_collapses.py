@@ -1,11 +1,12 @@
 """Deep in the model, activations are nearly the same for every input.
 
 Takes how far the units of each activation vary from sample to sample beside how large they are. Seen when
-that is healthy near the input (`first`) and next to nothing at the deepest activation (`last`) in most
-looks: what the sample says is lost on the way, only biases are left. Then the output can only be a constant.
+that is healthy near the input ({first_spread}) and next to nothing at the deepest activation ({last_spread})
+in most looks: what the sample says is lost on the way, only biases are left. Then the output can only be a
+constant.
 
-Silent when it recovers in the course of training, and for models of less than three activations.
-Known mistakes: inputs that hardly differ from each other.
+Silent when it recovers in the course of training, and for models of less than {min_layers} activations. Known
+mistakes: inputs that hardly differ from each other.
 """
 
 import numpy as np
@@ -22,18 +23,24 @@ DETECTOR = Detector(
 
 
 def detect(
-    case: Case, *, first: float = 0.1, last: float = 0.03, fall: float = 10.0, layers: int = 3, looks: int = 3
+    case: Case,
+    *,
+    first_spread: float = 0.1,
+    last_spread: float = 0.03,
+    fall_factor: float = 10.0,
+    min_layers: int = 3,
+    min_samples: int = 3,
 ) -> Detected:
-    curves = {n: c for n, c in modules_in_order(case, "activation_spread") if len(c) >= looks}
-    if len(curves) < layers:
-        return Skipped(f"{looks} looks at {layers} activations or more")
+    curves = {n: c for n, c in modules_in_order(case, "activation_spread") if len(c) >= min_samples}
+    if len(curves) < min_layers:
+        return Skipped(f"{min_samples} looks at {min_layers} activations or more")
     spreads = {name: float(np.median(curve.y[1:])) for name, curve in curves.items()}
     top = max(list(spreads.values())[: max(1, len(spreads) // 3)])
     deepest = list(spreads)[-1]
     end = max(spreads[deepest], float(curves[deepest].y[-1]), 1e-9)
-    if top < first or end > last or top < fall * end:
+    if top < first_spread or end > last_spread or top < fall_factor * end:
         return None
-    lost = [name for name, value in spreads.items() if value <= last]
+    lost = [name for name, value in spreads.items() if value <= last_spread]
     return Finding(
         text=f"At {shown([deepest])} activations differ between samples by {percent(end)} of their size, "
         f"against {percent(top)} near the input: what the input says is lost from {shown(lost[:1])} on.",
@@ -41,7 +48,7 @@ def detect(
         severity="medium" if suffers(case) else "low",
         step=float(curves[deepest].x[0]),
         series=curves[deepest].name,
-        strength=strength(top / end, fall, 100.0),
+        strength=strength(top / end, fall_factor, 100.0),
         numbers={"spread_first": top, "spread_last": end, "layers": len(spreads)},
         places=tuple(Place(layer=name.removesuffix(".input")) for name in lost[:1]),
     )

@@ -1,8 +1,8 @@
 """Sigmoid or tanh units sit in their flat region.
 
 Takes the share of values of hidden sigmoid, tanh and like units where the slope is under a fiftieth of its
-largest. Seen when a hidden layer has `share` of its values there in most looks; it is trouble when the loss
-does not come down.
+largest. Seen when a hidden layer has {saturated_share} of its values there in most looks; it is trouble when
+the loss does not come down.
 
 Silent about the last one of a model, which may be an output (a sure classifier is meant to be flat there),
 and about gates inside recurrent cells, which are not looked at.
@@ -22,31 +22,33 @@ DETECTOR = Detector(
 )
 
 
-def detect(case: Case, *, share: float = 0.5, most: float = 0.8, looks: int = 2) -> Detected:
+def detect(
+    case: Case, *, saturated_share: float = 0.5, extreme_share: float = 0.8, min_samples: int = 2
+) -> Detected:
     found = {
         name: float(np.median(curve.y))
         for name, curve in modules_in_order(case, "activation_saturated_share")
-        if len(curve) >= looks
+        if len(curve) >= min_samples
     }
     if found and _ends_in_one(case, found):
         found.pop(list(found)[-1])
     if not found:
         return Skipped("looks at sigmoid, tanh or like units between layers")
-    hit = sorted((name for name in found if found[name] >= share), key=lambda name: -found[name])
+    hit = sorted((name for name in found if found[name] >= saturated_share), key=lambda name: -found[name])
     if not hit:
         return None
     worst = hit[0]
     curve = case.inside.layers("activation_saturated_share")[worst]
-    early = float(curve.y[0]) >= share
+    early = float(curve.y[0]) >= saturated_share
     return Finding(
         text=f"{percent(found[worst])} of the values of {shown([worst])} lie in the flat region of their "
         f"function, {'from the first step on' if early else 'not yet at the first step'}; "
-        f"{len(hit)} of {len(found)} layers are at least {percent(share)} flat.",
+        f"{len(hit)} of {len(found)} layers are at least {percent(saturated_share)} flat.",
         symptom="saturated_units",
-        severity=("high" if found[worst] >= most else "medium") if suffers(case) else "low",
-        step=float(curve.x[(curve.y >= share).argmax()]),
+        severity=("high" if found[worst] >= extreme_share else "medium") if suffers(case) else "low",
+        step=float(curve.x[(curve.y >= saturated_share).argmax()]),
         series=curve.name,
-        strength=strength(found[worst], share, most),
+        strength=strength(found[worst], saturated_share, extreme_share),
         numbers={"saturated_share": found[worst], "from_start": int(early)},
         places=tuple(Place(layer=name.removesuffix(".input")) for name in hit[:3]),
     )

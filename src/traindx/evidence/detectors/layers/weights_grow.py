@@ -1,7 +1,8 @@
 """The weights grow to many times their size within the run.
 
 Compares the norms of the weight matrices at the last look with those at the first. Seen when the typical
-layer has grown `growth` times: a run that is thrown outwards by its steps. A sign; the loss tells the rest.
+layer has grown {growth_factor} times: a run that is thrown outwards by its steps. A sign; the loss tells the
+rest.
 
 Silent about layers that start next to 0 (they must grow), and about growth by a few times, which is usual.
 Known mistakes: none known; trained nets seldom grow beyond three times.
@@ -19,21 +20,23 @@ DETECTOR = Detector(
 )
 
 
-def detect(case: Case, *, growth: float = 5.0, gain: float = 0.1, looks: int = 3) -> Detected:
-    small = {one.name for one in matrices(case) if one.gain is not None and one.gain < gain}
-    norms = [c for name, c in chain(case, "weight_norm", looks=looks).items() if name not in small]
+def detect(
+    case: Case, *, growth_factor: float = 5.0, min_initial_gain: float = 0.1, min_samples: int = 3
+) -> Detected:
+    small = {one.name for one in matrices(case) if one.gain is not None and one.gain < min_initial_gain}
+    norms = [c for name, c in chain(case, "weight_norm", looks=min_samples).items() if name not in small]
     factors = [float(curve.y[-1] / curve.y[0]) for curve in norms if curve.y[0] > 0]
     if not factors:
-        return Skipped(f"{looks} looks at the weights")
+        return Skipped(f"{min_samples} looks at the weights")
     typical = float(np.median(factors))
-    if typical < growth:
+    if typical < growth_factor:
         return None
     return Finding(
         text=f"The weights of the typical layer have grown {times(typical)} over {len(norms[0])} looks.",
         severity="low",
         step=float(norms[0].x[0]),
         series=norms[0].name,
-        strength=strength(typical, growth, 30.0),
+        strength=strength(typical, growth_factor, 30.0),
         numbers={"weight_growth": typical},
     )
 

@@ -16,7 +16,7 @@ from traindx.testing.sketch import decay, run
 DETECTOR = Detector(title="Weights not restored", needs=("fact:optimizers",), family="restored_state")
 
 
-def detect(case: Case, *, much: float = 0.5) -> Detected:
+def detect(case: Case, *, missing_share: float = 0.5) -> Detected:
     loads = facts(case.run.facts.get("restored"))
     if not loads:
         return Skipped()
@@ -24,7 +24,7 @@ def detect(case: Case, *, much: float = 0.5) -> Detected:
     for load in loads:
         missing, wanted = number(load, "missing") or 0.0, number(load, "wanted") or 0.0
         strange, step = number(load, "unexpected") or 0.0, number(load, "step") or 0.0
-        if not (missing and strange and wanted) or missing < much * wanted or step >= last > 0:
+        if not (missing and strange and wanted) or missing < missing_share * wanted or step >= last > 0:
             continue
         names = words(load, "missing_names"), words(load, "unexpected_names")
         example = f" ({names[1][0]} in the file, {names[0][0]} in the model)" if all(names) else ""

@@ -1,9 +1,9 @@
 """The learning rate is below what this optimizer is usually given.
 
-Compares the highest logged rate (or the configured one) with the lower end of what is usual: 1e-6 for
-Adam and its kin and Lion, 1e-4 for SGD, 0.05 for Adadelta (whose own scale is 1). When anything hints
-at fine-tuning, preference or reinforcement learning, a tenth of that, for SGD half. When the optimizer
-is not known only a rate below 1e-8 counts, and above that nothing can be said. The further below, the
+Compares the highest logged rate (or the configured one) with the lower end of what is usual: {adam} for Adam
+and its kin and Lion, {sgd} for SGD, {adadelta} for Adadelta (whose own scale is 1). When anything hints at
+fine-tuning, preference or reinforcement learning, a tenth of that, for SGD half. When the optimizer is not
+known only a rate below {unknown_optimizer} counts, and above that nothing can be said. The further below, the
 stronger the sign.
 
 Silent about a rate of exactly 0: that is lr_zero.
@@ -25,24 +25,24 @@ def detect(
     case: Case,
     lr_value: float,
     *,
-    adaptive: float = 1e-6,
+    adam: float = 1e-6,
     sgd: float = 1e-4,
-    sgd_tuned: float = 5e-5,
+    sgd_on_pretrained: float = 5e-5,
     adadelta: float = 0.05,
-    unknown: float = 1e-8,
-    tuned_factor: float = 0.1,
+    unknown_optimizer: float = 1e-8,
+    pretrained_factor: float = 0.1,
 ) -> Detected:
     family = optimizer_family(case)
     if family == "adadelta":
         limit = adadelta
     elif family in ADAPTIVE or family in ("lion", "lamb", "adafactor"):
-        limit = adaptive
+        limit = adam
     elif family == "sgd":
-        limit = sgd_tuned if perhaps_tuned(case) else sgd
+        limit = sgd_on_pretrained if perhaps_tuned(case) else sgd
     else:
-        limit = unknown
+        limit = unknown_optimizer
     if family not in ("", "sgd") and perhaps_tuned(case):
-        limit *= tuned_factor
+        limit *= pretrained_factor
     if not 0 < lr_value < limit:
         return None if family or lr_value <= 0 else Skipped("the optimizer, in the configuration")
     return Finding(

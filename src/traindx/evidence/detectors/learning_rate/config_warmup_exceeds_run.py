@@ -18,7 +18,7 @@ DETECTOR = Detector(
 )
 
 
-def detect(case: Case, *, share: float = 1.0) -> Detected:
+def detect(case: Case, *, warmup_share: float = 1.0) -> Detected:
     warmup, ratio = case.number("warmup") or 0.0, case.number("warmup_ratio") or 0.0
     if warmup < 1:
         ratio, warmup = max(ratio, warmup), 0.0
@@ -30,7 +30,7 @@ def detect(case: Case, *, share: float = 1.0) -> Detected:
         return None
     if not planned or planned <= 0:
         return Skipped("the planned number of steps or epochs")
-    if warmup < share * planned:
+    if warmup < warmup_share * planned:
         return None
     unit = "epochs" if epochs else "steps"
     told = (

@@ -3,9 +3,8 @@
 Seen when the last four fifths of the logged rates are all the same: no decay has happened. A sign: right
 for some trainings, in the way of others that would gain from a decay at the end.
 
-Silent about a rate of 0, fewer than eight values.
-Known mistakes: a rate printed with few digits hides a slow decay; a plateau schedule that has not acted
-yet.
+Silent about a rate of 0, fewer than {min_points} values. Known mistakes: a rate printed with few digits hides
+a slow decay; a plateau schedule that has not acted yet.
 """
 
 import numpy as np
@@ -17,8 +16,8 @@ from traindx.testing.sketch import run
 DETECTOR = Detector(title="Learning rate constant", family="lr_schedule")
 
 
-def detect(lr: Curve, *, tail: float = 0.8, tolerance: float = 1e-3, points: int = 8) -> Detected:
-    rest = lr.y[int((1 - tail) * len(lr)) :]
+def detect(lr: Curve, *, last_share: float = 0.8, tolerance: float = 1e-3, min_points: int = 8) -> Detected:
+    rest = lr.y[int((1 - last_share) * len(lr)) :]
     value = float(rest[-1])
     if value <= 0 or float(rest.max() - rest.min()) > tolerance * value or lr.y.max() > 1.01 * value:
         return None

@@ -1,10 +1,10 @@
 """The learning rate had decayed to almost nothing while the loss was still falling.
 
-Finds where the rate last stood above `low` of its peak. Seen when a quarter of the run or more lies
+Finds where the rate last stood above {low_lr_share} of its peak. Seen when a quarter of the run or more lies
 beyond, the loss was falling steadily up to there (not just flattening out) and fast enough to gain
-`worth` of all its progress in the rest of the run, and from there on it stands still. Seen as well when
-the rate is below a thousandth of its peak for more than half of the run and the loss, neither near zero nor
-with good scores, stands still since. For a shorter part it is a sign only.
+{missed_fall_share} of all its progress in the rest of the run, and from there on it stands still. Seen as
+well when the rate is below a thousandth of its peak for more than half of the run and the loss, neither near
+zero nor with good scores, stands still since. For a shorter part it is a sign only.
 
 Silent when the loss had flattened before the rate went, as it should, and when it goes on falling after;
 about smooth exponential decays, under which a loss that slows down may as well have converged; in
@@ -26,43 +26,43 @@ DETECTOR = Detector(title="Learning rate decayed early", needs=("lr", "loss"), f
 def detect(
     case: Case,
     *,
-    low: float = 0.06,
-    nothing: float = 1e-3,
-    rest: float = 0.25,
-    steady: float = 0.7,
-    stopped: float = 0.15,
-    sharp: float = 3.0,
-    worth: float = 0.2,
-    half: float = 0.5,
-    left: float = 0.02,
-    z: float = 4.0,
-    points: int = 30,
+    low_lr_share: float = 0.06,
+    idle_lr_share: float = 1e-3,
+    run_share_after: float = 0.25,
+    pace_before: float = 0.7,
+    pace_after: float = 0.15,
+    lr_drop_factor: float = 3.0,
+    missed_fall_share: float = 0.2,
+    idle_run_share: float = 0.5,
+    loss_left: float = 0.02,
+    z_score: float = 4.0,
+    min_loss_points: int = 30,
 ) -> Detected:
     lr, loss = case.lr, case.loss
-    if lr is None or loss is None or len(loss) < points or len(lr) < 8:
-        return Skipped(f"the learning rate and at least {points} values of the loss")
+    if lr is None or loss is None or len(loss) < min_loss_points or len(lr) < 8:
+        return Skipped(f"the learning rate and at least {min_loss_points} values of the loss")
     if case.surrogate or lr.axis != loss.axis:
         return Skipped("a loss that measures progress, on the axis of the learning rate")
     peak = float(lr.y.max())
     if peak <= 0:
         return None
-    gone = _left(lr, low * peak)
+    gone = _left(lr, low_lr_share * peak)
     begin, end = float(loss.x[0]), float(loss.x[-1])
-    if gone is None or gone <= begin or end - gone < rest * (end - begin):
+    if gone is None or gone <= begin or end - gone < run_share_after * (end - begin):
         return None
     window = min((gone - begin) / 2, (end - gone) / 2)
     speeds = [_fall(loss, gone + a * window, gone + b * window) for a, b in ((-1, -0.5), (-0.5, 0), (0.5, 2))]
     if any(speed is None for speed in speeds):
         return Skipped("more values of the loss around the decay of the learning rate")
     first, second, after = (speed or 0.0 for speed in speeds)
-    fell_steadily = second >= steady * first > 0 and _falls(loss, gone, window, z)
-    missed = second * (end - gone) >= worth * (loss.head - loss.tail)
-    at_once = lr.at(gone - window / 2) >= sharp * lr.at(gone)
-    if fell_steadily and missed and at_once and after <= stopped * second:
+    fell_steadily = second >= pace_before * first > 0 and _falls(loss, gone, window, z_score)
+    missed = second * (end - gone) >= missed_fall_share * (loss.head - loss.tail)
+    at_once = lr.at(gone - window / 2) >= lr_drop_factor * lr.at(gone)
+    if fell_steadily and missed and at_once and after <= pace_after * second:
         return _finding(lr, loss, gone, peak, cut_short=True)
-    idle = _left(lr, nothing * peak)
-    if idle is not None and end - idle >= rest * (end - begin):
-        wasted = end - idle > half * (end - begin) and loss.tail > left * loss.head > 0
+    idle = _left(lr, idle_lr_share * peak)
+    if idle is not None and end - idle >= run_share_after * (end - begin):
+        wasted = end - idle > idle_run_share * (end - begin) and loss.tail > loss_left * loss.head > 0
         stands = wasted and not good_already(case) and not moved(loss.after(idle), share=0.02, z=3.0)
         return _finding(lr, loss, idle, peak, cut_short=False, stands=stands)
     return None

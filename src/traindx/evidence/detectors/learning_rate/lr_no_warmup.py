@@ -21,24 +21,24 @@ def detect(
     case: Case,
     lr: Curve | None = None,
     *,
-    full: float = 0.9,
-    early: float = 0.005,
-    sgd: float = 0.3,
-    unknown: float = 0.6,
+    start_share: float = 0.9,
+    early_share: float = 0.005,
+    sgd_strength: float = 0.3,
+    unknown_optimizer_strength: float = 0.6,
 ) -> Detected:
     warmup, ratio = case.number("warmup"), case.number("warmup_ratio")
-    if lr is not None and len(lr) > 1 and lr.y[0] < full * lr.y[: max(2, len(lr) // 2)].max():
+    if lr is not None and len(lr) > 1 and lr.y[0] < start_share * lr.y[: max(2, len(lr) // 2)].max():
         return None
     if warmup or ratio or (lr is not None and len(lr) and lr.y.max() <= 0):
         return None
     family = optimizer_family(case)
-    clarity = 1.0 if family in ADAPTIVE else sgd if family == "sgd" else unknown
+    clarity = 1.0 if family in ADAPTIVE else sgd_strength if family == "sgd" else unknown_optimizer_strength
     if warmup == 0 and "warmup" not in case.word("schedule"):
         told = "Warm-up is set to 0"
         if lr is not None and len(lr):
             told += f" and the learning rate is already {text(float(lr.y[0]))} when first logged"
         return Finding(text=f"{told}.", severity="low", strength=clarity, numbers={"warmup": 0})
-    if lr is None or not _from_the_start(case, lr, early):
+    if lr is None or not _from_the_start(case, lr, early_share):
         return Skipped("the learning rate from the first steps on, or the setting warmup")
     return Finding(
         text=f"The learning rate is {text(float(lr.y[0]))} at {where(lr, float(lr.x[0]))} already: "

@@ -1,6 +1,6 @@
 """The learning rate rises again after it had decayed.
 
-A restart is a rise of at least `factor` times after a fall of at least as much. Warm restarts and cyclic
+A restart is a rise of at least {rise_factor} times after a fall of at least as much. Warm restarts and cyclic
 schedules do this on purpose, a scheduler that is rebuilt on resume by mistake. A sign; the loss usually
 rises for a while at each restart.
 
@@ -20,15 +20,17 @@ from traindx.testing.sketch import run
 DETECTOR = Detector(title="Learning rate restarts", family="lr_schedule")
 
 
-def detect(case: Case, lr: Curve, *, factor: float = 2.0, points: int = 8, most: float = 0.1) -> Detected:
+def detect(
+    case: Case, lr: Curve, *, rise_factor: float = 2.0, min_points: int = 8, max_restarts_share: float = 0.1
+) -> Detected:
     peak = float(lr.y.max())
     if peak <= 0:
         return None
     kept = stats.thin(lr.x, lr.y, 2000)
     steps, logs = lr.x[kept], np.log(np.maximum(lr.y[kept], 1e-6 * peak))
-    pieces = stats.monotone_pieces(logs, threshold=log(factor) * 0.999)
-    rises = [b for a, b in pairwise(pieces) if a.change <= -log(factor) * 0.999 and b.change > 0]
-    if not rises or len(rises) > max(1.0, most * len(lr)):
+    pieces = stats.monotone_pieces(logs, threshold=log(rise_factor) * 0.999)
+    rises = [b for a, b in pairwise(pieces) if a.change <= -log(rise_factor) * 0.999 and b.change > 0]
+    if not rises or len(rises) > max(1.0, max_restarts_share * len(lr)):
         return None
     at = tuple(float(steps[rise.start]) for rise in rises)
     first = rises[0]

@@ -1,11 +1,11 @@
 """The learning rate collapses within the first epoch, or the first tenth of the run.
 
-The mark of a scheduler that counts epochs but is stepped at every batch: the rate falls a hundred times
-or more by the first epoch's end (or a tenth of the planned or logged run) and stays there. Trouble when
-the loss makes little headway afterwards; otherwise a sign.
+The mark of a scheduler that counts epochs but is stepped at every batch: the rate falls {fall_factor} times
+or more by the first epoch's end (or a tenth of the planned or logged run) and stays there. Trouble when the
+loss makes little headway afterwards; otherwise a sign.
 
-Silent about rates that come back (restarts, cycles) and one lone high value at the start.
-Could not look when the log counts epochs only, or with fewer than 20 values.
+Silent about rates that come back (restarts, cycles) and one lone high value at the start. Could not look when
+the log counts epochs only, or with fewer than {min_points} values.
 """
 
 import numpy as np
@@ -21,30 +21,30 @@ def detect(
     case: Case,
     lr: Curve,
     *,
-    factor: float = 100.0,
-    early: float = 0.1,
-    headway: float = 0.2,
-    points: int = 20,
+    fall_factor: float = 100.0,
+    early_share: float = 0.1,
+    min_loss_fall: float = 0.2,
+    min_points: int = 20,
 ) -> Detected:
     if lr.axis == "epoch":
-        return Skipped(f"at least {points} values of the learning rate, by steps")
+        return Skipped(f"at least {min_points} values of the learning rate, by steps")
     top = int(lr.y.argmax())
     peak, begin, end = float(lr.y[top]), float(lr.x[0]), float(lr.x[-1])
     if peak <= 0 or end <= begin or (top == 0 and lr.y[1] < peak / 3):
         return None
-    high = np.flatnonzero(lr.y > peak / factor)
+    high = np.flatnonzero(lr.y > peak / fall_factor)
     if high[-1] + 1 >= len(lr):
         return None
     gone = float(lr.x[high[-1] + 1])
-    horizon = max(early * max(case.planned_steps or 0.0, end - begin), 0.0)
+    horizon = max(early_share * max(case.planned_steps or 0.0, end - begin), 0.0)
     if case.epoch_length and case.run.axis == "step":
         horizon = max(horizon, min(case.epoch_length, 0.5 * (end - begin)))
     if gone - begin > horizon or gone > begin + 0.5 * (end - begin):
         return None
     rate, lost = float(lr.y[high[-1] + 1]), _headway(case, gone)
-    trouble = lost is not None and lost < headway
+    trouble = lost is not None and lost < min_loss_fall
     return Finding(
-        text=f"The learning rate fell {times(factor)} or more, from {text(peak)} to {text(rate)}, "
+        text=f"The learning rate fell {times(fall_factor)} or more, from {text(peak)} to {text(rate)}, "
         f"by {where(lr, gone)} of {text(end)}, and stayed there.",
         symptom="plateau" if trouble else None,
         severity="high" if trouble else "low",

@@ -16,14 +16,16 @@ from traindx.testing.sketch import run
 DETECTOR = Detector(title="Still warming up at the end", family="warmup")
 
 
-def detect(case: Case, lr: Curve, *, growth: float = 1.5, reached: float = 0.98, points: int = 5) -> Detected:
+def detect(
+    case: Case, lr: Curve, *, growth_factor: float = 1.5, reached_share: float = 0.98, min_points: int = 5
+) -> Detected:
     last = float(lr.y[-1])
     late = lr.y[-max(3, len(lr) // 10) :]
     never_falls = bool((np.diff(lr.y) >= -1e-9 * abs(last)).all())
     goal = case.number("lr")
-    if not never_falls or last <= 0 or lr.y[0] * growth > last or not bool((np.diff(late) > 0).all()):
+    if not never_falls or last <= 0 or lr.y[0] * growth_factor > last or not bool((np.diff(late) > 0).all()):
         return None
-    if goal is not None and last >= reached * goal:
+    if goal is not None and last >= reached_share * goal:
         return None
     share = f", {percent(last / goal)} of the configured {text(goal)}" if goal else ""
     return Finding(

@@ -1,6 +1,6 @@
 """The learning rate is zero for all, or nearly all, of the run.
 
-Counts the logged rates below `zero`. Trouble when they are nine in ten or more: nothing is learned.
+Counts the logged rates below {zero_below}. Trouble when they are nine in ten or more: nothing is learned.
 
 Silent about the first value of a warm-up and the last of a schedule, when another parameter group has a
 rate (a part was frozen on purpose), and when the loss falls all the same: then the log rounds the rate
@@ -17,10 +17,12 @@ from traindx.testing.sketch import decay, noisy, run
 DETECTOR = Detector(title="Learning rate zero", family="lr_zero")
 
 
-def detect(case: Case, lr: Curve, *, zero: float = 1e-12, share: float = 0.9, points: int = 5) -> Detected:
-    none = np.abs(lr.y) < zero
+def detect(
+    case: Case, lr: Curve, *, zero_below: float = 1e-12, zero_share: float = 0.9, min_points: int = 5
+) -> Detected:
+    none = np.abs(lr.y) < zero_below
     part = float(none.mean())
-    if part < share or any((group.y > zero).mean() > 1 - share for group in case.lr_groups):
+    if part < zero_share or any((group.y > zero_below).mean() > 1 - zero_share for group in case.lr_groups):
         return None
     if learns(case.loss):
         return None

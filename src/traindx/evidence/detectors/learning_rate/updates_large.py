@@ -1,14 +1,14 @@
 """Each step changes the weights by a large part of themselves.
 
 The update ratio is the size of what a step changed beside the size of the weights: about 0.001 is usual,
-0.01 is brisk. Seen when the typical layer changes by `early` of itself in one of the first looks, or by
-`lasting` in the middle one: then what was learned is overwritten each step. Large steps are the direct
+0.01 is brisk. Seen when the typical layer changes by {early_ratio} of itself in one of the first looks, or by
+{lasting_ratio} in the middle one: then what was learned is overwritten each step. Large steps are the direct
 measure of a learning rate too high, whatever the optimizer.
 
 It is trouble when the loss does not come down, else a sign. Layers that start next to 0 are left out: they
 must grow.
-Silent with less than `looks` looks, for models of a handful of weights, and when the first step was of
-ordinary size (`first`): then something struck later, a batch or a spike.
+Silent with less than {min_samples} looks, for models of a handful of weights, and when the first step was of
+ordinary size ({first_ratio}): then something struck later, a batch or a spike.
 Known mistakes: very small models (a handful of weights) trained briskly on purpose.
 """
 
@@ -29,17 +29,17 @@ DETECTOR = Detector(
 def detect(
     case: Case,
     *,
-    early: float = 0.4,
-    lasting: float = 0.1,
-    first: float = 0.02,
-    looks: int = 2,
-    weights: int = 200,
+    early_ratio: float = 0.4,
+    lasting_ratio: float = 0.1,
+    first_ratio: float = 0.02,
+    min_samples: int = 2,
+    min_weights: int = 200,
 ) -> Detected:
-    steps, values = ratios(case, looks=looks)
-    if values.size < looks or sum(one.elements for one in matrices(case)) < weights:
-        return Skipped(f"{looks} looks at what a step changes in {weights} weights or more")
+    steps, values = ratios(case, looks=min_samples)
+    if values.size < min_samples or sum(one.elements for one in matrices(case)) < min_weights:
+        return Skipped(f"{min_samples} looks at what a step changes in {min_weights} weights or more")
     peak, usual = float(values[:5].max()), float(np.median(values))
-    if values[0] < first or (peak < early and usual < lasting):
+    if values[0] < first_ratio or (peak < early_ratio and usual < lasting_ratio):
         return None
     lost = suffers(case)
     at = float(steps[int(values[:5].argmax())])
@@ -49,7 +49,7 @@ def detect(
         symptom="not_learning" if lost else None,
         severity="medium" if lost else "low",
         step=at,
-        strength=max(strength(peak, early, 3.0), strength(usual, lasting, 0.5)),
+        strength=max(strength(peak, early_ratio, 3.0), strength(usual, lasting_ratio, 0.5)),
         numbers={"update_ratio": usual, "update_ratio_peak": peak},
     )
 

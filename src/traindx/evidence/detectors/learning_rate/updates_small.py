@@ -1,7 +1,7 @@
 """Steps hardly change the weights.
 
 The mirror image of large steps: even in the look with the largest update ratio the typical layer changed by
-less than `most` of itself in a step (0.001 is usual). At that pace the weights need more than tens of
+less than {max_ratio} of itself in a step (0.001 is usual). At that pace the weights need more than tens of
 thousands of steps to become others. It is trouble when the loss hardly came down.
 
 Silent when the rate is 0, when half precision rounds the updates away (updates_lost), and once any look was
@@ -22,17 +22,19 @@ DETECTOR = Detector(
 )
 
 
-def detect(case: Case, *, most: float = 3e-5, looks: int = 3, lost: float = 0.5) -> Detected:
-    steps, values = ratios(case, looks=looks)
-    if values.size < looks:
-        return Skipped(f"{looks} looks at what a step changes")
+def detect(
+    case: Case, *, max_ratio: float = 3e-5, min_samples: int = 3, rounded_share: float = 0.5
+) -> Detected:
+    steps, values = ratios(case, looks=min_samples)
+    if values.size < min_samples:
+        return Skipped(f"{min_samples} looks at what a step changes")
     rounded = [
         float(np.median(curve.y)) for curve in case.inside.layers("update_lost_share").values() if len(curve)
     ]
-    if rounded and float(np.median(rounded)) >= lost:
+    if rounded and float(np.median(rounded)) >= rounded_share:
         return Skipped("updates that are not rounded away")
     highest = float(values.max())
-    if not 0 < highest < most or not case.lr_value:
+    if not 0 < highest < max_ratio or not case.lr_value:
         return None
     slow = suffers(case)
     at = float(steps[int(values.argmax())])
@@ -42,7 +44,7 @@ def detect(case: Case, *, most: float = 3e-5, looks: int = 3, lost: float = 0.5)
         symptom="slow_convergence" if slow else None,
         severity="medium" if slow else "low",
         step=at,
-        strength=strength(most / highest, 1.0, 10.0),
+        strength=strength(max_ratio / highest, 1.0, 10.0),
         numbers={"update_ratio": highest, "lr": case.lr_value},
     )
 

@@ -3,7 +3,7 @@
 A validation loss that is the same to the last digit means that the weights do not change; the training
 loss then still jitters from batch to batch, without going anywhere. That tells a run whose weights never
 move (nothing reaches the optimizer, a rate of zero) from one that moves and learns nothing. Seen when all
-evaluations, `points` or more, are identical, told with `digits` significant digits.
+evaluations, {min_points} or more, are identical, told with {min_digits} significant digits.
 
 Silent when the training loss changes level meanwhile (see validation_frozen), when it moved at first (see
 weights_stop), when the log rounds coarsely, and for RL and GAN training.
@@ -17,8 +17,10 @@ from traindx.testing.sketch import decay, noisy, run
 DETECTOR = Detector(title="Weights stand still", needs=("loss", "val/loss"), family="validation_frozen")
 
 
-def detect(case: Case, *, points: int = 5, digits: int = 4, change: float = 0.02, z: float = 4.0) -> Detected:
-    answer = standing(case, points=points, digits=digits, change=change, z=z)
+def detect(
+    case: Case, *, min_points: int = 5, min_digits: int = 4, loss_change: float = 0.02, z_score: float = 4.0
+) -> Detected:
+    answer = standing(case, points=min_points, digits=min_digits, change=loss_change, z=z_score)
     if answer is None or isinstance(answer, Skipped):
         return answer
     val, first, repeats = answer

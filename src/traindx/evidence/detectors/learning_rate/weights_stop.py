@@ -1,9 +1,9 @@
 """The validation loss moved at first and then repeats to the last digit.
 
 The weights changed, and stopped changing: a learning rate that has run down to nothing does that, or an
-optimizer step that is skipped from some moment on. Training then only jitters from batch to batch. Seen
-when the last `points` evaluations or more are identical, told with `digits` significant digits, and earlier
-ones are not.
+optimizer step that is skipped from some moment on. Training then only jitters from batch to batch. Seen when
+the last {min_points} evaluations or more are identical, told with {min_digits} significant digits, and
+earlier ones are not.
 
 Silent when the training loss changes level meanwhile (see validation_frozen), when nothing ever moved (see
 weights_stand_still), when the log rounds coarsely, and for RL and GAN training.
@@ -18,8 +18,10 @@ from traindx.testing.sketch import decay, noisy, run
 DETECTOR = Detector(title="Weights stop changing", needs=("loss", "val/loss"), family="validation_frozen")
 
 
-def detect(case: Case, *, points: int = 5, digits: int = 4, change: float = 0.02, z: float = 4.0) -> Detected:
-    answer = standing(case, points=points, digits=digits, change=change, z=z)
+def detect(
+    case: Case, *, min_points: int = 5, min_digits: int = 4, loss_change: float = 0.02, z_score: float = 4.0
+) -> Detected:
+    answer = standing(case, points=min_points, digits=min_digits, change=loss_change, z=z_score)
     if answer is None or isinstance(answer, Skipped):
         return answer
     val, first, repeats = answer

@@ -16,14 +16,14 @@ from traindx.testing.sketch import decay, run
 DETECTOR = Detector(title="Gradients thrown away unused", needs=("fact:optimizers",), family="accumulation")
 
 
-def detect(case: Case, *, steps: int = 3, mostly: float = 0.8) -> Detected:
+def detect(case: Case, *, min_steps: int = 3, step_share: float = 0.8) -> Detected:
     if not case.inside.fact("accumulation"):
         return None
-    told = accumulation(case, steps)
+    told = accumulation(case, min_steps)
     if told is None:
         return Skipped("one optimizer")
-    matched = told.batches >= mostly * told.backwards
-    if told.wasteful < mostly or told.backwards < 1.9 or not matched:
+    matched = told.batches >= step_share * told.backwards
+    if told.wasteful < step_share or told.backwards < 1.9 or not matched:
         return None
     times = text(round(told.backwards, 1))
     lost = 1 - 1 / told.backwards

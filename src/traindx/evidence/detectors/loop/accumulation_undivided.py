@@ -18,19 +18,21 @@ DETECTOR = Detector(title="Accumulates without dividing", needs=("fact:optimizer
 _ADAPTIVE = ("adam", "lion", "rmsprop", "adagrad", "adafactor", "lamb", "rprop")
 
 
-def detect(case: Case, *, steps: int = 3, mostly: float = 0.8, whole: float = 0.9) -> Detected:
+def detect(
+    case: Case, *, min_steps: int = 3, step_share: float = 0.8, undivided_share: float = 0.9
+) -> Detected:
     if not case.inside.fact("accumulation"):
         return None
-    told = accumulation(case, steps)
+    told = accumulation(case, min_steps)
     if told is None or told.share is None:
         return Skipped("one optimizer, and a loss function of torch's own")
     loaders = sum(one.get("role") == "training" for one in case.inside.loaders)
     means = all(loss.get("reduction") == "mean" for loss in case.inside.losses)
-    several = told.several >= mostly and told.backwards >= 1.9 and told.wasteful < 0.1
-    matched = mostly * told.backwards <= told.batches <= 1.3 * told.backwards
+    several = told.several >= step_share and told.backwards >= 1.9 and told.wasteful < 0.1
+    matched = step_share * told.backwards <= told.batches <= 1.3 * told.backwards
     by_hand = not case.inside.loaders and told.backwards >= 3 and len(case.inside.losses) == 1
     if (
-        not (several and (matched or by_hand) and means and told.share >= whole)
+        not (several and (matched or by_hand) and means and told.share >= undivided_share)
         or 1 < told.backwards <= loaders
     ):
         return None

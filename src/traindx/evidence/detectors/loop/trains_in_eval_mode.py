@@ -16,7 +16,7 @@ from traindx.testing.sketch import decay, run
 DETECTOR = Detector(title="Trains in eval mode", needs=("fact:models",), family="mode")
 
 
-def detect(case: Case, *, share: float = 0.2, steps: int = 5) -> Detected:
+def detect(case: Case, *, step_share: float = 0.2, min_steps: int = 5) -> Detected:
     what = what_modes_change(case)
     if not what:
         return Skipped()
@@ -27,7 +27,7 @@ def detect(case: Case, *, share: float = 0.2, steps: int = 5) -> Detected:
         until - step for (step, training), until in zip(told, ends, strict=False) if training is False
     )
     whole = end - begin + 1
-    if taken < steps or taken < share * whole:
+    if taken < min_steps or taken < step_share * whole:
         return None
     since = next(step for step, training in told if training is False)
     return Finding(

@@ -27,20 +27,25 @@ DETECTOR = Detector(
 
 
 def detect(
-    case: Case, accuracy: Curve | None = None, *, near: float = 0.2, fall: float = 0.1, least: int = 3
+    case: Case,
+    accuracy: Curve | None = None,
+    *,
+    chance_tolerance: float = 0.2,
+    max_loss_fall: float = 0.1,
+    min_points: int = 3,
 ) -> Detected:
     held_out = case.val("accuracy")
-    curves = [curve for curve in (accuracy, held_out) if curve is not None and len(curve) >= least]
+    curves = [curve for curve in (accuracy, held_out) if curve is not None and len(curve) >= min_points]
     curves = [curve for curve in curves if shares(curve) is not None]
     if not curves:
-        return Skipped(f"at least {least} values of the accuracy")
+        return Skipped(f"at least {min_points} values of the accuracy")
     classes = _classes(case, case.loss or case.val_loss) or _classes(case, case.val_loss)
     if classes is None:
         return Skipped("the number of classes in the configuration")
-    if any(_fell(each) > fall for each in (case.loss, case.val_loss)):
+    if any(_fell(each) > max_loss_fall for each in (case.loss, case.val_loss)):
         return None
     for curve in curves:
-        level = _level_at_chance(curve, 1.0 / classes, near)
+        level = _level_at_chance(curve, 1.0 / classes, chance_tolerance)
         if level is not None:
             return _finding(case, curve, level, classes)
         part = shares(curve)

@@ -5,9 +5,9 @@ chance. *Base rate*: with two classes, an accuracy that scatters around a level 
 the loss stands at the entropy of p, which is what a model that knows only the share of the classes gets.
 
 Silent when the loss falls by a fifth or more, when the accuracy is at chance (see accuracy_at_chance), with
-fewer than six values, in resumed runs, when the loss is lost to NaN, and for RL and GAN training. Low from
-0.9 on: a good model that hardly changes has a constant accuracy too.
-Known mistakes: accuracy logged for a regression is constant for no reason.
+fewer than {min_points} values, in resumed runs, when the loss is lost to NaN, and for RL and GAN training.
+Low from 0.9 on: a good model that hardly changes has a constant accuracy too. Known mistakes: accuracy logged
+for a regression is constant for no reason.
 """
 
 import math
@@ -33,23 +33,23 @@ def detect(
     case: Case,
     accuracy: Curve | None = None,
     *,
-    same: float = 0.8,
-    fall: float = 0.2,
-    least: int = 6,
-    entropy: float = 0.05,
+    equal_share: float = 0.8,
+    max_loss_fall: float = 0.2,
+    min_points: int = 6,
+    entropy_tolerance: float = 0.05,
 ) -> Detected:
     held_out = case.val("accuracy")
     curves = [(accuracy, case.loss), (held_out, case.val_loss or case.loss)]
-    enough = [(curve, loss) for curve, loss in curves if curve is not None and len(curve) >= least]
+    enough = [(curve, loss) for curve, loss in curves if curve is not None and len(curve) >= min_points]
     if not enough:
-        return Skipped(f"at least {least} values of the accuracy")
+        return Skipped(f"at least {min_points} values of the accuracy")
     for curve, loss in enough:
         if shares(curve) is None or starts_late(curve) or (loss is not None and loss.broken > len(loss)):
             continue
         # What one part of the data shows means nothing while the other moves.
-        if any(_moved(other, fall) for other in (case.loss, case.val_loss)):
+        if any(_moved(other, max_loss_fall) for other in (case.loss, case.val_loss)):
             continue
-        found = _constant(case, curve, loss, same) or _base_rate(case, curve, loss, entropy)
+        found = _constant(case, curve, loss, equal_share) or _base_rate(case, curve, loss, entropy_tolerance)
         if found is not None:
             return found
     return None

@@ -4,10 +4,10 @@ A model that cannot even fit what it trains on: less than half of the way from c
 of classes is known, below one half otherwise, and without gain over the last third of the run. A sign for
 underfitting, and against memorising.
 
-When it is low but still rises nothing can be said yet. Silent with fewer than eight values, for language
-models (token accuracy has its own ceiling), for regressions (an accuracy near zero says nothing there),
-and for RL and GAN losses.
-Known mistakes: strong augmentation or mixup lower the training accuracy without harm.
+When it is low but still rises nothing can be said yet. Silent with fewer than {min_points} values, for
+language models (token accuracy has its own ceiling), for regressions (an accuracy near zero says nothing
+there), and for RL and GAN losses. Known mistakes: strong augmentation or mixup lower the training accuracy
+without harm.
 """
 
 import numpy as np
@@ -21,11 +21,11 @@ DETECTOR = Detector(title="Training accuracy low", family="fit", guards=("surrog
 
 
 def detect(
-    case: Case, accuracy: Curve, *, reached: float = 0.5, gain: float = 0.02, least: int = 8
+    case: Case, accuracy: Curve, *, reached_share: float = 0.5, min_gain: float = 0.02, min_points: int = 8
 ) -> Detected:
     part = shares(accuracy)
-    if len(accuracy) < least:
-        return Skipped(f"at least {least} values of the training accuracy")
+    if len(accuracy) < min_points:
+        return Skipped(f"at least {min_points} values of the training accuracy")
     if part is None or _counts_tokens(case, accuracy) or float(np.median(part)) < 0.02:
         return Skipped("an accuracy of classes")
     third = part.size // 3
@@ -34,12 +34,12 @@ def detect(
     classes = told_classes(case)
     chance = 1.0 / classes if classes else 0.0
     way = (last - chance) / (1.0 - chance)
-    if way >= reached:
+    if way >= reached_share:
         return None
     # Accuracies of small batches scatter: a gain must be more than that.
     error = 1.25 * float(part[-third:].std()) * float(np.sqrt(4.0 / third))
     if (
-        last - before > max(gain * max(last, 0.1), min(error, 0.5 * last))
+        last - before > max(min_gain * max(last, 0.1), min(error, 0.5 * last))
         or stats.trend(accuracy.x[-third:], part[-third:]).z > 3.0
     ):
         return Skipped("a longer run: the training accuracy is low but still rises")
@@ -53,7 +53,7 @@ def detect(
         "the run.",
         severity="low",
         series=accuracy.name,
-        strength=strength(reached / max(way, 0.02), 1.0, 4.0),
+        strength=strength(reached_share / max(way, 0.02), 1.0, 4.0),
         numbers={"train_accuracy": last, "fitted": way},
     )
 

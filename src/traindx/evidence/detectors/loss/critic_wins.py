@@ -1,13 +1,13 @@
 """The discriminator of a GAN has won: its loss is nothing, the generator's has grown several times.
 
 A discriminator that is always right gives the generator no direction any more: what it draws does not get
-better, whatever is trained on. Seen when the discriminator's loss lies below `nothing` of its first level
-for the last third of the run and the generator's at `grown` times its first level or more; or below
-`little` of it and the generator's at `far` times. Good trainings have both around a third and three to five
-times at most.
+better, whatever is trained on. Seen when the discriminator's loss lies below {critic_loss_gone} of its first
+level for the last third of the run and the generator's at {generator_growth} times its first level or more;
+or below {critic_loss_small} of it and the generator's at {generator_growth_large} times. Good trainings have
+both around a third and three to five times at most.
 
 Silent for critics whose loss may be negative (Wasserstein), where a small loss is good; when either side
-is not logged; and with fewer than `points` values.
+is not logged; and with fewer than {min_points} values.
 Known mistakes: hinge losses of a generator that is also given other terms.
 """
 
@@ -29,17 +29,17 @@ _SIDES = {
 def detect(
     case: Case,
     *,
-    nothing: float = 0.02,
-    grown: float = 3.0,
-    little: float = 0.12,
-    far: float = 10.0,
-    points: int = 10,
+    critic_loss_gone: float = 0.02,
+    generator_growth: float = 3.0,
+    critic_loss_small: float = 0.12,
+    generator_growth_large: float = 10.0,
+    min_points: int = 10,
 ) -> Detected:
     if "gan" not in case.traits:
         return Skipped()
-    critics, generators = (_losses(case, side, points) for side in ("d", "g"))
+    critics, generators = (_losses(case, side, min_points) for side in ("d", "g"))
     if not critics or not generators:
-        return Skipped(f"at least {points} values of the losses of generator and discriminator")
+        return Skipped(f"at least {min_points} values of the losses of generator and discriminator")
     if any(curve.y.min() < 0 for curve in critics):
         return None
     ends = [_ends(curve) for curve in critics]
@@ -50,11 +50,12 @@ def detect(
     rises = [(curve, float(curve.y[:3].min()), _ends(curve)[1]) for curve in generators]
     curve, before, now = max(rises, key=lambda rise: rise[2] / rise[1] if rise[1] > 0 else 0.0)
     if before <= 0 or not (
-        (left <= nothing and now >= grown * before) or (left <= little and now >= far * before)
+        (left <= critic_loss_gone and now >= generator_growth * before)
+        or (left <= critic_loss_small and now >= generator_growth_large * before)
     ):
         return None
     critic, (first, last, _) = critics[0], ends[0]
-    onset = _since(critic, max(left, nothing) * 2 * first)
+    onset = _since(critic, max(left, critic_loss_gone) * 2 * first)
     return Finding(
         f"{critic.name} falls from {text(first)} to {text(last)} and stays there from {where(critic, onset)} "
         f"on, while {curve.name} grew {times(now / before)}, from {text(before)} to {text(now)}: the "

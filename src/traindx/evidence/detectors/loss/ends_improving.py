@@ -1,11 +1,11 @@
 """The validation loss is still falling when the run ends.
 
-Seen when each of the last `steady` evaluations is below the one before, and over the last third of the run
-the loss fell by at least `share`: it was ended, not done. Never trouble by itself; with a rate that was not
-lowered it says that more steps, or a higher rate, would bring more.
+Seen when each of the last {falling_evaluations} evaluations is below the one before, and over the last third
+of the run the loss fell by at least {min_fall}: it was ended, not done. Never trouble by itself; with a rate
+that was not lowered it says that more steps, or a higher rate, would bring more.
 
-Silent when the rate has come down to `lowered` of its peak (what is left then falls with the rate), for
-reinforcement learning and GANs, and under `least` evaluations.
+Silent when the rate has come down to {lr_lowered_share} of its peak (what is left then falls with the rate),
+for reinforcement learning and GANs, and under {min_points} evaluations.
 """
 
 import numpy as np
@@ -18,20 +18,26 @@ DETECTOR = Detector(title="Still improving at the end", family="slow", guards=("
 
 
 def detect(
-    case: Case, val_loss: Curve, *, steady: int = 4, share: float = 0.1, lowered: float = 0.5, least: int = 8
+    case: Case,
+    val_loss: Curve,
+    *,
+    falling_evaluations: int = 4,
+    min_fall: float = 0.1,
+    lr_lowered_share: float = 0.5,
+    min_points: int = 8,
 ) -> Detected:
-    if len(val_loss) < least:
-        return Skipped(f"at least {least} evaluations on validation data")
+    if len(val_loss) < min_points:
+        return Skipped(f"at least {min_points} evaluations on validation data")
     rates = case.curve("lr")
-    if rates is not None and len(rates) and float(rates.y[-1]) <= lowered * float(rates.y.max()):
+    if rates is not None and len(rates) and float(rates.y[-1]) <= lr_lowered_share * float(rates.y.max()):
         return None
     last = val_loss.y[-(len(val_loss) // 3) - 1 :]
     fell = float(last[0] - last[-1])
     if (
         val_loss.broken
         or last[-1] <= 0
-        or not (np.diff(val_loss.y[-steady:]) < 0).all()
-        or fell < share * last[0]
+        or not (np.diff(val_loss.y[-falling_evaluations:]) < 0).all()
+        or fell < min_fall * last[0]
     ):
         return None
     part = fell / float(last[0])
@@ -41,7 +47,7 @@ def detect(
         "(traindx lr-find tells which rate).",
         severity="low",
         series=val_loss.name,
-        strength=strength(part, share, 0.4),
+        strength=strength(part, min_fall, 0.4),
         numbers={"fell": part, "last_value": float(last[-1])},
     )
 

@@ -2,9 +2,9 @@
 
 A policy without entropy does the same whatever happens: it explores no more and cannot find anything
 better. A sign: in a task that is solved it is in order, in one whose reward stays low it tells why.
-Seen when the entropy ends below `gone` of its early level and stays there for the last third.
+Seen when the entropy ends below {left_share} of its early level and stays there for the last third.
 
-Silent outside reinforcement learning, with fewer than `points` values, and for differential entropies,
+Silent outside reinforcement learning, with fewer than {min_points} values, and for differential entropies,
 which are negative in good order.
 """
 
@@ -17,20 +17,20 @@ from traindx.testing.sketch import decay, noisy, run
 DETECTOR = Detector(title="Policy entropy gone", family="entropy")
 
 
-def detect(case: Case, entropy: Curve, *, gone: float = 0.02, points: int = 10) -> Detected:
+def detect(case: Case, entropy: Curve, *, left_share: float = 0.02, min_points: int = 10) -> Detected:
     if "rl" not in case.traits:
         return Skipped("a policy: this is no reinforcement learning")
     early = float(entropy.y[: max(2, len(entropy) // 20)].max())
     if early <= 0 or entropy.y.min() < 0:
         return Skipped("an entropy of discrete actions")
     last = entropy.y[-(len(entropy) // 3) :]
-    if float(last.max()) > gone * early:
+    if float(last.max()) > left_share * early:
         return None
-    above = np.flatnonzero(entropy.y > gone * early)
+    above = np.flatnonzero(entropy.y > left_share * early)
     onset = float(entropy.x[int(above[-1]) + 1])
     return Finding(
         f"The entropy of the policy falls from {text(early)} to {text(float(np.median(last)))} and stays "
-        f"below {text(gone * early)} from {where(entropy, onset)} on: it always does the same.",
+        f"below {text(left_share * early)} from {where(entropy, onset)} on: it always does the same.",
         severity="low",
         step=onset,
         end=float(entropy.x[-1]),

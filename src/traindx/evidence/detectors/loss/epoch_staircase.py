@@ -6,10 +6,10 @@ the first on show a drop beyond noise, and when the drops make up most of the fa
 Medium when the loss at least halved after the first epoch and no validation is there to tell, or when the
 validation loss rises; otherwise low.
 
-Silent with fewer than three boundaries or fewer than eight points per epoch, for running means that start
-anew with each epoch, at boundaries where the learning rate was cut, when the loss climbs back inside the
-epochs (ordered data repeat the same pattern), and for RL and GAN losses.
-Known mistakes: an epoch length from the settings that is not the true one hides the staircase.
+Silent with fewer than {min_boundaries} boundaries or fewer than {points_per_epoch} points per epoch, for
+running means that start anew with each epoch, at boundaries where the learning rate was cut, when the loss
+climbs back inside the epochs (ordered data repeat the same pattern), and for RL and GAN losses. Known
+mistakes: an epoch length from the settings that is not the true one hides the staircase.
 """
 
 from dataclasses import dataclass
@@ -44,31 +44,35 @@ def detect(
     case: Case,
     loss: Curve,
     *,
-    boundaries: int = 3,
-    dense: int = 8,
-    drop: float = 0.03,
-    most: float = 0.7,
-    z: float = 6.0,
+    min_boundaries: int = 3,
+    points_per_epoch: int = 8,
+    min_drop: float = 0.03,
+    boundaries_with_drop: float = 0.7,
+    z_score: float = 6.0,
 ) -> Detected:
     if not len(loss):
         return Skipped("a training loss")
     edges = _boundaries(case, loss)
-    if edges.size < boundaries or len(loss) < dense * (edges.size + 1):
-        return Skipped(f"at least {boundaries + 1} epochs of known length, each with {dense} training losses")
+    if edges.size < min_boundaries or len(loss) < points_per_epoch * (edges.size + 1):
+        return Skipped(f"at least {min_boundaries + 1} epochs of {points_per_epoch} training losses each")
     if loss.name.endswith(("@mean", "@bar")) or not (loss.y > 0).all():
         return None
-    steps = _measure(loss, edges, dense)
-    if steps is None or steps.drop.size < boundaries or steps.fresher < 0.4:
+    steps = _measure(loss, edges, points_per_epoch)
+    if steps is None or steps.drop.size < min_boundaries or steps.fresher < 0.4:
         return None
     kept = ~_rate_cut(case, steps.edge)
     sizes, errors = steps.drop[kept], steps.error[kept]
-    if sizes.size < boundaries:
+    if sizes.size < min_boundaries:
         return None
-    seen = (sizes > 2.0 * errors) & (sizes > drop)
+    seen = (sizes > 2.0 * errors) & (sizes > min_drop)
     total = float(sizes.sum() / np.sqrt((errors**2).sum()))
     fall = float(np.log(_level_before(loss, edges[0]) / loss.tail))
     by_drops = float(steps.drop.mean()) * edges.size / fall if fall > 0 else 0.0
-    if seen.mean() < most or total < z or float(np.median(sizes)) < 4.0 * abs(steps.inside):
+    if (
+        seen.mean() < boundaries_with_drop
+        or total < z_score
+        or float(np.median(sizes)) < 4.0 * abs(steps.inside)
+    ):
         return None
     if not 0.5 <= by_drops <= 1.5:
         return None

@@ -1,12 +1,12 @@
 """The KL term of a variational training falls to almost nothing: the decoder ignores the latent.
 
-Posterior collapse. Seen when the KL term falls below `gone` of its early level and stays there for the
-last third of the run: the encoder gives the same distribution for every input, and what is generated does
-not depend on it. The loss itself often looks calm. Seen as well when the term is next to nothing (`small`) in
+Posterior collapse. Seen when the KL term falls below {left_share} of its early level and stays there for the
+last third of the run: the encoder gives the same distribution for every input, and what is generated does not
+depend on it. The loss itself often looks calm. Seen as well when the term is next to nothing ({small_kl}) in
 the last third and what is reconstructed explains nothing of what was given.
 
 Silent for a KL that starts at nothing and grows (annealing), or comes back; in reinforcement and preference
-learning, where the KL is a distance to a reference policy; and with fewer than `points` values.
+learning, where the KL is a distance to a reference policy; and with fewer than {min_points} values.
 Known mistakes: a KL that is logged with its weight falls when the weight is lowered on purpose.
 """
 
@@ -24,24 +24,28 @@ _KL = re.compile(r"(?:^|[^a-z])kl(?:d|_?div(?:ergence)?)?(?![a-z])")
 _NOT_THE_TERM = re.compile(r"weight|beta|coef|anneal|target|penalty|approx")
 
 
-def detect(case: Case, *, gone: float = 0.01, small: float = 0.05, points: int = 10) -> Detected:
+def detect(case: Case, *, left_share: float = 0.01, small_kl: float = 0.05, min_points: int = 10) -> Detected:
     if case.traits & {"rl", "preference"}:
         return Skipped("a variational training: here the KL is a distance to a reference")
     curves = _terms(case)
-    long = [curve for curve in curves if len(curve) >= points]
+    long = [curve for curve in curves if len(curve) >= min_points]
     if not long:
-        return Skipped(f"at least {points} values of the KL term")
+        return Skipped(f"at least {min_points} values of the KL term")
     for curve in long:
         count = max(2, len(curve) // 10)
         early, first = float(curve.y[:count].max()), float(curve.y[0])
         last = curve.y[-(len(curve) // 3) :]
         level = float(np.median(last))
-        if float(np.quantile(last, 0.9)) < small and _explains_nothing(case):
+        if float(np.quantile(last, 0.9)) < small_kl and _explains_nothing(case):
             return _never_used(curve, level)
         started = first >= 0.2 * early and first > 0
-        if not started or early < 0.5 * float(curve.y.max()) or float(np.quantile(last, 0.9)) > gone * early:
+        if (
+            not started
+            or early < 0.5 * float(curve.y.max())
+            or float(np.quantile(last, 0.9)) > left_share * early
+        ):
             continue
-        above = np.flatnonzero(curve.y > gone * early)
+        above = np.flatnonzero(curve.y > left_share * early)
         onset = float(curve.x[min(int(above[-1]) + 1, len(curve) - 1)])
         return Finding(
             f"The KL term falls from {text(early)} to {text(level)} ({percent(max(level, 0.0) / early)} of "

@@ -25,15 +25,17 @@ DETECTOR = Detector(
 )
 
 
-def detect(case: Case, *, tolerance: float = 0.01, flat: float = 0.02, steps: int = 20) -> Detected:
+def detect(
+    case: Case, *, chance_tolerance: float = 0.01, max_fall: float = 0.02, min_steps: int = 20
+) -> Detected:
     curve = case.loss if case.loss is not None and len(case.loss) >= 3 else case.val_loss
     if curve is None or len(curve) < 3:
         return Skipped("at least 3 values of a loss")
-    if curve.axis == "step" and curve.x[-1] - curve.x[0] < steps:
-        return Skipped(f"at least {steps} steps: fewer need not show in a loss")
+    if curve.axis == "step" and curve.x[-1] - curve.x[0] < min_steps:
+        return Skipped(f"at least {min_steps} steps: fewer need not show in a loss")
     if starts_late(curve) or good_already(case):
         return None
-    chance = _all_along(case, curve, tolerance, flat)
+    chance = _all_along(case, curve, chance_tolerance, max_fall)
     onset, how = float(curve.x[0]), "stays"
     if chance is None:
         settled = _settled(case, curve)

@@ -1,9 +1,9 @@
 """The loss rests on the lowest value that a doubled softmax lets it reach.
 
-Softmax applied twice leaves at best ln(e + C - 1) - 1 for C classes: 0.313 for two, 1.461 for ten, 3.622
-for a hundred. Wrong answers cost about 1 more each, so an accuracy tells how far above the floor the loss
-may be. C comes from the settings, else from the ln C at which the loss began; else any usual C counts, but
-only within 0.3 % and with nearly all training answers right.
+Softmax applied twice leaves at best ln(e + C - 1) - 1 for C classes: 0.313 for two, 1.461 for ten, 3.622 for
+a hundred. Wrong answers cost about 1 more each, so an accuracy tells how far above the floor the loss may be.
+C comes from the settings, else from the ln C at which the loss began; else any usual C counts, but only
+within {tight_tolerance:%} and with nearly all training answers right.
 
 A loss that goes below the floor (of C, or of two classes when C is not known) rules the doubled softmax
 out: then this was looked for and not seen. In between it cannot be told. Silent while the loss still falls,
@@ -33,15 +33,15 @@ def detect(
     case: Case,
     loss: Curve,
     *,
-    near: float = 0.01,
-    tight: float = 0.003,
-    flat: float = 0.01,
-    right: float = 0.97,
-    points: int = 8,
+    floor_tolerance: float = 0.01,
+    tight_tolerance: float = 0.003,
+    max_change: float = 0.01,
+    min_accuracy: float = 0.97,
+    min_points: int = 8,
 ) -> Detected:
     classes = _classes(case, loss)
     lowest = float(np.quantile(loss.y, 0.02))
-    if lowest < _floor(classes or 2) * (1 - near):
+    if lowest < _floor(classes or 2) * (1 - floor_tolerance):
         return None
     if (case.number("label_smoothing") or 0) > 0:
         return Skipped("a training without label smoothing, which has a floor of its own")
@@ -49,12 +49,16 @@ def detect(
     level = loss.tail
     third = loss.y[-max(4, len(loss) // 3) :]
     half = third.size // 2
-    still = abs(float(np.median(third[:half]) - np.median(third[half:]))) <= flat * level
-    found = _match(level, classes, accuracy, near=near, tight=tight, right=right) if still else None
+    still = abs(float(np.median(third[:half]) - np.median(third[half:]))) <= max_change * level
+    found = (
+        _match(level, classes, accuracy, near=floor_tolerance, tight=tight_tolerance, right=min_accuracy)
+        if still
+        else None
+    )
     if found is None:
         return Skipped("the number of classes, and a loss at rest" if classes is None else "a loss at rest")
     floor = _floor(found)
-    certain = accuracy is not None and accuracy >= right
+    certain = accuracy is not None and accuracy >= min_accuracy
     beside = f", with {text(100 * accuracy)} % of the answers right" if accuracy is not None else ""
     return Finding(
         f"The loss rests at {level:.4f}{beside}: softmax applied twice cannot get below ln(e + {found - 1}) "

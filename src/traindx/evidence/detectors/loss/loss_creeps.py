@@ -1,8 +1,8 @@
 """The loss is flat by size, yet falls steadily and beyond doubt.
 
-A sign that the weights do move, only too little: under `most` of the start in the whole run, but downwards
-from third to third, far beyond what the noise allows, with no bend. Nothing is cut off; the steps are too
-short (a small rate, gradients clipped to nearly nothing).
+A sign that the weights do move, only too little: under {max_fall} of the start in the whole run, but
+downwards from third to third, far beyond what the noise allows, with no bend. Nothing is cut off; the steps
+are too short (a small rate, gradients clipped to nearly nothing).
 
 Silent when the fall stops half-way, when it cannot be told from noise, when the validation loss does not
 come along (see only_training_moves), in logs that begin in the middle of a training, and for RL and GAN
@@ -24,11 +24,11 @@ def detect(
     case: Case,
     loss: Curve,
     *,
-    most: float = 0.02,
-    least: float = 2e-4,
-    z: float = 4.5,
-    steady: float = 0.25,
-    points: int = 12,
+    max_fall: float = 0.02,
+    min_fall: float = 2e-4,
+    z_score: float = 4.5,
+    third_share: float = 0.25,
+    min_points: int = 12,
 ) -> Detected:
     if starts_late(loss):
         return Skipped("the start of the training")
@@ -36,11 +36,11 @@ def detect(
     size = abs(loss.head)
     trend = loss.trend
     fall = -trend.change
-    if not size > 0 or not least * size < fall < most * size or trend.z > -z:
+    if not size > 0 or not min_fall * size < fall < max_fall * size or trend.z > -z_score:
         return None
     falls = thirds[0] - thirds[1], thirds[1] - thirds[2]
     error = 1.25 * loss.noise * float(np.sqrt(6.0 / len(loss)))
-    if min(falls) < max(steady * sum(falls), 3.0 * error) or not _validation_follows(case, fall / size):
+    if min(falls) < max(third_share * sum(falls), 3.0 * error) or not _validation_follows(case, fall / size):
         return None
     return Finding(
         f"The loss falls by only {percent(fall / size)} over {len(loss):,} values, but steadily (z "

@@ -1,13 +1,13 @@
 """The loss jumps up and does not come back.
 
-Compares the level at the end with the best level held before. Seen when the end is `ratio` times the
-best or higher, far outside the curve's noise, and half of the rise took less than `quick` of the run.
+Compares the level at the end with the best level held before. Seen when the end is {rise_ratio} times the
+best or higher, far outside the curve's noise, and half of the rise took less than {max_width} of the run.
 Critical when the loss ends at or above its start; high otherwise; low while another metric of validation gets
 better all the same (harder data, another objective).
 
-Silent when the loss falls again after the jump and has won back most of it, or is on its way down and
-under three times its best (restarts of the learning rate, harder data, a hump at the start), when it rose
-as far several times (it swings), for reinforcement learning and GANs, and under six points.
+Silent when the loss falls again after the jump and has won back most of it, or is on its way down and under
+three times its best (restarts of the learning rate, harder data, a hump at the start), when it rose as far
+several times (it swings), for reinforcement learning and GANs, and under {min_points} points.
 """
 
 import numpy as np
@@ -29,19 +29,19 @@ def detect(
     case: Case,
     loss: Curve,
     *,
-    ratio: float = 1.5,
-    z: float = 5.0,
-    quick: float = 0.15,
-    points: int = 6,
-    few: int = 40,
+    rise_ratio: float = 1.5,
+    z_score: float = 5.0,
+    max_width: float = 0.15,
+    min_points: int = 6,
+    few_points: int = 40,
 ) -> Detected:
     if objective_changes(case):
         return Skipped("an objective that stays the same (a weight of it is logged and rises)")
     rise = rise_of(loss)
-    if rise is None or rise.ratio < ratio or rise.width > quick or rise.climbs > 2:
+    if rise is None or rise.ratio < rise_ratio or rise.width > max_width or rise.climbs > 2:
         return None
-    noise_alone = len(loss) < few and 0 < rise.end < 0.5 * loss.head
-    if rise.z < (z if rise.ratio < 5 or noise_alone else z / 2):
+    noise_alone = len(loss) < few_points and 0 < rise.end < 0.5 * loss.head
+    if rise.z < (z_score if rise.ratio < 5 or noise_alone else z_score / 2):
         return None
     if rise.from_first and _metric_improves(case):
         return None

@@ -1,9 +1,8 @@
 """The loss turns and climbs slowly away from its best level.
 
-Seen when the level at the end is `ratio` times the best or higher, significantly so, the trend since the
-best is upwards, and at least `lost` of the progress is gone. Low while another metric of validation gets
-better (harder data, another objective); medium; high when the loss ends at or above
-its start.
+Seen when the level at the end is {rise_ratio} times the best or higher, significantly so, the trend since the
+best is upwards, and at least {lost_share} of the progress is gone. Low while another metric of validation
+gets better (harder data, another objective); medium; high when the loss ends at or above its start.
 
 Silent when the rise is sudden (loss_diverges), when the training metric is a sum that is never reset
 (metric_accumulates takes it back), for reinforcement learning and GANs, and under ten points.
@@ -25,27 +24,27 @@ def detect(
     case: Case,
     loss: Curve,
     *,
-    ratio: float = 1.2,
-    z: float = 5.0,
-    lost: float = 0.2,
-    quick: float = 0.15,
-    points: int = 8,
+    rise_ratio: float = 1.2,
+    z_score: float = 5.0,
+    lost_share: float = 0.2,
+    quick_width: float = 0.15,
+    min_points: int = 8,
 ) -> Detected:
     if objective_changes(case):
         return Skipped("an objective that stays the same (a weight of it is logged and rises)")
     rise = rise_of(loss)
-    if rise is None or rise.ratio < ratio or rise.climbs > 2:
+    if rise is None or rise.ratio < rise_ratio or rise.climbs > 2:
         return None
-    if rise.lost < (lost if rise.ratio < 1.8 else lost / 4):
+    if rise.lost < (lost_share if rise.ratio < 1.8 else lost_share / 4):
         return None
-    if rise.width <= quick and rise.ratio >= 1.5:
+    if rise.width <= quick_width and rise.ratio >= 1.5:
         return None
     steps, levels = loss.coarse.step, loss.coarse.median
     since = int(levels.argmin())
     climb = stats.trend(steps[since:], levels[since:])
     steady = climb.p < 0.05 or float((np.diff(levels[since:]) > 0).mean()) >= 0.7
     plain = rise.ratio >= 2 and rise.lost >= 0.5
-    sure = rise.z >= (z / 3 if plain and steady else z if climb.p < 0.01 else 2 * z)
+    sure = rise.z >= (z_score / 3 if plain and steady else z_score if climb.p < 0.01 else 2 * z_score)
     if not climb.slope > 0 or not sure or rise.mending:
         return None
     worse = rise.end >= 0.95 * loss.head if loss.head > 0 else rise.lost >= 1

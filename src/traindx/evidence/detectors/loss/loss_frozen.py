@@ -1,8 +1,9 @@
 """The loss repeats one value to the last digit.
 
-Real batches differ, so a loss that is logged with four or more significant digits cannot repeat itself
-unless nothing reaches it: no update, outputs that no longer depend on the input, or a value that is not
-recomputed. Seen when the last values (at least `points` of them, and `share` of the run) are identical.
+Real batches differ, so a loss that is logged with {min_digits} or more significant digits cannot repeat
+itself unless nothing reaches it: no update, outputs that no longer depend on the input, or a value that is
+not recomputed. Seen when the last values (at least {min_points} of them, and {frozen_share} of the run) are
+identical.
 
 Low when it came to rest: it had fallen by half at least, ever more slowly, with the same data at every step
 (the whole set at once, L-BFGS), and ends under the loss of a constant answer.
@@ -23,12 +24,14 @@ DETECTOR = Detector(
 )
 
 
-def detect(case: Case, loss: Curve, *, points: int = 5, share: float = 0.2, digits: int = 4) -> Detected:
+def detect(
+    case: Case, loss: Curve, *, min_points: int = 5, frozen_share: float = 0.2, min_digits: int = 4
+) -> Detected:
     last = float(loss.y[-1])
     differs = np.flatnonzero(np.abs(loss.y - last) > 1e-9 * abs(last))
     first = int(differs[-1]) + 1 if differs.size else 0
     count = len(loss) - first
-    if last == 0 or count < max(points, share * len(loss)) or _digits(loss.y) < digits:
+    if last == 0 or count < max(min_points, frozen_share * len(loss)) or _digits(loss.y) < min_digits:
         return None
     onset = float(loss.x[first])
     rests = _came_to_rest(loss.y[: first + 1]) and not suffers(case)

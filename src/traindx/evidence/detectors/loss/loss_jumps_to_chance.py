@@ -18,7 +18,9 @@ from traindx.testing.sketch import decay, noisy, run
 DETECTOR = Detector(title="Loss jumps to chance level", needs=("loss",), family="rise_to_chance")
 
 
-def detect(case: Case, *, tolerance: float = 0.01, below: float = 0.95, share: float = 0.1) -> Detected:
+def detect(
+    case: Case, *, chance_tolerance: float = 0.01, best_below: float = 0.95, last_share: float = 0.1
+) -> Detected:
     loss = judged_loss(case, 6)
     if isinstance(loss, Skipped):
         return loss
@@ -27,10 +29,10 @@ def detect(case: Case, *, tolerance: float = 0.01, below: float = 0.95, share: f
     rise = rise_of(loss)
     if rise is None or rise.z < 5 or not rise.end > 0:
         return None
-    last = loss.y[-max(3, int(share * len(loss))) :]
+    last = loss.y[-max(3, int(last_share * len(loss))) :]
     level = float(np.median(last))
-    chance = chance_near(case, level, tolerance=tolerance)
-    if chance is None or rise.best > below * chance.level or np.ptp(last) > 0.05 * level:
+    chance = chance_near(case, level, tolerance=chance_tolerance)
+    if chance is None or rise.best > best_below * chance.level or np.ptp(last) > 0.05 * level:
         return None
     rest = [float(np.median(part)) for part in np.array_split(loss.y[-max(6, len(loss) // 5) :], 3)]
     if max(rest) - min(rest) > 0.01 * level:

@@ -1,7 +1,7 @@
 """The loss leaps up in its first steps, far above its first value.
 
-Looks at the first tenth of the run: seen when the loss rises to `factor` times its first value or more
-before it comes down. Low; medium from `large` times on: the first updates threw the weights about, and
+Looks at the first tenth of the run: seen when the loss rises to {leap_factor} times its first value or more
+before it comes down. Low; medium from {large_factor} times on: the first updates threw the weights about, and
 what follows may never recover from it.
 
 Silent for the small hump of a warm-up, when the first value alone is odd and a score improves all the
@@ -15,17 +15,19 @@ from traindx.testing.sketch import decay, noisy, run
 DETECTOR = Detector(title="Loss leaps up at the start", family="start_leap", guards=("surrogate",))
 
 
-def detect(loss: Curve, *, factor: float = 3.0, large: float = 10.0, points: int = 12) -> Detected:
+def detect(
+    loss: Curve, *, leap_factor: float = 3.0, large_factor: float = 10.0, min_points: int = 12
+) -> Detected:
     if not loss.y.min() > 0:
         return Skipped("a positive loss that measures progress")
     early = loss.y[: max(4, len(loss) // 10)]
     first, at = float(early[0]), int(early.argmax())
     peak = float(early[at])
-    if at == 0 or peak < factor * first or peak - first < 8 * loss.noise:
+    if at == 0 or peak < leap_factor * first or peak - first < 8 * loss.noise:
         return None
     if loss.tail > 0.5 * peak:  # it stays up: loss_diverges tells it
         return None
-    severity: Severity = "medium" if peak >= large * first else "low"
+    severity: Severity = "medium" if peak >= large_factor * first else "low"
     step = float(loss.x[at])
     words = (
         f"The loss leaps from {text(first)} to {text(peak)} by {where(loss, step)}, {times(peak / first)} "

@@ -19,11 +19,11 @@ _NEVER_NEGATIVE = frozenset(
 )
 
 
-def detect(case: Case, *, off: float = 0.02, looks: int = 2) -> Detected:
-    loss, ratio = only_loss(case), looked(case, "output/backward_ratio", looks)
+def detect(case: Case, *, tolerance: float = 0.02, min_samples: int = 2) -> Detected:
+    loss, ratio = only_loss(case), looked(case, "output/backward_ratio", min_samples)
     if loss is None or ratio is None or word(loss, "function") not in _NEVER_NEGATIVE:
         return Skipped()
-    if float(abs(ratio.y + 1).max()) > off:
+    if float(abs(ratio.y + 1).max()) > tolerance:
         return None
     sentence = f"Backward is called on -1 times the value of {loss['function']}: every step makes it larger."
     return Finding(sentence, "silent_defect", "high", float(ratio.x[0]))

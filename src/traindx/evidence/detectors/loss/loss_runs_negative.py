@@ -16,10 +16,12 @@ from traindx.testing.sketch import decay, noisy, run
 DETECTOR = Detector(title="Loss runs below zero without end", family="rise", guards=("surrogate",))
 
 
-def detect(loss: Curve, *, size: float = 1000.0, growth: float = 10.0, points: int = 5) -> Detected:
+def detect(
+    loss: Curve, *, min_size: float = 1000.0, growth_factor: float = 10.0, min_points: int = 5
+) -> Detected:
     last = loss.tail
     middle = float(np.median(loss.y[len(loss) // 3 : len(loss) // 2 + 1]))
-    if last > -size or last > growth * min(middle, -1.0) / 2 or loss.y.argmin() < 0.8 * len(loss):
+    if last > -min_size or last > growth_factor * min(middle, -1.0) / 2 or loss.y.argmin() < 0.8 * len(loss):
         return None
     text = f"The loss runs away below zero: {loss.head:.4g}, half-way {middle:.4g}, at the end {last:.4g}."
     return Finding(text, "divergence", "high", float(loss.x[0]), float(loss.x[-1]), loss.name)

@@ -1,12 +1,13 @@
 """The loss jumps up for a moment, far outside its own noise.
 
-A spike is a point or short stretch far above a robust band of its neighbours, and far beyond the tail
-of the curve's ordinary deviations (skewed batch noise is not a spike). Gives their number, the largest,
-and whether each came back. Low when few and recovered: large trainings have them. Medium when one is
-`large` times its level and `size` of the first loss, or did not come back. Low where a recording shows that
+A spike is a point or short stretch far above a robust band of its neighbours, and far beyond the tail of the
+curve's ordinary deviations (skewed batch noise is not a spike). Gives their number, the largest, and whether
+each came back. Low when few and recovered: large trainings have them. Medium when one is {large_ratio} times
+its level and {large_share_of_start} of the first loss, or did not come back. Low where a recording shows that
 steps take another time from the largest on, or a logged stage of a curriculum rises: the task changed.
 
-Silent for ordinary noise, in the steep start, for reinforcement learning and GANs, and under 30 points.
+Silent for ordinary noise, in the steep start, for reinforcement learning and GANs, and under {min_points}
+points.
 """
 
 import numpy as np
@@ -22,9 +23,15 @@ DETECTOR = Detector(title="Loss spikes", family="spikes", guards=("surrogate",))
 
 
 def detect(
-    case: Case, loss: Curve, *, ratio: float = 1.5, large: float = 10.0, size: float = 0.25, points: int = 30
+    case: Case,
+    loss: Curve,
+    *,
+    spike_ratio: float = 1.5,
+    large_ratio: float = 10.0,
+    large_share_of_start: float = 0.25,
+    min_points: int = 30,
 ) -> Detected:
-    jumps = loss_jumps(loss, ratio)
+    jumps = loss_jumps(loss, spike_ratio)
     if not jumps:
         return None
     top = max(jumps, key=lambda jump: jump.ratio)
@@ -32,7 +39,11 @@ def detect(
     lasting = [jump for jump in jumps if lasts(loss, jump) and not staged]
     severity: Severity = (
         "medium"
-        if (top.ratio >= large and felt(loss, [top], size) and not (staged or work_changes(case, top.step)))
+        if (
+            top.ratio >= large_ratio
+            and felt(loss, [top], large_share_of_start)
+            and not (staged or work_changes(case, top.step))
+        )
         or lasting
         else "low"
     )

@@ -1,9 +1,9 @@
 """The loss spikes again and again.
 
-As loss_spikes, but at least `many` times. Medium when they are large, beside their level and beside the
+As loss_spikes, but at least {min_spikes} times. Medium when they are large, beside their level and beside the
 first loss, or when some did not come back; low otherwise. A loss with a margin is zero for most batches.
 
-Silent for ordinary noise, for reinforcement learning and GANs, and under 30 points.
+Silent for ordinary noise, for reinforcement learning and GANs, and under {min_points} points.
 """
 
 import numpy as np
@@ -18,15 +18,23 @@ DETECTOR = Detector(
 
 
 def detect(
-    loss: Curve, *, ratio: float = 1.5, many: int = 4, large: float = 3.0, size: float = 0.1, points: int = 30
+    loss: Curve,
+    *,
+    spike_ratio: float = 1.5,
+    min_spikes: int = 4,
+    large_ratio: float = 3.0,
+    large_share_of_start: float = 0.1,
+    min_points: int = 30,
 ) -> Detected:
-    jumps = loss_jumps(loss, ratio)
-    if len(jumps) < many:
+    jumps = loss_jumps(loss, spike_ratio)
+    if len(jumps) < min_spikes:
         return None
     sizes = np.array([jump.ratio for jump in jumps])
     typical = float(np.median(sizes))
     lasting = sum(lasts(loss, jump) for jump in jumps)
-    severity: Severity = "medium" if (typical >= large and felt(loss, jumps, size)) or lasting else "low"
+    severity: Severity = (
+        "medium" if (typical >= large_ratio and felt(loss, jumps, large_share_of_start)) or lasting else "low"
+    )
     gaps = np.diff([jump.step for jump in jumps])
     every = f", about every {np.median(gaps):,.4g} {loss.axis}s" if gaps.size else ""
     text = (

@@ -32,16 +32,16 @@ _TARGETED = frozenset(
 )
 
 
-def detect(case: Case, *, least: int = 3) -> Detected:
+def detect(case: Case, *, min_points: int = 3) -> Detected:
     terms = {
         name.removeprefix("loss/"): series
         for name in case.names
-        if name.startswith("loss/") and "@" not in name and len(series := case.run.series[name]) >= least
+        if name.startswith("loss/") and "@" not in name and len(series := case.run.series[name]) >= min_points
     }
     if not terms:
-        return Skipped(f"at least {least} values of a loss term")
+        return Skipped(f"at least {min_points} values of a loss term")
     zero = [term for term, series in terms.items() if (series.values == 0).all()]
-    twins = {term: size for term in zero if (size := _twin(case, term, least)) > 0}
+    twins = {term: size for term in zero if (size := _twin(case, term, min_points)) > 0}
     named = [*twins] or [t for t in zero if not _TARGETED.isdisjoint(re.split(r"[^a-z]+", t.lower()))]
     alive = [term for term, series in terms.items() if _size(series) > 0]
     loss = case.loss

@@ -5,8 +5,8 @@ line through zero, or, while the true loss falls, a curve that bends down and ne
 sums that start anew with each epoch (a sawtooth of such lines). A real divergence speeds up, jitters, or
 starts from the usual level. A validation loss that falls meanwhile makes it certain.
 
-Silent with fewer than ten points, for terms that grow by nature (KL, entropy), and for RL and GAN losses.
-Known mistakes: a curriculum that makes the task harder at a steady pace from nothing.
+Silent with fewer than {min_points} points, for terms that grow by nature (KL, entropy), and for RL and GAN
+losses. Known mistakes: a curriculum that makes the task harder at a steady pace from nothing.
 """
 
 import numpy as np
@@ -34,21 +34,23 @@ DETECTOR = Detector(
 )
 
 
-def detect(case: Case, *, straight: float = 0.995, grows: float = 5.0, least: int = 10) -> Detected:
+def detect(
+    case: Case, *, straightness: float = 0.995, growth_factor: float = 5.0, min_points: int = 10
+) -> Detected:
     names = [
         f"{split}loss{scope}" for split in ("", "val/", "test/") for scope in ("", "@step", "@epoch", "@mean")
     ]
     curves = [curve for name in names if name in case.run.series and (curve := case.curve(name)) is not None]
-    curves = [curve for curve in {id(c): c for c in curves}.values() if len(curve) >= least]
+    curves = [curve for curve in {id(c): c for c in curves}.values() if len(curve) >= min_points]
     if not curves:
-        return Skipped(f"at least {least} values of a loss")
+        return Skipped(f"at least {min_points} values of a loss")
     for curve in curves:
         if not (curve.y >= 0).all() or not curve.y.max() > 0:
             continue
         how = (
-            _line_through_zero(curve, straight, grows)
-            or _sum(curve, grows)
-            or _sawtooth(curve, least)
+            _line_through_zero(curve, straightness, growth_factor)
+            or _sum(curve, growth_factor)
+            or _sawtooth(curve, min_points)
             or _against_validation(case, curve)
         )
         if how:

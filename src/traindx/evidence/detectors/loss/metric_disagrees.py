@@ -7,10 +7,9 @@ the two is computed wrongly. *Loss falls, accuracy stands*: the loss
 fell by half or more (or ran away below zero) and the accuracy is where it began. *Loss worse, accuracy
 better*: the usual overconfidence of a model that overfits, told as a sign.
 
-Silent with fewer than eight common points, for accuracies that are not shares or percent, near-perfect
-ones, and for RL and GAN losses.
-Known mistakes: accuracy logged for a regression or an autoencoder says nothing; that looks like the
-second form and is told as low.
+Silent with fewer than {min_points} common points, for accuracies that are not shares or percent, near-perfect
+ones, and for RL and GAN losses. Known mistakes: accuracy logged for a regression or an autoencoder says
+nothing; that looks like the second form and is told as low.
 """
 
 import re
@@ -42,7 +41,12 @@ _SCORES = re.compile(r"(?:val|test)/(?:accuracy/.+|f1|auc|auroc|iou|miou|dice|ma
 
 
 def detect(
-    case: Case, *, drop: float = 0.05, fall: float = 0.5, still: float = 0.02, least: int = 8
+    case: Case,
+    *,
+    accuracy_drop: float = 0.05,
+    loss_fall: float = 0.5,
+    accuracy_change: float = 0.02,
+    min_points: int = 8,
 ) -> Detected:
     pairs = [(case.val_loss, case.val("accuracy")), (case.loss, case.curve("accuracy"))]
     others = [(case.val_loss, case.curve(name)) for name in case.names if _SCORES.fullmatch(name)]
@@ -50,22 +54,24 @@ def detect(
         [
             (loss, accuracy)
             for loss, accuracy in some
-            if loss is not None and accuracy is not None and min(len(loss), len(accuracy)) >= least
+            if loss is not None and accuracy is not None and min(len(loss), len(accuracy)) >= min_points
         ]
         for some in (pairs, others)
     )
     if not told and not further:
-        return Skipped(f"a loss and an accuracy of the same data, {least} values each")
+        return Skipped(f"a loss and an accuracy of the same data, {min_points} values each")
     for loss, score in further:
-        if shares(score) is not None and (found := _accuracy_falls(loss, score, drop)) is not None:
+        if shares(score) is not None and (found := _accuracy_falls(loss, score, accuracy_drop)) is not None:
             return found
     for loss, accuracy in told:
         if shares(accuracy) is None:
             continue
-        found = _accuracy_falls(loss, accuracy, drop) or _accuracy_stands(case, loss, accuracy, fall, still)
+        found = _accuracy_falls(loss, accuracy, accuracy_drop) or _accuracy_stands(
+            case, loss, accuracy, loss_fall, accuracy_change
+        )
         if found is not None:
             return found
-    return _overconfident(*told[0], drop) if told and shares(told[0][1]) is not None else None
+    return _overconfident(*told[0], accuracy_drop) if told and shares(told[0][1]) is not None else None
 
 
 def _accuracy_falls(loss: Curve, accuracy: Curve, drop: float) -> Finding | None:

@@ -1,11 +1,11 @@
 """The swings of the loss grow.
 
-The size of the deviations from the smooth level is compared between the first and the last part of the
-curve: point-to-point jumps by quarters, or a swing with a period by thirds. Seen when it grew by `growth`
-or more and ends large (`swing` of the level). Low where swings end under a twentieth of the first loss.
+The size of the deviations from the smooth level is compared between the first and the last part of the curve:
+point-to-point jumps by quarters, or a swing with a period by thirds. Seen when it grew by {growth_factor} or
+more and ends large ({swing_share} of the level). Low where swings end under a twentieth of the first loss.
 
-Silent when swings shrink or stay, when the loss itself fell below half (relative noise always grows
-there), under 40 points, for reinforcement learning and GANs.
+Silent when swings shrink or stay, when the loss itself fell below half (relative noise always grows there),
+under {min_points} points, for reinforcement learning and GANs.
 """
 
 import numpy as np
@@ -17,18 +17,25 @@ DETECTOR = Detector(title="Growing swings", family="swings", explains=("plateau"
 
 
 def detect(
-    loss: Curve, *, growth: float = 3.0, swing: float = 0.3, felt: float = 0.05, points: int = 40
+    loss: Curve,
+    *,
+    growth_factor: float = 3.0,
+    swing_share: float = 0.3,
+    share_of_start: float = 0.05,
+    min_points: int = 40,
 ) -> Detected:
     seen = [
         found
         for found in (_jumps(loss), _swings(loss))
-        if found is not None and found[2] > 0 and found[1] >= max(growth * found[0], swing * found[2])
+        if found is not None
+        and found[2] > 0
+        and found[1] >= max(growth_factor * found[0], swing_share * found[2])
     ]
     if not seen:
         return None
     early, late, level = seen[0]
-    severity: Severity = "medium" if late / early < 3 * growth else "high"
-    if late < felt * abs(loss.head):
+    severity: Severity = "medium" if late / early < 3 * growth_factor else "high"
+    if late < share_of_start * abs(loss.head):
         severity = "low"
     text = (
         f"The swings of the loss grew {late / early:.3g} times, from {early:.3g} to {late:.3g}, "

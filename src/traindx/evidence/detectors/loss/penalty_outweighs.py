@@ -1,8 +1,8 @@
 """What is added to the loss function is several times larger than the loss function itself.
 
-Seen when backward is called on more than four times what the only loss function gave, in the last third of
-the looks: a penalty on the weights, a KL term, a second objective. A sign only, since the second term may be
-the aim.
+Seen when backward is called on more than {total_to_loss} times what the only loss function gave, in the last
+third of the looks: a penalty on the weights, a KL term, a second objective. A sign only, since the second
+term may be the aim.
 
 Silent for several loss functions and optimizers, and where backward gets a share of the loss.
 Known mistakes: an objective of which most is written by hand.
@@ -18,19 +18,21 @@ DETECTOR = Detector(
 )
 
 
-def detect(case: Case, *, ratio: float = 4.0, full: float = 10.0, looks: int = 3) -> Detected:
-    loss, curve = only_loss(case), looked(case, "output/backward_ratio", looks)
+def detect(
+    case: Case, *, total_to_loss: float = 4.0, full_strength_at: float = 10.0, min_samples: int = 3
+) -> Detected:
+    loss, curve = only_loss(case), looked(case, "output/backward_ratio", min_samples)
     if loss is None or curve is None or loss.get("reduction") == "none":
         return Skipped()
     level = late(curve)
     # A whole multiple that never moves is a scale, not a sum.
-    if level < ratio or float(curve.y.max() - curve.y.min()) < 0.01 * level:
+    if level < total_to_loss or float(curve.y.max() - curve.y.min()) < 0.01 * level:
         return None
     return Finding(
         f"Backward is called on {times(level)} what {loss['function']} gives: the rest is added to it.",
         severity="low",
         step=float(curve.x[-1]),
-        strength=strength(level, ratio, full),
+        strength=strength(level, total_to_loss, full_strength_at),
         numbers={"ratio": level},
     )
 

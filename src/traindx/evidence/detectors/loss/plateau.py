@@ -1,15 +1,15 @@
 """The loss was falling, then stopped, well before the end.
 
-Finds the longest last stretch, at least `share` of the run, over which the loss fell by no more than
-`gain` of its level or by nothing that can be told from noise. Tells since when, at which level, how much
+Finds the longest last stretch, at least {flat_share} of the run, over which the loss fell by no more than
+{max_gain} of its level or by nothing that can be told from noise. Tells since when, at which level, how much
 of the start is left, where its earlier course pointed, and whether the validation loss stopped too.
 
-From a curve alone a plateau cannot be told from convergence. So this is a sign; when more than `much` of
-the start is left it is worth knowing (low), never an alarm. Alarms need other evidence: a learning rate
-that decayed too early, a loss at chance level.
+From a curve alone a plateau cannot be told from convergence. So this is a sign; when more than
+{loss_left_large} of the start is left it is worth knowing (low), never an alarm. Alarms need other evidence:
+a learning rate that decayed too early, a loss at chance level.
 
-Silent when the loss ended below `small` of its start, under `points` values, and for reinforcement
-learning and GANs.
+Silent when the loss ended below {loss_left_small} of its start, under {min_points} values, and for
+reinforcement learning and GANs.
 """
 
 import numpy as np
@@ -26,16 +26,16 @@ def detect(
     case: Case,
     loss: Curve,
     *,
-    share: float = 0.4,
-    gain: float = 0.005,
-    small: float = 0.1,
-    much: float = 0.5,
-    points: int = 12,
+    flat_share: float = 0.4,
+    max_gain: float = 0.005,
+    loss_left_small: float = 0.1,
+    loss_left_large: float = 0.5,
+    min_points: int = 12,
 ) -> Detected:
     fall = loss.head - loss.tail
     left = loss.tail / loss.head if loss.head > 0 else 1.0
-    since = _flat_since(loss, gain, share)
-    if since is None or left < small:
+    since = _flat_since(loss, max_gain, flat_share)
+    if since is None or left < loss_left_small:
         return None
     late = starts_late(loss)
     if not late and fall < max(0.05 * abs(loss.head), 3 * loss.noise):
@@ -45,7 +45,7 @@ def detect(
     val = case.val_loss
     both = ""
     if val is not None and len(val) >= 6:
-        stopped = _flat_since(val, gain, share) is not None
+        stopped = _flat_since(val, max_gain, flat_share) is not None
         both = "; the validation loss stopped too" if stopped else "; the validation loss moves on"
     text = (
         f"The loss stopped falling at {where(loss, since)}: {level:.4g} for the last "
@@ -53,7 +53,7 @@ def detect(
         f"{_reachable(loss, since, level)}."
     )
     numbers = {"last_value": level, "best_value": loss.best, "left": left}
-    symptom = "plateau" if left > much and not good_already(case) else None
+    symptom = "plateau" if left > loss_left_large and not good_already(case) else None
     return Finding(text, symptom, "low", since, float(loss.x[-1]), loss.name, 0.8, numbers)
 
 

@@ -4,8 +4,8 @@ Compares what was printed as training loss with the losses that were recorded st
 print only ever grows, and grows each time by the same multiple of the mean loss since the print before: a
 total that is not set back. The training is fine, what is read of it is not.
 
-Silent with fewer than `points` prints, when the recorded losses do not fall (the print may then well rise),
-for RL, GANs and evidence bounds. Known mistakes: totals that are printed as totals on purpose.
+Silent with fewer than {min_points} prints, when the recorded losses do not fall (the print may then well
+rise), for RL, GANs and evidence bounds. Known mistakes: totals that are printed as totals on purpose.
 """
 
 import numpy as np
@@ -22,17 +22,19 @@ DETECTOR = Detector(
 )
 
 
-def detect(case: Case, loss: Curve, *, points: int = 5, fallen: float = 0.3, steady: float = 0.1) -> Detected:
+def detect(
+    case: Case, loss: Curve, *, min_points: int = 5, recorded_fall: float = 0.3, max_variation: float = 0.1
+) -> Detected:
     told = case.curve("printed/loss", "logged/loss")
-    if told is None or len(told) < points or len(loss) < 4 * len(told):
-        return Skipped(f"{points} printed losses beside those of the steps")
+    if told is None or len(told) < min_points or len(loss) < 4 * len(told):
+        return Skipped(f"{min_points} printed losses beside those of the steps")
     means = _between(loss.x, loss.y, told.x)
     grown = np.diff(told.y)
     if means is None or not (grown > 0).all() or not (means > 0).all():
         return None
     share = grown / means[1:]
     even = float(np.median(np.abs(share / np.median(share) - 1)))
-    if means[-1] > (1 - fallen) * means[0] or even > steady:
+    if means[-1] > (1 - recorded_fall) * means[0] or even > max_variation:
         return None
     return Finding(
         f"The printed loss rises from {text(float(told.y[0]))} to {text(float(told.y[-1]))} while that of "

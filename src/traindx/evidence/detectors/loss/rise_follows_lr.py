@@ -18,22 +18,27 @@ DETECTOR = Detector(title="Loss rises with the learning rate", needs=("loss", "l
 
 
 def detect(
-    case: Case, *, rise: float = 0.2, noises: float = 6.0, near_peak: float = 0.8, points: int = 8
+    case: Case,
+    *,
+    rise_share: float = 0.2,
+    rise_noises: float = 6.0,
+    lr_share_of_peak: float = 0.8,
+    min_loss_points: int = 8,
 ) -> Detected:
     loss, lr = case.loss, case.lr
-    if loss is None or lr is None or len(loss) < points or len(lr) < 4:
-        return Skipped(f"the learning rate and at least {points} values of the loss")
+    if loss is None or lr is None or len(loss) < min_loss_points or len(lr) < 4:
+        return Skipped(f"the learning rate and at least {min_loss_points} values of the loss")
     if case.surrogate or loss.axis != lr.axis:
         return Skipped("a loss that measures progress, on the axis of the learning rate")
-    found = _largest_rise(loss, rise, noises)
+    found = _largest_rise(loss, rise_share, rise_noises)
     if found is None:
         return None
     before, onset, low, high = found
     rate, peak = lr.at(onset), float(lr.y.max())
     earlier = lr.before(onset)
     climbing = rate > 1.02 * lr.at(before) or (earlier.size > 1 and rate > 1.02 * earlier[-2])
-    climbed = rate >= near_peak * peak and float(earlier.min(initial=rate)) < 0.5 * rate
-    reached = float(lr.x[np.argmax(lr.y >= near_peak * peak)])
+    climbed = rate >= lr_share_of_peak * peak and float(earlier.min(initial=rate)) < 0.5 * rate
+    reached = float(lr.x[np.argmax(lr.y >= lr_share_of_peak * peak)])
     climbed &= onset - reached <= max(reached - float(lr.x[0]), 0.1 * float(lr.x[-1] - lr.x[0]))
     if rate <= 0 or not (climbing or climbed):
         return None

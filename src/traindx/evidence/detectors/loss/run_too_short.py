@@ -1,6 +1,6 @@
 """The log holds too few points to tell trouble from noise.
 
-Counts the finite points of the training and the validation curves. With fewer than `least` on every
+Counts the finite points of the training and the validation curves. With fewer than {min_points} on every
 one of them only plain facts (NaN, a learning rate of zero, a loss that explodes) can be judged; the
 verdict is then that evidence is thin, never that the run is healthy.
 
@@ -14,10 +14,10 @@ DETECTOR = Detector(title="Run too short to say", needs=(), family="length")
 _COUNTED = ("loss", "val/loss", "test/loss", "reward", "accuracy", "val/accuracy")
 
 
-def detect(case: Case, *, least: int = 6) -> Detected:
+def detect(case: Case, *, min_points: int = 6) -> Detected:
     curves = [case.loss, case.val_loss, *(case.curve(name) for name in _COUNTED)]
     longest = max((len(curve.series) for curve in curves if curve is not None), default=0)
-    if longest >= least:
+    if longest >= min_points:
         return None
     if longest == 0:
         most = max((len(series) for series in case.run.series.values()), default=0)
@@ -26,7 +26,9 @@ def detect(case: Case, *, least: int = 6) -> Detected:
         )
         return Finding(text, severity="low", numbers={"points": 0})
     points = "1 point" if longest == 1 else f"{longest} points"
-    text = f"Its longest loss or metric curve has {points}; fewer than {least} cannot be told from noise."
+    text = (
+        f"Its longest loss or metric curve has {points}; fewer than {min_points} cannot be told from noise."
+    )
     return Finding(text, severity="low", numbers={"points": longest})
 
 

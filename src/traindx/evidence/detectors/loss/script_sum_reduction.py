@@ -1,7 +1,7 @@
 """The loss sums over the batch, and plain SGD takes its usual rate.
 
 Seen when what is backpropagated is a loss with `reduction="sum"`, not divided by anything, and the optimizer
-is SGD with a rate of `usual` or more: the step is as many times larger as the batch has samples.
+is SGD with a rate of {sgd_lr} or more: the step is as many times larger as the batch has samples.
 
 A sign: what rate is right the source does not show. Silent with optimizers that rescale gradients, and where
 gradients are clipped. Known mistake: a batch of one sample.
@@ -16,7 +16,7 @@ from traindx.source.values import Const, Made, number
 DETECTOR = Detector(title="summed loss with a usual rate", family="script_reduction")
 
 
-def detect(training: Training, *, usual: float = 1e-3) -> Places:
+def detect(training: Training, *, sgd_lr: float = 1e-3) -> Places:
     if not training.iterations:
         return NO_LOOP
     if not training.losses:
@@ -27,7 +27,7 @@ def detect(training: Training, *, usual: float = 1e-3) -> Places:
         if clipped
         else [rate for one in _sgd(training) if (rate := number(one.argument(1, "lr"))) is not None]
     )
-    if not rates or max(rates) < usual:
+    if not rates or max(rates) < sgd_lr:
         return []
     backward = [loss_of(event) for event in training.backwards]
     found: dict[int, Finding] = {}

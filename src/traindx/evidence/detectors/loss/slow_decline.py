@@ -1,13 +1,14 @@
 """The loss falls steadily and has come only a little way.
 
-A loss that learns at a fitting rate falls fast first and slows down; one that falls at a steady pace has
-not even left its first phase. Seen when the fall is beyond noise but under `far` of the start, the first
-tenth of the run brought no more than `quick` of it, and the later half falls at least `straight` times as
-fast as the earlier one, both per unit of learning rate. Tells how much longer half the loss would take.
-Low in a recording of under 100 steps and ten epochs: that is a trial, and its pace says nothing yet.
+A loss that learns at a fitting rate falls fast first and slows down; one that falls at a steady pace has not
+even left its first phase. Seen when the fall is beyond noise but under {max_fall} of the start, the first
+tenth of the run brought no more than {max_first_share} of it, and the later half falls at least
+{min_pace_ratio} times as fast as the earlier one, both per unit of learning rate. Tells how much longer half
+the loss would take. Low in a recording of under 100 steps and ten epochs: that is a trial, and its pace says
+nothing yet.
 
 Silent when the log begins in the middle of a training, for warm-ups that explain the slow start, for
-reinforcement learning and GANs, and under `points` values.
+reinforcement learning and GANs, and under {min_points} values.
 """
 
 import math
@@ -28,28 +29,33 @@ DETECTOR = Detector(
 def detect(
     case: Case,
     *,
-    far: float = 0.35,
-    straight: float = 0.4,
-    clear: float = 0.25,
-    quick: float = 0.35,
-    points: int = 8,
+    max_fall: float = 0.35,
+    min_pace_ratio: float = 0.4,
+    medium_below_fall: float = 0.25,
+    max_first_share: float = 0.35,
+    min_points: int = 8,
 ) -> Detected:
-    curve = case.loss if case.loss is not None and len(case.loss) >= points else case.val_loss
-    if curve is None or len(curve) < points:
-        return Skipped(f"at least {points} values of a loss")
+    curve = case.loss if case.loss is not None and len(case.loss) >= min_points else case.val_loss
+    if curve is None or len(curve) < min_points:
+        return Skipped(f"at least {min_points} values of a loss")
     if not curve.y.min() > 0:
         return Skipped("a positive loss that measures progress")
     start = max(curve.head, float(curve.y[0]))
     fall = (start - curve.tail) / start
-    if starts_late(curve) or good_already(case) or not 0.02 < fall < far or curve.trend.p > 0.03:
+    if starts_late(curve) or good_already(case) or not 0.02 < fall < max_fall or curve.trend.p > 0.03:
         return None
     pace = _pace(case, curve)
-    if pace is None or pace.ratio < straight or pace.first_share > quick or _warming(case, curve):
+    if (
+        pace is None
+        or pace.ratio < min_pace_ratio
+        or pace.first_share > max_first_share
+        or _warming(case, curve)
+    ):
         return None
     severity: Severity = (
         "medium"
-        if fall < clear
-        and pace.ratio > 1.5 * straight
+        if fall < medium_below_fall
+        and pace.ratio > 1.5 * min_pace_ratio
         and len(curve) >= 20
         and curve.noise < 0.4 * (curve.head - curve.tail)
         and not _a_trial(case, curve)

@@ -7,9 +7,9 @@ What the model does is the best of its answers looked at, of its training loss a
 validation data too unless dropout of 0.8 or more is itself the trouble. It counts as low while the loss
 still falls and the model is more than half way there.
 
-Silent where they tell nothing, for runs under 100 steps, without one target for each sample, and for losses
-whose outputs are not numbers to compare with the targets (Poisson with a log rate, cosine, divergences).
-Known mistakes: heavy augmentation without validation, which holds the training answers down.
+Silent where they tell nothing, for runs under {min_steps} steps, without one target for each sample, and for
+losses whose outputs are not numbers to compare with the targets (Poisson with a log rate, cosine,
+divergences). Known mistakes: heavy augmentation without validation, which holds the training answers down.
 """
 
 from typing import Any
@@ -26,17 +26,22 @@ DETECTOR = Detector(title="Worse than a simple model", needs=("fact:samples", "o
 
 
 def detect(
-    case: Case, *, points: float = 0.15, variance: float = 0.2, z: float = 5.0, steps: int = 100
+    case: Case,
+    *,
+    accuracy_gap: float = 0.15,
+    variance_gap: float = 0.2,
+    z_score: float = 5.0,
+    min_steps: int = 100,
 ) -> Detected:
     found = beside_simple(case)
     if found is None:
         return Skipped("looks at outputs and targets")
-    if found.step < steps:
-        return Skipped(f"at least {steps} steps")
-    if found.z < z or found.told < 0.1:
+    if found.step < min_steps:
+        return Skipped(f"at least {min_steps} steps")
+    if found.z < z_score or found.told < 0.1:
         return Skipped()
     told, reached, classes = found.told, found.reached, found.classes
-    gap = (points if classes else variance) * (2.0 if held_down(case) else 1.0)
+    gap = (accuracy_gap if classes else variance_gap) * (2.0 if held_down(case) else 1.0)
     if told - reached < gap:
         return None
     what = "of the training answers are right" if classes else "of the variance is explained"

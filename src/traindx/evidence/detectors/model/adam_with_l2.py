@@ -1,8 +1,8 @@
 """Weight decay goes into Adam as an L2 term, where it is divided by the gradients' size like all else.
 
 A circumstance: weights with large gradients are hardly decayed. `AdamW` decouples the two. Counts from a
-weight decay of 1e-4 on. Silent for AdamW, Adam with `decoupled_weight_decay`, and other optimizers.
-Known mistakes: none; it is rarely what is wrong.
+weight decay of {min_weight_decay} on. Silent for AdamW, Adam with `decoupled_weight_decay`, and other
+optimizers. Known mistakes: none; it is rarely what is wrong.
 """
 
 from traindx.evidence.detector import Case, Detected, Detector, Fact, Finding, Runs, facts, number
@@ -12,12 +12,12 @@ from traindx.testing.sketch import run
 DETECTOR = Detector(title="Adam with L2", needs=("fact:optimizers",), family="weight_decay_form")
 
 
-def detect(case: Case, *, least: float = 1e-4) -> Detected:
+def detect(case: Case, *, min_weight_decay: float = 1e-4) -> Detected:
     for optimizer in case.inside.optimizers:
         if str(optimizer.get("class")) not in ("Adam", "NAdam", "RAdam", "Adamax"):
             continue
         decay = max((_decay(group) for group in facts(optimizer.get("groups"))), default=0.0)
-        if decay >= least:
+        if decay >= min_weight_decay:
             sentence = (
                 f"{optimizer['class']} adds weight decay {text(decay)} to the gradients; AdamW decouples it."
             )

@@ -1,7 +1,8 @@
 """Batch normalisation takes its statistics over a handful of samples.
 
-Seen from a batch of 4 down when the model holds `BatchNorm1d`, which normalises over the samples alone; a
-defect from 2 down. In images the points of a picture count as well: `BatchNorm2d` and larger are a sign only.
+Seen from a batch of {max_batch_size} down when the model holds `BatchNorm1d`, which normalises over the
+samples alone; a defect from {defect_batch_size} down. In images the points of a picture count as well:
+`BatchNorm2d` and larger are a sign only.
 
 Silent for larger batches and for other normalisations.
 Known mistakes: batch norm in eval mode throughout, which uses stored statistics.
@@ -14,7 +15,7 @@ from traindx.testing.sketch import run
 DETECTOR = Detector(title="Batch norm over a tiny batch", needs=("fact:models",), family="batch_size")
 
 
-def detect(case: Case, *, most: int = 4, few: int = 2) -> Detected:
+def detect(case: Case, *, max_batch_size: int = 4, defect_batch_size: int = 2) -> Detected:
     kinds = [kind for model in case.inside.models for kind in part(model, "normalisation")]
     norms = sorted({kind for kind in kinds if "BatchNorm" in kind})
     batch = case.number("batch_size") or _batch(case)
@@ -22,10 +23,10 @@ def detect(case: Case, *, most: int = 4, few: int = 2) -> Detected:
         return Skipped()
     if batch is None:
         return Skipped("the batch size")
-    if batch > most:
+    if batch > max_batch_size:
         return None
     bare = "BatchNorm1d" in norms
-    defect = bare and batch <= few
+    defect = bare and batch <= defect_batch_size
     return Finding(
         f"{' and '.join(norms)} takes its mean and spread over batches of {batch:g}.",
         symptom="silent_defect" if defect else None,

@@ -1,7 +1,7 @@
 """A batch holds a large part of the data, or thousands of samples.
 
-Fires when one update takes a quarter or more of the training samples, or when the configured batch
-size is 8192 or more and surely counts samples.
+Fires when one update takes a quarter or more of the training samples, or when the configured batch size is
+{large_batch} or more and surely counts samples.
 
 Silent in reinforcement learning, where large batches are the rule, and when the number may count tokens
 (a language model).
@@ -16,25 +16,30 @@ from traindx.testing.sketch import run
 DETECTOR = Detector(title="Large batch", needs=("setting:batch_size",), family="batch")
 
 
-def detect(case: Case, *, share: float = 0.25, samples: int = 8192, beyond_samples: int = 131072) -> Detected:
+def detect(
+    case: Case, *, data_share: float = 0.25, large_batch: int = 8192, token_batch: int = 131072
+) -> Detected:
     batch, whole = case.number("batch_size"), whole_batch(case)
     if batch is None or whole is None:
         return Skipped("the batch size as a number")
     if "rl" in case.traits:
         return Skipped("a training other than reinforcement learning")
     data = case.number("train_samples")
-    if data and not counts_tokens(case) and batch >= share * data and batch > 1:
+    if data and not counts_tokens(case) and batch >= data_share * data and batch > 1:
         part = min(1.0, batch / data)
         return Finding(
             text=f"One batch of {text(batch)} holds {percent(part)} of the {text(data)} training samples.",
             severity="low",
-            strength=strength(part, share, 1.0),
+            strength=strength(part, data_share, 1.0),
             numbers={"batch": batch, "train_samples": data},
         )
-    if samples <= batch <= beyond_samples and not counts_tokens(case):
+    if large_batch <= batch <= token_batch and not counts_tokens(case):
         sentence = f"The batch size is {text(batch)}."
         return Finding(
-            sentence, severity="low", strength=strength(batch, samples, 8 * samples), numbers={"batch": batch}
+            sentence,
+            severity="low",
+            strength=strength(batch, large_batch, 8 * large_batch),
+            numbers={"batch": batch},
         )
     return None
 

@@ -13,7 +13,7 @@ from traindx.testing.sketch import run
 DETECTOR = Detector(title="SGD without momentum", needs=("setting:optimizer",), family="optimizer")
 
 
-def detect(case: Case, *, unnamed: float = 0.6) -> Detected:
+def detect(case: Case, *, strength_if_unnamed: float = 0.6) -> Detected:
     if optimizer_family(case) != "sgd" or "momentum" in case.word("optimizer"):
         return None
     momentum = case.number("momentum")
@@ -25,7 +25,7 @@ def detect(case: Case, *, unnamed: float = 0.6) -> Detected:
         if named
         else "The optimizer is SGD and the configuration names no momentum, which is 0 by default.",
         severity="low",
-        strength=1.0 if named else unnamed,
+        strength=1.0 if named else strength_if_unnamed,
         numbers={"optimizer": "sgd", "momentum": 0.0},
     )
 

@@ -1,7 +1,8 @@
 """Weight decay is above what this optimizer is usually given.
 
-The upper end of what is usual: 0.3 for AdamW and other decoupled decay, 3 for Lion, 0.01 for Adam and
-SGD, where decay is added to the gradient. When the optimizer is not known, 0.3.
+The upper end of what is usual: {adamw} for AdamW and other decoupled decay, {lion} for Lion,
+{coupled_optimizers} for Adam and SGD, where decay is added to the gradient. When the optimizer is not known,
+{adamw}.
 
 Known mistakes: frameworks that call decoupled decay plain `adam`; decay that is divided by the rate.
 """
@@ -14,12 +15,16 @@ from traindx.testing.sketch import run
 DETECTOR = Detector(title="High weight decay", needs=("setting:weight_decay",), family="regularisation")
 
 
-def detect(case: Case, *, decoupled: float = 0.3, lion: float = 3.0, coupled: float = 0.01) -> Detected:
+def detect(
+    case: Case, *, adamw: float = 0.3, lion: float = 3.0, coupled_optimizers: float = 0.01
+) -> Detected:
     decay = case.number("weight_decay")
     if decay is None:
         return Skipped("weight decay as a number")
     family = optimizer_family(case)
-    limit = lion if family == "lion" else coupled if family in ("adam", "sgd", "rmsprop") else decoupled
+    limit = (
+        lion if family == "lion" else coupled_optimizers if family in ("adam", "sgd", "rmsprop") else adamw
+    )
     if not decay > limit:
         return None
     return Finding(

@@ -1,13 +1,13 @@
 """Dropout is strong, and the training gets no further than a constant answer.
 
-Seen when a share of `strong` or more is dropped, training no longer falls, and training and validation loss
-both end at `left` or more of what a constant answer costs (ln K or the classes' own shares, the variance of
-the targets; of the first loss where no recording tells these). Validation is measured without dropout: a
-model that learned under it does well there. Where there is none, the training loss, measured with the
-handicap on, must be nearer (`alone`).
+Seen when a share of {min_dropout} or more is dropped, training no longer falls, and training and validation
+loss both end at {loss_left} or more of what a constant answer costs (ln K or the classes' own shares, the
+variance of the targets; of the first loss where no recording tells these). Validation is measured without
+dropout: a model that learned under it does well there. Where there is none, the training loss, measured with
+the handicap on, must be nearer ({loss_left_unvalidated}).
 
 Silent with good scores, where simple models tell less of the targets than this one, in a log that begins
-late, for fewer than `points` losses, and for RL and GAN losses.
+late, for fewer than {min_points} losses, and for RL and GAN losses.
 Known mistakes: a setting that means the share kept; targets that nothing can be learned from.
 """
 
@@ -33,23 +33,23 @@ def detect(
     case: Case,
     val_loss: Curve | None = None,
     *,
-    strong: float = 0.7,
-    left: float = 0.8,
-    alone: float = 0.9,
-    points: int = 20,
+    min_dropout: float = 0.7,
+    loss_left: float = 0.8,
+    loss_left_unvalidated: float = 0.9,
+    min_points: int = 20,
 ) -> Detected:
     dropout = case.number("dropout")
     if dropout is None or not 0 <= dropout <= 1:
         return Skipped("dropout as a probability")
-    train = judged_loss(case, points)
+    train = judged_loss(case, min_points)
     if isinstance(train, Skipped):
         return train
-    if dropout < strong or not (train.y > 0).all() or starts_late(train) or _does_well(case):
+    if dropout < min_dropout or not (train.y > 0).all() or starts_late(train) or _does_well(case):
         return None
     ends = [train.tail, *([val_loss.tail] if val_loss is not None and len(val_loss) else [])]
     level, whose = _constant(case, train)
     share = min(ends) / level
-    if share < (left if len(ends) > 1 else alone) or still_falls(train):
+    if share < (loss_left if len(ends) > 1 else loss_left_unvalidated) or still_falls(train):
         return None
     also = f" and the validation loss at {text(ends[1])}" if len(ends) > 1 else ""
     return Finding(
@@ -60,7 +60,7 @@ def detect(
         float(train.x[0]),
         float(train.x[-1]),
         train.name,
-        strength(dropout, 0.5 * strong, 0.8),
+        strength(dropout, 0.5 * min_dropout, 0.8),
         {"dropout": dropout, "unexplained": share},
     )
 

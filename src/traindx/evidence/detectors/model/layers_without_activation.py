@@ -19,10 +19,10 @@ from traindx.testing.sketch import run
 DETECTOR = Detector(title="No activation between layers", needs=("fact:graph",), family="nonlinearity")
 
 
-def detect(case: Case, *, layers: int = 2) -> Detected:
+def detect(case: Case, *, min_layers: int = 2) -> Detected:
     graph = case.inside.fact("graph")
     count = number(graph, "layers")
-    if count is None or "linear_pairs" not in graph or count < layers:
+    if count is None or "linear_pairs" not in graph or count < min_layers:
         return Skipped()
     pairs = [one for one in facts(graph["linear_pairs"]) if not _meant(one)]
     if not pairs:

@@ -18,7 +18,7 @@ _LOGS = frozenset({"LogSoftmax", "Log", "LogSigmoid", "Logsumexp", "Log1P"})
 _RAW = frozenset({"Addmm", "Mm", "Linear", "Convolution", "Relu"})
 
 
-def detect(case: Case, *, above: float = 1e-4, looks: int = 2) -> Detected:
+def detect(case: Case, *, above_zero: float = 1e-4, min_samples: int = 2) -> Detected:
     concerned = [one for one in case.inside.losses if word(one, "function") in _TAKES_LOGS]
     cut = [one for one in case.inside.losses if one.get("function") == "binary_cross_entropy"]
     for loss in cut:
@@ -29,12 +29,12 @@ def detect(case: Case, *, above: float = 1e-4, looks: int = 2) -> Detected:
             and done[1] in _RAW
         ):
             return _found("binary_cross_entropy", "were only cut to the range 0 to 1, not squashed")
-    highest = looked(case, "output/max", looks)
+    highest = looked(case, "output/max", min_samples)
     for loss in concerned:
         last = (ends(loss) or [""])[0]
         if last in _LOGS or highest is None or len(case.inside.losses) > 1:
             continue
-        if float(highest.y.max()) > above and float(highest.y[0]) > above:
+        if float(highest.y.max()) > above_zero and float(highest.y[0]) > above_zero:
             return _found(str(loss["function"]), f"reach {text(float(highest.y.max()))}")
     return None if concerned or cut else Skipped()
 

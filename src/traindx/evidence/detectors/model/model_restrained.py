@@ -1,7 +1,7 @@
 """Something restrains the model: dropout layers that drop much, or terms added to the loss.
 
-A sign, for recorded trainings. Seen when a layer drops at least `much` of what it gets, or when backward is
-called on at least `added` times what the loss function gives.
+A sign, for recorded trainings. Seen when a layer drops at least {dropout_share} of what it gets, or when
+backward is called on at least {total_to_loss} times what the loss function gives.
 
 Not seen only where there is nothing of the kind at all: no layer drops anything, no optimizer decays weights,
 nothing is added to the loss, and the script speaks of no dropout, penalty, smoothing, mixing or augmentation.
@@ -29,14 +29,14 @@ _WORDS = re.compile(
 )
 
 
-def detect(case: Case, *, much: float = 0.4, added: float = 1.5) -> Detected:
+def detect(case: Case, *, dropout_share: float = 0.4, total_to_loss: float = 1.5) -> Detected:
     dropped, ratio = _dropped(case), looked(case, "output/backward_ratio")
     if dropped is None:
         return Skipped()
-    if dropped >= much:
+    if dropped >= dropout_share:
         return _finding(f"A layer drops {percent(dropped)} of what it gets.", dropped)
     most = float(ratio.y.max()) if ratio is not None else 1.0
-    if most >= added and len(case.inside.losses) == 1:
+    if most >= total_to_loss and len(case.inside.losses) == 1:
         return _finding(f"Backward is called on up to {times(most)} what the loss function gives.", dropped)
     if dropped > 0 or most > 1.01 or any(_decays(one) for one in case.inside.optimizers):
         return Skipped()

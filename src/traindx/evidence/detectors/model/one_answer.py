@@ -1,9 +1,10 @@
 """The model names the same class for nearly every sample, although the targets hold several.
 
-Seen when the most frequent answer takes 98 % of the training batches in the last third of the looks, later
-than step 50. Low where the largest class holds 60 to 90 % and the loss is under that of the classes'
-shares: the odds vary and none crosses the half, as with clicks. Low, too, where a score that counts rare
-classes is good, or, without such a score, the loss is under half of that.
+Seen when the most frequent answer takes {answer_share:%} of the training batches in the last third of the
+looks, later than step {min_steps}. Low where the largest class holds {hard_share_from:%} to {hard_share_to:%}
+and the loss is under that of the classes' shares: the odds vary and none crosses the half, as with clicks.
+Low, too, where a score that counts rare classes is good, or, without such a score, the loss is under half of
+that.
 
 Silent in the first looks, when batches themselves hold one class only, and where a sample has many targets
 (pixels) and the loss is well under that of the classes' shares: the odds vary, only not across the half.
@@ -35,25 +36,25 @@ _GOOD = {"f1": 0.4, "map": 0.4, "average_precision": 0.4, "ap": 0.4, "mcc": 0.4,
 def detect(
     case: Case,
     *,
-    answers: float = 0.98,
-    mixed: float = 0.97,
-    looks: int = 4,
-    steps: int = 50,
-    even: float = 0.6,
-    rare: float = 0.9,
+    answer_share: float = 0.98,
+    max_class_share: float = 0.97,
+    min_samples: int = 4,
+    min_steps: int = 50,
+    hard_share_from: float = 0.6,
+    hard_share_to: float = 0.9,
 ) -> Detected:
-    top, held = looked(case, "output/top_share", looks), looked(case, "target/top_share", 2)
-    if top is None or held is None or top.x[-1] < steps or odd_objective(case):
-        return Skipped(f"at least {looks} looks at classes, the last after {steps} steps")
+    top, held = looked(case, "output/top_share", min_samples), looked(case, "target/top_share", 2)
+    if top is None or held is None or top.x[-1] < min_steps or odd_objective(case):
+        return Skipped(f"at least {min_samples} looks at classes, the last after {min_steps} steps")
     shares = class_shares(case)
-    if len(shares) < 2 or late(held) > max(mixed, max(shares.values()) + 0.05):
+    if len(shares) < 2 or late(held) > max(max_class_share, max(shares.values()) + 0.05):
         return Skipped()
-    if late(top) < answers:
+    if late(top) < answer_share:
         return None
     if not one_target_each(case) and _under_the_shares(case, shares):
         return None
     largest = max(shares.values())
-    hard = even < largest < rare and _under_the_shares(case, shares, part=0.98)
+    hard = hard_share_from < largest < hard_share_to and _under_the_shares(case, shares, part=0.98)
     found = _finds_the_rare(case)
     hard = hard or found or (found is None and _under_the_shares(case, shares, part=0.5))
     return Finding(

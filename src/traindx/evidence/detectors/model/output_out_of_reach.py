@@ -16,7 +16,7 @@ from traindx.testing.sketch import run
 DETECTOR = Detector(title="Targets out of the output's reach", needs=("fact:losses",), family="output_range")
 
 
-def detect(case: Case, *, beyond: float = 0.2, looks: int = 2) -> Detected:
+def detect(case: Case, *, margin_in_std: float = 0.2, min_samples: int = 2) -> Detected:
     concerned = [one for one in case.inside.losses if ends(one)]
     if not concerned or len(case.inside.losses) > 1:
         return Skipped()
@@ -29,11 +29,11 @@ def detect(case: Case, *, beyond: float = 0.2, looks: int = 2) -> Detected:
     limits = SQUASHING.get(ends(loss)[0])
     if limits is None:
         return None
-    low, high = looked(case, "target/min", looks), looked(case, "target/max", looks)
+    low, high = looked(case, "target/min", min_samples), looked(case, "target/max", min_samples)
     mean, std = usual(case, "target/mean"), usual(case, "target/std")
     if low is None or high is None or mean is None or std is None:
         return None
-    edge = beyond * std
+    edge = margin_in_std * std
     over = late(high) > limits[1] + edge and mean + std > limits[1] + edge
     under = late(low) < limits[0] - edge and mean - std < limits[0] - edge
     if not (over or under):

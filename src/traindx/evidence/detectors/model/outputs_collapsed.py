@@ -18,16 +18,24 @@ DETECTOR = Detector(title="Outputs collapse together", needs=("output/*",), fami
 
 
 def detect(
-    case: Case, *, shrunk: float = 0.05, learned: float = 0.1, looks: int = 4, steps: int = 30
+    case: Case,
+    *,
+    shrunk_share: float = 0.05,
+    spread_to_learned: float = 0.1,
+    min_samples: int = 4,
+    min_steps: int = 30,
 ) -> Detected:
-    spread = looked(case, "output/batch_std", looks)
-    if spread is None or spread.x[-1] < steps or odd_objective(case):
-        return Skipped(f"at least {looks} looks at outputs, the last after {steps} steps")
+    spread = looked(case, "output/batch_std", min_samples)
+    if spread is None or spread.x[-1] < min_steps or odd_objective(case):
+        return Skipped(f"at least {min_samples} looks at outputs, the last after {min_steps} steps")
     constant = usual(case, "input/constant_share")
     if constant is not None and constant > 0.999:
         return Skipped()
     level = late(spread)
-    if not (_moves_with_targets(case, spread, shrunk) or _shrinks_to_learned(case, spread, learned)):
+    if not (
+        _moves_with_targets(case, spread, shrunk_share)
+        or _shrinks_to_learned(case, spread, spread_to_learned)
+    ):
         return None
     sentence = (
         f"Outputs shrank together: their spread over a batch fell from {text(float(spread.y.max()))} to "

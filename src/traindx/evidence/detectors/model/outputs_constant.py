@@ -16,15 +16,15 @@ from traindx.testing.sketch import run
 DETECTOR = Detector(title="One output for all inputs", needs=("output/*",), family="output_spread")
 
 
-def detect(case: Case, *, share: float = 1e-3, looks: int = 4, steps: int = 30) -> Detected:
-    spread = looked(case, "output/batch_std", looks)
-    if spread is None or spread.x[-1] < steps or odd_objective(case):
-        return Skipped(f"at least {looks} looks at outputs, the last after {steps} steps")
+def detect(case: Case, *, spread_share: float = 1e-3, min_samples: int = 4, min_steps: int = 30) -> Detected:
+    spread = looked(case, "output/batch_std", min_samples)
+    if spread is None or spread.x[-1] < min_steps or odd_objective(case):
+        return Skipped(f"at least {min_samples} looks at outputs, the last after {min_steps} steps")
     constant = usual(case, "input/constant_share")
     if constant is not None and constant > 0.999:
         return Skipped()
     size, level = _size(case), late(spread)
-    if size <= 0 or level > share * size or not _targets_vary(case):
+    if size <= 0 or level > spread_share * size or not _targets_vary(case):
         return None
     sentence = (
         f"Outputs differ by {text(level)} over a batch at a size of {text(size)}: the same answer for every "

@@ -16,7 +16,7 @@ DETECTOR = Detector(title="Probabilities taken for logits", needs=("fact:losses"
 _TAKES_LOGITS = {"cross_entropy": "Softmax", "binary_cross_entropy_with_logits": "Sigmoid"}
 
 
-def detect(case: Case, *, looks: int = 4, off: float = 1e-3) -> Detected:
+def detect(case: Case, *, min_samples: int = 4, sum_tolerance: float = 1e-3) -> Detected:
     concerned = [one for one in case.inside.losses if word(one, "function") in _TAKES_LOGITS]
     if not concerned:
         return Skipped()
@@ -24,7 +24,9 @@ def detect(case: Case, *, looks: int = 4, off: float = 1e-3) -> Detected:
         function = str(loss["function"])
         squash = _TAKES_LOGITS[function]
         last = (ends(loss) or [""])[0]
-        if last == squash or (len(case.inside.losses) == 1 and _looks_so(case, loss, looks, off)):
+        if last == squash or (
+            len(case.inside.losses) == 1 and _looks_so(case, loss, min_samples, sum_tolerance)
+        ):
             how = f"come out of {squash.lower()}" if last == squash else "are probabilities in every look"
             sentence = (
                 f"The outputs that reach {function} {how}; it applies {squash.lower()} "

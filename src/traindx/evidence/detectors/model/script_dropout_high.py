@@ -1,6 +1,6 @@
 """Dropout written in the script leaves next to nothing.
 
-Seen for layers that drop a share of `most` or more.
+Seen for layers that drop a share of {max_dropout} or more.
 
 A sign. Silent when the number is not known. Known mistake: dropout of whole inputs, as in masked modelling.
 """
@@ -15,7 +15,7 @@ DETECTOR = Detector(title="extreme dropout", family="regularisation")
 _DROP = "self.drop = nn.Dropout({})"
 
 
-def detect(training: Training, *, most: float = 0.85) -> Places:
+def detect(training: Training, *, max_dropout: float = 0.85) -> Places:
     layers = [e.value for e in training.trace.events if e.value.name.startswith("torch.nn.Dropout")]
     ways = [way for layer in layers for way in options(layer.argument(0, "p"))]
     shares = [(share, spot) for way in ways if (share := number(way)) is not None and (spot := origin(way))]
@@ -23,7 +23,7 @@ def detect(training: Training, *, most: float = 0.85) -> Places:
         return Skipped("a dropout layer whose share the script shows")
     found: dict[int, Finding] = {}
     for share, spot in shares:
-        if share >= most:
+        if share >= max_dropout:
             text = f"{where(spot)}: dropout of {share:g} leaves {1 - share:.2g} of each layer."
             found.setdefault(id(spot.node), Finding(text, None, "low", places=(place(spot),)))
     return [*found.values()]

@@ -23,7 +23,7 @@ _HALF = re.compile(r"(?<![a-z0-9])(?:fp16|float16|f16|half|16|o[123]|amp_fp16)(?
 _PURE = re.compile(r"16-true|half|float16(?!.*mixed)|(?<![a-z])o3")
 
 
-def detect(case: Case, *, mixed: float = 0.7) -> Detected:
+def detect(case: Case, *, mixed_strength: float = 0.7) -> Detected:
     precision = case.word("precision")
     flag = case.word("fp16") in ("true", "1", "o1", "o2", "o3", "fp16", "apex", "amp")
     brain = "bf16" in precision or "bfloat16" in precision or case.word("bf16") == "true"
@@ -34,7 +34,7 @@ def detect(case: Case, *, mixed: float = 0.7) -> Detected:
         told = precision if _HALF.search(precision) else "mixed precision"
         sentence = f"Training computes in fp16 ({told}): its largest number is 65504."
         return Finding(
-            sentence, severity="low", strength=1.0 if pure else mixed, numbers={"precision": "fp16"}
+            sentence, severity="low", strength=1.0 if pure else mixed_strength, numbers={"precision": "fp16"}
         )
     scale = case.curve("loss_scale")
     if scale is not None and len(scale) and float(np.median(scale.y)) > 1:
@@ -42,7 +42,7 @@ def detect(case: Case, *, mixed: float = 0.7) -> Detected:
             text=f"The loss is scaled by {text(float(scale.y[-1]))}, as only fp16 needs it.",
             severity="low",
             series="loss_scale",
-            strength=mixed,
+            strength=mixed_strength,
             numbers={"precision": "fp16", "loss_scale": float(scale.y[-1])},
         )
     return None

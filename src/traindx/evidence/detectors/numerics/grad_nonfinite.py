@@ -18,16 +18,16 @@ from traindx.testing.sketch import decay, noisy, run
 DETECTOR = Detector(title="Gradient norm NaN or Inf", family="nonfinite_gradients")
 
 
-def detect(case: Case, grad_norm: Curve, *, share: float = 0.2, streak: int = 3) -> Detected:
+def detect(case: Case, grad_norm: Curve, *, bad_share: float = 0.2, bad_streak: int = 3) -> Detected:
     if not grad_norm.broken:
         return None
     bad = ~grad_norm.finite
     steps = grad_norm.series.steps[bad]
     to_the_end = int(np.argmax(grad_norm.finite[::-1])) if grad_norm.finite.any() else bad.size
-    if not grad_norm.finite.any() and (bad.size < streak or learns(case.loss)):
+    if not grad_norm.finite.any() and (bad.size < bad_streak or learns(case.loss)):
         return Skipped("a gradient norm that is measured (every logged one is NaN or Inf)")
-    lasting = to_the_end >= streak
-    much = grad_norm.broken >= streak and bad.mean() >= share
+    lasting = to_the_end >= bad_streak
+    much = grad_norm.broken >= bad_streak and bad.mean() >= bad_share
     severity: Severity = "critical" if lasting and not learns(case.loss) else "high"
     trouble = lasting or much
     kind = "NaN" if np.isnan(grad_norm.series.values[bad]).all() else "Inf"

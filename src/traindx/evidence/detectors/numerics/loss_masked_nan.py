@@ -23,7 +23,7 @@ DETECTOR = Detector(
 )
 
 
-def detect(case: Case, loss: Curve, *, least: int = 3, fall: float = 0.02) -> Detected:
+def detect(case: Case, loss: Curve, *, min_zeros: int = 3, fell_below: float = 0.02) -> Detected:
     values = loss.series.values
     zero = values == 0.0
     if not zero.size or not zero[-1]:
@@ -31,7 +31,7 @@ def detect(case: Case, loss: Curve, *, least: int = 3, fall: float = 0.02) -> De
     last_good = np.flatnonzero(~zero)
     first = int(last_good[-1]) + 1 if last_good.size else 0
     count = values.size - first
-    if count < least:
+    if count < min_zeros:
         return None
     norms = case.run.series.get("grad_norm")
     dead = False
@@ -42,7 +42,7 @@ def detect(case: Case, loss: Curve, *, least: int = 3, fall: float = 0.02) -> De
     if _goes_on(case, float(loss.series.steps[first])):
         return None
     came_back = int((before == 0.0).sum()) >= 2
-    fell_there = before.size >= 3 and float(np.median(before[-3:])) < fall * float(before.max())
+    fell_there = before.size >= 3 and float(np.median(before[-3:])) < fell_below * float(before.max())
     if came_back or fell_there or (not before.size and not dead):
         return None
     onset = float(loss.series.steps[first])

@@ -17,7 +17,7 @@ DETECTOR = Detector(
 )
 
 
-def detect(loss: Curve, *, few: float = 0.02) -> Detected:
+def detect(loss: Curve, *, few_share: float = 0.02) -> Detected:
     if not loss.broken:
         return None
     steps, values = loss.series.steps, loss.series.values
@@ -28,7 +28,7 @@ def detect(loss: Curve, *, few: float = 0.02) -> Detected:
     stays = not loss.finite[-1]
     again = stays and bool(loss.finite[first:].any())
     share = gone.size / values.size
-    severity: Severity = "critical" if stays else "high" if share > few else "medium"
+    severity: Severity = "critical" if stays else "high" if share > few_share else "medium"
     before = loss.y[loss.x <= onset]
     led = f" after {before[-1]:.4g}" if before.size else " in its first value"
     share_text = f"{gone.size} of {values.size:,} values"

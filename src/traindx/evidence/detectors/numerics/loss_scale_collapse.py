@@ -1,8 +1,8 @@
 """The loss scale of fp16 training collapses.
 
-A dynamic scaler halves the scale whenever a gradient overflows. A few halvings at the start are normal:
-it begins high and finds its level. Seen when the scale ends at 1 or below after having been 256 or more,
-or ends `halvings` halvings below the level it had settled at: every step overflows.
+A dynamic scaler halves the scale whenever a gradient overflows. A few halvings at the start are normal: it
+begins high and finds its level. Seen when the scale ends at {low_scale} or below after having been
+{high_scale} or more, or ends {halvings} halvings below the level it had settled at: every step overflows.
 
 Silent about static scales, values that are no powers of two (another `scale` was logged), few points.
 """
@@ -19,7 +19,12 @@ DETECTOR = Detector(title="Loss scale collapses", family="overflow")
 
 
 def detect(
-    loss_scale: Curve, *, halvings: int = 10, bottom: float = 1.0, once: float = 256.0, points: int = 5
+    loss_scale: Curve,
+    *,
+    halvings: int = 10,
+    low_scale: float = 1.0,
+    high_scale: float = 256.0,
+    min_points: int = 5,
 ) -> Detected:
     values = loss_scale.y
     if values.min() < 0 or not _powers_of_two(values):
@@ -27,7 +32,7 @@ def detect(
     last = float(values[-1])
     settled = float(np.median(values[len(values) // 10 : max(len(values) // 2, len(values) // 10 + 1)]))
     peak = float(values.max())
-    sunk = last <= bottom and peak >= once
+    sunk = last <= low_scale and peak >= high_scale
     fell = settled / max(last, 1e-30) >= 2.0**halvings
     if not sunk and not fell:
         return None

@@ -14,7 +14,7 @@ from traindx.testing.sketch import run
 DETECTOR = Detector(title="NaN after growth", needs=("recording",), family="nan_origin")
 
 
-def detect(case: Case, *, doubtful: float = 0.6) -> Detected:
+def detect(case: Case, *, doubtful_strength: float = 0.6) -> Detected:
     found = origin(case)
     if found is None:
         return Skipped()
@@ -29,7 +29,7 @@ def detect(case: Case, *, doubtful: float = 0.6) -> Detected:
         found.severity,
         found.step,
         series="loss",
-        strength=1.0 if found.kind == "growth" else doubtful,
+        strength=1.0 if found.kind == "growth" else doubtful_strength,
         places=(found.place,) if found.place is not None and found.kind == "growth" else (),
     )
 

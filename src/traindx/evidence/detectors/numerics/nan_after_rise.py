@@ -16,20 +16,20 @@ from traindx.testing.sketch import decay, noisy, run
 DETECTOR = Detector(title="Rise before the NaN", family="nan_onset")
 
 
-def detect(case: Case, loss: Curve, *, rise: float = 1.5, last: int = 3) -> Detected:
+def detect(case: Case, loss: Curve, *, rise_factor: float = 1.5, last_points: int = 3) -> Detected:
     if not loss.broken:
         return Skipped()
     onset = float(loss.series.steps[int(np.argmin(loss.finite))])
     seen = []
     for what, curve in (("loss", loss), ("gradient norm", case.grad_norm)):
-        grown = _growth(curve, onset, last) if curve is not None else None
-        if grown is not None and grown[0] >= rise:
+        grown = _growth(curve, onset, last_points) if curve is not None else None
+        if grown is not None and grown[0] >= rise_factor:
             seen.append(f"the {what} rose {grown[0]:.3g} times, from {grown[1]:.4g} to {grown[2]:.4g}")
     if seen:
         text = f"Before the first NaN at {where(loss, onset)} {' and '.join(seen)}."
         return Finding(text, severity="low", step=onset, series=loss.name)
-    if loss.before(onset).size < last + 3:
-        return Skipped(f"at least {last + 3} finite values before the NaN")
+    if loss.before(onset).size < last_points + 3:
+        return Skipped(f"at least {last_points + 3} finite values before the NaN")
     return None
 
 

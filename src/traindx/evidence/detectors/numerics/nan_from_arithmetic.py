@@ -15,7 +15,7 @@ from traindx.evidence.detectors.numerics.nan_from_input import _run
 DETECTOR = Detector(title="NaN was made by arithmetic", needs=("recording",), family="nan_origin")
 
 
-def detect(case: Case, *, doubtful: float = 0.6) -> Detected:
+def detect(case: Case, *, doubtful_strength: float = 0.6) -> Detected:
     found = origin(case)
     if found is None:
         return Skipped()
@@ -30,7 +30,7 @@ def detect(case: Case, *, doubtful: float = 0.6) -> Detected:
         found.severity,
         found.step,
         series="loss",
-        strength=doubtful if found.grown else 1.0,
+        strength=doubtful_strength if found.grown else 1.0,
         places=(found.place,) if found.place is not None else (),
     )
 

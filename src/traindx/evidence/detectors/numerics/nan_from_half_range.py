@@ -14,7 +14,7 @@ from traindx.evidence.detectors.numerics.nan_after_growth import _run
 DETECTOR = Detector(title="NaN from the range of half precision", needs=("recording",), family="nan_origin")
 
 
-def detect(case: Case, *, doubtful: float = 0.6) -> Detected:
+def detect(case: Case, *, doubtful_strength: float = 0.6) -> Detected:
     found = origin(case)
     if found is None:
         return Skipped()
@@ -27,7 +27,7 @@ def detect(case: Case, *, doubtful: float = 0.6) -> Detected:
         found.severity,
         found.step,
         series="loss",
-        strength=doubtful if found.grown else 1.0,
+        strength=doubtful_strength if found.grown else 1.0,
         places=(found.place,) if found.place is not None else (),
     )
 

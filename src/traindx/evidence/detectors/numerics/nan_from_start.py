@@ -17,7 +17,7 @@ from traindx.testing.sketch import decay, run
 DETECTOR = Detector(title="NaN from the first value", family="nan_onset")
 
 
-def detect(loss: Curve, *, early: float = 2.0, late: float = 20.0) -> Detected:
+def detect(loss: Curve, *, certain_until: float = 2.0, doubtful_from: float = 20.0) -> Detected:
     if not loss.broken:
         return Skipped()
     if loss.finite[0]:
@@ -26,7 +26,11 @@ def detect(loss: Curve, *, early: float = 2.0, late: float = 20.0) -> Detected:
     finite = f"{len(loss):,} of {loss.finite.size:,} values are finite"
     sentence = f"The first logged loss, at {where(loss, first)}, is already not finite; {finite}."
     return Finding(
-        sentence, severity="low", step=first, series=loss.name, strength=_clarity(loss, first, early, late)
+        sentence,
+        severity="low",
+        step=first,
+        series=loss.name,
+        strength=_clarity(loss, first, certain_until, doubtful_from),
     )
 
 

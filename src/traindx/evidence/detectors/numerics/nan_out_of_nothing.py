@@ -3,8 +3,8 @@
 A sign that tells causes apart: a bad sample, log(0), a division by zero or an fp16 overflow strike at
 once; an optimizer that overshoots mostly shows a rise before.
 
-Silent when the loss or the gradient norm rose before, when the values are logged so rarely that a rise
-could have gone unseen (fewer than `least` values before the NaN), and when the very first value is NaN
+Silent when the loss or the gradient norm rose before, when the values are logged so rarely that a rise could
+have gone unseen (fewer than {min_points_before} values before the NaN), and when the very first value is NaN
 (see nan_from_start).
 """
 
@@ -17,16 +17,16 @@ from traindx.testing.sketch import decay, noisy, run
 DETECTOR = Detector(title="NaN without a rise", family="nan_onset")
 
 
-def detect(case: Case, loss: Curve, *, rise: float = 1.5, least: int = 10) -> Detected:
+def detect(case: Case, loss: Curve, *, rise_factor: float = 1.5, min_points_before: int = 10) -> Detected:
     if not loss.broken or not loss.finite[0]:
         return Skipped()
     onset = float(loss.series.steps[int(np.argmin(loss.finite))])
     before = loss.y[loss.x < onset]
-    if before.size < least:
-        return Skipped(f"at least {least} finite values before the NaN")
+    if before.size < min_points_before:
+        return Skipped(f"at least {min_points_before} finite values before the NaN")
     usual = float(np.median(before[:-3][-20:]))
     peak = float(before[-3:].max())
-    if peak > rise * usual and peak - usual > 4 * loss.noise:
+    if peak > rise_factor * usual and peak - usual > 4 * loss.noise:
         return None
     norm = case.grad_norm
     if norm is not None and (early := norm.y[norm.x < onset]).size >= 6:

@@ -13,12 +13,14 @@ from traindx.testing.sketch import run
 DETECTOR = Detector(title="Weights NaN or Inf", family="nonfinite")
 
 
-def detect(weight_norm: Curve, *, streak: int = 2) -> Detected:
+def detect(weight_norm: Curve, *, bad_streak: int = 2) -> Detected:
     if not weight_norm.broken:
         return None
     values, steps = weight_norm.series.values, weight_norm.series.steps
     to_the_end = int(np.argmax(weight_norm.finite[::-1])) if weight_norm.finite.any() else values.size
-    lost = to_the_end >= streak or (to_the_end and weight_norm.broken == to_the_end and values.size > streak)
+    lost = to_the_end >= bad_streak or (
+        to_the_end and weight_norm.broken == to_the_end and values.size > bad_streak
+    )
     first = float(steps[values.size - to_the_end] if lost else steps[np.argmin(weight_norm.finite)])
     kind = "NaN" if np.isnan(values[~weight_norm.finite]).any() else "Inf"
     how_long = "and never finite again" if lost else f"at {weight_norm.broken} of {values.size} points"

@@ -4,8 +4,8 @@ A fingerprint of the input is recorded at the same steps on every rank. Where th
 every fingerprint is too, the ranks compute the same gradients: the sampler does not part the data
 (`DistributedSampler` is missing, or has the same rank everywhere). The time of all ranks but one is lost.
 
-Silent when one batch differs, with fewer than `looks` of them, and where ranks hold different parts of a
-model, which must see the same data.
+Silent when one batch differs, with fewer than {min_samples} of them, and where ranks hold different parts of
+a model, which must see the same data.
 """
 
 import numpy as np
@@ -16,7 +16,7 @@ from traindx.testing.sketch import decay, run
 DETECTOR = Detector(title="Ranks see the same data", needs=("replica_checksum",), family="rank_data")
 
 
-def detect(case: Case, *, looks: int = 3) -> Detected:
+def detect(case: Case, *, min_samples: int = 3) -> Detected:
     prints = case.inside.ranks("input/fingerprint")
     if len(prints) < 2 or len(case.inside.ranks("replica_checksum")) < 2:
         return Skipped("fingerprints of the batches of at least two ranks")
@@ -24,8 +24,8 @@ def detect(case: Case, *, looks: int = 3) -> Detected:
     seen = 0
     for other in list(prints.values())[1:]:
         _, mine, its = np.intersect1d(first.x, other.x, return_indices=True)
-        if mine.size < looks:
-            return Skipped(f"fingerprints of at least {looks} batches at the same steps")
+        if mine.size < min_samples:
+            return Skipped(f"fingerprints of at least {min_samples} batches at the same steps")
         if not np.array_equal(first.y[mine], other.y[its]):
             return None
         seen = max(seen, int(mine.size))

@@ -2,8 +2,8 @@
 
 Ranks leave a step together, so the time of a step says nothing; what a rank does before gradients are
 exchanged does. Compares the seconds each spends on its own, waiting for data and in the forward pass. Seen
-when one needs longer than the median of the others by `share` of a step at least, and by more than `brief`
-seconds.
+when one needs longer than the median of the others by {late_share} of a step at least, and by more than
+{min_seconds} seconds.
 
 Silent when ranks take turns in being late, and when all are slow alike.
 """
@@ -21,16 +21,16 @@ def detect(
     case: Case,
     step_s: Curve,
     *,
-    share: float = 0.25,
-    large: float = 0.6,
-    brief: float = 0.005,
-    points: int = 10,
+    late_share: float = 0.25,
+    full_strength_at: float = 0.6,
+    min_seconds: float = 0.005,
+    min_points: int = 10,
 ) -> Detected:
     forward, wait = case.inside.ranks("forward_s"), case.inside.ranks("data_wait_s")
     if len(forward) < 2:
         return Skipped("the times of at least two ranks")
-    if any(len(curve) < points for curve in forward.values()):
-        return Skipped(f"at least {points} values of the time per step of every rank")
+    if any(len(curve) < min_points for curve in forward.values()):
+        return Skipped(f"at least {min_points} values of the time per step of every rank")
     own = {
         rank: float(np.median(curve.y[1:])) + (float(np.median(wait[rank].y[1:])) if rank in wait else 0.0)
         for rank, curve in forward.items()
@@ -38,7 +38,7 @@ def detect(
     slowest = max(own, key=lambda rank: own[rank])
     others = float(np.median([seconds for rank, seconds in own.items() if rank != slowest]))
     late, whole = own[slowest] - others, float(np.median(step_s.y[1:]))
-    if whole <= 0 or late < brief or late < share * whole:
+    if whole <= 0 or late < min_seconds or late < late_share * whole:
         return None
     return Finding(
         f"Rank {slowest} needs {text(own[slowest])} s for data and forward pass, others {text(others)} s: "
@@ -47,7 +47,7 @@ def detect(
         "medium",
         float(step_s.x[0]),
         series="forward_s",
-        strength=strength(late / whole, share, large),
+        strength=strength(late / whole, late_share, full_strength_at),
         numbers={"slow_rank": slowest, "wait_share": round(100 * late / whole)},
     )
 

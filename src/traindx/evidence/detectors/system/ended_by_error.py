@@ -16,14 +16,14 @@ _SPOKEN = frozenset({"text", "recording"})
 _LONGEST = 160
 
 
-def detect(case: Case, *, went_on: float = 0.02) -> Detected:
+def detect(case: Case, *, later_run_share: float = 0.02) -> Detected:
     errors = [event for event in case.run.events if event.kind == "exception"]
     if not errors:
         spoken = not _SPOKEN.isdisjoint(case.run.formats)
         return None if spoken else Skipped("the console output, where it would be reported")
     last = errors[-1]
     begin, end = case.span
-    if last.step is not None and end - last.step > went_on * (end - begin):
+    if last.step is not None and end - last.step > later_run_share * (end - begin):
         return None
     if any(event.kind == "resume" for event in case.run.events[case.run.events.index(last) :]):
         return None

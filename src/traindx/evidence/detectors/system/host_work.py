@@ -1,9 +1,9 @@
 """Much of each step is spent on other work than training.
 
 What remains of a step beside waiting for data, forward pass, backward pass and update: logging, saving,
-copying to the host, metrics. Seen when it is `share` of the step at nearly every step. Under `brief`
-seconds a step it is not told: in toy trainings everything is overhead. Under `long` seconds it is worth
-knowing (low) unless it is a `large` part of the step.
+copying to the host, metrics. Seen when it is {other_share} of the step at nearly every step. Under
+{min_seconds} seconds a step it is not told: in toy trainings everything is overhead. Under {long_seconds}
+seconds it is worth knowing (low) unless it is a {large_share} part of the step.
 
 Silent about single slow steps (see step_time_outliers) and about validation, which is no part of a step.
 Known mistake: data that is made by hand in the loop counts as other work.
@@ -23,12 +23,12 @@ def detect(
     case: Case,
     step_s: Curve,
     *,
-    share: float = 0.4,
-    large: float = 0.7,
-    brief: float = 0.002,
-    long: float = 0.01,
-    mostly: float = 0.25,
-    points: int = 10,
+    other_share: float = 0.4,
+    large_share: float = 0.7,
+    min_seconds: float = 0.002,
+    long_seconds: float = 0.01,
+    quantile: float = 0.25,
+    min_points: int = 10,
 ) -> Detected:
     parts = [curve for name in _PARTS if (curve := case.curve(name)) is not None]
     used = np.zeros(len(step_s))
@@ -38,17 +38,17 @@ def detect(
     other = (step_s.y - used)[1:]
     shares = other / np.maximum(step_s.y[1:], 1e-12)
     rest, part = float(np.median(other)), float(np.median(shares))
-    if float(np.quantile(shares, mostly)) < share or rest < brief:
+    if float(np.quantile(shares, quantile)) < other_share or rest < min_seconds:
         return None
     whole = float(np.median(step_s.y[1:]))
     return Finding(
         f"{percent(part)} of each step ({text(rest)} of {text(whole)} s) is other work than data, forward, "
         f"backward pass and update: logging, saving, copies to the host.",
         "slow_training",
-        "medium" if rest >= long or part >= large else "low",
+        "medium" if rest >= long_seconds or part >= large_share else "low",
         float(step_s.x[0]),
         series="step_s",
-        strength=strength(part, share, large),
+        strength=strength(part, other_share, large_share),
         numbers={"other_share": round(100 * part)},
     )
 

@@ -15,14 +15,14 @@ DETECTOR = Detector(title="Out of memory", needs=(), family="memory")
 _SPOKEN = frozenset({"text", "recording"})
 
 
-def detect(case: Case, *, went_on: float = 0.02) -> Detected:
+def detect(case: Case, *, later_run_share: float = 0.02) -> Detected:
     messages = [event for event in case.run.events if event.kind == "out_of_memory"]
     if not messages:
         spoken = not _SPOKEN.isdisjoint(case.run.formats)
         return None if spoken else Skipped("the console output, where it would be reported")
     steps = [event.step for event in messages if event.step is not None]
     begin, end = case.span
-    survived = bool(steps) and end - steps[-1] > went_on * (end - begin) and end > steps[-1] + 1
+    survived = bool(steps) and end - steps[-1] > later_run_share * (end - begin) and end > steps[-1] + 1
     place = f" at {case.run.axis} {text(steps[-1])}" if steps else ""
     often = f"{len(messages)} times, last" if len(messages) > 1 else "1 time"
     return Finding(

@@ -1,14 +1,14 @@
 """Steps so small that their fixed cost is all there is.
 
 Every step costs the same for starting operations and the optimizer, however few samples it holds. Seen when a
-step holds `most` samples or fewer over `steps` steps, the model is made of dense layers (whose work for a
-sample is known from their weights), and its arithmetic would take under a tenth of its time on a slow
-core. A larger batch then costs next to nothing.
+step holds {max_batch_size} samples or fewer over {min_steps} steps, the model is made of dense layers (whose
+work for a sample is known from their weights), and its arithmetic would take under a tenth of its time on a
+slow core. A larger batch then costs next to nothing.
 
-Worth knowing and no fault: low, medium only when it went on for `long` seconds. Silent for convolutions,
-recurrence and attention, whose work the weights do not tell, for several losses, for RL and GANs, and where
-steps wait for data or for other work.
-Known mistakes: online learning, which has to take samples one by one.
+Worth knowing and no fault: low, medium only when it went on for {long_seconds} seconds. Silent for
+convolutions, recurrence and attention, whose work the weights do not tell, for several losses, for RL and
+GANs, and where steps wait for data or for other work. Known mistakes: online learning, which has to take
+samples one by one.
 """
 
 from typing import Any
@@ -30,11 +30,11 @@ def detect(
     case: Case,
     step_s: Curve,
     *,
-    most: int = 4,
-    steps: float = 1000,
-    idle: float = 0.9,
-    waits: float = 0.3,
-    long: float = 600.0,
+    max_batch_size: int = 4,
+    min_steps: float = 1000,
+    idle_share: float = 0.9,
+    max_wait_share: float = 0.3,
+    long_seconds: float = 600.0,
 ) -> Detected:
     loss = only_loss(case)
     models = case.inside.models
@@ -52,7 +52,12 @@ def detect(
     batch = int(given) * max(1.0, number(parts, "per_step") or 1.0)
     work = _OPERATIONS * (number(models[0], "parameters") or 0.0) * batch
     waiting = usual(case, "data_wait_s") or 0.0
-    if batch > most or taken < steps or work / _SLOW_CORE > (1 - idle) * each or waiting > waits * each:
+    if (
+        batch > max_batch_size
+        or taken < min_steps
+        or work / _SLOW_CORE > (1 - idle_share) * each
+        or waiting > max_wait_share * each
+    ):
         return None
     spent = taken * each
     return Finding(
@@ -60,7 +65,7 @@ def detect(
         f"which the arithmetic of {text(number(models[0], 'parameters') or 0.0)} weights is under a tenth: "
         f"{text(taken)} steps are nearly all fixed cost.",
         "slow_training",
-        "medium" if spent >= long else "low",
+        "medium" if spent >= long_seconds else "low",
         float(step_s.x[0]),
         series="step_s",
         numbers={"batch": batch, "step_s": each},

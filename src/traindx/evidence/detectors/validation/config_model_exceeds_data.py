@@ -1,8 +1,8 @@
 """The model has many times more parameters than there are training samples.
 
-A hundred parameters per sample is where it begins to count, weakly: large models generalise on small
-data all the time. From 100,000 on the sign is full. Language models are compared by tokens when their
-number is known: more parameters than tokens.
+{parameters_per_sample} parameters per sample is where it begins to count, weakly: large models generalise on
+small data all the time. From {full_strength_per_sample} on the sign is full. Language models are compared by
+tokens when their number is known: more parameters than tokens.
 
 Silent when adapters are trained or the model is pretrained, for then the number says little.
 Known mistakes: samples that are rich by themselves (long documents, volumes, videos).
@@ -22,7 +22,13 @@ DETECTOR = Detector(
 )
 
 
-def detect(case: Case, *, per_sample: float = 100.0, full: float = 1e5, per_token: float = 1.0) -> Detected:
+def detect(
+    case: Case,
+    *,
+    parameters_per_sample: float = 100.0,
+    full_strength_per_sample: float = 1e5,
+    parameters_per_token: float = 1.0,
+) -> Detected:
     parameters = case.number("model_parameters")
     samples, tokens = case.number("train_samples"), case.number("train_tokens")
     if parameters is None or not (samples or tokens):
@@ -30,9 +36,9 @@ def detect(case: Case, *, per_sample: float = 100.0, full: float = 1e5, per_toke
     if adapted(case) or pretrained(case):
         return None
     if tokens:
-        ratio, limit, what = parameters / tokens, per_token, f"{count(tokens)} training tokens"
+        ratio, limit, what = parameters / tokens, parameters_per_token, f"{count(tokens)} training tokens"
     elif samples and not counts_tokens(case):
-        ratio, limit, what = parameters / samples, per_sample, f"{count(samples)} training samples"
+        ratio, limit, what = parameters / samples, parameters_per_sample, f"{count(samples)} training samples"
     else:
         return Skipped("the number of training tokens")
     if ratio < limit:
@@ -40,7 +46,7 @@ def detect(case: Case, *, per_sample: float = 100.0, full: float = 1e5, per_toke
     return Finding(
         text=f"The model has {count(parameters)} parameters for {what}: {count(round(ratio, 1))} for each.",
         severity="low",
-        strength=strength(ratio, limit, limit * full / per_sample),
+        strength=strength(ratio, limit, limit * full_strength_per_sample / parameters_per_sample),
         numbers={"parameters": parameters, "train_samples": samples or tokens or 0.0},
     )
 

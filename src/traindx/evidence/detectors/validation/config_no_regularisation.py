@@ -21,11 +21,11 @@ _RESTRAINT = re.compile(
 )
 
 
-def detect(case: Case, *, least: float = 0.0) -> Detected:
+def detect(case: Case, *, none_below: float = 0.0) -> Detected:
     dropout, decay = case.number("dropout"), case.number("weight_decay")
     if dropout is None or decay is None:
         return Skipped("dropout and weight decay as numbers")
-    if dropout > least or decay > least or (case.number("label_smoothing") or 0.0) > least:
+    if dropout > none_below or decay > none_below or (case.number("label_smoothing") or 0.0) > none_below:
         return None
     for key, value in case.run.config.items():
         if _RESTRAINT.search(key.lower()) and "drop_last" not in key.lower() and given(_number(value)):

@@ -1,13 +1,13 @@
 """Validation improved, got worse for a while, and improved again to its old best or beyond.
 
-Cuts the validation curve into falls and rises that exceed its noise and 5 % of its level, and looks for
-fall, rise, fall at the end of it: the rise lasts several evaluations, the second fall takes back most of
-it. Told as low: the run ended well; what matters is not to have stopped inside the rise.
+Cuts the validation curve into falls and rises that exceed its noise and {rise_share:%} of its level, and
+looks for fall, rise, fall at the end of it: the rise lasts several evaluations, the second fall takes back
+most of it. Told as low: the run ended well; what matters is not to have stopped inside the rise.
 
-Silent with fewer than twelve evaluations; when the training loss rose too (a spike or an unstable
-stretch that recovered) or the learning rate went up again (a restart); for bumps in the first part of
-the run, where batch statistics settle; and for RL and GAN losses.
-Known mistakes: a change of the data or of augmentation in mid-run draws the same curve.
+Silent with fewer than {min_points} evaluations; when the training loss rose too (a spike or an unstable
+stretch that recovered) or the learning rate went up again (a restart); for bumps in the first part of the
+run, where batch statistics settle; and for RL and GAN losses. Known mistakes: a change of the data or of
+augmentation in mid-run draws the same curve.
 """
 
 import numpy as np
@@ -35,23 +35,28 @@ DETECTOR = Detector(
 
 
 def detect(
-    case: Case, *, rise: float = 0.05, z: float = 5.0, near: float = 1.02, least: int = 12
+    case: Case,
+    *,
+    rise_share: float = 0.05,
+    z_score: float = 5.0,
+    best_tolerance: float = 1.02,
+    min_points: int = 12,
 ) -> Detected:
     val = next(iter(validation_curves(case)), None)
-    if val is None or len(val) < least:
-        return Skipped(f"at least {least} evaluations on validation data")
+    if val is None or len(val) < min_points:
+        return Skipped(f"at least {min_points} evaluations on validation data")
     steps, values = evaluations(val)
     values = -values if val.goal == "higher" else values
     width = 2 * (values.size // 40) + 3
     smooth = running_median(values, width)
     scale = abs(float(smooth.min())) if (values > 0).all() or (values < 0).all() else float(np.ptp(values))
     noise = 1.25 * stats.noise(values) / float(np.sqrt(width))
-    bump = _bump(smooth, max(rise * scale, z * noise))
+    bump = _bump(smooth, max(rise_share * scale, z_score * noise))
     if bump is None:
         return None
     valley, peak = bump
     low, high, last = float(smooth[valley]), float(smooth[peak]), float(np.median(smooth[-width:]))
-    if last > low + (near - 1.0) * scale or high - last < 0.8 * (high - low):
+    if last > low + (best_tolerance - 1.0) * scale or high - last < 0.8 * (high - low):
         return None
     near_low = smooth[: valley + 1][smooth[: valley + 1] <= low + 3.0 * (high - low)]
     wander = max(largest_rise(near_low), largest_rise(smooth[peak:]))
@@ -67,7 +72,7 @@ def detect(
         step=float(steps[valley]),
         end=float(steps[-1]),
         series=val.name,
-        strength=strength((high - low) / max(scale, 1e-300), rise, 0.5),
+        strength=strength((high - low) / max(scale, 1e-300), rise_share, 0.5),
         numbers={"first_best": sign * low, "peak": sign * high, "last": sign * last},
         marks=(float(steps[valley]), float(steps[peak])),
     )

@@ -47,23 +47,23 @@ def detect(
     loss: Curve,
     val_loss: Curve,
     *,
-    made: float = 0.25,
-    left: float = 0.5,
-    gap: float = 0.35,
-    flat: float = 0.04,
-    least: int = 8,
+    progress_made: float = 0.25,
+    loss_left: float = 0.5,
+    max_gap: float = 0.35,
+    max_slope: float = 0.04,
+    min_loss_points: int = 8,
 ) -> Detected:
     if not len(val_loss):
         return Skipped("a training and a validation loss")
-    if len(loss) < least:
-        return Skipped(f"at least {least} training losses")
+    if len(loss) < min_loss_points:
+        return Skipped(f"at least {min_loss_points} training losses")
     now, held_out = loss.tail, last_level(val_loss.y)
-    if not (loss.y > 0).all() or not now * 0.75 <= held_out <= now * (1.0 + gap):
+    if not (loss.y > 0).all() or not now * 0.75 <= held_out <= now * (1.0 + max_gap):
         return None
     slope = _fall(loss)
-    if slope > flat or starts_late(loss) or good_already(case):
+    if slope > max_slope or starts_late(loss) or good_already(case):
         return None
-    found = _far_from_fit(case, loss, made) or _much_is_left(case, loss, left)
+    found = _far_from_fit(case, loss, progress_made) or _much_is_left(case, loss, loss_left)
     if found is None:
         return None
     severity, why, share = found

@@ -1,9 +1,9 @@
 """The training loss falls a little and beyond doubt; the validation loss does not come along at all.
 
-A sign that the weights move and learn nothing that holds beyond the training data: labels that do not
-belong to their inputs, or mere noise, are memorised bit by bit. Seen when the training loss falls by
-`least` to `most` of its start while the validation loss, from its first evaluation on, has no fall that
-could be told from its noise.
+A sign that the weights move and learn nothing that holds beyond the training data: labels that do not belong
+to their inputs, or mere noise, are memorised bit by bit. Seen when the training loss falls by {min_fall} to
+{max_fall} of its start while the validation loss, from its first evaluation on, has no fall that could be
+told from its noise.
 
 Silent when the training loss falls further (then see validation_parts), when the validation loss falls
 too, when it stands to the last digit, and for RL and GAN losses.
@@ -26,18 +26,18 @@ def detect(
     loss: Curve,
     val_loss: Curve,
     *,
-    least: float = 0.005,
-    most: float = 0.12,
-    z: float = 3.5,
-    share: float = 0.45,
-    points: int = 6,
+    min_fall: float = 0.005,
+    max_fall: float = 0.12,
+    z_score: float = 3.5,
+    validation_gain_share: float = 0.45,
+    min_points: int = 6,
 ) -> Detected:
     if starts_late(loss):
         return Skipped("the start of the training")
     size, level = abs(loss.head), abs(val_loss.head)
     trend = loss.trend
     fell = -trend.change / size if size > 0 else 0.0
-    if not least < fell < most or trend.z > -z or good_already(case) or not level > 0:
+    if not min_fall < fell < max_fall or trend.z > -z_score or good_already(case) or not level > 0:
         return None
     third = max(1, len(val_loss) // 3)
     gain = float(np.median(val_loss.y[:third]) - np.median(val_loss.y[-third:])) / level
@@ -45,7 +45,7 @@ def detect(
     # What training gained must have been visible on validation data, or nothing can be said.
     if 2.0 * error > fell or len(val_loss) - frozen_from(val_loss.y) >= 5:
         return Skipped("a validation loss that is less noisy and not frozen")
-    if gain > share * fell or gain > 3.0 * error:
+    if gain > validation_gain_share * fell or gain > 3.0 * error:
         return None
     return Finding(
         f"The training loss fell by {percent(fell)} beyond doubt (z {trend.z:.0f}) while the validation loss "

@@ -16,7 +16,7 @@ from traindx.testing.sketch import decay, run
 DETECTOR = Detector(title="Validation loss NaN or Inf", family="nonfinite")
 
 
-def detect(val_loss: Curve, loss: Curve | None = None, *, many: float = 0.2) -> Detected:
+def detect(val_loss: Curve, loss: Curve | None = None, *, bad_share: float = 0.2) -> Detected:
     if not val_loss.broken:
         return None
     gone = np.flatnonzero(~val_loss.finite)
@@ -28,7 +28,7 @@ def detect(val_loss: Curve, loss: Curve | None = None, *, many: float = 0.2) -> 
     severity: Severity = "medium"
     if count == total > 1:
         severity = "critical"
-    elif count / total > many or not val_loss.finite[-1]:
+    elif count / total > bad_share or not val_loss.finite[-1]:
         severity = "high"
     beside = " (no training loss is logged)"
     if loss is not None and len(loss):

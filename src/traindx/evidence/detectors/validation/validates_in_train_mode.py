@@ -15,13 +15,13 @@ from traindx.testing.sketch import decay, run
 DETECTOR = Detector(title="Validates in training mode", needs=("fact:models",), family="mode_validation")
 
 
-def detect(case: Case, *, passes: int = 2) -> Detected:
+def detect(case: Case, *, min_passes: int = 2) -> Detected:
     what = what_modes_change(case)
     if not what:
         return Skipped()
     losses = {step for step in case.events("validated_in_train_mode") if step > 0}
     bare = {step for step in case.events("evaluated_in_train_mode") if step > 0}
-    if not losses and len(bare) < passes:
+    if not losses and len(bare) < min_passes:
         return None
     steps = sorted(losses | bare)
     return Finding(

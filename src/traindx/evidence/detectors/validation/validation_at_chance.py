@@ -4,9 +4,9 @@ What is learned holds for the training data alone: labels that do not belong to 
 of another kind, or far too few samples. Training answers are those of the logged accuracy or of recorded
 batches. Guessing gives the share of the largest class where the targets were recorded, else 1/K.
 
-Seen when training is at least 12 points above guessing, beyond its noise, and four or more evaluations keep
-within a quarter of that gain, none of them above two fifths. High when training has gone half of the way
-from guessing to all right.
+Seen when training is at least 12 points above guessing, beyond its noise, and {min_points} or more
+evaluations keep within a quarter of that gain, none of them above two fifths. High when training has gone
+half of the way from guessing to all right.
 
 Silent when validation was ever better, and when it is far below guessing (see accuracy_below_chance). Could
 not look when the number of classes is not known, and at RL and GAN training.
@@ -35,25 +35,31 @@ DETECTOR = Detector(
 
 
 def detect(
-    case: Case, *, gain: float = 0.12, z: float = 4.0, kept: float = 0.25, best: float = 0.4, least: int = 4
+    case: Case,
+    *,
+    train_gain: float = 0.12,
+    z_score: float = 4.0,
+    mean_gain_share: float = 0.25,
+    best_gain_share: float = 0.4,
+    min_points: int = 4,
 ) -> Detected:
     if odd_objective(case):
         return Skipped(NO_SURROGATE)
     held_out, part = case.val("accuracy"), shares(case.val("accuracy"))
-    if held_out is None or part is None or part.size < least:
-        return Skipped(f"at least {least} values of the validation accuracy")
+    if held_out is None or part is None or part.size < min_points:
+        return Skipped(f"at least {min_points} values of the validation accuracy")
     guessed = _guessed(case)
     trained = max((_level(curve) for curve in _training(case)), default=None)
     if guessed is None or trained is None:
         return Skipped("the number of classes, and the training accuracy")
     right, error = trained
     above = right - guessed[0]
-    if above < max(gain, z * error):
+    if above < max(train_gain, z_score * error):
         return None
     late = part[part.size // 2 :]
-    if max(float(part.mean()), float(late.mean())) > guessed[0] + kept * above:
+    if max(float(part.mean()), float(late.mean())) > guessed[0] + mean_gain_share * above:
         return None
-    if float(part.max()) > guessed[0] + best * above or float(part.mean()) < 0.6 * guessed[1]:
+    if float(part.max()) > guessed[0] + best_gain_share * above or float(part.mean()) < 0.6 * guessed[1]:
         return None
     return Finding(
         f"{percent(right)} of the training answers are right in the end; of those on validation data "

@@ -1,11 +1,11 @@
 """Training fits well while validation is bad from the first evaluation on.
 
-Seen when the training loss fell at least five times (or the training accuracy reached 0.9) and yet the
-validation loss was, at every evaluation, at least twice what the untrained model had (three times where
-training is logged once per epoch) and did not come down; when it never left the level of the untrained
-model, five times and more above training in the end (medium); or when a validation accuracy (mAP, F1) never
-left zero or chance. That is not overfitting setting in: validation data, or the way they are fed, differ
-from training from the start.
+Seen when the training loss fell at least {train_fall_factor} times (or the training accuracy reached
+{train_accuracy}) and yet the validation loss was, at every evaluation, at least twice what the untrained
+model had (three times where training is logged once per epoch) and did not come down; when it never left the
+level of the untrained model, {train_fall_factor} times and more above training in the end (medium); or when a
+validation accuracy (mAP, F1) never left zero or chance. That is not overfitting setting in: validation data,
+or the way they are fed, differ from training from the start.
 
 With two or three evaluations only an accuracy below chance counts, and only as medium: batch-norm
 statistics may lag behind in the first epochs.
@@ -39,20 +39,20 @@ def detect(
     case: Case,
     val_loss: Curve | None = None,
     *,
-    fitted: float = 5.0,
-    accuracy: float = 0.9,
-    above: float = 2.0,
-    zero: float = 0.02,
+    train_fall_factor: float = 5.0,
+    train_accuracy: float = 0.9,
+    times_start: float = 2.0,
+    score_at_zero: float = 0.02,
 ) -> Detected:
     if max((len(c) for c in (val_loss, *_val_scores(case)) if c is not None), default=0) < 2:
         return Skipped("at least two evaluations on validation data")
     fell = _fell(case)
     learned = max(_train_accuracy(case), default=0.0)
-    if fell >= fitted or learned >= accuracy:
+    if fell >= train_fall_factor or learned >= train_accuracy:
         seen = (
-            _loss_above_start(case, fell, above)
-            or _score_at_nothing(case, fell, learned, zero)
-            or _loss_stays_at_start(case, fell, fitted)
+            _loss_above_start(case, fell, times_start)
+            or _score_at_nothing(case, fell, learned, score_at_zero)
+            or _loss_stays_at_start(case, fell, train_fall_factor)
         )
         if seen is not None:
             return seen

@@ -24,7 +24,7 @@ DETECTOR = Detector(
 )
 
 
-def detect(case: Case, *, margin: float = 0.1, most: float = 0.85) -> Detected:
+def detect(case: Case, *, margin: float = 0.1, better_share: float = 0.85) -> Detected:
     train, val = case.loss, case.val_loss
     if train is None or val is None:
         return Skipped("a training and a validation loss")
@@ -43,7 +43,7 @@ def detect(case: Case, *, margin: float = 0.1, most: float = 0.85) -> Detected:
     ratio = held_out[first:-1] / loss[first + 1 :]
     middle, late = float(np.median(ratio)), float(np.median(ratio[-max(1, ratio.size // 3) :]))
     share = float((ratio < 1.0).mean())
-    if middle > 1.0 - margin or late > 1.0 - margin or share < most:
+    if middle > 1.0 - margin or late > 1.0 - margin or share < better_share:
         return None
     return Finding(
         f"The validation loss is below the training loss in {percent(share)} of the evaluations, by "

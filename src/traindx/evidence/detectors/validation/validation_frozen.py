@@ -1,9 +1,9 @@
 """The validation loss repeats one value to the last digit while the training loss changes level.
 
-A model that changes gives another validation loss, if only in the last digit. One that repeats says that
-the evaluation does not see the model being trained: a stale copy, a checkpoint loaded each time, outputs
-or a result kept from the first evaluation. Seen when the last `points` evaluations or more are identical,
-told with `digits` significant digits, and the training loss went elsewhere meanwhile. Without a validation
+A model that changes gives another validation loss, if only in the last digit. One that repeats says that the
+evaluation does not see the model being trained: a stale copy, a checkpoint loaded each time, outputs or a
+result kept from the first evaluation. Seen when the last {min_points} evaluations or more are identical, told
+with {min_digits} significant digits, and the training loss went elsewhere meanwhile. Without a validation
 loss an accuracy counts that is the same from the first evaluation on.
 
 Silent when the training loss stands still as well or only jitters (see weights_stand_still), when the log
@@ -36,23 +36,35 @@ DETECTOR = Detector(
 
 
 def detect(
-    case: Case, loss: Curve, *, points: int = 5, digits: int = 4, change: float = 0.02, z: float = 4.0
+    case: Case,
+    loss: Curve,
+    *,
+    min_points: int = 5,
+    min_digits: int = 4,
+    loss_change: float = 0.02,
+    z_score: float = 4.0,
 ) -> Detected:
     val = (
-        case.val_loss if case.val_loss is not None and len(case.val_loss) >= points else case.val("accuracy")
+        case.val_loss
+        if case.val_loss is not None and len(case.val_loss) >= min_points
+        else case.val("accuracy")
     )
-    if val is None or len(val) < points:
-        return Skipped(f"a training loss and at least {points} evaluations")
+    if val is None or len(val) < min_points:
+        return Skipped(f"a training loss and at least {min_points} evaluations")
     first = frozen_from(val.y)
     score = val is not case.val_loss
     repeats = len(val) - first
-    if val.y[-1] == 0 or repeats < (2 * points if score else points) or digits_told(val.y) < digits - score:
+    if (
+        val.y[-1] == 0
+        or repeats < (2 * min_points if score else min_points)
+        or digits_told(val.y) < min_digits - score
+    ):
         return None
     if score and (first > 0 or not 0.0 < float(val.y[-1]) / (100.0 if val.y[-1] > 1.5 else 1.0) < 0.95):
         return None
     begin = float(steps_on(val, loss)[first])
     beside = loss.y[loss.x >= begin]
-    if not moved(beside, share=5 * change if score else change, z=z):
+    if not moved(beside, share=5 * loss_change if score else loss_change, z=z_score):
         return None
     onset = float(val.x[first])
     count = max(1, beside.size // 10)

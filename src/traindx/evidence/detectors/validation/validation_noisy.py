@@ -5,9 +5,8 @@ run, against its level and against what it gained there. A sign only: a small or
 validation set, batch statistics over few samples or too high a learning rate make it so, and a single
 best evaluation is then luck.
 
-Silent with fewer than eight evaluations, while the curve still improves by more than its noise, and for
-RL and GAN losses.
-Known mistakes: metrics that are rounded coarsely look noisier than they are.
+Silent with fewer than {min_points} evaluations, while the curve still improves by more than its noise, and
+for RL and GAN losses. Known mistakes: metrics that are rounded coarsely look noisier than they are.
 """
 
 import numpy as np
@@ -25,10 +24,12 @@ DETECTOR = Detector(
 )
 
 
-def detect(case: Case, *, loss_noise: float = 0.08, score_noise: float = 0.03, least: int = 8) -> Detected:
+def detect(
+    case: Case, *, loss_noise: float = 0.08, score_noise: float = 0.03, min_points: int = 8
+) -> Detected:
     looked = False
     for curve in (case.val_loss, *(score(case, name) for name in SCORES[:5])):
-        if curve is None or len(curve) < least:
+        if curve is None or len(curve) < min_points:
             continue
         is_score = curve.goal == "higher"
         if (is_score and shares(curve) is None) or (not is_score and not (curve.y > 0).all()):
@@ -39,7 +40,7 @@ def detect(case: Case, *, loss_noise: float = 0.08, score_noise: float = 0.03, l
         limit = score_noise if is_score else loss_noise
         if share >= limit and noise >= 0.5 * abs(gained):
             return _seen(curve, level, noise, share, limit)
-    return None if looked else Skipped(f"at least {least} evaluations on validation data")
+    return None if looked else Skipped(f"at least {min_points} evaluations on validation data")
 
 
 def _second_half(curve: Curve) -> tuple[float, float, float]:

@@ -45,13 +45,13 @@ def detect(
     case: Case,
     loss: Curve,
     *,
-    rise: float = 0.03,
-    z: float = 4.0,
-    medium: float = 0.05,
-    high: float = 0.30,
-    stalled_for: float = 0.25,
-    fall: float = 0.10,
-    gap: float = 0.25,
+    rise_share: float = 0.03,
+    z_score: float = 4.0,
+    medium_rise: float = 0.05,
+    high_rise: float = 0.30,
+    stalled_share: float = 0.25,
+    train_fall: float = 0.10,
+    train_gap: float = 0.25,
 ) -> Detected:
     if not len(loss):
         return Skipped("a training loss")
@@ -60,15 +60,15 @@ def detect(
         seen = _apart(loss, watched) if watched is case.val_loss else None
         return seen or Skipped("at least three evaluations on validation data")
     turn = turn_of(watched)
-    needed = max(rise if turn.lost < 0.1 else rise / 3, _least(len(watched)))
+    needed = max(rise_share if turn.lost < 0.1 else rise_share / 3, _least(len(watched)))
     parted = None
-    if turn.relative >= needed and turn.z >= z:
+    if turn.relative >= needed and turn.z >= z_score:
         before, now, fell = _training_since(loss, watched, turn)
         if fell:
-            parted = _parted(case, watched, turn, (before, now), medium, high)
+            parted = _parted(case, watched, turn, (before, now), medium_rise, high_rise)
     if parted is not None and parted.severity != "low":
         return parted
-    stalled = _stalled(case, loss, watched, stalled_for, fall, gap)
+    stalled = _stalled(case, loss, watched, stalled_share, train_fall, train_gap)
     return stalled if parted is None or (stalled and stalled.severity != "low") else parted
 
 

@@ -1,13 +1,13 @@
 """Validation scores are almost perfect, and were so early.
 
-Seen when a validation accuracy, F1, AUC or mAP50 stands at 0.99 or above over the last tenth and got
-there within the first fifth of the evaluations; for mAP50-95, where annotators themselves agree less,
-0.97. An easy task looks like this, and so do validation data that are also in the training set: a sign,
-and of low weight by itself. An mAP50-95 of 0.97 from the first tenth on is told as a possible defect,
-still low.
+Seen when a validation accuracy, F1, AUC or mAP50 stands at {perfect_score} or above over the last tenth and
+got there within the first fifth of the evaluations; for mAP50-95, where annotators themselves agree less,
+{perfect_map}. An easy task looks like this, and so do validation data that are also in the training set: a
+sign, and of low weight by itself. An mAP50-95 of {perfect_map} from the first tenth on is told as a possible
+defect, still low.
 
-Silent with fewer than five evaluations and for RL and GAN training.
-Known mistakes: MNIST and other solved tasks; pixel accuracy where almost every pixel is background.
+Silent with fewer than {min_points} evaluations and for RL and GAN training. Known mistakes: MNIST and other
+solved tasks; pixel accuracy where almost every pixel is background.
 """
 
 import numpy as np
@@ -26,18 +26,23 @@ DETECTOR = Detector(
 
 
 def detect(
-    case: Case, *, perfect: float = 0.99, perfect_map: float = 0.97, early: float = 0.2, least: int = 5
+    case: Case,
+    *,
+    perfect_score: float = 0.99,
+    perfect_map: float = 0.97,
+    early_share: float = 0.2,
+    min_points: int = 5,
 ) -> Detected:
     curves = [
         curve
         for name in ("map", "accuracy", "f1", "auc", "map50")
-        if (curve := score(case, name)) is not None and len(curve) >= least and shares(curve) is not None
+        if (curve := score(case, name)) is not None and len(curve) >= min_points and shares(curve) is not None
     ]
     if not curves:
-        return Skipped(f"at least {least} evaluations of an accuracy, F1, AUC or mAP")
+        return Skipped(f"at least {min_points} evaluations of an accuracy, F1, AUC or mAP")
     for curve in curves:
-        limit = perfect_map if curve.name.endswith("map") else perfect
-        found = _look(curve, limit, early)
+        limit = perfect_map if curve.name.endswith("map") else perfect_score
+        found = _look(curve, limit, early_share)
         if found is not None:
             return found
     return None

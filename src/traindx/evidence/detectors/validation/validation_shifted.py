@@ -1,10 +1,11 @@
 """What the model is given in validation is on another scale, or about another place, than in training.
 
-Measured where inputs enter the model, feature by feature: the middle feature lies more than one deviation of
-training elsewhere, or spreads more than three times, or less than a third, as much.
+Measured where inputs enter the model, feature by feature: the middle feature lies more than {shift_in_std}
+deviation of training elsewhere, or spreads more than {min_spread_ratio} times, or less than a third, as much.
 
-A sign from there on; a defect from two deviations or ten times on. Silent with under 64 samples, for whole
-numbers, and for small differences, which augmentation makes. Known mistakes: a test on other data on purpose.
+A sign from there on; a defect from {far_shift_in_std} deviations or {wide_ratio} times on. Silent with under
+{min_rows} samples, for whole numbers, and for small differences, which augmentation makes. Known mistakes: a
+test on other data on purpose.
 """
 
 from typing import Any
@@ -22,20 +23,20 @@ DETECTOR = Detector(
 def detect(
     case: Case,
     *,
-    shift: float = 1.0,
-    far: float = 2.0,
-    spread: float = 3.0,
-    wide: float = 10.0,
-    rows: int = 64,
+    shift_in_std: float = 1.0,
+    far_shift_in_std: float = 2.0,
+    min_spread_ratio: float = 3.0,
+    wide_ratio: float = 10.0,
+    min_rows: int = 64,
 ) -> Detected:
     held_out = part(case.inside.fact("samples"), "validation")
     moved, ratio = number(held_out, "shift"), number(held_out, "spread_ratio")
-    if moved is None or ratio is None or (number(held_out, "rows") or 0) < rows or odd_objective(case):
+    if moved is None or ratio is None or (number(held_out, "rows") or 0) < min_rows or odd_objective(case):
         return Skipped("real-valued inputs of training and of validation")
     factor = max(ratio, 1 / ratio) if ratio > 0 else 1e6
-    if moved < shift and factor < spread:
+    if moved < shift_in_std and factor < min_spread_ratio:
         return None
-    grave = moved >= far or factor >= wide
+    grave = moved >= far_shift_in_std or factor >= wide_ratio
     wider = "as wide" if ratio >= 1 else "narrower"
     return Finding(
         f"In validation the inputs lie {text(moved)} deviations elsewhere than in training and spread "

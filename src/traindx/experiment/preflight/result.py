@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from inspect import signature
 from typing import Any
 
 from traindx.core.nouns import Number
 from traindx.experiment.preflight.check import GROUPS, Answer, Item, items, unknown
-from traindx.experiment.preflight.observations import Attempt, Flight
+from traindx.experiment.preflight.failure_advice import from_finding
+from traindx.experiment.preflight.observations import UNTOUCHED, Attempt, Flight
 
 SCHEMA = "traindx/preflight/1"
 _WORDS = {"pass": "pass", "fail": "FAIL", "unknown": "?"}
@@ -100,11 +102,22 @@ def _looked(item: Item, flight: Flight) -> Answer:
     import os
 
     try:
-        return item.look(flight)
+        return _answer(item, flight)
     except Exception as error:
         if os.environ.get("TRAINDX_DEBUG"):
             raise
         return unknown(f"the check itself failed ({type(error).__name__}: {error})")
+
+
+def _answer(item: Item, flight: Flight) -> Answer:
+    asked = signature(item.measure).parameters
+    handed = {"flight": flight, "case": flight.untouched}
+    if "case" in asked and flight.untouched is None:
+        return unknown(flight.why_not(UNTOUCHED))
+    found = flight.trouble(*item.findings)
+    if found is not None:
+        return from_finding(flight, found)
+    return item.measure(**{name: handed[name] for name in asked})
 
 
 __all__ = ["GROUPS", "SCHEMA", "Checklist", "check"]

@@ -9,7 +9,7 @@ finite values that each curve handed in must have. `VIEWS` is the table of all i
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from inspect import signature
 from typing import Any
@@ -133,6 +133,7 @@ def places(
         if case.surrogate if guard == "surrogate" else guard in case.traits:
             return Skipped(f"a loss that measures progress: in {GUARDS[guard]} training it does not")
     handed: list[Any] = []
+    series: str | None = None
     for name, optional in inputs(unit.detect).items():
         view = VIEWS.get(name, VIEWS["case"])  # a plugin may call its case as it likes
         value = view.of(case)
@@ -141,10 +142,19 @@ def places(
         if isinstance(value, Curve) and not optional and len(value) < _least(unit, thresholds):
             return Skipped(f"at least {_least(unit, thresholds)} values of the {view.words}")
         handed.append(value)
+        if isinstance(value, Curve) and not optional:
+            series = series or value.name
     answer = unit.detect(*handed, **(thresholds or {}))
     if answer is None or isinstance(answer, Skipped):
         return [] if answer is None else answer
-    return [answer] if isinstance(answer, Finding) else list(answer)
+    found = [answer] if isinstance(answer, Finding) else list(answer)
+    return [_complete(one, series) for one in found]
+
+
+def _complete(finding: Finding, series: str | None) -> Finding:
+    """A finding is of the first curve handed in unless it names another; a sign is of low severity."""
+    severity = finding.severity if finding.symptom is not None else "low"
+    return replace(finding, series=finding.series or series, severity=severity)
 
 
 def _least(unit: Detector, thresholds: Mapping[str, Threshold] | None) -> int:

@@ -36,7 +36,6 @@ def detect(
     return Finding(
         f"One class holds {percent(largest)} of the targets, the {len(shares) - 1} other"
         f"{'s' if len(shares) > 2 else ''} {percent(1 - largest)}.",
-        severity="low",
         strength=strength(1 / (1 - largest), 1 / (1 - largest_share) / 2, 50),
         numbers={"largest_class": largest, "classes": len(shares)},
     )

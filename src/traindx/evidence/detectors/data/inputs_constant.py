@@ -38,9 +38,7 @@ def detect(
         )
     if level < constant_features_share:
         return None
-    return Finding(
-        f"{percent(level)} of the input's features do not vary over a batch.", severity="low", strength=0.4
-    )
+    return Finding(f"{percent(level)} of the input's features do not vary over a batch.", strength=0.4)
 
 
 def fires() -> Runs:

@@ -54,8 +54,7 @@ def _of_numbers(case: Case, looks: int, narrow: float) -> Detected:
         return None
     return Finding(
         f"Targets vary by {text(within)} within a batch and by {text(between)} between batches: they come in "
-        "order.",
-        severity="low",
+        "order."
     )
 
 

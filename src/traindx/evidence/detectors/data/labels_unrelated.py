@@ -50,14 +50,12 @@ def detect(
     if number(relation, "classes") and chance >= max_chance_level:
         return Skipped("more targets of the rarer classes")
     weak = hidden_by(case)
-    return Finding(
+    sentence = (
         f"From {kept:g} samples, a straight line and a vote of neighbours tell {percent(max(0.0, told))} of "
         f"the targets; of shuffled targets {percent(max(0.0, chance))}"
-        + (f". {weak} may hide it from them." if weak else "."),
-        severity="low",
-        strength=0.5 if weak else 1.0,
-        numbers={"told": told, "by_chance": chance},
+        + (f". {weak} may hide it from them." if weak else ".")
     )
+    return Finding(sentence, strength=0.5 if weak else 1.0, numbers={"told": told, "by_chance": chance})
 
 
 def _facts(

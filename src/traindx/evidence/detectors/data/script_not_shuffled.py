@@ -98,7 +98,7 @@ def _finding(spot: Spot) -> Finding:
         written = ast.unparse(node)
         if not any(keyword.arg == "shuffle" for keyword in node.keywords):
             edits = replaced(spot, f"{written[:-1]}, shuffle=True)", "ask")
-    return Finding(text, severity="low", places=(place(spot),), edits=edits)
+    return Finding(text, places=(place(spot),), edits=edits)
 
 
 def fires() -> Scripts:

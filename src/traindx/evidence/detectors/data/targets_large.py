@@ -26,7 +26,6 @@ def detect(case: Case, *, min_rms: float = 30.0, full_strength_at: float = 1000.
         return None
     return Finding(
         f"Targets have mean {text(mean)} and deviation {text(std)}; outputs begin near 0.",
-        severity="low",
         strength=strength(rms, min_rms, full_strength_at),
         numbers={"target_mean": mean, "target_std": std},
     )

@@ -45,7 +45,6 @@ def detect(
         f"the largest step seen changes the typical layer by {text(highest)} of its size.",
         symptom="slow_convergence" if slow else None,
         severity="medium" if slow else "low",
-        series=grad_norm.name,
         strength=strength(full / cut, 1 / kept_share, 1e3),
         numbers={"clip": cut, "grad_norm": full, "clip_new": 2 * full, "update_ratio": highest},
     )

@@ -24,7 +24,7 @@ def detect(case: Case, *, clip_without_effect: float = 1000.0) -> Detected:
         return None
     recurrent = any(word in case.word("model") for word in _RECURRENT)
     sentence = f"Gradient clipping is off (clip = {text(clip)}; 0.5 to 5 is usual)."
-    return Finding(sentence, severity="low", strength=1.0 if recurrent else 0.7, numbers={"clip": clip})
+    return Finding(sentence, strength=1.0 if recurrent else 0.7, numbers={"clip": clip})
 
 
 def fires() -> Runs:

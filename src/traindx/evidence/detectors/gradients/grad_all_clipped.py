@@ -36,9 +36,7 @@ def detect(case: Case, *, clipped_share: float = 0.95, min_points: int = 10) -> 
         if part < clipped_share:
             return None
         sentence = f"The log says that {percent(part)} of the gradients are clipped."
-        return Finding(
-            sentence, severity="low", series=logged.name, strength=0.7, numbers={"clipped_share": part}
-        )
+        return Finding(sentence, series=logged.name, strength=0.7, numbers={"clipped_share": part})
     if clip is None and norms is not None and _never_clips(case):
         return None
     if norms is None or clip is None or len(norms) < min_points:
@@ -54,7 +52,6 @@ def detect(case: Case, *, clipped_share: float = 0.95, min_points: int = 10) -> 
     return Finding(
         text=f"{percent(part)} of the logged gradient norms lie at or above the clipping norm {text(clip)}; "
         f"their median is {text(middle)}.",
-        severity="low",
         series=norms.name,
         strength=strength(middle / clip, 1.0, 30.0),
         numbers={"clip": clip, "grad_norm": middle, "clip_new": 2 * middle, "clipped_share": part},

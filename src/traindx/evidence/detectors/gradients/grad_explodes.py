@@ -53,7 +53,6 @@ def detect(
         symptom="exploding_gradients" if trouble else None,
         severity="high" if harmful else "medium" if trouble else "low",
         step=onset,
-        series=grad_norm.name,
         strength=strength(float(ratios[top]), factor, 10 * factor_without_harm) if trouble else 0.5,
         numbers={"grad_norm": usual, "grad_peak": float(sizes[top]), "onset": onset, "clip_new": 2 * usual},
         marks=tuple(float(step) for step in steps[jumps[:20]]),

@@ -54,7 +54,6 @@ def detect(
         symptom="exploding_gradients" if orders else None,
         severity="medium" if orders and hurt is not None and hurt > min_harm else "low",
         step=onset,
-        series=grad_norm.name,
         strength=strength(growth, factor, 10 * large_factor),
         numbers={"grad_norm": float(np.median(sizes)), "grad_peak": float(sizes.max()), "growth": growth},
         marks=(onset,),

@@ -35,7 +35,6 @@ def detect(case: Case, *, min_points: int = 8) -> Detected:
         text=f"Gradient norms lie between {text(float(norms.y.min()))} and {text(float(norms.y.max()))} "
         f"throughout while the loss goes from {text(loss.head)} to {text(loss.tail)}: they look multiplied "
         "by the loss scale.",
-        severity="low",
         series=norms.name,
         strength=1.0 if half else 0.8,
         numbers={"grad_norm": float(np.median(norms.y)), "grad_peak": float(norms.y.max())},

@@ -27,7 +27,7 @@ def detect(case: Case, *, min_cosine: float = 0.95) -> Detected:
         f"Gradients of the first steps have a cosine of {cosine:.2f} in the typical layer: a smaller "
         "batch would point the same way."
     )
-    return Finding(sentence, severity="low", step=1.0, numbers={"cosine": cosine})
+    return Finding(sentence, step=1.0, numbers={"cosine": cosine})
 
 
 def _cosines(values: list[float]) -> Run:

@@ -31,7 +31,6 @@ def detect(case: Case, *, max_cosine: float = 0.08, min_cosine_for_scale: float 
     return Finding(
         text=f"Gradients of the first steps have a cosine of {cosine:.2f} in the typical layer: they hardly "
         f"agree.{beside}",
-        severity="low",
         step=1.0,
         strength=1.0,
         numbers={"cosine": cosine} | ({"noise_scale": scale} if scale else {}),

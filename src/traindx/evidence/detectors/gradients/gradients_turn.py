@@ -27,7 +27,6 @@ def detect(case: Case, *, max_cosine: float = -0.15, full_strength_at: float = -
     return Finding(
         text=f"Gradients of the first steps point back against each other (cosine {cosine:.2f} in the "
         "typical layer; 0.2 to 0.7 is usual).",
-        severity="low",
         step=1.0,
         strength=strength(-cosine, -max_cosine, -full_strength_at),
         numbers={"cosine": cosine},

@@ -28,7 +28,6 @@ def detect(case: Case, *, min_layers: int = 4, full_strength_at: int = 7) -> Det
     return Finding(
         text=f"{len(flat)} layers in a row squash the signal (sigmoid, tanh or the like), without "
         "normalisation or skip connections between them.",
-        severity="low",
         strength=strength(len(flat), min_layers / 2, full_strength_at),
         numbers={"layers": len(flat)},
     )

@@ -40,7 +40,7 @@ def detect(training: Training) -> Places:
 
 def _finding(event: Event, why: str) -> Finding:
     text = f"{where(event.spot)}: {code(event.spot)} {why} (line {event.spot.line})."
-    return Finding(text, severity="low", places=(place(event.spot),))
+    return Finding(text, places=(place(event.spot),))
 
 
 def fires() -> Scripts:

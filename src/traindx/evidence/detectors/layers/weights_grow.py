@@ -33,7 +33,6 @@ def detect(
         return None
     return Finding(
         text=f"The weights of the typical layer have grown {times(typical)} over {len(norms[0])} looks.",
-        severity="low",
         step=float(norms[0].x[0]),
         series=norms[0].name,
         strength=strength(typical, growth_factor, 30.0),

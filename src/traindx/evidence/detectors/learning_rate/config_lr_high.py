@@ -64,7 +64,6 @@ def detect(
     return Finding(
         text=f"The learning rate {text(lr_value)} is {times(lr_value / limit)} the upper end of what is "
         f"usual for {who}{default} ({text(limit)}).",
-        severity="low",
         series="lr" if case.lr is not None else None,
         strength=strength(lr_value, limit, (10 if family else 50) * limit),
         numbers={"lr": lr_value, "lr_usual": limit},

@@ -48,7 +48,6 @@ def detect(
     return Finding(
         text=f"The learning rate {text(lr_value)} is {times(limit / lr_value)} below the lower end of what "
         f"is usual for {family or 'nearly any optimizer'} ({text(limit)}).",
-        severity="low",
         series="lr" if case.lr is not None else None,
         strength=strength(limit / lr_value, 1.0, 10.0),
         numbers={"lr": lr_value, "lr_usual": limit},

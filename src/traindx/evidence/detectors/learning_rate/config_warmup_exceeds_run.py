@@ -37,7 +37,7 @@ def detect(case: Case, *, warmup_share: float = 1.0) -> Detected:
         f"{text(warmup)} {unit}, the run to {text(planned)}" if planned > 1 else f"{text(warmup)} of the run"
     )
     sentence = f"Warm-up is set to {told}: the learning rate never reaches its peak."
-    return Finding(sentence, severity="low", numbers={"warmup": warmup, "total_steps": planned})
+    return Finding(sentence, numbers={"warmup": warmup, "total_steps": planned})
 
 
 def _steps(case: Case) -> float | None:

@@ -25,7 +25,7 @@ def detect(lr: Curve, *, last_share: float = 0.8, tolerance: float = 1e-3, min_p
     onset = float(lr.x[away[-1] + 1]) if away.size else float(lr.x[0])
     how = f"from {where(lr, onset)} on, after a warm-up" if away.size else f"at all {len(lr)} logged points"
     sentence = f"The learning rate is {text(value)} {how}: it never decays."
-    return Finding(sentence, severity="low", step=onset, series=lr.name, numbers={"lr": value})
+    return Finding(sentence, step=onset, numbers={"lr": value})
 
 
 def fires() -> Runs:

@@ -37,17 +37,15 @@ def detect(
         told = "Warm-up is set to 0"
         if lr is not None and len(lr):
             told += f" and the learning rate is already {text(float(lr.y[0]))} when first logged"
-        return Finding(text=f"{told}.", severity="low", strength=clarity, numbers={"warmup": 0})
+        return Finding(text=f"{told}.", strength=clarity, numbers={"warmup": 0})
     if lr is None or not _from_the_start(case, lr, early_share):
         return Skipped("the learning rate from the first steps on, or the setting warmup")
+    sentence = (
+        f"The learning rate is {text(float(lr.y[0]))} at {where(lr, float(lr.x[0]))} already: "
+        "there is no warm-up."
+    )
     return Finding(
-        text=f"The learning rate is {text(float(lr.y[0]))} at {where(lr, float(lr.x[0]))} already: "
-        "there is no warm-up.",
-        severity="low",
-        step=float(lr.x[0]),
-        series=lr.name,
-        strength=clarity,
-        numbers={"lr_first": float(lr.y[0])},
+        sentence, step=float(lr.x[0]), series=lr.name, strength=clarity, numbers={"lr_first": float(lr.y[0])}
     )
 
 

@@ -35,16 +35,12 @@ def detect(
     at = tuple(float(steps[rise.start]) for rise in rises)
     first = rises[0]
     resumed = [step for step in case.events("resume") if at[0] <= step <= float(steps[first.end])]
-    return Finding(
-        text=f"The learning rate rises again {len(rises)} time{'s' if len(rises) > 1 else ''} after a decay, "
+    sentence = (
+        f"The learning rate rises again {len(rises)} time{'s' if len(rises) > 1 else ''} after a decay, "
         f"first from {text(float(np.exp(logs[first.start])))} at {where(lr, at[0])} to "
-        f"{text(float(np.exp(logs[first.end])))}{', where the run resumed' if resumed else ''}.",
-        severity="low",
-        step=at[0],
-        series=lr.name,
-        numbers={"restarts": len(rises), "onset": at[0]},
-        marks=at[:20],
+        f"{text(float(np.exp(logs[first.end])))}{', where the run resumed' if resumed else ''}."
     )
+    return Finding(sentence, step=at[0], numbers={"restarts": len(rises), "onset": at[0]}, marks=at[:20])
 
 
 def fires() -> Runs:

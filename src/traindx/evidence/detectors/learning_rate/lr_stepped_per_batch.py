@@ -49,7 +49,6 @@ def detect(
         symptom="plateau" if trouble else None,
         severity="high" if trouble else "low",
         step=gone,
-        series=lr.name,
         numbers={"lr_last": float(lr.y[-1]), "onset": gone},
         marks=(gone,),
     )

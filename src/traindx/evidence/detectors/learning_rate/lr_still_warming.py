@@ -31,10 +31,8 @@ def detect(
     return Finding(
         text=f"The learning rate rose from {text(float(lr.y[0]))} to {text(last)}{share} and still rose "
         f"when the run ended at {where(lr, float(lr.x[-1]))}.",
-        severity="low",
         step=float(lr.x[0]),
         end=float(lr.x[-1]),
-        series=lr.name,
         numbers={"lr_first": float(lr.y[0]), "lr_last": last},
     )
 

@@ -32,7 +32,6 @@ def detect(
         symptom="not_learning",
         severity="high",
         step=float(lr.x[none][0]),
-        series=lr.name,
         numbers={"lr": 0.0, "onset": float(lr.x[none][0])},
     )
 

@@ -26,14 +26,12 @@ def detect(
     val, first, repeats = answer
     if first > 0:
         return None
-    return Finding(
+    sentence = (
         f"The validation loss is {float(val.y[-1]):.8g} to the last digit in all {repeats} evaluations, and "
-        "the training loss goes nowhere: the weights do not change.",
-        severity="low",
-        step=float(val.x[0]),
-        end=float(val.x[-1]),
-        series=val.name,
-        numbers={"repeats": repeats},
+        "the training loss goes nowhere: the weights do not change."
+    )
+    return Finding(
+        sentence, step=float(val.x[0]), end=float(val.x[-1]), series=val.name, numbers={"repeats": repeats}
     )
 
 

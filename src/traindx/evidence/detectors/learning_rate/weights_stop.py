@@ -31,7 +31,6 @@ def detect(
     return Finding(
         f"The validation loss is {float(val.y[-1]):.8g} to the last digit in the last {repeats} evaluations, "
         f"from {where(val, onset)} on, and was not before: the weights stopped changing there.",
-        severity="low",
         step=onset,
         end=float(val.x[-1]),
         series=val.name,

@@ -35,7 +35,7 @@ def detect(case: Case) -> Detected:
     text = (
         f"{_MANAGED[known]} {seems} the loop (its log has {case.run.points:,} points): it zeroes gradients."
     )
-    return Finding(text, severity="low", strength=_SURENESS.get(known, 1.0))
+    return Finding(text, strength=_SURENESS.get(known, 1.0))
 
 
 def fires() -> Runs:

@@ -62,7 +62,6 @@ def detect(
         "medium",
         step=float(accuracy.x[part.size // 3]),
         end=float(accuracy.x[-1]),
-        series=accuracy.name,
         numbers={"accuracy": float(later.mean()), "chance_accuracy": guess},
     )
 

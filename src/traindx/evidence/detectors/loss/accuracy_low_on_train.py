@@ -51,8 +51,6 @@ def detect(
     return Finding(
         f"The training accuracy ends at {text(last)}{told} and gained {text(gained)} over the last sixth of "
         "the run.",
-        severity="low",
-        series=accuracy.name,
         strength=strength(reached_share / max(way, 0.02), 1.0, 4.0),
         numbers={"train_accuracy": last, "fitted": way},
     )

@@ -45,8 +45,6 @@ def detect(
         text=f"The validation loss is still falling at the end: by {percent(part)} over the last third of "
         f"the run, to {text(float(last[-1]))}. More steps or a higher rate would bring more "
         "(traindx lr-find tells which rate).",
-        severity="low",
-        series=val_loss.name,
         strength=strength(part, min_fall, 0.4),
         numbers={"fell": part, "last_value": float(last[-1])},
     )

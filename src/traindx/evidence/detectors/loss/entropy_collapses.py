@@ -31,10 +31,8 @@ def detect(case: Case, entropy: Curve, *, left_share: float = 0.02, min_points: 
     return Finding(
         f"The entropy of the policy falls from {text(early)} to {text(float(np.median(last)))} and stays "
         f"below {text(left_share * early)} from {where(entropy, onset)} on: it always does the same.",
-        severity="low",
         step=onset,
         end=float(entropy.x[-1]),
-        series=entropy.name,
         numbers={"entropy_first": early, "entropy_last": float(np.median(last))},
     )
 

@@ -67,7 +67,6 @@ def detect(
         severity="medium" if certain else "low",
         step=float(loss.x[-third.size]),
         end=float(loss.x[-1]),
-        series=loss.name,
         strength=1.0 if certain else 0.6,
         numbers={"classes": found, "floor": floor},
     )

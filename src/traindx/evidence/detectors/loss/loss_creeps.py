@@ -45,10 +45,8 @@ def detect(
     return Finding(
         f"The loss falls by only {percent(fall / size)} over {len(loss):,} values, but steadily (z "
         f"{trend.z:.0f}): {thirds[0]:.5g}, {thirds[1]:.5g}, {thirds[2]:.5g} by thirds. The weights move.",
-        severity="low",
         step=float(loss.x[0]),
         end=float(loss.x[-1]),
-        series=loss.name,
         numbers={"fall": fall, "z": round(trend.z, 1)},
     )
 

@@ -53,11 +53,9 @@ def detect(
         f"{count} of the loss; the largest, at {where(loss, top.step)}, is {top.ratio:.3g} times the level "
         f"around it ({back})."
     )
-    return Finding(
-        text, "loss_spike", severity, min(jump.step for jump in jumps), series=loss.name,
-        numbers={"spikes": len(jumps), "spike_step": top.step, "spike_ratio": top.ratio},
-        marks=tuple(jump.step for jump in jumps),
-    )  # fmt: skip
+    numbers = {"spikes": len(jumps), "spike_step": top.step, "spike_ratio": top.ratio}
+    steps = tuple(jump.step for jump in jumps)
+    return Finding(text, "loss_spike", severity, min(steps), numbers=numbers, marks=steps)
 
 
 def fires() -> Runs:

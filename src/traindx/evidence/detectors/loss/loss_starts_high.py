@@ -35,13 +35,13 @@ def detect(
         chance = None
     if chance is not None and first > chance_factor * chance.level and loss.tail < 50:
         text = f"The first loss is {first:.4g}, {first / chance.level:.3g} times chance level ({chance.why})."
-        return Finding(text, severity="low", step=float(loss.x[0]), series=loss.name)
+        return Finding(text, step=float(loss.x[0]))
     if first > huge_loss:
         text = f"The loss starts at {first:.4g}: inputs or targets of this size want scaling."
-        return Finding(text, severity="low", step=float(loss.x[0]), series=loss.name)
+        return Finding(text, step=float(loss.x[0]))
     if _LANGUAGE & set(case.run.formats) and first > language_model_loss:
         text = f"The first loss is {first:.4g}; even guesses over the largest vocabularies give about 12.4."
-        return Finding(text, severity="low", step=float(loss.x[0]), series=loss.name, strength=0.7)
+        return Finding(text, step=float(loss.x[0]), strength=0.7)
     return Skipped("the number of classes in the configuration (classes)") if chance is None else None
 
 

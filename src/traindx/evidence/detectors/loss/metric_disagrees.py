@@ -139,7 +139,6 @@ def _overconfident(loss: Curve, accuracy: Curve, drop: float) -> Finding | None:
         f"{loss.name} rose from {text(turn.best)} ({where(loss, turn.step)}) to {text(turn.last)} while "
         f"{accuracy.name} improved from {text(then)} to {text(now)}: more right answers, and wrong ones "
         "given with more confidence.",
-        severity="low",
         step=turn.step,
         series=loss.name,
         strength=strength(turn.relative, drop, 0.5),

@@ -30,7 +30,6 @@ def detect(
         return None
     return Finding(
         f"Backward is called on {times(level)} what {loss['function']} gives: the rest is added to it.",
-        severity="low",
         step=float(curve.x[-1]),
         strength=strength(level, total_to_loss, full_strength_at),
         numbers={"ratio": level},

@@ -46,7 +46,6 @@ def detect(
     return Finding(
         text=f"The loss rose from {text(low)} to {text(high)} from {where(loss, onset)} on, {state}: at "
         f"{text(rate)}, {percent(rate / peak)} of its peak.",
-        severity="low",
         step=onset,
         series=loss.name,
         strength=1.0 if climbing else 0.6,

@@ -24,12 +24,12 @@ def detect(case: Case, *, min_points: int = 6) -> Detected:
         text = (
             f"There is no loss and no known metric in {len(case.run.series)} series of up to {most} points."
         )
-        return Finding(text, severity="low", numbers={"points": 0})
+        return Finding(text, numbers={"points": 0})
     points = "1 point" if longest == 1 else f"{longest} points"
     text = (
         f"Its longest loss or metric curve has {points}; fewer than {min_points} cannot be told from noise."
     )
-    return Finding(text, severity="low", numbers={"points": longest})
+    return Finding(text, numbers={"points": longest})
 
 
 def fires() -> Runs:

@@ -38,7 +38,7 @@ def detect(training: Training, *, sgd_lr: float = 1e-3) -> Places:
                 f"{where(spot)}: {code(spot)} sums over the batch, and SGD has a rate of {max(rates):g}: the "
                 "step is as many times larger as a batch has samples."
             )
-            found.setdefault(id(spot.node), Finding(text, severity="low", places=(place(spot),)))
+            found.setdefault(id(spot.node), Finding(text, places=(place(spot),)))
     return [*found.values()]
 
 

@@ -37,7 +37,7 @@ def detect(
         return None
     where = "at the epoch boundary" if min(place, 1 - place) <= max_spacing else f"{place:.0%} into the epoch"
     text = f"{int((off <= max_spacing).sum())} of {jumps.size} spikes of the loss stand {where}."
-    return Finding(text, severity="low", step=float(jumps[0]), series=loss.name)
+    return Finding(text, step=float(jumps[0]))
 
 
 def fires() -> Runs:

@@ -30,7 +30,7 @@ def detect(loss: Curve, lr: Curve, *, lr_factor: float = 1.5, distance_share: fl
     text = (
         f"{met} of {len(jumps)} spikes of the loss follow a rise of the rate to {lr_factor:g} times or more."
     )
-    return Finding(text, severity="low", step=jumps[0], series=loss.name)
+    return Finding(text, step=jumps[0])
 
 
 def fires() -> Runs:

@@ -34,7 +34,7 @@ def detect(
     if off > rhythm_tolerance or times.max() > 5:
         return None
     text = f"{jumps.size} spikes of the loss stand {rhythm:,.4g} {loss.axis}s apart, to within {off:.1%}."
-    return Finding(text, severity="low", step=float(jumps[0]), series=loss.name)
+    return Finding(text, step=float(jumps[0]))
 
 
 def fires() -> Runs:

@@ -33,11 +33,7 @@ def detect(
         return None
     text = f"At {met} of {len(jumps)} loss spikes the gradient norm is over {norm_factor:g} times its level."
     return Finding(
-        text,
-        severity="low",
-        step=jumps[0],
-        series=grad_norm.name,
-        numbers={"grad_peak": float(grad_norm.y.max())},
+        text, step=jumps[0], series=grad_norm.name, numbers={"grad_peak": float(grad_norm.y.max())}
     )
 
 

@@ -21,7 +21,7 @@ def detect(case: Case, *, min_weight_decay: float = 1e-4) -> Detected:
             sentence = (
                 f"{optimizer['class']} adds weight decay {text(decay)} to the gradients; AdamW decouples it."
             )
-            return Finding(sentence, severity="low", numbers={"weight_decay": decay})
+            return Finding(sentence, numbers={"weight_decay": decay})
     return None
 
 

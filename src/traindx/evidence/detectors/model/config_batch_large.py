@@ -29,17 +29,13 @@ def detect(
         part = min(1.0, batch / data)
         return Finding(
             text=f"One batch of {text(batch)} holds {percent(part)} of the {text(data)} training samples.",
-            severity="low",
             strength=strength(part, data_share, 1.0),
             numbers={"batch": batch, "train_samples": data},
         )
     if large_batch <= batch <= token_batch and not counts_tokens(case):
         sentence = f"The batch size is {text(batch)}."
         return Finding(
-            sentence,
-            severity="low",
-            strength=strength(batch, large_batch, 8 * large_batch),
-            numbers={"batch": batch},
+            sentence, strength=strength(batch, large_batch, 8 * large_batch), numbers={"batch": batch}
         )
     return None
 

@@ -27,7 +27,6 @@ def detect(case: Case, *, max_batch_size: int = 4, strength_if_accumulation_unkn
     unsure = f"The batch size is {text(samples)}; accumulation, if any, is not in the configuration."
     return Finding(
         text=one if known else unsure,
-        severity="low",
         strength=clarity if known else clarity * strength_if_accumulation_unknown,
         numbers={"batch": samples},
     )

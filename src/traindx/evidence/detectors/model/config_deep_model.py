@@ -33,9 +33,7 @@ def detect(
         return None
     with_what = f" with {activation}" if squashes else ""
     sentence = f"The model has {text(layers)} layers{with_what}."
-    return Finding(
-        sentence, severity="low", strength=strength(layers, limit, 3 * limit), numbers={"layers": layers}
-    )
+    return Finding(sentence, strength=strength(layers, limit, 3 * limit), numbers={"layers": layers})
 
 
 def fires() -> Runs:

@@ -19,7 +19,6 @@ def detect(case: Case, *, max_dropout: float = 0.5, full_strength_at: float = 0.
         return None
     return Finding(
         text=f"Dropout is {text(dropout)}: {100 * dropout:.0f} % of the units are silenced at every step.",
-        severity="low",
         strength=round(
             min(1.0, 0.3 + 0.7 * (dropout - max_dropout) / max(1e-9, full_strength_at - max_dropout)), 3
         ),

@@ -59,7 +59,6 @@ def detect(
         told = "equal to beta1" if equal else f"{side} the usual {text(bound)}"
         return Finding(
             text=f"The optimizer's {name} is {text(value) if value < 0.99 else f'{value:g}'}, {told}.",
-            severity="low",
             numbers={name: value},
             places=written(case, "betas" if name.startswith("beta") else name),
         )

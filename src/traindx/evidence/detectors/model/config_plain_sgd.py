@@ -24,7 +24,6 @@ def detect(case: Case, *, strength_if_unnamed: float = 0.6) -> Detected:
         text="The optimizer is SGD with momentum 0."
         if named
         else "The optimizer is SGD and the configuration names no momentum, which is 0 by default.",
-        severity="low",
         strength=1.0 if named else strength_if_unnamed,
         numbers={"optimizer": "sgd", "momentum": 0.0},
     )

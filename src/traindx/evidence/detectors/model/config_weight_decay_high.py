@@ -30,7 +30,6 @@ def detect(
     return Finding(
         text=f"Weight decay {text(decay)} is {times(decay / limit)} the upper end of what is usual for "
         f"{family or 'most optimizers'} ({text(limit)}).",
-        severity="low",
         strength=strength(decay, limit, 10 * limit),
         numbers={"weight_decay": decay, "weight_decay_usual": limit},
     )

@@ -47,7 +47,7 @@ def detect(case: Case, *, dropout_share: float = 0.4, total_to_loss: float = 1.5
 
 
 def _finding(text: str, dropped: float) -> Finding:
-    return Finding(text, severity="low", numbers={"dropout": dropped})
+    return Finding(text, numbers={"dropout": dropped})
 
 
 def _dropped(case: Case) -> float | None:

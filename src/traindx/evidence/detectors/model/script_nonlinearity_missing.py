@@ -126,7 +126,7 @@ def _finding(pair: tuple[Made, Made], *, whole: bool) -> Finding:
     )
     places = (place(earlier), place(later))
     if not whole:
-        return Finding(text, severity="low", places=places)
+        return Finding(text, places=places)
     return Finding(text, "silent_defect", "medium", places=places)
 
 

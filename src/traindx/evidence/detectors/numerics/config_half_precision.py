@@ -33,14 +33,11 @@ def detect(case: Case, *, mixed_strength: float = 0.7) -> Detected:
         pure = not flag and bool(_PURE.search(precision))
         told = precision if _HALF.search(precision) else "mixed precision"
         sentence = f"Training computes in fp16 ({told}): its largest number is 65504."
-        return Finding(
-            sentence, severity="low", strength=1.0 if pure else mixed_strength, numbers={"precision": "fp16"}
-        )
+        return Finding(sentence, strength=1.0 if pure else mixed_strength, numbers={"precision": "fp16"})
     scale = case.curve("loss_scale")
     if scale is not None and len(scale) and float(np.median(scale.y)) > 1:
         return Finding(
             text=f"The loss is scaled by {text(float(scale.y[-1]))}, as only fp16 needs it.",
-            severity="low",
             series="loss_scale",
             strength=mixed_strength,
             numbers={"precision": "fp16", "loss_scale": float(scale.y[-1])},

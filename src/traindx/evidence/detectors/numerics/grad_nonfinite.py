@@ -40,7 +40,6 @@ def detect(case: Case, grad_norm: Curve, *, bad_share: float = 0.2, bad_streak: 
         severity=severity if trouble else "low",
         step=first,
         end=float(steps[-1]),
-        series=grad_norm.name,
         strength=1.0 if trouble else 0.5,
         numbers={"onset": first, "grad_nonfinite": grad_norm.broken},
         marks=tuple(float(step) for step in steps[:20]),

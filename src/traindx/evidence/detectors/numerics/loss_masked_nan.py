@@ -50,7 +50,7 @@ def detect(case: Case, loss: Curve, *, min_zeros: int = 3, fell_below: float = 0
     signs = ", with gradient norms of NaN or 0" if dead else ""
     text = f"The loss is exactly 0 from {where(loss, onset)} on{led} ({count} values{signs}): a hidden NaN."
     strength = 1.0 if dead or "hf-trainer" in case.run.formats else 0.8
-    return Finding(text, "nonfinite", "critical", onset, series=loss.name, strength=strength, marks=(onset,))
+    return Finding(text, "nonfinite", "critical", onset, strength=strength, marks=(onset,))
 
 
 def _goes_on(case: Case, onset: float) -> bool:

@@ -39,7 +39,7 @@ def detect(loss: Curve, *, few_share: float = 0.02) -> Detected:
     numbers = {"nonfinite_share": float(share)}
     if before.size:
         numbers["last_finite"] = float(before[-1])
-    return Finding(text, "nonfinite", severity, onset, series=loss.name, numbers=numbers, marks=(onset,))
+    return Finding(text, "nonfinite", severity, onset, numbers=numbers, marks=(onset,))
 
 
 def fires() -> Runs:

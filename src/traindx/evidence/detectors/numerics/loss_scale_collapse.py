@@ -45,7 +45,6 @@ def detect(
         symptom="nonfinite",
         severity="high",
         step=onset,
-        series=loss_scale.name,
         numbers={"loss_scale": last, "onset": onset, "halvings": count},
         marks=(onset,),
     )

@@ -27,7 +27,7 @@ def detect(case: Case, loss: Curve, *, rise_factor: float = 1.5, last_points: in
             seen.append(f"the {what} rose {grown[0]:.3g} times, from {grown[1]:.4g} to {grown[2]:.4g}")
     if seen:
         text = f"Before the first NaN at {where(loss, onset)} {' and '.join(seen)}."
-        return Finding(text, severity="low", step=onset, series=loss.name)
+        return Finding(text, step=onset)
     if loss.before(onset).size < last_points + 3:
         return Skipped(f"at least {last_points + 3} finite values before the NaN")
     return None

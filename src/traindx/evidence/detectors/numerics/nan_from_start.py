@@ -25,13 +25,7 @@ def detect(loss: Curve, *, certain_until: float = 2.0, doubtful_from: float = 20
     first = float(loss.series.steps[0])
     finite = f"{len(loss):,} of {loss.finite.size:,} values are finite"
     sentence = f"The first logged loss, at {where(loss, first)}, is already not finite; {finite}."
-    return Finding(
-        sentence,
-        severity="low",
-        step=first,
-        series=loss.name,
-        strength=_clarity(loss, first, certain_until, doubtful_from),
-    )
+    return Finding(sentence, step=first, strength=_clarity(loss, first, certain_until, doubtful_from))
 
 
 def _clarity(loss: Curve, first: float, early: float, late: float) -> float:

@@ -34,7 +34,7 @@ def detect(case: Case, loss: Curve, *, rise_factor: float = 1.5, min_points_befo
         if early[-3:].max() > 5 * middle > 0:
             return None
     text = f"The last loss before the NaN at {where(loss, onset)} is {before[-1]:.4g}; usual is {usual:.4g}."
-    return Finding(text, severity="low", step=onset, series=loss.name)
+    return Finding(text, step=onset)
 
 
 def fires() -> Runs:

@@ -75,7 +75,7 @@ def _may_vanish(value: Value) -> bool:
 def _finding(made: Made, why: str) -> Finding:
     assert made.spot is not None
     text = f"{where(made.spot)}: {code(made.spot)} has no guard: {why} (line {made.spot.line})."
-    return Finding(text, severity="low", places=(place(made.spot),))
+    return Finding(text, places=(place(made.spot),))
 
 
 def fires() -> Scripts:

@@ -31,7 +31,6 @@ def detect(weight_norm: Curve, *, bad_streak: int = 2) -> Detected:
         symptom="nonfinite" if lost else None,
         severity="critical" if lost else "low",
         step=first,
-        series=weight_norm.name,
         strength=1.0 if lost else 0.3,
         numbers={"onset": first},
         marks=(first,),

@@ -52,7 +52,6 @@ def detect(
         if _costs(case, waits, min_seconds, min_seconds_with_workers, min_total_seconds)
         else "low",
         step=float(steps[0]),
-        series=data_wait_s.name,
         strength=strength(part, wait_share, full_strength_at),
         numbers={"wait_share": round(100 * part)},
     )

@@ -34,7 +34,7 @@ def detect(case: Case, *, later_run_share: float = 0.02) -> Detected:
     )
     said = last.text.strip().rstrip(".")[:_LONGEST] or "an exception"
     sentence = f"The program ended with an error {when}: {said}."
-    return Finding(sentence, severity="low", step=last.step, numbers={"errors": len(errors)})
+    return Finding(sentence, step=last.step, numbers={"errors": len(errors)})
 
 
 def fires() -> Runs:

@@ -51,7 +51,6 @@ def detect(
         symptom="slow_training" if trouble else None,
         severity="medium" if trouble and costs and lost >= large_share else "low",
         step=float(steps[slow][0]),
-        series=step_s.name,
         strength=strength(lost, lost_share, 0.5) if trouble else 0.4,
         numbers={"slow_factor": round(typical / usual, 1)},
         marks=tuple(float(step) for step in steps[slow][:20]),

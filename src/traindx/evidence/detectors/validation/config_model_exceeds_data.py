@@ -45,7 +45,6 @@ def detect(
         return None
     return Finding(
         text=f"The model has {count(parameters)} parameters for {what}: {count(round(ratio, 1))} for each.",
-        severity="low",
         strength=strength(ratio, limit, limit * full_strength_per_sample / parameters_per_sample),
         numbers={"parameters": parameters, "train_samples": samples or tokens or 0.0},
     )

@@ -31,9 +31,7 @@ def detect(case: Case, *, none_below: float = 0.0) -> Detected:
         if _RESTRAINT.search(key.lower()) and "drop_last" not in key.lower() and given(_number(value)):
             return None
     sentence = "Dropout and weight decay are both 0 and the configuration names no other restraint."
-    return Finding(
-        sentence, severity="low", strength=0.7, numbers={"dropout": dropout, "weight_decay": decay}
-    )
+    return Finding(sentence, strength=0.7, numbers={"dropout": dropout, "weight_decay": decay})
 
 
 def _number(value: object) -> str | float | None:

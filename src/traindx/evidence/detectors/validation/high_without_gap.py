@@ -77,7 +77,6 @@ def detect(
         severity,
         step=float(loss.x[len(loss) * 2 // 3]),
         end=float(loss.x[-1]),
-        series=loss.name,
         strength=strength(1.0 / max(1.0 - share, 0.02), 1.0, 8.0),
         numbers={"train_last": now, "val_last": held_out, "unexplained": share},
     )

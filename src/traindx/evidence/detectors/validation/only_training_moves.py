@@ -51,7 +51,6 @@ def detect(
         f"The training loss fell by {percent(fell)} beyond doubt (z {trend.z:.0f}) while the validation loss "
         f"went from {np.median(val_loss.y[:third]):.4g} to {np.median(val_loss.y[-third:]):.4g}: "
         "what is learned does not hold outside the training data.",
-        severity="low",
         step=float(loss.x[0]),
         end=float(loss.x[-1]),
         series=val_loss.name,

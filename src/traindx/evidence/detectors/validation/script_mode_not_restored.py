@@ -134,7 +134,7 @@ def _finding(event: Event, backward: Event, once: Event | None) -> Finding:
     places = tuple(place(spot) for spot in spots)
     if modal is False:
         text = f"{text[:-1]}, which changes nothing without dropout or batch norm."
-        return Finding(text, severity="low", places=places)
+        return Finding(text, places=places)
     severity: Severity = "high" if modal else "medium"
     return Finding(text, "silent_defect", severity, places=places, edits=_edit(event, backward))
 

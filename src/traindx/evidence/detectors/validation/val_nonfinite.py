@@ -39,7 +39,6 @@ def detect(val_loss: Curve, loss: Curve | None = None, *, bad_share: float = 0.2
         "nonfinite",
         severity,
         step=onset,
-        series=val_loss.name,
         strength=1.0 if total > 1 else 0.7,
         numbers={"nonfinite": count, "evaluations": total, "nonfinite_share": count / total},
         marks=(onset,),

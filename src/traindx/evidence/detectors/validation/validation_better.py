@@ -49,7 +49,6 @@ def detect(case: Case, *, margin: float = 0.1, better_share: float = 0.85) -> De
         f"The validation loss is below the training loss in {percent(share)} of the evaluations, by "
         f"{percent(1.0 - middle)} in the middle; at the end {text(float(held_out[-1]))} against "
         f"{text(float(loss[-1]))}.",
-        severity="low",
         series=val.name,
         strength=strength(1.0 / max(middle, 1e-6), 1.0 + margin, 2.0),
         numbers={"ratio": middle, "val_last": float(held_out[-1]), "train_last": float(loss[-1])},

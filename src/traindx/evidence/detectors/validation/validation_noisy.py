@@ -57,7 +57,6 @@ def _seen(curve: Curve, level: float, noise: float, share: float, limit: float) 
     return Finding(
         f"{curve.name} jumps by {text(noise)} (standard deviation) from one evaluation to the next{size}: in "
         f"the second half of the run it lies around {text(level)}.",
-        severity="low",
         series=curve.name,
         strength=strength(share, limit, 4.0 * limit),
         numbers={"val_noise": noise, "val_noise_share": share},

@@ -19,6 +19,7 @@ from traindx.core.settings import Threshold
 from traindx.core.units import Detector
 from traindx.evidence.case import Case
 from traindx.evidence.curve import Curve
+from traindx.evidence.detectors._origin import origin
 from traindx.source.ignoring import silenced
 from traindx.source.training import Training
 
@@ -27,13 +28,14 @@ from traindx.source.training import Training
 class View:
     """One input: what it is, the need it stands for (see `Case.has`), and how it is got from a case.
 
-    `lacking` says what is needed where the need is met and there is still nothing to hand in.
+    `lacking` says what is needed where the need is met and there is still nothing to hand in; empty where
+    nothing is missing, and there is just nothing to look at.
     """
 
     words: str
     need: str
     of: Callable[[Case], object | None]
-    lacking: str = ""
+    lacking: str | None = None
 
 
 def _training(case: Case) -> Training | None:
@@ -64,6 +66,7 @@ VIEWS: Mapping[str, View] = {
         lambda case: (found := _training(case)) and (found.iterations or None),
         "a training loop in the script that can be followed",
     ),
+    "origin": View("where the first NaN or Inf came from", "recording", origin, lacking=""),
     "loss": View("training loss", "loss", lambda case: case.loss),
     "val_loss": View("validation loss", "val/loss", lambda case: case.val_loss),
     "lr": View("learning rate", "lr", lambda case: case.lr),
@@ -138,7 +141,7 @@ def places(
         view = VIEWS.get(name, VIEWS["case"])  # a plugin may call its case as it likes
         value = view.of(case)
         if value is None and not optional:
-            return Skipped(view.lacking or f"the {view.words}")
+            return Skipped(f"the {view.words}" if view.lacking is None else view.lacking)
         if isinstance(value, Curve) and not optional and len(value) < _least(unit, thresholds):
             return Skipped(f"at least {_least(unit, thresholds)} values of the {view.words}")
         handed.append(value)

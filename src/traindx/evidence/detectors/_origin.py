@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from traindx.core.nouns import Event, Place, Severity
+from traindx.core.nouns import Event, Finding, Place, Severity
 from traindx.evidence.case import Case, Curve
 from traindx.evidence.detectors._number_text import text
 from traindx.evidence.inside import Fact, number
@@ -50,6 +50,13 @@ class Origin:
         batch = number(self.event.data, "batch")
         when = f"at batch {batch:g}" if batch is not None else f"after step {text(self.step)}"
         return f"The first bad value came {when}: {self.event.text}"
+
+    def finding(self, sentence: str, strength: float = 1.0) -> Finding:
+        """The trouble it made, in words that begin with what was said of it."""
+        places = (self.place,) if self.place is not None else ()
+        return Finding(
+            sentence, "nonfinite", self.severity, self.step, series="loss", strength=strength, places=places
+        )
 
 
 def origin(case: Case) -> Origin | None:

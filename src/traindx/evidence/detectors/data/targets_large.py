@@ -24,11 +24,9 @@ def detect(case: Case, *, min_rms: float = 30.0, full_strength_at: float = 1000.
     rms = float(np.hypot(mean, std))
     if rms < min_rms or does_well(case):
         return None
-    return Finding(
-        f"Targets have mean {text(mean)} and deviation {text(std)}; outputs begin near 0.",
-        strength=strength(rms, min_rms, full_strength_at),
-        numbers={"target_mean": mean, "target_std": std},
-    )
+    sentence = f"Targets have mean {text(mean)} and deviation {text(std)}; outputs begin near 0."
+    numbers = {"target_mean": mean, "target_std": std}
+    return Finding(sentence, strength=strength(rms, min_rms, full_strength_at), numbers=numbers)
 
 
 def fires() -> Runs:

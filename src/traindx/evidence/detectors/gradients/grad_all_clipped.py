@@ -49,13 +49,12 @@ def detect(case: Case, *, clipped_share: float = 0.95, min_points: int = 10) -> 
     if part < clipped_share:
         return None
     middle = float(np.median(norms.y))
-    return Finding(
-        text=f"{percent(part)} of the logged gradient norms lie at or above the clipping norm {text(clip)}; "
-        f"their median is {text(middle)}.",
-        series=norms.name,
-        strength=strength(middle / clip, 1.0, 30.0),
-        numbers={"clip": clip, "grad_norm": middle, "clip_new": 2 * middle, "clipped_share": part},
+    sentence = (
+        f"{percent(part)} of the logged gradient norms lie at or above the clipping norm {text(clip)}; "
+        f"their median is {text(middle)}."
     )
+    numbers = {"clip": clip, "grad_norm": middle, "clip_new": 2 * middle, "clipped_share": part}
+    return Finding(sentence, series=norms.name, strength=strength(middle / clip, 1.0, 30.0), numbers=numbers)
 
 
 def _never_clips(case: Case) -> bool:

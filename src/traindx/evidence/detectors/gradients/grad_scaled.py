@@ -31,14 +31,13 @@ def detect(case: Case, *, min_points: int = 8) -> Detected:
     if not scaled(case):
         return None
     half = "16" in case.word("precision") or case.word("fp16") == "true" or case.curve("loss_scale")
-    return Finding(
-        text=f"Gradient norms lie between {text(float(norms.y.min()))} and {text(float(norms.y.max()))} "
+    sentence = (
+        f"Gradient norms lie between {text(float(norms.y.min()))} and {text(float(norms.y.max()))} "
         f"throughout while the loss goes from {text(loss.head)} to {text(loss.tail)}: they look multiplied "
-        "by the loss scale.",
-        series=norms.name,
-        strength=1.0 if half else 0.8,
-        numbers={"grad_norm": float(np.median(norms.y)), "grad_peak": float(norms.y.max())},
+        "by the loss scale."
     )
+    numbers = {"grad_norm": float(np.median(norms.y)), "grad_peak": float(norms.y.max())}
+    return Finding(sentence, series=norms.name, strength=1.0 if half else 0.8, numbers=numbers)
 
 
 def fires() -> Runs:

@@ -46,15 +46,13 @@ def detect(
 
 
 def _finding(norms: Curve, onset: float, start: float, end: float, told: str, loss: Curve) -> Finding:
+    sentence = (
+        f"The gradient norm {told} while the loss stands at {text(loss.tail)} "
+        f"(it began at {text(loss.head)})."
+    )
+    numbers = {"grad_norm": end, "grad_first": start, "onset": onset}
     return Finding(
-        text=f"The gradient norm {told} while the loss stands at {text(loss.tail)} "
-        f"(it began at {text(loss.head)}).",
-        symptom="vanishing_gradients",
-        severity="high",
-        step=onset,
-        series=norms.name,
-        numbers={"grad_norm": end, "grad_first": start, "onset": onset},
-        marks=(onset,),
+        sentence, "vanishing_gradients", "high", onset, series=norms.name, numbers=numbers, marks=(onset,)
     )
 
 

@@ -26,15 +26,12 @@ def detect(case: Case, loss: Curve | None = None, *, min_samples: int = 3) -> De
     if loss is not None and len(loss) and loss.tail == 0:
         return Skipped("a loss that is not 0")
     first = next(iter(curves.values()))
-    return Finding(
-        text=f"The gradients of all {len(curves)} layers are exactly 0 in {len(first)} looks: the loss does "
-        "not depend on the weights.",
-        symptom="not_learning",
-        severity="high",
-        step=float(first.x[0]),
-        series=first.name,
-        numbers={"layers": len(curves)},
+    sentence = (
+        f"The gradients of all {len(curves)} layers are exactly 0 in {len(first)} looks: the loss does "
+        "not depend on the weights."
     )
+    numbers = {"layers": len(curves)}
+    return Finding(sentence, "not_learning", "high", float(first.x[0]), series=first.name, numbers=numbers)
 
 
 def _norms(late: float, loss: float = 1.6) -> Run:

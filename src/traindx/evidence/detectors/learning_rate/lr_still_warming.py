@@ -28,13 +28,12 @@ def detect(
     if goal is not None and last >= reached_share * goal:
         return None
     share = f", {percent(last / goal)} of the configured {text(goal)}" if goal else ""
-    return Finding(
-        text=f"The learning rate rose from {text(float(lr.y[0]))} to {text(last)}{share} and still rose "
-        f"when the run ended at {where(lr, float(lr.x[-1]))}.",
-        step=float(lr.x[0]),
-        end=float(lr.x[-1]),
-        numbers={"lr_first": float(lr.y[0]), "lr_last": last},
+    sentence = (
+        f"The learning rate rose from {text(float(lr.y[0]))} to {text(last)}{share} and still rose "
+        f"when the run ended at {where(lr, float(lr.x[-1]))}."
     )
+    numbers = {"lr_first": float(lr.y[0]), "lr_last": last}
+    return Finding(sentence, step=float(lr.x[0]), end=float(lr.x[-1]), numbers=numbers)
 
 
 def fires() -> Runs:

@@ -26,14 +26,11 @@ def detect(
         return None
     if learns(case.loss):
         return None
-    return Finding(
-        text=f"The learning rate is 0 at {percent(part)} of its {len(lr)} logged values"
-        + (f" (the configuration says {text(case.number('lr') or 0.0)})." if case.number("lr") else "."),
-        symptom="not_learning",
-        severity="high",
-        step=float(lr.x[none][0]),
-        numbers={"lr": 0.0, "onset": float(lr.x[none][0])},
+    sentence = f"The learning rate is 0 at {percent(part)} of its {len(lr)} logged values" + (
+        f" (the configuration says {text(case.number('lr') or 0.0)})." if case.number("lr") else "."
     )
+    numbers = {"lr": 0.0, "onset": float(lr.x[none][0])}
+    return Finding(sentence, "not_learning", "high", float(lr.x[none][0]), numbers=numbers)
 
 
 def fires() -> Runs:

@@ -28,14 +28,13 @@ def detect(
     if first == 0:
         return None
     onset = float(val.x[first])
-    return Finding(
+    sentence = (
         f"The validation loss is {float(val.y[-1]):.8g} to the last digit in the last {repeats} evaluations, "
-        f"from {where(val, onset)} on, and was not before: the weights stopped changing there.",
-        step=onset,
-        end=float(val.x[-1]),
-        series=val.name,
-        numbers={"repeats": repeats},
-        marks=(onset,),
+        f"from {where(val, onset)} on, and was not before: the weights stopped changing there."
+    )
+    numbers = {"repeats": repeats}
+    return Finding(
+        sentence, step=onset, end=float(val.x[-1]), series=val.name, numbers=numbers, marks=(onset,)
     )
 
 

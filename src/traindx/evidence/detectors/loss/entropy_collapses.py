@@ -28,13 +28,12 @@ def detect(case: Case, entropy: Curve, *, left_share: float = 0.02, min_points: 
         return None
     above = np.flatnonzero(entropy.y > left_share * early)
     onset = float(entropy.x[int(above[-1]) + 1])
-    return Finding(
+    sentence = (
         f"The entropy of the policy falls from {text(early)} to {text(float(np.median(last)))} and stays "
-        f"below {text(left_share * early)} from {where(entropy, onset)} on: it always does the same.",
-        step=onset,
-        end=float(entropy.x[-1]),
-        numbers={"entropy_first": early, "entropy_last": float(np.median(last))},
+        f"below {text(left_share * early)} from {where(entropy, onset)} on: it always does the same."
     )
+    numbers = {"entropy_first": early, "entropy_last": float(np.median(last))}
+    return Finding(sentence, step=onset, end=float(entropy.x[-1]), numbers=numbers)
 
 
 def fires() -> Runs:

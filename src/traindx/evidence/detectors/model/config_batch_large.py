@@ -27,11 +27,9 @@ def detect(
     data = case.number("train_samples")
     if data and not counts_tokens(case) and batch >= data_share * data and batch > 1:
         part = min(1.0, batch / data)
-        return Finding(
-            text=f"One batch of {text(batch)} holds {percent(part)} of the {text(data)} training samples.",
-            strength=strength(part, data_share, 1.0),
-            numbers={"batch": batch, "train_samples": data},
-        )
+        sentence = f"One batch of {text(batch)} holds {percent(part)} of the {text(data)} training samples."
+        numbers = {"batch": batch, "train_samples": data}
+        return Finding(sentence, strength=strength(part, data_share, 1.0), numbers=numbers)
     if large_batch <= batch <= token_batch and not counts_tokens(case):
         sentence = f"The batch size is {text(batch)}."
         return Finding(

@@ -57,14 +57,12 @@ def detect(
     hard = hard_share_from < largest < hard_share_to and _under_the_shares(case, shares, part=0.98)
     found = _finds_the_rare(case)
     hard = hard or found or (found is None and _under_the_shares(case, shares, part=0.5))
-    return Finding(
+    sentence = (
         f"{percent(late(top))} of the answers are one class; the largest class holds {percent(largest)} of "
-        "the targets.",
-        symptom="not_learning",
-        severity="low" if hard else "medium",
-        step=float(top.x[-1]),
-        numbers={"top_share": late(top), "largest_class": largest},
+        "the targets."
     )
+    numbers = {"top_share": late(top), "largest_class": largest}
+    return Finding(sentence, "not_learning", "low" if hard else "medium", float(top.x[-1]), numbers=numbers)
 
 
 def _finds_the_rare(case: Case) -> bool | None:

@@ -36,13 +36,12 @@ def detect(case: Case) -> Detected:
 
 def _found(function: str, output: str, target: str, table: str) -> Finding:
     beside = f" and targets ({target})" if target else " and data of another shape"
-    return Finding(
+    sentence = (
         f"Outputs ({output}){beside} are stretched to ({table}) in {function}: every output is compared "
-        "with every target, and the best answer is the mean.",
-        symptom="silent_defect",
-        severity="high",
-        numbers={"output_shape": output, "target_shape": target, "broadcast_shape": table},
+        "with every target, and the best answer is the mean."
     )
+    numbers = {"output_shape": output, "target_shape": target, "broadcast_shape": table}
+    return Finding(sentence, "silent_defect", "high", numbers=numbers)
 
 
 def _elements(shape: str) -> int:

@@ -39,15 +39,12 @@ def detect(
     start = peak if sunk else settled
     onset = float(loss_scale.x[np.flatnonzero(values >= min(start, settled) / 2)[-1]])
     count = round(log2(start / max(last, 1e-30)))
-    return Finding(
-        text=f"The loss scale falls from {text(start)} to {text(last)} ({count} halvings) after "
-        f"{where(loss_scale, onset)}: nearly every step overflows.",
-        symptom="nonfinite",
-        severity="high",
-        step=onset,
-        numbers={"loss_scale": last, "onset": onset, "halvings": count},
-        marks=(onset,),
+    sentence = (
+        f"The loss scale falls from {text(start)} to {text(last)} ({count} halvings) after "
+        f"{where(loss_scale, onset)}: nearly every step overflows."
     )
+    numbers = {"loss_scale": last, "onset": onset, "halvings": count}
+    return Finding(sentence, "nonfinite", "high", onset, numbers=numbers, marks=(onset,))
 
 
 def _powers_of_two(values: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> bool:

@@ -8,27 +8,17 @@ out of 30 calm steps: the norm is not written down at every step.
 Silent when the growth took many steps (nan_after_growth), and under about 10 steps.
 """
 
-from traindx.evidence.detector import Case, Detected, Detector, Event, Finding, Run, Runs, Skipped
-from traindx.evidence.detectors._origin import origin
+from traindx.evidence.detector import Detected, Detector, Event, Run, Runs
+from traindx.evidence.detectors._origin import Origin
 from traindx.testing.sketch import run
 
-DETECTOR = Detector(title="NaN after one huge gradient", needs=("recording",), family="nan_origin")
+DETECTOR = Detector(title="NaN after one huge gradient", family="nan_origin")
 
 
-def detect(case: Case) -> Detected:
-    found = origin(case)
-    if found is None:
-        return Skipped()
-    if found.kind != "growth" or not found.burst:
+def detect(origin: Origin) -> Detected:
+    if origin.kind != "growth" or not origin.burst:
         return None
-    return Finding(
-        f"{found.said}; before it {found.burst}.",
-        "nonfinite",
-        found.severity,
-        found.step,
-        series="grad_norm",
-        places=(found.place,) if found.place is not None else (),
-    )
+    return origin.finding(f"{origin.said}; before it {origin.burst}.")
 
 
 def _run(norms: list[float], leap: float = 1.0, *, recurrent: bool = False) -> Run:

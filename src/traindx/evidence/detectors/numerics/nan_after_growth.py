@@ -7,31 +7,20 @@ Silent when arithmetic, data or half precision made it, when the very first forw
 when one gradient leapt out of a long calm (nan_after_burst).
 """
 
-from traindx.evidence.detector import Case, Detected, Detector, Event, Finding, Run, Runs, Skipped
-from traindx.evidence.detectors._origin import origin
+from traindx.evidence.detector import Detected, Detector, Event, Run, Runs
+from traindx.evidence.detectors._origin import Origin
 from traindx.testing.sketch import run
 
-DETECTOR = Detector(title="NaN after growth", needs=("recording",), family="nan_origin")
+DETECTOR = Detector(title="NaN after growth", family="nan_origin")
 
 
-def detect(case: Case, *, doubtful_strength: float = 0.6) -> Detected:
-    found = origin(case)
-    if found is None:
-        return Skipped()
-    if found.kind != "growth" and not (found.kind in ("arithmetic", "half") and found.grown):
+def detect(origin: Origin, *, doubtful_strength: float = 0.6) -> Detected:
+    if origin.kind != "growth" and not (origin.kind in ("arithmetic", "half") and origin.grown):
         return None
-    if found.burst and found.kind == "growth":
+    if origin.burst and origin.kind == "growth":
         return None
-    told = f"before it {found.grown}" if found.grown else "no growth was logged before it"
-    return Finding(
-        f"{found.said}; {told}.",
-        "nonfinite",
-        found.severity,
-        found.step,
-        series="loss",
-        strength=1.0 if found.kind == "growth" else doubtful_strength,
-        places=(found.place,) if found.place is not None and found.kind == "growth" else (),
-    )
+    told = f"before it {origin.grown}" if origin.grown else "no growth was logged before it"
+    return origin.finding(f"{origin.said}; {told}.", 1.0 if origin.kind == "growth" else doubtful_strength)
 
 
 def _run(losses: list[float], operation: str, where: str = "forward") -> Run:

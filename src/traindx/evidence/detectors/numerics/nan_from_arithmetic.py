@@ -8,31 +8,20 @@ edge.
 Silent about overflows of plain products, which need growth, and about half precision.
 """
 
-from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Skipped
-from traindx.evidence.detectors._origin import origin
+from traindx.evidence.detector import Detected, Detector, Runs
+from traindx.evidence.detectors._origin import Origin
 from traindx.evidence.detectors.numerics.nan_from_input import _run
 
-DETECTOR = Detector(title="NaN was made by arithmetic", needs=("recording",), family="nan_origin")
+DETECTOR = Detector(title="NaN was made by arithmetic", family="nan_origin")
 
 
-def detect(case: Case, *, doubtful_strength: float = 0.6) -> Detected:
-    found = origin(case)
-    if found is None:
-        return Skipped()
-    if found.kind not in ("arithmetic", "constant"):
+def detect(origin: Origin, *, doubtful_strength: float = 0.6) -> Detected:
+    if origin.kind not in ("arithmetic", "constant"):
         return None
-    told = f"before it {found.grown}" if found.grown else "loss and gradients were ordinary before it"
-    if found.kind == "constant":
+    told = f"before it {origin.grown}" if origin.grown else "loss and gradients were ordinary before it"
+    if origin.kind == "constant":
         told = "the batch itself is finite, so the script made it of the data"
-    return Finding(
-        f"{found.said}; {told}.",
-        "nonfinite",
-        found.severity,
-        found.step,
-        series="loss",
-        strength=doubtful_strength if found.grown else 1.0,
-        places=(found.place,) if found.place is not None else (),
-    )
+    return origin.finding(f"{origin.said}; {told}.", doubtful_strength if origin.grown else 1.0)
 
 
 def fires() -> Runs:

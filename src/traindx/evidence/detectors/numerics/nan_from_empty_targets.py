@@ -6,27 +6,17 @@ mean is taken over an empty selection.
 Silent when targets were there.
 """
 
-from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Skipped
-from traindx.evidence.detectors._origin import origin
+from traindx.evidence.detector import Detected, Detector, Runs
+from traindx.evidence.detectors._origin import Origin
 from traindx.evidence.detectors.numerics.nan_from_input import _run
 
-DETECTOR = Detector(title="NaN of an empty mean", needs=("recording",), family="nan_origin")
+DETECTOR = Detector(title="NaN of an empty mean", family="nan_origin")
 
 
-def detect(case: Case) -> Detected:
-    found = origin(case)
-    if found is None:
-        return Skipped()
-    if found.kind != "empty":
+def detect(origin: Origin) -> Detected:
+    if origin.kind != "empty":
         return None
-    return Finding(
-        f"{found.said}.",
-        "nonfinite",
-        found.severity,
-        found.step,
-        series="loss",
-        places=(found.place,) if found.place is not None else (),
-    )
+    return origin.finding(f"{origin.said}.")
 
 
 def fires() -> Runs:

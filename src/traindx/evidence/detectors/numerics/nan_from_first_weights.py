@@ -7,26 +7,18 @@ filled).
 Silent about data that are huge themselves, arithmetic at its edge, and half precision.
 """
 
-from traindx.evidence.detector import Case, Detected, Detector, Event, Finding, Run, Runs, Skipped
-from traindx.evidence.detectors._origin import origin
+from traindx.evidence.detector import Detected, Detector, Event, Run, Runs
+from traindx.evidence.detectors._origin import Origin
 from traindx.testing.sketch import run
 
-DETECTOR = Detector(title="NaN from the first weights", needs=("recording",), family="nan_origin")
+DETECTOR = Detector(title="NaN from the first weights", family="nan_origin")
 
 
-def detect(case: Case) -> Detected:
-    found = origin(case)
-    if found is None:
-        return Skipped()
-    if found.kind != "init":
+def detect(origin: Origin) -> Detected:
+    if origin.kind != "init":
         return None
-    return Finding(
-        f"{found.said}; no step had been taken yet (0 updates), so the weights were made that way.",
-        "nonfinite",
-        found.severity,
-        found.step,
-        series="loss",
-        places=(found.place,) if found.place is not None else (),
+    return origin.finding(
+        f"{origin.said}; no step had been taken yet (0 updates), so the weights were made that way."
     )
 
 

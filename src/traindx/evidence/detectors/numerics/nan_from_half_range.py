@@ -7,29 +7,18 @@ Silent about overflows in full precision, and about scaled gradients that overfl
 how a loss scale is found.
 """
 
-from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Skipped
-from traindx.evidence.detectors._origin import origin
+from traindx.evidence.detector import Detected, Detector, Runs
+from traindx.evidence.detectors._origin import Origin
 from traindx.evidence.detectors.numerics.nan_after_growth import _run
 
-DETECTOR = Detector(title="NaN from the range of half precision", needs=("recording",), family="nan_origin")
+DETECTOR = Detector(title="NaN from the range of half precision", family="nan_origin")
 
 
-def detect(case: Case, *, doubtful_strength: float = 0.6) -> Detected:
-    found = origin(case)
-    if found is None:
-        return Skipped()
-    if found.kind != "half" or "scaled gradients" in found.operation:
+def detect(origin: Origin, *, doubtful_strength: float = 0.6) -> Detected:
+    if origin.kind != "half" or "scaled gradients" in origin.operation:
         return None
-    told = f"before it {found.grown}" if found.grown else "loss and gradients were ordinary before it"
-    return Finding(
-        f"{found.said}; {told}.",
-        "nonfinite",
-        found.severity,
-        found.step,
-        series="loss",
-        strength=doubtful_strength if found.grown else 1.0,
-        places=(found.place,) if found.place is not None else (),
-    )
+    told = f"before it {origin.grown}" if origin.grown else "loss and gradients were ordinary before it"
+    return origin.finding(f"{origin.said}; {told}.", doubtful_strength if origin.grown else 1.0)
 
 
 def fires() -> Runs:

@@ -7,29 +7,19 @@ named where they can be.
 Silent when the batch was finite, and when no recording holds the step.
 """
 
-from traindx.evidence.detector import Case, Detected, Detector, Event, Finding, Run, Runs, Skipped, number
-from traindx.evidence.detectors._origin import origin
+from traindx.evidence.detector import Detected, Detector, Event, Run, Runs, number
+from traindx.evidence.detectors._origin import Origin
 from traindx.testing.sketch import decay, run
 
-DETECTOR = Detector(title="NaN came with the data", needs=("recording",), family="nan_origin")
+DETECTOR = Detector(title="NaN came with the data", family="nan_origin")
 
 
-def detect(case: Case) -> Detected:
-    found = origin(case)
-    if found is None:
-        return Skipped()
-    if found.kind != "input":
+def detect(origin: Origin) -> Detected:
+    if origin.kind != "input":
         return None
-    bad = number(found.event.data, "batch_nonfinite")
+    bad = number(origin.event.data, "batch_nonfinite")
     told = f" The batch holds {bad:g} values that are no numbers." if bad else ""
-    return Finding(
-        f"{found.said}.{told} Weights and arithmetic were sound before it.",
-        "nonfinite",
-        found.severity,
-        found.step,
-        series="loss",
-        places=(found.place,) if found.place is not None else (),
-    )
+    return origin.finding(f"{origin.said}.{told} Weights and arithmetic were sound before it.")
 
 
 def _run(where: str, operation: str, **data: object) -> Run:

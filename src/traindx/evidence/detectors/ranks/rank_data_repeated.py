@@ -31,14 +31,13 @@ def detect(case: Case, *, min_samples: int = 3) -> Detected:
         seen = max(seen, int(mine.size))
     if np.unique(first.y).size == 1:
         return None
-    return Finding(
+    sentence = (
         f"All {len(prints)} ranks were given the same batches, at each of {seen} looks: they compute the "
-        f"same gradients, and the work of {len(prints) - 1} of them is lost.",
-        "silent_defect",
-        "medium",
-        case.span[0],
-        series="input/fingerprint",
-        numbers={"ranks": len(prints)},
+        f"same gradients, and the work of {len(prints) - 1} of them is lost."
+    )
+    numbers = {"ranks": len(prints)}
+    return Finding(
+        sentence, "silent_defect", "medium", case.span[0], series="input/fingerprint", numbers=numbers
     )
 
 

@@ -54,13 +54,12 @@ def _second_half(curve: Curve) -> tuple[float, float, float]:
 
 def _seen(curve: Curve, level: float, noise: float, share: float, limit: float) -> Finding:
     size = f", {percent(share)} of its level" if curve.goal != "higher" else ""
-    return Finding(
+    sentence = (
         f"{curve.name} jumps by {text(noise)} (standard deviation) from one evaluation to the next{size}: in "
-        f"the second half of the run it lies around {text(level)}.",
-        series=curve.name,
-        strength=strength(share, limit, 4.0 * limit),
-        numbers={"val_noise": noise, "val_noise_share": share},
+        f"the second half of the run it lies around {text(level)}."
     )
+    numbers = {"val_noise": noise, "val_noise_share": share}
+    return Finding(sentence, series=curve.name, strength=strength(share, limit, 4.0 * limit), numbers=numbers)
 
 
 def fires() -> Runs:

@@ -205,15 +205,13 @@ def _apart(train: Curve, val: Curve | None) -> Finding | None:
     now, held_out = float(train.y[-1]), float(val.y[-1])
     if not 0.0 < now <= 0.1 * held_out:
         return None
-    return Finding(
+    sentence = (
         f"The last validation loss ({text(held_out)}) is {times(held_out / now)} the last training loss "
-        f"({text(now)}); too few evaluations are logged to see when they parted.",
-        "overfitting",
-        "low",
-        step=float(val.x[-1]),
-        series=val.name,
-        strength=0.5,
-        numbers={"val_last": held_out, "gap": held_out - now},
+        f"({text(now)}); too few evaluations are logged to see when they parted."
+    )
+    numbers = {"val_last": held_out, "gap": held_out - now}
+    return Finding(
+        sentence, "overfitting", "low", float(val.x[-1]), series=val.name, strength=0.5, numbers=numbers
     )
 
 

@@ -38,13 +38,12 @@ def detect(
         return None
     grave = moved >= far_shift_in_std or factor >= wide_ratio
     wider = "as wide" if ratio >= 1 else "narrower"
-    return Finding(
+    sentence = (
         f"In validation the inputs lie {text(moved)} deviations elsewhere than in training and spread "
-        f"{times(factor)} {wider}.",
-        symptom="silent_defect",
-        severity="high" if grave else "medium",
-        numbers={"shift": moved, "spread_ratio": ratio},
+        f"{times(factor)} {wider}."
     )
+    numbers = {"shift": moved, "spread_ratio": ratio}
+    return Finding(sentence, "silent_defect", "high" if grave else "medium", numbers=numbers)
 
 
 def _facts(moved: float, ratio: float) -> dict[str, Any]:

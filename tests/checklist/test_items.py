@@ -10,7 +10,7 @@ import pytest
 
 from traindx.core.units import detectors
 from traindx.evidence.case import Case
-from traindx.experiment.preflight.check import Answer, items
+from traindx.experiment.preflight.check import CheckAnswer, items
 from traindx.experiment.preflight.observations import (
     AGAIN,
     MEASURED,
@@ -38,7 +38,7 @@ def attempt(name: str, loss: Any, **facts: Any) -> Attempt:
     return Attempt(name, Case(run({"loss": values}, facts={**FACTS, **facts})), "stopped", steps=len(values))
 
 
-def answers(*attempts: Attempt) -> dict[str, Answer]:
+def answers(*attempts: Attempt) -> dict[str, CheckAnswer]:
     told = check(Flight({one.name: one for one in attempts}), 1.0)
     return {item.id: answer for item, answer in told.answers}
 

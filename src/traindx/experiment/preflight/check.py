@@ -31,7 +31,7 @@ _MEASURES = "traindx.experiment.preflight.checks"
 
 
 @dataclass(frozen=True)
-class Answer:
+class CheckAnswer:
     """Passed, failed, or why it could not be checked; one sentence with its numbers.
 
     `do` says what to do about a failure, `cause` which page tells more.
@@ -44,17 +44,17 @@ class Answer:
     cause: str = ""
 
 
-def passed(text: str, **numbers: Number) -> Answer:
-    return Answer("pass", text, numbers)
+def passed(text: str, **numbers: Number) -> CheckAnswer:
+    return CheckAnswer("pass", text, numbers)
 
 
-def unknown(text: str, **numbers: Number) -> Answer:
+def unknown(text: str, **numbers: Number) -> CheckAnswer:
     """It could not be checked, or the result does not tell."""
-    return Answer("unknown", text, numbers)
+    return CheckAnswer("unknown", text, numbers)
 
 
-def failed(text: str, *, do: str = "", cause: str = "", **numbers: Number) -> Answer:
-    return Answer("fail", text, numbers, do, cause)
+def failed(text: str, *, do: str = "", cause: str = "", **numbers: Number) -> CheckAnswer:
+    return CheckAnswer("fail", text, numbers, do, cause)
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class Item:
     group: Group
     page: str
     findings: tuple[str, ...]
-    measure: Callable[..., Answer]
+    measure: Callable[..., CheckAnswer]
 
 
 def ids() -> frozenset[str]:

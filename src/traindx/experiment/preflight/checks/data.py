@@ -6,12 +6,12 @@ from traindx.core.nouns import Number
 from traindx.core.number_text import short
 from traindx.evidence.case import Case
 from traindx.evidence.inside import facts
-from traindx.experiment.preflight.check import Answer, failed, passed, unknown
+from traindx.experiment.preflight.check import CheckAnswer, failed, passed, unknown
 from traindx.experiment.preflight.failure_advice import from_finding
 from traindx.experiment.preflight.observations import Flight, first_value, told
 
 
-def inputs_finite(case: Case) -> Answer:
+def inputs_finite(case: Case) -> CheckAnswer:
     share = case.curve("input/nonfinite")
     bad = told(case.inside.fact("samples"), "nonfinite_batches") or 0.0
     looks = len(share) if share is not None else 0
@@ -31,7 +31,7 @@ def inputs_finite(case: Case) -> Answer:
     return passed(f"{seen} looked at, none with NaN or Inf.", samples=batches or 0, batches=looks)
 
 
-def inputs_scaled(flight: Flight, case: Case) -> Answer:
+def inputs_scaled(flight: Flight, case: Case) -> CheckAnswer:
     found = flight.trouble("inputs_constant", "inputs_unscaled")
     names = ("mean", "std", "min", "max", "scale_ratio")
     seen = {name: value for name in names if (value := first_value(case, f"input/{name}")) is not None}
@@ -55,7 +55,7 @@ def inputs_scaled(flight: Flight, case: Case) -> Answer:
 _MOST_TOLD = 4
 
 
-def labels_sensible(flight: Flight, case: Case) -> Answer:
+def labels_sensible(flight: Flight, case: Case) -> CheckAnswer:
     found = flight.trouble("targets_empty", "labels_change", "classes_as_numbers", "labels_odd")
     text, numbers = _said(case)
     if found is not None:
@@ -92,7 +92,7 @@ def _said(case: Case) -> tuple[str, dict[str, Number]]:
     return "", seen
 
 
-def batches_differ(case: Case) -> Answer:
+def batches_differ(case: Case) -> CheckAnswer:
     samples = case.inside.fact("samples")
     taken, distinct = told(samples, "taken"), told(samples, "distinct")
     if taken and distinct:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from traindx.evidence.case import Case
 from traindx.evidence.inside import words
-from traindx.experiment.preflight.check import Answer, passed, unknown
+from traindx.experiment.preflight.check import CheckAnswer, passed, unknown
 from traindx.experiment.preflight.observations import Flight, told
 
 
-def gradients_reach(case: Case) -> Answer:
+def gradients_reach(case: Case) -> CheckAnswer:
     reach = case.inside.fact("reach")
     parameters, outside = told(reach, "parameters"), told(reach, "outside")
     if parameters is None:
@@ -27,7 +27,7 @@ def gradients_reach(case: Case) -> Answer:
     return passed(f"{text}.", parameters=parameters, elements=elements, outside=outside or 0, frozen=frozen)
 
 
-def optimizer_owns(case: Case) -> Answer:
+def optimizer_owns(case: Case) -> CheckAnswer:
     optimizers = case.inside.optimizers
     if not optimizers:
         return unknown("no optimizer of torch was seen")
@@ -42,7 +42,7 @@ def optimizer_owns(case: Case) -> Answer:
     return passed(f"{text}.", optimizers=len(optimizers), held=held, free=len(free))
 
 
-def gradients_fresh(flight: Flight, case: Case) -> Answer:
+def gradients_fresh(flight: Flight, case: Case) -> CheckAnswer:
     if not flight.looked("gradients_not_zeroed", "gradients_cleared_before_step"):
         return unknown("the gradients before a step could not be looked at")
     steps = case.run.last_step or 0

@@ -10,7 +10,7 @@ from traindx.evidence.case import Case
 from traindx.evidence.inside import facts
 from traindx.experiment.preflight.ablation import Wording, judged
 from traindx.experiment.preflight.arm_differences import start_and_end, still_falling
-from traindx.experiment.preflight.check import Answer, failed, passed, unknown
+from traindx.experiment.preflight.check import CheckAnswer, failed, passed, unknown
 from traindx.experiment.preflight.failure_advice import from_finding
 from traindx.experiment.preflight.observations import (
     NO_INPUTS,
@@ -24,7 +24,7 @@ from traindx.experiment.preflight.observations import (
 _LEAST = 5
 
 
-def loss_stays_finite(flight: Flight) -> Answer:
+def loss_stays_finite(flight: Flight) -> CheckAnswer:
     case = flight.untouched
     attempt = flight.attempts.get(UNTOUCHED)
     if case is None or attempt is None:
@@ -70,7 +70,7 @@ _DO_ABOUT_ONE_BATCH = (
 )
 
 
-def one_batch(flight: Flight) -> Answer:
+def one_batch(flight: Flight) -> CheckAnswer:
     case = flight.case(ONE_BATCH)
     if case is None:
         return unknown(flight.why_not(ONE_BATCH))
@@ -109,7 +109,7 @@ def _not_done(
     levels: tuple[float, float, float],
     *,
     composed: bool,
-) -> Answer:
+) -> CheckAnswer:
     start, end, floor = levels
     if start <= floor or start <= 0:
         return unknown(f"{fell}: a loss that starts at its floor, or below zero, does not tell.", **numbers)
@@ -159,7 +159,7 @@ _WITHOUT_INPUTS = Wording(
 )
 
 
-def inputs_matter(flight: Flight) -> Answer:
+def inputs_matter(flight: Flight) -> CheckAnswer:
     mine, other = flight.losses(UNTOUCHED), flight.losses(NO_INPUTS)
     steps = min(mine.size, other.size)
     if steps >= _SAME_STEPS and flight.case(NO_INPUTS) and (mine[:steps] == other[:steps]).all():
@@ -183,7 +183,7 @@ _WITH_OTHER_LABELS = Wording(
 )
 
 
-def labels_matter(flight: Flight) -> Answer:
+def labels_matter(flight: Flight) -> CheckAnswer:
     return judged(flight, OTHER_LABELS, _WITH_OTHER_LABELS)
 
 
@@ -192,7 +192,7 @@ _SURE = 0.5
 _LATER = ("overfitting",)
 
 
-def diagnosis_clean(flight: Flight) -> Answer:
+def diagnosis_clean(flight: Flight) -> CheckAnswer:
     diagnosis = flight.diagnosis
     if diagnosis is None:
         return unknown(flight.why_not(UNTOUCHED))

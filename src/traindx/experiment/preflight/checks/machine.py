@@ -7,7 +7,7 @@ import numpy as np
 from traindx.core.nouns import Number
 from traindx.core.number_text import lasting, lasting_each
 from traindx.evidence.case import Case
-from traindx.experiment.preflight.check import Answer, failed, passed, unknown
+from traindx.experiment.preflight.check import CheckAnswer, failed, passed, unknown
 from traindx.experiment.preflight.failure_advice import from_finding
 from traindx.experiment.preflight.observations import MEASURED, UNTOUCHED, Flight, told
 from traindx.experiment.preflight.planned_length import steps_of_epoch, steps_planned
@@ -20,7 +20,7 @@ _PARTS = {
 }
 
 
-def throughput(flight: Flight) -> Answer:
+def throughput(flight: Flight) -> CheckAnswer:
     case = flight.undisturbed
     pace = middle(case, "step_s") if case is not None else None
     if case is None or pace is None or pace <= 0:
@@ -64,7 +64,7 @@ _TIGHT = 0.05
 _ROUNDED = 1_000_000
 
 
-def memory(flight: Flight) -> Answer:
+def memory(flight: Flight) -> CheckAnswer:
     measured = flight.measure("memory")
     free, whole = told(measured, "free"), told(measured, "total")
     if free is None or not whole:
@@ -105,7 +105,7 @@ def _size(count: float) -> str:
     return ""
 
 
-def whole_time(flight: Flight) -> Answer:
+def whole_time(flight: Flight) -> CheckAnswer:
     case, attempt = flight.untouched, flight.attempts.get(UNTOUCHED)
     timed = flight.undisturbed
     pace = _pace(timed) if timed is not None else None

@@ -6,7 +6,7 @@ import numpy as np
 
 from traindx.core.nouns import Number
 from traindx.evidence.case import Case
-from traindx.experiment.preflight.check import Answer, failed, passed, unknown
+from traindx.experiment.preflight.check import CheckAnswer, failed, passed, unknown
 from traindx.experiment.preflight.failure_advice import from_finding
 from traindx.experiment.preflight.observations import AGAIN, MEASURED, UNTOUCHED, Flight, told
 
@@ -17,7 +17,7 @@ _DO = (
 )
 
 
-def items_independent(flight: Flight) -> Answer:
+def items_independent(flight: Flight) -> CheckAnswer:
     measured = flight.measure("items")
     leak = told(measured, "leak_eval")
     if leak is None:
@@ -43,7 +43,7 @@ def items_independent(flight: Flight) -> Answer:
     return failed(f"{said}, in eval mode.", do=_DO, cause="", **numbers)
 
 
-def validation_apart(flight: Flight, case: Case) -> Answer:
+def validation_apart(flight: Flight, case: Case) -> CheckAnswer:
     measured = flight.measure("modes")
     told_of = _mode_words(flight)
     validated = case.val_loss is not None or bool(case.inside.fact("samples").get("validation"))
@@ -82,7 +82,7 @@ _ROUNDING, _CLEAR = 1e-5, 1e-3
 _EARLY = 20
 
 
-def deterministic(flight: Flight) -> Answer:
+def deterministic(flight: Flight) -> CheckAnswer:
     first, second = flight.losses(UNTOUCHED), flight.losses(AGAIN)
     steps = min(first.size, second.size)
     if not steps:
@@ -114,7 +114,7 @@ def deterministic(flight: Flight) -> Answer:
     return passed(f"{text}: rounding that grows.", steps=steps, largest=largest, step=at + 1)
 
 
-def source_clean(flight: Flight) -> Answer:
+def source_clean(flight: Flight) -> CheckAnswer:
     case = flight.untouched
     if case is None or case.script is None:
         return unknown(flight.why_not(UNTOUCHED) or "there is no source to read")

@@ -8,7 +8,7 @@ from traindx.core.nouns import Number
 from traindx.core.number_text import short
 from traindx.evidence.case import Case
 from traindx.evidence.inside import Fact, facts
-from traindx.experiment.preflight.check import Answer, failed, passed, unknown
+from traindx.experiment.preflight.check import CheckAnswer, failed, passed, unknown
 from traindx.experiment.preflight.observations import Flight, told
 
 _CLASSES = frozenset(
@@ -23,7 +23,7 @@ _LOW = 0.5
 _DO = "Look at the scale of the last layer, of the inputs and of the targets."
 
 
-def loss_at_chance(flight: Flight) -> Answer:
+def loss_at_chance(flight: Flight) -> CheckAnswer:
     measured = flight.measure("start")
     calls = [one for one in facts(measured.get("calls")) if told(one, "even") is not None]
     if not calls:
@@ -38,7 +38,7 @@ def loss_at_chance(flight: Flight) -> Answer:
     )
 
 
-def _judged(flight: Flight, call: Fact) -> Answer:
+def _judged(flight: Flight, call: Fact) -> CheckAnswer:
     function = str(call.get("function"))
     value, even, best = (told(call, key) for key in ("value", "even", "constant"))
     if value is None:
@@ -71,7 +71,7 @@ def _judged(flight: Flight, call: Fact) -> Answer:
     return passed(f"{text}.", **numbers)
 
 
-def outputs_fit_loss(case: Case) -> Answer:
+def outputs_fit_loss(case: Case) -> CheckAnswer:
     losses = case.inside.losses
     if not losses:
         return unknown("the loss is none of torch's own functions")
@@ -84,7 +84,7 @@ def outputs_fit_loss(case: Case) -> Answer:
     return passed(f"{text}{more}.", losses=len(losses))
 
 
-def activations_healthy(case: Case) -> Answer:
+def activations_healthy(case: Case) -> CheckAnswer:
     spread = {
         name: float(curve.y[0]) for name, curve in case.inside.layers("activation_std").items() if len(curve)
     }
@@ -100,7 +100,7 @@ def activations_healthy(case: Case) -> Answer:
     return passed(f"{text} ({len(spread)} looked at).", **numbers)
 
 
-def gradients_healthy(case: Case) -> Answer:
+def gradients_healthy(case: Case) -> CheckAnswer:
     norms = {name: float(c.y[0]) for name, c in case.inside.layers("grad_norm").items() if len(c)}
     if not norms:
         return unknown("no layer's gradient could be looked at")

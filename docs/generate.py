@@ -20,6 +20,7 @@ DOCS = ROOT / "docs"
 DEMO_LOG = ROOT / "src" / "traindx" / "cli" / "_demo" / "diverged.log"
 _MADE = "<!-- Written by docs/generate.py: change the source it comes from, then run `make docs`. -->\n"
 _CHECKS = re.compile(r"(?<=<!-- checks -->\n).*?(?=<!-- /checks -->)", re.DOTALL)
+_INPUTS = re.compile(r"(?<=<!-- inputs -->\n).*?(?=<!-- /inputs -->)", re.DOTALL)
 _TABLE = re.compile(r"(?<=<!-- formats -->\n).*?(?=<!-- /formats -->)", re.DOTALL)
 
 
@@ -33,6 +34,7 @@ def pages() -> dict[Path, str]:
         DOCS / "interventions.md": changes(),
         DOCS / "preflight.md": preflight(),
         DOCS / "gallery.md": gallery.page(_MADE),
+        DOCS / "adding-a-detector.md": inputs(),
         **knowledge(),
         readme: _TABLE.sub(lambda _: format_table(), readme.read_text(encoding="utf-8")),
     }
@@ -97,6 +99,15 @@ def preflight() -> str:
                 lines.append(f"**{item.title}** (`{item.id}`). {first}\n\n{rest}\n")
     text = "\n".join(lines)
     return _CHECKS.sub(lambda _: text, (DOCS / "preflight.md").read_text(encoding="utf-8"))
+
+
+def inputs() -> str:
+    """What a detector may name in its signature."""
+    from traindx.evidence.inputs import VIEWS
+
+    rows = [f"| `{name}` | {view.words} |" for name, view in VIEWS.items()]
+    table = "\n".join(["", "| input | what it is |", "| --- | --- |", *rows, "", ""])
+    return _INPUTS.sub(lambda _: table, (DOCS / "adding-a-detector.md").read_text(encoding="utf-8"))
 
 
 def vocabulary() -> str:

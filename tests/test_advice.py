@@ -82,7 +82,7 @@ def test_round_down(value: float, below: float) -> None:
 
 def test_wrong_thresholds_are_refused() -> None:
     sketch = run({"loss": decay(20, 2, 1)})
-    with pytest.raises(ValueError, match="did you mean 'ratio'"):
+    with pytest.raises(ValueError, match="did you mean 'rise_ratio'"):
         diagnose(sketch, thresholds={"loss_diverges": {"rato": 3.0}})
     with pytest.raises(ValueError, match="no detector is called"):
         diagnose(sketch, thresholds={"nothing_at_all": {"ratio": 3.0}})

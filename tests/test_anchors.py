@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import re
 from pathlib import Path
 
@@ -11,6 +10,7 @@ import pytest
 from traindx.core.nouns import Finding, Skipped
 from traindx.core.units import detectors
 from traindx.evidence.case import Case
+from traindx.evidence.inputs import places
 from traindx.knowledge.catalogue import causes
 from traindx.knowledge.cause_places import place_of
 from traindx.source import Script
@@ -42,6 +42,6 @@ def found(script: Script, wanted: set[str]) -> list[Finding]:
     case, seen = Case(run({}), script), list[Finding]()
     for unit in detectors():
         if unit.needs == ("script",) and unit.id in wanted:
-            looked = importlib.import_module(unit.module).look(case)
+            looked = places(unit, case)
             seen += [] if isinstance(looked, Skipped) else looked
     return seen

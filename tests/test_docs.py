@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import re
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -13,6 +14,7 @@ import pytest
 from traindx.core.nouns import Finding
 from traindx.core.units import Bundle, readers
 from traindx.evidence.case import Case
+from traindx.evidence.inputs import looked
 from traindx.logs.log_file import File
 
 ROOT = Path(__file__).parents[1]
@@ -70,10 +72,11 @@ def test_the_example_detector_keeps_its_promises() -> None:
     exec(
         compile(re.findall(r"```python\n(.*?)```", text, re.DOTALL)[0], "adding-a-detector.md", "exec"), names
     )
+    unit = replace(names["DETECTOR"], detect=names["detect"])
     for run in names["fires"]():
-        assert isinstance(names["detect"](Case(run)), Finding)
+        assert isinstance(looked(unit, Case(run)), Finding)
     for run in names["silent"]():
-        assert not isinstance(names["detect"](Case(run)), Finding)
+        assert not isinstance(looked(unit, Case(run)), Finding)
 
 
 def test_the_example_reader_works(tmp_path: Path) -> None:

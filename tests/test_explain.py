@@ -84,7 +84,7 @@ def test_a_remedy_says_first_what_holds_for_any_run() -> None:
 def test_a_detector_shows_its_thresholds_and_what_it_speaks_for() -> None:
     output = call("explain", "loss_spikes").output
     assert "`loss_spikes`, a detector (loss). Needs loss." in output
-    assert "| loss_spikes.ratio | 1.5 |" in output
+    assert "| loss_spikes.spike_ratio | 1.5 |" in output
     assert "--set loss_spikes.NAME=VALUE" in output
     assert "[tool.traindx.thresholds.loss_spikes]" in output
     weighed = {cause.id for cause in causes().values() if "loss_spikes" in cause.evidence}
@@ -103,7 +103,7 @@ def test_a_check_of_preflight_is_shown() -> None:
     assert output.startswith(
         "# One batch can be overfitted\n\n`one_batch`, a check of `traindx preflight` (learning)."
     )
-    assert "learned by heart" in output
+    assert "can be memorised" in output
 
 
 def test_a_check_and_a_detector_of_one_name_are_both_shown() -> None:
@@ -131,7 +131,7 @@ def test_spelling_is_forgiven(spelling: str) -> None:
 
 
 def test_a_threshold_leads_to_its_detector() -> None:
-    assert call("explain", "loss_spikes.ratio").output == call("explain", "loss_spikes").output
+    assert call("explain", "loss_spikes.spike_ratio").output == call("explain", "loss_spikes").output
 
 
 @pytest.mark.parametrize(
@@ -255,7 +255,7 @@ def test_thresholds_say_how_they_are_changed() -> None:
     assert "[tool.traindx.thresholds.DETECTOR]" in output
     assert "--set DETECTOR.NAME=VALUE" in output
     items = json.loads(call("list", "thresholds", "--json").output)["items"]
-    assert {"id": "loss_spikes.ratio", "default": 1.5} in items
+    assert {"id": "loss_spikes.spike_ratio", "default": 1.5} in items
 
 
 def test_an_unknown_kind_names_the_known_ones() -> None:

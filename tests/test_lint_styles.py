@@ -48,13 +48,6 @@ FAULTS = [
     ("keras_ok", "validation_data=(X_test, y_test)", "validation_data=(X_train, y_train)", "same_split"),
     (
         "keras_ok",
-        "X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.2)\nsc = StandardScaler()\n",
-        "sc = StandardScaler()\nX = sc.fit_transform(X)\n"
-        "X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.2)\n",
-        "fit_on_all",
-    ),
-    (
-        "keras_ok",
         "layers.Dense(3, activation='softmax')",
         "layers.Dense(1, activation='softmax')",
         "output_width",
@@ -123,12 +116,6 @@ FAULTS = [
         "torch.optim.AdamW(clf.parameters(), lr=1e-3)",
         "torch.optim.AdamW(clf[0].parameters(), lr=1e-3)",
         "left_out",
-    ),
-    (
-        "misc",
-        "torch.optim.AdamW(clf.parameters(), lr=1e-3)",
-        "torch.optim.AdamW(clf.parameters(), lr=2.0)",
-        "lr_high",
     ),
 ]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import importlib
 import random
 import time
 from collections.abc import Iterable
@@ -16,6 +15,7 @@ from hypothesis import strategies as st
 from traindx.core.nouns import Finding, Place, Skipped, Unreadable
 from traindx.core.units import detectors
 from traindx.evidence.case import Case
+from traindx.evidence.inputs import places
 from traindx.source import Script
 from traindx.source.anchors import FINDERS, anchor
 from traindx.source.edits import edited
@@ -51,7 +51,7 @@ ODD = (
 def looked(script: Script) -> Iterable[Finding]:
     case = Case(run({}), script)
     for unit in UNITS:
-        found = importlib.import_module(unit.module).look(case)
+        found = places(unit, case)
         if not isinstance(found, Skipped):
             yield from found
 

@@ -20,16 +20,16 @@ from traindx.source import read_script
 ENDS = {("traindx.evidence.examine", "examine"), ("traindx.knowledge.judge", "judge")}
 LOOP = """\
 import torch
-model = torch.nn.Linear(4, 1)
-optimizer = torch.optim.Adam(model.parameters(), lr=0.05)
+model = torch.nn.Sequential(torch.nn.Dropout(0.5), torch.nn.Linear(4, 1))
+optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
 for step in range(100):
     optimizer.zero_grad()
     loss = torch.nn.functional.mse_loss(model(torch.randn(8, 4)), torch.randn(8, 1))
     loss.backward()
     optimizer.step()
 """
-STRICT = "[thresholds.script_lr_high]\nadaptive = 0.01\n"
-HIGH = "script_lr_high"
+STRICT = "[thresholds.script_dropout_high]\nmax_dropout = 0.3\n"
+HIGH = "script_dropout_high"
 
 
 def test_only_the_engine_puts_the_ends_of_the_line_together() -> None:
@@ -50,7 +50,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def found() -> dict[str, bool]:
-    """Which surfaces find the learning rate high."""
+    """Which surfaces find the dropout high."""
     script = read_script("train.py")
     diagnoses = {
         "script": diagnose_script("train.py"),
@@ -72,7 +72,7 @@ def test_the_settings_file_reaches_every_surface(folder: Path) -> None:
 
 def test_thresholds_chosen_for_a_process_go_before_the_file(folder: Path) -> None:
     (folder / "traindx.toml").write_text(STRICT)
-    with using_thresholds({HIGH: {"adaptive": 0.5}}):
+    with using_thresholds({HIGH: {"max_dropout": 0.9}}):
         assert not any(found().values())
     assert all(found().values())
 
@@ -93,7 +93,7 @@ def test_set_and_the_settings_file_reach_the_commands(folder: Path, words: list[
         )
 
     assert not says()
-    assert says("--set", f"{HIGH}.adaptive=0.01")
+    assert says("--set", f"{HIGH}.max_dropout=0.3")
     assert not says(), "an option of one command counts for that command only"
     (folder / "traindx.toml").write_text(STRICT)
     assert says()
@@ -104,10 +104,10 @@ def test_set_and_the_settings_file_reach_the_commands(folder: Path, words: list[
     [["lint"], ["ask", "--json"], ["treat"], ["try", "lower_lr"], ["confirm"], ["preflight"], ["diagnose"]],
 )
 def test_a_wrong_threshold_is_one_line(folder: Path, words: list[str]) -> None:
-    (folder / "traindx.toml").write_text("[thresholds.script_lr_hihg]\nadaptive = 1\n")
+    (folder / "traindx.toml").write_text("[thresholds.script_dropout_hihg]\nmax_dropout = 0.5\n")
     done = CliRunner().invoke(cli, [*words, "train.py"])
     assert done.exit_code == 2
-    assert "no detector is called 'script_lr_hihg'" in done.stderr
+    assert "no detector is called 'script_dropout_hihg'" in done.stderr
     assert done.stderr.count("\n") == 1
     with pytest.raises(BadSettings):
         diagnose_script("train.py")

@@ -155,7 +155,7 @@ def test_a_power_law_is_told_from_an_exponential() -> None:
 def test_least_squares_of_a_shape_are_numpys() -> None:
     where, y, weight = ramp(30) / 29, draw(32, 30), np.random.default_rng(0).uniform(0.5, 2, 30)
     late, early = np.exp(-2 * where)[None, :], np.exp(-20 * where)[None, :]
-    search = shapes.Search(where, y, weight, 0.01)
+    search = shapes.ShapeSearch(where, y, weight, 0.01)
     search.weight = weight
     _, asymptote, amplitude, _, rest = search._fit(late, early)
     columns = np.column_stack([np.ones(30), late[0], early[0]]) * np.sqrt(weight)[:, None]

@@ -7,6 +7,7 @@ settings file.
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -135,19 +136,26 @@ def project_thresholds() -> Thresholds:
 
 
 def checked_thresholds(thresholds: Thresholds) -> Thresholds:
-    """The same thresholds; raises ValueError in one line when one fits no detector."""
+    """The thresholds under their names of today, with a warning for each old one; raises ValueError in one
+    line when one fits no detector.
+    """
     if not thresholds:
         return thresholds
     from inspect import signature
 
     from traindx.core.settings import check_thresholds
+    from traindx.core.threshold_names import current
     from traindx.core.units import detectors
 
-    wrong = check_thresholds(thresholds, {unit.id: signature(unit.detect) for unit in detectors()})
+    signatures = {unit.id: signature(unit.detect) for unit in detectors()}
+    found, renamed = current(thresholds, {id: one.parameters for id, one in signatures.items()})
+    for line in renamed:
+        warnings.warn(line, FutureWarning, stacklevel=4)
+    wrong = check_thresholds(found, signatures)
     if wrong:
         more = f" (and {len(wrong) - 1} more like it)" if len(wrong) > 1 else ""
         raise ValueError(f"{wrong[0]}{more}")
-    return thresholds
+    return found
 
 
 def _in_force(given: Thresholds | None) -> Thresholds:

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from traindx.core.units import detectors
 from traindx.evidence.case import Case
-from traindx.experiment.preflight.check import Answer, items
+from traindx.experiment.preflight.check import CheckAnswer, items
 from traindx.experiment.preflight.observations import (
     AGAIN,
     MEASURED,
@@ -37,7 +38,7 @@ def attempt(name: str, loss: Any, **facts: Any) -> Attempt:
     return Attempt(name, Case(run({"loss": values}, facts={**FACTS, **facts})), "stopped", steps=len(values))
 
 
-def answers(*attempts: Attempt) -> dict[str, Answer]:
+def answers(*attempts: Attempt) -> dict[str, CheckAnswer]:
     told = check(Flight({one.name: one for one in attempts}), 1.0)
     return {item.id: answer for item, answer in told.answers}
 
@@ -59,6 +60,11 @@ def call(value: float, even: float, constant: float, **more: Any) -> dict[str, A
 
 FALLING = noisy(decay(STEPS, 0.7, 0.05), 0.03)
 FLAT = noisy(np.full(STEPS, 0.69), 0.03)
+
+
+def test_items_name_findings_that_are_there() -> None:
+    known = {unit.id for unit in detectors()}
+    assert {name for item in items() for name in item.findings} <= known
 
 
 def test_every_item_has_a_page_and_answers_without_any_arm() -> None:

@@ -20,6 +20,7 @@ from traindx.core.names import SETTINGS
 from traindx.core.nouns import SEVERITIES, Event, Finding, Run, Skipped
 from traindx.core.units import Detector, detectors
 from traindx.evidence.case import Case
+from traindx.evidence.inputs import GUARDS, VIEWS, inputs, looked
 from traindx.source import Script
 from traindx.testing.sketch import run
 
@@ -46,7 +47,7 @@ def _look(unit: Detector, seen: Run | Script | Case) -> Finding | Skipped | None
         return Skipped("a need")
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("error")
-        return unit.detect(case)
+        return looked(unit, case)
 
 
 def _sound(finding: Finding) -> None:
@@ -75,9 +76,10 @@ def test_declaration(unit: Detector) -> None:
     assert unit.title
     assert not unit.title.endswith(".")
     assert unit.family
-    parameters = list(inspect.signature(unit.detect).parameters.values())
-    assert parameters[0].name == "case"
-    for parameter in parameters[1:]:
+    assert inputs(unit.detect)
+    assert set(inputs(unit.detect)) <= set(VIEWS)
+    assert set(unit.guards) <= set(GUARDS)
+    for parameter in list(inspect.signature(unit.detect).parameters.values())[len(inputs(unit.detect)) :]:
         assert parameter.kind is parameter.KEYWORD_ONLY
         assert isinstance(parameter.default, bool | int | float | str)
     for explained in unit.explains:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from traindx.cli import Failure
+from traindx.cli import Failure, say
 from traindx.report.text import visible
 
 if TYPE_CHECKING:
@@ -29,15 +30,18 @@ def _use_thresholds(ctx: click.Context, _: click.Parameter, sets: tuple[str, ...
     from traindx.core.settings import BadSettings
     from traindx.engine import checked_thresholds, project_thresholds, using_thresholds
 
-    given = _given(sets)
-    try:
-        merged = {detector: dict(values) for detector, values in project_thresholds().items()}
-    except BadSettings as error:
-        raise Failure(f"{visible(str(error), 400).rstrip('.')}.") from None
-    try:
-        checked_thresholds(given)
-    except ValueError as error:
-        raise Failure(f"--set: {visible(str(error), 300)}.") from None
+    with warnings.catch_warnings(record=True) as renamed:
+        warnings.simplefilter("always", FutureWarning)
+        try:
+            merged = {detector: dict(values) for detector, values in project_thresholds().items()}
+        except BadSettings as error:
+            raise Failure(f"{visible(str(error), 400).rstrip('.')}.") from None
+        try:
+            given = checked_thresholds(_given(sets))
+        except ValueError as error:
+            raise Failure(f"--set: {visible(str(error), 300)}.") from None
+    for line in renamed:
+        say(f"Warning: {visible(str(line.message), 300)}")
     for detector, values in given.items():
         merged.setdefault(detector, {}).update(values)
     ctx.with_resource(using_thresholds(merged))
@@ -49,7 +53,7 @@ set_option: Callable[[Any], Any] = click.option(
     multiple=True,
     expose_value=False,
     callback=_use_thresholds,
-    help="Use another threshold, for example --set loss_spikes.ratio=3. Repeatable.",
+    help="Use another threshold, for example --set loss_spikes.spike_ratio=3. Repeatable.",
 )
 
 
@@ -74,7 +78,7 @@ def _given(sets: tuple[str, ...]) -> dict[str, dict[str, Threshold]]:
         name, equals, value = text.partition("=")
         detector, dot, threshold = name.strip().partition(".")
         if not (equals and dot and detector and threshold and value.strip()):
-            shape = "DETECTOR.THRESHOLD=VALUE, like loss_spikes.ratio=3"
+            shape = "DETECTOR.THRESHOLD=VALUE, like loss_spikes.spike_ratio=3"
             raise click.UsageError(f"--set takes {shape}; got {visible(text, 80)!r}.")
         given.setdefault(detector, {})[threshold] = _value(value.strip())
     return given

@@ -39,7 +39,7 @@ def command(ids: tuple[str, ...]) -> None:
 
 
 def _spelled(id: str) -> str:
-    """`LR too high`, `lr-too-high` and `loss_spikes.ratio` lead to the page, too."""
+    """`LR too high`, `lr-too-high` and `loss_spikes.spike_ratio` lead to the page, too."""
     return id.strip().partition(".")[0].lower().replace("-", "_").replace(" ", "_")
 
 

@@ -4,7 +4,7 @@
     loss = "my_objective"
 
     [tool.traindx.thresholds.loss_spikes]   # a detector's keyword-only parameters
-    ratio = 3.0
+    spike_ratio = 3.0
 
 The file nearest above the working folder counts. In traindx.toml the tables stand without
 `tool.traindx`.

@@ -12,9 +12,10 @@ from __future__ import annotations
 import importlib
 import os
 import pkgutil
+import re
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from types import ModuleType
@@ -66,16 +67,18 @@ class Reader:
 class Detector:
     """One finding. The module's name is the finding's id.
 
-    `needs` are what must be there to look at all: canonical series, or `setting:` and a name; `a|b` is
-    either. Findings of one `family` are several views of one happening: inference counts them once.
+    `detect` names its inputs as parameters (`traindx.evidence.inputs` lists them) and its thresholds as
+    keyword-only parameters; None means looked and not seen. `needs` are what a signature cannot say:
+    `setting:` and a name, `fact:` and a name, `layer/*`; `a|b` is either. `guards` are what keeps it from
+    looking. Findings of one `family` are several views of one happening: inference counts them once.
     A finding takes back those it `explains`: a loss that is summed up, never reset, does not diverge.
-    `detect` takes a Case and thresholds as keyword-only parameters; None means looked and not seen.
     """
 
     title: str
-    needs: tuple[str, ...]
-    family: str
+    needs: tuple[str, ...] = ()
+    family: str = ""
     explains: tuple[str, ...] = ()
+    guards: tuple[str, ...] = ()
     id: str = ""
     area: str = ""
     page: str = ""
@@ -159,12 +162,29 @@ def readers() -> tuple[Reader, ...]:
 def detectors() -> tuple[Detector, ...]:
     """All detectors, ordered by area and id."""
     found = []
+    needs = importlib.import_module("traindx.evidence.inputs").needs
     for module in _all_modules("traindx.evidence.detectors", "traindx.detectors"):
         unit = getattr(module, "DETECTOR", None)
         if isinstance(unit, Detector):
             *_, area, name = ["", *module.__name__.split(".")]
-            page = (module.__doc__ or "").strip()
-            found.append(
-                replace(unit, id=name, area=area, page=page, detect=module.detect, module=module.__name__)
-            )
+            page = _filled((module.__doc__ or "").strip(), module.detect.__kwdefaults__ or {})
+            unit = replace(unit, id=name, area=area, page=page, detect=module.detect, module=module.__name__)
+            found.append(replace(unit, needs=needs(unit)))
     return tuple(sorted(found, key=lambda unit: (unit.area, unit.id)))
+
+
+def _filled(page: str, thresholds: Mapping[str, object]) -> str:
+    """A page with the detector's own thresholds in their places: `{share}` is 0.05, `{share:%}` is 5 %."""
+
+    def value(found: re.Match[str]) -> str:
+        given = thresholds.get(found[1], found[0])
+        if not isinstance(given, int | float):
+            return str(given)
+        return f"{100 * given:g} %" if found[2] else f"{given:g}"
+
+    return re.sub(r"\{(\w+)(:%)?\}", value, page)
+
+
+def detector(id: str) -> Detector:
+    """One detector by its id."""
+    return next(unit for unit in detectors() if unit.id == id)

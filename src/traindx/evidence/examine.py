@@ -12,6 +12,7 @@ from traindx.core.nouns import Check, Finding, Skipped, Told
 from traindx.core.settings import Threshold
 from traindx.core.units import Detector, detectors
 from traindx.evidence.case import Case
+from traindx.evidence.inputs import looked
 
 _NEEDED = {
     "loss": "a training loss",
@@ -92,7 +93,7 @@ def needed(need: str) -> str:
 
 def _look(unit: Detector, case: Case, given: Mapping[str, Threshold]) -> Finding | Skipped | None:
     try:
-        answer = unit.detect(case, **given)
+        answer = looked(unit, case, given)
     except MemoryError:  # not the detector's fault: a diagnosis without it would look like health
         raise
     except Exception as error:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 import tokenize
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,9 +15,9 @@ from traindx.core.nouns import SEVERITIES, Check, Edit, Finding, Run, Skipped, U
 from traindx.core.settings import Threshold, Thresholds
 from traindx.core.units import Detector, detectors
 from traindx.evidence.case import Case
+from traindx.evidence.inputs import heard_in, places
 from traindx.source import Script, read_script
 from traindx.source.edits import apart, edited, parses
-from traindx.source.ignoring import silenced
 
 _SKIPPED_FOLDERS = {"__pycache__", "node_modules", "venv", "site-packages", "build", "dist"}
 _ROUNDS = 5
@@ -84,18 +83,13 @@ def _order(finding: Finding) -> tuple[object, ...]:
 
 def _look(unit: Detector, case: Case, given: Mapping[str, Threshold]) -> list[Finding] | Skipped:
     """Every place where a detector finds its fault; one that fails has not checked."""
-    module = importlib.import_module(unit.module)
     try:
-        looked = module.look(case, **given) if hasattr(module, "look") else unit.detect(case, **given)
-        if isinstance(looked, Skipped):
-            return looked
-        found = [] if looked is None else [looked] if isinstance(looked, Finding) else list(looked)
+        found = places(unit, case, given)
     except Exception as error:
         if os.environ.get("TRAINDX_DEBUG"):
             raise
         return Skipped(f"a fixed detector: it failed with {type(error).__name__}: {error}")
-    assert case.script is not None
-    return [finding for finding in found if not silenced(case.script, unit.id, finding)]
+    return found if isinstance(found, Skipped) else heard_in(unit, case, found)
 
 
 def script_run(path: str) -> Run:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from traindx.experiment.preflight.check import Answer, Item
+from traindx.experiment.preflight.check import CheckAnswer, Item
 from traindx.experiment.preflight.result import GROUPS, Checklist
 from traindx.report.layout import Screen, cells, wrapped
 from traindx.report.text import count, lasting, visible
@@ -40,7 +40,7 @@ def render_checklist(checklist: Checklist, name: str, screen: Screen) -> list[st
     return [*lines, *_total(checklist, screen)]
 
 
-def _row(item: Item, answer: Answer, screen: Screen, *, advice: bool = False) -> Iterator[str]:
+def _row(item: Item, answer: CheckAnswer, screen: Screen, *, advice: bool = False) -> Iterator[str]:
     word, style = _MARKS[answer.status]
     title = screen.paint(item.title, "bold" if advice else "")
     head = f"  {screen.paint(word.ljust(_MARK_WIDTH), style)}  {title}"
@@ -52,7 +52,7 @@ def _row(item: Item, answer: Answer, screen: Screen, *, advice: bool = False) ->
         yield from wrapped(text, screen.width, first=_INDENT, rest=_INDENT)
 
 
-def _advice(answer: Answer, screen: Screen) -> Iterator[str]:
+def _advice(answer: CheckAnswer, screen: Screen) -> Iterator[str]:
     """What to do about a failure, and where to read on."""
     arrow = screen.plain("→ ")
     if answer.do:

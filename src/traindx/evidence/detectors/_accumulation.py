@@ -11,7 +11,7 @@ _COUNTED = ("backwards", "batches", "steps_with_several", "steps_with_thrown")
 
 
 @dataclass(frozen=True)
-class Accumulation:
+class AccumulatedSteps:
     """Backward calls and batches a step, and the share of steps that threw gradients away.
 
     `share` is what backward gets of what the loss function gave; None when that is not known.
@@ -24,14 +24,14 @@ class Accumulation:
     share: float | None
 
 
-def accumulation(case: Case, steps: int) -> Accumulation | None:
+def accumulation(case: Case, steps: int) -> AccumulatedSteps | None:
     """None when there is none, or when several optimizers take turns: their calls cannot be told apart."""
     told = case.inside.fact("accumulation")
     taken = number(told, "steps") or 0.0
     if taken < steps or len(case.inside.optimizers) > 1:
         return None
     backwards, batches, several, wasteful = ((number(told, key) or 0.0) / taken for key in _COUNTED)
-    return Accumulation(backwards, batches, several, wasteful, number(told, "share"))
+    return AccumulatedSteps(backwards, batches, several, wasteful, number(told, "share"))
 
 
 def sketched(**counts: float) -> dict[str, object]:

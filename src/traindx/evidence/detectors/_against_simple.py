@@ -12,7 +12,7 @@ from traindx.evidence.inside import number
 
 
 @dataclass(frozen=True)
-class Beside:
+class AgainstSimple:
     """Shares of right answers or of explained variance: what simple models told, what the model reached."""
 
     told: float
@@ -22,7 +22,7 @@ class Beside:
     step: float
 
 
-def beside_simple(case: Case) -> Beside | None:
+def beside_simple(case: Case) -> AgainstSimple | None:
     """The comparison; None where outputs and targets do not allow it."""
     relation = part(case.inside.fact("samples"), "relation")
     told, z, classes = (number(relation, key) for key in ("told", "z", "classes"))
@@ -31,7 +31,7 @@ def beside_simple(case: Case) -> Beside | None:
     if told is None or z is None or right is None or odd:
         return None
     reached = max(late(right), *_told_elsewhere(case, bool(classes)))
-    return Beside(told, reached, z, bool(classes), float(right.x[-1]))
+    return AgainstSimple(told, reached, z, bool(classes), float(right.x[-1]))
 
 
 def no_more_to_tell(case: Case, *, slack: float = 0.02, z: float = 5.0) -> bool:

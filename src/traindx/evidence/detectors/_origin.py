@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from traindx.core.nouns import Event, Place, Severity
+from traindx.core.nouns import Event, Finding, Place, Severity
 from traindx.evidence.case import Case, Curve
 from traindx.evidence.detectors._number_text import text
 from traindx.evidence.inside import Fact, number
@@ -29,7 +29,7 @@ _NEAR_RANGE = 1e4
 
 
 @dataclass(frozen=True)
-class Origin:
+class NonfiniteOrigin:
     """What made the first bad value. `grown` tells in words what had grown before it, if anything had."""
 
     kind: Kind
@@ -51,8 +51,15 @@ class Origin:
         when = f"at batch {batch:g}" if batch is not None else f"after step {text(self.step)}"
         return f"The first bad value came {when}: {self.event.text}"
 
+    def finding(self, sentence: str, strength: float = 1.0) -> Finding:
+        """The trouble it made, in words that begin with what was said of it."""
+        places = (self.place,) if self.place is not None else ()
+        return Finding(
+            sentence, "nonfinite", self.severity, self.step, series="loss", strength=strength, places=places
+        )
 
-def origin(case: Case) -> Origin | None:
+
+def origin(case: Case) -> NonfiniteOrigin | None:
     """What made the first NaN; None when the recording does not hold one."""
     told = case.inside.events("nonfinite")
     if not told:
@@ -65,7 +72,7 @@ def origin(case: Case) -> Origin | None:
         grown = ""
     place, burst = _place(case, event, operation), _burst(case, event.step or 0.0)
     kind, severity = _kind(event, operation, grown), _severity(case, event.step or 0.0)
-    return Origin(kind, event, operation, grown, place, burst, severity)
+    return NonfiniteOrigin(kind, event, operation, grown, place, burst, severity)
 
 
 def _severity(case: Case, step: float, *, lost: float = 0.3) -> Severity:

@@ -22,7 +22,7 @@ def judged_loss(case: Case, points: int) -> Curve | Skipped:
 
 
 @dataclass(frozen=True)
-class Progress:
+class LossProgress:
     """`fall` from the first to the last tenth, its share of the start, and its significance.
 
     `resolution` is the smallest fall between the outer thirds, as a share of the start, that noise would
@@ -38,7 +38,7 @@ class Progress:
     resolution: float
 
 
-def progress(curve: Curve) -> Progress:
+def progress(curve: Curve) -> LossProgress:
     """Compare the ends of a curve of at least three points."""
     count = max(2, len(curve) // 10)
     first, last = curve.y[:count], curve.y[-count:]
@@ -48,14 +48,8 @@ def progress(curve: Curve) -> Progress:
     spread = curve.noise * float(np.sqrt(2.0 * 1.57 / max(1, len(curve) // 3)))
     tenths = np.array_split(curve.y, min(10, max(3, len(curve) // 3)))
     deepest = head - min(float(np.median(part)) for part in tenths)
-    return Progress(
-        head,
-        tail,
-        fall,
-        fall / size,
-        stats.significant_rise(last, first),
-        deepest / size,
-        3 * spread / size,
+    return LossProgress(
+        head, tail, fall, fall / size, stats.significant_rise(last, first), deepest / size, 3 * spread / size
     )
 
 

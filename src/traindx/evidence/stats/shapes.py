@@ -30,23 +30,23 @@ _EXPONENTS = np.geomspace(0.05, 3.0, 20)
 _FINER, _FINER_ONSETS = np.geomspace(1 / 1.6, 1.6, 13), np.geomspace(0.4, 2.5, 11)
 
 
-def search(where: FloatArray, y: FloatArray, weight: FloatArray, finest: float) -> Search:
+def search(where: FloatArray, y: FloatArray, weight: FloatArray, finest: float) -> ShapeSearch:
     """The fits to the longest last part of the curve that leaves residuals without a pattern.
 
     `where` runs from 0 to 1 over the curve; `finest` is the distance of two points.
     """
-    whole = found = Search(where, y, weight, finest)
+    whole = found = ShapeSearch(where, y, weight, finest)
     for cut in _CUTS:
         kept = where >= cut
         if found.plain or not whole.falls() or kept.sum() < max(_FEWEST, y.size // 4):
             break
-        later = Search(where[kept], y[kept], weight[kept], finest)
+        later = ShapeSearch(where[kept], y[kept], weight[kept], finest)
         if later.falls():
             found = later
     return found
 
 
-class Search:
+class ShapeSearch:
     """Least squares for every shape on the grid at once; far-off points count less."""
 
     def __init__(self, where: FloatArray, y: FloatArray, weight: FloatArray, finest: float) -> None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Iterable
 
-from traindx.core import units
 from traindx.core.nouns import Edit, Finding, Skipped
+from traindx.core.units import detector
 from traindx.evidence.case import Case
+from traindx.evidence.inputs import places
 from traindx.evidence.lint import script_run
 from traindx.experiment.edit.draft import Draft
 from traindx.experiment.edit.job import Job
@@ -17,14 +17,8 @@ def findings(job: Job, *detectors: str) -> list[Finding]:
     """What detectors see in the script, every place of it."""
     run = job.run if job.run is not None else script_run(job.script.main.path)
     case = Case(run, job.script)
-    modules = {unit.id: unit.module for unit in units.detectors()}
-    found: list[Finding] = []
-    for name in detectors:
-        module = importlib.import_module(modules[name])
-        looked = module.look(case)
-        if not isinstance(looked, Skipped):
-            found += looked
-    return found
+    seen = [places(detector(name), case) for name in detectors]
+    return [one for found in seen if not isinstance(found, Skipped) for one in found]
 
 
 def take(draft: Draft, edits: Iterable[Edit]) -> None:

@@ -10,8 +10,8 @@ from traindx.core.nouns import Number
 from traindx.core.number_text import short
 from traindx.evidence.case import Case
 from traindx.evidence.inside import number
-from traindx.experiment.preflight.arm_differences import Beside, beside, still_falling
-from traindx.experiment.preflight.check import Answer, failed, passed, unknown
+from traindx.experiment.preflight.arm_differences import ArmDifference, arm_difference, still_falling
+from traindx.experiment.preflight.check import CheckAnswer, failed, passed, unknown
 from traindx.experiment.preflight.observations import UNTOUCHED, Flight
 
 _SURE, _MOSTLY, _WORTH = 4.0, 0.9, 0.02
@@ -29,7 +29,7 @@ class Wording:
     cause: str
 
 
-def judged(flight: Flight, arm: str, words: Wording) -> Answer:
+def judged(flight: Flight, arm: str, words: Wording) -> CheckAnswer:
     """Passes when the other arm does clearly worse; fails when both have come to rest at the same level."""
     case = flight.untouched
     if case is None:
@@ -39,7 +39,7 @@ def judged(flight: Flight, arm: str, words: Wording) -> Answer:
     if case.surrogate or len(case.inside.optimizers) > 1:
         return unknown("several optimizers or a surrogate loss: its level does not tell")
     mine, other = flight.losses(UNTOUCHED), flight.losses(arm)
-    found = beside(mine, other)
+    found = arm_difference(mine, other)
     if found is None:
         return unknown(f"{min(mine.size, other.size)} common steps are too few to tell, or the loss broke")
     numbers: dict[str, Number] = {
@@ -57,7 +57,7 @@ def judged(flight: Flight, arm: str, words: Wording) -> Answer:
     return unknown(f"{text}: no clear difference yet.", **numbers)
 
 
-def _at_rest(case: Case, mine: np.ndarray, found: Beside) -> bool:
+def _at_rest(case: Case, mine: np.ndarray, found: ArmDifference) -> bool:
     """Whether both have stopped at one level, long enough to believe it."""
     if found.steps < _STEPS_LEAST or found.z > _CLEARLY or abs(found.share) > _SAME or still_falling(mine):
         return False

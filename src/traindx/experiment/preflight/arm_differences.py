@@ -16,7 +16,7 @@ _WINDOW_LEAST, _WINDOW_MOST = 10, 100
 
 
 @dataclass(frozen=True)
-class Beside:
+class ArmDifference:
     """Two losses at their last common steps; `gap` is the other's minus the first's, `error` its own.
 
     `above` is the share of these steps at which the other's is the higher one.
@@ -41,7 +41,7 @@ class Beside:
         return self.gap / max(abs(self.first), 1e-12)
 
 
-def beside(first: FloatArray, other: FloatArray) -> Beside | None:
+def arm_difference(first: FloatArray, other: FloatArray) -> ArmDifference | None:
     """None with too few common steps to tell. A loss that broke counts as worse than any other."""
     steps = min(first.size, other.size)
     if steps < 2 * _WINDOW_LEAST:
@@ -51,9 +51,9 @@ def beside(first: FloatArray, other: FloatArray) -> Beside | None:
     if not np.isfinite(a).all():
         return None
     if not np.isfinite(b).all():
-        return Beside(steps, float(np.median(a)), float("inf"), float("inf"), 1.0, 1.0)
+        return ArmDifference(steps, float(np.median(a)), float("inf"), float("inf"), 1.0, 1.0)
     gap, error = level(b - a)
-    return Beside(steps, float(np.median(a)), float(np.median(b)), gap, error, float((b > a).mean()))
+    return ArmDifference(steps, float(np.median(a)), float(np.median(b)), gap, error, float((b > a).mean()))
 
 
 def start_and_end(loss: FloatArray) -> tuple[float, float]:

@@ -1,22 +1,21 @@
 """How an item of the checklist declares itself, and what it answers.
 
-An item is a module in `traindx.experiment.preflight.checks` that holds an `ITEM` and a function `look`,
-which takes a `Flight` and gives an `Answer`. Its docstring is its page.
+`checks.toml` is the table of all items: title, group, page, and the findings that make one fail. What else an
+item says is measured by the function of its name in `checks/<group>.py`, which takes the `flight`, or the
+`case` of the untouched arm, or both.
 """
 
 from __future__ import annotations
 
 import importlib
-import pkgutil
+import tomllib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cache
-from typing import TYPE_CHECKING, Literal
+from pathlib import Path
+from typing import Any, Literal
 
 from traindx.core.nouns import Number
-
-if TYPE_CHECKING:
-    from traindx.experiment.preflight.observations import Flight
 
 Status = Literal["pass", "fail", "unknown"]
 Group = Literal["data", "start", "gradients", "learning", "model", "machine"]
@@ -28,11 +27,11 @@ GROUPS: Mapping[Group, str] = {
     "model": "Model",
     "machine": "Machine",
 }
-_ITEMS = "traindx.experiment.preflight.checks"
+_MEASURES = "traindx.experiment.preflight.checks"
 
 
 @dataclass(frozen=True)
-class Answer:
+class CheckAnswer:
     """Passed, failed, or why it could not be checked; one sentence with its numbers.
 
     `do` says what to do about a failure, `cause` which page tells more.
@@ -45,46 +44,51 @@ class Answer:
     cause: str = ""
 
 
-def passed(text: str, **numbers: Number) -> Answer:
-    return Answer("pass", text, numbers)
+def passed(text: str, **numbers: Number) -> CheckAnswer:
+    return CheckAnswer("pass", text, numbers)
 
 
-def unknown(text: str, **numbers: Number) -> Answer:
+def unknown(text: str, **numbers: Number) -> CheckAnswer:
     """It could not be checked, or the result does not tell."""
-    return Answer("unknown", text, numbers)
+    return CheckAnswer("unknown", text, numbers)
 
 
-def failed(text: str, *, do: str = "", cause: str = "", **numbers: Number) -> Answer:
-    return Answer("fail", text, numbers, do, cause)
+def failed(text: str, *, do: str = "", cause: str = "", **numbers: Number) -> CheckAnswer:
+    return CheckAnswer("fail", text, numbers, do, cause)
 
 
 @dataclass(frozen=True)
 class Item:
-    """One thing to check. `title` says what is true when it passes."""
+    """One thing to check. `title` says what is true when it passes.
 
+    It fails with the worst of its `findings`; where none of them was seen, `measure` answers.
+    """
+
+    id: str
     title: str
     group: Group
-    order: int
-    id: str = ""
-    page: str = ""
-    look: Callable[[Flight], Answer] = lambda _: unknown("")
+    page: str
+    findings: tuple[str, ...]
+    measure: Callable[..., CheckAnswer]
 
 
 def ids() -> frozenset[str]:
-    """Their names, told by their files."""
-    folder = importlib.import_module(_ITEMS).__path__
-    return frozenset(info.name for info in pkgutil.iter_modules(folder))
+    """Their names, told by the table: loading what measures takes a while."""
+    return frozenset(_table())
 
 
 @cache
 def items() -> tuple[Item, ...]:
     """All of them in the order they are told in."""
     found = []
-    for info in pkgutil.iter_modules(importlib.import_module(_ITEMS).__path__, f"{_ITEMS}."):
-        module = importlib.import_module(info.name)
-        unit = getattr(module, "ITEM", None)
-        if isinstance(unit, Item):
-            id = info.name.rpartition(".")[2]
-            found.append(replace(unit, id=id, page=(module.__doc__ or "").strip(), look=module.look))
-    groups = list(GROUPS)
-    return tuple(sorted(found, key=lambda item: (groups.index(item.group), item.order, item.id)))
+    for id, row in _table().items():
+        module = importlib.import_module(f"{_MEASURES}.{row['group']}")
+        findings = tuple(row.get("findings", ()))
+        page = row["page"].strip()
+        found.append(Item(id, row["title"], row["group"], page, findings, getattr(module, id)))
+    return tuple(found)
+
+
+@cache
+def _table() -> dict[str, Any]:
+    return tomllib.loads(Path(__file__).with_name("checks.toml").read_text(encoding="utf-8"))

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from traindx.core.nouns import Finding, Hypothesis, Number
-from traindx.experiment.preflight.check import Answer, failed
+from traindx.experiment.preflight.check import CheckAnswer, failed
 from traindx.experiment.preflight.observations import Flight
 
 
-def from_finding(flight: Flight, finding: Finding, **numbers: Number) -> Answer:
+def from_finding(flight: Flight, finding: Finding, **numbers: Number) -> CheckAnswer:
     """A failed answer in the words of a detector, with the remedy of the cause it speaks for most."""
     cause = _cause(flight, finding)
     do = ""

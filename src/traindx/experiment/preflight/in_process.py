@@ -61,7 +61,7 @@ def preflight(
         return check(Flight(nothing, notes=(_RECORDING.capitalize() + ".",)), time.monotonic() - began)
     import torch
 
-    course = _Course(model, loss_fn, _as_loader(loader, steps), optimizer)
+    course = _RepeatedTraining(model, loss_fn, _as_loader(loader, steps), optimizer)
     attempts: dict[str, Attempt] = {}
     with tempfile.TemporaryDirectory(prefix="traindx-preflight-") as folder, course.kept():
         for at, (name, change, internals) in enumerate(_ARMS):
@@ -118,7 +118,7 @@ def _as_written(loss_fn: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]
     return loss_fn
 
 
-class _Course:
+class _RepeatedTraining:
     """One training, to be run again and again from the same start."""
 
     def __init__(self, model: Any, loss_fn: Callable[[Any, Any], Any], loader: Any, optimizer: Any) -> None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from inspect import signature
 from typing import Any
 
 from traindx.core.nouns import Number
-from traindx.experiment.preflight.check import GROUPS, Answer, Item, items, unknown
-from traindx.experiment.preflight.observations import Attempt, Flight
+from traindx.experiment.preflight.check import GROUPS, CheckAnswer, Item, items, unknown
+from traindx.experiment.preflight.failure_advice import from_finding
+from traindx.experiment.preflight.observations import UNTOUCHED, Attempt, Flight
 
 SCHEMA = "traindx/preflight/1"
 _WORDS = {"pass": "pass", "fail": "FAIL", "unknown": "?"}
@@ -18,19 +20,19 @@ _WORDS = {"pass": "pass", "fail": "FAIL", "unknown": "?"}
 class Checklist:
     """Every item with its answer; true when nothing failed. `notes` are about the whole."""
 
-    answers: tuple[tuple[Item, Answer], ...]
+    answers: tuple[tuple[Item, CheckAnswer], ...]
     attempts: tuple[Attempt, ...]
     seconds: float
     notes: tuple[str, ...] = ()
 
     @property
-    def failures(self) -> tuple[tuple[Item, Answer], ...]:
+    def failures(self) -> tuple[tuple[Item, CheckAnswer], ...]:
         return tuple(pair for pair in self.answers if pair[1].status == "fail")
 
     def __bool__(self) -> bool:
         return not self.failures
 
-    def __getitem__(self, id: str) -> Answer:
+    def __getitem__(self, id: str) -> CheckAnswer:
         """The answer of an item, by its name."""
         for item, answer in self.answers:
             if item.id == id:
@@ -72,7 +74,7 @@ class Checklist:
         return "\n".join(lines)
 
 
-def _told(item: Item, answer: Answer) -> dict[str, Any]:
+def _told(item: Item, answer: CheckAnswer) -> dict[str, Any]:
     return {
         "id": item.id,
         "title": item.title,
@@ -96,15 +98,26 @@ def check(flight: Flight, seconds: float) -> Checklist:
     return Checklist(answers, tuple(flight.attempts.values()), seconds, flight.notes)
 
 
-def _looked(item: Item, flight: Flight) -> Answer:
+def _looked(item: Item, flight: Flight) -> CheckAnswer:
     import os
 
     try:
-        return item.look(flight)
+        return _answer(item, flight)
     except Exception as error:
         if os.environ.get("TRAINDX_DEBUG"):
             raise
         return unknown(f"the check itself failed ({type(error).__name__}: {error})")
+
+
+def _answer(item: Item, flight: Flight) -> CheckAnswer:
+    asked = signature(item.measure).parameters
+    handed = {"flight": flight, "case": flight.untouched}
+    if "case" in asked and flight.untouched is None:
+        return unknown(flight.why_not(UNTOUCHED))
+    found = flight.trouble(*item.findings)
+    if found is not None:
+        return from_finding(flight, found)
+    return item.measure(**{name: handed[name] for name in asked})
 
 
 __all__ = ["GROUPS", "SCHEMA", "Checklist", "check"]

@@ -6,56 +6,46 @@ Silent for training on the whole data at once, where every step has the same bat
 that tells of more data it is a sign at most. Known mistakes: trying to overfit one batch, as a test.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Skipped, number
 from traindx.evidence.detectors._number_text import count, percent
 from traindx.evidence.detectors._sampled import looked, training_loader
-from traindx.evidence.inside import number
+from traindx.testing.sketch import run
 
 DETECTOR = Detector(title="The same batch every step", needs=("input/repeat_share",), family="input_variety")
 
 
-def detect(case: Case, *, share: float = 0.7, looks: int = 4, batches: int = 3) -> Finding | Skipped | None:
-    repeats = looked(case, "input/repeat_share", looks)
+def detect(
+    case: Case, *, repeat_share: float = 0.7, min_samples: int = 4, min_loader_batches: int = 3
+) -> Detected:
+    repeats = looked(case, "input/repeat_share", min_samples)
     distance = looked(case, "input/repeat_distance")
     if repeats is None:
-        return Skipped(f"at least {looks} looks at batches")
+        return Skipped(f"at least {min_samples} looks at batches")
     again = float(repeats.y[-1])
     # The first batch looked at cannot be a repetition.
-    if again < share * (1 - 1 / len(repeats)) or distance is None or distance.y.min() > 1:
+    if again < repeat_share * (1 - 1 / len(repeats)) or distance is None or distance.y.min() > 1:
         return None
     loader = training_loader(case)
     held = number(loader, "batches") if loader is not None else None
-    if held is None or held < batches:
+    if held is None or held < min_loader_batches:
         return None
-    return Finding(
+    sentence = (
         f"{percent(again)} of the batches looked at had been there the step before; the loader holds "
-        f"{count(held)}.",
-        symptom="silent_defect",
-        severity="high",
-        numbers={"repeat_share": again, "batches": held},
+        f"{count(held)}."
     )
+    return Finding(sentence, "silent_defect", "high", numbers={"repeat_share": again, "batches": held})
 
 
 def _loader(batches: int) -> dict[str, object]:
     return {"loaders": [{"role": "training", "batch_size": 32, "batches": batches, "samples": 32 * batches}]}
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import run
-
+def fires() -> Runs:
     again = {"input/repeat_share": [0.0, 0.5, 0.67, 0.75, 0.8, 0.83], "input/repeat_distance": [1.0] * 5}
     yield run(again, facts=_loader(32))
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import run
-
+def silent() -> Runs:
     again = {"input/repeat_share": [0.0, 0.5, 0.67, 0.75, 0.8, 0.83], "input/repeat_distance": [1.0] * 5}
     yield run(again)
     yield run(again, facts=_loader(1))

@@ -1,54 +1,51 @@
 """One class holds most of the targets.
 
-Seen when the largest class has nine tenths of the targets looked at (of two classes), or is twenty times as
-frequent as the mean of the others (of more). A circumstance: many such data are learned well.
+Seen when the largest class has nine tenths of the targets looked at (of two classes), or is
+{times_the_others} times as frequent as the mean of the others (of more). A circumstance: many such data are
+learned well.
 
-Silent for words and other targets of more than a hundred kinds, under 100 targets, and for masks of images,
-where the background rules by nature. Known mistakes: the few looks may have met an unusual stretch.
+Silent for words and other targets of more than {max_classes} kinds, under {min_targets} targets, and for
+masks of images, where the background rules by nature. Known mistakes: the few looks may have met an unusual
+stretch.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Skipped
 from traindx.evidence.detectors._number_text import percent, strength
 from traindx.evidence.detectors._sampled import class_shares
+from traindx.testing.sketch import run
 
 DETECTOR = Detector(title="Classes of unequal size", needs=("fact:classes",), family="class_shares")
 
 
 def detect(
-    case: Case, *, share: float = 0.9, times: float = 20.0, most: int = 100, targets: int = 100
-) -> Finding | Skipped | None:
+    case: Case,
+    *,
+    largest_share: float = 0.9,
+    times_the_others: float = 20.0,
+    max_classes: int = 100,
+    min_targets: int = 100,
+) -> Detected:
     shares = class_shares(case)
     counted = sum(value for value in case.inside.fact("classes").values() if isinstance(value, int))
-    if counted < targets or not 2 <= len(shares) <= most:
+    if counted < min_targets or not 2 <= len(shares) <= max_classes:
         return Skipped()
     largest = max(shares.values())
     others = (1 - largest) / (len(shares) - 1)
-    if largest < share and (len(shares) == 2 or largest < times * others):
+    if largest < largest_share and (len(shares) == 2 or largest < times_the_others * others):
         return None
     return Finding(
         f"One class holds {percent(largest)} of the targets, the {len(shares) - 1} other"
         f"{'s' if len(shares) > 2 else ''} {percent(1 - largest)}.",
-        severity="low",
-        strength=strength(1 / (1 - largest), 1 / (1 - share) / 2, 50),
+        strength=strength(1 / (1 - largest), 1 / (1 - largest_share) / 2, 50),
         numbers={"largest_class": largest, "classes": len(shares)},
     )
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import run
-
+def fires() -> Runs:
     yield run({}, facts={"classes": {"0": 960, "1": 40}})
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import run
-
+def silent() -> Runs:
     yield run({}, facts={"classes": {"0": 600, "1": 400}})
     yield run({}, facts={"classes": {str(k): 100 for k in range(10)}})
     yield run({}, facts={"classes": {"0": 20, "1": 1}})

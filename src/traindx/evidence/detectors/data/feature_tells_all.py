@@ -1,25 +1,20 @@
 """One feature alone gives the target away.
 
 Each feature is looked at by itself: how well do the samples beside one in its order tell that one's target?
-Seen when one feature alone tells it almost perfectly (`alone`), while all others together tell a good part
-of it and are wrong `times` as often. Such a feature is mostly made from the target, or after it.
+Seen when one feature alone tells it almost perfectly ({score_alone}), while all others together tell a good
+part of it and are wrong {error_ratio} as often. Such a feature is mostly made from the target, or after it.
 
 Silent where the other features tell nothing (the task is then that feature), under 4 features, above 64, and
-under 300 samples. Low unless the feature is as good as perfect.
-Known mistakes: a task that one honest measurement really decides.
+under {min_data_samples} samples. Low unless the feature is as good as perfect. Known mistakes: a task that
+one honest measurement really decides.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
 from typing import Any
 
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Skipped, number
 from traindx.evidence.detectors._number_text import percent
 from traindx.evidence.detectors._sampled import odd_objective, one_target_each, part
-from traindx.evidence.inside import number
+from traindx.testing.sketch import run
 
 DETECTOR = Detector(title="One feature tells the target", needs=("fact:samples",), family="telling_feature")
 
@@ -27,24 +22,24 @@ DETECTOR = Detector(title="One feature tells the target", needs=("fact:samples",
 def detect(
     case: Case,
     *,
-    alone: float = 0.97,
-    perfect: float = 0.985,
-    times: float = 6.0,
-    told: float = 0.08,
-    samples: int = 300,
-) -> Finding | Skipped | None:
+    score_alone: float = 0.97,
+    certain_score: float = 0.985,
+    error_ratio: float = 6.0,
+    min_score_of_others: float = 0.08,
+    min_data_samples: int = 300,
+) -> Detected:
     relation = part(case.inside.fact("samples"), "relation")
     best, others = number(relation, "alone"), number(relation, "without")
     kept, chance, feature = (number(relation, key) for key in ("samples", "by_chance", "feature"))
-    if best is None or others is None or kept is None or kept < samples or odd_objective(case):
-        return Skipped(f"at least {samples} samples of 4 to 64 features, with one target each")
+    if best is None or others is None or kept is None or kept < min_data_samples or odd_objective(case):
+        return Skipped(f"at least {min_data_samples} samples of 4 to 64 features, with one target each")
     if not one_target_each(case) or chance is None:
         return Skipped()
     lacking = 1 - others
-    above = max(told, 4 * (number(relation, "spread") or 0.0))
-    if best < alone or lacking < times * (1 - best) or lacking < 0.05 or others - chance < above:
+    above = max(min_score_of_others, 4 * (number(relation, "spread") or 0.0))
+    if best < score_alone or lacking < error_ratio * (1 - best) or lacking < 0.05 or others - chance < above:
         return None
-    sure = best >= perfect
+    sure = best >= certain_score
     return Finding(
         f"One feature alone (number {round(feature or 0)} of those that vary) tells {percent(best)} of the "
         f"targets; all others together {percent(others)}: it may hold the answer.",
@@ -59,15 +54,11 @@ def _facts(alone: float, without: float, samples: int = 800) -> dict[str, Any]:
     return {"samples": {"taken": 900, "relation": {**relation, "samples": samples, "z": 20.0, "classes": 2}}}
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import run
-
+def fires() -> Runs:
     yield run({}, facts=_facts(0.998, 0.83))
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import run
-
+def silent() -> Runs:
     yield run({}, facts=_facts(0.998, 0.51))
     yield run({}, facts=_facts(0.99, 0.97))
     yield run({}, facts=_facts(0.86, 0.75))

@@ -1,48 +1,37 @@
 """Some batches hold values far beyond all others, or values that are no numbers.
 
-Seen when the largest value of one batch is 100 times the largest of the usual batch, in inputs or in
-real-valued targets, or when a batch held NaN or Inf.
+Seen when the largest value of one batch is {times_usual} times the largest of the usual batch, in inputs or
+in real-valued targets, or when a batch held NaN or Inf.
 
 A sign while the run is calm: it is trouble when the loss leaps as well, many times above its usual level,
 more than once after the start. Not a number at all is a defect.
 Silent with fewer than 8 batches. Known mistakes: features of long tails (prices, counts) left as they are.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 import numpy as np
 
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Skipped, number
 from traindx.evidence.detectors._number_text import strength, text, times
 from traindx.evidence.detectors._sampled import looked, part
-from traindx.evidence.inside import number
+from traindx.testing.sketch import decay, run
 
 DETECTOR = Detector(title="Outliers in some batches", needs=("fact:samples|input/*",), family="bad_batch")
 _PEAKS = ("input_peak", "target_peak")
 
 
-def detect(case: Case, *, beyond: float = 100.0, full: float = 10_000.0) -> Finding | Skipped | None:
+def detect(case: Case, *, times_usual: float = 100.0, full_strength_at: float = 10_000.0) -> Detected:
     samples = case.inside.fact("samples")
     bad = number(samples, "nonfinite_batches") or 0.0
     shares = looked(case, "input/nonfinite", 1)
     if bad or (shares is not None and shares.y.max() > 0):
         step = float(shares.x[int(shares.y.argmax())]) if shares is not None and shares.y.max() > 0 else None
-        return Finding(
-            f"{max(1, round(bad))} of the batches looked at hold values that are NaN or Inf.",
-            symptom="silent_defect",
-            severity="high",
-            step=step,
-            numbers={"batches": bad},
-        )
+        sentence = f"{max(1, round(bad))} of the batches looked at hold values that are NaN or Inf."
+        return Finding(sentence, "silent_defect", "high", step, numbers={"batches": bad})
     peaks = {name: part(samples, name) for name in _PEAKS}
     found = {}
     for name, peak in peaks.items():
         usual, largest = number(peak, "usual"), number(peak, "largest")
-        if usual is not None and largest is not None and usual > 0 and largest / usual >= beyond:
+        if usual is not None and largest is not None and usual > 0 and largest / usual >= times_usual:
             found[largest / usual] = (name, usual, largest)
     if found:
         ratio = max(found)
@@ -55,7 +44,7 @@ def detect(case: Case, *, beyond: float = 100.0, full: float = 10_000.0) -> Find
             f"batch{said}.",
             symptom="loss_spike" if leaps else None,
             severity="medium" if leaps else "low",
-            strength=strength(ratio, beyond / 3, full),
+            strength=strength(ratio, times_usual / 3, full_strength_at),
             numbers={"largest": largest, "usual": usual} | _limit(name, usual),
         )
     return None if any(peaks.values()) or shares is not None else Skipped()
@@ -77,9 +66,7 @@ def _leaps(case: Case, *, far: float = 20.0, least: int = 2, points: int = 30) -
     return count if count >= least else 0
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, run
-
+def fires() -> Runs:
     calm = decay(80, 2.0, 0.3)
     for at in (20, 41, 66):
         calm[at] = 400.0
@@ -91,9 +78,7 @@ def fires() -> Iterator[Run]:
     yield run({}, facts={"samples": {"taken": 900, "nonfinite_batches": 0, "input_peak": peak}})
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import run
-
+def silent() -> Runs:
     peak = {"usual": 3.5, "largest": 5.1, "batches": 40}
     yield run({}, facts={"samples": {"taken": 900, "nonfinite_batches": 0, "input_peak": peak}})
     tail = {"usual": 3e3, "largest": 9e4, "batches": 40}

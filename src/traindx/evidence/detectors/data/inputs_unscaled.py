@@ -1,24 +1,20 @@
-"""The model's inputs are large, far from zero, or on scales that differ a hundred times and more.
+"""The model's inputs are large, far from zero, or on scales that differ {min_scale_ratio} times and more.
 
-Measured where they enter the model: size (root mean square) from 10 on, a mean more than 5 deviations from
-zero at a size above 3, or one feature spreading 100 times wider than another. From a size of 100 or a ratio
-of 1,000 on it is told as a probable defect, unless the answers end up right.
+Measured where they enter the model: size (root mean square) from {min_rms} on, a mean more than {mean_to_std}
+deviations from zero at a size above 3, or one feature spreading {min_scale_ratio} times wider than another.
+From a size of {extreme_rms} or a ratio of {extreme_scale_ratio} on it is told as a probable defect, unless
+the answers end up right.
 
 Silent for whole numbers (tokens), for models that begin with a normalisation, and for features that do not
 vary. Known mistakes: inputs that mix amounts and switches on purpose, with an optimizer that copes.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 import numpy as np
 
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Skipped
 from traindx.evidence.detectors._number_text import strength, text, times
 from traindx.evidence.detectors._sampled import does_well, looked, starts_with_norm, usual
+from traindx.testing.sketch import run
 
 DETECTOR = Detector(title="Inputs not scaled", needs=("input/mean",), family="input_scale")
 
@@ -26,12 +22,12 @@ DETECTOR = Detector(title="Inputs not scaled", needs=("input/mean",), family="in
 def detect(
     case: Case,
     *,
-    size: float = 10.0,
-    extreme: float = 100.0,
-    ratio: float = 100.0,
-    extreme_ratio: float = 1000.0,
-    offset: float = 5.0,
-) -> Finding | Skipped | None:
+    min_rms: float = 10.0,
+    extreme_rms: float = 100.0,
+    min_scale_ratio: float = 100.0,
+    extreme_scale_ratio: float = 1000.0,
+    mean_to_std: float = 5.0,
+) -> Detected:
     mean, std = usual(case, "input/mean"), usual(case, "input/std")
     if mean is None or std is None:
         return Skipped("inputs of real numbers")
@@ -40,30 +36,28 @@ def detect(
     rms = float(np.hypot(mean, std))
     scales = looked(case, "input/scale_ratio")
     apart = float(np.median(scales.y)) if scales is not None else 1.0
-    far = rms > 3 and abs(mean) > offset * std > 0
-    if rms < size and apart < ratio and not far:
+    far = rms > 3 and abs(mean) > mean_to_std * std > 0
+    if rms < min_rms and apart < min_scale_ratio and not far:
         return None
-    grave = (rms >= extreme or apart >= extreme_ratio) and not does_well(case)
-    uneven = f" One feature spreads {times(apart)} wider than another." if apart >= ratio else ""
+    grave = (rms >= extreme_rms or apart >= extreme_scale_ratio) and not does_well(case)
+    uneven = f" One feature spreads {times(apart)} wider than another." if apart >= min_scale_ratio else ""
     return Finding(
         f"Inputs have mean {text(mean)} and deviation {text(std)}.{uneven}",
-        symptom="silent_defect" if grave or rms >= extreme or apart >= extreme_ratio else None,
+        symptom="silent_defect" if grave or rms >= extreme_rms or apart >= extreme_scale_ratio else None,
         severity="medium" if grave else "low",
-        strength=max(strength(rms, size / 2, extreme), strength(apart, ratio / 2, extreme_ratio)),
+        strength=max(
+            strength(rms, min_rms / 2, extreme_rms), strength(apart, min_scale_ratio / 2, extreme_scale_ratio)
+        ),
         numbers={"input_mean": mean, "input_std": std, "scale_ratio": apart},
     )
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import run
-
+def fires() -> Runs:
     yield run({"input/mean": [120.0] * 4, "input/std": [70.0] * 4})
     yield run({"input/mean": [500.0] * 4, "input/std": [9e3] * 4, "input/scale_ratio": [4e4] * 2})
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import run
-
+def silent() -> Runs:
     yield run({"input/mean": [0.1] * 4, "input/std": [1.2] * 4, "input/scale_ratio": [3.0] * 2})
     yield run({"input/mean": [0.5] * 4, "input/std": [0.3] * 4})
     first = {"models": [{"parameters": 9, "layer_list": [{"name": "0", "type": "BatchNorm2d"}]}]}

@@ -1,8 +1,9 @@
 """Many samples carry another label than all their neighbours, and they lie anywhere, not at a border.
 
 Of a few hundred samples, twelve neighbours each vote on the label. Where classes overlap, samples that are
-voted down lie together at the border; wrong labels lie anywhere. Seen when 12 to 50 % are voted down, the
-vote is far better than chance, and the voted-down ones do not lie together.
+voted down lie together at the border; wrong labels lie anywhere. Seen when {min_odd_share:%} to
+{max_odd_share:%} are voted down, the vote is far better than chance, and the voted-down ones do not lie
+together.
 
 A sign by itself: votes fail for other reasons too. Trouble when the model, which sees more than neighbours
 do, ends no better on its training labels; medium when it is far better on the labels of validation.
@@ -12,25 +13,20 @@ labels can be learnt. Half as strong where neighbours mean less than a network s
 or attention, inputs of whole numbers, inputs of which only a part was kept; and trouble there only when
 neighbours clearly tell each other's labels.
 
-Could not look under 450 samples, at ids and several inputs, and where votes fail for want of good neighbours:
-they tell each other's labels far worse than the sample's, or a straight line does better than the vote. Known
-mistakes: classes that overlap evenly over all their range.
+Could not look under {min_data_samples} samples, at ids and several inputs, and where votes fail for want of
+good neighbours: they tell each other's labels far worse than the sample's, or a straight line does better
+than the vote. Known mistakes: classes that overlap evenly over all their range.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Skipped, number
 from traindx.evidence.detectors._number_text import percent
 from traindx.evidence.detectors._sampled import late, looked, odd_objective, one_target_each, part
 from traindx.evidence.detectors._simple_predictors import best_share, hidden_by, told_nothing, validated
-from traindx.evidence.inside import number
+from traindx.testing.sketch import run
 
 DETECTOR = Detector(title="Labels against their neighbours", needs=("fact:samples",), family="label_sense")
 
@@ -38,34 +34,38 @@ DETECTOR = Detector(title="Labels against their neighbours", needs=("fact:sample
 def detect(
     case: Case,
     *,
-    least: float = 0.12,
-    most: float = 0.5,
-    together: float = 1.15,
-    gain: float = 0.25,
-    mutual: float = 0.7,
-    clear: float = 0.85,
-    line: float = 0.06,
-    samples: int = 450,
-) -> Finding | Skipped | None:
+    min_odd_share: float = 0.12,
+    max_odd_share: float = 0.5,
+    max_clustering: float = 1.15,
+    min_neighbour_gain: float = 0.25,
+    min_mutual_agreement: float = 0.7,
+    clear_mutual_agreement: float = 0.85,
+    linear_model_margin: float = 0.06,
+    min_data_samples: int = 450,
+) -> Detected:
     relation = part(case.inside.fact("samples"), "relation")
     odd, lie, kept = (number(relation, key) for key in ("odd_share", "together", "samples"))
     chance = number(relation, "by_chance")
-    if odd is None or kept is None or kept < samples or chance is None or odd_objective(case):
-        return Skipped(f"at least {samples} samples with a class each")
+    if odd is None or kept is None or kept < min_data_samples or chance is None or odd_objective(case):
+        return Skipped(f"at least {min_data_samples} samples with a class each")
     if not one_target_each(case):
         return Skipped()
-    if odd < least or lie is None:
+    if odd < min_odd_share or lie is None:
         return None
     if (nothing := told_nothing(case)) is not None:
         return nothing
     told, each_other = number(relation, "told"), number(relation, "mutual")
-    poor = told is not None and told - (1 - odd) > line
-    if (1 - odd) - chance < gain or poor or (each_other is not None and each_other < mutual):
+    poor = told is not None and told - (1 - odd) > linear_model_margin
+    if (
+        (1 - odd) - chance < min_neighbour_gain
+        or poor
+        or (each_other is not None and each_other < min_mutual_agreement)
+    ):
         return Skipped("neighbours that tell each other's labels")
-    if odd > most or lie > together or _learnt(case, 1 - odd):
+    if odd > max_odd_share or lie > max_clustering or _learnt(case, 1 - odd):
         return None
     weak = hidden_by(case)
-    stuck = (not weak or (each_other or 0.0) >= clear) and _no_better(case, told)
+    stuck = (not weak or (each_other or 0.0) >= clear_mutual_agreement) and _no_better(case, told)
     cleaner = _validation_ahead(case)
     ahead = (
         f" The model is right on {percent(cleaner)} of the validation labels." if stuck and cleaner else ""
@@ -124,9 +124,7 @@ def _model(kind: str, **more: Any) -> dict[str, Any]:
     return {"models": [{"parameters": 900, "layer_list": [{"name": "0", "type": kind}], **more}]}
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import run
-
+def fires() -> Runs:
     yield run({}, facts=_facts(0.3, 1.02))
     yield run({}, facts=_facts(0.3, 1.02, mutual=0.95))
     yield run({}, facts={**_facts(0.3, 1.02, mutual=0.95), **_model("Conv2d")})
@@ -137,9 +135,7 @@ def fires() -> Iterator[Run]:
     yield run(memorised, facts=_facts(0.3, 1.02, mutual=0.9))
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import run
-
+def silent() -> Runs:
     yield run({}, facts=_facts(0.2, 2.3))
     yield run({}, facts=_facts(0.03, 1.0))
     yield run({}, facts=_facts(0.3, 1.0, samples=100))

@@ -7,33 +7,26 @@ It matters when the data are ordered, which the source does not tell: a sign. Si
 shuffled beforehand. Known mistake: time series fed in order on purpose.
 """
 
-from __future__ import annotations
-
 import ast
-from collections.abc import Iterator
 
-from traindx.core.nouns import Edit, Finding, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
-from traindx.evidence.detectors._script.samples import script
-from traindx.evidence.detectors._script.words import Looked, code, first, training_of, where
-from traindx.source import Script
+from traindx.evidence.detectors._script import (
+    Detector,
+    Edit,
+    Finding,
+    Places,
+    Scripts,
+    Skipped,
+    Training,
+    script,
+)
+from traindx.evidence.detectors._script.words import code, where
 from traindx.source.edit_pieces import place, replaced
-from traindx.source.training import Training
 from traindx.source.values import Const, Instance, Made, Spot, Value, options
 
-DETECTOR = Detector(title="training data not shuffled", needs=("script",), family="script_shuffle")
+DETECTOR = Detector(title="training data not shuffled", family="script_shuffle")
 
 
-def detect(case: Case) -> Finding | Skipped | None:
-    return first(case, __name__, look(case))
-
-
-def look(case: Case) -> Looked:
-    """Every place where it is seen."""
-    training = training_of(case)
-    if training is None:
-        return Skipped("a script that can be followed")
+def detect(training: Training) -> Places:
     keras = [e for e in training.trace.methods("fit") if _is_false(e.value.keywords.get("shuffle"))]
     loaders = {
         id(one): one
@@ -105,14 +98,14 @@ def _finding(spot: Spot) -> Finding:
         written = ast.unparse(node)
         if not any(keyword.arg == "shuffle" for keyword in node.keywords):
             edits = replaced(spot, f"{written[:-1]}, shuffle=True)", "ask")
-    return Finding(text, severity="low", places=(place(spot),), edits=edits)
+    return Finding(text, places=(place(spot),), edits=edits)
 
 
-def fires() -> Iterator[Script]:
+def fires() -> Scripts:
     yield script(setup="loader = DataLoader(TensorDataset(X, y), batch_size=8)")
 
 
-def silent() -> Iterator[Script]:
+def silent() -> Scripts:
     yield script(setup="loader = DataLoader(TensorDataset(X, y), batch_size=8, shuffle=True)")
     yield script(setup="loader = DataLoader(TensorDataset(X, y), sampler=weights)")
     yield script(setup="X = torch.randn(9, 8)\nloader = DataLoader(TensorDataset(X, y), batch_size=8)")

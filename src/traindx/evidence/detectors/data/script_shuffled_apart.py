@@ -8,14 +8,18 @@ Silent when they share an order or one is computed from the other. Known mistake
 purpose, as a control; where their name says so, nothing is told.
 """
 
-from __future__ import annotations
-
 import re
-from collections.abc import Iterator
 
-from traindx.core.nouns import Finding, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detectors._script import (
+    Detector,
+    Finding,
+    Places,
+    Script,
+    Scripts,
+    Skipped,
+    Training,
+    script,
+)
 from traindx.evidence.detectors._script.orders import (
     ancestors,
     chain,
@@ -24,29 +28,18 @@ from traindx.evidence.detectors._script.orders import (
     orders,
     shuffles_in_place,
 )
-from traindx.evidence.detectors._script.samples import script
-from traindx.evidence.detectors._script.words import Looked, code, first, training_of, where
-from traindx.source import Script
+from traindx.evidence.detectors._script.words import code, where
 from traindx.source.edit_pieces import place
 from traindx.source.execution import Event
 from traindx.source.roles import LossCall
-from traindx.source.training import Training
 from traindx.source.values import Instance, Made, Value
 
-DETECTOR = Detector(title="inputs and labels shuffled apart", needs=("script",), family="script_shuffle")
+DETECTOR = Detector(title="inputs and labels shuffled apart", family="script_shuffle")
 _MEANT = re.compile(r"rand|shuf|perm|control|corrupt|nois|null|negat", re.IGNORECASE)
 _MADE = frozenset("zeros ones full empty zeros_like ones_like full_like arange rand randn eye".split())
 
 
-def detect(case: Case) -> Finding | Skipped | None:
-    return first(case, __name__, look(case))
-
-
-def look(case: Case) -> Looked:
-    """Every place where it is seen."""
-    training = training_of(case)
-    if training is None:
-        return Skipped("a script that can be followed")
+def detect(training: Training) -> Places:
     pairs = [(e, e.value.args[0], e.value.args[1]) for e in training.trace.events if _is_pair(e)]
     losses = [one for one in training.losses if one.target is not None and not one.event.grad_off]
     if not pairs and not losses:
@@ -156,7 +149,7 @@ def _drawn(x: str, y: str) -> Script:
     )
 
 
-def fires() -> Iterator[Script]:
+def fires() -> Scripts:
     yield script(setup="X = X[torch.randperm(100)]\ny = y[torch.randperm(100)]\ndata = TensorDataset(X, y)")
     yield script(setup="X = np.load('x.npy')\nnp.random.shuffle(X)\ndata = TensorDataset(torch.tensor(X), y)")
     yield script(setup="X, y = load()\nX = X[np.random.permutation(len(X))]\ndata = TensorDataset(X, y)")
@@ -164,7 +157,7 @@ def fires() -> Iterator[Script]:
     yield _drawn("order[i:i + 8]", "other[i:i + 8]")
 
 
-def silent() -> Iterator[Script]:
+def silent() -> Scripts:
     yield script(setup="order = torch.randperm(100)\ndata = TensorDataset(X[order], y[order])")
     yield script(setup="data = TensorDataset(X, y)")
     yield script(setup="X = X[torch.randperm(100)]\ny = label(X)\ndata = TensorDataset(X, y)")

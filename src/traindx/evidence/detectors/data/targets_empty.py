@@ -3,59 +3,44 @@
 Seen when every target looked at is the number that cross-entropy passes over (-100), in at least three of
 four looks; or when all classes ever met are one.
 
-Silent where only a part is ignored, as in language models that learn answers only. Under 100 targets a single
-class says nothing. Known mistakes: training with one class on purpose (real against made-up).
+Silent where only a part is ignored, as in language models that learn answers only. Under {min_targets}
+targets a single class says nothing. Known mistakes: training with one class on purpose (real against
+made-up).
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Skipped
 from traindx.evidence.detectors._number_text import percent
 from traindx.evidence.detectors._sampled import looked, odd_objective
+from traindx.testing.sketch import run
 
 DETECTOR = Detector(title="No targets", needs=("target/*",), family="targets")
 
 
-def detect(case: Case, *, most: float = 0.75, targets: int = 100, looks: int = 2) -> Finding | Skipped | None:
-    ignored = looked(case, "target/ignored_share", looks)
+def detect(
+    case: Case, *, empty_share: float = 0.75, min_targets: int = 100, min_samples: int = 2
+) -> Detected:
+    ignored = looked(case, "target/ignored_share", min_samples)
     counts = {key: n for key, n in case.inside.fact("classes").items() if isinstance(n, int) and n > 0}
     if ignored is None:
         return Skipped()
     empty = float((ignored.y >= 0.999).mean())
-    if empty >= most:
-        return Finding(
-            f"In {percent(empty)} of the looks every target is one that the loss passes over (-100).",
-            symptom="silent_defect",
-            severity="high",
-            step=float(ignored.x[0]),
-        )
-    if len(counts) == 1 and sum(counts.values()) >= targets and len(case.inside.losses) == 1:
+    if empty >= empty_share:
+        sentence = f"In {percent(empty)} of the looks every target is one that the loss passes over (-100)."
+        return Finding(sentence, "silent_defect", "high", float(ignored.x[0]))
+    if len(counts) == 1 and sum(counts.values()) >= min_targets and len(case.inside.losses) == 1:
         if odd_objective(case):
             return Skipped()
-        return Finding(
-            f"All {sum(counts.values())} targets looked at are class {next(iter(counts))}.",
-            symptom="silent_defect",
-            severity="high",
-            step=float(ignored.x[0]),
-            strength=0.6,
-        )
+        sentence = f"All {sum(counts.values())} targets looked at are class {next(iter(counts))}."
+        return Finding(sentence, "silent_defect", "high", float(ignored.x[0]), strength=0.6)
     return None
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import run
-
+def fires() -> Runs:
     yield run({"target/ignored_share": [1.0] * 5})
     facts = {"classes": {"0": 400}, "losses": [{"function": "cross_entropy"}]}
     yield run({"target/ignored_share": [0.0] * 5}, facts=facts)
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import run
-
+def silent() -> Runs:
     yield run({"target/ignored_share": [0.8, 0.7, 0.9, 0.85]})
     yield run({"target/ignored_share": [0.0] * 5}, facts={"classes": {"0": 400, "1": 90}})

@@ -1,4 +1,4 @@
-"""Real-valued targets are large: a size (root mean square) of 30 and more.
+"""Real-valued targets are large: a size (root mean square) of {min_rms} and more.
 
 A circumstance: outputs begin near zero, so the first loss and the first gradients are huge. Adam and a larger
 rate cope; told as a sign.
@@ -7,45 +7,33 @@ Silent for classes, for targets of usual size, and where the answers end up righ
 Known mistakes: units chosen on purpose.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 import numpy as np
 
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Skipped
 from traindx.evidence.detectors._number_text import strength, text
 from traindx.evidence.detectors._sampled import does_well, usual
+from traindx.testing.sketch import run
 
 DETECTOR = Detector(title="Large targets", needs=("target/mean",), family="input_scale")
 
 
-def detect(case: Case, *, size: float = 30.0, full: float = 1000.0) -> Finding | Skipped | None:
+def detect(case: Case, *, min_rms: float = 30.0, full_strength_at: float = 1000.0) -> Detected:
     mean, std = usual(case, "target/mean"), usual(case, "target/std")
     if mean is None or std is None:
         return Skipped()
     rms = float(np.hypot(mean, std))
-    if rms < size or does_well(case):
+    if rms < min_rms or does_well(case):
         return None
-    return Finding(
-        f"Targets have mean {text(mean)} and deviation {text(std)}; outputs begin near 0.",
-        severity="low",
-        strength=strength(rms, size, full),
-        numbers={"target_mean": mean, "target_std": std},
-    )
+    sentence = f"Targets have mean {text(mean)} and deviation {text(std)}; outputs begin near 0."
+    numbers = {"target_mean": mean, "target_std": std}
+    return Finding(sentence, strength=strength(rms, min_rms, full_strength_at), numbers=numbers)
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import run
-
+def fires() -> Runs:
     yield run({"target/mean": [2e5] * 4, "target/std": [8e4] * 4})
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import run
-
+def silent() -> Runs:
     yield run({"target/mean": [0.0] * 4, "target/std": [1.0] * 4})
     learned = {"output/explained": [-9.0, 0.2, 0.9, 0.95, 0.95]}
     yield run({"target/mean": [50.0] * 4, "target/std": [8.0] * 4, **learned})

@@ -8,21 +8,16 @@ each sample, else low.
 Silent without workers, with a `worker_init_fn`, and when the dataset keeps no generator.
 """
 
-from __future__ import annotations
-
 import ast
-from collections.abc import Iterator
 
-from traindx.core.nouns import Finding, Place, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
-from traindx.evidence.inside import number, words
+from traindx.evidence.detector import Case, Detected, Detector, Finding, Place, Run, Runs, number, words
+from traindx.testing.sketch import decay, run
 
 DETECTOR = Detector(title="Workers draw the same numbers", needs=("fact:loaders",), family="worker_streams")
 _BUILDING = ("__init__", "__new__", "__post_init__", "setup")
 
 
-def detect(case: Case) -> Finding | Skipped | None:
+def detect(case: Case) -> Detected:
     for loader in case.inside.loaders:
         streams, workers = words(loader, "own_random"), number(loader, "workers") or 0.0
         if (
@@ -68,8 +63,6 @@ def _used(case: Case, name: str) -> Place | None:
 
 
 def _run(**facts: object) -> Run:
-    from traindx.testing.sketch import decay, run
-
     loader = {
         "workers": 2,
         "own_random": ["rng"],
@@ -80,11 +73,11 @@ def _run(**facts: object) -> Run:
     return run({"loss": decay(60, 2.0, 0.5)}, facts={"loaders": [{**loader, **facts}]})
 
 
-def fires() -> Iterator[Run]:
+def fires() -> Runs:
     yield _run()
 
 
-def silent() -> Iterator[Run]:
+def silent() -> Runs:
     yield _run(own_random=[])
     yield _run(worker_init=True)
     yield _run(workers=0)

@@ -2,37 +2,35 @@
 
 Compares every norm with the usual size: the median of the run or of its first third, whichever is
 smaller, and for the first steps with what came before, so that the large norms of a fresh model do not
-count. Trouble when it jumps `factor` times and the loss ends clearly above where it was. A jump of
-`alone` times that the loss does not mind (clipping caught it) is a sign only.
+count. Trouble when it jumps {factor} times and the loss ends clearly above where it was. A jump of
+{factor_without_harm} times that the loss does not mind (clipping caught it) is a sign only.
 
 Silent about norms in loss-scaler units (grad_scaled).
 Known mistakes: a rise when learning sets in after a long flat start; the loss then falls, so it is a sign.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 import numpy as np
 
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, Runs, Skipped
 from traindx.evidence.detectors._gradients import loss_harm, positive, scaled
 from traindx.evidence.detectors._number_text import strength, text, times, where
+from traindx.testing.sketch import decay, noisy, run
 
-DETECTOR = Detector(title="Gradients explode", needs=("grad_norm",), family="gradient_size")
+DETECTOR = Detector(title="Gradients explode", family="gradient_size")
 
 
 def detect(
-    case: Case, *, factor: float = 30.0, alone: float = 100.0, harm: float = 0.2, points: int = 8
-) -> Finding | Skipped | None:
-    norms = case.grad_norm
-    if norms is None:
-        return Skipped("the gradient norm")
-    steps, sizes = positive(norms)
-    if sizes.size < points:
-        return Skipped(f"at least {points} values of the gradient norm")
+    case: Case,
+    grad_norm: Curve,
+    *,
+    factor: float = 30.0,
+    factor_without_harm: float = 100.0,
+    min_harm: float = 0.2,
+    min_points: int = 8,
+) -> Detected:
+    steps, sizes = positive(grad_norm)
+    if sizes.size < min_points:
+        return Skipped(f"at least {min_points} values of the gradient norm")
     if scaled(case):
         return Skipped("gradient norms that are not multiplied by the loss scale")
     usual = min(float(np.median(sizes)), float(np.median(sizes[: max(3, sizes.size // 3)])))
@@ -43,28 +41,25 @@ def detect(
         return None
     onset, top = float(steps[jumps[0]]), int(ratios.argmax())
     hurt = loss_harm(case, onset)
-    harmful = hurt is not None and hurt > harm
-    if not harmful and ratios[top] < alone:
+    harmful = hurt is not None and hurt > min_harm
+    if not harmful and ratios[top] < factor_without_harm:
         return None
-    sustained = float(np.median(sizes[-max(3, sizes.size // 10) :])) >= alone * usual
+    sustained = float(np.median(sizes[-max(3, sizes.size // 10) :])) >= factor_without_harm * usual
     trouble = harmful or (hurt is None and sustained)
     told = f", and the loss ends {times(1 + hurt)} its level before" if harmful and hurt is not None else ""
     return Finding(
         text=f"The gradient norm jumps {times(float(ratios[top]))} above its usual {text(usual)}: "
-        f"{text(float(sizes[top]))} at {where(norms, float(steps[top]))}{told}.",
+        f"{text(float(sizes[top]))} at {where(grad_norm, float(steps[top]))}{told}.",
         symptom="exploding_gradients" if trouble else None,
         severity="high" if harmful else "medium" if trouble else "low",
         step=onset,
-        series=norms.name,
-        strength=strength(float(ratios[top]), factor, 10 * alone) if trouble else 0.5,
+        strength=strength(float(ratios[top]), factor, 10 * factor_without_harm) if trouble else 0.5,
         numbers={"grad_norm": usual, "grad_peak": float(sizes[top]), "onset": onset, "clip_new": 2 * usual},
         marks=tuple(float(step) for step in steps[jumps[:20]]),
     )
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import noisy, run
-
+def fires() -> Runs:
     burst = noisy([0.5] * 60, 0.3)
     burst[10:16] = [600.0, 50.0, 30.0, 700.0, 40.0, 100.0]
     loss = noisy(np.where(np.arange(60) < 10, 1.4, 7.5), 0.03)
@@ -75,9 +70,7 @@ def fires() -> Iterator[Run]:
     yield run({"grad_norm": np.where(np.arange(100) < 50, 1.0, 1e6)})
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, noisy, run
-
+def silent() -> Runs:
     yield run({"grad_norm": noisy(decay(500, 40.0, 0.3, rate=100), 0.3)})
     spike = noisy([0.6] * 200, 0.5)
     spike[50] = 43.0

@@ -9,17 +9,12 @@ Known mistakes: a sum over a large batch may give such norms without any scaler,
 large too.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 import numpy as np
 
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Skipped
 from traindx.evidence.detectors._gradients import scaled
 from traindx.evidence.detectors._number_text import text
+from traindx.testing.sketch import decay, noisy, run
 
 DETECTOR = Detector(
     title="Gradient norms in loss-scaler units",
@@ -29,33 +24,27 @@ DETECTOR = Detector(
 )
 
 
-def detect(case: Case, *, points: int = 8) -> Finding | Skipped | None:
+def detect(case: Case, *, min_points: int = 8) -> Detected:
     norms, loss = case.grad_norm, case.loss
-    if norms is None or loss is None or len(norms) < points:
-        return Skipped(f"at least {points} values of the gradient norm, and a loss")
+    if norms is None or loss is None or len(norms) < min_points:
+        return Skipped(f"at least {min_points} values of the gradient norm, and a loss")
     if not scaled(case):
         return None
     half = "16" in case.word("precision") or case.word("fp16") == "true" or case.curve("loss_scale")
-    return Finding(
-        text=f"Gradient norms lie between {text(float(norms.y.min()))} and {text(float(norms.y.max()))} "
+    sentence = (
+        f"Gradient norms lie between {text(float(norms.y.min()))} and {text(float(norms.y.max()))} "
         f"throughout while the loss goes from {text(loss.head)} to {text(loss.tail)}: they look multiplied "
-        "by the loss scale.",
-        severity="low",
-        series=norms.name,
-        strength=1.0 if half else 0.8,
-        numbers={"grad_norm": float(np.median(norms.y)), "grad_peak": float(norms.y.max())},
+        "by the loss scale."
     )
+    numbers = {"grad_norm": float(np.median(norms.y)), "grad_peak": float(norms.y.max())}
+    return Finding(sentence, series=norms.name, strength=1.0 if half else 0.8, numbers=numbers)
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, noisy, run
-
+def fires() -> Runs:
     yield run({"grad_norm": noisy(decay(300, 2e6, 1e5), 0.6), "loss": noisy(decay(300, 5.3, 0.1), 0.1)})
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, noisy, run
-
+def silent() -> Runs:
     good = noisy(decay(300, 5.3, 0.1), 0.1)
     yield run({"grad_norm": noisy([1.0] * 300, 0.5), "loss": good})
     yield run({"grad_norm": np.where(np.arange(300) < 50, 1.0, 1e6), "loss": good})

@@ -9,63 +9,50 @@ advantage give none; a norm of 0 that is not measured (the loss falls all the sa
 Known mistakes: full-batch training at a true minimum has no gradient either.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 import numpy as np
 
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case, Curve
+from traindx.evidence.detector import Curve, Detected, Detector, Finding, Runs
 from traindx.evidence.detectors._gradients import positive
 from traindx.evidence.detectors._learning import learns
 from traindx.evidence.detectors._number_text import text
+from traindx.testing.sketch import decay, noisy, run
 
-DETECTOR = Detector(title="Gradients vanish", needs=("grad_norm", "loss"), family="gradient_size")
+DETECTOR = Detector(title="Gradients vanish", family="gradient_size", guards=("surrogate",))
 
 
 def detect(
-    case: Case,
+    grad_norm: Curve,
+    loss: Curve,
     *,
-    fall: float = 1e-4,
-    of_loss: float = 1e-8,
-    still_high: float = 0.5,
-    points: int = 10,
-) -> Finding | Skipped | None:
-    norms, loss = case.grad_norm, case.loss
-    if norms is None or loss is None:
-        return Skipped("the gradient norm and a loss")
-    if case.surrogate:
-        return Skipped("a loss that says something about progress")
-    if len(norms) < points or len(loss) < points:
-        return Skipped(f"at least {points} values of the gradient norm and of the loss")
-    width = max(3, len(norms) // 10)
-    end = float(np.median(norms.y[-width:]))
-    steps, sizes = positive(norms)
+    fall_factor: float = 1e-4,
+    norm_to_loss: float = 1e-8,
+    loss_left: float = 0.5,
+    min_points: int = 10,
+) -> Detected:
+    width = max(3, len(grad_norm) // 10)
+    end = float(np.median(grad_norm.y[-width:]))
+    steps, sizes = positive(grad_norm)
     start = float(np.median(sizes[:width])) if sizes.size else 0.0
-    high = loss.tail > still_high * loss.head if loss.head > 0 else False
-    if start and sizes.size > norms.y.size // 2 and end <= fall * start and high:
-        gone = np.flatnonzero(sizes > fall * start)
+    high = loss.tail > loss_left * loss.head if loss.head > 0 else False
+    if start and sizes.size > grad_norm.y.size // 2 and end <= fall_factor * start and high:
+        gone = np.flatnonzero(sizes > fall_factor * start)
         onset = float(steps[gone[-1]])
-        return _finding(norms, onset, start, end, f"fell from {text(start)} to {text(end)}", loss)
-    nothing = max(start, end) <= of_loss * abs(loss.head) and loss.head != 0
+        return _finding(grad_norm, onset, start, end, f"fell from {text(start)} to {text(end)}", loss)
+    nothing = max(start, end) <= norm_to_loss * abs(loss.head) and loss.head != 0
     if nothing and not _moves(loss):
-        told = "is exactly 0" if norms.y.max() <= 0 else f"is {text(max(start, end))} at most"
-        return _finding(norms, float(norms.x[0]), start, end, f"{told} all along", loss)
+        told = "is exactly 0" if grad_norm.y.max() <= 0 else f"is {text(max(start, end))} at most"
+        return _finding(grad_norm, float(grad_norm.x[0]), start, end, f"{told} all along", loss)
     return None
 
 
 def _finding(norms: Curve, onset: float, start: float, end: float, told: str, loss: Curve) -> Finding:
+    sentence = (
+        f"The gradient norm {told} while the loss stands at {text(loss.tail)} "
+        f"(it began at {text(loss.head)})."
+    )
+    numbers = {"grad_norm": end, "grad_first": start, "onset": onset}
     return Finding(
-        text=f"The gradient norm {told} while the loss stands at {text(loss.tail)} "
-        f"(it began at {text(loss.head)}).",
-        symptom="vanishing_gradients",
-        severity="high",
-        step=onset,
-        series=norms.name,
-        numbers={"grad_norm": end, "grad_first": start, "onset": onset},
-        marks=(onset,),
+        sentence, "vanishing_gradients", "high", onset, series=norms.name, numbers=numbers, marks=(onset,)
     )
 
 
@@ -75,18 +62,14 @@ def _moves(loss: Curve) -> bool:
     return change > min(3 * loss.noise, 0.2 * abs(loss.head)) or learns(loss) or loss.trend.p < 0.01
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import noisy, run
-
+def fires() -> Runs:
     falling = noisy(np.exp(np.linspace(0, -16, 100)), 0.2)
     yield run({"grad_norm": falling, "loss": noisy([2.3] * 100, 0.01)})
     yield run({"grad_norm": noisy([1e-11] * 60, 0.3), "loss": noisy([2.3] * 60, 0.01)})
     yield run({"grad_norm": [0.0] * 60, "loss": noisy([2.3] * 60, 0.01)})
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, noisy, run
-
+def silent() -> Runs:
     yield run({"grad_norm": np.exp(np.linspace(0, -16, 100)), "loss": decay(100, 2.0, 0.0, rate=12)})
     yield run({"grad_norm": [0.0] * 60, "loss": noisy(decay(60, 2.3, 1.0), 0.02)})
     yield run({"grad_norm": [0.0] * 60, "loss": noisy([0.0] * 60, 0.1, relative=False)}, traits=("rl",))

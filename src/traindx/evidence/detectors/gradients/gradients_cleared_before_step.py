@@ -6,19 +6,13 @@ of them has a gradient when the step is taken: `zero_grad` stands between the tw
 A sign beside no_gradient_at_all, which is the trouble itself. Silent when gradients reach the step.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs
 from traindx.evidence.detectors.gradients import no_gradient_at_all
 
 DETECTOR = Detector(title="Gradients cleared before the step", needs=("fact:optimizers",), family="zeroing")
 
 
-def detect(case: Case) -> Finding | Skipped | None:
+def detect(case: Case) -> Detected:
     found = no_gradient_at_all.detect(case)
     if not isinstance(found, Finding):
         return found
@@ -29,10 +23,10 @@ def detect(case: Case) -> Finding | Skipped | None:
     return Finding(words, None, "low", found.step)
 
 
-def fires() -> Iterator[Run]:
+def fires() -> Runs:
     yield no_gradient_at_all._run(0, [0.0, 0.0, 0.0])
 
 
-def silent() -> Iterator[Run]:
+def silent() -> Runs:
     yield no_gradient_at_all._run(0, [], held=0)
     yield no_gradient_at_all._run(2, [0.0, 0.0, 0.0])

@@ -12,14 +12,9 @@ which have no gradient.
 Known mistakes: a model of which the first part is not used on purpose but left in the optimizer.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.core.nouns import Finding, Place, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Finding, Place, Runs, Skipped
 from traindx.evidence.detectors._layers import chain, fades, settled, shown, typical_gradients
+from traindx.testing.sketch import decay, run
 
 DETECTOR = Detector(
     title="Gradients are cut off", needs=("fact:models", "grad_norm/*"), family="layer_gradients"
@@ -27,11 +22,16 @@ DETECTOR = Detector(
 
 
 def detect(
-    case: Case, *, looks: int = 3, ratio: float = 1e-3, order: float = 0.7, layers: int = 4
-) -> Finding | Skipped | None:
-    curves = chain(case, "grad_norm", looks=looks)
+    case: Case,
+    *,
+    min_samples: int = 3,
+    fade_ratio: float = 1e-3,
+    rank_correlation: float = 0.7,
+    min_layers: int = 4,
+) -> Detected:
+    curves = chain(case, "grad_norm", looks=min_samples)
     if len(curves) < 2:
-        return Skipped(f"{looks} looks at the gradients of at least 2 layers")
+        return Skipped(f"{min_samples} looks at the gradients of at least 2 layers")
     silent_ones: list[str] = []
     for name, curve in curves.items():
         if settled(curve).any():
@@ -40,7 +40,9 @@ def detect(
     if not silent_ones:
         return None
     alive = [name for name in curves if name not in silent_ones]
-    if not alive or fades(typical_gradients(case, curves), ratio=ratio, order=order, layers=layers):
+    if not alive or fades(
+        typical_gradients(case, curves), ratio=fade_ratio, order=rank_correlation, layers=min_layers
+    ):
         return None  # gradients_none, layer_gradients_fade
     seen = len(curves[silent_ones[0]])
     told = f"Gradients of {shown(silent_ones)} are exactly 0 in all {seen} looks"
@@ -55,9 +57,8 @@ def detect(
     )
 
 
-def fires() -> Iterator[Run]:
+def fires() -> Runs:
     from traindx.evidence.detectors._layers import model
-    from traindx.testing.sketch import run
 
     series = {"grad_norm/0": [0.0] * 6, "grad_norm/2": [0.0] * 6, "grad_norm/4": [0.3] * 6}
     yield run({"loss": [1.6] * 30, **series}, facts=model([[32, 8], [32, 32], [4, 32]]))
@@ -65,9 +66,8 @@ def fires() -> Iterator[Run]:
     yield run({"loss": [1.6] * 30, **died}, facts=model([[32, 8], [4, 32]]))
 
 
-def silent() -> Iterator[Run]:
+def silent() -> Runs:
     from traindx.evidence.detectors._layers import model
-    from traindx.testing.sketch import decay, run
 
     held = {
         "grad_norm/0": [0.0, 1e-4, 0.1, 0.1],

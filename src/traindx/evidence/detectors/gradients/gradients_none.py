@@ -8,53 +8,43 @@ Silent when any layer has one.
 Known mistakes: a loss that is exactly 0 because all is learned.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, Run, Runs, Skipped
 from traindx.evidence.detectors._layers import chain, settled
+from traindx.testing.sketch import run
 
 DETECTOR = Detector(
     title="No gradients at all", needs=("fact:models", "grad_norm/*"), family="layer_gradients"
 )
 
 
-def detect(case: Case, *, looks: int = 3) -> Finding | Skipped | None:
-    curves = chain(case, "grad_norm", looks=looks)
+def detect(case: Case, loss: Curve | None = None, *, min_samples: int = 3) -> Detected:
+    curves = chain(case, "grad_norm", looks=min_samples)
     if not curves:
-        return Skipped(f"{looks} looks at the gradients of a layer")
+        return Skipped(f"{min_samples} looks at the gradients of a layer")
     if any(settled(curve).any() for curve in curves.values()):
         return None
-    loss = case.loss
     if loss is not None and len(loss) and loss.tail == 0:
         return Skipped("a loss that is not 0")
     first = next(iter(curves.values()))
-    return Finding(
-        text=f"The gradients of all {len(curves)} layers are exactly 0 in {len(first)} looks: the loss does "
-        "not depend on the weights.",
-        symptom="not_learning",
-        severity="high",
-        step=float(first.x[0]),
-        series=first.name,
-        numbers={"layers": len(curves)},
+    sentence = (
+        f"The gradients of all {len(curves)} layers are exactly 0 in {len(first)} looks: the loss does "
+        "not depend on the weights."
     )
+    numbers = {"layers": len(curves)}
+    return Finding(sentence, "not_learning", "high", float(first.x[0]), series=first.name, numbers=numbers)
 
 
 def _norms(late: float, loss: float = 1.6) -> Run:
     from traindx.evidence.detectors._layers import model
-    from traindx.testing.sketch import run
 
     series = {"grad_norm/0": [0.0] * 6, "grad_norm/2": [0.0] * 6, "grad_norm/4": [late] * 6}
     return run({"loss": [loss] * 30, **series}, facts=model([[32, 8], [32, 32], [4, 32]]))
 
 
-def fires() -> Iterator[Run]:
+def fires() -> Runs:
     yield _norms(0.0)
 
 
-def silent() -> Iterator[Run]:
+def silent() -> Runs:
     yield _norms(0.3)
     yield _norms(0.0, loss=0.0)

@@ -9,16 +9,11 @@ training has no optimizer of its own.
 Known mistakes: code that keeps a part of the old gradients on purpose.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 import numpy as np
 
-from traindx.core.nouns import Event, Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Event, Finding, Run, Runs, Skipped
 from traindx.evidence.detectors._number_text import text, times
+from traindx.testing.sketch import run
 
 DETECTOR = Detector(
     title="Gradients are not zeroed",
@@ -28,26 +23,28 @@ DETECTOR = Detector(
 )
 
 
-def detect(case: Case, *, looks: int = 2, growth: float = 2.0) -> Finding | Skipped | None:
+def detect(case: Case, *, min_samples: int = 2, norm_growth: float = 2.0) -> Detected:
     taken = max((len(curve) for curve in case.inside.layers("grad_norm").values()), default=0)
     left = case.inside.events("stale_gradients")
     if not left:
         alone = len(case.inside.optimizers) == 1
-        return None if alone and taken >= looks else Skipped("looks at gradients after the first step")
+        return None if alone and taken >= min_samples else Skipped("looks at gradients after the first step")
     first = left[0]
     norm = first.data.get("norm")
     size = f" (norm {text(float(norm))})" if isinstance(norm, int | float) else ""
     at = f" of step {first.step + 1:g}" if first.step is not None else ""
     grown = _growth(case)
-    grows = f" Their norm grows {times(grown)} from the first steps to its highest." if grown > growth else ""
+    grows = (
+        f" Their norm grows {times(grown)} from the first steps to its highest."
+        if grown > norm_growth
+        else ""
+    )
+    sentence = (
+        f"Gradients of 1 step before were still there{size} when backward{at} began: nobody zeroes "
+        f"them, each step takes the sum of all so far.{grows}"
+    )
     return Finding(
-        text=f"Gradients of 1 step before were still there{size} when backward{at} began: nobody zeroes "
-        f"them, each step takes the sum of all so far.{grows}",
-        symptom="silent_defect",
-        severity="high",
-        step=first.step,
-        series="grad_norm",
-        numbers={"growth": grown},
+        sentence, "silent_defect", "high", first.step, series="grad_norm", numbers={"growth": grown}
     )
 
 
@@ -59,8 +56,6 @@ def _growth(case: Case) -> float:
 
 
 def _looked(events: tuple[Event, ...], optimizers: int = 1) -> Run:
-    from traindx.testing.sketch import run
-
     held = [{"class": "SGD", "groups": [{"lr": 0.1}]}] * optimizers
     series: dict[str, list[float]] = {
         "loss": [1.0] * 20,
@@ -70,10 +65,10 @@ def _looked(events: tuple[Event, ...], optimizers: int = 1) -> Run:
     return run(series, events=events, facts={"optimizers": held})
 
 
-def fires() -> Iterator[Run]:
+def fires() -> Runs:
     yield _looked((Event("stale_gradients", "still there", 1.0, {"norm": 0.7}),))
 
 
-def silent() -> Iterator[Run]:
+def silent() -> Runs:
     yield _looked(())
     yield _looked((), optimizers=2)

@@ -1,26 +1,21 @@
 """Gradients fade on their way back to the input.
 
 Compares the gradient of a typical weight in the first third of the layers with that in the last third, and
-asks whether it falls steadily with the distance from the loss. Seen when the early one is `ratio` of the late
-one or less in a chain of `layers` layers and more. It is trouble when the loss does not come down or
-stands still for a long time at first; otherwise it is worth knowing: Adam makes up for much of it. Where
-they become too small for any number and end in exact zeros it is seen as well.
+asks whether it falls steadily with the distance from the loss. Seen when the early one is {fade_ratio} of the
+late one or less in a chain of {min_layers} layers and more. It is trouble when the loss does not come down or
+stands still for a long time at first; otherwise it is worth knowing: Adam makes up for much of it. Where they
+become too small for any number and end in exact zeros it is seen as well.
 
 Silent when no order is in it: embeddings, LayerScale and other small gates have small gradients too. The
 first look is left out, in which zero-initialised parts let nothing through.
 Known mistakes: layers that are defined in another order than they are called in.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.core.nouns import Finding, Place, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Finding, Place, Run, Runs, Skipped
 from traindx.evidence.detectors._harm import held_up, suffers
 from traindx.evidence.detectors._layers import chain, ends_of, fades, typical_gradients
 from traindx.evidence.detectors._number_text import strength, text, times
+from traindx.testing.sketch import decay, run
 
 DETECTOR = Detector(
     title="Gradients fade towards the input", needs=("fact:models", "grad_norm/*"), family="gradient_size"
@@ -28,13 +23,18 @@ DETECTOR = Detector(
 
 
 def detect(
-    case: Case, *, ratio: float = 1e-3, layers: int = 4, looks: int = 3, order: float = 0.7
-) -> Finding | Skipped | None:
-    curves = chain(case, "grad_norm", looks=looks)
-    if len(curves) < layers:
-        return Skipped(f"{looks} looks at the gradients of at least {layers} layers in a row")
+    case: Case,
+    *,
+    fade_ratio: float = 1e-3,
+    min_layers: int = 4,
+    min_samples: int = 3,
+    rank_correlation: float = 0.7,
+) -> Detected:
+    curves = chain(case, "grad_norm", looks=min_samples)
+    if len(curves) < min_layers:
+        return Skipped(f"{min_samples} looks at the gradients of at least {min_layers} layers in a row")
     values = typical_gradients(case, curves)
-    if not fades(values, ratio=ratio, order=order, layers=layers):
+    if not fades(values, ratio=fade_ratio, order=rank_correlation, layers=min_layers):
         return None
     above = values[values > 0]
     early, late = ends_of(above)
@@ -49,7 +49,7 @@ def detect(
         severity="medium" if grave else "low",
         step=float(curves[first].x[0]),
         series=curves[first].name,
-        strength=strength(late / early, 1 / ratio, 1e6),
+        strength=strength(late / early, 1 / fade_ratio, 1e6),
         numbers={"gradient_ratio": early / late, "layers": len(curves), "per_layer": each},
         places=(Place(layer=first), Place(layer=last)),
     )
@@ -57,7 +57,6 @@ def detect(
 
 def _stack(factor: float, layers: int, losses: list[float]) -> Run:
     from traindx.evidence.detectors._layers import model
-    from traindx.testing.sketch import run
 
     series: dict[str, list[float]] = {"loss": losses}
     for layer in range(layers):
@@ -65,16 +64,13 @@ def _stack(factor: float, layers: int, losses: list[float]) -> Run:
     return run(series, facts=model([[32, 32]] * layers))
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import decay
-
+def fires() -> Runs:
     yield _stack(0.1, 8, [1.6] * 50)
     yield _stack(0.2, 12, list(decay(50, 2.0, 0.1)))
 
 
-def silent() -> Iterator[Run]:
+def silent() -> Runs:
     from traindx.evidence.detectors._layers import model
-    from traindx.testing.sketch import decay, run
 
     yield _stack(0.7, 8, list(decay(50, 2.0, 0.1)))
     yield _stack(0.01, 3, [1.6] * 50)

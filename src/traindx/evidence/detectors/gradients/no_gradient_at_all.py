@@ -8,22 +8,17 @@ Less clear when gradients are there and all zero. Silent as soon as one paramete
 sample, and about gradients that fp16 rounds to zero.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 import numpy as np
 
-from traindx.core.nouns import Event, Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Event, Finding, Run, Runs, Skipped
 from traindx.evidence.detectors.numerics.fp16_without_scaler import half_precision
 from traindx.evidence.inside import number, words
+from traindx.testing.sketch import noisy, run
 
 DETECTOR = Detector(title="No gradient at all", needs=("recording",), family="untrained")
 
 
-def detect(case: Case, *, doubtful: float = 0.6) -> Finding | Skipped | None:
+def detect(case: Case, *, doubtful_strength: float = 0.6) -> Detected:
     if not case.inside.optimizers or (case.run.last_step or 0) < 4:
         return Skipped("a recording of an optimizer that steps")
     told = [event for event in case.inside.events("no_gradient") if number(event.data, "reached") == 0]
@@ -49,14 +44,12 @@ def detect(case: Case, *, doubtful: float = 0.6) -> Finding | Skipped | None:
         "silent_defect",
         "high",
         case.span[0],
-        strength=1.0 if cut else doubtful,
+        strength=1.0 if cut else doubtful_strength,
         numbers={"untrained_share": "100 %", "cleared": str(linked).lower()},
     )
 
 
 def _run(reached: int, norms: list[float], held: int = 4) -> Run:
-    from traindx.testing.sketch import noisy, run
-
     data = {"layers": ["0", "2"], "cut_off": ["0.weight", "2.weight"], "reached": reached}
     told = Event("no_gradient", "no gradient reached 0, 2", 4.0, data)
     facts = {"optimizers": [{"class": "SGD"}], "reach": {"parameters": 4, "held": held}}
@@ -64,11 +57,11 @@ def _run(reached: int, norms: list[float], held: int = 4) -> Run:
     return run(series, facts=facts, events=[told])
 
 
-def fires() -> Iterator[Run]:
+def fires() -> Runs:
     yield _run(0, [0.0, 0.0, 0.0])
     yield _run(0, [], held=0)
 
 
-def silent() -> Iterator[Run]:
+def silent() -> Runs:
     yield _run(2, [0.0, 0.0, 0.0])
     yield _run(0, [0.0, 0.1, 0.2])

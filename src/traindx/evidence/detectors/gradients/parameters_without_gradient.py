@@ -9,20 +9,16 @@ Silent about gradients that are zero without being cut off (dead units, gates th
 layers that had a gradient later.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.core.nouns import Event, Finding, Place, Run, Severity, Skipped
-from traindx.core.units import Detector
 from traindx.evidence.case import Case
+from traindx.evidence.detector import Detected, Detector, Event, Finding, Place, Run, Runs, Severity, Skipped
 from traindx.evidence.detectors._number_text import percent
 from traindx.evidence.inside import number, words
+from traindx.testing.sketch import decay, run
 
 DETECTOR = Detector(title="Parameters without gradient", needs=("fact:optimizers",), family="untrained")
 
 
-def detect(case: Case, *, large: float = 0.25, some: float = 0.05) -> Finding | Skipped | None:
+def detect(case: Case, *, large_share: float = 0.25, min_share: float = 0.05) -> Detected:
     if (case.run.last_step or 0) < 4:
         return Skipped("a recording of at least 4 steps")
     told = [event for event in case.inside.events("no_gradient") if number(event.data, "reached")]
@@ -44,9 +40,9 @@ def detect(case: Case, *, large: float = 0.25, some: float = 0.05) -> Finding | 
     first = bool(order) and order[0] in layers
     listed = ", ".join(layers[:4]) + (f" and {len(layers) - 4} more" if len(layers) > 4 else "")
     severity: Severity = "low"
-    if first and part >= some:
-        severity = "high" if part >= large else "medium"
-    elif part >= large:
+    if first and part >= min_share:
+        severity = "high" if part >= large_share else "medium"
+    elif part >= large_share:
         severity = "medium"
     return Finding(
         f"No gradient ever reaches {listed} ({percent(part)} of the parameters), though the optimizer holds "
@@ -61,8 +57,6 @@ def detect(case: Case, *, large: float = 0.25, some: float = 0.05) -> Finding | 
 
 
 def _run(cut: list[str], norms: dict[str, list[float]] | None = None, *, none: bool = True) -> Run:
-    from traindx.testing.sketch import decay, run
-
     named = [
         {"name": name, "type": "Linear", "parameters": 1000} for name in ("enc.0", "enc.2", "head", "aux")
     ]
@@ -74,10 +68,10 @@ def _run(cut: list[str], norms: dict[str, list[float]] | None = None, *, none: b
     return run({"loss": decay(60, 2.0, 1.0), **series}, facts=facts, events=[told])
 
 
-def fires() -> Iterator[Run]:
+def fires() -> Runs:
     yield _run(["enc.0", "enc.2"])
 
 
-def silent() -> Iterator[Run]:
+def silent() -> Runs:
     yield _run(["enc.0", "enc.2"], none=False)
     yield _run(["enc.0"], {"enc.0": [0.0, 0.0, 0.3]})

@@ -1,30 +1,27 @@
 """Gradients of a recurrent model come in bursts, nothing cuts them, and the training does not get on.
 
-Backpropagation through time multiplies: a recurrent weight a little too large makes a gradient many times
-too large now and then. Seen when the model is recurrent, no clipping was seen, the largest gradient norm is
-`factor` times the usual one and one in a hundred `often` times, and the loss does not come down. In a run
-that was lost to NaN `few` norms are enough where one is `huge` times the usual, most are calm and their
-level did not climb; with plain SGD the first norm tells too, where it is `steep` times the loss.
+Backpropagation through time multiplies: a recurrent weight a little too large makes a gradient many times too
+large now and then. Seen when the model is recurrent, no clipping was seen, the largest gradient norm is
+{factor} times the usual one and one in a hundred {frequent_factor} times, and the loss does not come down. In
+a run that was lost to NaN {min_points_if_lost} norms are enough where one is {factor_if_lost} times the
+usual, most are calm and their level did not climb; with plain SGD the first norm tells too, where it is
+{start_factor} times the loss.
 
-Silent for models that learn (bursts may pass), with clipping, with fewer than `points` norms, and where the
-learning rate is above what its optimizer is usually given: that explains a lost run nearer.
-Known mistakes: data that no recurrent model could learn, with targets of long tails.
+Silent for models that learn (bursts may pass), with clipping, with fewer than {min_points} norms, and where
+the learning rate is above what its optimizer is usually given: that explains a lost run nearer. Known
+mistakes: data that no recurrent model could learn, with targets of long tails.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case, Curve
+from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, Run, Runs, Skipped
 from traindx.evidence.detectors._harm import suffers
 from traindx.evidence.detectors._number_text import strength, text, times
 from traindx.evidence.detectors._settings import optimizer_family
 from traindx.evidence.detectors.learning_rate.config_lr_high import detect as rate_high
+from traindx.testing.sketch import decay, noisy, run
 
 DETECTOR = Detector(
     title="Bursts of recurrent gradients", needs=("grad_norm", "fact:models", "loss"), family="gradient_size"
@@ -35,30 +32,34 @@ def detect(
     case: Case,
     *,
     factor: float = 30.0,
-    often: float = 10.0,
-    points: int = 100,
-    few: int = 30,
-    huge: float = 100.0,
-    steep: float = 30.0,
-) -> Finding | Skipped | None:
+    frequent_factor: float = 10.0,
+    min_points: int = 100,
+    min_points_if_lost: int = 30,
+    factor_if_lost: float = 100.0,
+    start_factor: float = 30.0,
+) -> Detected:
     norms, lost = case.grad_norm, _lost(case)
-    if norms is None or len(norms) < (1 if lost else points):
-        return Skipped(f"{points} gradient norms")
+    if norms is None or len(norms) < (1 if lost else min_points):
+        return Skipped(f"{min_points} gradient norms")
     if not any(model.get("recurrent") is True for model in case.inside.models):
         return Skipped()
     if case.curve("grad_norm_clipped") is not None or case.number("clip") is not None:
         return None
-    if lost and isinstance(rate_high(case), Finding):
+    if lost and case.lr_value and isinstance(rate_high(case, case.lr_value), Finding):
         return None
     usual, high, top = (float(value) for value in np.quantile(norms.y, (0.5, 0.99, 1.0)))
-    if lost and not (len(norms) >= few and _calm(norms) and top >= huge * usual > 0):
-        return _steep_start(case, norms, steep)
+    if lost and not (len(norms) >= min_points_if_lost and _calm(norms) and top >= factor_if_lost * usual > 0):
+        return _steep_start(case, norms, start_factor)
     if usual <= 0 or top < factor * usual:
         return None
-    if not lost and (norms.broken or high < often * usual or not suffers(case)):
+    if not lost and (norms.broken or high < frequent_factor * usual or not suffers(case)):
         return None
     peak = float(norms.x[int(norms.y.argmax())])
-    many = f"one step in a hundred has {times(high / usual)} or more, " if high >= often * usual else ""
+    many = (
+        f"one step in a hundred has {times(high / usual)} or more, "
+        if high >= frequent_factor * usual
+        else ""
+    )
     end = "the run was lost" if lost else "the loss does not come down"
     return Finding(
         f"The gradient norm of this recurrent model leaps to {text(top)}, {times(top / usual)} its usual "
@@ -108,8 +109,6 @@ def _calm(norms: Curve, *, times: float = 5.0) -> bool:
 
 
 def _run(recurrent: bool, learns: bool, **more: Any) -> Run:
-    from traindx.testing.sketch import decay, noisy, run
-
     norms = noisy([1.5] * 200, 0.3)
     for at in (2, 10, 60, 120):
         norms[at] = 80.0
@@ -118,20 +117,18 @@ def _run(recurrent: bool, learns: bool, **more: Any) -> Run:
 
 
 def _lost_run(norms: list[float], **settings: float | str) -> Run:
-    from traindx.testing.sketch import noisy, run
-
     loss = [*noisy([1.0] * len(norms), 0.1), *[float("nan")] * 40]
     told = {"lr": 0.003, "optimizer": "SGD", **settings}
     return run({"loss": loss, "grad_norm": norms}, settings=told, facts={"models": [{"recurrent": True}]})
 
 
-def fires() -> Iterator[Run]:
+def fires() -> Runs:
     yield _run(True, False)
     yield _lost_run([60.0, 5e4, *[0.4, 0.7, 0.3] * 20])
     yield _lost_run([850.0, 3.7e15, 2.4e26])
 
 
-def silent() -> Iterator[Run]:
+def silent() -> Runs:
     yield _run(False, False)
     yield _run(True, True)
     yield _run(True, False, settings={"clip": 1.0})

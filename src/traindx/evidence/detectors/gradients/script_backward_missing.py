@@ -7,33 +7,18 @@ Silent when a framework runs the loop, when losses go to code that cannot be rea
 written somewhere that was not reached. Known mistake: none yet.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.core.nouns import Finding, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
-from traindx.evidence.detectors._script.samples import script
-from traindx.evidence.detectors._script.words import NO_LOOP, Looked, code, first, training_of, where
-from traindx.source import Script
+from traindx.evidence.detectors._script import Detector, Finding, Places, Scripts, Skipped, Training, script
+from traindx.evidence.detectors._script.words import NO_LOOP, code, where
 from traindx.source.edit_pieces import place, put_before
 from traindx.source.execution import Binding
-from traindx.source.training import Training
 from traindx.source.values import Made, Spot
 
-DETECTOR = Detector(title="backward missing", needs=("script",), family="script_step_order")
+DETECTOR = Detector(title="backward missing", family="script_step_order")
 
 
-def detect(case: Case) -> Finding | Skipped | None:
-    return first(case, __name__, look(case))
-
-
-def look(case: Case) -> Looked:
-    """Every place where it is seen."""
-    training = training_of(case)
-    steps = [one for one in training.steps if one.event.loops and not one.event.handed] if training else []
-    if training is None or not steps:
+def detect(training: Training) -> Places:
+    steps = [one for one in training.steps if one.event.loops and not one.event.handed]
+    if not steps:
         return NO_LOOP
     if training.backwards or training.managed or training.made_gradients or _elsewhere(training):
         return [] if training.backwards else Skipped("a backward pass that the script itself makes")
@@ -64,11 +49,11 @@ def _finding(step: Spot, losses: list[Binding]) -> Finding:
     return Finding(text, "silent_defect", "high", places=(place(step), place(loss.spot)), edits=edits)
 
 
-def fires() -> Iterator[Script]:
+def fires() -> Scripts:
     yield script(body="optimizer.zero_grad()\nloss = criterion(model(x), y)\noptimizer.step()")
 
 
-def silent() -> Iterator[Script]:
+def silent() -> Scripts:
     yield script()
     yield script(body="loss = criterion(model(x), y)\naccelerator.backward(loss)\noptimizer.step()")
     yield script(body="loss = my_closure(model, x, y)\noptimizer.step(loss)")

@@ -8,23 +8,26 @@ mistake: clipping without a limit, to measure the norm, is passed over only when
 infinite.
 """
 
-from __future__ import annotations
-
 import math
-from collections.abc import Iterator
 
-from traindx.core.nouns import Finding, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
-from traindx.evidence.detectors._script.samples import script
-from traindx.evidence.detectors._script.words import NO_LOOP, Looked, code, first, training_of, where
-from traindx.source import Script
+from traindx.evidence.detectors._script import (
+    Detector,
+    Finding,
+    Iteration,
+    Iterations,
+    Places,
+    Script,
+    Scripts,
+    Skipped,
+    Training,
+    script,
+)
+from traindx.evidence.detectors._script.words import code, where
 from traindx.source.edit_pieces import place
 from traindx.source.execution import Event
-from traindx.source.training import Iteration, Training
 from traindx.source.values import Made, Named, Value, number
 
-DETECTOR = Detector(title="clipping without effect", needs=("script",), family="script_clip")
+DETECTOR = Detector(title="clipping without effect", family="script_clip")
 CLIPS = (
     "torch.nn.utils.clip_grad_norm_",
     "torch.nn.utils.clip_grad_value_",
@@ -34,21 +37,13 @@ CLIPS = (
 )
 
 
-def detect(case: Case) -> Finding | Skipped | None:
-    return first(case, __name__, look(case))
-
-
-def look(case: Case) -> Looked:
-    """Every place where it is seen."""
-    training = training_of(case)
-    if training is None or not training.iterations:
-        return NO_LOOP
+def detect(training: Training, iterations: Iterations) -> Places:
     clips = [e for e in training.trace.named(*CLIPS) if not e.handed and _limits(e.value)]
     if not clips:
         return Skipped()
     found: dict[int, Finding] = {}
     for clip in clips:
-        for one in training.iterations:
+        for one in iterations:
             if one.loop in clip.loops and _alone(training, one):
                 told = _useless(clip, one)
                 if told is not None:
@@ -106,13 +101,13 @@ def _body(*lines: str) -> Script:
     return script(body="\n".join(lines))
 
 
-def fires() -> Iterator[Script]:
+def fires() -> Scripts:
     yield _body(_ZERO, _LOSS, _CLIP, _BACK, _STEP)
     yield _body(_ZERO, _LOSS, _BACK, _STEP, _CLIP)
     yield _body(_LOSS, _BACK, _STEP, _CLIP, _ZERO)
 
 
-def silent() -> Iterator[Script]:
+def silent() -> Scripts:
     yield _body(_ZERO, _LOSS, _BACK, _CLIP, _STEP)
     yield _body(_ZERO, _LOSS, _BACK, f"if i % 2: {_CLIP}", _STEP)
     yield _body(_LOSS, _BACK, f"if i % 4 == 3:\n    {_CLIP}\n    {_STEP}\n    {_ZERO}")

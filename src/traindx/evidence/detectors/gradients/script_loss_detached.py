@@ -10,37 +10,33 @@ encoder or a teacher may be meant: then it is told as doubtful. Known mistake: a
 under another name while the optimizer holds all parameters.
 """
 
-from __future__ import annotations
-
 import re
-from collections.abc import Iterator
 
-from traindx.core.nouns import Finding, Severity, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
-from traindx.evidence.detectors._script.words import NO_LOOP, Looked, code, first, loss_of, training_of, where
-from traindx.source import Script
+from traindx.evidence.detectors._script import (
+    Detector,
+    Finding,
+    Places,
+    Script,
+    Scripts,
+    Severity,
+    Skipped,
+    Training,
+)
+from traindx.evidence.detectors._script.words import NO_LOOP, code, loss_of, where
 from traindx.source.edit_pieces import place
 from traindx.source.flow import Reach, owner, reach
 from traindx.source.parameters import frozen, held
-from traindx.source.training import Training
 from traindx.source.values import Instance, Made, Value
 
-DETECTOR = Detector(title="loss detached from layers", needs=("script",), family="script_detached")
+DETECTOR = Detector(title="loss detached from layers", family="script_detached")
 _MAY_BE_MEANT = re.compile(
     r"backbone|encoder|teacher|target|frozen|feature|pretrain|base|body|prior|momentum"
 )
 
 
-def detect(case: Case) -> Finding | Skipped | None:
-    return first(case, __name__, look(case))
-
-
-def look(case: Case) -> Looked:
-    """Every place where it is seen."""
-    training = training_of(case)
-    backwards = [e for e in training.backwards if e.loops] if training is not None else []
-    if training is None or not backwards:
+def detect(training: Training) -> Places:
+    backwards = [e for e in training.backwards if e.loops]
+    if not backwards:
         return NO_LOOP
     reached = [reach(loss_of(event)) for event in backwards]
     alive = {id(layer) for one in reached for layer in one.alive}
@@ -106,14 +102,14 @@ def _script(hidden: str = "self.first(x)", loss: str = "loss.backward()", setup:
     return parse_script(_TRAIN.format(hidden=hidden, loss=loss, setup=setup))
 
 
-def fires() -> Iterator[Script]:
+def fires() -> Scripts:
     yield _script("torch.relu(self.first(x)).detach()")
     yield _script("self.first(x).data.relu()")
     yield _script(loss="loss = torch.tensor(loss.item(), requires_grad=True); loss.backward()")
     yield _script(loss="torch.autograd.Variable(loss.data, requires_grad=True).backward()")
 
 
-def silent() -> Iterator[Script]:
+def silent() -> Scripts:
     yield _script()
     yield _script("self.first(x) + self.first(x).detach()")
     yield _script("self.first(x).detach()", setup="model.first.requires_grad_(False)")

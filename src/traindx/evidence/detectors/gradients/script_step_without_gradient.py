@@ -7,33 +7,27 @@ Silent when gradients are made in other ways (`autograd.grad`, assigned by hand)
 depends on a condition that the step does not. Known mistake: none yet.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.core.nouns import Edit, Finding, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detectors._script import (
+    Detector,
+    Edit,
+    Finding,
+    Iteration,
+    Iterations,
+    Places,
+    Script,
+    Scripts,
+    Training,
+)
 from traindx.evidence.detectors._script.gradients import certain_zeros, gradient_reaches
-from traindx.evidence.detectors._script.words import NO_LOOP, Looked, code, first, training_of, where
-from traindx.source import Script
+from traindx.evidence.detectors._script.words import code, where
 from traindx.source.edit_pieces import place, put_after, remove
 from traindx.source.execution import Event
-from traindx.source.training import Iteration
 
-DETECTOR = Detector(title="step without gradients", needs=("script",), family="script_step_order")
-
-
-def detect(case: Case) -> Finding | Skipped | None:
-    return first(case, __name__, look(case))
+DETECTOR = Detector(title="step without gradients", family="script_step_order")
 
 
-def look(case: Case) -> Looked:
-    """Every place where it is seen."""
-    training = training_of(case)
-    if training is None or not training.iterations:
-        return NO_LOOP
-    return [_finding(one) for one in training.iterations if not gradient_reaches(training, one)]
+def detect(training: Training, iterations: Iterations) -> Places:
+    return [_finding(one) for one in iterations if not gradient_reaches(training, one)]
 
 
 def _finding(iteration: Iteration) -> Finding:
@@ -86,13 +80,13 @@ def _script(first: str, second: str, third: str, fourth: str = "pass") -> Script
     return parse_script(_LOOP.format(first=first, second=second, third=third, fourth=fourth))
 
 
-def fires() -> Iterator[Script]:
+def fires() -> Scripts:
     yield _script("pass", "loss.backward()", "optimizer.zero_grad()", "optimizer.step()")
     yield _script("optimizer.zero_grad()", "optimizer.step()", "loss.backward()")
     yield _script("pass", "optimizer.zero_grad()", "optimizer.step()", "loss.backward()")
 
 
-def silent() -> Iterator[Script]:
+def silent() -> Scripts:
     yield _script("optimizer.zero_grad()", "loss.backward()", "optimizer.step()")
     yield _script("pass", "loss.backward()", "optimizer.step()", "optimizer.zero_grad()")
     yield _script("optimizer.step()", "optimizer.zero_grad()", "loss.backward()")

@@ -8,30 +8,25 @@ Silent when a framework runs the loop, when the optimizer is handed to code that
 script clears somewhere that was not reached. Known mistake: none yet.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.core.nouns import Finding, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detectors._script import (
+    Detector,
+    Finding,
+    Iteration,
+    Places,
+    Script,
+    Scripts,
+    Skipped,
+    Training,
+)
 from traindx.evidence.detectors._script.gradients import clearing_edit
-from traindx.evidence.detectors._script.words import NO_LOOP, Looked, code, first, training_of, where
-from traindx.source import Script
+from traindx.evidence.detectors._script.words import NO_LOOP, code, where
 from traindx.source.edit_pieces import place
-from traindx.source.training import Iteration, Training
 
-DETECTOR = Detector(title="zero_grad missing", needs=("script",), family="script_zero_grad")
-
-
-def detect(case: Case) -> Finding | Skipped | None:
-    return first(case, __name__, look(case))
+DETECTOR = Detector(title="zero_grad missing", family="script_zero_grad")
 
 
-def look(case: Case) -> Looked:
-    """Every place where it is seen."""
-    training = training_of(case)
-    if training is None or not (training.iterations or training.manual_updates):
+def detect(training: Training) -> Places:
+    if not (training.iterations or training.manual_updates):
         return NO_LOOP
     if not training.followed("zero_grad"):
         return Skipped("a way from the script's start to each of its zero_grad() calls")
@@ -104,14 +99,14 @@ def _script(**parts: str) -> Script:
     return parse_script(_LOOP.format(**filled))
 
 
-def fires() -> Iterator[Script]:
+def fires() -> Scripts:
     yield _script(middle="opt.step()")
     yield _script(before="opt.zero_grad()", middle="opt.step()")
     yield _script(epoch="opt.zero_grad()", middle="opt.step()")
     yield _script(before="def update(o):\n    o.step()", middle="update(opt)")
 
 
-def silent() -> Iterator[Script]:
+def silent() -> Scripts:
     yield _script(start="opt.zero_grad()", middle="opt.step()")
     yield _script(middle="opt.step(); model.zero_grad(set_to_none=True)")
     yield _script(start="for p in model.parameters(): p.grad = None", middle="opt.step()")

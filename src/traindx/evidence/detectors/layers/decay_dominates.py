@@ -2,33 +2,26 @@
 
 With decay in the gradient (SGD, Adam with L2) the pull of decay, its factor times the weights, is compared
 with the gradient itself; with decay apart from it (AdamW) the shrinking, rate times factor, with what the
-step changed in all. Seen when decay has the larger part (`coupled` times the gradient, or `apart` of the
-step) in the typical layer, and takes at least `shrink` of the weights away, by its rate or as seen. It is
-trouble when the loss does not come down, or stands at more than `high` of its first value while the weights
-have shrunk.
+step changed in all. Seen when decay has the larger part ({coupled_ratio} times the gradient, or
+{decoupled_ratio} of the step) in the typical layer, and takes at least {weight_shrink} of the weights away,
+by its rate or as seen. It is trouble when the loss does not come down, or stands at more than {loss_left} of
+its first value while the weights have shrunk.
 
 Silent about ordinary decay, which balances the gradient only when all is learned: the first half of the looks
 counts.
 Known mistakes: gradients that are dead for another reason leave decay alone on the field.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 import numpy as np
 
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case, Curve
+from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, FloatArray, Run, Runs, Skipped
 from traindx.evidence.detectors._harm import still_falls, suffers
 from traindx.evidence.detectors._layers import chain, settled
 from traindx.evidence.detectors._number_text import percent, strength, text, times
 from traindx.evidence.inside import facts, number
-
-if TYPE_CHECKING:
-    from traindx.core.nouns import FloatArray
+from traindx.testing.sketch import run
 
 DETECTOR = Detector(
     title="Weight decay dominates", needs=("fact:optimizers", "weight_norm/*"), family="decay_dominates"
@@ -37,30 +30,30 @@ DETECTOR = Detector(
 
 def detect(
     case: Case,
+    lr_value: float,
     *,
-    coupled: float = 1.0,
-    apart: float = 0.6,
-    shrink: float = 0.3,
-    high: float = 0.3,
-    looks: int = 3,
-) -> Finding | Skipped | None:
-    norms = chain(case, "weight_norm", looks=looks)
+    coupled_ratio: float = 1.0,
+    decoupled_ratio: float = 0.6,
+    weight_shrink: float = 0.3,
+    loss_left: float = 0.3,
+    min_samples: int = 3,
+) -> Detected:
+    norms = chain(case, "weight_norm", looks=min_samples)
     held = [(one, group) for one in case.inside.optimizers for group in facts(one.get("groups"))]
-    rate = case.lr_value
-    if not norms or not held or rate is None:
-        return Skipped(f"{looks} looks at the weights, and the optimizer's groups")
+    if not norms or not held:
+        return Skipped(f"{min_samples} looks at the weights, and the optimizer's groups")
     optimizer, group = max(held, key=lambda pair: number(pair[1], "weight_decay") or 0.0)
     decay = number(group, "weight_decay") or 0.0
-    taken = 1 - float(np.exp(-rate * decay * max(1.0, case.span[1] - case.span[0])))
+    taken = 1 - float(np.exp(-lr_value * decay * max(1.0, case.span[1] - case.span[0])))
     left = float(np.median([curve.y[-1] / curve.y[0] for curve in norms.values() if curve.y[0] > 0] or [1.0]))
-    if decay <= 0 or max(taken, 1 - left) < shrink:
+    if decay <= 0 or max(taken, 1 - left) < weight_shrink:
         return None
     decoupled = _decoupled(optimizer, group)
-    parts = _parts(case, norms, rate * decay if decoupled else decay, looks, decoupled)
+    parts = _parts(case, norms, lr_value * decay if decoupled else decay, min_samples, decoupled)
     if not parts:
-        return Skipped(f"{looks} looks at what moves the weights")
+        return Skipped(f"{min_samples} looks at what moves the weights")
     part = float(np.median(parts))
-    if part < (apart if decoupled else coupled):
+    if part < (decoupled_ratio if decoupled else coupled_ratio):
         return None
     what = (
         f"makes up {percent(min(part, 1.0))} of each step"
@@ -68,13 +61,13 @@ def detect(
         else f"pulls {times(part)} as hard as the gradient"
     )
     slow = suffers(case)
-    low = not slow and left <= 1 - shrink and _stands_high(case, high)
+    low = not slow and left <= 1 - weight_shrink and _stands_high(case, loss_left)
     return Finding(
         text=f"Weight decay {text(decay)} {what} in the typical layer; at the last look its weights have "
         f"{percent(left)} of the size they began with.",
         symptom="not_learning" if slow else "underfitting" if low else None,
         severity="medium" if slow or low else "low",
-        strength=strength(part, apart, 0.9) if decoupled else strength(part, coupled, 10.0),
+        strength=strength(part, decoupled_ratio, 0.9) if decoupled else strength(part, coupled_ratio, 10.0),
         numbers={"weight_decay": decay, "decay_part": part, "weights_left": left},
     )
 
@@ -115,7 +108,6 @@ def _parts(case: Case, norms: Mapping[str, object], pull: float, looks: int, dec
 
 def _decayed(kind: str, decay: float, ratio: float, gradient: float, end: float = 1.0) -> Run:
     from traindx.evidence.detectors._layers import model
-    from traindx.testing.sketch import run
 
     series: dict[str, list[float]] = {"loss": [1.6] * 200, "lr": [0.001] * 200}
     for name in (0, 2, 4):
@@ -125,12 +117,12 @@ def _decayed(kind: str, decay: float, ratio: float, gradient: float, end: float 
     return run(series, facts=model([[32, 8], [32, 32], [4, 32]]) | {"optimizers": held})
 
 
-def fires() -> Iterator[Run]:
+def fires() -> Runs:
     yield _decayed("AdamW", 50.0, 0.055, 0.1)
     yield _decayed("Adam", 3.0, 0.01, 0.1)
 
 
-def silent() -> Iterator[Run]:
+def silent() -> Runs:
     yield _decayed("AdamW", 0.01, 0.005, 0.1, 4.9)
     yield _decayed("AdamW", 0.01, 1e-5, 0.1, 4.9)
     yield _decayed("SGD", 5e-4, 0.005, 0.001, 4.0)

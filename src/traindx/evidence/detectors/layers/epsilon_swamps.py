@@ -1,28 +1,23 @@
 """Adam's epsilon is far above the gradients: it divides every step down.
 
 Adam divides by the size of the gradients plus epsilon, so that steps are about as long as the learning rate
-says. Seen when epsilon is `most` times the gradient of a typical weight or more, even in the look with the
-largest gradients: steps are shorter than the rate says by that factor. Trouble when the loss hardly comes
-down or falls like a ramp.
+says. Seen when epsilon is {epsilon_to_gradient} times the gradient of a typical weight or more, even in the
+look with the largest gradients: steps are shorter than the rate says by that factor. Trouble when the loss
+hardly comes down or falls like a ramp.
 
-Silent for an epsilon of `usual` or less: beside it, gradients that small have vanished for another reason.
-Known mistakes: an epsilon made large on purpose, with a rate that makes up for it.
+Silent for an epsilon of {usual_epsilon} or less: beside it, gradients that small have vanished for another
+reason. Known mistakes: an epsilon made large on purpose, with a rate that makes up for it.
 """
-
-from __future__ import annotations
-
-from collections.abc import Iterator
 
 import numpy as np
 
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Finding, Run, Runs, Skipped
 from traindx.evidence.detectors._harm import ramps, suffers
 from traindx.evidence.detectors._layers import all_matrices
 from traindx.evidence.detectors._number_text import strength, text, times
 from traindx.evidence.detectors._settings import written
 from traindx.evidence.inside import facts, number, word
+from traindx.testing.sketch import decay, noisy, run
 
 DETECTOR = Detector(
     title="Epsilon above the gradients", needs=("fact:optimizers", "grad_norm/*"), family="momentum"
@@ -31,18 +26,18 @@ _DIVIDE = frozenset({"Adam", "AdamW", "NAdam", "RAdam", "Adamax", "RMSprop"})
 
 
 def detect(
-    case: Case, *, most: float = 10.0, usual: float = 1e-6, looks: int = 3
-) -> Finding | Skipped | None:
+    case: Case, *, epsilon_to_gradient: float = 10.0, usual_epsilon: float = 1e-6, min_samples: int = 3
+) -> Detected:
     epsilon = _epsilon(case)
     if epsilon is None:
         return Skipped("an optimizer that divides by the size of the gradients")
-    if epsilon <= usual:
+    if epsilon <= usual_epsilon:
         return None
-    gradient = _largest(case, looks)
+    gradient = _largest(case, min_samples)
     if gradient is None:
-        return Skipped(f"{looks} looks at the gradients of layers")
+        return Skipped(f"{min_samples} looks at the gradients of layers")
     ratio = epsilon / gradient
-    if ratio < most:
+    if ratio < epsilon_to_gradient:
         return None
     slow = suffers(case) or ramps(case)
     return Finding(
@@ -50,7 +45,7 @@ def detect(
         f"{text(gradient)} at most: steps are that much shorter than the learning rate says.",
         symptom="slow_convergence" if slow else None,
         severity="medium" if slow else "low",
-        strength=strength(ratio, most / 2, 5 * most),
+        strength=strength(ratio, epsilon_to_gradient / 2, 5 * epsilon_to_gradient),
         numbers={"eps": epsilon, "gradient": gradient},
         places=written(case, "eps"),
     )
@@ -80,7 +75,6 @@ def _largest(case: Case, looks: int) -> float | None:
 
 def _run(epsilon: float, norm: float, end: float = 1.0, optimizer: str = "Adam") -> Run:
     from traindx.evidence.detectors._layers import model
-    from traindx.testing.sketch import decay, noisy, run
 
     told = model([[32, 8], [32, 32], [4, 32]])
     told["optimizers"] = [{"class": optimizer, "groups": [{"lr": 0.001, "eps": epsilon}]}]
@@ -88,12 +82,12 @@ def _run(epsilon: float, norm: float, end: float = 1.0, optimizer: str = "Adam")
     return run({"loss": noisy(decay(200, 1.0, end), 0.02), **layers}, facts=told)
 
 
-def fires() -> Iterator[Run]:
+def fires() -> Runs:
     yield _run(1.0, 0.3)
     yield _run(1e-3, 1e-4)
 
 
-def silent() -> Iterator[Run]:
+def silent() -> Runs:
     yield _run(1e-8, 1e-9)
     yield _run(1e-3, 0.3, 0.1)
     yield _run(1.0, 0.3, optimizer="SGD")

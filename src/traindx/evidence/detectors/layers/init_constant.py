@@ -9,21 +9,16 @@ Silent about matrices of one input or one output, whose weights may be equal wit
 Known mistakes: a matrix that is fixed on purpose but left in the optimizer.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.core.nouns import Finding, Place, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Finding, Place, Run, Runs, Skipped
 from traindx.evidence.detectors._harm import suffers
 from traindx.evidence.detectors._layers import Matrix, matrices, plain_stack, shown
 from traindx.evidence.detectors._learning import learns
+from traindx.testing.sketch import run
 
 DETECTOR = Detector(title="Constant initial weights", needs=("fact:models",), family="init")
 
 
-def detect(case: Case, *, looks: int = 3) -> Finding | Skipped | None:
+def detect(case: Case, *, min_samples: int = 3) -> Detected:
     found = matrices(case)
     if not any(one.gain is not None for one in found):
         return Skipped("the initial weights of the layers")
@@ -31,7 +26,7 @@ def detect(case: Case, *, looks: int = 3) -> Finding | Skipped | None:
     constant = [one.name for one in several if not one.zero]
     zeros = [one for one in several if one.zero]
     most = len(zeros) > max(1, len(found) // 2) and (plain_stack(case) or len(zeros) == len(found))
-    stuck = [one.name for one in zeros if most or _stays_zero(case, one, looks)]
+    stuck = [one.name for one in zeros if most or _stays_zero(case, one, min_samples)]
     if not constant and not stuck:
         return None
     named = constant or stuck
@@ -56,7 +51,6 @@ def _stays_zero(case: Case, layer: Matrix, looks: int) -> bool:
 
 def _constant(value: float, norms: list[float]) -> Run:
     from traindx.evidence.detectors._layers import model
-    from traindx.testing.sketch import run
 
     facts = model([[32, 8], [32, 32], [4, 32]])
     facts["models"][0]["layer_list"][-1]["init"] = {"mean": value, "std": 0.0}
@@ -64,14 +58,13 @@ def _constant(value: float, norms: list[float]) -> Run:
     return run({"loss": [1.6] * 30, **series}, facts=facts)
 
 
-def fires() -> Iterator[Run]:
+def fires() -> Runs:
     yield _constant(0.05, [1.6, 1.7, 1.8])
     yield _constant(0.0, [0.0] * 4)
 
 
-def silent() -> Iterator[Run]:
+def silent() -> Runs:
     from traindx.evidence.detectors._layers import model
-    from traindx.testing.sketch import run
 
     yield _constant(0.0, [0.0, 0.01, 0.05, 0.2])
     yield run({"loss": [1.6] * 30}, facts=model([[32, 8], [4, 32]]))

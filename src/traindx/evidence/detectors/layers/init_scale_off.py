@@ -1,10 +1,11 @@
 """Initial weights are far larger or smaller than their number of inputs asks for.
 
 The gain of a layer is the spread of its weights times the root of its inputs: about 1.4 keeps the signal
-level under ReLU (He), 1 under tanh (Glorot), 0.58 is what PyTorch starts with. Where nothing holds the
-scale, gains multiply: seen when the product over all models, against gains of 1, leaves `low` to `high`
-and the typical gain is off by itself; of a loss that does not come down, `stuck` is enough. With norms or
-skips only a typical gain above `normed` counts.
+level under ReLU (He), 1 under tanh (Glorot), 0.58 is what PyTorch starts with. Where nothing holds the scale,
+gains multiply: seen when the product over all models, against gains of 1, leaves {product_low} to
+{product_high} and the typical gain is off by itself; of a loss that does not come down,
+{product_low_if_stuck} is enough. With norms or skips only a typical gain above {gain_high_if_normalised}
+counts.
 
 It is trouble when the loss does not come down, starts far above that of a constant answer (too large), or
 stands still for long at first (too small); else a sign: Adam forgives much.
@@ -12,19 +13,14 @@ Silent about a single odd layer (a small head), about embeddings, and about trai
 Known mistakes: normalisation written by hand.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 import numpy as np
 
-from traindx.core.nouns import Finding, Place, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Finding, Place, Runs, Skipped
 from traindx.evidence.detectors._harm import held_up, starts_far_above, suffers
 from traindx.evidence.detectors._layers import all_matrices, plain_stack
 from traindx.evidence.detectors._learning import learns
 from traindx.evidence.detectors._number_text import strength, text
+from traindx.testing.sketch import run
 
 DETECTOR = Detector(title="Initial weights off scale", needs=("fact:models",), family="init")
 
@@ -32,26 +28,28 @@ DETECTOR = Detector(title="Initial weights off scale", needs=("fact:models",), f
 def detect(
     case: Case,
     *,
-    low: float = 1e-5,
-    stuck: float = 1e-3,
-    high: float = 100.0,
+    product_low: float = 1e-5,
+    product_low_if_stuck: float = 1e-3,
+    product_high: float = 100.0,
     gain_low: float = 0.35,
     gain_high: float = 3.0,
-    normed: float = 5.0,
-) -> Finding | Skipped | None:
+    gain_high_if_normalised: float = 5.0,
+) -> Detected:
     found = [one for one in all_matrices(case) if one.gain]
     if len(found) < 2:
         return Skipped("the initial weights of at least 2 layers")
     values = np.array([one.gain for one in found])
     typical, product = float(np.median(values)), float(np.exp(np.log(values).sum()))
     plain, ill = plain_stack(case), suffers(case)
-    large = typical >= (gain_high if plain else normed) and (product >= high or not plain)
-    small = plain and typical <= gain_low and product <= (stuck if ill else low)
+    large = typical >= (gain_high if plain else gain_high_if_normalised) and (
+        product >= product_high or not plain
+    )
+    small = plain and typical <= gain_low and product <= (product_low_if_stuck if ill else product_low)
     if not large and not small:
         return None
     widest = found[int(np.argmax(values) if large else np.argmin(values))].name
     many = "many times" if plain else "several times"
-    lasting = starts_far_above(case) if large else held_up(case) or _hopeless(case, product, low)
+    lasting = starts_far_above(case) if large else held_up(case) or _hopeless(case, product, product_low)
     harm = ill or lasting
     return Finding(
         text=f"Initial weights are off scale: the typical gain is {text(typical)} where about 1 keeps the "
@@ -70,9 +68,8 @@ def _hopeless(case: Case, product: float, low: float) -> bool:
     return product <= low * low and not learns(case.loss, share=0.5)
 
 
-def fires() -> Iterator[Run]:
+def fires() -> Runs:
     from traindx.evidence.detectors._layers import model
-    from traindx.testing.sketch import run
 
     yield run({"loss": [50.0] * 30}, facts=model([[64, 64]] * 5, gain=8.0))
     yield run({"loss": [1.6] * 30}, facts=model([[64, 64]] * 5, gain=0.01))
@@ -83,9 +80,8 @@ def fires() -> Iterator[Run]:
     yield run({"loss": [1.6] * 30}, facts=model([[64, 64]] * 5, gain=8.0, normalisation={"LayerNorm": 4}))
 
 
-def silent() -> Iterator[Run]:
+def silent() -> Runs:
     from traindx.evidence.detectors._layers import model
-    from traindx.testing.sketch import run
 
     for gain in (0.577, 1.0, 1.41):
         yield run({"loss": [1.6] * 30}, facts=model([[64, 64]] * 20, gain=gain))

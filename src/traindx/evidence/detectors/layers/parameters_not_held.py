@@ -9,20 +9,15 @@ they are few, or when further parameters were added later. Could not look with s
 about frozen parameters, and about copies in full precision that an optimizer holds in their place.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.core.nouns import Event, Finding, Place, Run, Severity, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Event, Finding, Place, Runs, Severity, Skipped
 from traindx.evidence.detectors._number_text import count, percent, strength
 from traindx.evidence.inside import facts, number, words
+from traindx.testing.sketch import decay, run
 
 DETECTOR = Detector(title="Parameters in no optimizer", needs=("fact:optimizers",), family="untrained")
 
 
-def detect(case: Case, *, share: float = 0.02, large: float = 0.2) -> Finding | Skipped | None:
+def detect(case: Case, *, min_share: float = 0.02, large_share: float = 0.2) -> Detected:
     reach = case.inside.fact("reach")
     if len(case.inside.optimizers) != 1 or not reach:
         return Skipped("a recording of a training with a single optimizer")
@@ -33,7 +28,9 @@ def detect(case: Case, *, share: float = 0.02, large: float = 0.2) -> Finding | 
     part = free / whole
     loaded = bool(facts(case.run.facts.get("restored")))
     later = bool(case.inside.events("parameters_added"))
-    severity: Severity = "low" if loaded or later or part < share else "high" if part >= large else "medium"
+    severity: Severity = (
+        "low" if loaded or later or part < min_share else "high" if part >= large_share else "medium"
+    )
     listed = ", ".join(names[:4]) + (f" and {len(names) - 4} more" if len(names) > 4 else "")
     return Finding(
         f"{len(names)} trainable parameters of the loss ({count(free)} of {count(whole)} numbers, "
@@ -41,7 +38,7 @@ def detect(case: Case, *, share: float = 0.02, large: float = 0.2) -> Finding | 
         "silent_defect",
         severity,
         case.span[0],
-        strength=0.3 if severity == "low" else strength(part, share, large),
+        strength=0.3 if severity == "low" else strength(part, min_share, large_share),
         numbers={"untrained_share": percent(part), "untrained": listed},
         places=tuple(Place(layer=name.rpartition(".")[0] or name) for name in names[:1] if "(" not in name),
     )
@@ -61,17 +58,13 @@ def _facts(held: int, free: list[str], free_elements: int) -> dict[str, object]:
     }
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, run
-
+def fires() -> Runs:
     loss = {"loss": decay(50, 2.0, 1.0)}
     yield run(loss, facts=_facts(2, ["enc.0.weight", "enc.0.bias"], 4000))
     yield run(loss, facts=_facts(2, ["parameter (64x64)"], 4096))
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, run
-
+def silent() -> Runs:
     loss = {"loss": decay(50, 2.0, 1.0)}
     yield run(loss, facts=_facts(6, [], 0))
     yield run(loss, facts=_facts(0, ["copied.weight"], 5000))

@@ -7,36 +7,23 @@ Silent for biases and norms, for a single layer that starts at zero (a head, a g
 output. Known mistake: a layer that is made to average on purpose and frozen.
 """
 
-from __future__ import annotations
-
 import ast
-from collections.abc import Iterator
 
-from traindx.core.nouns import Finding, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
-from traindx.evidence.detectors._script.samples import script
-from traindx.evidence.detectors._script.words import NO_LOOP, Looked, code, first, training_of, where
-from traindx.source import Script
+from traindx.evidence.detectors._script import Detector, Finding, Places, Scripts, Training, script
+from traindx.evidence.detectors._script.words import NO_LOOP, code, where
 from traindx.source.edit_pieces import place
 from traindx.source.execution import Event
 from traindx.source.parameters import frozen
 from traindx.source.values import Made, Value, number
 
-DETECTOR = Detector(title="constant initial weights", needs=("script",), family="script_init")
+DETECTOR = Detector(title="constant initial weights", family="script_init")
 _CALLS = {"torch.nn.init.constant_": None, "torch.nn.init.ones_": 1.0, "torch.nn.init.zeros_": 0.0}
 _METHODS = {"fill_": None, "zero_": 0.0}
 _LAYERS = ("torch.nn.Linear", "torch.nn.Conv1d", "torch.nn.Conv2d", "torch.nn.Conv3d")
 
 
-def detect(case: Case) -> Finding | Skipped | None:
-    return first(case, __name__, look(case))
-
-
-def look(case: Case) -> Looked:
-    """Every place where it is seen."""
-    training = training_of(case)
-    if training is None or not training.backwards:
+def detect(training: Training) -> Places:
+    if not training.backwards:
         return NO_LOOP
     still = frozen(training)
     found: dict[int, Finding] = {}
@@ -98,14 +85,14 @@ def _every_layer(event: Event) -> bool:
 _APPLIED = "def begin(m):\n    if isinstance(m, nn.{}): {}\nmodel.apply(begin)"
 
 
-def fires() -> Iterator[Script]:
+def fires() -> Scripts:
     yield script(setup=_APPLIED.format("Linear", "nn.init.constant_(m.weight, 0.1)"))
     yield script(setup=_APPLIED.format("Linear", "m.weight.data.fill_(0.01)"))
     yield script(setup=_APPLIED.format("Linear", "nn.init.zeros_(m.weight)"))
     yield script(init="nn.init.ones_(self.first.weight)")
 
 
-def silent() -> Iterator[Script]:
+def silent() -> Scripts:
     yield script(setup=_APPLIED.format("Linear", "nn.init.zeros_(m.bias)"))
     yield script(setup=_APPLIED.format("BatchNorm1d", "nn.init.constant_(m.weight, 1.0)"))
     yield script(init="nn.init.zeros_(self.second.weight)")

@@ -8,37 +8,30 @@ Silent when the same layers are registered another way too (`nn.Sequential(*self
 their parameters are given to an optimizer by themselves. Known mistake: none yet.
 """
 
-from __future__ import annotations
-
 import ast
-from collections.abc import Iterator
 
-from traindx.core.nouns import Edit, Finding, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
-from traindx.evidence.detectors._script.samples import script
-from traindx.evidence.detectors._script.words import Looked, first, training_of, where
-from traindx.source import Script
+from traindx.evidence.detectors._script import (
+    Detector,
+    Edit,
+    Finding,
+    Places,
+    Scripts,
+    Skipped,
+    Training,
+    script,
+)
+from traindx.evidence.detectors._script.words import where
 from traindx.source.edit_pieces import place, replaced, segment
 from traindx.source.execution import Binding
 from traindx.source.flow import parts
 from traindx.source.library import is_module_class
 from traindx.source.roles import is_module
-from traindx.source.training import Training
 from traindx.source.values import Instance, Items, Made, Spot, Table, Value, options
 
-DETECTOR = Detector(title="layers in a plain list", needs=("script",), family="script_left_out")
+DETECTOR = Detector(title="layers in a plain list", family="script_left_out")
 
 
-def detect(case: Case) -> Finding | Skipped | None:
-    return first(case, __name__, look(case))
-
-
-def look(case: Case) -> Looked:
-    """Every place where it is seen."""
-    training = training_of(case)
-    if training is None:
-        return Skipped("a script that can be followed")
+def detect(training: Training) -> Places:
     modules = [one for one in training.trace.instances if is_module_class(one.cls)]
     if not modules:
         return Skipped("a model of the script's own")
@@ -125,13 +118,13 @@ def _nn(spot: Spot) -> str:
     return "torch.nn" if "import torch" in text else ""
 
 
-def fires() -> Iterator[Script]:
+def fires() -> Scripts:
     yield script(init="self.more = [nn.Linear(16, 16) for _ in range(3)]")
     yield script(init="self.heads = {'a': nn.Linear(16, 2), 'b': nn.Linear(16, 3)}")
     yield script(init="self.more = []\nfor _ in range(2): self.more.append(nn.Linear(16, 16))")
 
 
-def silent() -> Iterator[Script]:
+def silent() -> Scripts:
     yield script()
     yield script(init="self.more = nn.ModuleList([nn.Linear(16, 16) for _ in range(3)])")
     yield script(init="layers = [nn.Linear(16, 16)]\nself.layers = layers\nself.net = nn.Sequential(*layers)")

@@ -9,38 +9,24 @@ backward pass, and when an optimizer's parameters cannot be told. Known mistake:
 random values on purpose.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.core.nouns import Finding, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
-from traindx.evidence.detectors._script.samples import script
-from traindx.evidence.detectors._script.words import NO_LOOP, Looked, code, first, loss_of, training_of, where
-from traindx.source import Script
+from traindx.evidence.detectors._script import Detector, Finding, Places, Scripts, Skipped, Training, script
+from traindx.evidence.detectors._script.words import NO_LOOP, code, loss_of, where
 from traindx.source.edit_pieces import place
 from traindx.source.execution import Binding, Event
 from traindx.source.flow import owner, parts, reach
 from traindx.source.parameters import frozen, held
 from traindx.source.roles import is_module
-from traindx.source.training import Step, Training, known_parameters, sources
+from traindx.source.training import Step, known_parameters, sources
 from traindx.source.values import Instance, Made, Value
 
-DETECTOR = Detector(title="layer not in the optimizer", needs=("script",), family="script_left_out")
+DETECTOR = Detector(title="layer not in the optimizer", family="script_left_out")
 _WITH_HEAD = "optimizer.zero_grad()\nloss = criterion(head(model(x)), y)\nloss.backward()\noptimizer.step()"
 _BOTH = "torch.optim.Adam([*model.parameters(), *head.parameters()], lr=1e-3)"
 _SECOND = "torch.optim.Adam(model.second.parameters(), lr=1e-3)"
 
 
-def detect(case: Case) -> Finding | Skipped | None:
-    return first(case, __name__, look(case))
-
-
-def look(case: Case) -> Looked:
-    """Every place where it is seen."""
-    training = training_of(case)
-    if training is None or not training.iterations:
+def detect(training: Training) -> Places:
+    if not training.iterations:
         return NO_LOOP
     made = {id(o): o for step in training.steps for o in step.optimizers}
     if training.managed or not all(known_parameters(one) for one in made.values()):
@@ -127,13 +113,13 @@ def _finding(training: Training, layer: Value, backward: Event) -> Finding:
     return Finding(text, "silent_defect", "high", places=(*places, place(spot)))
 
 
-def fires() -> Iterator[Script]:
+def fires() -> Scripts:
     yield script(setup="head = nn.Linear(3, 3)", body=_WITH_HEAD)
     yield script(optimizer="torch.optim.Adam(model.second.parameters(), lr=1e-3)")
     yield script(after="model.second = nn.Linear(16, 3)")
 
 
-def silent() -> Iterator[Script]:
+def silent() -> Scripts:
     yield script()
     yield script(setup="head = nn.Linear(3, 3)", optimizer=_BOTH, body=_WITH_HEAD)
     yield script(

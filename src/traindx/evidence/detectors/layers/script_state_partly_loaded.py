@@ -8,34 +8,20 @@ Both may be meant: signs, which count when a run starts worse than it should. Si
 nothing. Known mistake: a new head on old weights.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.core.nouns import Finding, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
-from traindx.evidence.detectors._script.samples import script
-from traindx.evidence.detectors._script.words import Looked, code, first, training_of, where
-from traindx.source import Script
+from traindx.evidence.detectors._script import Detector, Finding, Places, Scripts, Skipped, Training, script
+from traindx.evidence.detectors._script.words import code, where
 from traindx.source.edit_pieces import place
 from traindx.source.execution import Event
 from traindx.source.roles import is_optimizer
 from traindx.source.values import Const
 
-DETECTOR = Detector(title="state loaded by halves", needs=("script",), family="script_state")
+DETECTOR = Detector(title="state loaded by halves", family="script_state")
 _SAVE = "torch.save({'m': model.state_dict(), 'o': optimizer.state_dict()}, 'a.pt')"
 
 
-def detect(case: Case) -> Finding | Skipped | None:
-    return first(case, __name__, look(case))
-
-
-def look(case: Case) -> Looked:
-    """Every place where it is seen."""
-    training = training_of(case)
-    loads = training.trace.methods("load_state_dict") if training is not None else []
-    if training is None or not loads or not training.trace.named("torch.load"):
+def detect(training: Training) -> Places:
+    loads = training.trace.methods("load_state_dict")
+    if not loads or not training.trace.named("torch.load"):
         return Skipped("a script that loads a checkpoint")
     found = []
     for event in loads:
@@ -54,15 +40,15 @@ def look(case: Case) -> Looked:
 
 def _finding(event: Event, why: str) -> Finding:
     text = f"{where(event.spot)}: {code(event.spot)} {why} (line {event.spot.line})."
-    return Finding(text, severity="low", places=(place(event.spot),))
+    return Finding(text, places=(place(event.spot),))
 
 
-def fires() -> Iterator[Script]:
+def fires() -> Scripts:
     yield script(setup="model.load_state_dict(torch.load('a.pt'), strict=False)")
     yield script(setup="model.load_state_dict(torch.load('a.pt')['m'])", end=_SAVE)
 
 
-def silent() -> Iterator[Script]:
+def silent() -> Scripts:
     yield script(setup="model.load_state_dict(torch.load('a.pt'))")
     yield script(
         setup="c = torch.load('a')\nmodel.load_state_dict(c['m'])",

@@ -1,42 +1,37 @@
 """Activations grow from layer to layer.
 
 Compares the spread of what the last layers give with that of the first ones at the first look. Seen when it
-grows `growth` times and more, with order in it: every layer multiplies the signal, and the output is far
-beyond what the loss expects. It is trouble when the loss does not come down or breaks.
+grows {growth_factor} times and more, with order in it: every layer multiplies the signal, and the output is
+far beyond what the loss expects. It is trouble when the loss does not come down or breaks.
 
-Silent for less than `layers` layers, and where norms bring the scale back.
+Silent for less than {min_layers} layers, and where norms bring the scale back.
 Known mistakes: a model that scales its outputs on purpose at the end.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 import numpy as np
 
-from traindx.core.nouns import Finding, Place, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Finding, Place, Run, Runs, Skipped
 from traindx.evidence.detectors._harm import suffers
 from traindx.evidence.detectors._layers import modules_in_order, slopes_down
 from traindx.evidence.detectors._number_text import strength, text, times
+from traindx.testing.sketch import run
 
 DETECTOR = Detector(title="Signal grows with depth", needs=("activation_std/*",), family="signal_with_depth")
 
 
 def detect(
-    case: Case, *, growth: float = 100.0, layers: int = 3, order: float = 0.8
-) -> Finding | Skipped | None:
+    case: Case, *, growth_factor: float = 100.0, min_layers: int = 3, rank_correlation: float = 0.8
+) -> Detected:
     curves = dict(modules_in_order(case, "activation_std"))
     firsts = [float(curve.x[0]) for curve in curves.values()]
     curves = {name: curve for name, curve in curves.items() if curve.x[0] <= min(firsts) + 1}
     functions = [name for name in case.inside.layers("activation_spread") if name in curves]
-    kept = functions if len(functions) >= layers else list(curves)
+    kept = functions if len(functions) >= min_layers else list(curves)
     values = np.array([float(curves[name].y[0]) for name in kept])
-    if values.size < layers:
-        return Skipped(f"the first look at {layers} layers or more")
+    if values.size < min_layers:
+        return Skipped(f"the first look at {min_layers} layers or more")
     low, high = float(values[0]), float(values[-1])
-    if low <= 0 or high < growth * low or slopes_down(values) < order:
+    if low <= 0 or high < growth_factor * low or slopes_down(values) < rank_correlation:
         return None
     loss = case.loss
     broken = loss is not None and loss.broken > 0
@@ -47,25 +42,23 @@ def detect(
         severity="medium" if broken or suffers(case) else "low",
         step=float(curves[kept[-1]].x[0]),
         series=curves[kept[-1]].name,
-        strength=strength(high / low, growth, 1e4),
+        strength=strength(high / low, growth_factor, 1e4),
         numbers={"growth": high / low, "layers": int(values.size)},
         places=(Place(layer=kept[-1].removesuffix(".input")),),
     )
 
 
 def _stds(factor: float, layers: int) -> Run:
-    from traindx.testing.sketch import run
-
     return run(
         {"loss": [90.0, 70.0, 80.0] * 9} | {f"activation_std/{at}": [factor**at] * 4 for at in range(layers)}
     )
 
 
-def fires() -> Iterator[Run]:
+def fires() -> Runs:
     yield _stds(6.0, 6)
 
 
-def silent() -> Iterator[Run]:
+def silent() -> Runs:
     yield _stds(1.3, 8)
     yield _stds(0.5, 8)
     yield _stds(50.0, 2)

@@ -1,70 +1,63 @@
 """Units of a layer give zero for every sample.
 
 Counts the units after ReLU and its kin that gave 0 for each of the samples of the last looks (256 and more),
-layer by layer. A layer in which `most` of the units are dead passes next to nothing on: that is trouble when
-the loss does not come down. Half a layer dead (`share`) is worth knowing.
+layer by layer. A layer in which {extreme_share} of the units are dead passes next to nothing on: that is
+trouble when the loss does not come down. Half a layer dead ({dead_share}) is worth knowing.
 
 Silent about sparse units, which are 0 for most inputs and not for all, and before enough samples were seen.
 Known mistakes: inputs that reach only some units by design, such as experts.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.core.nouns import Finding, Place, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Finding, Place, Runs, Skipped
 from traindx.evidence.detectors._harm import suffers
 from traindx.evidence.detectors._layers import modules_in_order, shown
 from traindx.evidence.detectors._number_text import percent, strength
+from traindx.testing.sketch import decay, run
 
 DETECTOR = Detector(
     title="Dead units", needs=("activation_dead_share/*|activation_zero_share/*",), family="dead_units"
 )
 
 
-def detect(case: Case, *, share: float = 0.5, most: float = 0.9, looks: int = 4) -> Finding | Skipped | None:
+def detect(
+    case: Case, *, dead_share: float = 0.5, extreme_share: float = 0.9, min_samples: int = 4
+) -> Detected:
     last = {name: float(curve.y[-1]) for name, curve in modules_in_order(case, "activation_dead_share")}
     for name, curve in modules_in_order(case, "activation_zero_share"):
         # Too few samples for single units; a whole layer that is 0 all the time needs no more.
-        if name not in last and len(curve) >= looks and (curve.y >= 1.0).all():
+        if name not in last and len(curve) >= min_samples and (curve.y >= 1.0).all():
             last[name] = 1.0
     if not last:
         return Skipped("looks at 256 samples after ReLU or its kin")
-    hit = sorted((name for name in last if last[name] >= share), key=lambda name: -last[name])
+    hit = sorted((name for name in last if last[name] >= dead_share), key=lambda name: -last[name])
     if not hit:
         return None
     worst = hit[0]
     grave = suffers(case)
-    extreme = last[worst] >= most
+    extreme = last[worst] >= extreme_share
     known = case.inside.layers("activation_dead_share")
     curve = known[worst] if worst in known else case.inside.layers("activation_zero_share")[worst]
-    first = float(curve.x[(curve.y >= share).argmax()])
+    first = float(curve.x[(curve.y >= dead_share).argmax()])
     return Finding(
         text=f"{percent(last[worst])} of the units of {shown([worst])} gave 0 for every sample of the last "
-        f"looks; {len(hit)} of {len(last)} layers are at least {percent(share)} dead.",
+        f"looks; {len(hit)} of {len(last)} layers are at least {percent(dead_share)} dead.",
         symptom="dead_units",
         severity=("high" if extreme else "medium") if grave else "low",
         step=first,
         series=curve.name,
-        strength=strength(last[worst], share, most) if last[worst] < most else 1.0,
+        strength=strength(last[worst], dead_share, extreme_share) if last[worst] < extreme_share else 1.0,
         numbers={"dead_share": last[worst], "layers_dead": len(hit), "layers_all": len(last)},
         places=tuple(Place(layer=name.removesuffix(".input")) for name in hit[:3]),
     )
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, run
-
+def fires() -> Runs:
     yield run({"loss": [1.6] * 40, "activation_dead_share/1": [0.2, 1.0, 1.0]})
     yield run({"loss": decay(40, 2.0, 0.1), "activation_dead_share/1": [0.6] * 4})
     yield run({"loss": [1.6] * 40, "activation_zero_share/1": [1.0] * 5})
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, run
-
+def silent() -> Runs:
     yield run({"loss": decay(40, 2.0, 0.1), "activation_dead_share/1": [0.3] * 4})
     sparse = {"activation_zero_share/1": [0.97] * 4, "activation_dead_share/1": [0.02] * 4}
     yield run({"loss": decay(40, 2.0, 0.1), **sparse})

@@ -1,57 +1,54 @@
 """Sigmoid or tanh units sit in their flat region.
 
 Takes the share of values of hidden sigmoid, tanh and like units where the slope is under a fiftieth of its
-largest. Seen when a hidden layer has `share` of its values there in most looks; it is trouble when the loss
-does not come down.
+largest. Seen when a hidden layer has {saturated_share} of its values there in most looks; it is trouble when
+the loss does not come down.
 
 Silent about the last one of a model, which may be an output (a sure classifier is meant to be flat there),
 and about gates inside recurrent cells, which are not looked at.
 Known mistakes: a hidden layer meant to decide, such as a gate built from single layers.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 import numpy as np
 
-from traindx.core.nouns import Finding, Place, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Finding, Place, Runs, Skipped
 from traindx.evidence.detectors._harm import suffers
 from traindx.evidence.detectors._layers import matrices, modules_in_order, shown
 from traindx.evidence.detectors._number_text import percent, strength
+from traindx.testing.sketch import decay, run
 
 DETECTOR = Detector(
     title="Saturated units", needs=("activation_saturated_share/*",), family="saturated_units"
 )
 
 
-def detect(case: Case, *, share: float = 0.5, most: float = 0.8, looks: int = 2) -> Finding | Skipped | None:
+def detect(
+    case: Case, *, saturated_share: float = 0.5, extreme_share: float = 0.8, min_samples: int = 2
+) -> Detected:
     found = {
         name: float(np.median(curve.y))
         for name, curve in modules_in_order(case, "activation_saturated_share")
-        if len(curve) >= looks
+        if len(curve) >= min_samples
     }
     if found and _ends_in_one(case, found):
         found.pop(list(found)[-1])
     if not found:
         return Skipped("looks at sigmoid, tanh or like units between layers")
-    hit = sorted((name for name in found if found[name] >= share), key=lambda name: -found[name])
+    hit = sorted((name for name in found if found[name] >= saturated_share), key=lambda name: -found[name])
     if not hit:
         return None
     worst = hit[0]
     curve = case.inside.layers("activation_saturated_share")[worst]
-    early = float(curve.y[0]) >= share
+    early = float(curve.y[0]) >= saturated_share
     return Finding(
         text=f"{percent(found[worst])} of the values of {shown([worst])} lie in the flat region of their "
         f"function, {'from the first step on' if early else 'not yet at the first step'}; "
-        f"{len(hit)} of {len(found)} layers are at least {percent(share)} flat.",
+        f"{len(hit)} of {len(found)} layers are at least {percent(saturated_share)} flat.",
         symptom="saturated_units",
-        severity=("high" if found[worst] >= most else "medium") if suffers(case) else "low",
-        step=float(curve.x[(curve.y >= share).argmax()]),
+        severity=("high" if found[worst] >= extreme_share else "medium") if suffers(case) else "low",
+        step=float(curve.x[(curve.y >= saturated_share).argmax()]),
         series=curve.name,
-        strength=strength(found[worst], share, most),
+        strength=strength(found[worst], saturated_share, extreme_share),
         numbers={"saturated_share": found[worst], "from_start": int(early)},
         places=tuple(Place(layer=name.removesuffix(".input")) for name in hit[:3]),
     )
@@ -65,18 +62,16 @@ def _ends_in_one(case: Case, found: dict[str, float]) -> bool:
     return not weights or (len(functions) >= len(weights) and functions[-1] == list(found)[-1])
 
 
-def fires() -> Iterator[Run]:
+def fires() -> Runs:
     from traindx.evidence.detectors._layers import model
-    from traindx.testing.sketch import run
 
     flat = {"activation_saturated_share/1": [0.9] * 5, "activation_saturated_share/3": [0.7] * 5}
     spread = {"activation_std/1": [1.0] * 5, "activation_std/3": [1.0] * 5}
     yield run({"loss": [1.6] * 40, **flat, **spread}, facts=model([[32, 8], [32, 32], [4, 32]]))
 
 
-def silent() -> Iterator[Run]:
+def silent() -> Runs:
     from traindx.evidence.detectors._layers import model
-    from traindx.testing.sketch import decay, run
 
     output = {"activation_saturated_share/1": [0.05] * 5, "activation_saturated_share/3": [0.95] * 5}
     spread = {"activation_std/1": [1.0] * 5, "activation_std/3": [1.0] * 5}

@@ -8,20 +8,15 @@ Silent when the file merely lacks a new head, or holds more than is wanted, and 
 the training.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Finding, Run, Runs, Skipped
 from traindx.evidence.detectors._number_text import text
 from traindx.evidence.inside import facts, number, words
+from traindx.testing.sketch import decay, run
 
 DETECTOR = Detector(title="Weights not restored", needs=("fact:optimizers",), family="restored_state")
 
 
-def detect(case: Case, *, much: float = 0.5) -> Finding | Skipped | None:
+def detect(case: Case, *, missing_share: float = 0.5) -> Detected:
     loads = facts(case.run.facts.get("restored"))
     if not loads:
         return Skipped()
@@ -29,7 +24,7 @@ def detect(case: Case, *, much: float = 0.5) -> Finding | Skipped | None:
     for load in loads:
         missing, wanted = number(load, "missing") or 0.0, number(load, "wanted") or 0.0
         strange, step = number(load, "unexpected") or 0.0, number(load, "step") or 0.0
-        if not (missing and strange and wanted) or missing < much * wanted or step >= last > 0:
+        if not (missing and strange and wanted) or missing < missing_share * wanted or step >= last > 0:
             continue
         names = words(load, "missing_names"), words(load, "unexpected_names")
         example = f" ({names[1][0]} in the file, {names[0][0]} in the model)" if all(names) else ""
@@ -45,17 +40,15 @@ def detect(case: Case, *, much: float = 0.5) -> Finding | Skipped | None:
 
 
 def _run(missing: int, unexpected: int) -> Run:
-    from traindx.testing.sketch import decay, run
-
     load = {"keys": 4, "missing": missing, "unexpected": unexpected, "wanted": 4, "step": 0}
     return run({"loss": decay(60, 2.0, 0.5)}, facts={"optimizers": [{}], "restored": [load]})
 
 
-def fires() -> Iterator[Run]:
+def fires() -> Runs:
     yield _run(4, 4)
 
 
-def silent() -> Iterator[Run]:
+def silent() -> Runs:
     yield _run(2, 0)
     yield _run(0, 3)
     yield _run(1, 1)

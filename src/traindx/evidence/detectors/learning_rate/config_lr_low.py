@@ -1,9 +1,9 @@
 """The learning rate is below what this optimizer is usually given.
 
-Compares the highest logged rate (or the configured one) with the lower end of what is usual: 1e-6 for
-Adam and its kin and Lion, 1e-4 for SGD, 0.05 for Adadelta (whose own scale is 1). When anything hints
-at fine-tuning, preference or reinforcement learning, a tenth of that, for SGD half. When the optimizer
-is not known only a rate below 1e-8 counts, and above that nothing can be said. The further below, the
+Compares the highest logged rate (or the configured one) with the lower end of what is usual: {adam} for Adam
+and its kin and Lion, {sgd} for SGD, {adadelta} for Adadelta (whose own scale is 1). When anything hints at
+fine-tuning, preference or reinforcement learning, a tenth of that, for SGD half. When the optimizer is not
+known only a rate below {unknown_optimizer} counts, and above that nothing can be said. The further below, the
 stronger the sign.
 
 Silent about a rate of exactly 0: that is lr_zero.
@@ -11,68 +11,57 @@ Known mistakes: very small rates are right for the last phase of some long train
 loss wants a rate smaller by the batch size.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
 from dataclasses import replace
 
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Skipped
 from traindx.evidence.detectors._number_text import strength, text, times
 from traindx.evidence.detectors._settings import ADAPTIVE, optimizer_family, perhaps_tuned
+from traindx.testing.sketch import run
 
-DETECTOR = Detector(title="Learning rate low for the optimizer", needs=("lr|setting:lr",), family="lr_value")
+DETECTOR = Detector(title="Learning rate low for the optimizer", family="lr_value")
 
 
 def detect(
     case: Case,
+    lr_value: float,
     *,
-    adaptive: float = 1e-6,
+    adam: float = 1e-6,
     sgd: float = 1e-4,
-    sgd_tuned: float = 5e-5,
+    sgd_on_pretrained: float = 5e-5,
     adadelta: float = 0.05,
-    unknown: float = 1e-8,
-    tuned_factor: float = 0.1,
-) -> Finding | Skipped | None:
-    rate = case.lr_value
-    if rate is None:
-        return Skipped("the learning rate")
+    unknown_optimizer: float = 1e-8,
+    pretrained_factor: float = 0.1,
+) -> Detected:
     family = optimizer_family(case)
     if family == "adadelta":
         limit = adadelta
     elif family in ADAPTIVE or family in ("lion", "lamb", "adafactor"):
-        limit = adaptive
+        limit = adam
     elif family == "sgd":
-        limit = sgd_tuned if perhaps_tuned(case) else sgd
+        limit = sgd_on_pretrained if perhaps_tuned(case) else sgd
     else:
-        limit = unknown
+        limit = unknown_optimizer
     if family not in ("", "sgd") and perhaps_tuned(case):
-        limit *= tuned_factor
-    if not 0 < rate < limit:
-        return None if family or rate <= 0 else Skipped("the optimizer, in the configuration")
+        limit *= pretrained_factor
+    if not 0 < lr_value < limit:
+        return None if family or lr_value <= 0 else Skipped("the optimizer, in the configuration")
     return Finding(
-        text=f"The learning rate {text(rate)} is {times(limit / rate)} below the lower end of what is usual "
-        f"for {family or 'nearly any optimizer'} ({text(limit)}).",
-        severity="low",
+        text=f"The learning rate {text(lr_value)} is {times(limit / lr_value)} below the lower end of what "
+        f"is usual for {family or 'nearly any optimizer'} ({text(limit)}).",
         series="lr" if case.lr is not None else None,
-        strength=strength(limit / rate, 1.0, 10.0),
-        numbers={"lr": rate, "lr_usual": limit},
+        strength=strength(limit / lr_value, 1.0, 10.0),
+        numbers={"lr": lr_value, "lr_usual": limit},
     )
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import run
-
+def fires() -> Runs:
     yield run({}, settings={"lr": 5e-6, "optimizer": "sgd"})
     yield run({"lr": [1e-8] * 5}, settings={"optimizer": "adamw"})
     yield run({}, settings={"lr": 0.001, "optimizer": "Adadelta"})
     yield run({}, settings={"lr": 1e-12})
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import run
-
+def silent() -> Runs:
     yield run({}, settings={"lr": 2e-5, "optimizer": "adamw"})
     yield run({}, settings={"lr": 0.0, "optimizer": "adamw"})
     yield run({}, settings={"lr": 5e-6})

@@ -6,23 +6,19 @@ key says (`warmup_steps`, `warmup_epochs`). A value below 1 is a share of the ru
 Could not look when the planned length is not known in the same unit.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
 from dataclasses import replace
 
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Skipped
 from traindx.evidence.detectors._number_text import text
 from traindx.evidence.detectors._settings import keys_of
+from traindx.testing.sketch import run
 
 DETECTOR = Detector(
     title="Warm-up longer than the run", needs=("setting:warmup|setting:warmup_ratio",), family="warmup"
 )
 
 
-def detect(case: Case, *, share: float = 1.0) -> Finding | Skipped | None:
+def detect(case: Case, *, warmup_share: float = 1.0) -> Detected:
     warmup, ratio = case.number("warmup") or 0.0, case.number("warmup_ratio") or 0.0
     if warmup < 1:
         ratio, warmup = max(ratio, warmup), 0.0
@@ -34,34 +30,27 @@ def detect(case: Case, *, share: float = 1.0) -> Finding | Skipped | None:
         return None
     if not planned or planned <= 0:
         return Skipped("the planned number of steps or epochs")
-    if warmup < share * planned:
+    if warmup < warmup_share * planned:
         return None
     unit = "epochs" if epochs else "steps"
     told = (
         f"{text(warmup)} {unit}, the run to {text(planned)}" if planned > 1 else f"{text(warmup)} of the run"
     )
-    return Finding(
-        text=f"Warm-up is set to {told}: the learning rate never reaches its peak.",
-        severity="low",
-        numbers={"warmup": warmup, "total_steps": planned},
-    )
+    sentence = f"Warm-up is set to {told}: the learning rate never reaches its peak."
+    return Finding(sentence, numbers={"warmup": warmup, "total_steps": planned})
 
 
 def _steps(case: Case) -> float | None:
     return case.planned_steps if case.run.axis == "step" else None
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import run
-
+def fires() -> Runs:
     yield run({}, settings={"warmup": 500, "max_steps": 300})
     longer = run({}, settings={"warmup": 20, "epochs": 10})
     yield replace(longer, config={"warmup_epochs": 20})
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import run
-
+def silent() -> Runs:
     yield run({}, settings={"warmup": 100, "max_steps": 3000})
     yield run({}, settings={"warmup": 0, "warmup_ratio": 0.1, "max_steps": 300})
     yield run({}, settings={"warmup": 500})

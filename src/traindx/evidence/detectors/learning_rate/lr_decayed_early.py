@@ -1,10 +1,10 @@
 """The learning rate had decayed to almost nothing while the loss was still falling.
 
-Finds where the rate last stood above `low` of its peak. Seen when a quarter of the run or more lies
+Finds where the rate last stood above {low_lr_share} of its peak. Seen when a quarter of the run or more lies
 beyond, the loss was falling steadily up to there (not just flattening out) and fast enough to gain
-`worth` of all its progress in the rest of the run, and from there on it stands still. Seen as well when
-the rate is below a thousandth of its peak for more than half of the run and the loss, neither near zero nor
-with good scores, stands still since. For a shorter part it is a sign only.
+{missed_fall_share} of all its progress in the rest of the run, and from there on it stands still. Seen as
+well when the rate is below a thousandth of its peak for more than half of the run and the loss, neither near
+zero nor with good scores, stands still since. For a shorter part it is a sign only.
 
 Silent when the loss had flattened before the rate went, as it should, and when it goes on falling after;
 about smooth exponential decays, under which a loss that slows down may as well have converged; in
@@ -12,19 +12,13 @@ reinforcement learning and GANs, whose loss says little.
 Known mistakes: two causes that act at the same step (data that ends, a phase of the curriculum).
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 import numpy as np
 
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence import stats
-from traindx.evidence.case import Case, Curve
+from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, Runs, Skipped, stats
 from traindx.evidence.detectors._frozen import moved
 from traindx.evidence.detectors._number_text import percent, text, where
 from traindx.evidence.detectors._progress import good_already
+from traindx.testing.sketch import decay, noisy, run
 
 DETECTOR = Detector(title="Learning rate decayed early", needs=("lr", "loss"), family="lr_schedule")
 
@@ -32,43 +26,43 @@ DETECTOR = Detector(title="Learning rate decayed early", needs=("lr", "loss"), f
 def detect(
     case: Case,
     *,
-    low: float = 0.06,
-    nothing: float = 1e-3,
-    rest: float = 0.25,
-    steady: float = 0.7,
-    stopped: float = 0.15,
-    sharp: float = 3.0,
-    worth: float = 0.2,
-    half: float = 0.5,
-    left: float = 0.02,
-    z: float = 4.0,
-    points: int = 30,
-) -> Finding | Skipped | None:
+    low_lr_share: float = 0.06,
+    idle_lr_share: float = 1e-3,
+    run_share_after: float = 0.25,
+    pace_before: float = 0.7,
+    pace_after: float = 0.15,
+    lr_drop_factor: float = 3.0,
+    missed_fall_share: float = 0.2,
+    idle_run_share: float = 0.5,
+    loss_left: float = 0.02,
+    z_score: float = 4.0,
+    min_loss_points: int = 30,
+) -> Detected:
     lr, loss = case.lr, case.loss
-    if lr is None or loss is None or len(loss) < points or len(lr) < 8:
-        return Skipped(f"the learning rate and at least {points} values of the loss")
+    if lr is None or loss is None or len(loss) < min_loss_points or len(lr) < 8:
+        return Skipped(f"the learning rate and at least {min_loss_points} values of the loss")
     if case.surrogate or lr.axis != loss.axis:
         return Skipped("a loss that measures progress, on the axis of the learning rate")
     peak = float(lr.y.max())
     if peak <= 0:
         return None
-    gone = _left(lr, low * peak)
+    gone = _left(lr, low_lr_share * peak)
     begin, end = float(loss.x[0]), float(loss.x[-1])
-    if gone is None or gone <= begin or end - gone < rest * (end - begin):
+    if gone is None or gone <= begin or end - gone < run_share_after * (end - begin):
         return None
     window = min((gone - begin) / 2, (end - gone) / 2)
     speeds = [_fall(loss, gone + a * window, gone + b * window) for a, b in ((-1, -0.5), (-0.5, 0), (0.5, 2))]
     if any(speed is None for speed in speeds):
         return Skipped("more values of the loss around the decay of the learning rate")
     first, second, after = (speed or 0.0 for speed in speeds)
-    fell_steadily = second >= steady * first > 0 and _falls(loss, gone, window, z)
-    missed = second * (end - gone) >= worth * (loss.head - loss.tail)
-    at_once = lr.at(gone - window / 2) >= sharp * lr.at(gone)
-    if fell_steadily and missed and at_once and after <= stopped * second:
+    fell_steadily = second >= pace_before * first > 0 and _falls(loss, gone, window, z_score)
+    missed = second * (end - gone) >= missed_fall_share * (loss.head - loss.tail)
+    at_once = lr.at(gone - window / 2) >= lr_drop_factor * lr.at(gone)
+    if fell_steadily and missed and at_once and after <= pace_after * second:
         return _finding(lr, loss, gone, peak, cut_short=True)
-    idle = _left(lr, nothing * peak)
-    if idle is not None and end - idle >= rest * (end - begin):
-        wasted = end - idle > half * (end - begin) and loss.tail > left * loss.head > 0
+    idle = _left(lr, idle_lr_share * peak)
+    if idle is not None and end - idle >= run_share_after * (end - begin):
+        wasted = end - idle > idle_run_share * (end - begin) and loss.tail > loss_left * loss.head > 0
         stands = wasted and not good_already(case) and not moved(loss.after(idle), share=0.02, z=3.0)
         return _finding(lr, loss, idle, peak, cut_short=False, stands=stands)
     return None
@@ -126,9 +120,7 @@ def _fall(loss: Curve, begin: float, end: float) -> float | None:
     return float(np.median(early) - np.median(late)) / max((end - begin) / 2, 1e-300)
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import noisy, run
-
+def fires() -> Runs:
     loss = noisy(np.concatenate([np.linspace(3.0, 1.5, 150), np.full(150, 1.48)]), 0.02)
     yield run({"lr": [1e-3] * 150 + [1e-5] * 150, "loss": loss})
     yield run(
@@ -138,9 +130,7 @@ def fires() -> Iterator[Run]:
     yield run({"lr": stepped, "loss": noisy(0.55 + 1.8 * np.exp(-np.arange(300) / 12), 0.05)})
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, noisy, run
-
+def silent() -> Runs:
     flat = noisy(decay(300, 3.0, 1.0, rate=20), 0.02)
     yield run({"lr": [1e-3] * 150 + [1e-5] * 150, "loss": flat})
     yield run({"lr": np.geomspace(1e-3, 1e-6, 300), "loss": noisy(decay(300, 3.0, 1.0, rate=8), 0.02)})

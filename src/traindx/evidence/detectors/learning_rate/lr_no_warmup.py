@@ -7,51 +7,45 @@ stronger for Adam and its kin than for SGD.
 Could not look when the log begins later, or counts epochs only: a short warm-up would have been over.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 import numpy as np
 
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case, Curve
+from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, Runs, Skipped
 from traindx.evidence.detectors._number_text import text, where
 from traindx.evidence.detectors._settings import ADAPTIVE, optimizer_family
+from traindx.testing.sketch import run
 
-DETECTOR = Detector(
-    title="No warm-up",
-    needs=("lr|setting:warmup",),
-    family="warmup",
-)
+DETECTOR = Detector(title="No warm-up", needs=("lr|setting:warmup",), family="warmup")
 
 
 def detect(
-    case: Case, *, full: float = 0.9, early: float = 0.005, sgd: float = 0.3, unknown: float = 0.6
-) -> Finding | Skipped | None:
-    lr = case.lr
+    case: Case,
+    lr: Curve | None = None,
+    *,
+    start_share: float = 0.9,
+    early_share: float = 0.005,
+    sgd_strength: float = 0.3,
+    unknown_optimizer_strength: float = 0.6,
+) -> Detected:
     warmup, ratio = case.number("warmup"), case.number("warmup_ratio")
-    if lr is not None and len(lr) > 1 and lr.y[0] < full * lr.y[: max(2, len(lr) // 2)].max():
+    if lr is not None and len(lr) > 1 and lr.y[0] < start_share * lr.y[: max(2, len(lr) // 2)].max():
         return None
     if warmup or ratio or (lr is not None and len(lr) and lr.y.max() <= 0):
         return None
     family = optimizer_family(case)
-    clarity = 1.0 if family in ADAPTIVE else sgd if family == "sgd" else unknown
+    clarity = 1.0 if family in ADAPTIVE else sgd_strength if family == "sgd" else unknown_optimizer_strength
     if warmup == 0 and "warmup" not in case.word("schedule"):
         told = "Warm-up is set to 0"
         if lr is not None and len(lr):
             told += f" and the learning rate is already {text(float(lr.y[0]))} when first logged"
-        return Finding(text=f"{told}.", severity="low", strength=clarity, numbers={"warmup": 0})
-    if lr is None or not _from_the_start(case, lr, early):
+        return Finding(text=f"{told}.", strength=clarity, numbers={"warmup": 0})
+    if lr is None or not _from_the_start(case, lr, early_share):
         return Skipped("the learning rate from the first steps on, or the setting warmup")
+    sentence = (
+        f"The learning rate is {text(float(lr.y[0]))} at {where(lr, float(lr.x[0]))} already: "
+        "there is no warm-up."
+    )
     return Finding(
-        text=f"The learning rate is {text(float(lr.y[0]))} at {where(lr, float(lr.x[0]))} already: "
-        "there is no warm-up.",
-        severity="low",
-        step=float(lr.x[0]),
-        series=lr.name,
-        strength=clarity,
-        numbers={"lr_first": float(lr.y[0])},
+        sentence, step=float(lr.x[0]), series=lr.name, strength=clarity, numbers={"lr_first": float(lr.y[0])}
     )
 
 
@@ -66,16 +60,12 @@ def _from_the_start(case: Case, lr: Curve, early: float) -> bool:
     return float(lr.x[0]) <= max(1.0, early * length) and float(np.diff(lr.x[:5]).max()) <= 0.02 * length
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import run
-
+def fires() -> Runs:
     yield run({"lr": np.linspace(6e-4, 6e-5, 2000)})
     yield run({"loss": [1.0]}, settings={"warmup": 0, "optimizer": "adamw"})
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import run
-
+def silent() -> Runs:
     rise = np.concatenate([np.linspace(1e-6, 6e-4, 50), np.linspace(6e-4, 6e-5, 2000)])
     yield run({"lr": rise})
     yield run({"lr": (np.arange(500.0, 40000.0, 500.0), np.linspace(1e-4, 0, 79))})

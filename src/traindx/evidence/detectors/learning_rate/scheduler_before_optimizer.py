@@ -6,38 +6,25 @@ little harm where it steps each batch, an epoch where it steps each epoch.
 Silent when an optimizer took up a state that was loaded.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.core.nouns import Event, Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Event, Finding, Runs
+from traindx.testing.sketch import decay, run
 
 DETECTOR = Detector(title="Scheduler before optimizer", needs=("fact:schedulers",), family="schedule_order")
 
 
-def detect(case: Case) -> Finding | Skipped | None:
+def detect(case: Case) -> Detected:
     told = case.inside.events("scheduler_before_optimizer")
     if not told:
         return None
-    return Finding(
-        f"At step 0 {told[0].text}: the first value of the schedule is never used.",
-        "silent_defect",
-        "low",
-        told[0].step,
-    )
+    sentence = f"At step 0 {told[0].text}: the first value of the schedule is never used."
+    return Finding(sentence, "silent_defect", "low", told[0].step)
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, run
-
+def fires() -> Runs:
     told = Event("scheduler_before_optimizer", "StepLR stepped before the first optimizer step", 0.0)
     yield run({"loss": decay(60, 2.0, 0.5)}, events=[told], facts={"schedulers": [{"class": "StepLR"}]})
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, run
-
+def silent() -> Runs:
     yield run({"loss": decay(60, 2.0, 0.5)}, facts={"schedulers": [{"class": "StepLR"}]})
     yield run({"loss": decay(60, 2.0, 0.5)})

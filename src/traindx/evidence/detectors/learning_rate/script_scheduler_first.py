@@ -7,34 +7,28 @@ Silent when the call gets an epoch or stands under a condition (`if epoch > 0:`)
 not PyTorch's own. Known mistake: an optimizer that was stepped before the loop.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.core.nouns import Finding, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detectors._script import (
+    Detector,
+    Finding,
+    Iteration,
+    Places,
+    Scripts,
+    Skipped,
+    Training,
+    script,
+)
 from traindx.evidence.detectors._script.loops import certain_iterations
-from traindx.evidence.detectors._script.samples import script
-from traindx.evidence.detectors._script.words import NO_LOOP, Looked, code, first, training_of, where
-from traindx.source import Script
+from traindx.evidence.detectors._script.words import NO_LOOP, code, where
 from traindx.source.edit_pieces import place
 from traindx.source.execution import Event
-from traindx.source.training import Iteration, Training
 from traindx.source.values import Made, options
 
-DETECTOR = Detector(title="scheduler before optimizer", needs=("script",), family="script_schedule")
+DETECTOR = Detector(title="scheduler before optimizer", family="script_schedule")
 
 
-def detect(case: Case) -> Finding | Skipped | None:
-    return first(case, __name__, look(case))
-
-
-def look(case: Case) -> Looked:
-    """Every place where it is seen."""
-    training = training_of(case)
-    iterations = certain_iterations(training) if training is not None else []
-    if training is None or not iterations:
+def detect(training: Training) -> Places:
+    iterations = certain_iterations(training)
+    if not iterations:
         return NO_LOOP
     if not training.scheduler_steps:
         return Skipped("a schedule in the script")
@@ -74,12 +68,12 @@ _PLAN = "scheduler = torch.optim.lr_scheduler.StepLR(optimizer, 2)"
 _BODY = "scheduler.step()\noptimizer.zero_grad()\ncriterion(model(x), y).backward()\noptimizer.step()"
 
 
-def fires() -> Iterator[Script]:
+def fires() -> Scripts:
     yield script(after=_PLAN, start="scheduler.step()")
     yield script(after=_PLAN, body=_BODY)
 
 
-def silent() -> Iterator[Script]:
+def silent() -> Scripts:
     yield script(after=_PLAN, end="scheduler.step()")
     yield script(after=_PLAN, start="if epoch > 0: scheduler.step()")
     yield script(after=_PLAN, start="scheduler.step(epoch)")

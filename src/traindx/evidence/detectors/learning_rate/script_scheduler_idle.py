@@ -7,32 +7,17 @@ Silent when the scheduler is handed to anything else, when a framework runs the 
 `step()` of the script could be followed. Known mistake: none yet.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.core.nouns import Finding, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
-from traindx.evidence.detectors._script.samples import script
-from traindx.evidence.detectors._script.words import NO_LOOP, Looked, code, first, training_of, where
-from traindx.source import Script
+from traindx.evidence.detectors._script import Detector, Finding, Places, Scripts, Skipped, Training, script
+from traindx.evidence.detectors._script.words import NO_LOOP, code, where
 from traindx.source.edit_pieces import place
-from traindx.source.training import Training
 from traindx.source.values import Items, Value, options
 
-DETECTOR = Detector(title="schedule never stepped", needs=("script",), family="script_schedule")
+DETECTOR = Detector(title="schedule never stepped", family="script_schedule")
 _HARMLESS = frozenset("print len isinstance get_last_lr state_dict load_state_dict torch.save".split())
 
 
-def detect(case: Case) -> Finding | Skipped | None:
-    return first(case, __name__, look(case))
-
-
-def look(case: Case) -> Looked:
-    """Every place where it is seen."""
-    training = training_of(case)
-    if training is None or not training.iterations:
+def detect(training: Training) -> Places:
+    if not training.iterations:
         return NO_LOOP
     if training.managed or not training.followed("step"):
         return Skipped("a way from the script's start to each of its step() calls")
@@ -67,12 +52,12 @@ def _handed_on(training: Training, schedule: Value) -> bool:
 _PLAN = "scheduler = torch.optim.lr_scheduler.StepLR(optimizer, 2)"
 
 
-def fires() -> Iterator[Script]:
+def fires() -> Scripts:
     yield script(after=_PLAN)
     yield script(after=_PLAN, end="print(scheduler.get_last_lr())")
 
 
-def silent() -> Iterator[Script]:
+def silent() -> Scripts:
     yield script(after=_PLAN, end="scheduler.step()")
     yield script(after=_PLAN + "\nrun = Runner(model, scheduler)")
     yield script(

@@ -9,35 +9,31 @@ Silent when the loops over epochs and batches cannot be told apart, when the cal
 schedules of the script's own. Known mistake: a decay meant to be over within one epoch.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.core.nouns import Finding, Severity, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detectors._script import (
+    Detector,
+    Finding,
+    Iteration,
+    Places,
+    Script,
+    Scripts,
+    Severity,
+    Skipped,
+    Training,
+    script,
+)
 from traindx.evidence.detectors._script.loops import certain_iterations, epoch_count, epochs, per_batch, turns
-from traindx.evidence.detectors._script.samples import script
 from traindx.evidence.detectors._script.schedules import length_in_batches, short_for_batches
-from traindx.evidence.detectors._script.words import NO_LOOP, Looked, code, first, training_of, where
-from traindx.source import Script
+from traindx.evidence.detectors._script.words import NO_LOOP, code, where
 from traindx.source.edit_pieces import place
 from traindx.source.execution import Event, Loop
-from traindx.source.training import Iteration
 from traindx.source.values import Made, options
 
-DETECTOR = Detector(title="schedule at the wrong pace", needs=("script",), family="script_schedule")
+DETECTOR = Detector(title="schedule at the wrong pace", family="script_schedule")
 
 
-def detect(case: Case) -> Finding | Skipped | None:
-    return first(case, __name__, look(case))
-
-
-def look(case: Case) -> Looked:
-    """Every place where it is seen."""
-    training = training_of(case)
-    iterations = certain_iterations(training) if training is not None else []
-    if training is None or not iterations:
+def detect(training: Training) -> Places:
+    iterations = certain_iterations(training)
+    if not iterations:
         return NO_LOOP
     pairs = [(one, around) for one in iterations if (around := epochs(one)) is not None]
     if not training.scheduler_steps or not pairs:
@@ -93,7 +89,7 @@ def _epoch(schedule: str) -> Script:
     return script(after=_SCHEDULE + schedule, end="scheduler.step()")
 
 
-def fires() -> Iterator[Script]:
+def fires() -> Scripts:
     yield _batch("CosineAnnealingLR(optimizer, T_max=5)")
     yield _batch("StepLR(optimizer, 3, gamma=0.1)")
     yield _batch("ExponentialLR(optimizer, 0.9)")
@@ -103,7 +99,7 @@ def fires() -> Iterator[Script]:
     yield _epoch("CosineAnnealingLR(optimizer, T_max=5 * len(loader))")
 
 
-def silent() -> Iterator[Script]:
+def silent() -> Scripts:
     yield _epoch("CosineAnnealingLR(optimizer, T_max=5)")
     yield _epoch("StepLR(optimizer, 3, gamma=0.1)")
     yield _batch("OneCycleLR(optimizer, 0.1, epochs=5, steps_per_epoch=len(loader))")

@@ -1,30 +1,25 @@
 """Each step changes the weights by a large part of themselves.
 
 The update ratio is the size of what a step changed beside the size of the weights: about 0.001 is usual,
-0.01 is brisk. Seen when the typical layer changes by `early` of itself in one of the first looks, or by
-`lasting` in the middle one: then what was learned is overwritten each step. Large steps are the direct
+0.01 is brisk. Seen when the typical layer changes by {early_ratio} of itself in one of the first looks, or by
+{lasting_ratio} in the middle one: then what was learned is overwritten each step. Large steps are the direct
 measure of a learning rate too high, whatever the optimizer.
 
 It is trouble when the loss does not come down, else a sign. Layers that start next to 0 are left out: they
 must grow.
-Silent with less than `looks` looks, for models of a handful of weights, and when the first step was of
-ordinary size (`first`): then something struck later, a batch or a spike.
+Silent with less than {min_samples} looks, for models of a handful of weights, and when the first step was of
+ordinary size ({first_ratio}): then something struck later, a batch or a spike.
 Known mistakes: very small models (a handful of weights) trained briskly on purpose.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 import numpy as np
 
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Finding, Run, Runs, Skipped
 from traindx.evidence.detectors._harm import suffers
 from traindx.evidence.detectors._layers import matrices
 from traindx.evidence.detectors._number_text import percent, strength
 from traindx.evidence.detectors._updates import ratios
+from traindx.testing.sketch import run
 
 DETECTOR = Detector(
     title="Steps large beside the weights", needs=("fact:models", "update_ratio/*"), family="update_ratio"
@@ -34,17 +29,17 @@ DETECTOR = Detector(
 def detect(
     case: Case,
     *,
-    early: float = 0.4,
-    lasting: float = 0.1,
-    first: float = 0.02,
-    looks: int = 2,
-    weights: int = 200,
-) -> Finding | Skipped | None:
-    steps, values = ratios(case, looks=looks)
-    if values.size < looks or sum(one.elements for one in matrices(case)) < weights:
-        return Skipped(f"{looks} looks at what a step changes in {weights} weights or more")
+    early_ratio: float = 0.4,
+    lasting_ratio: float = 0.1,
+    first_ratio: float = 0.02,
+    min_samples: int = 2,
+    min_weights: int = 200,
+) -> Detected:
+    steps, values = ratios(case, looks=min_samples)
+    if values.size < min_samples or sum(one.elements for one in matrices(case)) < min_weights:
+        return Skipped(f"{min_samples} looks at what a step changes in {min_weights} weights or more")
     peak, usual = float(values[:5].max()), float(np.median(values))
-    if values[0] < first or (peak < early and usual < lasting):
+    if values[0] < first_ratio or (peak < early_ratio and usual < lasting_ratio):
         return None
     lost = suffers(case)
     at = float(steps[int(values[:5].argmax())])
@@ -54,24 +49,23 @@ def detect(
         symptom="not_learning" if lost else None,
         severity="medium" if lost else "low",
         step=at,
-        strength=max(strength(peak, early, 3.0), strength(usual, lasting, 0.5)),
+        strength=max(strength(peak, early_ratio, 3.0), strength(usual, lasting_ratio, 0.5)),
         numbers={"update_ratio": usual, "update_ratio_peak": peak},
     )
 
 
 def _ratios(values: list[float], gain: float = 0.577) -> Run:
     from traindx.evidence.detectors._layers import model
-    from traindx.testing.sketch import run
 
     series = {f"update_ratio/{name}": values for name in (0, 2, 4)}
     return run({"loss": [1.6] * 30, **series}, facts=model([[32, 8], [32, 32], [4, 32]], gain=gain))
 
 
-def fires() -> Iterator[Run]:
+def fires() -> Runs:
     yield _ratios([5.0, 0.9, 0.6, 0.5, 0.4])
     yield _ratios([0.2] * 6)
 
 
-def silent() -> Iterator[Run]:
+def silent() -> Runs:
     yield _ratios([0.02, 0.01, 0.008, 0.005])
     yield _ratios([9.0, 0.5, 0.1, 0.05, 0.02], gain=0.001)

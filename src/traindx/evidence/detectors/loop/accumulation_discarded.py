@@ -8,49 +8,39 @@ Silent about several optimizers (a critic's gradients are cleared on purpose) an
 batch (SAM, line searches).
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Skipped
 from traindx.evidence.detectors._accumulation import accumulation, sketched
 from traindx.evidence.detectors._number_text import percent, text
+from traindx.testing.sketch import decay, run
 
 DETECTOR = Detector(title="Gradients thrown away unused", needs=("fact:optimizers",), family="accumulation")
 
 
-def detect(case: Case, *, steps: int = 3, mostly: float = 0.8) -> Finding | Skipped | None:
+def detect(case: Case, *, min_steps: int = 3, step_share: float = 0.8) -> Detected:
     if not case.inside.fact("accumulation"):
         return None
-    told = accumulation(case, steps)
+    told = accumulation(case, min_steps)
     if told is None:
         return Skipped("one optimizer")
-    matched = told.batches >= mostly * told.backwards
-    if told.wasteful < mostly or told.backwards < 1.9 or not matched:
+    matched = told.batches >= step_share * told.backwards
+    if told.wasteful < step_share or told.backwards < 1.9 or not matched:
         return None
     times = text(round(told.backwards, 1))
     lost = 1 - 1 / told.backwards
-    return Finding(
+    sentence = (
         f"Of the {times} backward calls before each step only the last one counts: those of the others are "
-        f"cleared before the step, {percent(lost)} of the work is lost.",
-        "silent_defect",
-        "high",
-        case.span[0],
-        numbers={"accumulated": times, "lost": percent(lost)},
+        f"cleared before the step, {percent(lost)} of the work is lost."
+    )
+    return Finding(
+        sentence, "silent_defect", "high", case.span[0], numbers={"accumulated": times, "lost": percent(lost)}
     )
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, run
-
+def fires() -> Runs:
     yield run({"loss": decay(24, 2.0, 0.5)}, facts=sketched(thrown=72, steps_with_thrown=24))
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, run
-
+def silent() -> Runs:
     loss = {"loss": decay(24, 2.0, 0.5)}
     yield run(loss, facts=sketched())
     yield run(loss, facts=sketched(thrown=24, steps_with_thrown=24, backwards=48, batches=24))

@@ -9,35 +9,30 @@ are called again (L-BFGS, SAM), several loaders that each have a loss, sums, and
 Known mistake: gradients that are divided by hand.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Skipped
 from traindx.evidence.detectors._accumulation import accumulation, sketched
 from traindx.evidence.detectors._number_text import text
+from traindx.testing.sketch import decay, run
 
 DETECTOR = Detector(title="Accumulates without dividing", needs=("fact:optimizers",), family="accumulation")
 _ADAPTIVE = ("adam", "lion", "rmsprop", "adagrad", "adafactor", "lamb", "rprop")
 
 
 def detect(
-    case: Case, *, steps: int = 3, mostly: float = 0.8, whole: float = 0.9
-) -> Finding | Skipped | None:
+    case: Case, *, min_steps: int = 3, step_share: float = 0.8, undivided_share: float = 0.9
+) -> Detected:
     if not case.inside.fact("accumulation"):
         return None
-    told = accumulation(case, steps)
+    told = accumulation(case, min_steps)
     if told is None or told.share is None:
         return Skipped("one optimizer, and a loss function of torch's own")
     loaders = sum(one.get("role") == "training" for one in case.inside.loaders)
     means = all(loss.get("reduction") == "mean" for loss in case.inside.losses)
-    several = told.several >= mostly and told.backwards >= 1.9 and told.wasteful < 0.1
-    matched = mostly * told.backwards <= told.batches <= 1.3 * told.backwards
+    several = told.several >= step_share and told.backwards >= 1.9 and told.wasteful < 0.1
+    matched = step_share * told.backwards <= told.batches <= 1.3 * told.backwards
     by_hand = not case.inside.loaders and told.backwards >= 3 and len(case.inside.losses) == 1
     if (
-        not (several and (matched or by_hand) and means and told.share >= whole)
+        not (several and (matched or by_hand) and means and told.share >= undivided_share)
         or 1 < told.backwards <= loaders
     ):
         return None
@@ -56,15 +51,11 @@ def detect(
     )
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, run
-
+def fires() -> Runs:
     yield run({"loss": decay(24, 2.0, 0.5)}, facts=sketched(), settings={"optimizer": "SGD"})
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, run
-
+def silent() -> Runs:
     loss = {"loss": decay(24, 2.0, 0.5)}
     yield run(loss, facts=sketched(share=0.25))
     yield run(loss, facts=sketched(batches=24) | {"loaders": [{"role": "training"}]})

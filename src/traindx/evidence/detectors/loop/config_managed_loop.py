@@ -9,14 +9,10 @@ accuracies that looks as if Keras wrote it may be written by anybody too: it cou
 Known mistake: Lightning allows loops by hand (manual optimisation), which the log does not tell.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
 from dataclasses import replace
 
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Skipped
+from traindx.testing.sketch import decay, run
 
 DETECTOR = Detector(title="A framework runs the loop", needs=(), family="loop")
 _MANAGED = {
@@ -31,7 +27,7 @@ _MANAGED = {
 _SURENESS = {"lightning": 0.8, "keras": 0.4}
 
 
-def detect(case: Case) -> Finding | Skipped | None:
+def detect(case: Case) -> Detected:
     known = next((form for form in case.run.formats if form in _MANAGED), None)
     if known is None:
         return Skipped()
@@ -39,17 +35,13 @@ def detect(case: Case) -> Finding | Skipped | None:
     text = (
         f"{_MANAGED[known]} {seems} the loop (its log has {case.run.points:,} points): it zeroes gradients."
     )
-    return Finding(text, severity="low", strength=_SURENESS.get(known, 1.0))
+    return Finding(text, strength=_SURENESS.get(known, 1.0))
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, run
-
+def fires() -> Runs:
     yield replace(run({"loss": decay(20, 2.0, 1.0)}), formats=("keras",))
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, run
-
+def silent() -> Runs:
     yield replace(run({"loss": decay(20, 2.0, 1.0)}), formats=("csv",))
     yield replace(run({"loss": decay(20, 2.0, 1.0)}), formats=("text",))

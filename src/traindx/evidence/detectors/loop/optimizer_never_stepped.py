@@ -7,18 +7,13 @@ Silent about optimizers that were made for a look at them and whose parameters a
 a training still runs.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.core.nouns import Event, Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Event, Finding, Runs, Skipped
+from traindx.testing.sketch import decay, noisy, run
 
 DETECTOR = Detector(title="Optimizer never stepped", needs=("recording",), family="untrained")
 
 
-def detect(case: Case) -> Finding | Skipped | None:
+def detect(case: Case) -> Detected:
     told = case.inside.events("optimizer_never_stepped")
     if not told:
         return None if case.inside.optimizers else Skipped("a recording of an optimizer")
@@ -33,15 +28,11 @@ def detect(case: Case) -> Finding | Skipped | None:
     )
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import noisy, run
-
+def fires() -> Runs:
     told = Event("optimizer_never_stepped", "1 optimizers were made but never stepped: SGD", None)
     yield run({"loss": noisy([1.4] * 60, 0.05)}, events=[told], facts={"version": 2})
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, run
-
+def silent() -> Runs:
     yield run({"loss": decay(60, 2.0, 0.5)}, facts={"optimizers": [{"class": "SGD"}]})
     yield run({"loss": decay(60, 2.0, 0.5)}, facts={"version": 2})

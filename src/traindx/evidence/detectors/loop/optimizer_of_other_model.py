@@ -7,14 +7,8 @@ and nothing changes.
 Silent when the optimizer's parameters do get gradients (copies in full precision, filled by hand).
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.core.nouns import Event, Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
-from traindx.evidence.inside import number
+from traindx.evidence.detector import Case, Detected, Detector, Event, Finding, Run, Runs, Skipped, number
+from traindx.testing.sketch import noisy, run
 
 DETECTOR = Detector(
     title="Optimizer of another model",
@@ -24,7 +18,7 @@ DETECTOR = Detector(
 )
 
 
-def detect(case: Case) -> Finding | Skipped | None:
+def detect(case: Case) -> Detected:
     reach = case.inside.fact("reach")
     if len(case.inside.optimizers) != 1 or not reach:
         return Skipped("a recording of a training with a single optimizer")
@@ -32,29 +26,24 @@ def detect(case: Case) -> Finding | Skipped | None:
     unreached = any(number(event.data, "reached") == 0 for event in case.inside.events("no_gradient"))
     if not leaves or held or not outside or not unreached:
         return None
-    return Finding(
+    sentence = (
         f"The loss is computed from {leaves:g} parameters, none of which the optimizer holds; the "
-        f"{outside:g} it does hold never had a gradient: it was built for another model.",
-        "silent_defect",
-        "high",
-        case.span[0],
-        numbers={"untrained_share": "100 %"},
+        f"{outside:g} it does hold never had a gradient: it was built for another model."
     )
+    return Finding(sentence, "silent_defect", "high", case.span[0], numbers={"untrained_share": "100 %"})
 
 
 def _run(held: int, reached: int) -> Run:
-    from traindx.testing.sketch import noisy, run
-
     reach = {"parameters": 6, "elements": 500, "held": held, "free": ["a"], "free_elements": 9, "outside": 6}
     told = Event("no_gradient", "no gradient reached 0, 2", 4.0, {"layers": ["0"], "reached": reached})
     facts = {"optimizers": [{"class": "SGD"}], "reach": reach}
     return run({"loss": noisy([1.4] * 60, 0.05)}, facts=facts, events=[told])
 
 
-def fires() -> Iterator[Run]:
+def fires() -> Runs:
     yield _run(0, 0)
 
 
-def silent() -> Iterator[Run]:
+def silent() -> Runs:
     yield _run(6, 0)
     yield _run(0, 6)

@@ -9,44 +9,32 @@ task), and when the weights are loaded after the last step. Known mistake: a new
 purpose from a full checkpoint.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.core.nouns import Event, Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Event, Finding, Runs, Skipped
 from traindx.evidence.detectors._number_text import text
+from traindx.testing.sketch import decay, run
 
 DETECTOR = Detector(
     title="Optimizer state left in the file", needs=("fact:optimizers",), family="restored_state"
 )
 
 
-def detect(case: Case) -> Finding | Skipped | None:
+def detect(case: Case) -> Detected:
     told = case.inside.events("optimizer_state_not_loaded")
     if not told:
         return None if case.run.facts.get("restored") else Skipped()
     step = told[0].step
-    return Finding(
-        f"At step {text(step or 0)} a training was taken up again without its optimizer: {told[0].text}.",
-        "silent_defect",
-        "medium",
-        step,
-        marks=(step,) if step is not None else (),
+    sentence = (
+        f"At step {text(step or 0)} a training was taken up again without its optimizer: {told[0].text}."
     )
+    return Finding(sentence, "silent_defect", "medium", step, marks=(step,) if step is not None else ())
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, run
-
+def fires() -> Runs:
     told = Event("optimizer_state_not_loaded", "Adam begins anew: the loaded file holds a state for it", 1.0)
     yield run({"loss": decay(60, 2.0, 0.5)}, events=[told], facts={"optimizers": [{"class": "Adam"}]})
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, run
-
+def silent() -> Runs:
     facts = {"optimizers": [{"class": "Adam"}], "restored": [{"keys": 4, "missing": 0, "unexpected": 0}]}
     yield run({"loss": decay(60, 2.0, 0.5)}, facts=facts)
     yield run({"loss": decay(60, 2.0, 0.5)}, facts={"optimizers": [{"class": "Adam"}]})

@@ -9,24 +9,26 @@ Silent when the loss is divided or averaged in any way, or comes from a function
 Known mistake: a rate that was tuned with the sum.
 """
 
-from __future__ import annotations
-
 import ast
-from collections.abc import Iterator
 
-from traindx.core.nouns import Finding, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
-from traindx.evidence.detectors._script.samples import script
-from traindx.evidence.detectors._script.words import NO_LOOP, Looked, code, first, loss_of, training_of, where
-from traindx.source import Script
+from traindx.evidence.detectors._script import (
+    Detector,
+    Finding,
+    Iteration,
+    Iterations,
+    Places,
+    Scripts,
+    Skipped,
+    Training,
+    script,
+)
+from traindx.evidence.detectors._script.words import code, loss_of, where
 from traindx.source.edit_pieces import place
 from traindx.source.execution import Event
 from traindx.source.roles import loss_call
-from traindx.source.training import Iteration
 from traindx.source.values import Const, Made, Value, options
 
-DETECTOR = Detector(title="accumulation wrong", needs=("script",), family="script_accumulation")
+DETECTOR = Detector(title="accumulation wrong", family="script_accumulation")
 _SGD = "torch.optim.SGD(model.parameters(), lr=0.1)"
 _PLAIN = (
     "loss = criterion(model(x), y)\nloss.backward()\nif i % 10 == 0: print(loss)\n"
@@ -35,16 +37,8 @@ _PLAIN = (
 _BODY = "{}\nloss = criterion(model(x), y)\n{}\nif (i + 1) % 4 == 0:\n    {}"
 
 
-def detect(case: Case) -> Finding | Skipped | None:
-    return first(case, __name__, look(case))
-
-
-def look(case: Case) -> Looked:
-    """Every place where it is seen."""
-    training = training_of(case)
-    if training is None or not training.iterations:
-        return NO_LOOP
-    several = [one for one in training.iterations if _accumulates(one)]
+def detect(training: Training, iterations: Iterations) -> Places:
+    several = [one for one in iterations if _accumulates(one)]
     if not several:
         return Skipped("a loop that adds up gradients over several batches")
     calls = {id(e.value): e for e in training.trace.events if loss_call(e) is not None}
@@ -111,7 +105,7 @@ def _summed(event: Event) -> bool:
     return isinstance(kind, Const) and kind.value == "sum"
 
 
-def fires() -> Iterator[Script]:
+def fires() -> Scripts:
     yield script(
         optimizer=_SGD,
         body=_BODY.format("pass", "loss.backward()", "optimizer.step(); optimizer.zero_grad()"),
@@ -120,7 +114,7 @@ def fires() -> Iterator[Script]:
     yield script(body="optimizer.zero_grad()\ncriterion(model(x), y).backward()", end="optimizer.step()")
 
 
-def silent() -> Iterator[Script]:
+def silent() -> Scripts:
     yield script(
         optimizer=_SGD,
         body=_BODY.format("pass", "(loss / 4).backward()", "optimizer.step(); optimizer.zero_grad()"),

@@ -8,35 +8,31 @@ Silent for sums that are backpropagated later, for `.item()`, `.detach()` and `f
 of the tensor back to the layers is not known. Known mistake: none yet.
 """
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator
 
-from traindx.core.nouns import Edit, Finding, Severity, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
-from traindx.evidence.detectors._script.samples import script
-from traindx.evidence.detectors._script.words import NO_LOOP, Looked, code, first, loss_of, training_of, where
-from traindx.source import Script
+from traindx.evidence.detectors._script import (
+    Detector,
+    Edit,
+    Finding,
+    Places,
+    Scripts,
+    Severity,
+    Training,
+    script,
+)
+from traindx.evidence.detectors._script.words import NO_LOOP, code, loss_of, where
 from traindx.source.edit_pieces import place, replaced, segment
 from traindx.source.execution import Binding, Event, Loop
 from traindx.source.flow import reach
-from traindx.source.training import Training
 from traindx.source.values import Items, Made, Spot, Value, options, parents
 
-DETECTOR = Detector(title="loss kept with its graph", needs=("script",), family="script_kept_graph")
+DETECTOR = Detector(title="loss kept with its graph", family="script_kept_graph")
 _OFF = ("no_grad", "inference_mode", "set_grad_enabled(False)", "set_grad_enabled(?)")
 
 
-def detect(case: Case) -> Finding | Skipped | None:
-    return first(case, __name__, look(case))
-
-
-def look(case: Case) -> Looked:
-    """Every place where it is seen."""
-    training = training_of(case)
-    if training is None or not any(e.loops for e in training.backwards):
+def detect(training: Training) -> Places:
+    if not any(e.loops for e in training.backwards):
         return NO_LOOP
     losses = [loss_of(event) for event in training.backwards]
     used = _ancestors(losses)
@@ -154,14 +150,14 @@ _SPLIT = (
 )
 
 
-def fires() -> Iterator[Script]:
+def fires() -> Scripts:
     yield script(start="total = 0.0", body=_STEP + "total += loss")
     yield script(after="total = 0.0", body=_STEP + "total = total + loss")
     yield script(after="history = []", body=_STEP + "history.append(loss)")
     yield script(end="total = 0.0\nfor x, y in valid:\n    total += criterion(model(x), y)")
 
 
-def silent() -> Iterator[Script]:
+def silent() -> Scripts:
     yield script(start="total = 0.0", body=_STEP + "total += loss.item()")
     yield script(start="total = 0.0", body=_STEP + "total += loss.detach() * len(x)")
     yield script(body=_SPLIT)

@@ -6,34 +6,20 @@ optimizer or on a scaler, nor changes parameters by hand.
 Silent when the optimizer is handed to code that cannot be read. Known mistake: none yet.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.core.nouns import Edit, Finding, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
-from traindx.evidence.detectors._script.words import NO_LOOP, Looked, code, first, training_of, where
-from traindx.source import Script
+from traindx.evidence.detectors._script import Detector, Edit, Finding, Places, Scripts, Skipped, Training
+from traindx.evidence.detectors._script.words import NO_LOOP, code, where
 from traindx.source.edit_pieces import place, put_after
 from traindx.source.execution import Event
 from traindx.source.roles import is_optimizer
-from traindx.source.training import Training
 from traindx.source.values import Made, Value
 
-DETECTOR = Detector(title="optimizer never steps", needs=("script",), family="script_step_order")
+DETECTOR = Detector(title="optimizer never steps", family="script_step_order")
 _OWN = ("zero_grad", "state_dict", "load_state_dict", "add_param_group", "param_groups")
 
 
-def detect(case: Case) -> Finding | Skipped | None:
-    return first(case, __name__, look(case))
-
-
-def look(case: Case) -> Looked:
-    """Every place where it is seen."""
-    training = training_of(case)
-    backwards = [e for e in training.backwards if e.loops and not e.grad_off] if training else []
-    if training is None or not backwards:
+def detect(training: Training) -> Places:
+    backwards = [e for e in training.backwards if e.loops and not e.grad_off]
+    if not backwards:
         return NO_LOOP
     made = [e for e in training.trace.events if e.value.kind == "call" and is_optimizer(e.value)]
     if not made or training.managed or not training.followed("step"):
@@ -104,13 +90,13 @@ for x, y in loader:
 """
 
 
-def fires() -> Iterator[Script]:
+def fires() -> Scripts:
     from traindx.source.script import parse_script
 
     yield parse_script(_LOOP.format("print(loss.item())"))
 
 
-def silent() -> Iterator[Script]:
+def silent() -> Scripts:
     from traindx.source.script import parse_script
 
     yield parse_script(_LOOP.format("optimizer.step()"))

@@ -8,20 +8,15 @@ Silent when modes change nothing (no dropout, no batch norm), when the stretch i
 modules that are kept in eval mode on purpose (frozen batch norm).
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.core.nouns import Event, Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Event, Finding, Run, Runs, Skipped
 from traindx.evidence.detectors._modes import what_modes_change
 from traindx.evidence.detectors._number_text import percent, text
+from traindx.testing.sketch import decay, run
 
 DETECTOR = Detector(title="Trains in eval mode", needs=("fact:models",), family="mode")
 
 
-def detect(case: Case, *, share: float = 0.2, steps: int = 5) -> Finding | Skipped | None:
+def detect(case: Case, *, step_share: float = 0.2, min_steps: int = 5) -> Detected:
     what = what_modes_change(case)
     if not what:
         return Skipped()
@@ -32,7 +27,7 @@ def detect(case: Case, *, share: float = 0.2, steps: int = 5) -> Finding | Skipp
         until - step for (step, training), until in zip(told, ends, strict=False) if training is False
     )
     whole = end - begin + 1
-    if taken < steps or taken < share * whole:
+    if taken < min_steps or taken < step_share * whole:
         return None
     since = next(step for step, training in told if training is False)
     return Finding(
@@ -47,17 +42,15 @@ def detect(case: Case, *, share: float = 0.2, steps: int = 5) -> Finding | Skipp
 
 
 def _run(events: list[Event], *, dropout: float = 0.5) -> Run:
-    from traindx.testing.sketch import decay, run
-
     model = {"class": "Net", "parameters": 10, "dropout": [dropout], "normalisation": {}}
     return run({"loss": decay(160, 2.0, 0.2)}, facts={"models": [model]}, events=events)
 
 
-def fires() -> Iterator[Run]:
+def fires() -> Runs:
     yield _run([Event("mode", "the model trains in eval mode", 17.0, {"training": False})])
 
 
-def silent() -> Iterator[Run]:
+def silent() -> Runs:
     off = Event("mode", "the model trains in eval mode", 17.0, {"training": False})
     yield _run([])
     yield _run([off], dropout=0.0)

@@ -10,39 +10,42 @@ two is measured wrongly: see metric_disagrees), and for RL and GAN training.
 Known mistakes: with unequal classes the share of the largest may happen to be 1/K of a wrong K.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 import numpy as np
 
-from traindx.core.nouns import Finding, Run, Severity, Skipped
-from traindx.core.units import Detector
-from traindx.evidence import stats
-from traindx.evidence.case import Case, Curve
+from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, Runs, Severity, Skipped, stats
 from traindx.evidence.detectors._chance import chance_near
 from traindx.evidence.detectors._number_text import text
-from traindx.evidence.detectors._progress import NO_SURROGATE
 from traindx.evidence.detectors._train_validation import class_count, last_level, shares, told_classes
+from traindx.testing.sketch import decay, noisy, run
 
-DETECTOR = Detector(title="Accuracy at chance", needs=("accuracy|val/accuracy|test/accuracy",), family="flat")
+DETECTOR = Detector(
+    title="Accuracy at chance",
+    needs=("accuracy|val/accuracy|test/accuracy",),
+    family="flat",
+    guards=("surrogate",),
+)
 
 
-def detect(case: Case, *, near: float = 0.2, fall: float = 0.1, least: int = 3) -> Finding | Skipped | None:
-    if case.surrogate:
-        return Skipped(NO_SURROGATE)
-    own, held_out = case.curve("accuracy"), case.val("accuracy")
-    curves = [curve for curve in (own, held_out) if curve is not None and len(curve) >= least]
+def detect(
+    case: Case,
+    accuracy: Curve | None = None,
+    *,
+    chance_tolerance: float = 0.2,
+    max_loss_fall: float = 0.1,
+    min_points: int = 3,
+) -> Detected:
+    held_out = case.val("accuracy")
+    curves = [curve for curve in (accuracy, held_out) if curve is not None and len(curve) >= min_points]
     curves = [curve for curve in curves if shares(curve) is not None]
     if not curves:
-        return Skipped(f"at least {least} values of the accuracy")
+        return Skipped(f"at least {min_points} values of the accuracy")
     classes = _classes(case, case.loss or case.val_loss) or _classes(case, case.val_loss)
     if classes is None:
         return Skipped("the number of classes in the configuration")
-    if any(_fell(each) > fall for each in (case.loss, case.val_loss)):
+    if any(_fell(each) > max_loss_fall for each in (case.loss, case.val_loss)):
         return None
     for curve in curves:
-        level = _level_at_chance(curve, 1.0 / classes, near)
+        level = _level_at_chance(curve, 1.0 / classes, chance_tolerance)
         if level is not None:
             return _finding(case, curve, level, classes)
         part = shares(curve)
@@ -101,9 +104,7 @@ def _fell(curve: Curve | None) -> float:
     return (curve.head - last_level(curve.y)) / abs(curve.head)
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import noisy, run
-
+def fires() -> Runs:
     loss = noisy(np.full(200, 2.303), 0.01)
     accuracy = noisy(np.full(200, 0.1), 0.02, relative=False)
     yield run({"loss": loss, "accuracy": accuracy}, settings={"classes": 10})
@@ -119,9 +120,7 @@ def fires() -> Iterator[Run]:
     yield run({"val/loss": [1.611, 1.611, 1.608], "val/accuracy": [19.5, 17.0, 21.5]})
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, noisy, run
-
+def silent() -> Runs:
     yield run({"loss": decay(50, 2.3, 0.5), "accuracy": 0.9 - decay(50, 0.8, 0.0)}, settings={"classes": 10})
     yield run({"loss": noisy(np.full(50, 0.65), 0.01), "accuracy": [0.62] * 50}, settings={"classes": 2})
     yield run({"loss": decay(50, 2.3, 0.5), "accuracy": [0.1] * 50}, settings={"classes": 10})

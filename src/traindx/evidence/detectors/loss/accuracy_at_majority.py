@@ -5,51 +5,51 @@ chance. *Base rate*: with two classes, an accuracy that scatters around a level 
 the loss stands at the entropy of p, which is what a model that knows only the share of the classes gets.
 
 Silent when the loss falls by a fifth or more, when the accuracy is at chance (see accuracy_at_chance), with
-fewer than six values, in resumed runs, when the loss is lost to NaN, and for RL and GAN training. Low from
-0.9 on: a good model that hardly changes has a constant accuracy too.
-Known mistakes: accuracy logged for a regression is constant for no reason.
+fewer than {min_points} values, in resumed runs, when the loss is lost to NaN, and for RL and GAN training.
+Low from 0.9 on: a good model that hardly changes has a constant accuracy too. Known mistakes: accuracy logged
+for a regression is constant for no reason.
 """
 
-from __future__ import annotations
-
 import math
-from collections.abc import Iterator
 
 import numpy as np
 
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence import stats
-from traindx.evidence.case import Case, Curve
+from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, Runs, Skipped, stats
 from traindx.evidence.detectors._chance import chance_near
 from traindx.evidence.detectors._number_text import percent, text
-from traindx.evidence.detectors._progress import NO_SURROGATE, starts_late
+from traindx.evidence.detectors._progress import starts_late
 from traindx.evidence.detectors._train_validation import class_count, last_level, shares
+from traindx.testing.sketch import decay, noisy, run
 
 DETECTOR = Detector(
     title="Accuracy at the majority class",
     needs=("accuracy|val/accuracy|test/accuracy",),
     family="majority",
+    guards=("surrogate",),
 )
 
 
 def detect(
-    case: Case, *, same: float = 0.8, fall: float = 0.2, least: int = 6, entropy: float = 0.05
-) -> Finding | Skipped | None:
-    if case.surrogate:
-        return Skipped(NO_SURROGATE)
-    own, held_out = case.curve("accuracy"), case.val("accuracy")
-    curves = [(own, case.loss), (held_out, case.val_loss or case.loss)]
-    enough = [(curve, loss) for curve, loss in curves if curve is not None and len(curve) >= least]
+    case: Case,
+    accuracy: Curve | None = None,
+    *,
+    equal_share: float = 0.8,
+    max_loss_fall: float = 0.2,
+    min_points: int = 6,
+    entropy_tolerance: float = 0.05,
+) -> Detected:
+    held_out = case.val("accuracy")
+    curves = [(accuracy, case.loss), (held_out, case.val_loss or case.loss)]
+    enough = [(curve, loss) for curve, loss in curves if curve is not None and len(curve) >= min_points]
     if not enough:
-        return Skipped(f"at least {least} values of the accuracy")
+        return Skipped(f"at least {min_points} values of the accuracy")
     for curve, loss in enough:
         if shares(curve) is None or starts_late(curve) or (loss is not None and loss.broken > len(loss)):
             continue
         # What one part of the data shows means nothing while the other moves.
-        if any(_moved(other, fall) for other in (case.loss, case.val_loss)):
+        if any(_moved(other, max_loss_fall) for other in (case.loss, case.val_loss)):
             continue
-        found = _constant(case, curve, loss, same) or _base_rate(case, curve, loss, entropy)
+        found = _constant(case, curve, loss, equal_share) or _base_rate(case, curve, loss, entropy_tolerance)
         if found is not None:
             return found
     return None
@@ -120,18 +120,14 @@ def _at_chance(case: Case, level: float, loss: Curve | None) -> bool:
     return classes is not None and abs(level - 1.0 / classes) <= 0.2 / classes * (1.0 - 1.0 / classes)
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import noisy, run
-
+def fires() -> Runs:
     yield run({"loss": noisy(np.full(20, 0.6), 0.01), "accuracy": [0.712] * 20}, axis="epoch")
     yield run({"loss": noisy(np.full(20, 0.6), 0.01), "val/accuracy": [83.1] * 20}, axis="epoch")
     loss = noisy(np.full(300, 0.611), 0.05)
     yield run({"loss": loss, "accuracy": noisy(np.full(300, 0.7), 0.1, seed=5, relative=False).clip(0, 1)})
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, noisy, run
-
+def silent() -> Runs:
     yield run({"loss": decay(50, 0.7, 0.2), "accuracy": noisy(0.9 - decay(50, 0.3, 0.0), 0.01)}, axis="epoch")
     yield run({"loss": decay(20, 2.0, 0.1), "accuracy": [0.0] * 20}, axis="epoch")
     yield run({"val/loss": [1.391] * 12, "val/accuracy": [0.241] * 12})

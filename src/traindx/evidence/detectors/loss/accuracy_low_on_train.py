@@ -4,39 +4,29 @@ A model that cannot even fit what it trains on: less than half of the way from c
 of classes is known, below one half otherwise, and without gain over the last third of the run. A sign for
 underfitting, and against memorising.
 
-When it is low but still rises nothing can be said yet. Silent with fewer than eight values, for language
-models (token accuracy has its own ceiling), for regressions (an accuracy near zero says nothing there),
-and for RL and GAN losses.
-Known mistakes: strong augmentation or mixup lower the training accuracy without harm.
+When it is low but still rises nothing can be said yet. Silent with fewer than {min_points} values, for
+language models (token accuracy has its own ceiling), for regressions (an accuracy near zero says nothing
+there), and for RL and GAN losses. Known mistakes: strong augmentation or mixup lower the training accuracy
+without harm.
 """
-
-from __future__ import annotations
-
-from collections.abc import Iterator
 
 import numpy as np
 
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence import stats
-from traindx.evidence.case import Case, Curve
+from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, Runs, Skipped, stats
 from traindx.evidence.detectors._number_text import strength, text
-from traindx.evidence.detectors._progress import NO_SURROGATE
 from traindx.evidence.detectors._train_validation import shares, told_classes
+from traindx.testing.sketch import decay, noisy, run
 
-DETECTOR = Detector(title="Training accuracy low", needs=("accuracy",), family="fit")
+DETECTOR = Detector(title="Training accuracy low", family="fit", guards=("surrogate",))
 
 
 def detect(
-    case: Case, *, reached: float = 0.5, gain: float = 0.02, least: int = 8
-) -> Finding | Skipped | None:
-    if case.surrogate:
-        return Skipped(NO_SURROGATE)
-    curve = case.curve("accuracy")
-    part = shares(curve)
-    if curve is None or len(curve) < least:
-        return Skipped(f"at least {least} values of the training accuracy")
-    if part is None or _counts_tokens(case, curve) or float(np.median(part)) < 0.02:
+    case: Case, accuracy: Curve, *, reached_share: float = 0.5, min_gain: float = 0.02, min_points: int = 8
+) -> Detected:
+    part = shares(accuracy)
+    if len(accuracy) < min_points:
+        return Skipped(f"at least {min_points} values of the training accuracy")
+    if part is None or _counts_tokens(case, accuracy) or float(np.median(part)) < 0.02:
         return Skipped("an accuracy of classes")
     third = part.size // 3
     last = float(np.median(part[-max(1, third // 2) :]))
@@ -44,13 +34,13 @@ def detect(
     classes = told_classes(case)
     chance = 1.0 / classes if classes else 0.0
     way = (last - chance) / (1.0 - chance)
-    if way >= reached:
+    if way >= reached_share:
         return None
     # Accuracies of small batches scatter: a gain must be more than that.
     error = 1.25 * float(part[-third:].std()) * float(np.sqrt(4.0 / third))
     if (
-        last - before > max(gain * max(last, 0.1), min(error, 0.5 * last))
-        or stats.trend(curve.x[-third:], part[-third:]).z > 3.0
+        last - before > max(min_gain * max(last, 0.1), min(error, 0.5 * last))
+        or stats.trend(accuracy.x[-third:], part[-third:]).z > 3.0
     ):
         return Skipped("a longer run: the training accuracy is low but still rises")
     held_out = shares(case.val("accuracy"))
@@ -61,9 +51,7 @@ def detect(
     return Finding(
         f"The training accuracy ends at {text(last)}{told} and gained {text(gained)} over the last sixth of "
         "the run.",
-        severity="low",
-        series=curve.name,
-        strength=strength(reached / max(way, 0.02), 1.0, 4.0),
+        strength=strength(reached_share / max(way, 0.02), 1.0, 4.0),
         numbers={"train_accuracy": last, "fitted": way},
     )
 
@@ -76,17 +64,13 @@ def _counts_tokens(case: Case, curve: Curve) -> bool:
     return named or started_high
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import noisy, run
-
+def fires() -> Runs:
     flat = noisy(np.concatenate([np.linspace(0.1, 0.3, 10), np.full(40, 0.3)]), 0.01)
     yield run({"accuracy": flat}, axis="epoch", settings={"classes": 10})
     yield run({"accuracy": 100 * flat}, axis="epoch")
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, noisy, run
-
+def silent() -> Runs:
     yield run({"accuracy": noisy(0.9 - decay(50, 0.8, 0.0), 0.01)}, axis="epoch")
     yield run({"accuracy": np.linspace(0.1, 0.4, 50)}, axis="epoch")
     yield run({"accuracy": [0.0] * 30, "loss": decay(30, 2.0, 0.1)}, axis="epoch")

@@ -1,27 +1,23 @@
 """The discriminator of a GAN has won: its loss is nothing, the generator's has grown several times.
 
 A discriminator that is always right gives the generator no direction any more: what it draws does not get
-better, whatever is trained on. Seen when the discriminator's loss lies below `nothing` of its first level
-for the last third of the run and the generator's at `grown` times its first level or more; or below
-`little` of it and the generator's at `far` times. Good trainings have both around a third and three to five
-times at most.
+better, whatever is trained on. Seen when the discriminator's loss lies below {critic_loss_gone} of its first
+level for the last third of the run and the generator's at {generator_growth} times its first level or more;
+or below {critic_loss_small} of it and the generator's at {generator_growth_large} times. Good trainings have
+both around a third and three to five times at most.
 
 Silent for critics whose loss may be negative (Wasserstein), where a small loss is good; when either side
-is not logged; and with fewer than `points` values.
+is not logged; and with fewer than {min_points} values.
 Known mistakes: hinge losses of a generator that is also given other terms.
 """
 
-from __future__ import annotations
-
 import re
-from collections.abc import Iterator
 
 import numpy as np
 
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case, Curve
+from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, Runs, Skipped
 from traindx.evidence.detectors._number_text import text, times, where
+from traindx.testing.sketch import decay, noisy, run
 
 DETECTOR = Detector(title="Discriminator wins", needs=(), family="adversaries")
 _SIDES = {
@@ -33,17 +29,17 @@ _SIDES = {
 def detect(
     case: Case,
     *,
-    nothing: float = 0.02,
-    grown: float = 3.0,
-    little: float = 0.12,
-    far: float = 10.0,
-    points: int = 10,
-) -> Finding | Skipped | None:
+    critic_loss_gone: float = 0.02,
+    generator_growth: float = 3.0,
+    critic_loss_small: float = 0.12,
+    generator_growth_large: float = 10.0,
+    min_points: int = 10,
+) -> Detected:
     if "gan" not in case.traits:
         return Skipped()
-    critics, generators = (_losses(case, side, points) for side in ("d", "g"))
+    critics, generators = (_losses(case, side, min_points) for side in ("d", "g"))
     if not critics or not generators:
-        return Skipped(f"at least {points} values of the losses of generator and discriminator")
+        return Skipped(f"at least {min_points} values of the losses of generator and discriminator")
     if any(curve.y.min() < 0 for curve in critics):
         return None
     ends = [_ends(curve) for curve in critics]
@@ -54,11 +50,12 @@ def detect(
     rises = [(curve, float(curve.y[:3].min()), _ends(curve)[1]) for curve in generators]
     curve, before, now = max(rises, key=lambda rise: rise[2] / rise[1] if rise[1] > 0 else 0.0)
     if before <= 0 or not (
-        (left <= nothing and now >= grown * before) or (left <= little and now >= far * before)
+        (left <= critic_loss_gone and now >= generator_growth * before)
+        or (left <= critic_loss_small and now >= generator_growth_large * before)
     ):
         return None
     critic, (first, last, _) = critics[0], ends[0]
-    onset = _since(critic, max(left, nothing) * 2 * first)
+    onset = _since(critic, max(left, critic_loss_gone) * 2 * first)
     return Finding(
         f"{critic.name} falls from {text(first)} to {text(last)} and stays there from {where(critic, onset)} "
         f"on, while {curve.name} grew {times(now / before)}, from {text(before)} to {text(now)}: the "
@@ -98,18 +95,14 @@ def _since(curve: Curve, level: float) -> float:
     return float(curve.x[min(at, len(curve) - 1)])
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, noisy, run
-
+def fires() -> Runs:
     wins = {"loss/d": decay(40, 1.4, 0.0, rate=60), "loss/g": 20.0 - decay(40, 19.3, 0.0, rate=20)}
     yield run(wins, traits=("gan",))
     nearly = {"loss/d": noisy([1.4, *[0.09] * 60], 0.1), "loss/g": noisy([0.7, *[16.0] * 60], 0.1)}
     yield run(nearly, traits=("gan",))
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import noisy, run
-
+def silent() -> Runs:
     yield run({"loss/d": noisy([1.3] * 60, 0.1), "loss/g": noisy([0.8] * 60, 0.2)}, traits=("gan",))
     usual = {"loss/d": noisy([1.4, *[0.3] * 60], 0.3), "loss/g": noisy([0.7, *[4.0] * 60], 0.3)}
     yield run(usual, traits=("gan",))

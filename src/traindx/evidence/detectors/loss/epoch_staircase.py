@@ -6,35 +6,27 @@ the first on show a drop beyond noise, and when the drops make up most of the fa
 Medium when the loss at least halved after the first epoch and no validation is there to tell, or when the
 validation loss rises; otherwise low.
 
-Silent with fewer than three boundaries or fewer than eight points per epoch, for running means that start
-anew with each epoch, at boundaries where the learning rate was cut, when the loss climbs back inside the
-epochs (ordered data repeat the same pattern), and for RL and GAN losses.
-Known mistakes: an epoch length from the settings that is not the true one hides the staircase.
+Silent with fewer than {min_boundaries} boundaries or fewer than {points_per_epoch} points per epoch, for
+running means that start anew with each epoch, at boundaries where the learning rate was cut, when the loss
+climbs back inside the epochs (ordered data repeat the same pattern), and for RL and GAN losses. Known
+mistakes: an epoch length from the settings that is not the true one hides the staircase.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from traindx.core.nouns import Finding, Run, Severity, Skipped
-from traindx.core.units import Detector
-from traindx.evidence import stats
+from traindx.core.nouns import Severity
 from traindx.evidence.case import Case, Curve
+from traindx.evidence.detector import BoolArray, Detected, Detector, Finding, FloatArray, Runs, Skipped, stats
 from traindx.evidence.detectors._number_text import percent, strength, text, where
-from traindx.evidence.detectors._progress import NO_SURROGATE
 from traindx.evidence.detectors._train_validation import evaluations, last_level, validation_curves
-
-if TYPE_CHECKING:
-    from traindx.core.nouns import BoolArray, FloatArray
+from traindx.testing.sketch import decay, noisy, run
 
 # Of hundreds of epochs so many boundaries are looked at, spread evenly.
 _LOOKED_AT = 40
 
-DETECTOR = Detector(title="Staircase at epoch boundaries", needs=("loss",), family="memorising")
+DETECTOR = Detector(title="Staircase at epoch boundaries", family="memorising", guards=("surrogate",))
 
 
 @dataclass(frozen=True)
@@ -49,30 +41,38 @@ class _Steps:
 
 
 def detect(
-    case: Case, *, boundaries: int = 3, dense: int = 8, drop: float = 0.03, most: float = 0.7, z: float = 6.0
-) -> Finding | Skipped | None:
-    loss = case.loss
-    if loss is None or not len(loss):
+    case: Case,
+    loss: Curve,
+    *,
+    min_boundaries: int = 3,
+    points_per_epoch: int = 8,
+    min_drop: float = 0.03,
+    boundaries_with_drop: float = 0.7,
+    z_score: float = 6.0,
+) -> Detected:
+    if not len(loss):
         return Skipped("a training loss")
-    if case.surrogate:
-        return Skipped(NO_SURROGATE)
     edges = _boundaries(case, loss)
-    if edges.size < boundaries or len(loss) < dense * (edges.size + 1):
-        return Skipped(f"at least {boundaries + 1} epochs of known length, each with {dense} training losses")
+    if edges.size < min_boundaries or len(loss) < points_per_epoch * (edges.size + 1):
+        return Skipped(f"at least {min_boundaries + 1} epochs of {points_per_epoch} training losses each")
     if loss.name.endswith(("@mean", "@bar")) or not (loss.y > 0).all():
         return None
-    steps = _measure(loss, edges, dense)
-    if steps is None or steps.drop.size < boundaries or steps.fresher < 0.4:
+    steps = _measure(loss, edges, points_per_epoch)
+    if steps is None or steps.drop.size < min_boundaries or steps.fresher < 0.4:
         return None
     kept = ~_rate_cut(case, steps.edge)
     sizes, errors = steps.drop[kept], steps.error[kept]
-    if sizes.size < boundaries:
+    if sizes.size < min_boundaries:
         return None
-    seen = (sizes > 2.0 * errors) & (sizes > drop)
+    seen = (sizes > 2.0 * errors) & (sizes > min_drop)
     total = float(sizes.sum() / np.sqrt((errors**2).sum()))
     fall = float(np.log(_level_before(loss, edges[0]) / loss.tail))
     by_drops = float(steps.drop.mean()) * edges.size / fall if fall > 0 else 0.0
-    if seen.mean() < most or total < z or float(np.median(sizes)) < 4.0 * abs(steps.inside):
+    if (
+        seen.mean() < boundaries_with_drop
+        or total < z_score
+        or float(np.median(sizes)) < 4.0 * abs(steps.inside)
+    ):
         return None
     if not 0.5 <= by_drops <= 1.5:
         return None
@@ -193,17 +193,13 @@ def _validation_rises(case: Case) -> bool:
     return last_level(values) > 1.05 * float(values.min()) and int(values.argmin()) < values.size - 2
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import noisy, run
-
+def fires() -> Runs:
     stairs = np.repeat([0.6, 0.4, 0.25, 0.16, 0.1], 200)
     yield run({"loss": noisy(stairs, 0.15), "epoch": np.arange(1, 1001) / 200.0})
     yield run({"loss": noisy(1e5 * stairs, 0.1, seed=2), "epoch": np.arange(1000) // 200})
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, noisy, run
-
+def silent() -> Runs:
     epoch = np.arange(1, 1001) / 200.0
     yield run({"loss": noisy(decay(1000, 2.0, 0.4), 0.1), "epoch": epoch})
     sawtooth = np.tile(np.linspace(1.2, 0.8, 200), 5) * np.repeat([1.0, 0.97, 0.95, 0.94, 0.93], 200)

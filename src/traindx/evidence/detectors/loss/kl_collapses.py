@@ -1,53 +1,51 @@
 """The KL term of a variational training falls to almost nothing: the decoder ignores the latent.
 
-Posterior collapse. Seen when the KL term falls below `gone` of its early level and stays there for the
-last third of the run: the encoder gives the same distribution for every input, and what is generated does
-not depend on it. The loss itself often looks calm. Seen as well when the term is next to nothing (`small`) in
+Posterior collapse. Seen when the KL term falls below {left_share} of its early level and stays there for the
+last third of the run: the encoder gives the same distribution for every input, and what is generated does not
+depend on it. The loss itself often looks calm. Seen as well when the term is next to nothing ({small_kl}) in
 the last third and what is reconstructed explains nothing of what was given.
 
 Silent for a KL that starts at nothing and grows (annealing), or comes back; in reinforcement and preference
-learning, where the KL is a distance to a reference policy; and with fewer than `points` values.
+learning, where the KL is a distance to a reference policy; and with fewer than {min_points} values.
 Known mistakes: a KL that is logged with its weight falls when the weight is lowered on purpose.
 """
 
-from __future__ import annotations
-
 import re
-from collections.abc import Iterator
 
 import numpy as np
 
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case, Curve
+from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, Runs, Skipped
 from traindx.evidence.detectors._number_text import percent, text, where
 from traindx.evidence.detectors._sampled import late, looked, odd_objective
+from traindx.testing.sketch import decay, noisy, run
 
 DETECTOR = Detector(title="KL term gone", needs=("kl|loss/*|kld",), family="kl")
 _KL = re.compile(r"(?:^|[^a-z])kl(?:d|_?div(?:ergence)?)?(?![a-z])")
 _NOT_THE_TERM = re.compile(r"weight|beta|coef|anneal|target|penalty|approx")
 
 
-def detect(
-    case: Case, *, gone: float = 0.01, small: float = 0.05, points: int = 10
-) -> Finding | Skipped | None:
+def detect(case: Case, *, left_share: float = 0.01, small_kl: float = 0.05, min_points: int = 10) -> Detected:
     if case.traits & {"rl", "preference"}:
         return Skipped("a variational training: here the KL is a distance to a reference")
     curves = _terms(case)
-    long = [curve for curve in curves if len(curve) >= points]
+    long = [curve for curve in curves if len(curve) >= min_points]
     if not long:
-        return Skipped(f"at least {points} values of the KL term")
+        return Skipped(f"at least {min_points} values of the KL term")
     for curve in long:
         count = max(2, len(curve) // 10)
         early, first = float(curve.y[:count].max()), float(curve.y[0])
         last = curve.y[-(len(curve) // 3) :]
         level = float(np.median(last))
-        if float(np.quantile(last, 0.9)) < small and _explains_nothing(case):
+        if float(np.quantile(last, 0.9)) < small_kl and _explains_nothing(case):
             return _never_used(curve, level)
         started = first >= 0.2 * early and first > 0
-        if not started or early < 0.5 * float(curve.y.max()) or float(np.quantile(last, 0.9)) > gone * early:
+        if (
+            not started
+            or early < 0.5 * float(curve.y.max())
+            or float(np.quantile(last, 0.9)) > left_share * early
+        ):
             continue
-        above = np.flatnonzero(curve.y > gone * early)
+        above = np.flatnonzero(curve.y > left_share * early)
         onset = float(curve.x[min(int(above[-1]) + 1, len(curve) - 1)])
         return Finding(
             f"The KL term falls from {text(early)} to {text(level)} ({percent(max(level, 0.0) / early)} of "
@@ -96,9 +94,7 @@ def _terms(case: Case) -> list[Curve]:
     return [curve for curve in found if curve is not None and len(curve)]
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, run
-
+def fires() -> Runs:
     loss = decay(30, 106.0, 99.5, rate=12)
     yield run({"loss": loss, "kl": decay(30, 0.058, 6e-5, rate=20)}, axis="epoch", traits=("elbo",))
     yield run({"loss": loss, "loss/kl": decay(30, 12.0, 0.01, rate=20), "loss/recon": loss}, axis="epoch")
@@ -107,9 +103,7 @@ def fires() -> Iterator[Run]:
     yield run({**unused, "recon": [16.0] * 15}, traits=("elbo",))
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, noisy, run
-
+def silent() -> Runs:
     scaled = {"kl": [0.01, 0.02, *[0.03] * 13], "output/explained": [-0.2, *[0.9] * 14]}
     yield run({"loss": decay(15, 2.0, 0.5), **scaled}, traits=("elbo",))
 

@@ -9,39 +9,33 @@ Silent for losses that move, for reinforcement learning and GANs. Known mistake:
 for another reason one in ten lies near some ln K by accident; an accuracy of 1/K would confirm it.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 import numpy as np
 
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case, Curve
+from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, Runs, Skipped
 from traindx.evidence.detectors._chance import Chance, chance_near, exact_chance
-from traindx.evidence.detectors._progress import NO_SURROGATE, good_already, starts_late
+from traindx.evidence.detectors._progress import good_already, starts_late
+from traindx.testing.sketch import decay, noisy, run
 
 DETECTOR = Detector(
     title="Loss at chance level",
     needs=("loss|val/loss",),
     family="flat",
     explains=("plateau", "slow_decline", "high_without_gap"),
+    guards=("surrogate",),
 )
 
 
 def detect(
-    case: Case, *, tolerance: float = 0.01, flat: float = 0.02, steps: int = 20
-) -> Finding | Skipped | None:
-    if case.surrogate:
-        return Skipped(NO_SURROGATE)
+    case: Case, *, chance_tolerance: float = 0.01, max_fall: float = 0.02, min_steps: int = 20
+) -> Detected:
     curve = case.loss if case.loss is not None and len(case.loss) >= 3 else case.val_loss
     if curve is None or len(curve) < 3:
         return Skipped("at least 3 values of a loss")
-    if curve.axis == "step" and curve.x[-1] - curve.x[0] < steps:
-        return Skipped(f"at least {steps} steps: fewer need not show in a loss")
+    if curve.axis == "step" and curve.x[-1] - curve.x[0] < min_steps:
+        return Skipped(f"at least {min_steps} steps: fewer need not show in a loss")
     if starts_late(curve) or good_already(case):
         return None
-    chance = _all_along(case, curve, tolerance, flat)
+    chance = _all_along(case, curve, chance_tolerance, max_fall)
     onset, how = float(curve.x[0]), "stays"
     if chance is None:
         settled = _settled(case, curve)
@@ -131,9 +125,7 @@ def _accuracy(case: Case) -> float | None:
     return curve.tail / 100.0 if curve.y.max() > 1.5 else curve.tail
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, noisy, run
-
+def fires() -> Runs:
     yield run({"loss": noisy([2.3026] * 60, 0.01)})
     yield run({"val/loss": ([100, 200, 300], [1.611, 1.611, 1.608]), "val/accuracy": [0.195, 0.17, 0.215]})
     yield run({"loss": decay(80, 4.3, 3.91202, rate=15)})
@@ -142,9 +134,7 @@ def fires() -> Iterator[Run]:
     yield run({"loss": ([4 * n for n in range(63)], thrown), "accuracy": noisy([0.2] * 63, 0.2)})
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, noisy, run
-
+def silent() -> Runs:
     yield run({"loss": noisy(decay(60, 2.3026, 0.4), 0.02)})
     yield run({"loss": noisy([1.25] * 60, 0.01)})
     yield run({"loss": noisy([0.69] * 60, 0.01), "accuracy": [0.95] * 60})

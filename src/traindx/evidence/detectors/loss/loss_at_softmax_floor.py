@@ -1,9 +1,9 @@
 """The loss rests on the lowest value that a doubled softmax lets it reach.
 
-Softmax applied twice leaves at best ln(e + C - 1) - 1 for C classes: 0.313 for two, 1.461 for ten, 3.622
-for a hundred. Wrong answers cost about 1 more each, so an accuracy tells how far above the floor the loss
-may be. C comes from the settings, else from the ln C at which the loss began; else any usual C counts, but
-only within 0.3 % and with nearly all training answers right.
+Softmax applied twice leaves at best ln(e + C - 1) - 1 for C classes: 0.313 for two, 1.461 for ten, 3.622 for
+a hundred. Wrong answers cost about 1 more each, so an accuracy tells how far above the floor the loss may be.
+C comes from the settings, else from the ln C at which the loss began; else any usual C counts, but only
+within {tight_tolerance:%} and with nearly all training answers right.
 
 A loss that goes below the floor (of C, or of two classes when C is not known) rules the doubled softmax
 out: then this was looked for and not seen. In between it cannot be told. Silent while the loss still falls,
@@ -11,42 +11,37 @@ with label smoothing (which has floors of its own), and for RL and GAN losses.
 Known mistakes: label smoothing that is not told may lie at the same level.
 """
 
-from __future__ import annotations
-
 import math
-from collections.abc import Iterator
 
 import numpy as np
 
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case, Curve
+from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, Runs, Skipped
 from traindx.evidence.detectors._chance import chance_near
 from traindx.evidence.detectors._number_text import text
-from traindx.evidence.detectors._progress import NO_SURROGATE
 from traindx.evidence.detectors._train_validation import class_count, last_level, shares
+from traindx.testing.sketch import decay, noisy, run
 
-DETECTOR = Detector(title="Loss at the floor of a doubled softmax", needs=("loss",), family="softmax_floor")
+DETECTOR = Detector(
+    title="Loss at the floor of a doubled softmax",
+    family="softmax_floor",
+    guards=("surrogate", "elbo", "negative_loss", "preference", "si_sdr"),
+)
 _USUAL = (*range(2, 21), 100, 1000)
 
 
 def detect(
     case: Case,
+    loss: Curve,
     *,
-    near: float = 0.01,
-    tight: float = 0.003,
-    flat: float = 0.01,
-    right: float = 0.97,
-    points: int = 8,
-) -> Finding | Skipped | None:
-    loss = case.loss
-    if loss is None or len(loss) < points:
-        return Skipped(f"at least {points} values of the training loss")
-    if case.surrogate or case.traits & {"elbo", "negative_loss", "preference", "si_sdr"}:
-        return Skipped(NO_SURROGATE)
+    floor_tolerance: float = 0.01,
+    tight_tolerance: float = 0.003,
+    max_change: float = 0.01,
+    min_accuracy: float = 0.97,
+    min_points: int = 8,
+) -> Detected:
     classes = _classes(case, loss)
     lowest = float(np.quantile(loss.y, 0.02))
-    if lowest < _floor(classes or 2) * (1 - near):
+    if lowest < _floor(classes or 2) * (1 - floor_tolerance):
         return None
     if (case.number("label_smoothing") or 0) > 0:
         return Skipped("a training without label smoothing, which has a floor of its own")
@@ -54,12 +49,16 @@ def detect(
     level = loss.tail
     third = loss.y[-max(4, len(loss) // 3) :]
     half = third.size // 2
-    still = abs(float(np.median(third[:half]) - np.median(third[half:]))) <= flat * level
-    found = _match(level, classes, accuracy, near=near, tight=tight, right=right) if still else None
+    still = abs(float(np.median(third[:half]) - np.median(third[half:]))) <= max_change * level
+    found = (
+        _match(level, classes, accuracy, near=floor_tolerance, tight=tight_tolerance, right=min_accuracy)
+        if still
+        else None
+    )
     if found is None:
         return Skipped("the number of classes, and a loss at rest" if classes is None else "a loss at rest")
     floor = _floor(found)
-    certain = accuracy is not None and accuracy >= right
+    certain = accuracy is not None and accuracy >= min_accuracy
     beside = f", with {text(100 * accuracy)} % of the answers right" if accuracy is not None else ""
     return Finding(
         f"The loss rests at {level:.4f}{beside}: softmax applied twice cannot get below ln(e + {found - 1}) "
@@ -68,7 +67,6 @@ def detect(
         severity="medium" if certain else "low",
         step=float(loss.x[-third.size]),
         end=float(loss.x[-1]),
-        series=loss.name,
         strength=1.0 if certain else 0.6,
         numbers={"classes": found, "floor": floor},
     )
@@ -111,9 +109,7 @@ def _accuracy(case: Case) -> float | None:
     return None
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, noisy, run
-
+def fires() -> Runs:
     rise = 1.0 - decay(20, 0.4, 0.0, rate=20)
     yield run({"loss": decay(20, 1.9, 1.4612, rate=15), "accuracy": rise}, axis="epoch")
     loss = noisy(decay(300, 4.605, 3.63, rate=20), 0.002)
@@ -121,9 +117,7 @@ def fires() -> Iterator[Run]:
     yield run({"loss": noisy(decay(300, 2.303, 1.51, rate=20), 0.002), "accuracy": [0.95] * 300})
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, noisy, run
-
+def silent() -> Runs:
     yield run({"loss": decay(50, 2.3, 0.05), "accuracy": [0.99] * 50}, settings={"classes": 10})
     yield run({"loss": decay(50, 2.3, 0.886, rate=20), "accuracy": [1.0] * 50}, axis="epoch")
     yield run({"loss": noisy([1.4612] * 50, 0.001), "accuracy": [0.45] * 50}, axis="epoch")

@@ -1,8 +1,8 @@
 """The loss is flat by size, yet falls steadily and beyond doubt.
 
-A sign that the weights do move, only too little: under `most` of the start in the whole run, but downwards
-from third to third, far beyond what the noise allows, with no bend. Nothing is cut off; the steps are too
-short (a small rate, gradients clipped to nearly nothing).
+A sign that the weights do move, only too little: under {max_fall} of the start in the whole run, but
+downwards from third to third, far beyond what the noise allows, with no bend. Nothing is cut off; the steps
+are too short (a small rate, gradients clipped to nearly nothing).
 
 Silent when the fall stops half-way, when it cannot be told from noise, when the validation loss does not
 come along (see only_training_moves), in logs that begin in the middle of a training, and for RL and GAN
@@ -10,53 +10,43 @@ losses.
 Known mistakes: a running mean over all steps so far drifts for long after a brief fall.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 import numpy as np
 
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence import stats
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, Runs, Skipped, stats
 from traindx.evidence.detectors._number_text import percent
-from traindx.evidence.detectors._progress import NO_SURROGATE, starts_late
+from traindx.evidence.detectors._progress import starts_late
+from traindx.testing.sketch import decay, noisy, run
 
-DETECTOR = Detector(title="Loss creeps downwards", needs=("loss",), family="creep")
+DETECTOR = Detector(title="Loss creeps downwards", family="creep", guards=("surrogate",))
 
 
 def detect(
     case: Case,
+    loss: Curve,
     *,
-    most: float = 0.02,
-    least: float = 2e-4,
-    z: float = 4.5,
-    steady: float = 0.25,
-    points: int = 12,
-) -> Finding | Skipped | None:
-    loss = case.loss
-    if loss is None or len(loss) < points:
-        return Skipped(f"at least {points} values of the training loss")
-    if case.surrogate or starts_late(loss):
-        return Skipped(NO_SURROGATE if case.surrogate else "the start of the training")
+    max_fall: float = 0.02,
+    min_fall: float = 2e-4,
+    z_score: float = 4.5,
+    third_share: float = 0.25,
+    min_points: int = 12,
+) -> Detected:
+    if starts_late(loss):
+        return Skipped("the start of the training")
     thirds = [float(np.median(part)) for part in np.array_split(loss.y, 3)]
     size = abs(loss.head)
     trend = loss.trend
     fall = -trend.change
-    if not size > 0 or not least * size < fall < most * size or trend.z > -z:
+    if not size > 0 or not min_fall * size < fall < max_fall * size or trend.z > -z_score:
         return None
     falls = thirds[0] - thirds[1], thirds[1] - thirds[2]
     error = 1.25 * loss.noise * float(np.sqrt(6.0 / len(loss)))
-    if min(falls) < max(steady * sum(falls), 3.0 * error) or not _validation_follows(case, fall / size):
+    if min(falls) < max(third_share * sum(falls), 3.0 * error) or not _validation_follows(case, fall / size):
         return None
     return Finding(
         f"The loss falls by only {percent(fall / size)} over {len(loss):,} values, but steadily (z "
         f"{trend.z:.0f}): {thirds[0]:.5g}, {thirds[1]:.5g}, {thirds[2]:.5g} by thirds. The weights move.",
-        severity="low",
         step=float(loss.x[0]),
         end=float(loss.x[-1]),
-        series=loss.name,
         numbers={"fall": fall, "z": round(trend.z, 1)},
     )
 
@@ -71,17 +61,13 @@ def _validation_follows(case: Case, share: float) -> bool:
     return -trend.change > 0.3 * share * abs(float(values[0])) and trend.z < -2.0
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import noisy, run
-
+def fires() -> Runs:
     line = np.linspace(2.3078, 2.2966, 20)
     yield run({"loss": line, "val/loss": line - 0.006}, axis="epoch")
     yield run({"loss": noisy(np.linspace(4.9, 4.82, 1000), 0.01)})
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, noisy, run
-
+def silent() -> Runs:
     yield run({"loss": noisy([2.3] * 500, 0.02)})
     yield run({"loss": noisy(decay(100, 2.3, 1.0), 0.02)})
     yield run({"loss": noisy(decay(200, 2.33, 2.3, rate=40), 0.0005)})

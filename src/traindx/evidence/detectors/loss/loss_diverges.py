@@ -1,50 +1,47 @@
 """The loss jumps up and does not come back.
 
-Compares the level at the end with the best level held before. Seen when the end is `ratio` times the
-best or higher, far outside the curve's noise, and half of the rise took less than `quick` of the run.
+Compares the level at the end with the best level held before. Seen when the end is {rise_ratio} times the
+best or higher, far outside the curve's noise, and half of the rise took less than {max_width} of the run.
 Critical when the loss ends at or above its start; high otherwise; low while another metric of validation gets
 better all the same (harder data, another objective).
 
-Silent when the loss falls again after the jump and has won back most of it, or is on its way down and
-under three times its best (restarts of the learning rate, harder data, a hump at the start), when it rose
-as far several times (it swings), for reinforcement learning and GANs, and under six points.
+Silent when the loss falls again after the jump and has won back most of it, or is on its way down and under
+three times its best (restarts of the learning rate, harder data, a hump at the start), when it rose as far
+several times (it swings), for reinforcement learning and GANs, and under {min_points} points.
 """
-
-from __future__ import annotations
-
-from collections.abc import Iterator
 
 import numpy as np
 
-from traindx.core.nouns import Finding, Run, Severity, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case, Curve
+from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, Runs, Severity, Skipped
 from traindx.evidence.detectors._number_text import where
-from traindx.evidence.detectors._progress import judged_loss
 from traindx.evidence.detectors._rise import another_improves, objective_changes, rise_of
+from traindx.testing.sketch import decay, noisy, run
 
 DETECTOR = Detector(
     title="Loss diverges",
-    needs=("loss",),
     family="rise",
     explains=("plateau", "slow_decline", "loss_flat", "loss_spikes"),
+    guards=("surrogate",),
 )
 
 
 def detect(
-    case: Case, *, ratio: float = 1.5, z: float = 5.0, quick: float = 0.15, points: int = 6, few: int = 40
-) -> Finding | Skipped | None:
-    loss = judged_loss(case, points)
-    if isinstance(loss, Skipped):
-        return loss
+    case: Case,
+    loss: Curve,
+    *,
+    rise_ratio: float = 1.5,
+    z_score: float = 5.0,
+    max_width: float = 0.15,
+    min_points: int = 6,
+    few_points: int = 40,
+) -> Detected:
     if objective_changes(case):
         return Skipped("an objective that stays the same (a weight of it is logged and rises)")
     rise = rise_of(loss)
-    if rise is None or rise.ratio < ratio or rise.width > quick or rise.climbs > 2:
+    if rise is None or rise.ratio < rise_ratio or rise.width > max_width or rise.climbs > 2:
         return None
-    # A few noisy values reach low now and then: coming back to a fraction of the start is no divergence.
-    noise_alone = len(loss) < few and 0 < rise.end < 0.5 * loss.head
-    if rise.z < (z if rise.ratio < 5 or noise_alone else z / 2):
+    noise_alone = len(loss) < few_points and 0 < rise.end < 0.5 * loss.head
+    if rise.z < (z_score if rise.ratio < 5 or noise_alone else z_score / 2):
         return None
     if rise.from_first and _metric_improves(case):
         return None
@@ -87,16 +84,12 @@ def _z(z: float) -> str:
     return f"{min(z, 99):.0f} standard errors" if z < 99 else "over 99 standard errors"
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, noisy, run
-
+def fires() -> Runs:
     yield run({"loss": noisy([*decay(60, 2.0, 0.5), *[6.0] * 60], 0.03)})
     yield run({"loss": [1.64, 11.8, 11.6, 10.38, 10.37, 10.37, 10.37, 10.37, 10.37, 10.37]})
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, noisy, run
-
+def silent() -> Runs:
     yield run({"loss": noisy(decay(120, 2.0, 0.5), 0.1)})
     yield run({"loss": [0.63, 1.33, 2.05, 2.59, 2.13, 1.78, 1.61, 1.57, 1.48, 1.34, 1.29, 1.16]})
     back = [*decay(60, 2.0, 0.5), 3.0, *decay(60, 1.0, 0.4)]

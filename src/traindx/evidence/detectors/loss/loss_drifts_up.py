@@ -1,60 +1,50 @@
 """The loss turns and climbs slowly away from its best level.
 
-Seen when the level at the end is `ratio` times the best or higher, significantly so, the trend since the
-best is upwards, and at least `lost` of the progress is gone. Low while another metric of validation gets
-better (harder data, another objective); medium; high when the loss ends at or above
-its start.
+Seen when the level at the end is {rise_ratio} times the best or higher, significantly so, the trend since the
+best is upwards, and at least {lost_share} of the progress is gone. Low while another metric of validation
+gets better (harder data, another objective); medium; high when the loss ends at or above its start.
 
 Silent when the rise is sudden (loss_diverges), when the training metric is a sum that is never reset
 (metric_accumulates takes it back), for reinforcement learning and GANs, and under ten points.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 import numpy as np
 
-from traindx.core.nouns import Finding, Run, Severity, Skipped
-from traindx.core.units import Detector
-from traindx.evidence import stats
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, Runs, Severity, Skipped, stats
 from traindx.evidence.detectors._number_text import where
-from traindx.evidence.detectors._progress import judged_loss
 from traindx.evidence.detectors._rise import another_improves, objective_changes, rise_of
+from traindx.testing.sketch import decay, noisy, run
 
 DETECTOR = Detector(
-    title="Loss climbs slowly", needs=("loss",), family="rise", explains=("plateau", "loss_flat")
+    title="Loss climbs slowly", family="rise", explains=("plateau", "loss_flat"), guards=("surrogate",)
 )
 
 
 def detect(
     case: Case,
+    loss: Curve,
     *,
-    ratio: float = 1.2,
-    z: float = 5.0,
-    lost: float = 0.2,
-    quick: float = 0.15,
-    points: int = 8,
-) -> Finding | Skipped | None:
-    loss = judged_loss(case, points)
-    if isinstance(loss, Skipped):
-        return loss
+    rise_ratio: float = 1.2,
+    z_score: float = 5.0,
+    lost_share: float = 0.2,
+    quick_width: float = 0.15,
+    min_points: int = 8,
+) -> Detected:
     if objective_changes(case):
         return Skipped("an objective that stays the same (a weight of it is logged and rises)")
     rise = rise_of(loss)
-    if rise is None or rise.ratio < ratio or rise.climbs > 2:
+    if rise is None or rise.ratio < rise_ratio or rise.climbs > 2:
         return None
-    if rise.lost < (lost if rise.ratio < 1.8 else lost / 4):
+    if rise.lost < (lost_share if rise.ratio < 1.8 else lost_share / 4):
         return None
-    if rise.width <= quick and rise.ratio >= 1.5:
+    if rise.width <= quick_width and rise.ratio >= 1.5:
         return None
     steps, levels = loss.coarse.step, loss.coarse.median
     since = int(levels.argmin())
     climb = stats.trend(steps[since:], levels[since:])
     steady = climb.p < 0.05 or float((np.diff(levels[since:]) > 0).mean()) >= 0.7
     plain = rise.ratio >= 2 and rise.lost >= 0.5
-    sure = rise.z >= (z / 3 if plain and steady else z if climb.p < 0.01 else 2 * z)
+    sure = rise.z >= (z_score / 3 if plain and steady else z_score if climb.p < 0.01 else 2 * z_score)
     if not climb.slope > 0 or not sure or rise.mending:
         return None
     worse = rise.end >= 0.95 * loss.head if loss.head > 0 else rise.lost >= 1
@@ -77,14 +67,10 @@ def _lost(share: float) -> str:
     return f", {share:.0%} of the progress lost" if share < 2 else ", more than all progress lost"
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, noisy, run
-
+def fires() -> Runs:
     yield run({"loss": noisy([*decay(60, 2.0, 0.5), *np.linspace(0.5, 1.4, 100)], 0.05)})
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, noisy, run
-
+def silent() -> Runs:
     yield run({"loss": noisy(decay(150, 2.0, 0.5), 0.1)})
     yield run({"loss": noisy([*decay(60, 2.0, 0.5), *np.linspace(0.5, 0.53, 100)], 0.02)})

@@ -1,8 +1,9 @@
 """The loss repeats one value to the last digit.
 
-Real batches differ, so a loss that is logged with four or more significant digits cannot repeat itself
-unless nothing reaches it: no update, outputs that no longer depend on the input, or a value that is not
-recomputed. Seen when the last values (at least `points` of them, and `share` of the run) are identical.
+Real batches differ, so a loss that is logged with {min_digits} or more significant digits cannot repeat
+itself unless nothing reaches it: no update, outputs that no longer depend on the input, or a value that is
+not recomputed. Seen when the last values (at least {min_points} of them, and {frozen_share} of the run) are
+identical.
 
 Low when it came to rest: it had fallen by half at least, ever more slowly, with the same data at every step
 (the whole set at once, L-BFGS), and ends under the loss of a constant answer.
@@ -11,35 +12,26 @@ Silent when the log rounds so coarsely that repeats are ordinary, and at exactly
 loss_masked_nan).
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, FloatArray, Runs
 from traindx.evidence.detectors._harm import suffers
 from traindx.evidence.detectors._number_text import where
-from traindx.evidence.detectors._progress import judged_loss
+from traindx.testing.sketch import decay, noisy, run
 
-if TYPE_CHECKING:
-    from traindx.core.nouns import FloatArray
+DETECTOR = Detector(
+    title="Loss frozen", family="flat", explains=("plateau", "slow_decline"), guards=("surrogate",)
+)
 
-DETECTOR = Detector(title="Loss frozen", needs=("loss",), family="flat", explains=("plateau", "slow_decline"))
 
-
-def detect(case: Case, *, points: int = 5, share: float = 0.2, digits: int = 4) -> Finding | Skipped | None:
-    loss = judged_loss(case, points)
-    if isinstance(loss, Skipped):
-        return loss
+def detect(
+    case: Case, loss: Curve, *, min_points: int = 5, frozen_share: float = 0.2, min_digits: int = 4
+) -> Detected:
     last = float(loss.y[-1])
     differs = np.flatnonzero(np.abs(loss.y - last) > 1e-9 * abs(last))
     first = int(differs[-1]) + 1 if differs.size else 0
     count = len(loss) - first
-    if last == 0 or count < max(points, share * len(loss)) or _digits(loss.y) < digits:
+    if last == 0 or count < max(min_points, frozen_share * len(loss)) or _digits(loss.y) < min_digits:
         return None
     onset = float(loss.x[first])
     rests = _came_to_rest(loss.y[: first + 1]) and not suffers(case)
@@ -70,15 +62,11 @@ def _digits(values: FloatArray) -> int:
     return 12
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import run
-
+def fires() -> Runs:
     yield run({"loss": [1.6, 11.8, 11.5, 10.38, *[10.3735] * 20]})
     yield run({"loss": [2.30258] * 30})
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, noisy, run
-
+def silent() -> Runs:
     yield run({"loss": [round(v, 3) for v in decay(100, 2.0, 0.004, rate=12)]})
     yield run({"loss": noisy(decay(100, 2.0, 0.5), 0.02)})

@@ -6,26 +6,21 @@ clearly below such a level, rose, and has been resting within one percent of it.
 Silent for losses that were at chance from the start (loss_at_chance) and for rises to other levels.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 import numpy as np
 
-from traindx.core.nouns import Finding, Run, Severity, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Severity, Skipped
 from traindx.evidence.detectors._chance import chance_near
 from traindx.evidence.detectors._number_text import where
 from traindx.evidence.detectors._progress import judged_loss
 from traindx.evidence.detectors._rise import objective_changes, rise_of
+from traindx.testing.sketch import decay, noisy, run
 
 DETECTOR = Detector(title="Loss jumps to chance level", needs=("loss",), family="rise_to_chance")
 
 
 def detect(
-    case: Case, *, tolerance: float = 0.01, below: float = 0.95, share: float = 0.1
-) -> Finding | Skipped | None:
+    case: Case, *, chance_tolerance: float = 0.01, best_below: float = 0.95, last_share: float = 0.1
+) -> Detected:
     loss = judged_loss(case, 6)
     if isinstance(loss, Skipped):
         return loss
@@ -34,10 +29,10 @@ def detect(
     rise = rise_of(loss)
     if rise is None or rise.z < 5 or not rise.end > 0:
         return None
-    last = loss.y[-max(3, int(share * len(loss))) :]
+    last = loss.y[-max(3, int(last_share * len(loss))) :]
     level = float(np.median(last))
-    chance = chance_near(case, level, tolerance=tolerance)
-    if chance is None or rise.best > below * chance.level or np.ptp(last) > 0.05 * level:
+    chance = chance_near(case, level, tolerance=chance_tolerance)
+    if chance is None or rise.best > best_below * chance.level or np.ptp(last) > 0.05 * level:
         return None
     rest = [float(np.median(part)) for part in np.array_split(loss.y[-max(6, len(loss) // 5) :], 3)]
     if max(rest) - min(rest) > 0.01 * level:
@@ -54,15 +49,11 @@ def detect(
     )  # fmt: skip
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, noisy, run
-
+def fires() -> Runs:
     yield run({"loss": noisy([*decay(60, 2.3, 0.5), *[2.3026] * 60], 0.005)})
     yield run({"loss": [1.64, 11.8, 11.6, 10.38, 10.3735, 10.3735, 10.3735, 10.3735, 10.3735, 10.3735]})
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, noisy, run
-
+def silent() -> Runs:
     yield run({"loss": noisy([*decay(60, 2.3, 0.5), *[1.25] * 60], 0.005)})
     yield run({"loss": noisy([2.3026] * 60, 0.005)})

@@ -8,15 +8,9 @@ which no loss function gives, and for sums with other terms.
 Known mistakes: training an adversary alone.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Skipped, word
 from traindx.evidence.detectors._sampled import looked, only_loss
-from traindx.evidence.inside import word
+from traindx.testing.sketch import run
 
 DETECTOR = Detector(title="Loss with the sign turned", needs=("output/*", "fact:losses"), family="loss_form")
 _NEVER_NEGATIVE = frozenset(
@@ -25,29 +19,21 @@ _NEVER_NEGATIVE = frozenset(
 )
 
 
-def detect(case: Case, *, off: float = 0.02, looks: int = 2) -> Finding | Skipped | None:
-    loss, ratio = only_loss(case), looked(case, "output/backward_ratio", looks)
+def detect(case: Case, *, tolerance: float = 0.02, min_samples: int = 2) -> Detected:
+    loss, ratio = only_loss(case), looked(case, "output/backward_ratio", min_samples)
     if loss is None or ratio is None or word(loss, "function") not in _NEVER_NEGATIVE:
         return Skipped()
-    if float(abs(ratio.y + 1).max()) > off:
+    if float(abs(ratio.y + 1).max()) > tolerance:
         return None
-    return Finding(
-        f"Backward is called on -1 times the value of {loss['function']}: every step makes it larger.",
-        symptom="silent_defect",
-        severity="high",
-        step=float(ratio.x[0]),
-    )
+    sentence = f"Backward is called on -1 times the value of {loss['function']}: every step makes it larger."
+    return Finding(sentence, "silent_defect", "high", float(ratio.x[0]))
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import run
-
+def fires() -> Runs:
     yield run({"output/backward_ratio": [-1.0] * 4}, facts={"losses": [{"function": "cross_entropy"}]})
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import run
-
+def silent() -> Runs:
     yield run({"output/backward_ratio": [1.0] * 4}, facts={"losses": [{"function": "cross_entropy"}]})
     yield run({"output/backward_ratio": [0.25] * 4}, facts={"losses": [{"function": "mse_loss"}]})
     several = {"losses": [{"function": "mse_loss"}], "optimizers": [{"class": "Adam"}, {"class": "Adam"}]}

@@ -1,39 +1,37 @@
 """The loss jumps up for a moment, far outside its own noise.
 
-A spike is a point or short stretch far above a robust band of its neighbours, and far beyond the tail
-of the curve's ordinary deviations (skewed batch noise is not a spike). Gives their number, the largest,
-and whether each came back. Low when few and recovered: large trainings have them. Medium when one is
-`large` times its level and `size` of the first loss, or did not come back. Low where a recording shows that
+A spike is a point or short stretch far above a robust band of its neighbours, and far beyond the tail of the
+curve's ordinary deviations (skewed batch noise is not a spike). Gives their number, the largest, and whether
+each came back. Low when few and recovered: large trainings have them. Medium when one is {large_ratio} times
+its level and {large_share_of_start} of the first loss, or did not come back. Low where a recording shows that
 steps take another time from the largest on, or a logged stage of a curriculum rises: the task changed.
 
-Silent for ordinary noise, in the steep start, for reinforcement learning and GANs, and under 30 points.
+Silent for ordinary noise, in the steep start, for reinforcement learning and GANs, and under {min_points}
+points.
 """
-
-from __future__ import annotations
-
-from collections.abc import Iterator
 
 import numpy as np
 
-from traindx.core.nouns import Finding, Run, Severity, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, Runs, Severity
 from traindx.evidence.detectors._number_text import where
 from traindx.evidence.detectors._pace import work_changes
-from traindx.evidence.detectors._progress import judged_loss
 from traindx.evidence.detectors._rise import objective_changes
 from traindx.evidence.detectors._spiking import felt, lasts, loss_jumps
+from traindx.testing.sketch import decay, noisy, run
 
-DETECTOR = Detector(title="Loss spikes", needs=("loss",), family="spikes")
+DETECTOR = Detector(title="Loss spikes", family="spikes", guards=("surrogate",))
 
 
 def detect(
-    case: Case, *, ratio: float = 1.5, large: float = 10.0, size: float = 0.25, points: int = 30
-) -> Finding | Skipped | None:
-    loss = judged_loss(case, points)
-    if isinstance(loss, Skipped):
-        return loss
-    jumps = loss_jumps(loss, ratio)
+    case: Case,
+    loss: Curve,
+    *,
+    spike_ratio: float = 1.5,
+    large_ratio: float = 10.0,
+    large_share_of_start: float = 0.25,
+    min_points: int = 30,
+) -> Detected:
+    jumps = loss_jumps(loss, spike_ratio)
     if not jumps:
         return None
     top = max(jumps, key=lambda jump: jump.ratio)
@@ -41,7 +39,11 @@ def detect(
     lasting = [jump for jump in jumps if lasts(loss, jump) and not staged]
     severity: Severity = (
         "medium"
-        if (top.ratio >= large and felt(loss, [top], size) and not (staged or work_changes(case, top.step)))
+        if (
+            top.ratio >= large_ratio
+            and felt(loss, [top], large_share_of_start)
+            and not (staged or work_changes(case, top.step))
+        )
         or lasting
         else "low"
     )
@@ -51,24 +53,18 @@ def detect(
         f"{count} of the loss; the largest, at {where(loss, top.step)}, is {top.ratio:.3g} times the level "
         f"around it ({back})."
     )
-    return Finding(
-        text, "loss_spike", severity, min(jump.step for jump in jumps), series=loss.name,
-        numbers={"spikes": len(jumps), "spike_step": top.step, "spike_ratio": top.ratio},
-        marks=tuple(jump.step for jump in jumps),
-    )  # fmt: skip
+    numbers = {"spikes": len(jumps), "spike_step": top.step, "spike_ratio": top.ratio}
+    steps = tuple(jump.step for jump in jumps)
+    return Finding(text, "loss_spike", severity, min(steps), numbers=numbers, marks=steps)
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, noisy, run
-
+def fires() -> Runs:
     curve = noisy(decay(300, 3.0, 1.0), 0.03)
     curve[200] *= 6
     yield run({"loss": curve})
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, noisy, run
-
+def silent() -> Runs:
     yield run({"loss": noisy(decay(300, 3.0, 1.0), 0.3)})
     skewed = decay(300, 3.0, 1.0) * np.random.default_rng(1).gamma(2.0, 0.5, 300)
     yield run({"loss": skewed})

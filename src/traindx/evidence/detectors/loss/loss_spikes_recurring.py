@@ -1,41 +1,40 @@
 """The loss spikes again and again.
 
-As loss_spikes, but at least `many` times. Medium when they are large, beside their level and beside the
+As loss_spikes, but at least {min_spikes} times. Medium when they are large, beside their level and beside the
 first loss, or when some did not come back; low otherwise. A loss with a margin is zero for most batches.
 
-Silent for ordinary noise, for reinforcement learning and GANs, and under 30 points.
+Silent for ordinary noise, for reinforcement learning and GANs, and under {min_points} points.
 """
-
-from __future__ import annotations
-
-from collections.abc import Iterator
 
 import numpy as np
 
-from traindx.core.nouns import Finding, Run, Severity, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
-from traindx.evidence.detectors._progress import judged_loss
+from traindx.evidence.detector import Curve, Detected, Detector, Finding, Runs, Severity
 from traindx.evidence.detectors._spiking import felt, lasts, loss_jumps
+from traindx.testing.sketch import decay, noisy, run
 
 DETECTOR = Detector(
-    title="Loss spikes again and again", needs=("loss",), family="spikes", explains=("loss_spikes",)
+    title="Loss spikes again and again", family="spikes", explains=("loss_spikes",), guards=("surrogate",)
 )
 
 
 def detect(
-    case: Case, *, ratio: float = 1.5, many: int = 4, large: float = 3.0, size: float = 0.1, points: int = 30
-) -> Finding | Skipped | None:
-    loss = judged_loss(case, points)
-    if isinstance(loss, Skipped):
-        return loss
-    jumps = loss_jumps(loss, ratio)
-    if len(jumps) < many:
+    loss: Curve,
+    *,
+    spike_ratio: float = 1.5,
+    min_spikes: int = 4,
+    large_ratio: float = 3.0,
+    large_share_of_start: float = 0.1,
+    min_points: int = 30,
+) -> Detected:
+    jumps = loss_jumps(loss, spike_ratio)
+    if len(jumps) < min_spikes:
         return None
     sizes = np.array([jump.ratio for jump in jumps])
     typical = float(np.median(sizes))
     lasting = sum(lasts(loss, jump) for jump in jumps)
-    severity: Severity = "medium" if (typical >= large and felt(loss, jumps, size)) or lasting else "low"
+    severity: Severity = (
+        "medium" if (typical >= large_ratio and felt(loss, jumps, large_share_of_start)) or lasting else "low"
+    )
     gaps = np.diff([jump.step for jump in jumps])
     every = f", about every {np.median(gaps):,.4g} {loss.axis}s" if gaps.size else ""
     text = (
@@ -49,17 +48,13 @@ def detect(
     )  # fmt: skip
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, noisy, run
-
+def fires() -> Runs:
     curve = noisy(decay(400, 3.0, 1.0), 0.03)
     curve[[90, 150, 210, 270, 330]] *= 6
     yield run({"loss": curve})
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, noisy, run
-
+def silent() -> Runs:
     yield run({"loss": noisy(decay(300, 3.0, 1.0), 0.3)})
     curve = noisy(decay(300, 3.0, 1.0), 0.03)
     curve[200] *= 6

@@ -10,24 +10,20 @@ term that is zero in training and validation alike (a detector with one class ha
 training.
 """
 
-from __future__ import annotations
-
 import re
-from collections.abc import Iterator
 
 import numpy as np
 
-from traindx.core.nouns import Finding, Run, Series, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Series, Skipped
 from traindx.evidence.detectors._number_text import text
-from traindx.evidence.detectors._progress import NO_SURROGATE
+from traindx.testing.sketch import decay, run
 
 DETECTOR = Detector(
     title="A loss term is zero throughout",
     needs=("loss/*",),
     family="loss_term",
     explains=("validation_parts", "validation_bad_from_start", "memorised_unvalidated"),
+    guards=("surrogate",),
 )
 
 # Words in the names of terms that are zero only when no target reaches them.
@@ -36,18 +32,16 @@ _TARGETED = frozenset(
 )
 
 
-def detect(case: Case, *, least: int = 3) -> Finding | Skipped | None:
-    if case.surrogate:
-        return Skipped(NO_SURROGATE)
+def detect(case: Case, *, min_points: int = 3) -> Detected:
     terms = {
         name.removeprefix("loss/"): series
         for name in case.names
-        if name.startswith("loss/") and "@" not in name and len(series := case.run.series[name]) >= least
+        if name.startswith("loss/") and "@" not in name and len(series := case.run.series[name]) >= min_points
     }
     if not terms:
-        return Skipped(f"at least {least} values of a loss term")
+        return Skipped(f"at least {min_points} values of a loss term")
     zero = [term for term, series in terms.items() if (series.values == 0).all()]
-    twins = {term: size for term in zero if (size := _twin(case, term, least)) > 0}
+    twins = {term: size for term in zero if (size := _twin(case, term, min_points)) > 0}
     named = [*twins] or [t for t in zero if not _TARGETED.isdisjoint(re.split(r"[^a-z]+", t.lower()))]
     alive = [term for term, series in terms.items() if _size(series) > 0]
     loss = case.loss
@@ -104,18 +98,14 @@ def _last(series: Series) -> float:
     return float(series.values[np.isfinite(series.values)][-1])
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, run
-
+def fires() -> Runs:
     cls = decay(50, 113.0, 0.03, rate=9)
     twins = {"val/loss/box": [3.5] * 50, "val/loss/dfl": [4.2] * 50}
     yield run({"loss": cls, "loss/cls": cls, "loss/box": [0.0] * 50, "loss/dfl": [0.0] * 50, **twins})
     yield run({"loss": cls, "loss/cls": cls, "loss/box": [0.0] * 50})
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, run
-
+def silent() -> Runs:
     box = decay(50, 2.0, 1.0)
     yield run({"loss": box, "loss/box": box, "loss/obj": box})
     yield run({"loss": box, "loss/main": box, "loss/aux": [0.0] * 50})

@@ -5,26 +5,16 @@ line through zero, or, while the true loss falls, a curve that bends down and ne
 sums that start anew with each epoch (a sawtooth of such lines). A real divergence speeds up, jitters, or
 starts from the usual level. A validation loss that falls meanwhile makes it certain.
 
-Silent with fewer than ten points, for terms that grow by nature (KL, entropy), and for RL and GAN losses.
-Known mistakes: a curriculum that makes the task harder at a steady pace from nothing.
+Silent with fewer than {min_points} points, for terms that grow by nature (KL, entropy), and for RL and GAN
+losses. Known mistakes: a curriculum that makes the task harder at a steady pace from nothing.
 """
-
-from __future__ import annotations
-
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case, Curve
+from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, FloatArray, Runs, Skipped
 from traindx.evidence.detectors._number_text import text, where
-from traindx.evidence.detectors._progress import NO_SURROGATE
 from traindx.evidence.detectors._train_validation import evaluations, last_level
-
-if TYPE_CHECKING:
-    from traindx.core.nouns import FloatArray
+from traindx.testing.sketch import decay, noisy, run
 
 DETECTOR = Detector(
     title="Logged value is a running sum",
@@ -40,28 +30,27 @@ DETECTOR = Detector(
         "spikes_periodic",
         "validation_parts",
     ),
+    guards=("surrogate", "elbo"),
 )
 
 
 def detect(
-    case: Case, *, straight: float = 0.995, grows: float = 5.0, least: int = 10
-) -> Finding | Skipped | None:
-    if case.surrogate or "elbo" in case.traits:
-        return Skipped(NO_SURROGATE)
+    case: Case, *, straightness: float = 0.995, growth_factor: float = 5.0, min_points: int = 10
+) -> Detected:
     names = [
         f"{split}loss{scope}" for split in ("", "val/", "test/") for scope in ("", "@step", "@epoch", "@mean")
     ]
     curves = [curve for name in names if name in case.run.series and (curve := case.curve(name)) is not None]
-    curves = [curve for curve in {id(c): c for c in curves}.values() if len(curve) >= least]
+    curves = [curve for curve in {id(c): c for c in curves}.values() if len(curve) >= min_points]
     if not curves:
-        return Skipped(f"at least {least} values of a loss")
+        return Skipped(f"at least {min_points} values of a loss")
     for curve in curves:
         if not (curve.y >= 0).all() or not curve.y.max() > 0:
             continue
         how = (
-            _line_through_zero(curve, straight, grows)
-            or _sum(curve, grows)
-            or _sawtooth(curve, least)
+            _line_through_zero(curve, straightness, growth_factor)
+            or _sum(curve, growth_factor)
+            or _sawtooth(curve, min_points)
             or _against_validation(case, curve)
         )
         if how:
@@ -176,18 +165,14 @@ def _sawtooth(curve: Curve, least: int) -> str | None:
     )
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, noisy, run
-
+def fires() -> Runs:
     line = noisy(np.arange(1, 626) * 4.6e-5, 0.02)
     yield run({"loss": line, "val/loss": (np.arange(62) * 10, decay(62, 0.029, 0.0137))})
     yield run({"loss": np.cumsum(noisy(decay(300, 2.3, 0.2), 0.1))})
     yield run({"loss": np.concatenate([np.cumsum(noisy(np.full(100, 0.5), 0.1, seed=k)) for k in range(4)])})
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, noisy, run
-
+def silent() -> Runs:
     yield run({"loss": noisy(decay(300, 2.0, 0.5), 0.05)})
     yield run({"loss": noisy(np.linspace(1.0, 3.0, 300), 0.05)})
     yield run({"loss": noisy(np.geomspace(0.01, 100.0, 300), 0.02)})

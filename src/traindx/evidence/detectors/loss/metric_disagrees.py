@@ -7,25 +7,17 @@ the two is computed wrongly. *Loss falls, accuracy stands*: the loss
 fell by half or more (or ran away below zero) and the accuracy is where it began. *Loss worse, accuracy
 better*: the usual overconfidence of a model that overfits, told as a sign.
 
-Silent with fewer than eight common points, for accuracies that are not shares or percent, near-perfect
-ones, and for RL and GAN losses.
-Known mistakes: accuracy logged for a regression or an autoencoder says nothing; that looks like the
-second form and is told as low.
+Silent with fewer than {min_points} common points, for accuracies that are not shares or percent, near-perfect
+ones, and for RL and GAN losses. Known mistakes: accuracy logged for a regression or an autoencoder says
+nothing; that looks like the second form and is told as low.
 """
 
-from __future__ import annotations
-
 import re
-from collections.abc import Iterator
 
 import numpy as np
 
-from traindx.core.nouns import Finding, Run, Severity, Skipped
-from traindx.core.units import Detector
-from traindx.evidence import stats
-from traindx.evidence.case import Case, Curve
+from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, Runs, Severity, Skipped, stats
 from traindx.evidence.detectors._number_text import percent, strength, text, where
-from traindx.evidence.detectors._progress import NO_SURROGATE
 from traindx.evidence.detectors._train_validation import (
     class_count,
     last_level,
@@ -34,6 +26,7 @@ from traindx.evidence.detectors._train_validation import (
     steps_on,
     turn_of,
 )
+from traindx.testing.sketch import decay, noisy, run
 
 DETECTOR = Detector(
     title="Loss and accuracy disagree",
@@ -41,38 +34,44 @@ DETECTOR = Detector(
         "accuracy|val/accuracy|test/accuracy|val/accuracy/*|val/f1|val/auc|val/iou|val/map|val/ndcg|val/mrr",
     ),
     family="metric",
+    guards=("surrogate",),
 )
 # Recall and precision are not among them: one may well fall while the loss does.
 _SCORES = re.compile(r"(?:val|test)/(?:accuracy/.+|f1|auc|auroc|iou|miou|dice|map|ndcg|mrr)(?:@\d+)?")
 
 
 def detect(
-    case: Case, *, drop: float = 0.05, fall: float = 0.5, still: float = 0.02, least: int = 8
-) -> Finding | Skipped | None:
-    if case.surrogate:
-        return Skipped(NO_SURROGATE)
+    case: Case,
+    *,
+    accuracy_drop: float = 0.05,
+    loss_fall: float = 0.5,
+    accuracy_change: float = 0.02,
+    min_points: int = 8,
+) -> Detected:
     pairs = [(case.val_loss, case.val("accuracy")), (case.loss, case.curve("accuracy"))]
     others = [(case.val_loss, case.curve(name)) for name in case.names if _SCORES.fullmatch(name)]
     told, further = (
         [
             (loss, accuracy)
             for loss, accuracy in some
-            if loss is not None and accuracy is not None and min(len(loss), len(accuracy)) >= least
+            if loss is not None and accuracy is not None and min(len(loss), len(accuracy)) >= min_points
         ]
         for some in (pairs, others)
     )
     if not told and not further:
-        return Skipped(f"a loss and an accuracy of the same data, {least} values each")
+        return Skipped(f"a loss and an accuracy of the same data, {min_points} values each")
     for loss, score in further:
-        if shares(score) is not None and (found := _accuracy_falls(loss, score, drop)) is not None:
+        if shares(score) is not None and (found := _accuracy_falls(loss, score, accuracy_drop)) is not None:
             return found
     for loss, accuracy in told:
         if shares(accuracy) is None:
             continue
-        found = _accuracy_falls(loss, accuracy, drop) or _accuracy_stands(case, loss, accuracy, fall, still)
+        found = _accuracy_falls(loss, accuracy, accuracy_drop) or _accuracy_stands(
+            case, loss, accuracy, loss_fall, accuracy_change
+        )
         if found is not None:
             return found
-    return _overconfident(*told[0], drop) if told and shares(told[0][1]) is not None else None
+    return _overconfident(*told[0], accuracy_drop) if told and shares(told[0][1]) is not None else None
 
 
 def _accuracy_falls(loss: Curve, accuracy: Curve, drop: float) -> Finding | None:
@@ -140,7 +139,6 @@ def _overconfident(loss: Curve, accuracy: Curve, drop: float) -> Finding | None:
         f"{loss.name} rose from {text(turn.best)} ({where(loss, turn.step)}) to {text(turn.last)} while "
         f"{accuracy.name} improved from {text(then)} to {text(now)}: more right answers, and wrong ones "
         "given with more confidence.",
-        severity="low",
         step=turn.step,
         series=loss.name,
         strength=strength(turn.relative, drop, 0.5),
@@ -149,9 +147,7 @@ def _overconfident(loss: Curve, accuracy: Curve, drop: float) -> Finding | None:
     )
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, noisy, run
-
+def fires() -> Runs:
     falls = noisy(np.concatenate([np.linspace(0.5, 0.8, 15), np.linspace(0.8, 0.6, 25)]), 0.005)
     yield run({"val/loss": noisy(decay(40, 2.0, 0.5, rate=3), 0.01), "val/accuracy": falls}, axis="epoch")
     runs_away = -np.geomspace(6e3, 1e8, 10)
@@ -160,9 +156,7 @@ def fires() -> Iterator[Run]:
     yield run({"val/loss": rises, "val/accuracy": noisy(np.linspace(0.6, 0.75, 40), 0.005)}, axis="epoch")
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, noisy, run
-
+def silent() -> Runs:
     loss = noisy(decay(40, 2.0, 0.5), 0.02)
     yield run({"val/loss": loss, "val/accuracy": noisy(0.9 - decay(40, 0.6, 0.0), 0.01)}, axis="epoch")
     yield run({"loss": noisy(np.full(40, 2.3), 0.01), "accuracy": noisy(np.full(40, 0.1), 0.05)})

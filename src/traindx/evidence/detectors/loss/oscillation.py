@@ -1,49 +1,47 @@
 """The loss swings up and down far beyond its sampling noise.
 
 Three ways to see it. Curves with many points: a swing with a period of several points that noise of
-independent batches would not make, or a turn at nearly every point. Curves of whole-epoch means, where
-batch noise has averaged out: swings from epoch to epoch of `epoch_swing` of the level or more. The swings
-must be large against the level (`swing`) and against the progress made.
+independent batches would not make, or a turn at nearly every point. Curves of whole-epoch means, where batch
+noise has averaged out: swings from epoch to epoch of {epoch_swing_share} of the level or more. The swings
+must be large against the level ({swing_share}) and against the progress made.
 
 Silent for swings at the rhythm of the epoch or of learning-rate restarts, for reinforcement learning and
 GANs, and under 16 points (8 of epoch means).
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 import numpy as np
 
-from traindx.core.nouns import Finding, Run, Severity, Skipped
-from traindx.core.units import Detector
-from traindx.evidence import stats
-from traindx.evidence.case import Case, Curve
-from traindx.evidence.detectors._progress import NO_SURROGATE
+from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, Runs, Severity, Skipped, stats
+from traindx.testing.sketch import decay, noisy, run
 
-DETECTOR = Detector(title="Loss oscillates", needs=("loss",), family="swings", explains=("plateau",))
+DETECTOR = Detector(title="Loss oscillates", family="swings", explains=("plateau",), guards=("surrogate",))
 
 
 def detect(
-    case: Case, *, swing: float = 0.15, epoch_swing: float = 0.25, p: float = 1e-4, strong: float = 0.35
-) -> Finding | Skipped | None:
-    loss = case.loss
-    if loss is None or len(loss) < 8 or (loss.axis != "epoch" and len(loss) < 16):
+    case: Case,
+    loss: Curve,
+    *,
+    swing_share: float = 0.15,
+    epoch_swing_share: float = 0.25,
+    p_value: float = 1e-4,
+    strong_swing: float = 0.35,
+) -> Detected:
+    if len(loss) < 8 or (loss.axis != "epoch" and len(loss) < 16):
         return Skipped("at least 16 values of the training loss (8 of epoch means)")
-    if case.surrogate:
-        return Skipped(NO_SURROGATE)
     level = abs(float(np.median(loss.y[len(loss) // 4 :])))
     if not level > 0:
         return None
-    found = _periodic(case, loss, p) or _alternating(loss)
+    found = _periodic(case, loss, p_value) or _alternating(loss)
     if found is None and _restarts(case) is None:
         found = _between_epochs(loss)
     if found is None:
         return None
-    size, how, wanted = found[0] / level, found[1], swing if found[2] else epoch_swing
+    size, how, wanted = found[0] / level, found[1], swing_share if found[2] else epoch_swing_share
     if size < wanted or found[0] < 0.1 * abs(loss.head - loss.best):
         return None
-    severity: Severity = "high" if size > 4 * strong else "medium" if size > strong or not found[2] else "low"
+    severity: Severity = (
+        "high" if size > 4 * strong_swing else "medium" if size > strong_swing or not found[2] else "low"
+    )
     times = f"{size:.0%} of" if size < 10 else f"{size:,.3g} times"
     text = f"The loss swings by {times} its level ({level:.4g}), {how}."
     numbers = {"swing": size}
@@ -101,18 +99,14 @@ def _restarts(case: Case) -> float | None:
     return float(np.median(np.diff(peaks))) if peaks.size >= 2 else None
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import noisy, run
-
+def fires() -> Runs:
     swings = 1.0 + 0.6 * np.sin(np.arange(300) / 6.0)
     yield run({"loss": noisy(swings, 0.05)})
     yield run({"loss": 5 + 4.0 * (-1.0) ** np.arange(200)})
     yield run({"loss": [2.2, 1.1, 2.0, 0.9, 2.4, 1.0, 2.1, 0.8, 2.2, 1.0, 2.3]}, axis="epoch")
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, noisy, run
-
+def silent() -> Runs:
     yield run({"loss": noisy(decay(300, 3.0, 1.0), 0.3)})
     yield run({"loss": noisy(decay(30, 3.0, 1.0), 0.05)}, axis="epoch")
     walk = 2.0 + np.cumsum(np.random.default_rng(3).standard_normal(300)) * 0.01

@@ -1,44 +1,41 @@
 """The swings of the loss grow.
 
-The size of the deviations from the smooth level is compared between the first and the last part of the
-curve: point-to-point jumps by quarters, or a swing with a period by thirds. Seen when it grew by `growth`
-or more and ends large (`swing` of the level). Low where swings end under a twentieth of the first loss.
+The size of the deviations from the smooth level is compared between the first and the last part of the curve:
+point-to-point jumps by quarters, or a swing with a period by thirds. Seen when it grew by {growth_factor} or
+more and ends large ({swing_share} of the level). Low where swings end under a twentieth of the first loss.
 
-Silent when swings shrink or stay, when the loss itself fell below half (relative noise always grows
-there), under 40 points, for reinforcement learning and GANs.
+Silent when swings shrink or stay, when the loss itself fell below half (relative noise always grows there),
+under {min_points} points, for reinforcement learning and GANs.
 """
-
-from __future__ import annotations
-
-from collections.abc import Iterator
 
 import numpy as np
 
-from traindx.core.nouns import Finding, Run, Severity, Skipped
-from traindx.core.units import Detector
-from traindx.evidence import stats
-from traindx.evidence.case import Case, Curve
-from traindx.evidence.detectors._progress import judged_loss
+from traindx.evidence.detector import Curve, Detected, Detector, Finding, Runs, Severity, stats
+from traindx.testing.sketch import decay, noisy, run
 
-DETECTOR = Detector(title="Growing swings", needs=("loss",), family="swings", explains=("plateau",))
+DETECTOR = Detector(title="Growing swings", family="swings", explains=("plateau",), guards=("surrogate",))
 
 
 def detect(
-    case: Case, *, growth: float = 3.0, swing: float = 0.3, felt: float = 0.05, points: int = 40
-) -> Finding | Skipped | None:
-    loss = judged_loss(case, points)
-    if isinstance(loss, Skipped):
-        return loss
+    loss: Curve,
+    *,
+    growth_factor: float = 3.0,
+    swing_share: float = 0.3,
+    share_of_start: float = 0.05,
+    min_points: int = 40,
+) -> Detected:
     seen = [
         found
         for found in (_jumps(loss), _swings(loss))
-        if found is not None and found[2] > 0 and found[1] >= max(growth * found[0], swing * found[2])
+        if found is not None
+        and found[2] > 0
+        and found[1] >= max(growth_factor * found[0], swing_share * found[2])
     ]
     if not seen:
         return None
     early, late, level = seen[0]
-    severity: Severity = "medium" if late / early < 3 * growth else "high"
-    if late < felt * abs(loss.head):
+    severity: Severity = "medium" if late / early < 3 * growth_factor else "high"
+    if late < share_of_start * abs(loss.head):
         severity = "low"
     text = (
         f"The swings of the loss grew {late / early:.3g} times, from {early:.3g} to {late:.3g}, "
@@ -70,9 +67,7 @@ def _swings(loss: Curve) -> tuple[float, float, float] | None:
     return late / swing.growth, late, abs(float(np.median(values)))
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import noisy, run
-
+def fires() -> Runs:
     size = np.geomspace(0.01, 0.8, 200)
     yield run({"loss": np.abs(1.0 + size * np.random.default_rng(0).standard_normal(200))})
     yield run(
@@ -85,8 +80,6 @@ def fires() -> Iterator[Run]:
     yield run({"loss": wave})
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, noisy, run
-
+def silent() -> Runs:
     yield run({"loss": noisy(decay(200, 3.0, 1.0), 0.3)})
     yield run({"loss": noisy(decay(200, 3.0, 0.01), 0.2)})

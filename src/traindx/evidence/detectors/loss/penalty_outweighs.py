@@ -1,55 +1,47 @@
 """What is added to the loss function is several times larger than the loss function itself.
 
-Seen when backward is called on more than four times what the only loss function gave, in the last third of
-the looks: a penalty on the weights, a KL term, a second objective. A sign only, since the second term may be
-the aim.
+Seen when backward is called on more than {total_to_loss} times what the only loss function gave, in the last
+third of the looks: a penalty on the weights, a KL term, a second objective. A sign only, since the second
+term may be the aim.
 
 Silent for several loss functions and optimizers, and where backward gets a share of the loss.
 Known mistakes: an objective of which most is written by hand.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Skipped
 from traindx.evidence.detectors._number_text import strength, times
 from traindx.evidence.detectors._sampled import late, looked, only_loss
+from traindx.testing.sketch import run
 
 DETECTOR = Detector(
     title="Added terms outweigh the loss", needs=("output/*", "fact:losses"), family="penalty"
 )
 
 
-def detect(case: Case, *, ratio: float = 4.0, full: float = 10.0, looks: int = 3) -> Finding | Skipped | None:
-    loss, curve = only_loss(case), looked(case, "output/backward_ratio", looks)
+def detect(
+    case: Case, *, total_to_loss: float = 4.0, full_strength_at: float = 10.0, min_samples: int = 3
+) -> Detected:
+    loss, curve = only_loss(case), looked(case, "output/backward_ratio", min_samples)
     if loss is None or curve is None or loss.get("reduction") == "none":
         return Skipped()
     level = late(curve)
     # A whole multiple that never moves is a scale, not a sum.
-    if level < ratio or float(curve.y.max() - curve.y.min()) < 0.01 * level:
+    if level < total_to_loss or float(curve.y.max() - curve.y.min()) < 0.01 * level:
         return None
     return Finding(
         f"Backward is called on {times(level)} what {loss['function']} gives: the rest is added to it.",
-        severity="low",
         step=float(curve.x[-1]),
-        strength=strength(level, ratio, full),
+        strength=strength(level, total_to_loss, full_strength_at),
         numbers={"ratio": level},
     )
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import run
-
+def fires() -> Runs:
     loss = {"losses": [{"function": "cross_entropy", "reduction": "mean"}]}
     yield run({"output/backward_ratio": [14.0, 12.0, 9.0, 8.0]}, facts=loss)
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import run
-
+def silent() -> Runs:
     loss = {"losses": [{"function": "cross_entropy", "reduction": "mean"}]}
     yield run({"output/backward_ratio": [1.2, 1.1, 1.3, 1.4]}, facts=loss)
     yield run({"output/backward_ratio": [100.0] * 4}, facts=loss)

@@ -1,49 +1,41 @@
 """The loss was falling, then stopped, well before the end.
 
-Finds the longest last stretch, at least `share` of the run, over which the loss fell by no more than
-`gain` of its level or by nothing that can be told from noise. Tells since when, at which level, how much
+Finds the longest last stretch, at least {flat_share} of the run, over which the loss fell by no more than
+{max_gain} of its level or by nothing that can be told from noise. Tells since when, at which level, how much
 of the start is left, where its earlier course pointed, and whether the validation loss stopped too.
 
-From a curve alone a plateau cannot be told from convergence. So this is a sign; when more than `much` of
-the start is left it is worth knowing (low), never an alarm. Alarms need other evidence: a learning rate
-that decayed too early, a loss at chance level.
+From a curve alone a plateau cannot be told from convergence. So this is a sign; when more than
+{loss_left_large} of the start is left it is worth knowing (low), never an alarm. Alarms need other evidence:
+a learning rate that decayed too early, a loss at chance level.
 
-Silent when the loss ended below `small` of its start, under `points` values, and for reinforcement
-learning and GANs.
+Silent when the loss ended below {loss_left_small} of its start, under {min_points} values, and for
+reinforcement learning and GANs.
 """
-
-from __future__ import annotations
-
-from collections.abc import Iterator
 
 import numpy as np
 
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence import stats
-from traindx.evidence.case import Case, Curve
+from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, Runs, stats
 from traindx.evidence.detectors._number_text import where
-from traindx.evidence.detectors._progress import good_already, judged_loss, starts_late
+from traindx.evidence.detectors._progress import good_already, starts_late
+from traindx.testing.sketch import decay, noisy, power, run
 
-DETECTOR = Detector(title="Loss stopped falling", needs=("loss",), family="plateau")
+DETECTOR = Detector(title="Loss stopped falling", family="plateau", guards=("surrogate",))
 
 
 def detect(
     case: Case,
+    loss: Curve,
     *,
-    share: float = 0.4,
-    gain: float = 0.005,
-    small: float = 0.1,
-    much: float = 0.5,
-    points: int = 12,
-) -> Finding | Skipped | None:
-    loss = judged_loss(case, points)
-    if isinstance(loss, Skipped):
-        return loss
+    flat_share: float = 0.4,
+    max_gain: float = 0.005,
+    loss_left_small: float = 0.1,
+    loss_left_large: float = 0.5,
+    min_points: int = 12,
+) -> Detected:
     fall = loss.head - loss.tail
     left = loss.tail / loss.head if loss.head > 0 else 1.0
-    since = _flat_since(loss, gain, share)
-    if since is None or left < small:
+    since = _flat_since(loss, max_gain, flat_share)
+    if since is None or left < loss_left_small:
         return None
     late = starts_late(loss)
     if not late and fall < max(0.05 * abs(loss.head), 3 * loss.noise):
@@ -53,7 +45,7 @@ def detect(
     val = case.val_loss
     both = ""
     if val is not None and len(val) >= 6:
-        stopped = _flat_since(val, gain, share) is not None
+        stopped = _flat_since(val, max_gain, flat_share) is not None
         both = "; the validation loss stopped too" if stopped else "; the validation loss moves on"
     text = (
         f"The loss stopped falling at {where(loss, since)}: {level:.4g} for the last "
@@ -61,7 +53,7 @@ def detect(
         f"{_reachable(loss, since, level)}."
     )
     numbers = {"last_value": level, "best_value": loss.best, "left": left}
-    symptom = "plateau" if left > much and not good_already(case) else None
+    symptom = "plateau" if left > loss_left_large and not good_already(case) else None
     return Finding(text, symptom, "low", since, float(loss.x[-1]), loss.name, 0.8, numbers)
 
 
@@ -99,15 +91,11 @@ def _flat_since(curve: Curve, gain: float, share: float) -> float | None:
     return None
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import noisy, run
-
+def fires() -> Runs:
     yield run({"loss": noisy([*np.linspace(2.3, 1.2, 40), *[1.2] * 160], 0.01)})
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, noisy, power, run
-
+def silent() -> Runs:
     yield run({"loss": noisy(power(400, 10.9, 2.5), 0.02)})
     yield run({"loss": noisy(decay(200, 2.0, 0.01, rate=20), 0.05)})
     yield run({"loss": noisy(np.linspace(2.0, 1.0, 100), 0.01)})

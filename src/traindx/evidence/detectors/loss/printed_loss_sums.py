@@ -4,44 +4,37 @@ Compares what was printed as training loss with the losses that were recorded st
 print only ever grows, and grows each time by the same multiple of the mean loss since the print before: a
 total that is not set back. The training is fine, what is read of it is not.
 
-Silent with fewer than `points` prints, when the recorded losses do not fall (the print may then well rise),
-for RL, GANs and evidence bounds. Known mistakes: totals that are printed as totals on purpose.
+Silent with fewer than {min_points} prints, when the recorded losses do not fall (the print may then well
+rise), for RL, GANs and evidence bounds. Known mistakes: totals that are printed as totals on purpose.
 """
-
-from __future__ import annotations
-
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, FloatArray, Runs, Skipped
 from traindx.evidence.detectors._number_text import text
-from traindx.evidence.detectors._progress import NO_SURROGATE
+from traindx.testing.sketch import decay, noisy, run
 
-if TYPE_CHECKING:
-    from traindx.core.nouns import FloatArray
-
-DETECTOR = Detector(title="Printed loss adds up", needs=("loss", "printed/loss|logged/loss"), family="metric")
+DETECTOR = Detector(
+    title="Printed loss adds up",
+    needs=("printed/loss|logged/loss",),
+    family="metric",
+    guards=("surrogate", "elbo"),
+)
 
 
 def detect(
-    case: Case, *, points: int = 5, fallen: float = 0.3, steady: float = 0.1
-) -> Finding | Skipped | None:
-    loss, told = case.loss, case.curve("printed/loss", "logged/loss")
-    if case.surrogate or "elbo" in case.traits:
-        return Skipped(NO_SURROGATE)
-    if loss is None or told is None or len(told) < points or len(loss) < 4 * len(told):
-        return Skipped(f"{points} printed losses beside those of the steps")
+    case: Case, loss: Curve, *, min_points: int = 5, recorded_fall: float = 0.3, max_variation: float = 0.1
+) -> Detected:
+    told = case.curve("printed/loss", "logged/loss")
+    if told is None or len(told) < min_points or len(loss) < 4 * len(told):
+        return Skipped(f"{min_points} printed losses beside those of the steps")
     means = _between(loss.x, loss.y, told.x)
     grown = np.diff(told.y)
     if means is None or not (grown > 0).all() or not (means > 0).all():
         return None
     share = grown / means[1:]
     even = float(np.median(np.abs(share / np.median(share) - 1)))
-    if means[-1] > (1 - fallen) * means[0] or even > steady:
+    if means[-1] > (1 - recorded_fall) * means[0] or even > max_variation:
         return None
     return Finding(
         f"The printed loss rises from {text(float(told.y[0]))} to {text(float(told.y[-1]))} while that of "
@@ -65,17 +58,13 @@ def _between(steps: FloatArray, values: FloatArray, prints: FloatArray) -> Float
     return np.array([float(values[start:end].mean()) for start, end in spans])
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, noisy, run
-
+def fires() -> Runs:
     loss = noisy(decay(400, 4.0, 0.2), 0.05)
     sums = np.cumsum(loss)[39::40] / 40
     yield run({"loss": loss, "printed/loss": (list(range(40, 401, 40)), sums)})
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, noisy, run
-
+def silent() -> Runs:
     at = list(range(40, 401, 40))
     loss = noisy(decay(400, 4.0, 0.2), 0.05)
     yield run({"loss": loss, "printed/loss": (at, [float(loss[n - 40 : n].mean()) for n in at])})

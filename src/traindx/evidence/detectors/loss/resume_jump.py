@@ -1,25 +1,21 @@
 """The loss jumps up where the run was resumed.
 
-Compares the loss right before each resume with the loss right after it. Seen when it stands higher by a
-tenth and by far more than its noise: weights, optimizer or schedule were not (fully) restored, or the
-data begins anew. High when the loss is back where the run once began (`all_lost` of its progress gone): the
-weights were not loaded. Medium when `much` of the progress was lost.
+Compares the loss right before each resume with the loss right after it. Seen when it stands higher by a tenth
+and by far more than its noise: weights, optimizer or schedule were not (fully) restored, or the data begins
+anew. High when the loss is back where the run once began ({high_progress_lost} of its progress gone): the
+weights were not loaded. Medium when {medium_progress_lost} of the progress was lost.
 
 Silent when the log tells of no resume.
 Known mistakes: a resume with other data or another loss is meant to stand elsewhere.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
-from traindx.core.nouns import Event, Finding, Run, Severity, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case, Curve
+from traindx.evidence.detector import Case, Curve, Detected, Detector, Event, Finding, Runs, Severity, Skipped
 from traindx.evidence.detectors._number_text import percent, strength, text, where
+from traindx.testing.sketch import decay, noisy, run
 
 DETECTOR = Detector(title="Loss jumps at a resume", needs=("loss",), family="resume")
 
@@ -38,12 +34,12 @@ class _Jump:
 def detect(
     case: Case,
     *,
-    share: float = 0.1,
-    noises: float = 5.0,
-    much: float = 0.3,
-    all_lost: float = 0.8,
-    points: int = 10,
-) -> Finding | Skipped | None:
+    jump_share: float = 0.1,
+    jump_noises: float = 5.0,
+    medium_progress_lost: float = 0.3,
+    high_progress_lost: float = 0.8,
+    min_points: int = 10,
+) -> Detected:
     loss, resumes = case.loss, case.events("resume")
     if loss is None:
         return Skipped("a training loss")
@@ -51,18 +47,24 @@ def detect(
         return None
     if case.surrogate:
         return Skipped("a loss that says something about progress")
-    jumps = [jump for step in resumes if (jump := _jump(loss, step, points, share, noises)) is not None]
+    jumps = [
+        jump
+        for step in resumes
+        if (jump := _jump(loss, step, min_points, jump_share, jump_noises)) is not None
+    ]
     if not jumps:
         return None
     worst = max(jumps, key=lambda jump: jump.rise)
     size = worst.rise / abs(worst.old) if worst.old else 1.0
     start = max(loss.head, float(loss.y[0]))
     made = start - worst.old
-    lost = min(worst.rise / made, 1.0) if made > max(0.1 * abs(worst.old), noises * loss.noise) else 0.0
-    severity: Severity = "high" if lost >= all_lost else "medium" if lost >= much else "low"
+    lost = min(worst.rise / made, 1.0) if made > max(0.1 * abs(worst.old), jump_noises * loss.noise) else 0.0
+    severity: Severity = (
+        "high" if lost >= high_progress_lost else "medium" if lost >= medium_progress_lost else "low"
+    )
     if loss.tail > worst.old + 0.5 * worst.rise:
         back = f"it has not come back (it ends at {text(loss.tail)})"
-        severity = "medium" if severity == "low" and size >= much else severity
+        severity = "medium" if severity == "low" and size >= medium_progress_lost else severity
     else:
         back = f"it is back at {text(loss.tail)} by the end"
     gone = f"; {percent(lost)} of the progress since the start ({text(start)}) is lost" if lost > 0 else ""
@@ -73,7 +75,7 @@ def detect(
         severity=severity,
         step=worst.step,
         series=loss.name,
-        strength=strength(max(size, lost), share, 1.0),
+        strength=strength(max(size, lost), jump_share, 1.0),
         numbers={"onset": worst.step, "jump": worst.rise, "progress_lost": lost},
         marks=tuple(resumes[:20]),
     )
@@ -97,9 +99,7 @@ def _jump(loss: Curve, step: float, points: int, share: float, noises: float) ->
     return _Jump(float(loss.x[at]), float(before[-1]), first, old, rise)
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, noisy, run
-
+def fires() -> Runs:
     resumed = [Event("resume", "resumed", 100.0)]
     lost = noisy(np.concatenate([decay(100, 3.0, 1.0), decay(100, 2.5, 2.0)]), 0.02)
     yield run({"loss": lost}, events=resumed)
@@ -107,9 +107,7 @@ def fires() -> Iterator[Run]:
     yield run({"loss": brief}, events=resumed)
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, noisy, run
-
+def silent() -> Runs:
     yield run({"loss": noisy(decay(200, 3.0, 1.0), 0.02)}, events=[Event("resume", "resumed", 100.0)])
     yield run({"loss": noisy(decay(200, 3.0, 1.0), 0.3)}, events=[Event("resume", "resumed", 150.0)])
     yield run({"loss": np.concatenate([decay(100, 3.0, 1.0), decay(100, 2.5, 2.0)])})

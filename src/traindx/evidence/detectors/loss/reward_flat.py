@@ -2,57 +2,58 @@
 
 Two forms. *Constant*: the reward is the same to the last digit from the first value on, so that there is
 nothing to learn from: every action is worth the same, or the policy has become one action. *No rise*: over
-a long run (`long` values) no stretch lies above the start by more than the noise; when it ends clearly
+a long run ({long_run} values) no stretch lies above the start by more than the noise; when it ends clearly
 below its start, of medium severity, else low, since rewards may take long to come.
 
-Silent when any stretch of the run was clearly better than the start, with fewer than `points` values, and
+Silent when any stretch of the run was clearly better than the start, with fewer than {min_points} values, and
 for preference training, whose rewards are implicit.
 Known mistakes: a policy that is perfect from the start has a constant reward (at exactly 1 or 100 it is
 told as low).
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 import numpy as np
 
-from traindx.core.nouns import Finding, Run, Severity, Skipped
-from traindx.core.units import Detector
-from traindx.evidence import stats
-from traindx.evidence.case import Case, Curve
+from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, Runs, Severity, Skipped, stats
 from traindx.evidence.detectors._number_text import text, where
+from traindx.testing.sketch import decay, noisy, run
 
-DETECTOR = Detector(title="Reward never rises", needs=("reward",), family="reward")
+DETECTOR = Detector(title="Reward never rises", family="reward")
 
 
 def detect(
-    case: Case, *, points: int = 15, long: int = 60, same: float = 0.98, z: float = 3.0, drop: float = 6.0
-) -> Finding | Skipped | None:
-    reward = case.curve("reward")
-    if reward is None or len(reward) < points:
-        return Skipped(f"at least {points} values of the reward")
+    case: Case,
+    reward: Curve,
+    *,
+    min_points: int = 15,
+    long_run: int = 60,
+    equal_share: float = 0.98,
+    z_score: float = 3.0,
+    fall_z_score: float = 6.0,
+) -> Detected:
     if "preference" in case.traits:
         return Skipped("a reward that is given, not implied by the model")
     middle = float(np.median(reward.y))
     equal = float((np.abs(reward.y - middle) <= 1e-9 * abs(middle)).mean())
-    if equal == 1.0 or (equal >= same and len(reward) >= long):
+    if equal == 1.0 or (equal >= equal_share and len(reward) >= long_run):
         words = (
             f"The reward is {middle:.6g} in {equal:.0%} of its {len(reward):,} values, from the first on: "
             "there is nothing to learn from."
         )
         return _finding(reward, words, "low" if middle in (1.0, 100.0) else "medium", 1.0)
-    if len(reward) < long:
-        return Skipped(f"at least {long} values of a reward that varies")
+    if len(reward) < long_run:
+        return Skipped(f"at least {long_run} values of a reward that varies")
     tenths = np.array_split(reward.y, 10)
     first = np.concatenate(tenths[:1])
     start, error = _level(first)
     levels = [_level(part) for part in tenths[1:]]
-    if any(level - start > z * float(np.hypot(error, e)) for level, e in levels) or reward.trend.z > 2.0:
+    if (
+        any(level - start > z_score * float(np.hypot(error, e)) for level, e in levels)
+        or reward.trend.z > 2.0
+    ):
         return None
     # With one rare success in a long run the noise hides everything.
     end, end_error = _level(tenths[-1])
-    fell = start - end > drop * float(np.hypot(error, end_error)) and reward.trend.z < -4.0
+    fell = start - end > fall_z_score * float(np.hypot(error, end_error)) and reward.trend.z < -4.0
     spread = float(np.ptp(reward.y)) or 1.0
     clear = fell and start - end > 0.2 * spread
     words = (
@@ -82,17 +83,13 @@ def _finding(reward: Curve, words: str, severity: Severity, strength: float) -> 
     )
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import noisy, run
-
+def fires() -> Runs:
     yield run({"reward": [-0.8] * 40, "loss": [0.0] * 40}, traits=("rl",))
     yield run({"reward": noisy([20.0] * 300, 0.1)}, traits=("rl",))
     yield run({"reward": noisy(np.linspace(20.0, 5.0, 300), 0.5, relative=False)}, traits=("rl",))
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, noisy, run
-
+def silent() -> Runs:
     rising = noisy(1.0 - decay(200, 1.0, 0.0), 0.1, relative=False)
     yield run({"reward": rising}, traits=("rl",))
     yield run({"reward": [*(1.0 - decay(50, 1.0, 0.0)), *[1.0] * 100]}, traits=("rl",))

@@ -8,17 +8,11 @@ Silent when the rate does not vary (then its course tells nothing), when the ris
 own noise, and in reinforcement learning and GANs.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 import numpy as np
 
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence import stats
-from traindx.evidence.case import Case, Curve
+from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, Runs, Skipped, stats
 from traindx.evidence.detectors._number_text import percent, text, where
+from traindx.testing.sketch import decay, noisy, run
 
 DETECTOR = Detector(title="Loss rises with the learning rate", needs=("loss", "lr"), family="lr_course")
 
@@ -26,25 +20,25 @@ DETECTOR = Detector(title="Loss rises with the learning rate", needs=("loss", "l
 def detect(
     case: Case,
     *,
-    rise: float = 0.2,
-    noises: float = 6.0,
-    near_peak: float = 0.8,
-    points: int = 8,
-) -> Finding | Skipped | None:
+    rise_share: float = 0.2,
+    rise_noises: float = 6.0,
+    lr_share_of_peak: float = 0.8,
+    min_loss_points: int = 8,
+) -> Detected:
     loss, lr = case.loss, case.lr
-    if loss is None or lr is None or len(loss) < points or len(lr) < 4:
-        return Skipped(f"the learning rate and at least {points} values of the loss")
+    if loss is None or lr is None or len(loss) < min_loss_points or len(lr) < 4:
+        return Skipped(f"the learning rate and at least {min_loss_points} values of the loss")
     if case.surrogate or loss.axis != lr.axis:
         return Skipped("a loss that measures progress, on the axis of the learning rate")
-    found = _largest_rise(loss, rise, noises)
+    found = _largest_rise(loss, rise_share, rise_noises)
     if found is None:
         return None
     before, onset, low, high = found
     rate, peak = lr.at(onset), float(lr.y.max())
     earlier = lr.before(onset)
     climbing = rate > 1.02 * lr.at(before) or (earlier.size > 1 and rate > 1.02 * earlier[-2])
-    climbed = rate >= near_peak * peak and float(earlier.min(initial=rate)) < 0.5 * rate
-    reached = float(lr.x[np.argmax(lr.y >= near_peak * peak)])
+    climbed = rate >= lr_share_of_peak * peak and float(earlier.min(initial=rate)) < 0.5 * rate
+    reached = float(lr.x[np.argmax(lr.y >= lr_share_of_peak * peak)])
     climbed &= onset - reached <= max(reached - float(lr.x[0]), 0.1 * float(lr.x[-1] - lr.x[0]))
     if rate <= 0 or not (climbing or climbed):
         return None
@@ -52,7 +46,6 @@ def detect(
     return Finding(
         text=f"The loss rose from {text(low)} to {text(high)} from {where(loss, onset)} on, {state}: at "
         f"{text(rate)}, {percent(rate / peak)} of its peak.",
-        severity="low",
         step=onset,
         series=loss.name,
         strength=1.0 if climbing else 0.6,
@@ -82,17 +75,13 @@ def _largest_rise(loss: Curve, rise: float, noises: float) -> tuple[float, float
     return float(steps[before]), float(steps[onset]), low, float(levels[top])
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import noisy, run
-
+def fires() -> Runs:
     rate = np.concatenate([np.linspace(1e-4, 2e-2, 20), np.linspace(2e-2, 1e-4, 100)])
     loss = noisy(np.concatenate([np.full(8, 1.4), np.full(12, 25.0), np.full(100, 7.5)]), 0.03)
     yield run({"lr": rate, "loss": loss})
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, noisy, run
-
+def silent() -> Runs:
     rate = np.concatenate([np.linspace(1e-4, 2e-2, 20), np.linspace(2e-2, 1e-4, 100)])
     yield run({"lr": rate, "loss": noisy(decay(120, 3.0, 1.0), 0.05)})
     late = noisy(np.concatenate([decay(100, 3.0, 1.0), np.full(20, 3.0)]), 0.03)

@@ -6,37 +6,23 @@ comes from no layer and the second comes from the model.
 Silent when both come from layers (distillation), or neither does. Known mistake: none yet.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.core.nouns import Finding, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
-from traindx.evidence.detectors._script.samples import script
-from traindx.evidence.detectors._script.words import Looked, code, first, training_of, where
-from traindx.source import Script
+from traindx.evidence.detectors._script import Detector, Finding, Places, Scripts, Skipped, Training, script
+from traindx.evidence.detectors._script.words import code, where
 from traindx.source.edit_pieces import place
 from traindx.source.flow import reach
 from traindx.source.roles import LossCall
 from traindx.source.values import Made
 
-DETECTOR = Detector(title="predictions and targets swapped", needs=("script",), family="script_loss")
+DETECTOR = Detector(title="predictions and targets swapped", family="script_loss")
 _ORDERED = frozenset(
     "cross_entropy nll_loss binary_cross_entropy binary_cross_entropy_with_logits kl_div".split()
 )
 _BODY = "optimizer.zero_grad()\nloss = criterion({}, {})\nloss.backward()\noptimizer.step()"
 
 
-def detect(case: Case) -> Finding | Skipped | None:
-    return first(case, __name__, look(case))
-
-
-def look(case: Case) -> Looked:
-    """Every place where it is seen."""
-    training = training_of(case)
-    losses = [x for x in training.losses if x.kind in _ORDERED] if training is not None else []
-    if training is None or not losses:
+def detect(training: Training) -> Places:
+    losses = [x for x in training.losses if x.kind in _ORDERED]
+    if not losses:
         return Skipped("a loss of PyTorch whose arguments have an order")
     found: dict[int, Finding] = {}
     for loss in losses:
@@ -56,11 +42,11 @@ def _finding(loss: LossCall) -> Finding:
     return Finding(text, "silent_defect", "high", places=(place(spot),))
 
 
-def fires() -> Iterator[Script]:
+def fires() -> Scripts:
     yield script(setup="criterion = nn.BCEWithLogitsLoss()", body=_BODY.format("y", "model(x)"))
 
 
-def silent() -> Iterator[Script]:
+def silent() -> Scripts:
     yield script(setup="criterion = nn.BCEWithLogitsLoss()", body=_BODY.format("model(x)", "y"))
     yield script(setup="criterion = nn.MSELoss()", body=_BODY.format("y", "model(x)"))
     yield script(

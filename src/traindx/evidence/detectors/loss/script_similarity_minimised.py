@@ -9,34 +9,19 @@ where gradients are turned in the optimizer (`maximize=True`). Known mistakes: a
 unlike and nothing else.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.core.nouns import Finding, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
-from traindx.evidence.detectors._script.samples import script
-from traindx.evidence.detectors._script.words import NO_LOOP, Looked, code, first, loss_of, training_of, where
-from traindx.source import Script
+from traindx.evidence.detectors._script import Detector, Finding, Places, Scripts, Training, script
+from traindx.evidence.detectors._script.words import NO_LOOP, code, loss_of, where
 from traindx.source.edit_pieces import place
-from traindx.source.training import Training
 from traindx.source.values import Made, Value, options
 
-DETECTOR = Detector(title="similarity made smaller", needs=("script",), family="loss_form")
+DETECTOR = Detector(title="similarity made smaller", family="loss_form")
 _KEEPS_SIGN = frozenset({"mean", "sum", "squeeze", "view", "reshape", "flatten", "float"})
 _FUNCTIONS = ("torch.nn.functional.cosine_similarity", "torch.cosine_similarity")
 _MODULES = ("torch.nn.CosineSimilarity", "torch.nn.modules.distance.CosineSimilarity")
 
 
-def detect(case: Case) -> Finding | Skipped | None:
-    return first(case, __name__, look(case))
-
-
-def look(case: Case) -> Looked:
-    """Every place where it is seen."""
-    training = training_of(case)
-    if training is None or not training.backwards:
+def detect(training: Training) -> Places:
+    if not training.backwards:
         return NO_LOOP
     if _maximises(training) or len(training.backwards) != 1:
         return []
@@ -82,14 +67,14 @@ _BODY = "optimizer.zero_grad()\nloss = {}\nloss.backward()\noptimizer.step()"
 _COSINE = "F.cosine_similarity(model(x), y, dim=-1).mean()"
 
 
-def fires() -> Iterator[Script]:
+def fires() -> Scripts:
     yield script(body=_BODY.format(_COSINE))
     yield script(
         setup="similarity = nn.CosineSimilarity()", body=_BODY.format("similarity(model(x), y).mean()")
     )
 
 
-def silent() -> Iterator[Script]:
+def silent() -> Scripts:
     yield script(body=_BODY.format("-" + _COSINE))
     yield script(body=_BODY.format("1 - " + _COSINE))
     yield script(body=_BODY.format("(1 - F.cosine_similarity(model(x), y)).mean()"))

@@ -1,38 +1,23 @@
 """The loss sums over the batch, and plain SGD takes its usual rate.
 
 Seen when what is backpropagated is a loss with `reduction="sum"`, not divided by anything, and the optimizer
-is SGD with a rate of `usual` or more: the step is as many times larger as the batch has samples.
+is SGD with a rate of {sgd_lr} or more: the step is as many times larger as the batch has samples.
 
 A sign: what rate is right the source does not show. Silent with optimizers that rescale gradients, and where
 gradients are clipped. Known mistake: a batch of one sample.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.core.nouns import Finding, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
-from traindx.evidence.detectors._script.samples import script
-from traindx.evidence.detectors._script.words import NO_LOOP, Looked, code, first, loss_of, training_of, where
-from traindx.source import Script
+from traindx.evidence.detectors._script import Detector, Finding, Places, Scripts, Skipped, Training, script
+from traindx.evidence.detectors._script.words import NO_LOOP, code, loss_of, where
 from traindx.source.edit_pieces import place
 from traindx.source.roles import LossCall
-from traindx.source.training import Training
 from traindx.source.values import Const, Made, number
 
-DETECTOR = Detector(title="summed loss with a usual rate", needs=("script",), family="script_reduction")
+DETECTOR = Detector(title="summed loss with a usual rate", family="script_reduction")
 
 
-def detect(case: Case, *, usual: float = 1e-3) -> Finding | Skipped | None:
-    return first(case, __name__, look(case, usual=usual))
-
-
-def look(case: Case, *, usual: float = 1e-3) -> Looked:
-    """Every place where it is seen."""
-    training = training_of(case)
-    if training is None or not training.iterations:
+def detect(training: Training, *, sgd_lr: float = 1e-3) -> Places:
+    if not training.iterations:
         return NO_LOOP
     if not training.losses:
         return Skipped("a loss function of PyTorch in the script")
@@ -42,7 +27,7 @@ def look(case: Case, *, usual: float = 1e-3) -> Looked:
         if clipped
         else [rate for one in _sgd(training) if (rate := number(one.argument(1, "lr"))) is not None]
     )
-    if not rates or max(rates) < usual:
+    if not rates or max(rates) < sgd_lr:
         return []
     backward = [loss_of(event) for event in training.backwards]
     found: dict[int, Finding] = {}
@@ -53,7 +38,7 @@ def look(case: Case, *, usual: float = 1e-3) -> Looked:
                 f"{where(spot)}: {code(spot)} sums over the batch, and SGD has a rate of {max(rates):g}: the "
                 "step is as many times larger as a batch has samples."
             )
-            found.setdefault(id(spot.node), Finding(text, severity="low", places=(place(spot),)))
+            found.setdefault(id(spot.node), Finding(text, places=(place(spot),)))
     return [*found.values()]
 
 
@@ -72,12 +57,12 @@ _SUM = "criterion = nn.CrossEntropyLoss(reduction='sum')"
 _DIVIDED = "optimizer.zero_grad()\nloss = criterion(model(x), y) / len(x)\nloss.backward()\noptimizer.step()"
 
 
-def fires() -> Iterator[Script]:
+def fires() -> Scripts:
     yield script(setup=_SUM, optimizer=_SGD.format(0.1))
     yield script(setup=_SUM, optimizer=_SGD.format(0.01))
 
 
-def silent() -> Iterator[Script]:
+def silent() -> Scripts:
     yield script(optimizer=_SGD.format(0.1))
     yield script(setup=_SUM)
     yield script(setup=_SUM, optimizer=_SGD.format(1e-5))

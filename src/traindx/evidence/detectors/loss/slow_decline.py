@@ -1,61 +1,61 @@
 """The loss falls steadily and has come only a little way.
 
-A loss that learns at a fitting rate falls fast first and slows down; one that falls at a steady pace has
-not even left its first phase. Seen when the fall is beyond noise but under `far` of the start, the first
-tenth of the run brought no more than `quick` of it, and the later half falls at least `straight` times as
-fast as the earlier one, both per unit of learning rate. Tells how much longer half the loss would take.
-Low in a recording of under 100 steps and ten epochs: that is a trial, and its pace says nothing yet.
+A loss that learns at a fitting rate falls fast first and slows down; one that falls at a steady pace has not
+even left its first phase. Seen when the fall is beyond noise but under {max_fall} of the start, the first
+tenth of the run brought no more than {max_first_share} of it, and the later half falls at least
+{min_pace_ratio} times as fast as the earlier one, both per unit of learning rate. Tells how much longer half
+the loss would take. Low in a recording of under 100 steps and ten epochs: that is a trial, and its pace says
+nothing yet.
 
 Silent when the log begins in the middle of a training, for warm-ups that explain the slow start, for
-reinforcement learning and GANs, and under `points` values.
+reinforcement learning and GANs, and under {min_points} values.
 """
 
-from __future__ import annotations
-
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from traindx.core.nouns import Finding, Run, Severity, Skipped
-from traindx.core.units import Detector
-from traindx.evidence import stats
 from traindx.evidence.case import Case, Curve
+from traindx.evidence.detector import Detected, Detector, Finding, FloatArray, Runs, Severity, Skipped, stats
 from traindx.evidence.detectors._progress import good_already, starts_late
+from traindx.testing.sketch import decay, noisy, power, run
 
-if TYPE_CHECKING:
-    from traindx.core.nouns import FloatArray
-
-DETECTOR = Detector(title="Slow, steady decline", needs=("loss|val/loss",), family="slow")
+DETECTOR = Detector(
+    title="Slow, steady decline", needs=("loss|val/loss",), family="slow", guards=("surrogate",)
+)
 
 
 def detect(
     case: Case,
     *,
-    far: float = 0.35,
-    straight: float = 0.4,
-    clear: float = 0.25,
-    quick: float = 0.35,
-    points: int = 8,
-) -> Finding | Skipped | None:
-    curve = case.loss if case.loss is not None and len(case.loss) >= points else case.val_loss
-    if curve is None or len(curve) < points:
-        return Skipped(f"at least {points} values of a loss")
-    if case.surrogate or not curve.y.min() > 0:
+    max_fall: float = 0.35,
+    min_pace_ratio: float = 0.4,
+    medium_below_fall: float = 0.25,
+    max_first_share: float = 0.35,
+    min_points: int = 8,
+) -> Detected:
+    curve = case.loss if case.loss is not None and len(case.loss) >= min_points else case.val_loss
+    if curve is None or len(curve) < min_points:
+        return Skipped(f"at least {min_points} values of a loss")
+    if not curve.y.min() > 0:
         return Skipped("a positive loss that measures progress")
     start = max(curve.head, float(curve.y[0]))
     fall = (start - curve.tail) / start
-    if starts_late(curve) or good_already(case) or not 0.02 < fall < far or curve.trend.p > 0.03:
+    if starts_late(curve) or good_already(case) or not 0.02 < fall < max_fall or curve.trend.p > 0.03:
         return None
     pace = _pace(case, curve)
-    if pace is None or pace.ratio < straight or pace.first_share > quick or _warming(case, curve):
+    if (
+        pace is None
+        or pace.ratio < min_pace_ratio
+        or pace.first_share > max_first_share
+        or _warming(case, curve)
+    ):
         return None
     severity: Severity = (
         "medium"
-        if fall < clear
-        and pace.ratio > 1.5 * straight
+        if fall < medium_below_fall
+        and pace.ratio > 1.5 * min_pace_ratio
         and len(curve) >= 20
         and curve.noise < 0.4 * (curve.head - curve.tail)
         and not _a_trial(case, curve)
@@ -131,15 +131,11 @@ def _warming(case: Case, curve: Curve) -> bool:
     return peak > 0.5 * float(curve.x[-1]) and bool(rate.y[0] < 0.5 * rate.y.max())
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import noisy, run
-
+def fires() -> Runs:
     yield run({"loss": noisy(np.linspace(2.3, 2.0, 100), 0.005)})
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, noisy, power, run
-
+def silent() -> Runs:
     yield run({"loss": noisy(decay(100, 2.3, 1.8, rate=6), 0.005)})
     yield run({"loss": noisy(power(300, 11.0, 2.5), 0.02)})
     yield run({"loss": noisy([2.3] * 100, 0.01)})

@@ -7,40 +7,41 @@ What the model does is the best of its answers looked at, of its training loss a
 validation data too unless dropout of 0.8 or more is itself the trouble. It counts as low while the loss
 still falls and the model is more than half way there.
 
-Silent where they tell nothing, for runs under 100 steps, without one target for each sample, and for losses
-whose outputs are not numbers to compare with the targets (Poisson with a log rate, cosine, divergences).
-Known mistakes: heavy augmentation without validation, which holds the training answers down.
+Silent where they tell nothing, for runs under {min_steps} steps, without one target for each sample, and for
+losses whose outputs are not numbers to compare with the targets (Poisson with a log rate, cosine,
+divergences). Known mistakes: heavy augmentation without validation, which holds the training answers down.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Skipped
 from traindx.evidence.detectors._against_simple import beside_simple, held_down
 from traindx.evidence.detectors._harm import still_falls
 from traindx.evidence.detectors._number_text import percent
+from traindx.testing.sketch import run
 
 DETECTOR = Detector(title="Worse than a simple model", needs=("fact:samples", "output/*"), family="learning")
 
 
 def detect(
-    case: Case, *, points: float = 0.15, variance: float = 0.2, z: float = 5.0, steps: int = 100
-) -> Finding | Skipped | None:
+    case: Case,
+    *,
+    accuracy_gap: float = 0.15,
+    variance_gap: float = 0.2,
+    z_score: float = 5.0,
+    min_steps: int = 100,
+) -> Detected:
     found = beside_simple(case)
     if found is None:
         return Skipped("looks at outputs and targets")
-    if found.step < steps:
-        return Skipped(f"at least {steps} steps")
-    if found.z < z or found.told < 0.1:
+    if found.step < min_steps:
+        return Skipped(f"at least {min_steps} steps")
+    if found.z < z_score or found.told < 0.1:
         return Skipped()
     told, reached, classes = found.told, found.reached, found.classes
-    gap = (points if classes else variance) * (2.0 if held_down(case) else 1.0)
+    gap = (accuracy_gap if classes else variance_gap) * (2.0 if held_down(case) else 1.0)
     if told - reached < gap:
         return None
     what = "of the training answers are right" if classes else "of the variance is explained"
@@ -63,17 +64,13 @@ def _squares(told: float) -> dict[str, Any]:
     return {**_facts(told, 20, 0), "losses": [{"function": "mse_loss", "target_shape": "16x1"}]}
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import run
-
+def fires() -> Runs:
     x = [1, 4, 16, 64, 200, 400]
     yield run({"output/explained": (x, [-0.5, 0, 0, 0.02, 0.01, 0.01])}, facts=_facts(0.6, 20, 0))
     yield run({"output/right_share": (x, [0.2, 0.2, 0.2, 0.25, 0.2, 0.2])}, facts=_facts(0.95, 20, 5))
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import run
-
+def silent() -> Runs:
     x = [1, 4, 16, 64, 200, 400]
     yield run({"output/explained": (x, [-0.5, 0, 0.2, 0.6, 0.7, 0.8])}, facts=_facts(0.6, 20, 0))
     yield run({"output/right_share": (x, [0.2, 0.2, 0.2, 0.25, 0.2, 0.2])}, facts=_facts(0.21, 0.3, 5))

@@ -2,23 +2,17 @@
 
 Attention, embeddings and norms have gradients of very different size: one rate for all is too small for
 most of them. Seen when a model with attention is trained by SGD without momentum, the typical layer never
-changes by more than `most` of itself in a step, and the loss still falls to the end.
+changes by more than {max_update_ratio} of itself in a step, and the loss still falls to the end.
 
 A sign while the loss falls as it should. Silent with momentum, with other optimizers, and when steps are of
 ordinary size. Known mistakes: fine-tuning by small steps on purpose, which ends as low as it can.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.core.nouns import Finding, Run, Scalar, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Finding, Run, Runs, Scalar, Skipped, number
 from traindx.evidence.detectors._harm import ramps
 from traindx.evidence.detectors._number_text import text
 from traindx.evidence.detectors._updates import ratios
-from traindx.evidence.inside import number
+from traindx.testing.sketch import noisy, run
 
 DETECTOR = Detector(
     title="Attention trained by plain SGD",
@@ -28,19 +22,24 @@ DETECTOR = Detector(
 
 
 def detect(
-    case: Case, *, most: float = 1e-3, left: float = 0.5, bend: float = 0.4, looks: int = 3
-) -> Finding | Skipped | None:
+    case: Case,
+    *,
+    max_update_ratio: float = 1e-3,
+    loss_left: float = 0.5,
+    curve_bend: float = 0.4,
+    min_samples: int = 3,
+) -> Detected:
     optimizers, models = case.inside.optimizers, case.inside.models
     if len(optimizers) != 1 or len(models) != 1 or models[0].get("attention") is not True:
         return Skipped()
-    _, values = ratios(case, looks=looks)
-    if values.size < looks:
-        return Skipped(f"{looks} looks at what a step changes")
+    _, values = ratios(case, looks=min_samples)
+    if values.size < min_samples:
+        return Skipped(f"{min_samples} looks at what a step changes")
     momentum = case.number("momentum") or number(optimizers[0], "momentum") or 0.0
-    if case.word("optimizer") != "sgd" or momentum or float(values.max()) > most:
+    if case.word("optimizer") != "sgd" or momentum or float(values.max()) > max_update_ratio:
         return None
     loss = case.loss
-    slow = loss is not None and ramps(case, bend=bend) and loss.tail > left * loss.head
+    slow = loss is not None and ramps(case, bend=curve_bend) and loss.tail > loss_left * loss.head
     return Finding(
         f"A model with attention is trained by SGD without momentum: the typical layer changes by at most "
         f"{text(float(values.max()))} of its size in a step"
@@ -55,7 +54,6 @@ def _run(optimizer: str, ratio: float, *, attention: bool = True) -> Run:
     import numpy as np
 
     from traindx.evidence.detectors._layers import model
-    from traindx.testing.sketch import noisy, run
 
     facts = model([[32, 8], [32, 32], [4, 32]])
     facts["models"][0]["attention"] = attention
@@ -65,11 +63,11 @@ def _run(optimizer: str, ratio: float, *, attention: bool = True) -> Run:
     return run({"loss": loss, **series}, settings=settings, facts={**facts, "optimizers": [{"class": "SGD"}]})
 
 
-def fires() -> Iterator[Run]:
+def fires() -> Runs:
     yield _run("SGD", 3e-4)
 
 
-def silent() -> Iterator[Run]:
+def silent() -> Runs:
     yield _run("AdamW", 3e-4)
     yield _run("SGD", 0.01)
     yield _run("SGD", 3e-4, attention=False)

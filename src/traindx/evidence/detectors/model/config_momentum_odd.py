@@ -1,24 +1,20 @@
 """Momentum, a beta or epsilon of the optimizer lies outside what makes sense.
 
-Odd is: SGD momentum above 0.99 or below 0, or of 0.98 and more where a step of the rate, multiplied by it,
-goes further than `reach`; beta1 above 0.98 or below 0; beta2 below 0.9, above 0.9999,
-or not above beta1; Adam's epsilon above 0.001 or below 1e-15.
+Odd is: SGD momentum above {max_momentum} or below 0, or of {max_beta1} or more where a step of the rate,
+multiplied by it, goes further than {step_reach}; beta1 above {max_beta1} or below 0; beta2 below {min_beta2},
+above {max_beta2}, or not above beta1; Adam's epsilon above {max_eps} or below {min_eps}.
 
 `momentum` counts only for SGD and RMSprop, `eps` only when its key or a recording says that it is the
 optimizer's: both words name other things too (batch norm, a teacher's average, Sinkhorn).
 Known mistakes: a few image models were trained with an epsilon of 0.1 to 1 on purpose.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
 from dataclasses import replace
 
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Skipped
 from traindx.evidence.detectors._number_text import text
 from traindx.evidence.detectors._settings import keys_of, optimizer_family, written
+from traindx.testing.sketch import run
 
 DETECTOR = Detector(
     title="Odd momentum, beta or epsilon",
@@ -33,25 +29,25 @@ _LONG = 0.979
 def detect(
     case: Case,
     *,
-    momentum_most: float = 0.99,
-    beta1_most: float = 0.98,
-    beta2_least: float = 0.9,
-    beta2_most: float = 0.9999,
-    eps_least: float = 1e-15,
-    eps_most: float = 1e-3,
-    reach: float = 1.0,
-) -> Finding | Skipped | None:
+    max_momentum: float = 0.99,
+    max_beta1: float = 0.98,
+    min_beta2: float = 0.9,
+    max_beta2: float = 0.9999,
+    min_eps: float = 1e-15,
+    max_eps: float = 1e-3,
+    step_reach: float = 1.0,
+) -> Detected:
     family = optimizer_family(case)
     limits = []
     if family in ("sgd", "rmsprop"):
-        most = min(momentum_most, _LONG) if family == "sgd" and _reach(case) > reach else momentum_most
+        most = min(max_momentum, _LONG) if family == "sgd" and _reach(case) > step_reach else max_momentum
         limits.append(("momentum", case.number("momentum"), 0.0, most))
     elif family or case.number("beta1") is not None:
-        limits.append(("beta1", case.number("beta1"), 0.0, beta1_most))
-        least = max(beta2_least, case.number("beta1") or 0.0)
-        limits.append(("beta2", case.number("beta2"), least, beta2_most))
+        limits.append(("beta1", case.number("beta1"), 0.0, max_beta1))
+        least = max(min_beta2, case.number("beta1") or 0.0)
+        limits.append(("beta2", case.number("beta2"), least, max_beta2))
         if case.inside.optimizers or any("adam" in key or "optim" in key for key in keys_of(case, "eps")):
-            limits.append(("eps", case.number("eps"), eps_least, eps_most))
+            limits.append(("eps", case.number("eps"), min_eps, max_eps))
     known = [(name, value, low, high) for name, value, low, high in limits if value is not None]
     if not known:
         return Skipped("the optimizer and its momentum, betas or epsilon")
@@ -63,7 +59,6 @@ def detect(
         told = "equal to beta1" if equal else f"{side} the usual {text(bound)}"
         return Finding(
             text=f"The optimizer's {name} is {text(value) if value < 0.99 else f'{value:g}'}, {told}.",
-            severity="low",
             numbers={name: value},
             places=written(case, "betas" if name.startswith("beta") else name),
         )
@@ -76,9 +71,7 @@ def _reach(case: Case) -> float:
     return rate / (1 - momentum) if 0 <= momentum < 1 else 0.0
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import run
-
+def fires() -> Runs:
     yield run({}, settings={"momentum": 0.999, "optimizer": "sgd"})
     yield run({}, settings={"momentum": 0.99, "lr": 0.05, "optimizer": "sgd"})
     yield run({}, settings={"beta1": 0.999, "beta2": 0.9999, "optimizer": "adamw"})
@@ -88,9 +81,7 @@ def fires() -> Iterator[Run]:
     yield replace(odd_eps, config={"eps": 0.1}, facts={"optimizers": [{"class": "Adam"}]})
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import run
-
+def silent() -> Runs:
     yield run({}, settings={"beta1": 0.9, "beta2": 0.999, "eps": 1e-8, "optimizer": "adamw"})
     yield run({}, settings={"momentum": 0.996})
     yield run({}, settings={"momentum": 0.99, "optimizer": "sgd"})

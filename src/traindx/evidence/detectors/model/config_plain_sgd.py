@@ -6,19 +6,14 @@ use 0.
 Known mistakes: momentum set in the script and left out of the configuration.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs
 from traindx.evidence.detectors._settings import optimizer_family
+from traindx.testing.sketch import run
 
 DETECTOR = Detector(title="SGD without momentum", needs=("setting:optimizer",), family="optimizer")
 
 
-def detect(case: Case, *, unnamed: float = 0.6) -> Finding | Skipped | None:
+def detect(case: Case, *, strength_if_unnamed: float = 0.6) -> Detected:
     if optimizer_family(case) != "sgd" or "momentum" in case.word("optimizer"):
         return None
     momentum = case.number("momentum")
@@ -29,22 +24,17 @@ def detect(case: Case, *, unnamed: float = 0.6) -> Finding | Skipped | None:
         text="The optimizer is SGD with momentum 0."
         if named
         else "The optimizer is SGD and the configuration names no momentum, which is 0 by default.",
-        severity="low",
-        strength=1.0 if named else unnamed,
+        strength=1.0 if named else strength_if_unnamed,
         numbers={"optimizer": "sgd", "momentum": 0.0},
     )
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import run
-
+def fires() -> Runs:
     yield run({}, settings={"optimizer": "sgd", "momentum": 0.0})
     yield run({}, settings={"optimizer": "torch.optim.SGD"})
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import run
-
+def silent() -> Runs:
     yield run({}, settings={"optimizer": "sgd", "momentum": 0.9})
     yield run({}, settings={"optimizer": "adamw"})
     yield run({}, settings={"optimizer": "sgd_momentum"})

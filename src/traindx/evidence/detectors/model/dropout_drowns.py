@@ -1,30 +1,25 @@
 """Dropout is strong, and the training gets no further than a constant answer.
 
-Seen when a share of `strong` or more is dropped, training no longer falls, and training and validation loss
-both end at `left` or more of what a constant answer costs (ln K or the classes' own shares, the variance of
-the targets; of the first loss where no recording tells these). Validation is measured without dropout: a
-model that learned under it does well there. Where there is none, the training loss, measured with the
-handicap on, must be nearer (`alone`).
+Seen when a share of {min_dropout} or more is dropped, training no longer falls, and training and validation
+loss both end at {loss_left} or more of what a constant answer costs (ln K or the classes' own shares, the
+variance of the targets; of the first loss where no recording tells these). Validation is measured without
+dropout: a model that learned under it does well there. Where there is none, the training loss, measured with
+the handicap on, must be nearer ({loss_left_unvalidated}).
 
 Silent with good scores, where simple models tell less of the targets than this one, in a log that begins
-late, for fewer than `points` losses, and for RL and GAN losses.
+late, for fewer than {min_points} losses, and for RL and GAN losses.
 Known mistakes: a setting that means the share kept; targets that nothing can be learned from.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 import numpy as np
 
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case, Curve
+from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, Run, Runs, Skipped
 from traindx.evidence.detectors._against_simple import no_more_to_tell
 from traindx.evidence.detectors._harm import constant_losses, still_falls
 from traindx.evidence.detectors._number_text import percent, strength, text
 from traindx.evidence.detectors._progress import good_already, judged_loss, starts_late
 from traindx.evidence.detectors._sampled import does_well
+from traindx.testing.sketch import decay, noisy, run
 
 DETECTOR = Detector(
     title="Dropout drowns the training",
@@ -35,20 +30,26 @@ DETECTOR = Detector(
 
 
 def detect(
-    case: Case, *, strong: float = 0.7, left: float = 0.8, alone: float = 0.9, points: int = 20
-) -> Finding | Skipped | None:
+    case: Case,
+    val_loss: Curve | None = None,
+    *,
+    min_dropout: float = 0.7,
+    loss_left: float = 0.8,
+    loss_left_unvalidated: float = 0.9,
+    min_points: int = 20,
+) -> Detected:
     dropout = case.number("dropout")
     if dropout is None or not 0 <= dropout <= 1:
         return Skipped("dropout as a probability")
-    train, val = judged_loss(case, points), case.val_loss
+    train = judged_loss(case, min_points)
     if isinstance(train, Skipped):
         return train
-    if dropout < strong or not (train.y > 0).all() or starts_late(train) or _does_well(case):
+    if dropout < min_dropout or not (train.y > 0).all() or starts_late(train) or _does_well(case):
         return None
-    ends = [train.tail, *([val.tail] if val is not None and len(val) else [])]
+    ends = [train.tail, *([val_loss.tail] if val_loss is not None and len(val_loss) else [])]
     level, whose = _constant(case, train)
     share = min(ends) / level
-    if share < (left if len(ends) > 1 else alone) or still_falls(train):
+    if share < (loss_left if len(ends) > 1 else loss_left_unvalidated) or still_falls(train):
         return None
     also = f" and the validation loss at {text(ends[1])}" if len(ends) > 1 else ""
     return Finding(
@@ -59,7 +60,7 @@ def detect(
         float(train.x[0]),
         float(train.x[-1]),
         train.name,
-        strength(dropout, 0.5 * strong, 0.8),
+        strength(dropout, 0.5 * min_dropout, 0.8),
         {"dropout": dropout, "unexplained": share},
     )
 
@@ -78,8 +79,6 @@ def _constant(case: Case, train: Curve) -> tuple[float, str]:
 
 
 def _run(dropout: float, end: float, validation: float, facts: bool = True) -> Run:
-    from traindx.testing.sketch import decay, noisy, run
-
     loss = noisy(decay(200, 2.1, end, rate=20), 0.01)
     held_out = (np.arange(10.0) * 20 + 20, noisy([validation] * 10, 0.005))
     called = {"function": "cross_entropy", "reduction": "mean", "output_shape": "64x7", "target_shape": "64"}
@@ -88,13 +87,13 @@ def _run(dropout: float, end: float, validation: float, facts: bool = True) -> R
     return run({"loss": loss, "val/loss": held_out}, settings={"dropout": dropout}, facts=told)
 
 
-def fires() -> Iterator[Run]:
+def fires() -> Runs:
     yield _run(0.85, 1.75, 1.74)
     yield _run(0.7, 1.9, 1.8)
     yield _run(0.9, 1.8, 1.8, facts=False)
 
 
-def silent() -> Iterator[Run]:
+def silent() -> Runs:
     yield _run(0.5, 1.75, 1.74)
     yield _run(0.85, 1.75, 0.9)
     yield _run(0.85, 1.1, 1.1)

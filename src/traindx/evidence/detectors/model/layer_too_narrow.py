@@ -1,44 +1,40 @@
 """A hidden layer lets through one or two numbers where more come in and are asked for.
 
-Seen for a layer with at most 2 outputs between wider ones, that is not the last, and for models none of whose
-hidden layers is wider. A trouble when the answers
-on the training data are poor in the end, after 200 steps; else a sign.
+Seen for a layer with at most {max_width} outputs between wider ones, that is not the last, and for models
+none of whose hidden layers is wider. A trouble when the answers on the training data are poor in the end,
+after {min_steps} steps; else a sign.
 
 Silent for the last layer, for embeddings, normalisations, convolutions (whose points count as well), gates
 and attention heads (a narrow layer whose next in the list does not take what it gives), and for autoencoders,
 whose code may be narrow. Known mistakes: a code for plotting.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
-from traindx.core.nouns import Finding, Place, Run, Severity, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Fact, Finding, Place, Runs, Severity, Skipped
 from traindx.evidence.detectors._sampled import does_well, looked
-from traindx.evidence.inside import Fact
+from traindx.testing.sketch import run
 
 DETECTOR = Detector(title="Narrow layer", needs=("fact:models",), family="capacity")
 
 
-def detect(case: Case, *, width: int = 2, steps: int = 200) -> Finding | Skipped | None:
+def detect(case: Case, *, max_width: int = 2, min_steps: int = 200) -> Detected:
     layers = [one for one in case.inside.layer_list if one.get("type") == "Linear" and _shape(one)]
     if len(layers) < 2:
         return Skipped()
     for layer, after in pairwise(layers):
         outputs, inputs = _shape(layer)
         taken = _shape(after)
-        if _narrow_throughout(layers, width) and case.span[1] >= steps and _ends_poor(case):
-            return _finding(layer, f"No hidden layer has more than {width} units", "medium")
-        if outputs > width or inputs <= outputs or taken[1] != outputs or taken[0] == inputs:
+        if _narrow_throughout(layers, max_width) and case.span[1] >= min_steps and _ends_poor(case):
+            return _finding(layer, f"No hidden layer has more than {max_width} units", "medium")
+        if outputs > max_width or inputs <= outputs or taken[1] != outputs or taken[0] == inputs:
             continue
         # An autoencoder widens again; a classifier does not widen from its code to more than it began with.
         if max(_shape(one)[0] for one in layers[layers.index(after) :]) >= _shape(layers[0])[1]:
             continue
-        poor = case.span[1] >= steps and _ends_poor(case)
+        poor = case.span[1] >= min_steps and _ends_poor(case)
         text = (
             f"Layer {layer.get('name')} lets {outputs} number{'s' if outputs > 1 else ''} through, of "
             f"{inputs} that come in"
@@ -80,16 +76,12 @@ def _layers(*shapes: tuple[int, int]) -> dict[str, Any]:
     return {"models": [{"class": "Net", "parameters": 100, "layer_list": listed}]}
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import run
-
+def fires() -> Runs:
     yield run({}, facts=_layers((1, 8), (1, 1)))
     yield run({}, facts=_layers((32, 20), (2, 32), (5, 2)))
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import run
-
+def silent() -> Runs:
     yield run({}, facts=_layers((64, 8), (1, 64)))
     yield run({}, facts=_layers((32, 8), (2, 32), (32, 2), (8, 32)))
     yield run({}, facts=_layers((32, 8), (2, 32), (2, 32)))

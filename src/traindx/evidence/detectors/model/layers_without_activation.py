@@ -10,23 +10,19 @@ pointwise), and across sums of two branches.
 Known mistakes: linear models that are deep on purpose.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
 from typing import Any
 
-from traindx.core.nouns import Finding, Place, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Finding, Place, Runs, Skipped
 from traindx.evidence.inside import Fact, facts, number
+from traindx.testing.sketch import run
 
 DETECTOR = Detector(title="No activation between layers", needs=("fact:graph",), family="nonlinearity")
 
 
-def detect(case: Case, *, layers: int = 2) -> Finding | Skipped | None:
+def detect(case: Case, *, min_layers: int = 2) -> Detected:
     graph = case.inside.fact("graph")
     count = number(graph, "layers")
-    if count is None or "linear_pairs" not in graph or count < layers:
+    if count is None or "linear_pairs" not in graph or count < min_layers:
         return Skipped()
     pairs = [one for one in facts(graph["linear_pairs"]) if not _meant(one)]
     if not pairs:
@@ -61,9 +57,7 @@ def _pair(first: str, second: str, *sizes: int, groups: int = 1) -> dict[str, An
     return {"first": first, "second": second, "sizes": list(sizes), "groups": groups}
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import run
-
+def fires() -> Runs:
     pairs = [_pair("1", "2", 64, 64, 3), _pair("0", "1", 8, 64, 64)]
     yield run({"loss": [2.0, 1.0]}, facts={"graph": {"depth": 3, "layers": 3, "linear_pairs": pairs}})
     towers = [_pair(f"{t}{n}", f"{t}{n + 1}", 16, 96, 96) for t in "ab" for n in (1, 2)]
@@ -72,9 +66,7 @@ def fires() -> Iterator[Run]:
     yield run({"loss": [2.0, 1.0]}, facts={"graph": {"depth": 4, "layers": 4, "linear_pairs": one}})
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import run
-
+def silent() -> Runs:
     code = [_pair("encode", "decode", 32, 3, 32)]
     yield run({"loss": [2.0, 1.0]}, facts={"graph": {"depth": 4, "layers": 4, "linear_pairs": code}})
     parts = [_pair("depthwise", "pointwise", 9, 32, 64, groups=32)]

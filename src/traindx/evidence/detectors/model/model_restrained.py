@@ -1,7 +1,7 @@
 """Something restrains the model: dropout layers that drop much, or terms added to the loss.
 
-A sign, for recorded trainings. Seen when a layer drops at least `much` of what it gets, or when backward is
-called on at least `added` times what the loss function gives.
+A sign, for recorded trainings. Seen when a layer drops at least {dropout_share} of what it gets, or when
+backward is called on at least {total_to_loss} times what the loss function gives.
 
 Not seen only where there is nothing of the kind at all: no layer drops anything, no optimizer decays weights,
 nothing is added to the loss, and the script speaks of no dropout, penalty, smoothing, mixing or augmentation.
@@ -9,19 +9,14 @@ A little of it says nothing either way. Could not look without the script when t
 own, in which functions may drop. Known mistakes: restraints hidden in a library.
 """
 
-from __future__ import annotations
-
 import re
-from collections.abc import Iterator
 from typing import Any
 
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Skipped, facts, number
 from traindx.evidence.detectors._number_text import percent, times
 from traindx.evidence.detectors._sampled import looked
 from traindx.evidence.detectors._script_words import speaks_of
-from traindx.evidence.inside import facts, number
+from traindx.testing.sketch import run
 
 DETECTOR = Detector(
     title="Anything that restrains the model",
@@ -34,14 +29,14 @@ _WORDS = re.compile(
 )
 
 
-def detect(case: Case, *, much: float = 0.4, added: float = 1.5) -> Finding | Skipped | None:
+def detect(case: Case, *, dropout_share: float = 0.4, total_to_loss: float = 1.5) -> Detected:
     dropped, ratio = _dropped(case), looked(case, "output/backward_ratio")
     if dropped is None:
         return Skipped()
-    if dropped >= much:
+    if dropped >= dropout_share:
         return _finding(f"A layer drops {percent(dropped)} of what it gets.", dropped)
     most = float(ratio.y.max()) if ratio is not None else 1.0
-    if most >= added and len(case.inside.losses) == 1:
+    if most >= total_to_loss and len(case.inside.losses) == 1:
         return _finding(f"Backward is called on up to {times(most)} what the loss function gives.", dropped)
     if dropped > 0 or most > 1.01 or any(_decays(one) for one in case.inside.optimizers):
         return Skipped()
@@ -52,7 +47,7 @@ def detect(case: Case, *, much: float = 0.4, added: float = 1.5) -> Finding | Sk
 
 
 def _finding(text: str, dropped: float) -> Finding:
-    return Finding(text, severity="low", numbers={"dropout": dropped})
+    return Finding(text, numbers={"dropout": dropped})
 
 
 def _dropped(case: Case) -> float | None:
@@ -76,16 +71,12 @@ def _facts(dropout: list[float], decay: float | None = 0.0, kind: str = "Sequent
     return {"models": [model], "optimizers": [{"class": "Adam", "groups": [group]}], "losses": [{}]}
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import run
-
+def fires() -> Runs:
     yield run({}, facts=_facts([0.1, 0.5]))
     yield run({"output/backward_ratio": [1.6, 2.0, 3.0]}, facts=_facts([]))
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import run
-
+def silent() -> Runs:
     yield run({}, facts=_facts([]))
     yield run({"output/backward_ratio": [1.0, 1.0, 1.0]}, facts=_facts([]))
     yield run({}, facts=_facts([0.1]))

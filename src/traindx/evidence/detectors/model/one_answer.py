@@ -1,23 +1,19 @@
 """The model names the same class for nearly every sample, although the targets hold several.
 
-Seen when the most frequent answer takes 98 % of the training batches in the last third of the looks, later
-than step 50. Low where the largest class holds 60 to 90 % and the loss is under that of the classes'
-shares: the odds vary and none crosses the half, as with clicks. Low, too, where a score that counts rare
-classes is good, or, without such a score, the loss is under half of that.
+Seen when the most frequent answer takes {answer_share:%} of the training batches in the last third of the
+looks, later than step {min_steps}. Low where the largest class holds {hard_share_from:%} to {hard_share_to:%}
+and the loss is under that of the classes' shares: the odds vary and none crosses the half, as with clicks.
+Low, too, where a score that counts rare classes is good, or, without such a score, the loss is under half of
+that.
 
 Silent in the first looks, when batches themselves hold one class only, and where a sample has many targets
 (pixels) and the loss is well under that of the classes' shares: the odds vary, only not across the half.
 Known mistakes: rare classes that are right so seldom that a few looks do not show it.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
 from math import log, prod
 
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Skipped
 from traindx.evidence.detectors._number_text import percent
 from traindx.evidence.detectors._sampled import (
     class_shares,
@@ -27,6 +23,7 @@ from traindx.evidence.detectors._sampled import (
     one_target_each,
     only_loss,
 )
+from traindx.testing.sketch import run
 
 DETECTOR = Detector(
     title="One class for every sample", needs=("output/*", "target/*"), family="output_spread"
@@ -39,35 +36,33 @@ _GOOD = {"f1": 0.4, "map": 0.4, "average_precision": 0.4, "ap": 0.4, "mcc": 0.4,
 def detect(
     case: Case,
     *,
-    answers: float = 0.98,
-    mixed: float = 0.97,
-    looks: int = 4,
-    steps: int = 50,
-    even: float = 0.6,
-    rare: float = 0.9,
-) -> Finding | Skipped | None:
-    top, held = looked(case, "output/top_share", looks), looked(case, "target/top_share", 2)
-    if top is None or held is None or top.x[-1] < steps or odd_objective(case):
-        return Skipped(f"at least {looks} looks at classes, the last after {steps} steps")
+    answer_share: float = 0.98,
+    max_class_share: float = 0.97,
+    min_samples: int = 4,
+    min_steps: int = 50,
+    hard_share_from: float = 0.6,
+    hard_share_to: float = 0.9,
+) -> Detected:
+    top, held = looked(case, "output/top_share", min_samples), looked(case, "target/top_share", 2)
+    if top is None or held is None or top.x[-1] < min_steps or odd_objective(case):
+        return Skipped(f"at least {min_samples} looks at classes, the last after {min_steps} steps")
     shares = class_shares(case)
-    if len(shares) < 2 or late(held) > max(mixed, max(shares.values()) + 0.05):
+    if len(shares) < 2 or late(held) > max(max_class_share, max(shares.values()) + 0.05):
         return Skipped()
-    if late(top) < answers:
+    if late(top) < answer_share:
         return None
     if not one_target_each(case) and _under_the_shares(case, shares):
         return None
     largest = max(shares.values())
-    hard = even < largest < rare and _under_the_shares(case, shares, part=0.98)
+    hard = hard_share_from < largest < hard_share_to and _under_the_shares(case, shares, part=0.98)
     found = _finds_the_rare(case)
     hard = hard or found or (found is None and _under_the_shares(case, shares, part=0.5))
-    return Finding(
+    sentence = (
         f"{percent(late(top))} of the answers are one class; the largest class holds {percent(largest)} of "
-        "the targets.",
-        symptom="not_learning",
-        severity="low" if hard else "medium",
-        step=float(top.x[-1]),
-        numbers={"top_share": late(top), "largest_class": largest},
+        "the targets."
     )
+    numbers = {"top_share": late(top), "largest_class": largest}
+    return Finding(sentence, "not_learning", "low" if hard else "medium", float(top.x[-1]), numbers=numbers)
 
 
 def _finds_the_rare(case: Case) -> bool | None:
@@ -88,9 +83,7 @@ def _under_the_shares(case: Case, shares: dict[int, float], *, part: float = 0.9
     return each < -part * sum(share * log(share) for share in shares.values() if share > 0)
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import run
-
+def fires() -> Runs:
     x = [1, 4, 16, 64, 200, 400]
     answers = {"output/top_share": (x, [0.6, 0.9, 1, 1, 1, 1]), "target/top_share": (x, [0.94] * 6)}
     yield run(answers, facts={"classes": {"0": 940, "1": 60}})
@@ -98,9 +91,7 @@ def fires() -> Iterator[Run]:
     yield run(even, facts={"classes": {"0": 30, "1": 30, "2": 30}})
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import run
-
+def silent() -> Runs:
     x = [1, 4, 16, 64, 200, 400]
     good = {"output/top_share": (x, [1, 1, 0.9, 0.8, 0.8, 0.8]), "target/top_share": (x, [0.8] * 6)}
     yield run(good, facts={"classes": {"0": 80, "1": 20}})

@@ -8,41 +8,32 @@ Silent where only extremes lie outside, and for targets within the range.
 Known mistakes: targets that are cut afterwards.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Fact, Finding, Runs, Skipped, word
 from traindx.evidence.detectors._number_text import text
 from traindx.evidence.detectors._sampled import REGRESSION, SQUASHING, ends, late, looked, usual
-from traindx.evidence.inside import Fact, word
+from traindx.testing.sketch import run
 
 DETECTOR = Detector(title="Targets out of the output's reach", needs=("fact:losses",), family="output_range")
 
 
-def detect(case: Case, *, beyond: float = 0.2, looks: int = 2) -> Finding | Skipped | None:
+def detect(case: Case, *, margin_in_std: float = 0.2, min_samples: int = 2) -> Detected:
     concerned = [one for one in case.inside.losses if ends(one)]
     if not concerned or len(case.inside.losses) > 1:
         return Skipped()
     loss = concerned[0]
     if _single(case, loss):
-        return Finding(
-            "A softmax runs over a single output: it is 1 whatever the input.",
-            symptom="silent_defect",
-            severity="high",
-        )
+        sentence = "A softmax runs over a single output: it is 1 whatever the input."
+        return Finding(sentence, "silent_defect", "high")
     if word(loss, "function") not in REGRESSION:
         return None
     limits = SQUASHING.get(ends(loss)[0])
     if limits is None:
         return None
-    low, high = looked(case, "target/min", looks), looked(case, "target/max", looks)
+    low, high = looked(case, "target/min", min_samples), looked(case, "target/max", min_samples)
     mean, std = usual(case, "target/mean"), usual(case, "target/std")
     if low is None or high is None or mean is None or std is None:
         return None
-    edge = beyond * std
+    edge = margin_in_std * std
     over = late(high) > limits[1] + edge and mean + std > limits[1] + edge
     under = late(low) < limits[0] - edge and mean - std < limits[0] - edge
     if not (over or under):
@@ -65,9 +56,7 @@ def _single(case: Case, loss: Fact) -> bool:
     return "Softmax" in ends(loss)[:1] and constant
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import run
-
+def fires() -> Runs:
     squashed = {"function": "mse_loss", "after_layers": ["Sigmoid", "Addmm"]}
     targets = {"target/min": [5.0] * 4, "target/max": [30.0] * 4, "target/mean": [20.0] * 4}
     yield run({"loss": [400.0, 380.0], **targets, "target/std": [5.0] * 4}, facts={"losses": [squashed]})
@@ -75,9 +64,7 @@ def fires() -> Iterator[Run]:
     yield run({"output/std": [0.0] * 4, "output/mean": [1.0] * 4}, facts={"losses": [one]})
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import run
-
+def silent() -> Runs:
     squashed = {"function": "mse_loss", "after_layers": ["Sigmoid", "Convolution"]}
     pixels = {"target/min": [0.0] * 4, "target/max": [1.0] * 4, "target/mean": [0.3] * 4}
     yield run({"loss": [0.2, 0.1], **pixels, "target/std": [0.3] * 4}, facts={"losses": [squashed]})

@@ -7,17 +7,12 @@ Silent where targets come from the data, whatever outputs do (`outputs_constant`
 first looks. Known mistakes: two nets that learn to agree on something nearly constant.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 import numpy as np
 
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case, Curve
+from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, Runs, Skipped
 from traindx.evidence.detectors._number_text import text
 from traindx.evidence.detectors._sampled import late, looked, odd_objective, only_loss, usual
+from traindx.testing.sketch import run
 
 DETECTOR = Detector(title="Outputs collapse together", needs=("output/*",), family="output_spread")
 
@@ -25,28 +20,28 @@ DETECTOR = Detector(title="Outputs collapse together", needs=("output/*",), fami
 def detect(
     case: Case,
     *,
-    shrunk: float = 0.05,
-    learned: float = 0.1,
-    looks: int = 4,
-    steps: int = 30,
-) -> Finding | Skipped | None:
-    spread = looked(case, "output/batch_std", looks)
-    if spread is None or spread.x[-1] < steps or odd_objective(case):
-        return Skipped(f"at least {looks} looks at outputs, the last after {steps} steps")
+    shrunk_share: float = 0.05,
+    spread_to_learned: float = 0.1,
+    min_samples: int = 4,
+    min_steps: int = 30,
+) -> Detected:
+    spread = looked(case, "output/batch_std", min_samples)
+    if spread is None or spread.x[-1] < min_steps or odd_objective(case):
+        return Skipped(f"at least {min_samples} looks at outputs, the last after {min_steps} steps")
     constant = usual(case, "input/constant_share")
     if constant is not None and constant > 0.999:
         return Skipped()
     level = late(spread)
-    if not (_moves_with_targets(case, spread, shrunk) or _shrinks_to_learned(case, spread, learned)):
+    if not (
+        _moves_with_targets(case, spread, shrunk_share)
+        or _shrinks_to_learned(case, spread, spread_to_learned)
+    ):
         return None
-    return Finding(
+    sentence = (
         f"Outputs shrank together: their spread over a batch fell from {text(float(spread.y.max()))} to "
-        f"{text(level)}, and that of what they are compared with as well.",
-        symptom="silent_defect",
-        severity="high",
-        step=float(spread.x[-1]),
-        numbers={"output_spread": level},
+        f"{text(level)}, and that of what they are compared with as well."
     )
+    return Finding(sentence, "silent_defect", "high", float(spread.x[-1]), numbers={"output_spread": level})
 
 
 def _moves_with_targets(case: Case, spread: Curve, shrunk: float) -> bool:
@@ -71,17 +66,13 @@ def _shrinks_to_learned(case: Case, spread: Curve, learned: float) -> bool:
     return bool(relative and last < learned * spread.y.max() and case.loss.tail < 0.1 * case.loss.head)
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import run
-
+def fires() -> Runs:
     x = [1, 2, 4, 8, 16, 32, 64]
     less = [0.3, 0.2, 0.1, 0.05, 0.01, 0.005, 0.002]
     yield run({"output/batch_std": (x, less), "target/std": (x, less), "output/std": (x, less)})
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import run
-
+def silent() -> Runs:
     x = [1, 2, 4, 8, 16, 32, 64]
     alive = {"output/batch_std": (x, [0.2, 0.3, 0.5, 0.8, 1, 1, 2]), "output/std": (x, [0.5] * 7)}
     yield run({**alive, "target/distinct": (x, [5] * 7)})

@@ -8,37 +8,29 @@ Silent in the first looks, where zero-initialised heads give one output for all,
 targets that do not vary either. Known mistakes: tasks whose answer is the same for all inputs.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Skipped
 from traindx.evidence.detectors._number_text import text
 from traindx.evidence.detectors._sampled import late, looked, odd_objective, usual
+from traindx.testing.sketch import run
 
 DETECTOR = Detector(title="One output for all inputs", needs=("output/*",), family="output_spread")
 
 
-def detect(case: Case, *, share: float = 1e-3, looks: int = 4, steps: int = 30) -> Finding | Skipped | None:
-    spread = looked(case, "output/batch_std", looks)
-    if spread is None or spread.x[-1] < steps or odd_objective(case):
-        return Skipped(f"at least {looks} looks at outputs, the last after {steps} steps")
+def detect(case: Case, *, spread_share: float = 1e-3, min_samples: int = 4, min_steps: int = 30) -> Detected:
+    spread = looked(case, "output/batch_std", min_samples)
+    if spread is None or spread.x[-1] < min_steps or odd_objective(case):
+        return Skipped(f"at least {min_samples} looks at outputs, the last after {min_steps} steps")
     constant = usual(case, "input/constant_share")
     if constant is not None and constant > 0.999:
         return Skipped()
     size, level = _size(case), late(spread)
-    if size <= 0 or level > share * size or not _targets_vary(case):
+    if size <= 0 or level > spread_share * size or not _targets_vary(case):
         return None
-    return Finding(
+    sentence = (
         f"Outputs differ by {text(level)} over a batch at a size of {text(size)}: the same answer for every "
-        "input.",
-        symptom="not_learning",
-        severity="medium",
-        step=float(spread.x[-1]),
-        numbers={"output_spread": level},
+        "input."
     )
+    return Finding(sentence, "not_learning", "medium", float(spread.x[-1]), numbers={"output_spread": level})
 
 
 def _size(case: Case) -> float:
@@ -52,17 +44,13 @@ def _targets_vary(case: Case) -> bool:
     return (spread is not None and spread > 0) or (kinds is not None and kinds > 1)
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import run
-
+def fires() -> Runs:
     x = [1, 2, 4, 8, 16, 32, 64]
     same = {"output/batch_std": (x, [0.2, 0.1, 1e-3, 1e-6, 0, 0, 0]), "output/std": (x, [0.5] * 7)}
     yield run({**same, "target/distinct": (x, [5] * 7), "input/constant_share": (x, [0.0] * 7)})
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import run
-
+def silent() -> Runs:
     x = [1, 2, 4, 8, 16, 32, 64]
     alive = {"output/batch_std": (x, [0.2, 0.3, 0.5, 0.8, 1, 1, 2]), "output/std": (x, [0.5] * 7)}
     yield run({**alive, "target/distinct": (x, [5] * 7)})

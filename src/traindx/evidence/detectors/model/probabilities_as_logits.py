@@ -8,21 +8,15 @@ Silent after log-softmax, which cross-entropy leaves as it is, and where several
 Known mistakes: logits that are kept within 0 and 1 on purpose.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Fact, Finding, Runs, Skipped, word
 from traindx.evidence.detectors._sampled import ends, looked
-from traindx.evidence.inside import Fact, word
+from traindx.testing.sketch import run
 
 DETECTOR = Detector(title="Probabilities taken for logits", needs=("fact:losses",), family="output_form")
 _TAKES_LOGITS = {"cross_entropy": "Softmax", "binary_cross_entropy_with_logits": "Sigmoid"}
 
 
-def detect(case: Case, *, looks: int = 4, off: float = 1e-3) -> Finding | Skipped | None:
+def detect(case: Case, *, min_samples: int = 4, sum_tolerance: float = 1e-3) -> Detected:
     concerned = [one for one in case.inside.losses if word(one, "function") in _TAKES_LOGITS]
     if not concerned:
         return Skipped()
@@ -30,15 +24,15 @@ def detect(case: Case, *, looks: int = 4, off: float = 1e-3) -> Finding | Skippe
         function = str(loss["function"])
         squash = _TAKES_LOGITS[function]
         last = (ends(loss) or [""])[0]
-        if last == squash or (len(case.inside.losses) == 1 and _looks_so(case, loss, looks, off)):
+        if last == squash or (
+            len(case.inside.losses) == 1 and _looks_so(case, loss, min_samples, sum_tolerance)
+        ):
             how = f"come out of {squash.lower()}" if last == squash else "are probabilities in every look"
-            return Finding(
+            sentence = (
                 f"The outputs that reach {function} {how}; it applies {squash.lower()} "
-                "once more, to logits that differ by 1 at most.",
-                symptom="silent_defect",
-                severity="medium",
-                numbers={"function": function},
+                "once more, to logits that differ by 1 at most."
             )
+            return Finding(sentence, "silent_defect", "medium", numbers={"function": function})
     return None
 
 
@@ -55,9 +49,7 @@ def _looks_so(case: Case, loss: Fact, looks: int, off: float) -> bool:
     return last == "Clamp" or (spread is not None and float(spread.y[-1]) > 0.2)
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import run
-
+def fires() -> Runs:
     told = {"function": "cross_entropy", "reduction": "mean", "after_layers": ["Softmax", "Addmm"]}
     yield run({"loss": [1.6, 1.2]}, facts={"losses": [told]})
     sums = {"output/min": [0.1] * 5, "output/max": [0.8] * 5, "output/row_sum_error": [1e-7] * 5}
@@ -67,9 +59,7 @@ def fires() -> Iterator[Run]:
     yield run({"loss": [0.7, 0.5]}, facts={"losses": [twice]})
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import run
-
+def silent() -> Runs:
     bare = {"function": "cross_entropy", "after_layers": ["Addmm"]}
     logits = {"output/min": [-3.0] * 5, "output/max": [4.0] * 5, "output/row_sum_error": [2.0] * 5}
     yield run({"loss": [1.6, 0.2], **logits}, facts={"losses": [bare]})

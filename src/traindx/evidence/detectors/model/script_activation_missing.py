@@ -8,23 +8,26 @@ without activation.
 Silent when any arithmetic stands in between: it may be the activation written out. Known mistake: none yet.
 """
 
-from __future__ import annotations
-
 import ast
-from collections.abc import Iterator
 
-from traindx.core.nouns import Edit, Finding, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
-from traindx.evidence.detectors._script.words import Looked, code, first, training_of, where
-from traindx.source import Script
+from traindx.evidence.detectors._script import (
+    Detector,
+    Edit,
+    Finding,
+    Places,
+    Script,
+    Scripts,
+    Skipped,
+    Training,
+)
+from traindx.evidence.detectors._script.words import code, where
 from traindx.source.edit_pieces import place, replaced, segment
 from traindx.source.flow import activation_spot
 from traindx.source.keras import Compiled, compiled
 from traindx.source.roles import LossCall, operation, unshaped
 from traindx.source.values import Made, Spot, Value, options
 
-DETECTOR = Detector(title="activation missing before the loss", needs=("script",), family="script_activation")
+DETECTOR = Detector(title="activation missing before the loss", family="script_activation")
 _RAW = {"Linear", "Conv1d", "Conv2d", "Conv3d", "ConvTranspose2d", "LazyLinear", "Bilinear"}
 _RAW_BEFORE = {
     "nll_loss": (_RAW | {"softmax", "relu", "sigmoid", "linear"}, "log-probabilities"),
@@ -40,15 +43,7 @@ _INSTEAD = {
 _KERAS = {"sparse_categorical_crossentropy": "softmax", "categorical_crossentropy": "softmax"}
 
 
-def detect(case: Case) -> Finding | Skipped | None:
-    return first(case, __name__, look(case))
-
-
-def look(case: Case) -> Looked:
-    """Every place where it is seen."""
-    training = training_of(case)
-    if training is None:
-        return Skipped("a script that can be followed")
+def detect(training: Training) -> Places:
     keras = compiled(training.trace)
     losses = [loss for loss in training.losses if loss.kind in _RAW_BEFORE]
     if not losses and not keras:
@@ -128,7 +123,7 @@ def _script(out: str, loss: str) -> Script:
     return parse_script(_TRAIN.format(out=out, loss=loss))
 
 
-def fires() -> Iterator[Script]:
+def fires() -> Scripts:
     from traindx.source.script import parse_script
 
     yield _script("out", "NLLLoss")
@@ -141,7 +136,7 @@ def fires() -> Iterator[Script]:
     )
 
 
-def silent() -> Iterator[Script]:
+def silent() -> Scripts:
     from traindx.source.script import parse_script
 
     yield _script("F.log_softmax(out, dim=1)", "NLLLoss")

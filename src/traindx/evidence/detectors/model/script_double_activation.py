@@ -8,38 +8,33 @@ Silent after log_softmax (applied twice it changes nothing) and when the model g
 Known mistake: none yet.
 """
 
-from __future__ import annotations
-
 import ast
-from collections.abc import Iterator
 
-from traindx.core.nouns import Edit, Finding, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
-from traindx.evidence.detectors._script.words import Looked, code, first, training_of, where
-from traindx.source import Script
+from traindx.evidence.detectors._script import (
+    Detector,
+    Edit,
+    Finding,
+    Places,
+    Script,
+    Scripts,
+    Skipped,
+    Training,
+)
+from traindx.evidence.detectors._script.words import code, where
 from traindx.source.edit_pieces import place, replaced, segment
 from traindx.source.flow import activation_spot
 from traindx.source.keras import Compiled, compiled
 from traindx.source.roles import LossCall, operation, unshaped
 from traindx.source.values import Made, Spot, Value, options
 
-DETECTOR = Detector(title="activation applied twice", needs=("script",), family="script_activation")
+DETECTOR = Detector(title="activation applied twice", family="script_activation")
 _APPLIED = {
     "cross_entropy": ("softmax", {"softmax", "sigmoid"}),
     "binary_cross_entropy_with_logits": ("sigmoid", {"softmax", "sigmoid"}),
 }
 
 
-def detect(case: Case) -> Finding | Skipped | None:
-    return first(case, __name__, look(case))
-
-
-def look(case: Case) -> Looked:
-    """Every place where it is seen."""
-    training = training_of(case)
-    if training is None:
-        return Skipped("a script that can be followed")
+def detect(training: Training) -> Places:
     keras = compiled(training.trace)
     losses = [loss for loss in training.losses if loss.kind in _APPLIED]
     if not losses and not keras:
@@ -122,7 +117,7 @@ def _script(out: str, loss: str = "nn.CrossEntropyLoss()(model(x), y)", layer: s
     return parse_script(_TRAIN.format(out=out, loss=loss, layer=layer))
 
 
-def fires() -> Iterator[Script]:
+def fires() -> Scripts:
     from traindx.source.script import parse_script
 
     yield _script("F.softmax(out, dim=1)")
@@ -138,7 +133,7 @@ def fires() -> Iterator[Script]:
     )
 
 
-def silent() -> Iterator[Script]:
+def silent() -> Scripts:
     from traindx.source.script import parse_script
 
     yield _script("out")

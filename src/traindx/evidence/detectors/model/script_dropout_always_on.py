@@ -8,38 +8,32 @@ Silent outside of models, when `training=` is given at all, and for a share of 0
 meant to stay on for a Monte Carlo estimate; where a name says so, nothing is told.
 """
 
-from __future__ import annotations
-
 import ast
 import re
-from collections.abc import Iterator
 
-from traindx.core.nouns import Edit, Finding, Severity, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
-from traindx.evidence.detectors._script.samples import script
-from traindx.evidence.detectors._script.words import Looked, code, first, training_of, where
-from traindx.source import Script
+from traindx.evidence.detectors._script import (
+    Detector,
+    Edit,
+    Finding,
+    Places,
+    Script,
+    Scripts,
+    Severity,
+    Training,
+    script,
+)
+from traindx.evidence.detectors._script.words import code, where
 from traindx.source.edit_pieces import place, replaced, segment
 from traindx.source.execution import Event
-from traindx.source.training import Training
 from traindx.source.values import Made, number
 
-DETECTOR = Detector(title="dropout always on", needs=("script",), family="script_dropout")
+DETECTOR = Detector(title="dropout always on", family="script_dropout")
 _CALLS = tuple(f"torch.nn.functional.{name}" for name in ("dropout", "dropout1d", "dropout2d", "dropout3d"))
 _LAYERS = ("Dropout", "Dropout1d", "Dropout2d", "Dropout3d", "AlphaDropout", "FeatureAlphaDropout")
 _MEANT = re.compile(r"(^|_)mc(_|$)|monte|bayes|mcdropout|stochastic|corrupt|noise|augment", re.IGNORECASE)
 
 
-def detect(case: Case) -> Finding | Skipped | None:
-    return first(case, __name__, look(case))
-
-
-def look(case: Case) -> Looked:
-    """Every place where it is seen."""
-    training = training_of(case)
-    if training is None:
-        return Skipped("a script that can be followed")
+def detect(training: Training) -> Places:
     found: dict[int, Finding] = {}
     for event in training.trace.events:
         if event.value.kind != "call" or number(event.value.argument(_place(event.value), "p")) == 0:
@@ -102,13 +96,13 @@ def _forward(hidden: str, end: str = "model.eval()") -> Script:
     return script(forward=f"return self.second({hidden})", end=end)
 
 
-def fires() -> Iterator[Script]:
+def fires() -> Scripts:
     yield _forward("F.dropout(self.first(x).relu(), 0.5)")
     yield _forward("F.dropout(self.first(x).relu(), p=0.2)")
     yield _forward("nn.Dropout(0.5)(self.first(x).relu())")
 
 
-def silent() -> Iterator[Script]:
+def silent() -> Scripts:
     yield _forward("F.dropout(self.first(x).relu(), 0.5, self.training)")
     yield _forward("F.dropout(self.first(x).relu(), 0.5, training=self.training)")
     yield _forward("F.dropout(self.first(x).relu(), 0.5, training=True)")

@@ -1,48 +1,40 @@
 """Dropout written in the script leaves next to nothing.
 
-Seen for layers that drop a share of `most` or more.
+Seen for layers that drop a share of {max_dropout} or more.
 
 A sign. Silent when the number is not known. Known mistake: dropout of whole inputs, as in masked modelling.
 """
 
-from __future__ import annotations
+from traindx.evidence.detectors._script import Detector, Finding, Places, Scripts, Skipped, Training, script
+from traindx.evidence.detectors._script.words import where
+from traindx.source.anchors_of_loop import origin
+from traindx.source.edit_pieces import place
+from traindx.source.values import number, options
 
-from collections.abc import Iterator
-
-from traindx.core.nouns import Finding, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
-from traindx.evidence.detectors._script.numbers_given import Given, drop_shares, looked
-from traindx.evidence.detectors._script.samples import script
-from traindx.evidence.detectors._script.words import Looked, first
-from traindx.source import Script
-from traindx.source.training import Training
-
-DETECTOR = Detector(title="extreme dropout", needs=("script",), family="regularisation")
+DETECTOR = Detector(title="extreme dropout", family="regularisation")
 _DROP = "self.drop = nn.Dropout({})"
 
 
-def detect(case: Case, *, most: float = 0.85) -> Finding | Skipped | None:
-    return first(case, __name__, look(case, most=most))
+def detect(training: Training, *, max_dropout: float = 0.85) -> Places:
+    layers = [e.value for e in training.trace.events if e.value.name.startswith("torch.nn.Dropout")]
+    ways = [way for layer in layers for way in options(layer.argument(0, "p"))]
+    shares = [(share, spot) for way in ways if (share := number(way)) is not None and (spot := origin(way))]
+    if not shares:
+        return Skipped("a dropout layer whose share the script shows")
+    found: dict[int, Finding] = {}
+    for share, spot in shares:
+        if share >= max_dropout:
+            text = f"{where(spot)}: dropout of {share:g} leaves {1 - share:.2g} of each layer."
+            found.setdefault(id(spot.node), Finding(text, None, "low", places=(place(spot),)))
+    return [*found.values()]
 
 
-def look(case: Case, *, most: float = 0.85) -> Looked:
-    """Every place where it is seen."""
-
-    def out(_training: Training, one: Given) -> str:
-        return (
-            f"dropout of {one.value:g} leaves {1 - one.value:.2g} of each layer" if one.value >= most else ""
-        )
-
-    return looked(case, drop_shares, out)
-
-
-def fires() -> Iterator[Script]:
+def fires() -> Scripts:
     yield script(init=_DROP.format(0.95))
     yield script(init=_DROP.format("p=0.9"))
 
 
-def silent() -> Iterator[Script]:
+def silent() -> Scripts:
     yield script(init=_DROP.format(0.5))
     yield script(init=_DROP.format("rate"))
     yield script()

@@ -8,24 +8,15 @@ and none at all where the first of the two narrows to half or less. Silent when 
 between. Known mistake: a linear model that is meant as one.
 """
 
-from __future__ import annotations
-
 import ast
-from collections.abc import Iterator
 
-from traindx.core.nouns import Finding, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
-from traindx.evidence.detectors._script.samples import script
-from traindx.evidence.detectors._script.words import NO_LOOP, Looked, code, first, training_of, where
-from traindx.source import Script
+from traindx.evidence.detectors._script import Detector, Finding, Places, Scripts, Training, script
+from traindx.evidence.detectors._script.words import NO_LOOP, code, where
 from traindx.source.edit_pieces import place
 from traindx.source.roles import operation
 from traindx.source.values import Made, Spot, Value, number
 
-DETECTOR = Detector(
-    title="activation between layers missing", needs=("script",), family="script_nonlinearity"
-)
+DETECTOR = Detector(title="activation between layers missing", family="script_nonlinearity")
 _ACTIVATIONS = frozenset(
     "relu sigmoid tanh leaky_relu gelu silu elu selu softplus hardtanh relu_ softmax log_softmax mish".split()
 )
@@ -37,17 +28,9 @@ _SHAPING = frozenset(
 _KNOWN = _ACTIVATIONS | _SHAPING
 
 
-def detect(case: Case) -> Finding | Skipped | None:
-    return first(case, __name__, look(case))
-
-
-def look(case: Case) -> Looked:
-    """Every place where it is seen."""
-    training = training_of(case)
-    losses = (
-        [x for x in training.losses if not x.event.grad_off and x.event.loops] if training is not None else []
-    )
-    if training is None or not losses:
+def detect(training: Training) -> Places:
+    losses = [x for x in training.losses if not x.event.grad_off and x.event.loops]
+    if not losses:
         return NO_LOOP
     found: dict[int, Finding] = {}
     for loss in losses:
@@ -143,17 +126,17 @@ def _finding(pair: tuple[Made, Made], *, whole: bool) -> Finding:
     )
     places = (place(earlier), place(later))
     if not whole:
-        return Finding(text, severity="low", places=places)
+        return Finding(text, places=places)
     return Finding(text, "silent_defect", "medium", places=places)
 
 
-def fires() -> Iterator[Script]:
+def fires() -> Scripts:
     yield script(forward="return self.second(self.first(x))")
     yield script(forward="x = self.first(x)\nx = F.dropout(x, 0.1, self.training)\nreturn self.second(x)")
     yield script(setup="model = nn.Sequential(nn.Linear(8, 8), nn.BatchNorm1d(8), nn.Linear(8, 3))")
 
 
-def silent() -> Iterator[Script]:
+def silent() -> Scripts:
     yield script()
     yield script(forward="return self.second(torch.tanh(self.first(x)))")
     yield script(forward="return self.second(mystery(self.first(x)))")

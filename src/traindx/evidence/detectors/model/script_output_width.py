@@ -7,34 +7,18 @@ cross-entropy after one.
 Silent when the width is not a plain number. Known mistake: none yet.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.core.nouns import Finding, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
-from traindx.evidence.detectors._script.samples import script
-from traindx.evidence.detectors._script.words import Looked, code, first, training_of, where
-from traindx.source import Script
+from traindx.evidence.detectors._script import Detector, Finding, Places, Scripts, Skipped, Training, script
+from traindx.evidence.detectors._script.words import code, where
 from traindx.source.edit_pieces import place
 from traindx.source.flow import parametric
 from traindx.source.keras import compiled
 from traindx.source.roles import unshaped
 from traindx.source.values import Made, Spot, Value, number, options
 
-DETECTOR = Detector(title="one output for several classes", needs=("script",), family="script_output")
+DETECTOR = Detector(title="one output for several classes", family="script_output")
 
 
-def detect(case: Case) -> Finding | Skipped | None:
-    return first(case, __name__, look(case))
-
-
-def look(case: Case) -> Looked:
-    """Every place where it is seen."""
-    training = training_of(case)
-    if training is None:
-        return Skipped("a script that can be followed")
+def detect(training: Training) -> Places:
     keras = compiled(training.trace)
     losses = [x for x in training.losses if x.kind in ("cross_entropy", "nll_loss")]
     if not losses and not keras:
@@ -78,14 +62,14 @@ m.compile('adam', 'binary_crossentropy')
 """
 
 
-def fires() -> Iterator[Script]:
+def fires() -> Scripts:
     from traindx.source.script import parse_script
 
     yield script(setup="model = nn.Sequential(nn.Linear(8, 4), nn.ReLU(), nn.Linear(4, 1))")
     yield parse_script(_KERAS.format("softmax"))
 
 
-def silent() -> Iterator[Script]:
+def silent() -> Scripts:
     from traindx.source.script import parse_script
 
     yield script()

@@ -7,35 +7,33 @@ best the model can do is to predict the mean.
 Silent when the shape of either side is not shown. Known mistake: none yet.
 """
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator
 
-from traindx.core.nouns import Edit, Finding, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detectors._script import (
+    Case,
+    Detector,
+    Edit,
+    Finding,
+    Places,
+    Script,
+    Scripts,
+    Skipped,
+    Training,
+    script,
+)
 from traindx.evidence.detectors._script.columns import Form, form
-from traindx.evidence.detectors._script.samples import script
-from traindx.evidence.detectors._script.words import NO_LOOP, Looked, code, first, loss_of, training_of, where
-from traindx.source import Script
+from traindx.evidence.detectors._script.words import NO_LOOP, code, loss_of, where
 from traindx.source.edit_pieces import place, replaced, segment
 from traindx.source.flow import reach
-from traindx.source.training import Training
 from traindx.source.values import Made, Spot, Value, parents
 
-DETECTOR = Detector(title="(N, 1) against (N,)", needs=("script",), family="script_broadcast")
+DETECTOR = Detector(title="(N, 1) against (N,)", family="script_broadcast")
 _LOSSES = frozenset("mse_loss l1_loss smooth_l1_loss huber_loss poisson_nll_loss".split())
 
 
-def detect(case: Case) -> Finding | Skipped | None:
-    return first(case, __name__, look(case))
-
-
-def look(case: Case) -> Looked:
-    """Every place where it is seen."""
-    training = training_of(case)
-    if training is None or not (training.backwards or training.losses):
+def detect(case: Case, training: Training) -> Places:
+    if not (training.backwards or training.losses):
         return NO_LOOP
     if _measured_equal(case):
         return []
@@ -116,7 +114,7 @@ def _regression(
     return script(init="self.out = nn.Linear(16, 1)", forward=f"return {forward}", setup=data, body=body)
 
 
-def fires() -> Iterator[Script]:
+def fires() -> Scripts:
     yield _regression("torch.randn(200)")
     yield _regression("X[:, 0] + 0.1")
     yield _regression("X.sum(dim=1)", "((model(x) - y) ** 2).mean()")
@@ -124,7 +122,7 @@ def fires() -> Iterator[Script]:
     yield _regression("torch.randn(200)", "F.l1_loss(model(x), y.float())")
 
 
-def silent() -> Iterator[Script]:
+def silent() -> Scripts:
     yield _regression("torch.randn(200, 1)")
     yield _regression("torch.randn(200)", "F.mse_loss(model(x).squeeze(-1), y)")
     yield _regression("torch.randn(200)", "F.mse_loss(model(x), y.unsqueeze(1))")

@@ -7,32 +7,18 @@ Silent when reshaping stands in between, or the value is not a loss's input. Kno
 the batch on purpose (contrastive losses take logits, not probabilities).
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.core.nouns import Finding, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
-from traindx.evidence.detectors._script.samples import script
-from traindx.evidence.detectors._script.words import Looked, code, first, training_of, where
-from traindx.source import Script
+from traindx.evidence.detectors._script import Detector, Finding, Places, Scripts, Skipped, Training, script
+from traindx.evidence.detectors._script.words import code, where
 from traindx.source.edit_pieces import place
 from traindx.source.flow import activation_spot
 from traindx.source.roles import operation
 from traindx.source.values import Made, Spot, number, options
 
-DETECTOR = Detector(title="softmax over the batch", needs=("script",), family="script_activation")
+DETECTOR = Detector(title="softmax over the batch", family="script_activation")
 
 
-def detect(case: Case) -> Finding | Skipped | None:
-    return first(case, __name__, look(case))
-
-
-def look(case: Case) -> Looked:
-    """Every place where it is seen."""
-    training = training_of(case)
-    if training is None or not training.losses:
+def detect(training: Training) -> Places:
+    if not training.losses:
         return Skipped("a loss of PyTorch")
     found: dict[int, Finding] = {}
     for loss in (x for x in training.losses if x.kind in ("nll_loss", "cross_entropy", "mse_loss", "kl_div")):
@@ -59,16 +45,14 @@ def _finding(spot: Spot, loss: Spot) -> Finding:
     return Finding(text, "silent_defect", "high", places=(place(spot), place(loss)))
 
 
-def fires() -> Iterator[Script]:
+def fires() -> Scripts:
     yield script(
-        setup="criterion = nn.NLLLoss()",
-        forward="return F.log_softmax(self.second(self.first(x)), dim=0)",
+        setup="criterion = nn.NLLLoss()", forward="return F.log_softmax(self.second(self.first(x)), dim=0)"
     )
 
 
-def silent() -> Iterator[Script]:
+def silent() -> Scripts:
     yield script(
-        setup="criterion = nn.NLLLoss()",
-        forward="return F.log_softmax(self.second(self.first(x)), dim=1)",
+        setup="criterion = nn.NLLLoss()", forward="return F.log_softmax(self.second(self.first(x)), dim=1)"
     )
     yield script()

@@ -8,23 +8,19 @@ where both sides have gradients: losses that compare samples with each other str
 Known mistakes: a hand-written loss that compares each output with every target on purpose.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from math import prod
 from typing import Any
 
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
-from traindx.evidence.inside import facts
+from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Skipped, facts
+from traindx.testing.sketch import run
 
 DETECTOR = Detector(
     title="Shapes stretched at the loss", needs=("fact:losses|fact:graph",), family="broadcast"
 )
 
 
-def detect(case: Case) -> Finding | Skipped | None:
+def detect(case: Case) -> Detected:
     for loss in case.inside.losses:
         shapes = [str(loss.get(key, "")) for key in ("output_shape", "target_shape", "broadcast_shape")]
         sizes = [_elements(shape) for shape in shapes]
@@ -40,13 +36,12 @@ def detect(case: Case) -> Finding | Skipped | None:
 
 def _found(function: str, output: str, target: str, table: str) -> Finding:
     beside = f" and targets ({target})" if target else " and data of another shape"
-    return Finding(
+    sentence = (
         f"Outputs ({output}){beside} are stretched to ({table}) in {function}: every output is compared "
-        "with every target, and the best answer is the mean.",
-        symptom="silent_defect",
-        severity="high",
-        numbers={"output_shape": output, "target_shape": target, "broadcast_shape": table},
+        "with every target, and the best answer is the mean."
     )
+    numbers = {"output_shape": output, "target_shape": target, "broadcast_shape": table}
+    return Finding(sentence, "silent_defect", "high", numbers=numbers)
 
 
 def _elements(shape: str) -> int:
@@ -59,17 +54,13 @@ def _loss(output: str, target: str, table: str) -> dict[str, Any]:
     return {**told, "output_shape": output, "target_shape": target, "broadcast_shape": table}
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import run
-
+def fires() -> Runs:
     yield run({"loss": [2.0, 1.0]}, facts={"losses": [_loss("32x1", "32", "32x32")]})
     stretched = [{"operation": "Sub", "from": "64x1", "to": "64x64"}]
     yield run({"loss": [2.0, 1.0]}, facts={"graph": {"depth": 3, "stretched": stretched}})
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import run
-
+def silent() -> Runs:
     yield run({"loss": [2.0, 1.0]}, facts={"losses": [_loss("32x1", "32x1", "")]})
     yield run({"loss": [2.0, 1.0]}, facts={"losses": [_loss("32x1", "1", "32x1")]})
     yield run({"loss": [2.0, 1.0]}, facts={"graph": {"depth": 3, "stretched": []}})

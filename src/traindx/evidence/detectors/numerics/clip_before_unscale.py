@@ -6,18 +6,13 @@ and every step is cut to nearly nothing.
 Silent without a scaler, and when the gradients were unscaled first.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.core.nouns import Event, Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Event, Finding, Runs, Skipped
+from traindx.testing.sketch import decay, noisy, run
 
 DETECTOR = Detector(title="Clips before unscaling", needs=("loss_scale",), family="scaler_order")
 
 
-def detect(case: Case) -> Finding | Skipped | None:
+def detect(case: Case) -> Detected:
     if not case.inside.recorded:
         return Skipped("a recording")
     told = case.inside.events("clip_before_unscale")
@@ -25,24 +20,17 @@ def detect(case: Case) -> Finding | Skipped | None:
         return None
     clip = case.number("clip")
     limit = f" to a norm of {clip:g}" if clip is not None else ""
-    return Finding(
-        f"At {len(told)} steps gradients were clipped{limit} before they were unscaled: {told[0].text}.",
-        "silent_defect",
-        "high",
-        told[0].step,
-        numbers={"clipped_scaled": len(told)},
+    sentence = (
+        f"At {len(told)} steps gradients were clipped{limit} before they were unscaled: {told[0].text}."
     )
+    return Finding(sentence, "silent_defect", "high", told[0].step, numbers={"clipped_scaled": len(told)})
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import noisy, run
-
+def fires() -> Runs:
     told = Event("clip_before_unscale", "gradients were clipped while scaled by 65536", 1.0)
     yield run({"loss": noisy([1.4] * 60, 0.05), "loss_scale": [65536.0] * 60}, events=[told], facts={"a": 1})
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, run
-
+def silent() -> Runs:
     yield run({"loss": decay(60, 2.0, 0.5), "loss_scale": [65536.0] * 60}, facts={"a": 1})
     yield run({"loss": decay(60, 2.0, 0.5)}, facts={"a": 1})

@@ -6,18 +6,15 @@ recording tells of fp16 autocast or fp16 weights and of no scaler.
 Silent with bf16, which has the range of fp32, and with a scaler.
 """
 
-from __future__ import annotations
+from collections.abc import Mapping
 
-from collections.abc import Iterator, Mapping
-
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Finding, Run, Runs, Skipped
+from traindx.testing.sketch import run
 
 DETECTOR = Detector(title="fp16 without loss scaling", needs=("fact:optimizers",), family="scaler_missing")
 
 
-def detect(case: Case) -> Finding | Skipped | None:
+def detect(case: Case) -> Detected:
     what = half_precision(case)
     if not what:
         return None if case.inside.models else Skipped("a recording of the model")
@@ -37,18 +34,16 @@ def half_precision(case: Case) -> str:
 
 
 def _run(dtype: str, **series: list[float]) -> Run:
-    from traindx.testing.sketch import run
-
     model = {"class": "Net", "parameters": 10, "dtypes": {dtype: 10}}
     curves = {"loss": [1.4, 1.5, 1.3] * 20, **series}
     return run(curves, facts={"models": [model], "optimizers": [{"class": "SGD"}]})
 
 
-def fires() -> Iterator[Run]:
+def fires() -> Runs:
     yield _run("float16")
 
 
-def silent() -> Iterator[Run]:
+def silent() -> Runs:
     yield _run("float32")
     yield _run("bfloat16")
     yield _run("float16", loss_scale=[65536.0] * 60)

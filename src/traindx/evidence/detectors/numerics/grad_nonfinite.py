@@ -8,56 +8,45 @@ Silent when the norm is never finite while the loss goes on falling: then it is 
 Known mistakes: a logger that writes NaN for a missing value.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 import numpy as np
 
-from traindx.core.nouns import Finding, Run, Severity, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, Runs, Severity, Skipped
 from traindx.evidence.detectors._learning import learns
 from traindx.evidence.detectors._number_text import percent, where
+from traindx.testing.sketch import decay, noisy, run
 
-DETECTOR = Detector(title="Gradient norm NaN or Inf", needs=("grad_norm",), family="nonfinite_gradients")
+DETECTOR = Detector(title="Gradient norm NaN or Inf", family="nonfinite_gradients")
 
 
-def detect(case: Case, *, share: float = 0.2, streak: int = 3) -> Finding | Skipped | None:
-    norms = case.grad_norm
-    if norms is None:
-        return Skipped("the gradient norm")
-    if not norms.broken:
+def detect(case: Case, grad_norm: Curve, *, bad_share: float = 0.2, bad_streak: int = 3) -> Detected:
+    if not grad_norm.broken:
         return None
-    bad = ~norms.finite
-    steps = norms.series.steps[bad]
-    to_the_end = int(np.argmax(norms.finite[::-1])) if norms.finite.any() else bad.size
-    if not norms.finite.any() and (bad.size < streak or learns(case.loss)):
+    bad = ~grad_norm.finite
+    steps = grad_norm.series.steps[bad]
+    to_the_end = int(np.argmax(grad_norm.finite[::-1])) if grad_norm.finite.any() else bad.size
+    if not grad_norm.finite.any() and (bad.size < bad_streak or learns(case.loss)):
         return Skipped("a gradient norm that is measured (every logged one is NaN or Inf)")
-    lasting = to_the_end >= streak
-    much = norms.broken >= streak and bad.mean() >= share
+    lasting = to_the_end >= bad_streak
+    much = grad_norm.broken >= bad_streak and bad.mean() >= bad_share
     severity: Severity = "critical" if lasting and not learns(case.loss) else "high"
     trouble = lasting or much
-    kind = "NaN" if np.isnan(norms.series.values[bad]).all() else "Inf"
+    kind = "NaN" if np.isnan(grad_norm.series.values[bad]).all() else "Inf"
     first = float(steps[0])
-    times = "once" if norms.broken == 1 else f"{norms.broken} times of {bad.size}"
+    times = "once" if grad_norm.broken == 1 else f"{grad_norm.broken} times of {bad.size}"
     end = f"and stays so for the last {to_the_end} values" if lasting else f"({percent(float(bad.mean()))})"
     return Finding(
-        text=f"The gradient norm is {kind} {times}, first at {where(norms, first)} {end}.",
+        text=f"The gradient norm is {kind} {times}, first at {where(grad_norm, first)} {end}.",
         symptom="nonfinite" if trouble else None,
         severity=severity if trouble else "low",
         step=first,
         end=float(steps[-1]),
-        series=norms.name,
         strength=1.0 if trouble else 0.5,
-        numbers={"onset": first, "grad_nonfinite": norms.broken},
+        numbers={"onset": first, "grad_nonfinite": grad_norm.broken},
         marks=tuple(float(step) for step in steps[:20]),
     )
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, noisy, run
-
+def fires() -> Runs:
     lone = noisy([1.0] * 60, 0.2)
     lone[30] = np.inf
     yield run({"grad_norm": lone, "loss": decay(60, 3.0, 1.0)})
@@ -66,9 +55,7 @@ def fires() -> Iterator[Run]:
     yield run({"grad_norm": lost, "loss": np.where(np.arange(60) < 40, 1.0, np.nan)})
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, noisy, run
-
+def silent() -> Runs:
     yield run({"grad_norm": noisy([1.0] * 60, 0.2)})
     yield run({"grad_norm": [np.nan] * 60, "loss": noisy(decay(60, 3.0, 1.0), 0.02)})
     yield run({"grad_norm": [np.inf]})

@@ -9,31 +9,21 @@ down to zero by themselves, or were zero before and came back (a margin that is 
 when a validation loss or another measure of the error stays finite and moves.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 import numpy as np
 
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, Runs
 from traindx.evidence.detectors._number_text import where
+from traindx.testing.sketch import decay, run
 
 DETECTOR = Detector(
     title="Zero loss that stands for NaN",
-    needs=("loss",),
     family="nonfinite",
     explains=("plateau", "loss_flat", "loss_frozen", "memorised_unvalidated", "slow_decline"),
+    guards=("surrogate", "preference"),
 )
 
 
-def detect(case: Case, *, least: int = 3, fall: float = 0.02) -> Finding | Skipped | None:
-    loss = case.loss
-    if loss is None:
-        return Skipped("a training loss")
-    if case.surrogate or "preference" in case.traits:
-        return Skipped("a loss that is not a surrogate (this is RL, GAN or preference training)")
+def detect(case: Case, loss: Curve, *, min_zeros: int = 3, fell_below: float = 0.02) -> Detected:
     values = loss.series.values
     zero = values == 0.0
     if not zero.size or not zero[-1]:
@@ -41,7 +31,7 @@ def detect(case: Case, *, least: int = 3, fall: float = 0.02) -> Finding | Skipp
     last_good = np.flatnonzero(~zero)
     first = int(last_good[-1]) + 1 if last_good.size else 0
     count = values.size - first
-    if count < least:
+    if count < min_zeros:
         return None
     norms = case.run.series.get("grad_norm")
     dead = False
@@ -52,7 +42,7 @@ def detect(case: Case, *, least: int = 3, fall: float = 0.02) -> Finding | Skipp
     if _goes_on(case, float(loss.series.steps[first])):
         return None
     came_back = int((before == 0.0).sum()) >= 2
-    fell_there = before.size >= 3 and float(np.median(before[-3:])) < fall * float(before.max())
+    fell_there = before.size >= 3 and float(np.median(before[-3:])) < fell_below * float(before.max())
     if came_back or fell_there or (not before.size and not dead):
         return None
     onset = float(loss.series.steps[first])
@@ -60,7 +50,7 @@ def detect(case: Case, *, least: int = 3, fall: float = 0.02) -> Finding | Skipp
     signs = ", with gradient norms of NaN or 0" if dead else ""
     text = f"The loss is exactly 0 from {where(loss, onset)} on{led} ({count} values{signs}): a hidden NaN."
     strength = 1.0 if dead or "hf-trainer" in case.run.formats else 0.8
-    return Finding(text, "nonfinite", "critical", onset, series=loss.name, strength=strength, marks=(onset,))
+    return Finding(text, "nonfinite", "critical", onset, strength=strength, marks=(onset,))
 
 
 def _goes_on(case: Case, onset: float) -> bool:
@@ -71,16 +61,12 @@ def _goes_on(case: Case, onset: float) -> bool:
     return False
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, run
-
+def fires() -> Runs:
     yield run({"loss": [*decay(30, 2.0, 0.8), *[0.0] * 20]})
     yield run({"loss": [0.0] * 20, "grad_norm": [float("nan")] * 20})
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, run
-
+def silent() -> Runs:
     yield run({"loss": [0.0] * 20, "reward": [1.0] * 20}, traits=("rl",))
     yield run({"loss": [*decay(30, 2.0, 0.001, rate=12), *[0.0] * 10]})
     yield run({"loss": [*decay(20, 0.5, 0.02), 0.0, 0.03, 0.0, 0.0, 0.02, 0.05, 0.0, 0.0, 0.0, 0.0]})

@@ -6,29 +6,18 @@ loss that stays NaN is lost (critical); a single value that passed is serious bu
 Silent when all values are finite. Hugging Face's trainer hides NaN as 0.0: see loss_masked_nan.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 import numpy as np
 
-from traindx.core.nouns import Finding, Run, Severity, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Curve, Detected, Detector, Finding, Runs, Severity
 from traindx.evidence.detectors._number_text import where
+from traindx.testing.sketch import decay, run
 
 DETECTOR = Detector(
-    title="Loss NaN or Inf",
-    needs=("loss",),
-    family="nonfinite",
-    explains=("plateau", "slow_decline", "loss_flat"),
+    title="Loss NaN or Inf", family="nonfinite", explains=("plateau", "slow_decline", "loss_flat")
 )
 
 
-def detect(case: Case, *, few: float = 0.02) -> Finding | Skipped | None:
-    loss = case.loss
-    if loss is None:
-        return Skipped("a training loss")
+def detect(loss: Curve, *, few_share: float = 0.02) -> Detected:
     if not loss.broken:
         return None
     steps, values = loss.series.steps, loss.series.values
@@ -39,7 +28,7 @@ def detect(case: Case, *, few: float = 0.02) -> Finding | Skipped | None:
     stays = not loss.finite[-1]
     again = stays and bool(loss.finite[first:].any())
     share = gone.size / values.size
-    severity: Severity = "critical" if stays else "high" if share > few else "medium"
+    severity: Severity = "critical" if stays else "high" if share > few_share else "medium"
     before = loss.y[loss.x <= onset]
     led = f" after {before[-1]:.4g}" if before.size else " in its first value"
     share_text = f"{gone.size} of {values.size:,} values"
@@ -50,18 +39,14 @@ def detect(case: Case, *, few: float = 0.02) -> Finding | Skipped | None:
     numbers = {"nonfinite_share": float(share)}
     if before.size:
         numbers["last_finite"] = float(before[-1])
-    return Finding(text, "nonfinite", severity, onset, series=loss.name, numbers=numbers, marks=(onset,))
+    return Finding(text, "nonfinite", severity, onset, numbers=numbers, marks=(onset,))
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, run
-
+def fires() -> Runs:
     yield run({"loss": [*decay(50, 2.0, 0.5), *[float("nan")] * 20]})
     yield run({"loss": [float("inf")] * 3})
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, run
-
+def silent() -> Runs:
     yield run({"loss": decay(50, 2.0, 0.5)})
     yield run({"val/loss": [1.0, float("nan")]})

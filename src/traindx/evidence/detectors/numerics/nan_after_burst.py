@@ -8,37 +8,20 @@ out of 30 calm steps: the norm is not written down at every step.
 Silent when the growth took many steps (nan_after_growth), and under about 10 steps.
 """
 
-from __future__ import annotations
+from traindx.evidence.detector import Detected, Detector, Event, Run, Runs
+from traindx.evidence.detectors._origin import NonfiniteOrigin
+from traindx.testing.sketch import run
 
-from collections.abc import Iterator
-
-from traindx.core.nouns import Event, Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
-from traindx.evidence.detectors._origin import origin
-
-DETECTOR = Detector(title="NaN after one huge gradient", needs=("recording",), family="nan_origin")
+DETECTOR = Detector(title="NaN after one huge gradient", family="nan_origin")
 
 
-def detect(case: Case) -> Finding | Skipped | None:
-    found = origin(case)
-    if found is None:
-        return Skipped()
-    if found.kind != "growth" or not found.burst:
+def detect(origin: NonfiniteOrigin) -> Detected:
+    if origin.kind != "growth" or not origin.burst:
         return None
-    return Finding(
-        f"{found.said}; before it {found.burst}.",
-        "nonfinite",
-        found.severity,
-        found.step,
-        series="grad_norm",
-        places=(found.place,) if found.place is not None else (),
-    )
+    return origin.finding(f"{origin.said}; before it {origin.burst}.")
 
 
 def _run(norms: list[float], leap: float = 1.0, *, recurrent: bool = False) -> Run:
-    from traindx.testing.sketch import run
-
     told = {"where": "weights", "operation": ""}
     event = Event("nonfinite", "the weights held NaN before the forward pass", len(norms) - 1.0, told)
     loss = [*[1.0] * (len(norms) - 1), leap, float("nan")]
@@ -46,12 +29,12 @@ def _run(norms: list[float], leap: float = 1.0, *, recurrent: bool = False) -> R
     return run({"loss": loss, "grad_norm": norms}, events=[event], facts={"models": models})
 
 
-def fires() -> Iterator[Run]:
+def fires() -> Runs:
     yield _run([1.0, 1.3, 0.8] * 20 + [1.1, 4e6])
     yield _run([1.0, 1.3, 0.8] * 20, 400.0, recurrent=True)
 
 
-def silent() -> Iterator[Run]:
+def silent() -> Runs:
     yield _run([1.0, 1.3, 0.8] * 20)
     yield _run([1.0, 1.3, 0.8] * 20, 400.0)
     yield _run([10.0**power for power in range(30)])

@@ -7,51 +7,33 @@ Silent when arithmetic, data or half precision made it, when the very first forw
 when one gradient leapt out of a long calm (nan_after_burst).
 """
 
-from __future__ import annotations
+from traindx.evidence.detector import Detected, Detector, Event, Run, Runs
+from traindx.evidence.detectors._origin import NonfiniteOrigin
+from traindx.testing.sketch import run
 
-from collections.abc import Iterator
-
-from traindx.core.nouns import Event, Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
-from traindx.evidence.detectors._origin import origin
-
-DETECTOR = Detector(title="NaN after growth", needs=("recording",), family="nan_origin")
+DETECTOR = Detector(title="NaN after growth", family="nan_origin")
 
 
-def detect(case: Case, *, doubtful: float = 0.6) -> Finding | Skipped | None:
-    found = origin(case)
-    if found is None:
-        return Skipped()
-    if found.kind != "growth" and not (found.kind in ("arithmetic", "half") and found.grown):
+def detect(origin: NonfiniteOrigin, *, doubtful_strength: float = 0.6) -> Detected:
+    if origin.kind != "growth" and not (origin.kind in ("arithmetic", "half") and origin.grown):
         return None
-    if found.burst and found.kind == "growth":
+    if origin.burst and origin.kind == "growth":
         return None
-    told = f"before it {found.grown}" if found.grown else "no growth was logged before it"
-    return Finding(
-        f"{found.said}; {told}.",
-        "nonfinite",
-        found.severity,
-        found.step,
-        series="loss",
-        strength=1.0 if found.kind == "growth" else doubtful,
-        places=(found.place,) if found.place is not None and found.kind == "growth" else (),
-    )
+    told = f"before it {origin.grown}" if origin.grown else "no growth was logged before it"
+    return origin.finding(f"{origin.said}; {told}.", 1.0 if origin.kind == "growth" else doubtful_strength)
 
 
 def _run(losses: list[float], operation: str, where: str = "forward") -> Run:
-    from traindx.testing.sketch import run
-
     step = float(len(losses) - 1)
     event = Event("nonfinite", f"{operation} in layer 4", step, {"where": where, "operation": operation})
     return run({"loss": [*losses, float("nan")]}, events=[event], facts={"version": 2})
 
 
-def fires() -> Iterator[Run]:
+def fires() -> Runs:
     yield _run([1.0, 40.0, 3e5, 1e14], "float32 overflow in matrix product (largest 3.4028e+38)")
     yield _run([1.0, 40.0, 3e5, 1e14], "", "weights")
 
 
-def silent() -> Iterator[Run]:
+def silent() -> Runs:
     yield _run([2.0, 1.5, 1.2, 1.1], "log of 0", "loss")
     yield _run([2.0, 1.5, 1.2, 1.1], "matrix product", "input")

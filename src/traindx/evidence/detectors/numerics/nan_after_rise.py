@@ -7,37 +7,29 @@ first NaN with the ones before them.
 Silent when the values before the NaN are like all others, and when there are too few of them.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 import numpy as np
 
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case, Curve
+from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, Runs, Skipped
 from traindx.evidence.detectors._number_text import where
+from traindx.testing.sketch import decay, noisy, run
 
-DETECTOR = Detector(title="Rise before the NaN", needs=("loss",), family="nan_onset")
+DETECTOR = Detector(title="Rise before the NaN", family="nan_onset")
 
 
-def detect(case: Case, *, rise: float = 1.5, last: int = 3) -> Finding | Skipped | None:
-    loss = case.loss
-    if loss is None:
-        return Skipped("a training loss")
+def detect(case: Case, loss: Curve, *, rise_factor: float = 1.5, last_points: int = 3) -> Detected:
     if not loss.broken:
         return Skipped()
     onset = float(loss.series.steps[int(np.argmin(loss.finite))])
     seen = []
     for what, curve in (("loss", loss), ("gradient norm", case.grad_norm)):
-        grown = _growth(curve, onset, last) if curve is not None else None
-        if grown is not None and grown[0] >= rise:
+        grown = _growth(curve, onset, last_points) if curve is not None else None
+        if grown is not None and grown[0] >= rise_factor:
             seen.append(f"the {what} rose {grown[0]:.3g} times, from {grown[1]:.4g} to {grown[2]:.4g}")
     if seen:
         text = f"Before the first NaN at {where(loss, onset)} {' and '.join(seen)}."
-        return Finding(text, severity="low", step=onset, series=loss.name)
-    if loss.before(onset).size < last + 3:
-        return Skipped(f"at least {last + 3} finite values before the NaN")
+        return Finding(text, step=onset)
+    if loss.before(onset).size < last_points + 3:
+        return Skipped(f"at least {last_points + 3} finite values before the NaN")
     return None
 
 
@@ -54,14 +46,10 @@ def _growth(curve: Curve, onset: float, last: int) -> tuple[float, float, float]
     return peak / usual, usual, peak
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, run
-
+def fires() -> Runs:
     yield run({"loss": [*decay(50, 2.0, 0.5), 0.9, 3.0, 40.0, *[float("nan")] * 20]})
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, noisy, run
-
+def silent() -> Runs:
     yield run({"loss": [*noisy(decay(50, 2.0, 0.5), 0.05), *[float("nan")] * 20]})
     yield run({"loss": decay(50, 2.0, 0.5)})

@@ -8,45 +8,28 @@ edge.
 Silent about overflows of plain products, which need growth, and about half precision.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
-from traindx.evidence.detectors._origin import origin
+from traindx.evidence.detector import Detected, Detector, Runs
+from traindx.evidence.detectors._origin import NonfiniteOrigin
 from traindx.evidence.detectors.numerics.nan_from_input import _run
 
-DETECTOR = Detector(title="NaN was made by arithmetic", needs=("recording",), family="nan_origin")
+DETECTOR = Detector(title="NaN was made by arithmetic", family="nan_origin")
 
 
-def detect(case: Case, *, doubtful: float = 0.6) -> Finding | Skipped | None:
-    found = origin(case)
-    if found is None:
-        return Skipped()
-    if found.kind not in ("arithmetic", "constant"):
+def detect(origin: NonfiniteOrigin, *, doubtful_strength: float = 0.6) -> Detected:
+    if origin.kind not in ("arithmetic", "constant"):
         return None
-    told = f"before it {found.grown}" if found.grown else "loss and gradients were ordinary before it"
-    if found.kind == "constant":
+    told = f"before it {origin.grown}" if origin.grown else "loss and gradients were ordinary before it"
+    if origin.kind == "constant":
         told = "the batch itself is finite, so the script made it of the data"
-    return Finding(
-        f"{found.said}; {told}.",
-        "nonfinite",
-        found.severity,
-        found.step,
-        series="loss",
-        strength=doubtful if found.grown else 1.0,
-        places=(found.place,) if found.place is not None else (),
-    )
+    return origin.finding(f"{origin.said}; {told}.", doubtful_strength if origin.grown else 1.0)
 
 
-def fires() -> Iterator[Run]:
+def fires() -> Runs:
     yield _run("loss", "log of 0")
     yield _run("backward", "sqrt at 0")
     yield _run("input", "multiplication", batch_nonfinite=0)
 
 
-def silent() -> Iterator[Run]:
+def silent() -> Runs:
     yield _run("input", "matrix product", batch_nonfinite=1)
     yield _run("forward", "float32 overflow in matrix product (largest 3.4028e+38)")

@@ -6,39 +6,23 @@ mean is taken over an empty selection.
 Silent when targets were there.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
-from traindx.evidence.detectors._origin import origin
+from traindx.evidence.detector import Detected, Detector, Runs
+from traindx.evidence.detectors._origin import NonfiniteOrigin
 from traindx.evidence.detectors.numerics.nan_from_input import _run
 
-DETECTOR = Detector(title="NaN of an empty mean", needs=("recording",), family="nan_origin")
+DETECTOR = Detector(title="NaN of an empty mean", family="nan_origin")
 
 
-def detect(case: Case) -> Finding | Skipped | None:
-    found = origin(case)
-    if found is None:
-        return Skipped()
-    if found.kind != "empty":
+def detect(origin: NonfiniteOrigin) -> Detected:
+    if origin.kind != "empty":
         return None
-    return Finding(
-        f"{found.said}.",
-        "nonfinite",
-        found.severity,
-        found.step,
-        series="loss",
-        places=(found.place,) if found.place is not None else (),
-    )
+    return origin.finding(f"{origin.said}.")
 
 
-def fires() -> Iterator[Run]:
+def fires() -> Runs:
     yield _run("loss", "mean loss over no targets (all of them are ignored or weigh 0)")
 
 
-def silent() -> Iterator[Run]:
+def silent() -> Runs:
     yield _run("loss", "log of 0")
     yield _run("input", "matrix product", batch_nonfinite=1)

@@ -7,47 +7,32 @@ filled).
 Silent about data that are huge themselves, arithmetic at its edge, and half precision.
 """
 
-from __future__ import annotations
+from traindx.evidence.detector import Detected, Detector, Event, Run, Runs
+from traindx.evidence.detectors._origin import NonfiniteOrigin
+from traindx.testing.sketch import run
 
-from collections.abc import Iterator
-
-from traindx.core.nouns import Event, Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
-from traindx.evidence.detectors._origin import origin
-
-DETECTOR = Detector(title="NaN from the first weights", needs=("recording",), family="nan_origin")
+DETECTOR = Detector(title="NaN from the first weights", family="nan_origin")
 
 
-def detect(case: Case) -> Finding | Skipped | None:
-    found = origin(case)
-    if found is None:
-        return Skipped()
-    if found.kind != "init":
+def detect(origin: NonfiniteOrigin) -> Detected:
+    if origin.kind != "init":
         return None
-    return Finding(
-        f"{found.said}; no step had been taken yet (0 updates), so the weights were made that way.",
-        "nonfinite",
-        found.severity,
-        found.step,
-        series="loss",
-        places=(found.place,) if found.place is not None else (),
+    return origin.finding(
+        f"{origin.said}; no step had been taken yet (0 updates), so the weights were made that way."
     )
 
 
 def _run(step: float, where: str, operation: str) -> Run:
-    from traindx.testing.sketch import run
-
     told = {"where": where, "operation": operation, "batch": step + 1, "input": {"min": -3.0, "max": 3.0}}
     event = Event("nonfinite", f"{operation} in layer 4", step, told)
     return run({"loss": [float("inf")] * 20}, events=[event], facts={"version": 2})
 
 
-def fires() -> Iterator[Run]:
+def fires() -> Runs:
     yield _run(0.0, "loss", "float32 overflow in mse loss (largest 3.4028e+38)")
     yield _run(0.0, "weights", "")
 
 
-def silent() -> Iterator[Run]:
+def silent() -> Runs:
     yield _run(0.0, "loss", "log of 0")
     yield _run(9.0, "loss", "float32 overflow in mse loss (largest 3.4028e+38)")

@@ -7,41 +7,24 @@ Silent about overflows in full precision, and about scaled gradients that overfl
 how a loss scale is found.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
-from traindx.evidence.detectors._origin import origin
+from traindx.evidence.detector import Detected, Detector, Runs
+from traindx.evidence.detectors._origin import NonfiniteOrigin
 from traindx.evidence.detectors.numerics.nan_after_growth import _run
 
-DETECTOR = Detector(title="NaN from the range of half precision", needs=("recording",), family="nan_origin")
+DETECTOR = Detector(title="NaN from the range of half precision", family="nan_origin")
 
 
-def detect(case: Case, *, doubtful: float = 0.6) -> Finding | Skipped | None:
-    found = origin(case)
-    if found is None:
-        return Skipped()
-    if found.kind != "half" or "scaled gradients" in found.operation:
+def detect(origin: NonfiniteOrigin, *, doubtful_strength: float = 0.6) -> Detected:
+    if origin.kind != "half" or "scaled gradients" in origin.operation:
         return None
-    told = f"before it {found.grown}" if found.grown else "loss and gradients were ordinary before it"
-    return Finding(
-        f"{found.said}; {told}.",
-        "nonfinite",
-        found.severity,
-        found.step,
-        series="loss",
-        strength=doubtful if found.grown else 1.0,
-        places=(found.place,) if found.place is not None else (),
-    )
+    told = f"before it {origin.grown}" if origin.grown else "loss and gradients were ordinary before it"
+    return origin.finding(f"{origin.said}; {told}.", doubtful_strength if origin.grown else 1.0)
 
 
-def fires() -> Iterator[Run]:
+def fires() -> Runs:
     yield _run([2.0, 1.5, 1.2, 1.1], "float16 overflow in matrix product (largest 65504)")
 
 
-def silent() -> Iterator[Run]:
+def silent() -> Runs:
     yield _run([1.0, 40.0, 3e5, 1e14], "float32 overflow in matrix product (largest 3.4028e+38)")
     yield _run([2.0, 1.5, 1.2, 1.1], "float16 overflow of scaled gradients", "backward")

@@ -7,49 +7,31 @@ named where they can be.
 Silent when the batch was finite, and when no recording holds the step.
 """
 
-from __future__ import annotations
+from traindx.evidence.detector import Detected, Detector, Event, Run, Runs, number
+from traindx.evidence.detectors._origin import NonfiniteOrigin
+from traindx.testing.sketch import decay, run
 
-from collections.abc import Iterator
-
-from traindx.core.nouns import Event, Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
-from traindx.evidence.detectors._origin import origin
-from traindx.evidence.inside import number
-
-DETECTOR = Detector(title="NaN came with the data", needs=("recording",), family="nan_origin")
+DETECTOR = Detector(title="NaN came with the data", family="nan_origin")
 
 
-def detect(case: Case) -> Finding | Skipped | None:
-    found = origin(case)
-    if found is None:
-        return Skipped()
-    if found.kind != "input":
+def detect(origin: NonfiniteOrigin) -> Detected:
+    if origin.kind != "input":
         return None
-    bad = number(found.event.data, "batch_nonfinite")
+    bad = number(origin.event.data, "batch_nonfinite")
     told = f" The batch holds {bad:g} values that are no numbers." if bad else ""
-    return Finding(
-        f"{found.said}.{told} Weights and arithmetic were sound before it.",
-        "nonfinite",
-        found.severity,
-        found.step,
-        series="loss",
-        places=(found.place,) if found.place is not None else (),
-    )
+    return origin.finding(f"{origin.said}.{told} Weights and arithmetic were sound before it.")
 
 
 def _run(where: str, operation: str, **data: object) -> Run:
-    from traindx.testing.sketch import decay, run
-
     told = {"where": where, "operation": operation, "batch": 51, **data}
     event = Event("nonfinite", f"{operation} in layer 0: 1 of 192 values", 50.0, told)
     return run({"loss": [*decay(50, 2.0, 0.5), float("nan")]}, events=[event], facts={"version": 2})
 
 
-def fires() -> Iterator[Run]:
+def fires() -> Runs:
     yield _run("input", "matrix product", batch_nonfinite=1)
 
 
-def silent() -> Iterator[Run]:
+def silent() -> Runs:
     yield _run("loss", "log of 0")
     yield _run("input", "multiplication", batch_nonfinite=0)

@@ -8,37 +8,24 @@ epoch.
 Silent when a finite loss comes first (see nan_out_of_nothing and nan_after_rise).
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 import numpy as np
 
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case, Curve
+from traindx.evidence.detector import Curve, Detected, Detector, Finding, Runs, Skipped
 from traindx.evidence.detectors._number_text import where
+from traindx.testing.sketch import decay, run
 
-DETECTOR = Detector(title="NaN from the first value", needs=("loss",), family="nan_onset")
+DETECTOR = Detector(title="NaN from the first value", family="nan_onset")
 
 
-def detect(case: Case, *, early: float = 2.0, late: float = 20.0) -> Finding | Skipped | None:
-    loss = case.loss
-    if loss is None:
-        return Skipped("a training loss")
+def detect(loss: Curve, *, certain_until: float = 2.0, doubtful_from: float = 20.0) -> Detected:
     if not loss.broken:
         return Skipped()
     if loss.finite[0]:
         return None
     first = float(loss.series.steps[0])
     finite = f"{len(loss):,} of {loss.finite.size:,} values are finite"
-    return Finding(
-        f"The first logged loss, at {where(loss, first)}, is already not finite; {finite}.",
-        severity="low",
-        step=first,
-        series=loss.name,
-        strength=_clarity(loss, first, early, late),
-    )
+    sentence = f"The first logged loss, at {where(loss, first)}, is already not finite; {finite}."
+    return Finding(sentence, step=first, strength=_clarity(loss, first, certain_until, doubtful_from))
 
 
 def _clarity(loss: Curve, first: float, early: float, late: float) -> float:
@@ -52,16 +39,12 @@ def _clarity(loss: Curve, first: float, early: float, late: float) -> float:
     return 0.7 if loss.axis == "row" else 0.5
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import run
-
+def fires() -> Runs:
     yield run({"loss": [float("nan")] * 20})
     yield run({"loss": [float("inf"), 3.0, 2.0, 1.5, 1.2]})
     yield run({"loss": [float("nan")] * 5, "accuracy": [0.1] * 5}, axis="epoch")
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, run
-
+def silent() -> Runs:
     yield run({"loss": [2.3, *[float("nan")] * 20]})
     yield run({"loss": decay(50, 2.0, 0.5)})

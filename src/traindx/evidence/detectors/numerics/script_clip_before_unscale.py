@@ -8,36 +8,30 @@ Silent when the scaler is switched off or not known for sure. Known mistake: a l
 the scale by hand.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.core.nouns import Edit, Finding, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detectors._script import (
+    Detector,
+    Edit,
+    Finding,
+    Iteration,
+    Iterations,
+    Places,
+    Scripts,
+    Skipped,
+    Training,
+    script,
+)
 from traindx.evidence.detectors._script.gradients import optimizer_code
-from traindx.evidence.detectors._script.samples import script
-from traindx.evidence.detectors._script.words import NO_LOOP, Looked, code, first, training_of, where
+from traindx.evidence.detectors._script.words import code, where
 from traindx.evidence.detectors.gradients.script_clip_misplaced import CLIPS
-from traindx.source import Script
 from traindx.source.edit_pieces import place, put_before, segment
 from traindx.source.execution import Event
-from traindx.source.training import Iteration, Training
 from traindx.source.values import Const, Made, Spot, number
 
-DETECTOR = Detector(title="clipped before unscaling", needs=("script",), family="script_scaler")
+DETECTOR = Detector(title="clipped before unscaling", family="script_scaler")
 
 
-def detect(case: Case) -> Finding | Skipped | None:
-    return first(case, __name__, look(case))
-
-
-def look(case: Case) -> Looked:
-    """Every place where it is seen."""
-    training = training_of(case)
-    if training is None or not training.iterations:
-        return NO_LOOP
-    scaled = [one for one in training.iterations if _scales(one)]
+def detect(training: Training, iterations: Iterations) -> Places:
+    scaled = [one for one in iterations if _scales(one)]
     clips = [e for e in training.trace.named(*CLIPS) if not e.handed]
     if not scaled or not clips:
         return Skipped()
@@ -98,12 +92,12 @@ _BACK = "optimizer.zero_grad()\nloss = criterion(model(x), y)\nscaler.scale(loss
 _STEP = "scaler.step(optimizer)\nscaler.update()"
 
 
-def fires() -> Iterator[Script]:
+def fires() -> Scripts:
     yield script(after=_SCALER, body=_BACK + _CLIP + _STEP)
     yield script(after=_SCALER, body=_BACK + _CLIP + "scaler.unscale_(optimizer)\n" + _STEP)
 
 
-def silent() -> Iterator[Script]:
+def silent() -> Scripts:
     yield script(after=_SCALER, body=_BACK + "scaler.unscale_(optimizer)\n" + _CLIP + _STEP)
     yield script(after=_SCALER, body=_BACK + _STEP)
     yield script(after="scaler = torch.amp.GradScaler(enabled=False)", body=_BACK + _CLIP + _STEP)

@@ -7,37 +7,31 @@ adapt, and a second step is refused; and when no loss is scaled at all.
 Silent when the scaler is switched off or not known for sure. Known mistake: gradients divided by hand.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.core.nouns import Edit, Finding, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
-from traindx.evidence.detectors._script.samples import script
-from traindx.evidence.detectors._script.words import NO_LOOP, Looked, code, first, training_of, where
-from traindx.source import Script
+from traindx.evidence.detectors._script import (
+    Detector,
+    Edit,
+    Finding,
+    Iteration,
+    Iterations,
+    Places,
+    Scripts,
+    Skipped,
+    Training,
+    script,
+)
+from traindx.evidence.detectors._script.words import code, where
 from traindx.source.edit_pieces import place, put_after, replaced, segment
 from traindx.source.roles import is_scaler
-from traindx.source.training import Iteration, Training
 from traindx.source.values import Const, Made, Spot, Value
 
-DETECTOR = Detector(title="GradScaler half used", needs=("script",), family="script_scaler")
+DETECTOR = Detector(title="GradScaler half used", family="script_scaler")
 
 
-def detect(case: Case) -> Finding | Skipped | None:
-    return first(case, __name__, look(case))
-
-
-def look(case: Case) -> Looked:
-    """Every place where it is seen."""
-    training = training_of(case)
-    if training is None or not training.iterations:
-        return NO_LOOP
+def detect(training: Training, iterations: Iterations) -> Places:
     if not any(is_scaler(e.value) for e in training.trace.events if e.value.kind == "call"):
         return Skipped()
     found: dict[int, Finding] = {}
-    for one in training.iterations:
+    for one in iterations:
         told = _past(training, one) or _never_scaled(training, one) or _never_updated(training, one)
         if told is not None and not one.step.event.handed:
             found.setdefault(id(one.step.event.spot.node), told)
@@ -138,7 +132,7 @@ _SCALER = "scaler = torch.amp.GradScaler()"
 _BACK = "optimizer.zero_grad()\nloss = criterion(model(x), y)\nscaler.scale(loss).backward()\n"
 
 
-def fires() -> Iterator[Script]:
+def fires() -> Scripts:
     yield script(after=_SCALER, body=_BACK + "optimizer.step()")
     yield script(after=_SCALER, body=_BACK + "optimizer.step()\nscaler.update()")
     yield script(after=_SCALER, body=_BACK + "scaler.step(optimizer)")
@@ -148,7 +142,7 @@ def fires() -> Iterator[Script]:
 _PLAIN = "optimizer.zero_grad()\ncriterion(model(x), y).backward()\nscaler.step(optimizer)\nscaler.update()"
 
 
-def silent() -> Iterator[Script]:
+def silent() -> Scripts:
     yield script(after=_SCALER, body=_BACK + "scaler.step(optimizer)\nscaler.update()")
     yield script(after="scaler = torch.amp.GradScaler(enabled=False)", body=_BACK + "optimizer.step()")
     yield script(after=_SCALER, body=_BACK + "scaler.unscale_(optimizer)\noptimizer.step()\nscaler.update()")

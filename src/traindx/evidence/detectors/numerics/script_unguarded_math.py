@@ -8,35 +8,21 @@ Such code works until it meets the edge: told as doubtful. Silent when anything 
 mistake: values that cannot be zero for reasons the source does not show.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.core.nouns import Finding, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
-from traindx.evidence.detectors._script.samples import script
-from traindx.evidence.detectors._script.words import NO_LOOP, Looked, code, first, loss_of, training_of, where
-from traindx.source import Script
+from traindx.evidence.detectors._script import Detector, Finding, Places, Scripts, Training, script
+from traindx.evidence.detectors._script.words import NO_LOOP, code, loss_of, where
 from traindx.source.domains import LOGARITHMS
 from traindx.source.edit_pieces import place
 from traindx.source.flow import reach
 from traindx.source.roles import operation, unshaped
 from traindx.source.values import Made, Value, number, options, parents
 
-DETECTOR = Detector(title="logarithm, root or division unguarded", needs=("script",), family="script_math")
+DETECTOR = Detector(title="logarithm, root or division unguarded", family="script_math")
 _BODY = "optimizer.zero_grad()\n{}\nloss.backward()\noptimizer.step()"
 
 
-def detect(case: Case) -> Finding | Skipped | None:
-    return first(case, __name__, look(case))
-
-
-def look(case: Case) -> Looked:
-    """Every place where it is seen."""
-    training = training_of(case)
-    backwards = [e for e in training.backwards if e.loops] if training is not None else []
-    if training is None or not backwards:
+def detect(training: Training) -> Places:
+    backwards = [e for e in training.backwards if e.loops]
+    if not backwards:
         return NO_LOOP
     found: dict[int, Finding] = {}
     seen: set[int] = set()
@@ -89,16 +75,16 @@ def _may_vanish(value: Value) -> bool:
 def _finding(made: Made, why: str) -> Finding:
     assert made.spot is not None
     text = f"{where(made.spot)}: {code(made.spot)} has no guard: {why} (line {made.spot.line})."
-    return Finding(text, severity="low", places=(place(made.spot),))
+    return Finding(text, places=(place(made.spot),))
 
 
-def fires() -> Iterator[Script]:
+def fires() -> Scripts:
     yield script(body=_BODY.format("p = torch.sigmoid(model(x))\nloss = -(y * torch.log(p)).mean()"))
     yield script(body=_BODY.format("loss = torch.sqrt(((model(x) - y) ** 2).sum(1)).mean()"))
     yield script(body=_BODY.format("z = model(x)\nloss = (z / z.norm(dim=1, keepdim=True)).mean()"))
 
 
-def silent() -> Iterator[Script]:
+def silent() -> Scripts:
     yield script()
     yield script(body=_BODY.format("p = torch.sigmoid(model(x))\nloss = -(y * torch.log(p + 1e-8)).mean()"))
     yield script(

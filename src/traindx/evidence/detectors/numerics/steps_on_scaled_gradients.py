@@ -7,18 +7,13 @@ and an overflow is not skipped.
 Silent when the scaler steps, unscales, or hands its scale to a fused optimizer.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.core.nouns import Event, Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Event, Finding, Runs, Skipped
+from traindx.testing.sketch import decay, noisy, run
 
 DETECTOR = Detector(title="Steps on scaled gradients", needs=("loss_scale",), family="scaler_order")
 
 
-def detect(case: Case) -> Finding | Skipped | None:
+def detect(case: Case) -> Detected:
     if not case.inside.recorded:
         return Skipped("a recording")
     told = case.inside.events("step_on_scaled_gradients")
@@ -27,15 +22,11 @@ def detect(case: Case) -> Finding | Skipped | None:
     return Finding(f"{told[0].text[:1].upper()}{told[0].text[1:]}.", "silent_defect", "high", told[0].step)
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import noisy, run
-
+def fires() -> Runs:
     told = Event("step_on_scaled_gradients", "the optimizer stepped on gradients scaled by 65536", 0.0)
     yield run({"loss": noisy([1.4] * 60, 0.05), "loss_scale": [65536.0] * 60}, events=[told], facts={"a": 1})
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, run
-
+def silent() -> Runs:
     yield run({"loss": decay(60, 2.0, 0.5), "loss_scale": [65536.0] * 60}, facts={"a": 1})
     yield run({"loss": decay(60, 2.0, 0.5)}, facts={"a": 1})

@@ -7,19 +7,13 @@ starts from its own random weights, or when one skips a step.
 Silent with one rank, and when parameters are sharded (each rank holds another part).
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.core.nouns import Event, Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
-from traindx.evidence.inside import number
+from traindx.evidence.detector import Case, Detected, Detector, Event, Finding, Runs, Skipped, number
+from traindx.testing.sketch import decay, run
 
 DETECTOR = Detector(title="Replicas differ", needs=("replica_checksum",), family="replicas")
 
 
-def detect(case: Case) -> Finding | Skipped | None:
+def detect(case: Case) -> Detected:
     if len(case.inside.ranks("replica_checksum")) < 2:
         return Skipped("checksums of at least two ranks")
     told = case.inside.events("replicas_differ")
@@ -28,18 +22,11 @@ def detect(case: Case) -> Finding | Skipped | None:
     world = number(case.run.facts, "world_size")
     of = f" of {world:g}" if world else ""
     text = told[0].text
-    return Finding(
-        f"{text[:1].upper()}{text[1:]}; {len(told) + 1}{of} ranks train apart.",
-        "silent_defect",
-        "high",
-        told[0].step,
-        numbers={"ranks_apart": len(told)},
-    )
+    sentence = f"{text[:1].upper()}{text[1:]}; {len(told) + 1}{of} ranks train apart."
+    return Finding(sentence, "silent_defect", "high", told[0].step, numbers={"ranks_apart": len(told)})
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import run
-
+def fires() -> Runs:
     told = Event("replicas_differ", "the weights of rank 1 differ from those of rank 0 at 7 of 7 looks", 1.0)
     series: dict[str, list[float]] = {
         "loss": [3.0, 2.0, 1.0],
@@ -49,9 +36,7 @@ def fires() -> Iterator[Run]:
     yield run(series, events=[told], facts={"world_size": 2})
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, run
-
+def silent() -> Runs:
     same = {"replica_checksum": [3.0, 2.9], "replica_checksum/rank1": [3.0, 2.9]}
     yield run({"loss": decay(60, 2.0, 0.5), **same}, facts={"world_size": 2})
     yield run({"loss": decay(60, 2.0, 0.5), "replica_checksum": [3.0]}, facts={"world_size": 1})

@@ -1,56 +1,46 @@
 """Training waits for data.
 
-The share of the time per step that is spent waiting for the loader. Seen when it is `share` or more at
+The share of the time per step that is spent waiting for the loader. Seen when it is {wait_share} or more at
 three quarters of the logged points at least: the first batch of an epoch always waits and does not count.
-When a wait exceeds its step, waits are taken as not included in the step's time. Waits under `brief`
+When a wait exceeds its step, waits are taken as not included in the step's time. Waits under {min_seconds}
 seconds a step are worth knowing (low): in toy trainings nearly everything is overhead; so are waits for
 worker processes in a recording of few seconds.
 
 Silent when the wait is short or shows at some points only.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence import stats
-from traindx.evidence.case import Case
+from traindx.evidence.case import Case, Curve
+from traindx.evidence.detector import Detected, Detector, Finding, FloatArray, Runs, Skipped, stats
 from traindx.evidence.detectors._number_text import percent, strength, text
+from traindx.testing.sketch import noisy, run
 
-if TYPE_CHECKING:
-    from traindx.core.nouns import FloatArray
-
-DETECTOR = Detector(title="Waiting for data", needs=("data_wait_s", "step_s"), family="data_wait")
+DETECTOR = Detector(title="Waiting for data", family="data_wait")
 
 
 def detect(
     case: Case,
+    data_wait_s: Curve,
+    step_s: Curve,
     *,
-    share: float = 0.3,
-    large: float = 0.6,
-    mostly: float = 0.25,
-    brief: float = 0.005,
-    with_workers: float = 0.02,
-    total: float = 3.0,
-    points: int = 10,
-) -> Finding | Skipped | None:
-    wait, step = case.curve("data_wait_s"), case.curve("step_s")
-    if wait is None or step is None:
-        return Skipped("the time per step and the time spent waiting for data")
-    steps, waits, seconds = stats.align(wait.x, wait.y, step.x, step.y)
+    wait_share: float = 0.3,
+    full_strength_at: float = 0.6,
+    quantile: float = 0.25,
+    min_seconds: float = 0.005,
+    min_seconds_with_workers: float = 0.02,
+    min_total_seconds: float = 3.0,
+    min_points: int = 10,
+) -> Detected:
+    steps, waits, seconds = stats.align(data_wait_s.x, data_wait_s.y, step_s.x, step_s.y)
     steps, waits, seconds = steps[1:], waits[1:], seconds[1:]
     fine = (waits >= 0) & (seconds > 0)
-    if int(fine.sum()) < points:
-        return Skipped(f"at least {points} values of the time per step and of the wait for data")
+    if int(fine.sum()) < min_points:
+        return Skipped(f"at least {min_points} values of the time per step and of the wait for data")
     waits, seconds = waits[fine], seconds[fine]
     apart = bool((waits > 1.02 * seconds).any())
     shares = waits / (waits + seconds if apart else seconds)
-    if float(np.quantile(shares, mostly)) < share:
+    if float(np.quantile(shares, quantile)) < wait_share:
         return None
     part = float(np.median(shares))
     whole = float(np.median(waits + seconds if apart else seconds))
@@ -58,10 +48,11 @@ def detect(
         text=f"{percent(part)} of the time per step is spent waiting for data: "
         f"{text(float(np.median(waits)))} of {text(whole)} s.",
         symptom="slow_training",
-        severity="medium" if _costs(case, waits, brief, with_workers, total) else "low",
+        severity="medium"
+        if _costs(case, waits, min_seconds, min_seconds_with_workers, min_total_seconds)
+        else "low",
         step=float(steps[0]),
-        series=wait.name,
-        strength=strength(part, share, large),
+        strength=strength(part, wait_share, full_strength_at),
         numbers={"wait_share": round(100 * part)},
     )
 
@@ -74,16 +65,12 @@ def _costs(case: Case, waits: FloatArray, brief: float, with_workers: float, tot
     return usual >= with_workers and usual * waits.size >= total
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import noisy, run
-
+def fires() -> Runs:
     yield run({"data_wait_s": noisy([0.3] * 60, 0.1), "step_s": noisy([0.6] * 60, 0.05)})
     yield run({"data_wait_s": noisy([2.0] * 60, 0.1), "step_s": noisy([0.6] * 60, 0.05)})
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import noisy, run
-
+def silent() -> Runs:
     yield run({"data_wait_s": noisy([0.02] * 60, 0.1), "step_s": noisy([0.6] * 60, 0.05)})
     first_batches = np.where(np.arange(100) % 2 == 0, 1.6, 0.0)
     yield run({"data_wait_s": first_batches, "step_s": 0.65 + first_batches})

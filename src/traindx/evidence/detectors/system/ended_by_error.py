@@ -7,28 +7,23 @@ Could not look in logs that hold numbers only. Silent when the run went on after
 attempt resumed it.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.core.nouns import Event, Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Event, Finding, Runs, Skipped
 from traindx.evidence.detectors._number_text import text
+from traindx.testing.sketch import run
 
 DETECTOR = Detector(title="Ended by an error", needs=(), family="ending")
 _SPOKEN = frozenset({"text", "recording"})
 _LONGEST = 160
 
 
-def detect(case: Case, *, went_on: float = 0.02) -> Finding | Skipped | None:
+def detect(case: Case, *, later_run_share: float = 0.02) -> Detected:
     errors = [event for event in case.run.events if event.kind == "exception"]
     if not errors:
         spoken = not _SPOKEN.isdisjoint(case.run.formats)
         return None if spoken else Skipped("the console output, where it would be reported")
     last = errors[-1]
     begin, end = case.span
-    if last.step is not None and end - last.step > went_on * (end - begin):
+    if last.step is not None and end - last.step > later_run_share * (end - begin):
         return None
     if any(event.kind == "resume" for event in case.run.events[case.run.events.index(last) :]):
         return None
@@ -38,24 +33,16 @@ def detect(case: Case, *, went_on: float = 0.02) -> Finding | Skipped | None:
         else f"after {case.run.points} values"
     )
     said = last.text.strip().rstrip(".")[:_LONGEST] or "an exception"
-    return Finding(
-        text=f"The program ended with an error {when}: {said}.",
-        severity="low",
-        step=last.step,
-        numbers={"errors": len(errors)},
-    )
+    sentence = f"The program ended with an error {when}: {said}."
+    return Finding(sentence, step=last.step, numbers={"errors": len(errors)})
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import run
-
+def fires() -> Runs:
     yield run({"loss": [3.0, 2.0, 1.0]}, events=[Event("exception", "ValueError: bad batch", 2.0)])
     yield run({"loss": [3.0, 2.0, 1.0]}, events=[Event("exception", "KeyError: 'x'")])
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import run
-
+def silent() -> Runs:
     yield run({"loss": [3.0, 2.0, 1.0]})
     yield run({"loss": [1.0] * 500}, events=[Event("exception", "ValueError: skipped", 50.0)])
     yield run(

@@ -1,26 +1,21 @@
 """Memory climbs to the end of the run.
 
 Looks at the lowest use in each stretch, so peaks do not count. Seen when each third of the run stands
-higher than the one before, the last part still climbs, and the whole growth is `growth` or more. From
-`large` on it is of medium severity. Memory is told by the words in the names of what was logged (mem,
+higher than the one before, the last part still climbs, and the whole growth is {growth_share} or more. From
+{large_share} on it is of medium severity. Memory is told by the words in the names of what was logged (mem,
 memory, rss, vram, ram), whatever the unit.
 
 Silent about a climb that levels off: caches fill, and a maximum only ever rises.
 Known mistakes: data that is read into memory bit by bit over a long first epoch.
 """
 
-from __future__ import annotations
-
 import re
-from collections.abc import Iterator
 
 import numpy as np
 
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence import stats
-from traindx.evidence.case import Case, Curve
+from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, Runs, Skipped, stats
 from traindx.evidence.detectors._number_text import percent, strength, text, where
+from traindx.testing.sketch import noisy, run
 
 DETECTOR = Detector(title="Memory climbs", needs=(), family="memory")
 _FIRST = ("gpu_mem_bytes", "gpu_mem", "rss_bytes")
@@ -36,24 +31,24 @@ _PERCENT = re.compile(r"percent|pct|%")
 def detect(
     case: Case,
     *,
-    growth: float = 0.15,
-    large: float = 0.5,
-    last_part: float = 0.08,
-    p: float = 0.01,
-    points: int = 30,
-) -> Finding | Skipped | None:
-    enough = [curve for curve in _memory(case) if len(curve) >= points]
+    growth_share: float = 0.15,
+    large_share: float = 0.5,
+    last_sixth_share: float = 0.08,
+    p_value: float = 0.01,
+    min_points: int = 30,
+) -> Detected:
+    enough = [curve for curve in _memory(case) if len(curve) >= min_points]
     if not enough:
-        return Skipped(f"the memory in use, logged at least {points} times")
+        return Skipped(f"the memory in use, logged at least {min_points} times")
     for curve in enough:
         skip = len(curve) // 10
         course = stats.bins(curve.x[skip:], curve.y[skip:], 40)
         levels = [float(np.median(part)) for part in np.array_split(course.low, 6)]
         rise = levels[-1] - levels[0]
-        if levels[0] <= 0 or rise < growth * levels[0] or min(np.diff(levels)) <= 0:
+        if levels[0] <= 0 or rise < growth_share * levels[0] or min(np.diff(levels)) <= 0:
             continue
         climb = stats.trend(course.step, course.low)
-        if levels[-1] - levels[-2] < last_part * rise or climb.p > p:
+        if levels[-1] - levels[-2] < last_sixth_share * rise or climb.p > p_value:
             continue
         share = rise / levels[0]
         (first, last), unit = _sizes(curve, levels[0], levels[-1])
@@ -62,10 +57,10 @@ def detect(
             text=f"Memory ({curve.series.source}) climbs {percent(share)} after {begin}, from {first} to "
             f"{last}{unit}, and still climbs at the end.",
             symptom="memory_growth",
-            severity="medium" if share >= large else "low",
+            severity="medium" if share >= large_share else "low",
             step=float(course.step[0]),
             series=curve.name,
-            strength=strength(share, growth, 1.0),
+            strength=strength(share, growth_share, 1.0),
             numbers={"memory_growth": percent(share)},
         )
     return None
@@ -95,18 +90,14 @@ def _sizes(curve: Curve, *sizes: float) -> tuple[list[str], str]:
     return [text(size) for size in sizes], unit
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import noisy, run
-
+def fires() -> Runs:
     yield run({"gpu_mem": noisy(np.linspace(4.0, 10.0, 200), 0.02)})
     yield run({"rss_bytes": noisy(np.linspace(4e9, 5.2e9, 2000), 0.01)})
     yield run({"mem_mb": np.linspace(366.0, 1391.0, 100)})
     yield run({"system/cpuMemory.rss (GB)": np.linspace(2.0, 9.0, 100)})
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import noisy, run
-
+def silent() -> Runs:
     yield run({"gpu_mem": noisy([8.0] * 200, 0.1)})
     yield run({"gpu_mem": np.maximum.accumulate(noisy([8.0] * 200, 0.2))})
     yield run({"rss_bytes": 8e9 - 4e9 * np.exp(-np.arange(300) / 30)})

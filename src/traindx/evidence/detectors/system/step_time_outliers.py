@@ -1,69 +1,57 @@
 """Single steps take many times longer than the usual step.
 
-An outlier takes `factor` times the median step. Seen when outliers, the first steps left out, take
-`share` or more of the whole time. When they come at regular intervals they are evaluations or
-checkpoints: a sign. Irregular ones are slow training; of medium severity when they take `large` of it, in a
-recording `total` seconds at least: other programs interrupt the steps of a toy.
+An outlier takes {slow_factor} times the median step. Seen when outliers, the first steps left out, take
+{lost_share} or more of the whole time. When they come at regular intervals they are evaluations or
+checkpoints: a sign. Irregular ones are slow training; of medium severity when they take {large_share} of it,
+in a recording {min_total_seconds} seconds at least: other programs interrupt the steps of a toy.
 
 Silent when more than a tenth of the steps is slow: that is a slow stretch, not outliers.
 Known mistakes: a log that writes only some steps shows only some of the outliers.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, FloatArray, Runs, Skipped
 from traindx.evidence.detectors._number_text import percent, strength, text, times
 from traindx.evidence.detectors._pace import settled
+from traindx.testing.sketch import noisy, run
 
-if TYPE_CHECKING:
-    from traindx.core.nouns import FloatArray
-
-DETECTOR = Detector(title="Slow single steps", needs=("step_s",), family="slow_steps")
+DETECTOR = Detector(title="Slow single steps", family="slow_steps")
 
 
 def detect(
     case: Case,
+    step_s: Curve,
     *,
-    factor: float = 4.0,
-    share: float = 0.1,
-    large: float = 0.3,
-    rare: float = 0.1,
-    fewest: int = 5,
-    total: float = 10.0,
-    points: int = 50,
-) -> Finding | Skipped | None:
-    curve = case.curve("step_s")
-    if curve is None or len(curve) < points:
-        return Skipped(f"at least {points} values of the time per step")
-    steps, seconds = settled(curve)
-    if seconds.size < points:
-        return Skipped(f"at least {points} values of the time per step")
+    slow_factor: float = 4.0,
+    lost_share: float = 0.1,
+    large_share: float = 0.3,
+    max_slow_share: float = 0.1,
+    min_slow_steps: int = 5,
+    min_total_seconds: float = 10.0,
+    min_points: int = 50,
+) -> Detected:
+    steps, seconds = settled(step_s)
+    if seconds.size < min_points:
+        return Skipped(f"at least {min_points} values of the time per step")
     usual = float(np.median(seconds))
-    slow = seconds > factor * usual
+    slow = seconds > slow_factor * usual
     count = int(slow.sum())
     lost = float((seconds[slow] - usual).sum() / seconds.sum())
-    if count < 2 or slow.mean() > rare or lost < share:
+    if count < 2 or slow.mean() > max_slow_share or lost < lost_share:
         return None
     regular = _regular(steps[slow])
-    trouble = not regular and count >= fewest
-    costs = lost * float(seconds.sum()) >= total or not case.inside.recorded
+    trouble = not regular and count >= min_slow_steps
+    costs = lost * float(seconds.sum()) >= min_total_seconds or not case.inside.recorded
     kind = f"every {text(regular)} steps" if regular else "at irregular intervals"
     typical = float(np.median(seconds[slow]))
     return Finding(
         text=f"{count} steps take {text(typical)} s instead of {text(usual)} s ({times(typical / usual)}), "
         f"{kind}: {percent(lost)} of the logged time.",
         symptom="slow_training" if trouble else None,
-        severity="medium" if trouble and costs and lost >= large else "low",
+        severity="medium" if trouble and costs and lost >= large_share else "low",
         step=float(steps[slow][0]),
-        series=curve.name,
-        strength=strength(lost, share, 0.5) if trouble else 0.4,
+        strength=strength(lost, lost_share, 0.5) if trouble else 0.4,
         numbers={"slow_factor": round(typical / usual, 1)},
         marks=tuple(float(step) for step in steps[slow][:20]),
     )
@@ -84,18 +72,14 @@ def _regular(steps: FloatArray) -> float:
     return common if common > 1 and float((np.abs(gaps / common - 1) < 0.1).mean()) >= 0.7 else 0.0
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import noisy, run
-
+def fires() -> Runs:
     yield run({"step_s": noisy(np.where(np.arange(2000) % 250 == 0, 19.0, 0.4), 0.05)})
     stalls = noisy([0.4] * 1000, 0.05)
     stalls[np.random.default_rng(3).choice(1000, 30, replace=False)] = 20.0
     yield run({"step_s": stalls})
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import noisy, run
-
+def silent() -> Runs:
     yield run({"step_s": noisy([0.4] * 300, 0.3)})
     yield run({"step_s": [20.0, 3.0] + [0.4] * 200})
     yield run({"step_s": noisy(np.where(np.abs(np.arange(300) - 150) < 40, 0.5, 0.05), 0.1)})

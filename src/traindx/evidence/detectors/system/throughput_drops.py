@@ -1,30 +1,21 @@
 """Training got slower at some moment.
 
-Looks for the moment that best parts a fast stretch from a slow one: nearly every later value must lie
-below nearly every earlier one, so noise and a speed that wanders do not count. A drop to `large` of the
-speed or less that lasts to the end is of medium severity; a smaller one, or one that was over before the
-end, of low severity; so is one that a recording shows in the forward pass alike: the work grew, or the
-machine was busy with something else.
+Looks for the moment that best parts a fast stretch from a slow one: nearly every later value must lie below
+nearly every earlier one, so noise and a speed that wanders do not count. A drop to {large_drop_left} of the
+speed or less that lasts to the end is of medium severity; a smaller one, or one that was over before the end,
+of low severity; so is one that a recording shows in the forward pass alike: the work grew, or the machine was
+busy with something else.
 
 Silent about the first steps (compilation, warm-up) and single slow steps (step_time_outliers).
 Known mistakes: in a log, longer sequences or larger images in a later phase are slower by nature.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Finding, FloatArray, Runs, Skipped
 from traindx.evidence.detectors._number_text import percent, strength, times, where
 from traindx.evidence.detectors._pace import THROUGHPUT, TIMES, all_slower, shape, speed
-
-if TYPE_CHECKING:
-    from traindx.core.nouns import FloatArray
+from traindx.testing.sketch import noisy, run
 
 DETECTOR = Detector(title="Throughput drops", needs=("|".join((*THROUGHPUT, *TIMES)),), family="pace")
 
@@ -32,25 +23,25 @@ DETECTOR = Detector(title="Throughput drops", needs=("|".join((*THROUGHPUT, *TIM
 def detect(
     case: Case,
     *,
-    small: float = 0.75,
-    large: float = 0.6,
-    least: float = 0.1,
-    spreads: float = 3.0,
-    points: int = 20,
-) -> Finding | Skipped | None:
+    speed_left: float = 0.75,
+    large_drop_left: float = 0.6,
+    min_length_share: float = 0.1,
+    drop_in_spreads: float = 3.0,
+    min_points: int = 20,
+) -> Detected:
     found = speed(case)
-    if found is None or found[1].size < points:
-        return Skipped(f"at least {points} values of the throughput or the time per step")
+    if found is None or found[1].size < min_points:
+        return Skipped(f"at least {min_points} values of the throughput or the time per step")
     curve, steps, speeds = found
     course = shape(steps, speeds)
-    drop = _drop(np.log(course.median), max(3, round(least * course.median.size)), spreads)
-    if drop is None or drop[0] > small:
+    drop = _drop(np.log(course.median), max(3, round(min_length_share * course.median.size)), drop_in_spreads)
+    if drop is None or drop[0] > speed_left:
         return None
     part, begin, end = drop
     lasting = end == course.median.size
     onset = float(course.step[begin])
     until = "to the end" if lasting else f"until {where(curve, float(course.step[end - 1]))}"
-    heavy = lasting and part <= large and not all_slower(case, onset, 1 / part)
+    heavy = lasting and part <= large_drop_left and not all_slower(case, onset, 1 / part)
     return Finding(
         text=f"Training runs at {percent(part)} of its earlier speed by {curve.name} ({times(1 / part)} "
         f"slower) from {where(curve, onset)} {until}.",
@@ -59,7 +50,7 @@ def detect(
         step=onset,
         end=None if lasting else float(course.step[end - 1]),
         series=curve.name,
-        strength=strength(1 / part, 1 / small, 3.0),
+        strength=strength(1 / part, 1 / speed_left, 3.0),
         numbers={"slow_factor": round(1 / part, 1), "onset": onset},
         marks=(onset,),
     )
@@ -84,16 +75,12 @@ def _drop(logs: FloatArray, shortest: int, spreads: float) -> tuple[float, int, 
     return float(np.exp(-gap)), begin, end
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import noisy, run
-
+def fires() -> Runs:
     yield run({"tokens_per_s": noisy(np.where(np.arange(200) < 120, 1000.0, 450.0), 0.05)})
     yield run({"step_s": noisy(np.where(np.abs(np.arange(300) - 150) < 40, 0.5, 0.05), 0.1)})
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import noisy, run
-
+def silent() -> Runs:
     yield run({"tokens_per_s": noisy([500.0] * 280, 0.2)})
     wander = 5.0 + 2.0 * np.cos(np.linspace(0, 4 * np.pi, 600))
     yield run({"step_s": noisy(wander, 0.1)})

@@ -1,31 +1,26 @@
 """Steps so small that their fixed cost is all there is.
 
 Every step costs the same for starting operations and the optimizer, however few samples it holds. Seen when a
-step holds `most` samples or fewer over `steps` steps, the model is made of dense layers (whose work for a
-sample is known from their weights), and its arithmetic would take under a tenth of its time on a slow
-core. A larger batch then costs next to nothing.
+step holds {max_batch_size} samples or fewer over {min_steps} steps, the model is made of dense layers (whose
+work for a sample is known from their weights), and its arithmetic would take under a tenth of its time on a
+slow core. A larger batch then costs next to nothing.
 
-Worth knowing and no fault: low, medium only when it went on for `long` seconds. Silent for convolutions,
-recurrence and attention, whose work the weights do not tell, for several losses, for RL and GANs, and where
-steps wait for data or for other work.
-Known mistakes: online learning, which has to take samples one by one.
+Worth knowing and no fault: low, medium only when it went on for {long_seconds} seconds. Silent for
+convolutions, recurrence and attention, whose work the weights do not tell, for several losses, for RL and
+GANs, and where steps wait for data or for other work. Known mistakes: online learning, which has to take
+samples one by one.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, Run, Runs, Skipped, number
 from traindx.evidence.detectors._number_text import text
 from traindx.evidence.detectors._sampled import odd_objective, only_loss, usual
-from traindx.evidence.inside import number
+from traindx.testing.sketch import noisy, run
 
-DETECTOR = Detector(title="Tiny steps", needs=("step_s", "fact:losses"), family="batch")
+DETECTOR = Detector(title="Tiny steps", needs=("fact:losses",), family="batch")
 _DENSE = frozenset({"Linear", "LazyLinear", "LayerNorm", "PReLU"})
 _OPERATIONS = 6.0
 _SLOW_CORE = 1e9
@@ -33,16 +28,17 @@ _SLOW_CORE = 1e9
 
 def detect(
     case: Case,
+    step_s: Curve,
     *,
-    most: int = 4,
-    steps: float = 1000,
-    idle: float = 0.9,
-    waits: float = 0.3,
-    long: float = 600.0,
-) -> Finding | Skipped | None:
-    loss, step = only_loss(case), case.curve("step_s")
+    max_batch_size: int = 4,
+    min_steps: float = 1000,
+    idle_share: float = 0.9,
+    max_wait_share: float = 0.3,
+    long_seconds: float = 600.0,
+) -> Detected:
+    loss = only_loss(case)
     models = case.inside.models
-    if loss is None or step is None or len(models) != 1 or len(step) < 50 or odd_objective(case):
+    if loss is None or len(models) != 1 or len(step_s) < 50 or odd_objective(case):
         return Skipped("one model, one loss and the times of its steps")
     layers = case.inside.layer_list
     if not layers or any(str(layer.get("type", "")) not in _DENSE for layer in layers):
@@ -51,12 +47,17 @@ def detect(
     parts = case.inside.fact("accumulation")
     if not given.isdigit() or len(str(loss.get("output_shape", "")).split("x")) > 2:
         return Skipped()
-    each = float(np.median(step.y))
-    taken = float(step.x[-1])
+    each = float(np.median(step_s.y))
+    taken = float(step_s.x[-1])
     batch = int(given) * max(1.0, number(parts, "per_step") or 1.0)
     work = _OPERATIONS * (number(models[0], "parameters") or 0.0) * batch
     waiting = usual(case, "data_wait_s") or 0.0
-    if batch > most or taken < steps or work / _SLOW_CORE > (1 - idle) * each or waiting > waits * each:
+    if (
+        batch > max_batch_size
+        or taken < min_steps
+        or work / _SLOW_CORE > (1 - idle_share) * each
+        or waiting > max_wait_share * each
+    ):
         return None
     spent = taken * each
     return Finding(
@@ -64,16 +65,14 @@ def detect(
         f"which the arithmetic of {text(number(models[0], 'parameters') or 0.0)} weights is under a tenth: "
         f"{text(taken)} steps are nearly all fixed cost.",
         "slow_training",
-        "medium" if spent >= long else "low",
-        float(step.x[0]),
+        "medium" if spent >= long_seconds else "low",
+        float(step_s.x[0]),
         series="step_s",
         numbers={"batch": batch, "step_s": each},
     )
 
 
 def _run(batch: int, count: int, kind: str = "Linear", weights: int = 400) -> Run:
-    from traindx.testing.sketch import noisy, run
-
     layers = [{"name": "0", "type": kind, "parameters": weights}]
     facts: dict[str, Any] = {
         "losses": [{"function": "mse_loss", "output_shape": f"{batch}x1"}],
@@ -83,11 +82,11 @@ def _run(batch: int, count: int, kind: str = "Linear", weights: int = 400) -> Ru
     return run({"step_s": (at, noisy([7e-4] * len(at), 0.1))}, facts=facts)
 
 
-def fires() -> Iterator[Run]:
+def fires() -> Runs:
     yield _run(1, 4000)
 
 
-def silent() -> Iterator[Run]:
+def silent() -> Runs:
     yield _run(32, 4000)
     yield _run(1, 300)
     yield _run(1, 4000, kind="Conv2d")

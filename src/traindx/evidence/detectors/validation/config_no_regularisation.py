@@ -6,42 +6,32 @@ mix-up, augmentation, an adapter's dropout).
 Known mistakes: augmentation that stands in the script only.
 """
 
-from __future__ import annotations
-
 import re
-from collections.abc import Iterator
 from dataclasses import replace
 
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Skipped
 from traindx.evidence.detectors._settings import given
+from traindx.testing.sketch import run
 
 DETECTOR = Detector(
-    title="No regularisation",
-    needs=("setting:dropout", "setting:weight_decay"),
-    family="regularisation",
+    title="No regularisation", needs=("setting:dropout", "setting:weight_decay"), family="regularisation"
 )
 _RESTRAINT = re.compile(
     r"drop(?!_last)|weight_decay|smoothing|mix_?up|cut_?mix|augment|stochastic_depth|early_stop|l1_|l2_|noise"
 )
 
 
-def detect(case: Case, *, least: float = 0.0) -> Finding | Skipped | None:
+def detect(case: Case, *, none_below: float = 0.0) -> Detected:
     dropout, decay = case.number("dropout"), case.number("weight_decay")
     if dropout is None or decay is None:
         return Skipped("dropout and weight decay as numbers")
-    if dropout > least or decay > least or (case.number("label_smoothing") or 0.0) > least:
+    if dropout > none_below or decay > none_below or (case.number("label_smoothing") or 0.0) > none_below:
         return None
     for key, value in case.run.config.items():
         if _RESTRAINT.search(key.lower()) and "drop_last" not in key.lower() and given(_number(value)):
             return None
-    return Finding(
-        text="Dropout and weight decay are both 0 and the configuration names no other restraint.",
-        severity="low",
-        strength=0.7,
-        numbers={"dropout": dropout, "weight_decay": decay},
-    )
+    sentence = "Dropout and weight decay are both 0 and the configuration names no other restraint."
+    return Finding(sentence, strength=0.7, numbers={"dropout": dropout, "weight_decay": decay})
 
 
 def _number(value: object) -> str | float | None:
@@ -52,17 +42,13 @@ def _number(value: object) -> str | float | None:
         return str(value)
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import run
-
+def fires() -> Runs:
     nothing = run({}, settings={"dropout": 0.0, "weight_decay": 0.0})
     yield nothing
     yield replace(nothing, config={"dropout": "0.0", "weight_decay": 0, "dataloader_drop_last": True})
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import run
-
+def silent() -> Runs:
     yield run({}, settings={"dropout": 0.1, "weight_decay": 0.0})
     yield run({}, settings={"dropout": 0.0, "weight_decay": 0.0, "label_smoothing": 0.1})
     adapter = run({}, settings={"dropout": 0.0, "weight_decay": 0.0})

@@ -1,28 +1,20 @@
 """Validation improved, got worse for a while, and improved again to its old best or beyond.
 
-Cuts the validation curve into falls and rises that exceed its noise and 5 % of its level, and looks for
-fall, rise, fall at the end of it: the rise lasts several evaluations, the second fall takes back most of
-it. Told as low: the run ended well; what matters is not to have stopped inside the rise.
+Cuts the validation curve into falls and rises that exceed its noise and {rise_share:%} of its level, and
+looks for fall, rise, fall at the end of it: the rise lasts several evaluations, the second fall takes back
+most of it. Told as low: the run ended well; what matters is not to have stopped inside the rise.
 
-Silent with fewer than twelve evaluations; when the training loss rose too (a spike or an unstable
-stretch that recovered) or the learning rate went up again (a restart); for bumps in the first part of
-the run, where batch statistics settle; and for RL and GAN losses.
-Known mistakes: a change of the data or of augmentation in mid-run draws the same curve.
+Silent with fewer than {min_points} evaluations; when the training loss rose too (a spike or an unstable
+stretch that recovered) or the learning rate went up again (a restart); for bumps in the first part of the
+run, where batch statistics settle; and for RL and GAN losses. Known mistakes: a change of the data or of
+augmentation in mid-run draws the same curve.
 """
-
-from __future__ import annotations
-
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence import stats
 from traindx.evidence.case import Case, Curve
+from traindx.evidence.detector import Detected, Detector, Finding, FloatArray, Runs, Skipped, stats
 from traindx.evidence.detectors._number_text import strength, text, where
-from traindx.evidence.detectors._progress import NO_SURROGATE
 from traindx.evidence.detectors._train_validation import (
     evaluations,
     largest_rise,
@@ -31,38 +23,40 @@ from traindx.evidence.detectors._train_validation import (
     steps_on,
     validation_curves,
 )
-
-if TYPE_CHECKING:
-    from traindx.core.nouns import FloatArray
+from traindx.testing.sketch import decay, noisy, run
 
 DETECTOR = Detector(
     title="Double descent",
     needs=("val/*|test/*|map|map50",),
     family="generalisation",
     explains=("validation_parts",),
+    guards=("surrogate",),
 )
 
 
 def detect(
-    case: Case, *, rise: float = 0.05, z: float = 5.0, near: float = 1.02, least: int = 12
-) -> Finding | Skipped | None:
-    if case.surrogate:
-        return Skipped(NO_SURROGATE)
+    case: Case,
+    *,
+    rise_share: float = 0.05,
+    z_score: float = 5.0,
+    best_tolerance: float = 1.02,
+    min_points: int = 12,
+) -> Detected:
     val = next(iter(validation_curves(case)), None)
-    if val is None or len(val) < least:
-        return Skipped(f"at least {least} evaluations on validation data")
+    if val is None or len(val) < min_points:
+        return Skipped(f"at least {min_points} evaluations on validation data")
     steps, values = evaluations(val)
     values = -values if val.goal == "higher" else values
     width = 2 * (values.size // 40) + 3
     smooth = running_median(values, width)
     scale = abs(float(smooth.min())) if (values > 0).all() or (values < 0).all() else float(np.ptp(values))
     noise = 1.25 * stats.noise(values) / float(np.sqrt(width))
-    bump = _bump(smooth, max(rise * scale, z * noise))
+    bump = _bump(smooth, max(rise_share * scale, z_score * noise))
     if bump is None:
         return None
     valley, peak = bump
     low, high, last = float(smooth[valley]), float(smooth[peak]), float(np.median(smooth[-width:]))
-    if last > low + (near - 1.0) * scale or high - last < 0.8 * (high - low):
+    if last > low + (best_tolerance - 1.0) * scale or high - last < 0.8 * (high - low):
         return None
     near_low = smooth[: valley + 1][smooth[: valley + 1] <= low + 3.0 * (high - low)]
     wander = max(largest_rise(near_low), largest_rise(smooth[peak:]))
@@ -78,7 +72,7 @@ def detect(
         step=float(steps[valley]),
         end=float(steps[-1]),
         series=val.name,
-        strength=strength((high - low) / max(scale, 1e-300), rise, 0.5),
+        strength=strength((high - low) / max(scale, 1e-300), rise_share, 0.5),
         numbers={"first_best": sign * low, "peak": sign * high, "last": sign * last},
         marks=(float(steps[valley]), float(steps[peak])),
     )
@@ -112,9 +106,7 @@ def _disturbed(case: Case, val: Curve, steps: FloatArray, valley: int, peak: int
     return False
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, noisy, run
-
+def fires() -> Runs:
     there = np.concatenate(
         [decay(20, 2.0, 0.6, rate=4), np.linspace(0.62, 0.95, 15), decay(45, 0.95, 0.5, rate=4)]
     )
@@ -122,9 +114,7 @@ def fires() -> Iterator[Run]:
     yield run({"loss": noisy(train, 0.02), "val/loss": noisy(there, 0.01, seed=1)}, axis="epoch")
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, noisy, run
-
+def silent() -> Runs:
     there = np.concatenate(
         [decay(20, 2.0, 0.6, rate=4), np.linspace(0.62, 0.95, 15), decay(45, 0.95, 0.5, rate=4)]
     )

@@ -18,25 +18,24 @@ several terms, and for RL, GAN and ELBO losses.
 Known mistakes: noise in the targets sets a floor that no model gets below.
 """
 
-from __future__ import annotations
-
 import math
 import re
-from collections.abc import Iterator
 
 import numpy as np
 
-from traindx.core.nouns import Finding, Run, Severity, Skipped
-from traindx.core.units import Detector
-from traindx.evidence import stats
-from traindx.evidence.case import Case, Curve
+from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, Runs, Severity, Skipped, stats
 from traindx.evidence.detectors._against_simple import all_there_is, beside_simple, no_more_to_tell
 from traindx.evidence.detectors._harm import trivial_loss
 from traindx.evidence.detectors._number_text import percent, strength, text
-from traindx.evidence.detectors._progress import NO_SURROGATE, good_already, starts_late
+from traindx.evidence.detectors._progress import good_already, starts_late
 from traindx.evidence.detectors._train_validation import last_level, one_output, told_classes
+from traindx.testing.sketch import decay, noisy, run
 
-DETECTOR = Detector(title="Both losses high, no gap", needs=("loss", "val/loss"), family="fit")
+DETECTOR = Detector(
+    title="Both losses high, no gap",
+    family="fit",
+    guards=("surrogate", "elbo", "negative_loss", "preference", "si_sdr"),
+)
 
 _REGRESSION = re.compile(r"mse|mae|l1|l2|huber|squared|regress")
 # No cross-entropy begins above the logarithm of the largest vocabularies.
@@ -45,41 +44,39 @@ _ABOVE_ALL_CHANCE = 13.0
 
 def detect(
     case: Case,
+    loss: Curve,
+    val_loss: Curve,
     *,
-    made: float = 0.25,
-    left: float = 0.5,
-    gap: float = 0.35,
-    flat: float = 0.04,
-    least: int = 8,
-) -> Finding | Skipped | None:
-    train, val = case.loss, case.val_loss
-    if train is None or val is None or not len(val):
+    progress_made: float = 0.25,
+    loss_left: float = 0.5,
+    max_gap: float = 0.35,
+    max_slope: float = 0.04,
+    min_loss_points: int = 8,
+) -> Detected:
+    if not len(val_loss):
         return Skipped("a training and a validation loss")
-    if case.surrogate or case.traits & {"elbo", "negative_loss", "preference", "si_sdr"}:
-        return Skipped(NO_SURROGATE)
-    if len(train) < least:
-        return Skipped(f"at least {least} training losses")
-    now, held_out = train.tail, last_level(val.y)
-    if not (train.y > 0).all() or not now * 0.75 <= held_out <= now * (1.0 + gap):
+    if len(loss) < min_loss_points:
+        return Skipped(f"at least {min_loss_points} training losses")
+    now, held_out = loss.tail, last_level(val_loss.y)
+    if not (loss.y > 0).all() or not now * 0.75 <= held_out <= now * (1.0 + max_gap):
         return None
-    slope = _fall(train)
-    if slope > flat or starts_late(train) or good_already(case):
+    slope = _fall(loss)
+    if slope > max_slope or starts_late(loss) or good_already(case):
         return None
-    found = _far_from_fit(case, train, made) or _much_is_left(case, train, left)
+    found = _far_from_fit(case, loss, progress_made) or _much_is_left(case, loss, loss_left)
     if found is None:
         return None
     severity, why, share = found
-    course = _course(train, slope)
-    if course.startswith("still") or _improves(val) or no_more_to_tell(case) or all_there_is(case):
+    course = _course(loss, slope)
+    if course.startswith("still") or _improves(val_loss) or no_more_to_tell(case) or all_there_is(case):
         severity = "low"
     return Finding(
         f"The training loss ends at {text(now)} and the validation loss at {text(held_out)}; training "
         f"{course}: {why}.",
         "underfitting",
         severity,
-        step=float(train.x[len(train) * 2 // 3]),
-        end=float(train.x[-1]),
-        series=train.name,
+        step=float(loss.x[len(loss) * 2 // 3]),
+        end=float(loss.x[-1]),
         strength=strength(1.0 / max(1.0 - share, 0.02), 1.0, 8.0),
         numbers={"train_last": now, "val_last": held_out, "unexplained": share},
     )
@@ -148,9 +145,7 @@ def _much_is_left(case: Case, train: Curve, left: float) -> tuple[Severity, str,
     return ("medium" if said and not unasked else "low"), told, share
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, noisy, run
-
+def fires() -> Runs:
     loss = noisy(decay(60, 2.3, 1.9, rate=12), 0.005)
     yield run(
         {"loss": loss, "val/loss": noisy(loss * 1.02, 0.005, seed=1)}, axis="epoch", settings={"classes": 10}
@@ -160,9 +155,7 @@ def fires() -> Iterator[Run]:
     yield run({"loss": high / 20, "val/loss": high / 19, "val/mae": high / 30}, axis="epoch")
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, noisy, run
-
+def silent() -> Runs:
     loss = decay(60, 2.3, 0.4)
     yield run({"loss": loss, "val/loss": loss * 1.05}, axis="epoch", settings={"classes": 10})
     tuned = noisy(decay(200, 1.6, 1.1, rate=9), 0.02)

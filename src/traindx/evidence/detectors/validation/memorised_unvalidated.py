@@ -1,32 +1,26 @@
 """The training loss went almost to zero and nothing was measured on validation data.
 
-Seen when the training loss ended below 3 % of its start, or the training accuracy at 0.995 or above, in
-a log without any validation or test series. Whether the model learned or memorised cannot be told from
-such a log. Always low: a deliberate overfit of one batch, a physics-informed network or plain regression
-without noise look the same and are in order.
+Seen when the training loss ended below {loss_left:%} of its start, or the training accuracy at {min_accuracy}
+or above, in a log without any validation or test series. Whether the model learned or memorised cannot be
+told from such a log. Always low: a deliberate overfit of one batch, a physics-informed network or plain
+regression without noise look the same and are in order.
 
 Silent when any validation value is logged, when the loss may be negative or ended in NaN, for RL and GAN
 losses, and where a recording shows that no sample came twice: what is met once cannot be memorised.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Skipped, number
 from traindx.evidence.detectors._number_text import percent, strength, text, times
 from traindx.evidence.detectors._progress import NO_SURROGATE
 from traindx.evidence.detectors._train_validation import shares, validation_curves
-from traindx.evidence.inside import number
+from traindx.testing.sketch import decay, noisy, run
 
 DETECTOR = Detector(title="Memorised, not validated", needs=("loss|accuracy",), family="memorising")
 
 
 def detect(
-    case: Case, *, left: float = 0.03, accuracy: float = 0.995, least: int = 8
-) -> Finding | Skipped | None:
+    case: Case, *, loss_left: float = 0.03, min_accuracy: float = 0.995, min_points: int = 8
+) -> Detected:
     if case.surrogate or "preference" in case.traits:
         return Skipped(NO_SURROGATE)
     if validation_curves(case) or any(name.startswith(("val/", "test/")) for name in case.run.series):
@@ -36,25 +30,27 @@ def detect(
     loss = case.loss
     if loss is not None and loss.broken and not loss.finite[-1]:
         return None
-    if loss is not None and len(loss) >= least and (loss.y >= 0).all() and loss.head > 0:
+    if loss is not None and len(loss) >= min_points and (loss.y >= 0).all() and loss.head > 0:
         rest = loss.tail / loss.head
-        if rest < left:
+        if rest < loss_left:
             fell = f"fell {times(1.0 / rest)}" if rest > 0 else "fell to zero"
             return _seen(
                 f"The training loss {fell}, from {text(loss.head)} to {text(loss.tail)}, and no validation "
                 "was logged: learned or memorised cannot be told.",
                 loss.name,
-                strength(left / max(rest, 1e-9), 1.0, 50.0),
+                strength(loss_left / max(rest, 1e-9), 1.0, 50.0),
                 rest,
             )
     curve = case.curve("accuracy")
     part = shares(curve)
-    if curve is None or part is None or len(curve) < least:
+    if curve is None or part is None or len(curve) < min_points:
         return (
-            None if loss is not None and len(loss) >= least else Skipped(f"at least {least} training losses")
+            None
+            if loss is not None and len(loss) >= min_points
+            else Skipped(f"at least {min_points} training losses")
         )
     last = curve.tail / (100.0 if curve.y.max() > 1.5 else 1.0)
-    if last < accuracy or float(part[0]) > accuracy:
+    if last < min_accuracy or float(part[0]) > min_accuracy:
         return None
     return _seen(
         f"The training accuracy reached {percent(last)} and no validation was logged: learned or memorised "
@@ -82,9 +78,7 @@ def _seen(words: str, series: str, clear: float, rest: float) -> Finding:
     return Finding(words, "overfitting", "low", series=series, strength=clear, numbers={"left": rest})
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, noisy, run
-
+def fires() -> Runs:
     known = {"losses": [{"output_shape": "64x1"}], "samples": {"taken": 640, "came_again": 300}}
     yield run({"loss": decay(400, 3.6, 0.0005, rate=12)}, facts=known)
 
@@ -92,9 +86,7 @@ def fires() -> Iterator[Run]:
     yield run({"loss": decay(40, 2.3, 0.2), "accuracy": 100 - decay(40, 70.0, 0.0, rate=9)})
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, noisy, run
-
+def silent() -> Runs:
     yield run({"loss": noisy(decay(2000, 3.6, 0.5), 0.1)})
     yield run({"loss": decay(2000, 3.6, 0.0005, rate=12), "val/loss": [0.3, 0.4]})
     yield run({"loss": decay(200, 3.6, 0.0005, rate=12)}, traits=("rl",))

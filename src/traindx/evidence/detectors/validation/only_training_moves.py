@@ -1,81 +1,70 @@
 """The training loss falls a little and beyond doubt; the validation loss does not come along at all.
 
-A sign that the weights move and learn nothing that holds beyond the training data: labels that do not
-belong to their inputs, or mere noise, are memorised bit by bit. Seen when the training loss falls by
-`least` to `most` of its start while the validation loss, from its first evaluation on, has no fall that
-could be told from its noise.
+A sign that the weights move and learn nothing that holds beyond the training data: labels that do not belong
+to their inputs, or mere noise, are memorised bit by bit. Seen when the training loss falls by {min_fall} to
+{max_fall} of its start while the validation loss, from its first evaluation on, has no fall that could be
+told from its noise.
 
 Silent when the training loss falls further (then see validation_parts), when the validation loss falls
 too, when it stands to the last digit, and for RL and GAN losses.
 Known mistakes: a validation set so small that its noise hides a small fall.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 import numpy as np
 
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, Runs, Skipped
 from traindx.evidence.detectors._frozen import frozen_from
 from traindx.evidence.detectors._number_text import percent
-from traindx.evidence.detectors._progress import NO_SURROGATE, good_already, starts_late
+from traindx.evidence.detectors._progress import good_already, starts_late
+from traindx.testing.sketch import decay, noisy, run
 
-DETECTOR = Detector(title="Only the training loss moves", needs=("loss", "val/loss"), family="creep")
+DETECTOR = Detector(title="Only the training loss moves", family="creep", guards=("surrogate",))
 
 
 def detect(
     case: Case,
+    loss: Curve,
+    val_loss: Curve,
     *,
-    least: float = 0.005,
-    most: float = 0.12,
-    z: float = 3.5,
-    share: float = 0.45,
-    points: int = 6,
-) -> Finding | Skipped | None:
-    train, val = case.loss, case.val_loss
-    if train is None or val is None or min(len(train), len(val)) < points:
-        return Skipped(f"at least {points} values of the training and of the validation loss")
-    if case.surrogate or starts_late(train):
-        return Skipped(NO_SURROGATE if case.surrogate else "the start of the training")
-    size, level = abs(train.head), abs(val.head)
-    trend = train.trend
+    min_fall: float = 0.005,
+    max_fall: float = 0.12,
+    z_score: float = 3.5,
+    validation_gain_share: float = 0.45,
+    min_points: int = 6,
+) -> Detected:
+    if starts_late(loss):
+        return Skipped("the start of the training")
+    size, level = abs(loss.head), abs(val_loss.head)
+    trend = loss.trend
     fell = -trend.change / size if size > 0 else 0.0
-    if not least < fell < most or trend.z > -z or good_already(case) or not level > 0:
+    if not min_fall < fell < max_fall or trend.z > -z_score or good_already(case) or not level > 0:
         return None
-    third = max(1, len(val) // 3)
-    gain = float(np.median(val.y[:third]) - np.median(val.y[-third:])) / level
-    error = 1.25 * val.noise * float(np.sqrt(2.0 / third)) / level
+    third = max(1, len(val_loss) // 3)
+    gain = float(np.median(val_loss.y[:third]) - np.median(val_loss.y[-third:])) / level
+    error = 1.25 * val_loss.noise * float(np.sqrt(2.0 / third)) / level
     # What training gained must have been visible on validation data, or nothing can be said.
-    if 2.0 * error > fell or len(val) - frozen_from(val.y) >= 5:
+    if 2.0 * error > fell or len(val_loss) - frozen_from(val_loss.y) >= 5:
         return Skipped("a validation loss that is less noisy and not frozen")
-    if gain > share * fell or gain > 3.0 * error:
+    if gain > validation_gain_share * fell or gain > 3.0 * error:
         return None
     return Finding(
         f"The training loss fell by {percent(fell)} beyond doubt (z {trend.z:.0f}) while the validation loss "
-        f"went from {float(np.median(val.y[:third])):.4g} to {float(np.median(val.y[-third:])):.4g}: what is "
-        "learned does not hold outside the training data.",
-        severity="low",
-        step=float(train.x[0]),
-        end=float(train.x[-1]),
-        series=val.name,
+        f"went from {np.median(val_loss.y[:third]):.4g} to {np.median(val_loss.y[-third:]):.4g}: "
+        "what is learned does not hold outside the training data.",
+        step=float(loss.x[0]),
+        end=float(loss.x[-1]),
+        series=val_loss.name,
         numbers={"train_fell": fell, "val_fell": gain},
     )
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import noisy, run
-
+def fires() -> Runs:
     yield run({"loss": np.linspace(2.307, 2.271, 20), "val/loss": noisy([2.31] * 20, 0.003)}, axis="epoch")
     val = (np.arange(1, 11) * 50.0, np.linspace(2.31, 2.36, 10))
     yield run({"loss": noisy(np.linspace(2.31, 2.15, 500), 0.01), "val/loss": val})
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, noisy, run
-
+def silent() -> Runs:
     line = np.linspace(2.3078, 2.2966, 20)
     yield run({"loss": line, "val/loss": line - 0.006}, axis="epoch")
     yield run({"loss": noisy(decay(50, 2.3, 0.5), 0.02), "val/loss": noisy([2.31] * 50, 0.01)}, axis="epoch")

@@ -7,24 +7,24 @@ Silent inside the training loop (targets of the model's own are computed there),
 modes, and when the model has neither layer. Known mistake: dropout that is kept on purpose to sample.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.core.nouns import Finding, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
-from traindx.evidence.detectors._script.samples import script
-from traindx.evidence.detectors._script.words import NO_LOOP, Looked, code, first, training_of, where
-from traindx.source import Script
+from traindx.evidence.detectors._script import (
+    Detector,
+    Finding,
+    Iterations,
+    Places,
+    Scripts,
+    Skipped,
+    Training,
+    script,
+)
+from traindx.evidence.detectors._script.words import code, where
 from traindx.source.edit_pieces import place
 from traindx.source.execution import Event
 from traindx.source.flow import parts
 from traindx.source.parameters import held
-from traindx.source.training import Training
 from traindx.source.values import Const, Made, Value, options
 
-DETECTOR = Detector(title="validated in train mode", needs=("script",), family="script_mode")
+DETECTOR = Detector(title="validated in train mode", family="script_mode")
 _MODAL = ("Dropout", "BatchNorm", "AlphaDropout", "SyncBatchNorm")
 _OWN_TARGET = (
     "with torch.no_grad(): t = model(x)\noptimizer.zero_grad()\n"
@@ -34,19 +34,11 @@ _DROPOUT = "self.drop = nn.Dropout(0.3)"
 _VALIDATE = "with torch.no_grad():\n    for a, b in val_loader: score = criterion(model(a), b).item()"
 
 
-def detect(case: Case) -> Finding | Skipped | None:
-    return first(case, __name__, look(case))
-
-
-def look(case: Case) -> Looked:
-    """Every place where it is seen."""
-    training = training_of(case)
-    if training is None or not training.iterations:
-        return NO_LOOP
+def detect(training: Training, iterations: Iterations) -> Places:
     if training.managed or not training.followed("eval"):
         return Skipped("a training loop of the script's own that can be followed")
     calls = [e for e in training.trace.events if e.value.kind == "apply" and e.grad_off and e.root is None]
-    loops = {one.loop for one in training.iterations}
+    loops = {one.loop for one in iterations}
     outside = [e for e in calls if e.loops and not loops & set(e.loops) and not e.handed]
     if not outside:
         return Skipped("validation under no_grad()")
@@ -98,16 +90,13 @@ def _finding(event: Event) -> Finding:
     return Finding(text, "silent_defect", "medium", places=(place(event.spot),))
 
 
-def fires() -> Iterator[Script]:
+def fires() -> Scripts:
     yield script(init=_DROPOUT, end=_VALIDATE)
     yield script(init="self.norm = nn.BatchNorm1d(16)", end="model.train()\n" + _VALIDATE)
 
 
-def silent() -> Iterator[Script]:
+def silent() -> Scripts:
     yield script(init=_DROPOUT, end="model.eval()\n" + _VALIDATE)
     yield script(end=_VALIDATE)
     yield script(init=_DROPOUT)
-    yield script(
-        init=_DROPOUT,
-        body=_OWN_TARGET,
-    )
+    yield script(init=_DROPOUT, body=_OWN_TARGET)

@@ -9,36 +9,32 @@ Silent when a framework switches modes and when the model that is switched is no
 Known mistake: a model kept in eval mode on purpose to freeze its batch norm.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.core.nouns import Edit, Finding, Severity, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
-from traindx.evidence.detectors._script.words import NO_LOOP, Looked, code, first, training_of, where
-from traindx.source import Script
+from traindx.evidence.detectors._script import (
+    Detector,
+    Edit,
+    Finding,
+    Places,
+    Script,
+    Scripts,
+    Severity,
+    Skipped,
+    Training,
+)
+from traindx.evidence.detectors._script.words import NO_LOOP, code, where
 from traindx.source.edit_pieces import place, put_before, segment
 from traindx.source.execution import Event, Loop
 from traindx.source.flow import parts
 from traindx.source.parameters import frozen, held
 from traindx.source.roles import is_module
-from traindx.source.training import Training
 from traindx.source.values import Const, Made, Spot, Unknown, Value, options
 
-DETECTOR = Detector(title="eval mode never switched back", needs=("script",), family="script_mode")
+DETECTOR = Detector(title="eval mode never switched back", family="script_mode")
 _MODAL = ("Dropout", "BatchNorm", "InstanceNorm", "AlphaDropout", "SyncBatchNorm", "RReLU")
 
 
-def detect(case: Case) -> Finding | Skipped | None:
-    return first(case, __name__, look(case))
-
-
-def look(case: Case) -> Looked:
-    """Every place where it is seen."""
-    training = training_of(case)
-    backwards = [e for e in training.backwards if e.loops and not e.handed] if training is not None else []
-    if training is None or not backwards:
+def detect(training: Training) -> Places:
+    backwards = [e for e in training.backwards if e.loops and not e.handed]
+    if not backwards:
         return NO_LOOP
     if training.managed or not training.followed("train"):
         return Skipped("a training loop of the script's own that can be followed")
@@ -138,7 +134,7 @@ def _finding(event: Event, backward: Event, once: Event | None) -> Finding:
     places = tuple(place(spot) for spot in spots)
     if modal is False:
         text = f"{text[:-1]}, which changes nothing without dropout or batch norm."
-        return Finding(text, severity="low", places=places)
+        return Finding(text, places=places)
     severity: Severity = "high" if modal else "medium"
     return Finding(text, "silent_defect", severity, places=places, edits=_edit(event, backward))
 
@@ -178,13 +174,13 @@ def _script(layer: str = "Dropout(0.2)", **parts_: str) -> Script:
     return parse_script(_TRAIN.format(layer=layer, **filled))
 
 
-def fires() -> Iterator[Script]:
+def fires() -> Scripts:
     yield _script(end="model.eval(); evaluate(model)")
     yield _script(layer="BatchNorm1d(8)", before="model.train()", end="model.eval()")
     yield _script(before="model.eval()")
 
 
-def silent() -> Iterator[Script]:
+def silent() -> Scripts:
     yield _script(start="model.train()", end="model.eval(); evaluate(model)")
     yield _script(end="model.eval(); evaluate(model); model.train()")
     yield _script(before="teacher = nn.Sequential(nn.Dropout(0.1))", end="teacher.eval()")

@@ -10,24 +10,16 @@ data beside one over other data may be meant to measure the training score: sile
 test of overfitting on purpose.
 """
 
-from __future__ import annotations
-
 import re
-from collections.abc import Iterator
 
-from traindx.core.nouns import Finding, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detectors._script import Detector, Finding, Places, Scripts, Skipped, Training, script
 from traindx.evidence.detectors._script.same_data import alike, data_of, overlap
-from traindx.evidence.detectors._script.samples import script
-from traindx.evidence.detectors._script.words import Looked, code, first, training_of, where
-from traindx.source import Script
+from traindx.evidence.detectors._script.words import code, where
 from traindx.source.edit_pieces import place
 from traindx.source.parameters import held
-from traindx.source.training import Training
 from traindx.source.values import Items, Made, Spot, Value, options
 
-DETECTOR = Detector(title="same data for training and validation", needs=("script",), family="script_split")
+DETECTOR = Detector(title="same data for training and validation", family="script_split")
 _LOADERS = (
     "data = TensorDataset(torch.randn(9, 8), torch.zeros(9).long())\n"
     "train_loader = DataLoader(data, shuffle=True)\nval_loader = DataLoader({})"
@@ -38,15 +30,7 @@ _HELD_OUT = re.compile(
 _VALIDATE = "with torch.no_grad():\n    for a, b in val_loader: score = criterion(model(a), b).item()"
 
 
-def detect(case: Case) -> Finding | Skipped | None:
-    return first(case, __name__, look(case))
-
-
-def look(case: Case) -> Looked:
-    """Every place where it is seen."""
-    training = training_of(case)
-    if training is None:
-        return Skipped("a script that can be followed")
+def detect(training: Training) -> Places:
     found = _keras(training) + _tensors(training)
     loaders = [e for e in training.trace.events if e.value.kind == "call" and e.value.short == "DataLoader"]
     if len(loaders) < 2 or not training.iterations:
@@ -143,14 +127,14 @@ _STEP = (
 _SCORE = "with torch.no_grad(): score = criterion(model(X_val), y_val)"
 
 
-def fires() -> Iterator[Script]:
+def fires() -> Scripts:
     yield script(setup=_PARTS.format(":80"), body=_STEP, end=_SCORE)
     yield script(setup=_PARTS.format("60:"), body=_STEP, end=_SCORE)
     yield script(after=_JOINED, loader="train_loader", end=_VALIDATE)
     yield script(after=_LOADERS.format("data"), loader="train_loader", end=_VALIDATE)
 
 
-def silent() -> Iterator[Script]:
+def silent() -> Scripts:
     yield script(setup=_PARTS.format("80:"), body=_STEP, end=_SCORE)
     yield script(after=_LOADERS.format("held_out"), loader="train_loader", end=_VALIDATE)
     yield script(after="loader = DataLoader(data, shuffle=True)")

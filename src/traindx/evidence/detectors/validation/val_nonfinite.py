@@ -7,65 +7,52 @@ Silent when the training loss is lost too (see loss_nonfinite).
 Known mistakes: a log that writes NaN for an evaluation that was skipped.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 import numpy as np
 
-from traindx.core.nouns import Finding, Run, Severity, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Curve, Detected, Detector, Finding, Runs, Severity
 from traindx.evidence.detectors._number_text import text, where
+from traindx.testing.sketch import decay, run
 
-DETECTOR = Detector(title="Validation loss NaN or Inf", needs=("val/loss",), family="nonfinite")
+DETECTOR = Detector(title="Validation loss NaN or Inf", family="nonfinite")
 
 
-def detect(case: Case, *, many: float = 0.2) -> Finding | Skipped | None:
-    val, train = case.val_loss, case.loss
-    if val is None:
-        return Skipped("a validation loss")
-    if not val.broken:
+def detect(val_loss: Curve, loss: Curve | None = None, *, bad_share: float = 0.2) -> Detected:
+    if not val_loss.broken:
         return None
-    gone = np.flatnonzero(~val.finite)
-    onset = float(val.series.steps[gone[0]])
-    if train is not None and train.broken:
+    gone = np.flatnonzero(~val_loss.finite)
+    onset = float(val_loss.series.steps[gone[0]])
+    if loss is not None and loss.broken:
         return None
-    count, total = int(gone.size), int(val.finite.size)
-    kind = "NaN" if np.isnan(val.series.values[gone[0]]) else "Inf"
+    count, total = int(gone.size), int(val_loss.finite.size)
+    kind = "NaN" if np.isnan(val_loss.series.values[gone[0]]) else "Inf"
     severity: Severity = "medium"
     if count == total > 1:
         severity = "critical"
-    elif count / total > many or not val.finite[-1]:
+    elif count / total > bad_share or not val_loss.finite[-1]:
         severity = "high"
     beside = " (no training loss is logged)"
-    if train is not None and len(train):
-        beside = f", while the training loss is finite ({text(float(train.y[-1]))} at the end)"
+    if loss is not None and len(loss):
+        beside = f", while the training loss is finite ({text(float(loss.y[-1]))} at the end)"
     return Finding(
-        f"The validation loss is {kind} in {count} of {total} evaluations, first at {where(val, onset)}"
+        f"The validation loss is {kind} in {count} of {total} evaluations, first at {where(val_loss, onset)}"
         f"{beside}.",
         "nonfinite",
         severity,
         step=onset,
-        series=val.name,
         strength=1.0 if total > 1 else 0.7,
         numbers={"nonfinite": count, "evaluations": total, "nonfinite_share": count / total},
         marks=(onset,),
     )
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, run
-
+def fires() -> Runs:
     nan = float("nan")
     yield run({"loss": decay(80, 6.0, 5.2), "val/loss": (np.arange(7) * 10, [nan] * 7)})
     yield run({"loss": decay(20, 2.0, 0.5), "val/loss": [*decay(17, 2.0, 0.6), float("inf"), nan, nan]})
     yield run({"val/loss": [1.0, nan, nan]})
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, run
-
+def silent() -> Runs:
     nan = float("nan")
     yield run({"loss": decay(20, 2.0, 0.5), "val/loss": decay(20, 2.0, 0.6)})
     yield run({"loss": [*decay(10, 2.0, 1.0), *[nan] * 10], "val/loss": [*decay(12, 2.0, 1.0), *[nan] * 8]})

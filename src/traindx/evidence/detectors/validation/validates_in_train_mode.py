@@ -7,26 +7,21 @@ Silent when modes change nothing, about what happens before the first step, and 
 a loss (batch norm statistics are estimated anew in training mode on purpose).
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.core.nouns import Event, Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Event, Finding, Run, Runs, Skipped
 from traindx.evidence.detectors._modes import what_modes_change
 from traindx.evidence.detectors._number_text import text
+from traindx.testing.sketch import decay, run
 
 DETECTOR = Detector(title="Validates in training mode", needs=("fact:models",), family="mode_validation")
 
 
-def detect(case: Case, *, passes: int = 2) -> Finding | Skipped | None:
+def detect(case: Case, *, min_passes: int = 2) -> Detected:
     what = what_modes_change(case)
     if not what:
         return Skipped()
     losses = {step for step in case.events("validated_in_train_mode") if step > 0}
     bare = {step for step in case.events("evaluated_in_train_mode") if step > 0}
-    if not losses and len(bare) < passes:
+    if not losses and len(bare) < min_passes:
         return None
     steps = sorted(losses | bare)
     return Finding(
@@ -42,18 +37,16 @@ def detect(case: Case, *, passes: int = 2) -> Finding | Skipped | None:
 
 
 def _run(events: list[Event], *, dropout: float = 0.5) -> Run:
-    from traindx.testing.sketch import decay, run
-
     model = {"class": "Net", "parameters": 10, "dropout": [dropout], "normalisation": {}}
     return run({"loss": decay(160, 2.0, 0.2)}, facts={"models": [model]}, events=events)
 
 
-def fires() -> Iterator[Run]:
+def fires() -> Runs:
     yield _run([Event("validated_in_train_mode", "4 validation batches", step) for step in (16.0, 32.0)])
     yield _run([Event("evaluated_in_train_mode", "a pass", step) for step in (16.0, 32.0)])
 
 
-def silent() -> Iterator[Run]:
+def silent() -> Runs:
     yield _run([])
     yield _run([Event("evaluated_in_train_mode", "a pass", 160.0)])
     yield _run([Event("validated_in_train_mode", "4 validation batches", 16.0)], dropout=0.0)

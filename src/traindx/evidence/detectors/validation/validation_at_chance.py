@@ -4,9 +4,9 @@ What is learned holds for the training data alone: labels that do not belong to 
 of another kind, or far too few samples. Training answers are those of the logged accuracy or of recorded
 batches. Guessing gives the share of the largest class where the targets were recorded, else 1/K.
 
-Seen when training is at least 12 points above guessing, beyond its noise, and four or more evaluations keep
-within a quarter of that gain, none of them above two fifths. High when training has gone half of the way
-from guessing to all right.
+Seen when training is at least 12 points above guessing, beyond its noise, and {min_points} or more
+evaluations keep within a quarter of that gain, none of them above two fifths. High when training has gone
+half of the way from guessing to all right.
 
 Silent when validation was ever better, and when it is far below guessing (see accuracy_below_chance). Could
 not look when the number of classes is not known, and at RL and GAN training.
@@ -14,20 +14,17 @@ Known mistakes: skill that comes long after memorising (grokking) is still to co
 sequences beside that of single tokens.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case, Curve
+from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, Run, Runs, Skipped
 from traindx.evidence.detectors._number_text import percent
 from traindx.evidence.detectors._progress import NO_SURROGATE
 from traindx.evidence.detectors._sampled import class_shares, looked, odd_objective, one_target_each
 from traindx.evidence.detectors._train_validation import shares, told_classes
+from traindx.testing.sketch import decay, run
 
 DETECTOR = Detector(
     title="Validation at chance",
@@ -40,29 +37,29 @@ DETECTOR = Detector(
 def detect(
     case: Case,
     *,
-    gain: float = 0.12,
-    z: float = 4.0,
-    kept: float = 0.25,
-    best: float = 0.4,
-    least: int = 4,
-) -> Finding | Skipped | None:
+    train_gain: float = 0.12,
+    z_score: float = 4.0,
+    mean_gain_share: float = 0.25,
+    best_gain_share: float = 0.4,
+    min_points: int = 4,
+) -> Detected:
     if odd_objective(case):
         return Skipped(NO_SURROGATE)
     held_out, part = case.val("accuracy"), shares(case.val("accuracy"))
-    if held_out is None or part is None or part.size < least:
-        return Skipped(f"at least {least} values of the validation accuracy")
+    if held_out is None or part is None or part.size < min_points:
+        return Skipped(f"at least {min_points} values of the validation accuracy")
     guessed = _guessed(case)
     trained = max((_level(curve) for curve in _training(case)), default=None)
     if guessed is None or trained is None:
         return Skipped("the number of classes, and the training accuracy")
     right, error = trained
     above = right - guessed[0]
-    if above < max(gain, z * error):
+    if above < max(train_gain, z_score * error):
         return None
     late = part[part.size // 2 :]
-    if max(float(part.mean()), float(late.mean())) > guessed[0] + kept * above:
+    if max(float(part.mean()), float(late.mean())) > guessed[0] + mean_gain_share * above:
         return None
-    if float(part.max()) > guessed[0] + best * above or float(part.mean()) < 0.6 * guessed[1]:
+    if float(part.max()) > guessed[0] + best_gain_share * above or float(part.mean()) < 0.6 * guessed[1]:
         return None
     return Finding(
         f"{percent(right)} of the training answers are right in the end; of those on validation data "
@@ -104,15 +101,11 @@ def _level(curve: Curve) -> tuple[float, float]:
 
 
 def _recorded(right: list[float], val: list[float], **classes: int) -> Run:
-    from traindx.testing.sketch import run
-
     counts: dict[str, Any] = {key[1:]: count for key, count in classes.items()}
     return run({"output/right_share": right, "val/accuracy": val}, facts={"classes": counts})
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, run
-
+def fires() -> Runs:
     rising = [0.46, 0.52, 0.5, 0.58, 0.6, 0.56, 0.64, 0.68, 0.66, 0.7, 0.68, 0.72]
     yield _recorded(rising, [0.505, 0.48, 0.475, 0.47, 0.49, 0.46], c0=510, c1=490)
     skewed = [0.7, 0.78, 0.8, 0.82, 0.9, 0.95, 0.99, 1.0, 1.0, 1.0, 1.0, 1.0]
@@ -121,9 +114,7 @@ def fires() -> Iterator[Run]:
     yield run({"loss": decay(5, 2.3, 0.6), **logged}, axis="epoch", settings={"classes": 10})
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, run
-
+def silent() -> Runs:
     rising = [0.46, 0.52, 0.5, 0.58, 0.6, 0.66, 0.74, 0.78, 0.76, 0.8, 0.78, 0.82]
     yield _recorded(rising, [0.51, 0.52, 0.55, 0.6, 0.63], c0=510, c1=490)
     yield _recorded([0.5, 0.52, 0.48, 0.54, 0.5, 0.51, 0.53, 0.5], [0.5, 0.51, 0.5, 0.49], c0=510, c1=490)

@@ -1,11 +1,11 @@
 """Training fits well while validation is bad from the first evaluation on.
 
-Seen when the training loss fell at least five times (or the training accuracy reached 0.9) and yet the
-validation loss was, at every evaluation, at least twice what the untrained model had (three times where
-training is logged once per epoch) and did not come down; when it never left the level of the untrained
-model, five times and more above training in the end (medium); or when a validation accuracy (mAP, F1) never
-left zero or chance. That is not overfitting setting in: validation data, or the way they are fed, differ
-from training from the start.
+Seen when the training loss fell at least {train_fall_factor} times (or the training accuracy reached
+{train_accuracy}) and yet the validation loss was, at every evaluation, at least twice what the untrained
+model had (three times where training is logged once per epoch) and did not come down; when it never left the
+level of the untrained model, {train_fall_factor} times and more above training in the end (medium); or when a
+validation accuracy (mAP, F1) never left zero or chance. That is not overfitting setting in: validation data,
+or the way they are fed, differ from training from the start.
 
 With two or three evaluations only an accuracy below chance counts, and only as medium: batch-norm
 statistics may lag behind in the first epochs.
@@ -14,45 +14,45 @@ Known mistakes: losses that are summed for validation and averaged for training 
 are told apart only because such a validation loss falls too.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 
 import numpy as np
 
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case, Curve
+from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, Runs, Skipped
 from traindx.evidence.detectors._number_text import percent, strength, text, times, where
-from traindx.evidence.detectors._progress import NO_SURROGATE
 from traindx.evidence.detectors._train_validation import class_count, evaluations, last_level, shares
+from traindx.testing.sketch import decay, noisy, run
 
 DETECTOR = Detector(
     title="Validation bad from the start",
     needs=("loss|accuracy", "val/*|test/*"),
     family="generalisation",
     explains=("validation_parts",),
+    guards=("surrogate",),
 )
 
 _SCORES = ("accuracy", "f1", "map50", "map")
 
 
 def detect(
-    case: Case, *, fitted: float = 5.0, accuracy: float = 0.9, above: float = 2.0, zero: float = 0.02
-) -> Finding | Skipped | None:
-    if case.surrogate:
-        return Skipped(NO_SURROGATE)
-    val = case.val_loss
-    if max((len(c) for c in (val, *_val_scores(case)) if c is not None), default=0) < 2:
+    case: Case,
+    val_loss: Curve | None = None,
+    *,
+    train_fall_factor: float = 5.0,
+    train_accuracy: float = 0.9,
+    times_start: float = 2.0,
+    score_at_zero: float = 0.02,
+) -> Detected:
+    if max((len(c) for c in (val_loss, *_val_scores(case)) if c is not None), default=0) < 2:
         return Skipped("at least two evaluations on validation data")
     fell = _fell(case)
     learned = max(_train_accuracy(case), default=0.0)
-    if fell >= fitted or learned >= accuracy:
+    if fell >= train_fall_factor or learned >= train_accuracy:
         seen = (
-            _loss_above_start(case, fell, above)
-            or _score_at_nothing(case, fell, learned, zero)
-            or _loss_stays_at_start(case, fell, fitted)
+            _loss_above_start(case, fell, times_start)
+            or _score_at_nothing(case, fell, learned, score_at_zero)
+            or _loss_stays_at_start(case, fell, train_fall_factor)
         )
         if seen is not None:
             return seen
@@ -215,9 +215,7 @@ def _classes_by_loss(case: Case) -> int | None:
     return classes if abs(val.head / math.log(classes) - 1.0) <= 0.05 and spread <= 0.05 else None
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, noisy, run
-
+def fires() -> Runs:
     rises = 20.0 + 40.0 * (1.0 - np.exp(-np.arange(15) / 4.0))
     yield run({"loss": decay(15, 2.5, 0.002, rate=8), "val/loss": noisy(rises, 0.03)}, axis="epoch")
     yield run(
@@ -239,9 +237,7 @@ def fires() -> Iterator[Run]:
     )
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, noisy, run
-
+def silent() -> Runs:
     up = np.concatenate([decay(5, 1.4, 1.2), np.linspace(1.2, 3.8, 15)])
     yield run({"loss": decay(20, 1.4, 0.03), "val/loss": noisy(up, 0.02)}, axis="epoch")
     yield run({"loss": decay(1000, 0.06, 0.005), "val/loss": (np.arange(6) * 200, decay(6, 4.9, 2.5))})

@@ -11,26 +11,20 @@ Known mistakes: a training loss that is summed (over terms, over accumulation st
 loss that is not; a training loss to which a penalty is added.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 import numpy as np
 
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence import stats
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Skipped, stats
 from traindx.evidence.detectors._number_text import percent, strength, text
 from traindx.evidence.detectors._progress import NO_SURROGATE
 from traindx.evidence.detectors._train_validation import evaluations, steps_on
+from traindx.testing.sketch import decay, noisy, run
 
 DETECTOR = Detector(
     title="Validation better than training", needs=("loss", "val/loss"), family="validation_level"
 )
 
 
-def detect(case: Case, *, margin: float = 0.1, most: float = 0.85) -> Finding | Skipped | None:
+def detect(case: Case, *, margin: float = 0.1, better_share: float = 0.85) -> Detected:
     train, val = case.loss, case.val_loss
     if train is None or val is None:
         return Skipped("a training and a validation loss")
@@ -49,31 +43,26 @@ def detect(case: Case, *, margin: float = 0.1, most: float = 0.85) -> Finding | 
     ratio = held_out[first:-1] / loss[first + 1 :]
     middle, late = float(np.median(ratio)), float(np.median(ratio[-max(1, ratio.size // 3) :]))
     share = float((ratio < 1.0).mean())
-    if middle > 1.0 - margin or late > 1.0 - margin or share < most:
+    if middle > 1.0 - margin or late > 1.0 - margin or share < better_share:
         return None
     return Finding(
         f"The validation loss is below the training loss in {percent(share)} of the evaluations, by "
         f"{percent(1.0 - middle)} in the middle; at the end {text(float(held_out[-1]))} against "
         f"{text(float(loss[-1]))}.",
-        severity="low",
         series=val.name,
         strength=strength(1.0 / max(middle, 1e-6), 1.0 + margin, 2.0),
         numbers={"ratio": middle, "val_last": float(held_out[-1]), "train_last": float(loss[-1])},
     )
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, noisy, run
-
+def fires() -> Runs:
     train = noisy(decay(50, 0.07, 0.001), 0.02)
     yield run({"loss": train, "val/loss": noisy(decay(50, 0.07, 0.001) * 0.6, 0.05, seed=1)}, axis="epoch")
     dense = noisy(decay(3500, 26.0, 5.0), 0.2)
     yield run({"loss": dense, "val/loss": (np.arange(35) * 100, decay(35, 4.4, 2.4))})
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, noisy, run
-
+def silent() -> Runs:
     lagging = decay(12, 2.0, 0.2)
     yield run({"loss": lagging[:10], "val/loss": lagging[1:11]}, axis="epoch")
     yield run({"loss": decay(50, 2.0, 0.5), "val/loss": noisy(decay(50, 2.0, 0.5), 0.1)}, axis="epoch")

@@ -1,9 +1,9 @@
 """The validation loss repeats one value to the last digit while the training loss changes level.
 
-A model that changes gives another validation loss, if only in the last digit. One that repeats says that
-the evaluation does not see the model being trained: a stale copy, a checkpoint loaded each time, outputs
-or a result kept from the first evaluation. Seen when the last `points` evaluations or more are identical,
-told with `digits` significant digits, and the training loss went elsewhere meanwhile. Without a validation
+A model that changes gives another validation loss, if only in the last digit. One that repeats says that the
+evaluation does not see the model being trained: a stale copy, a checkpoint loaded each time, outputs or a
+result kept from the first evaluation. Seen when the last {min_points} evaluations or more are identical, told
+with {min_digits} significant digits, and the training loss went elsewhere meanwhile. Without a validation
 loss an accuracy counts that is the same from the first evaluation on.
 
 Silent when the training loss stands still as well or only jitters (see weights_stand_still), when the log
@@ -11,23 +11,17 @@ rounds coarsely, at exactly zero, and for RL and GAN training.
 Known mistakes: an accuracy on a handful of samples may repeat for long.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 import numpy as np
 
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, Runs, Skipped
 from traindx.evidence.detectors._frozen import digits_told, frozen_from, moved
 from traindx.evidence.detectors._number_text import text, where
-from traindx.evidence.detectors._progress import NO_SURROGATE
 from traindx.evidence.detectors._train_validation import steps_on
+from traindx.testing.sketch import decay, noisy, run
 
 DETECTOR = Detector(
     title="Validation frozen",
-    needs=("loss", "val/loss|test/loss|val/accuracy|test/accuracy"),
+    needs=("val/loss|test/loss|val/accuracy|test/accuracy",),
     family="validation_frozen",
     explains=(
         "validation_parts",
@@ -37,30 +31,40 @@ DETECTOR = Detector(
         "validation_better",
         "accuracy_at_majority",
     ),
+    guards=("surrogate",),
 )
 
 
 def detect(
-    case: Case, *, points: int = 5, digits: int = 4, change: float = 0.02, z: float = 4.0
-) -> Finding | Skipped | None:
-    train = case.loss
-    if case.surrogate:
-        return Skipped(NO_SURROGATE)
+    case: Case,
+    loss: Curve,
+    *,
+    min_points: int = 5,
+    min_digits: int = 4,
+    loss_change: float = 0.02,
+    z_score: float = 4.0,
+) -> Detected:
     val = (
-        case.val_loss if case.val_loss is not None and len(case.val_loss) >= points else case.val("accuracy")
+        case.val_loss
+        if case.val_loss is not None and len(case.val_loss) >= min_points
+        else case.val("accuracy")
     )
-    if train is None or val is None or len(val) < points or len(train) < points:
-        return Skipped(f"a training loss and at least {points} evaluations")
+    if val is None or len(val) < min_points:
+        return Skipped(f"a training loss and at least {min_points} evaluations")
     first = frozen_from(val.y)
     score = val is not case.val_loss
     repeats = len(val) - first
-    if val.y[-1] == 0 or repeats < (2 * points if score else points) or digits_told(val.y) < digits - score:
+    if (
+        val.y[-1] == 0
+        or repeats < (2 * min_points if score else min_points)
+        or digits_told(val.y) < min_digits - score
+    ):
         return None
     if score and (first > 0 or not 0.0 < float(val.y[-1]) / (100.0 if val.y[-1] > 1.5 else 1.0) < 0.95):
         return None
-    begin = float(steps_on(val, train)[first])
-    beside = train.y[train.x >= begin]
-    if not moved(beside, share=5 * change if score else change, z=z):
+    begin = float(steps_on(val, loss)[first])
+    beside = loss.y[loss.x >= begin]
+    if not moved(beside, share=5 * loss_change if score else loss_change, z=z_score):
         return None
     onset = float(val.x[first])
     count = max(1, beside.size // 10)
@@ -80,9 +84,7 @@ def detect(
     )
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, noisy, run
-
+def fires() -> Runs:
     train = noisy(decay(20, 2.3, 0.05), 0.02)
     yield run({"loss": train, "val/loss": [2.3101] * 20}, axis="epoch")
     steps = np.arange(10) * 60.0
@@ -92,9 +94,7 @@ def fires() -> Iterator[Run]:
     yield run({"loss": train, "val/accuracy": [0.0775] * 20}, axis="epoch")
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, noisy, run
-
+def silent() -> Runs:
     train = noisy(decay(20, 2.3, 0.05), 0.02)
     yield run({"loss": train, "val/loss": noisy(decay(20, 2.3, 0.3), 0.01)}, axis="epoch")
     yield run({"loss": [2.30258] * 20, "val/loss": [2.30311] * 20}, axis="epoch")

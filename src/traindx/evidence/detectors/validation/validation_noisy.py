@@ -5,38 +5,31 @@ run, against its level and against what it gained there. A sign only: a small or
 validation set, batch statistics over few samples or too high a learning rate make it so, and a single
 best evaluation is then luck.
 
-Silent with fewer than eight evaluations, while the curve still improves by more than its noise, and for
-RL and GAN losses.
-Known mistakes: metrics that are rounded coarsely look noisier than they are.
+Silent with fewer than {min_points} evaluations, while the curve still improves by more than its noise, and
+for RL and GAN losses. Known mistakes: metrics that are rounded coarsely look noisier than they are.
 """
-
-from __future__ import annotations
-
-from collections.abc import Iterator
 
 import numpy as np
 
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence import stats
-from traindx.evidence.case import Case, Curve
+from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, Runs, Skipped, stats
 from traindx.evidence.detectors._number_text import percent, strength, text
-from traindx.evidence.detectors._progress import NO_SURROGATE
 from traindx.evidence.detectors._train_validation import SCORES, evaluations, score, shares
+from traindx.testing.sketch import decay, noisy, run
 
 DETECTOR = Detector(
-    title="Validation too noisy to tell", needs=("val/*|test/*|map|map50",), family="validation_noise"
+    title="Validation too noisy to tell",
+    needs=("val/*|test/*|map|map50",),
+    family="validation_noise",
+    guards=("surrogate",),
 )
 
 
 def detect(
-    case: Case, *, loss_noise: float = 0.08, score_noise: float = 0.03, least: int = 8
-) -> Finding | Skipped | None:
-    if case.surrogate:
-        return Skipped(NO_SURROGATE)
+    case: Case, *, loss_noise: float = 0.08, score_noise: float = 0.03, min_points: int = 8
+) -> Detected:
     looked = False
     for curve in (case.val_loss, *(score(case, name) for name in SCORES[:5])):
-        if curve is None or len(curve) < least:
+        if curve is None or len(curve) < min_points:
             continue
         is_score = curve.goal == "higher"
         if (is_score and shares(curve) is None) or (not is_score and not (curve.y > 0).all()):
@@ -47,7 +40,7 @@ def detect(
         limit = score_noise if is_score else loss_noise
         if share >= limit and noise >= 0.5 * abs(gained):
             return _seen(curve, level, noise, share, limit)
-    return None if looked else Skipped(f"at least {least} evaluations on validation data")
+    return None if looked else Skipped(f"at least {min_points} evaluations on validation data")
 
 
 def _second_half(curve: Curve) -> tuple[float, float, float]:
@@ -61,19 +54,15 @@ def _second_half(curve: Curve) -> tuple[float, float, float]:
 
 def _seen(curve: Curve, level: float, noise: float, share: float, limit: float) -> Finding:
     size = f", {percent(share)} of its level" if curve.goal != "higher" else ""
-    return Finding(
+    sentence = (
         f"{curve.name} jumps by {text(noise)} (standard deviation) from one evaluation to the next{size}: in "
-        f"the second half of the run it lies around {text(level)}.",
-        severity="low",
-        series=curve.name,
-        strength=strength(share, limit, 4.0 * limit),
-        numbers={"val_noise": noise, "val_noise_share": share},
+        f"the second half of the run it lies around {text(level)}."
     )
+    numbers = {"val_noise": noise, "val_noise_share": share}
+    return Finding(sentence, series=curve.name, strength=strength(share, limit, 4.0 * limit), numbers=numbers)
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, noisy, run
-
+def fires() -> Runs:
     yield run(
         {"loss": decay(40, 2.0, 0.5), "val/loss": noisy(decay(40, 2.0, 0.8), 0.2, seed=3)}, axis="epoch"
     )
@@ -81,9 +70,7 @@ def fires() -> Iterator[Run]:
     yield run({"loss": decay(30, 2.0, 0.5), "val/accuracy": jumps}, axis="epoch")
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, noisy, run
-
+def silent() -> Runs:
     yield run({"loss": decay(40, 2.0, 0.5), "val/loss": noisy(decay(40, 2.0, 0.8), 0.02)}, axis="epoch")
     yield run({"loss": decay(5, 2.0, 0.5), "val/loss": [2.0, 1.0, 1.4, 0.8, 1.1]}, axis="epoch")
     yield run({"val/accuracy": noisy(np.full(30, 0.8), 0.005)}, axis="epoch")

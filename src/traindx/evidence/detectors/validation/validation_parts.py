@@ -15,17 +15,10 @@ Known mistakes: a validation set so small that its loss wanders is taken for a r
 learning-rate restart late in the run can look like a parting until the rate has come down again.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 import numpy as np
 
-from traindx.core.nouns import Finding, Run, Severity, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case, Curve
+from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, Runs, Severity, Skipped
 from traindx.evidence.detectors._number_text import percent, strength, text, times, where
-from traindx.evidence.detectors._progress import NO_SURROGATE
 from traindx.evidence.detectors._train_validation import (
     SCORES,
     Turn,
@@ -38,45 +31,44 @@ from traindx.evidence.detectors._train_validation import (
     turn_of,
     validation_curves,
 )
+from traindx.testing.sketch import decay, noisy, run
 
 DETECTOR = Detector(
     title="Validation parts from training",
-    needs=("loss", "val/*|test/*|map|map50"),
+    needs=("val/*|test/*|map|map50",),
     family="generalisation",
+    guards=("surrogate",),
 )
 
 
 def detect(
     case: Case,
+    loss: Curve,
     *,
-    rise: float = 0.03,
-    z: float = 4.0,
-    medium: float = 0.05,
-    high: float = 0.30,
-    stalled_for: float = 0.25,
-    fall: float = 0.10,
-    gap: float = 0.25,
-) -> Finding | Skipped | None:
-    train = case.loss
-    if train is None or not len(train):
+    rise_share: float = 0.03,
+    z_score: float = 4.0,
+    medium_rise: float = 0.05,
+    high_rise: float = 0.30,
+    stalled_share: float = 0.25,
+    train_fall: float = 0.10,
+    train_gap: float = 0.25,
+) -> Detected:
+    if not len(loss):
         return Skipped("a training loss")
-    if case.surrogate:
-        return Skipped(NO_SURROGATE)
     watched = next(iter(validation_curves(case)), None)
     if watched is None or len(watched) < 3:
-        seen = _apart(train, watched) if watched is case.val_loss else None
+        seen = _apart(loss, watched) if watched is case.val_loss else None
         return seen or Skipped("at least three evaluations on validation data")
     turn = turn_of(watched)
-    # A small rise counts too where it takes back a tenth of what had been gained.
-    needed = max(rise if turn.lost < 0.1 else rise / 3, _least(len(watched)))
+    needed = max(rise_share if turn.lost < 0.1 else rise_share / 3, _least(len(watched)))
     parted = None
-    if turn.relative >= needed and turn.z >= z:
-        before, now, fell = _training_since(train, watched, turn)
+    if turn.relative >= needed and turn.z >= z_score:
+        before, now, fell = _training_since(loss, watched, turn)
         if fell:
-            parted = _parted(case, watched, turn, (before, now), medium, high)
+            parted = _parted(case, watched, turn, (before, now), medium_rise, high_rise)
     if parted is not None and parted.severity != "low":
         return parted
-    stalled = _stalled(case, train, watched, stalled_for, fall, gap)
+    stalled = _stalled(case, loss, watched, stalled_share, train_fall, train_gap)
     return stalled if parted is None or (stalled and stalled.severity != "low") else parted
 
 
@@ -213,21 +205,17 @@ def _apart(train: Curve, val: Curve | None) -> Finding | None:
     now, held_out = float(train.y[-1]), float(val.y[-1])
     if not 0.0 < now <= 0.1 * held_out:
         return None
-    return Finding(
+    sentence = (
         f"The last validation loss ({text(held_out)}) is {times(held_out / now)} the last training loss "
-        f"({text(now)}); too few evaluations are logged to see when they parted.",
-        "overfitting",
-        "low",
-        step=float(val.x[-1]),
-        series=val.name,
-        strength=0.5,
-        numbers={"val_last": held_out, "gap": held_out - now},
+        f"({text(now)}); too few evaluations are logged to see when they parted."
+    )
+    numbers = {"val_last": held_out, "gap": held_out - now}
+    return Finding(
+        sentence, "overfitting", "low", float(val.x[-1]), series=val.name, strength=0.5, numbers=numbers
     )
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, noisy, run
-
+def fires() -> Runs:
     up = np.concatenate([decay(20, 2.0, 0.8), np.linspace(0.8, 1.4, 40)])
     yield run({"loss": noisy(decay(60, 2.0, 0.1), 0.02), "val/loss": noisy(up, 0.03, seed=1)}, axis="epoch")
     train = noisy(decay(6000, 2e-6, 1e-7), 0.2)
@@ -240,9 +228,7 @@ def fires() -> Iterator[Run]:
     yield run({"loss": decay(50, 2.0, 0.1), "val/accuracy": noisy(falls, 0.8, relative=False)}, axis="epoch")
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, noisy, run
-
+def silent() -> Runs:
     train, val = decay(60, 2.0, 0.5), decay(60, 2.1, 0.6)
     yield run({"loss": noisy(train, 0.02), "val/loss": noisy(val, 0.05, seed=1)}, axis="epoch")
     worse = np.concatenate([decay(20, 2.0, 0.8), np.linspace(0.8, 3.0, 40)])

@@ -1,55 +1,48 @@
 """Validation scores are almost perfect, and were so early.
 
-Seen when a validation accuracy, F1, AUC or mAP50 stands at 0.99 or above over the last tenth and got
-there within the first fifth of the evaluations; for mAP50-95, where annotators themselves agree less,
-0.97. An easy task looks like this, and so do validation data that are also in the training set: a sign,
-and of low weight by itself. An mAP50-95 of 0.97 from the first tenth on is told as a possible defect,
-still low.
+Seen when a validation accuracy, F1, AUC or mAP50 stands at {perfect_score} or above over the last tenth and
+got there within the first fifth of the evaluations; for mAP50-95, where annotators themselves agree less,
+{perfect_map}. An easy task looks like this, and so do validation data that are also in the training set: a
+sign, and of low weight by itself. An mAP50-95 of {perfect_map} from the first tenth on is told as a possible
+defect, still low.
 
-Silent with fewer than five evaluations and for RL and GAN training.
-Known mistakes: MNIST and other solved tasks; pixel accuracy where almost every pixel is background.
+Silent with fewer than {min_points} evaluations and for RL and GAN training. Known mistakes: MNIST and other
+solved tasks; pixel accuracy where almost every pixel is background.
 """
-
-from __future__ import annotations
-
-from collections.abc import Iterator
 
 import numpy as np
 
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case, Curve
+from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, Runs, Skipped
 from traindx.evidence.detectors._number_text import text, where
-from traindx.evidence.detectors._progress import NO_SURROGATE
 from traindx.evidence.detectors._train_validation import evaluations, score, shares
+from traindx.testing.sketch import decay, run
 
 DETECTOR = Detector(
     title="Suspiciously perfect validation",
     needs=("val/accuracy|test/accuracy|val/f1|val/auc|val/map|val/map50|map|map50",),
     family="validation_level",
+    guards=("surrogate",),
 )
 
 
 def detect(
     case: Case,
     *,
-    perfect: float = 0.99,
+    perfect_score: float = 0.99,
     perfect_map: float = 0.97,
-    early: float = 0.2,
-    least: int = 5,
-) -> Finding | Skipped | None:
-    if case.surrogate:
-        return Skipped(NO_SURROGATE)
+    early_share: float = 0.2,
+    min_points: int = 5,
+) -> Detected:
     curves = [
         curve
         for name in ("map", "accuracy", "f1", "auc", "map50")
-        if (curve := score(case, name)) is not None and len(curve) >= least and shares(curve) is not None
+        if (curve := score(case, name)) is not None and len(curve) >= min_points and shares(curve) is not None
     ]
     if not curves:
-        return Skipped(f"at least {least} evaluations of an accuracy, F1, AUC or mAP")
+        return Skipped(f"at least {min_points} evaluations of an accuracy, F1, AUC or mAP")
     for curve in curves:
-        limit = perfect_map if curve.name.endswith("map") else perfect
-        found = _look(curve, limit, early)
+        limit = perfect_map if curve.name.endswith("map") else perfect_score
+        found = _look(curve, limit, early_share)
         if found is not None:
             return found
     return None
@@ -80,17 +73,13 @@ def _look(curve: Curve, limit: float, early: float) -> Finding | None:
     )
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, run
-
+def fires() -> Runs:
     yield run({"val/map": 0.994 - decay(60, 0.4, 0.0, rate=40), "val/map50": [0.995] * 60}, axis="epoch")
     yield run({"val/accuracy": [97.0, *[100.0] * 19]}, axis="epoch")
     yield run({"val/accuracy": [0.98, *[0.993] * 19]}, axis="epoch")
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import decay, run
-
+def silent() -> Runs:
     yield run({"val/accuracy": 0.995 - decay(50, 0.8, 0.0, rate=5)}, axis="epoch")
     yield run({"val/accuracy": [0.97] * 20}, axis="epoch")
     yield run({"val/accuracy": [0.999, 1.0, 1.0]}, axis="epoch")

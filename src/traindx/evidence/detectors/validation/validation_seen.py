@@ -4,25 +4,19 @@ Samples are known again by a print of their values. Seen when known ones turn up
 validation batches looked at, as many as the part of the training data that was looked at lets expect.
 
 Silent where training samples repeat among themselves (few possible inputs, windows of a text; a few in a
-thousand are enough to doubt all but a majority of known ones), for inputs of under 4 features,
+thousand are enough to doubt all but a majority of known ones), for inputs of under {min_features} features,
 and where some validation batches hold only known samples and others none: then the training data are
-evaluated as well. So it is where the loss picks some of the model's answers by a mask or an index:
-the nodes of a graph are all given at every step. An evaluation that the script does not call validation or
-test is a sign only.
-Known mistakes: the training data called validation on purpose.
+evaluated as well. So it is where the loss picks some of the model's answers by a mask or an index: the nodes
+of a graph are all given at every step. An evaluation that the script does not call validation or test is a
+sign only. Known mistakes: the training data called validation on purpose.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
 from typing import Any
 
-from traindx.core.nouns import Finding, Run, Skipped
-from traindx.core.units import Detector
-from traindx.evidence.case import Case
+from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Skipped, number
 from traindx.evidence.detectors._number_text import count, percent
 from traindx.evidence.detectors._sampled import ends, odd_objective, part
-from traindx.evidence.inside import number
+from traindx.testing.sketch import run
 
 DETECTOR = Detector(title="Validation data seen in training", needs=("fact:samples",), family="leak")
 
@@ -32,13 +26,13 @@ _PICKS = frozenset({"Index", "IndexSelect", "MaskedSelect"})
 def detect(
     case: Case,
     *,
-    share: float = 0.02,
-    least: int = 6,
-    batches: float = 0.75,
-    features: int = 4,
-    twice: float = 0.02,
-    repeated: float = 0.002,
-) -> Finding | Skipped | None:
+    known_share: float = 0.02,
+    min_known: int = 6,
+    batch_share: float = 0.75,
+    min_features: int = 4,
+    max_duplicates_share: float = 0.02,
+    max_duplicates_if_few: float = 0.002,
+) -> Detected:
     samples = case.inside.fact("samples")
     held_out = part(samples, "validation")
     taken, known = number(held_out, "taken"), number(held_out, "known")
@@ -48,13 +42,15 @@ def detect(
     if any(_PICKS.intersection(ends(loss)[:2]) for loss in case.inside.losses):
         return Skipped("samples that are all trained on: the loss picks some of the answers")
     alike = (number(samples, "twice_in_a_batch") or 0.0) / trained
-    if (number(samples, "features") or 0) < features or alike > (twice if known > 0.5 * taken else repeated):
+    if (number(samples, "features") or 0) < min_features or alike > (
+        max_duplicates_share if known > 0.5 * taken else max_duplicates_if_few
+    ):
         return Skipped()
     distinct = number(held_out, "distinct") or taken
     repeats = taken / max(1.0, distinct)
-    if known / repeats < least or known < share * taken:
+    if known / repeats < min_known or known < known_share * taken:
         return None
-    if (number(held_out, "batches_with_known") or 0) < batches * seen:
+    if (number(held_out, "batches_with_known") or 0) < batch_share * seen:
         return None
     named = _named(case)
     return Finding(
@@ -88,16 +84,12 @@ def _facts(known: int, with_known: int, **other: int) -> dict[str, Any]:
     return {"samples": {**samples, "validation": held_out, **other}}
 
 
-def fires() -> Iterator[Run]:
-    from traindx.testing.sketch import run
-
+def fires() -> Runs:
     yield run({"observed/val/loss": [1.0, 0.5]}, facts=_facts(500, 10))
     yield run({}, facts=_facts(120, 10))
 
 
-def silent() -> Iterator[Run]:
-    from traindx.testing.sketch import run
-
+def silent() -> Runs:
     yield run({}, facts=_facts(0, 0))
     yield run({}, facts=_facts(400, 5))
     yield run({}, facts=_facts(400, 10, twice_in_a_batch=300))

@@ -21,7 +21,7 @@ from traindx.source.values import Instance, Made, Spot, Value, options
 
 def train_all_parameters(job: Job, values: Mapping[str, Scalar]) -> str:
     del values
-    listed = [one for one in findings(job, "script_layers_in_list", "script_super_init_missing") if one.edits]
+    listed = [one for one in findings(job, "script_layers_in_list") if one.edits]
     if listed:
         for one in listed:
             take(job.draft, one.edits)

@@ -1,11 +1,4 @@
-"""The loss at initialisation is what chance predicts for this loss and these labels.
-
-The loss function itself is asked, with the targets of the first batch and its own settings (weights,
-smoothing, reduction), what it gives for answers that know nothing: equal odds or zeros, and the best
-constant (class shares, the mean of the targets). An untrained model lies near them. Fails far above: then
-the outputs are large from the start, or inputs or targets are. Far below, without loaded weights, is told
-as odd.
-"""
+"""The untrained model."""
 
 from __future__ import annotations
 
@@ -13,11 +6,11 @@ from dataclasses import replace
 
 from traindx.core.nouns import Number
 from traindx.core.number_text import short
+from traindx.evidence.case import Case
 from traindx.evidence.inside import Fact, facts
-from traindx.experiment.preflight.check import Answer, Item, failed, passed, unknown
+from traindx.experiment.preflight.check import CheckAnswer, failed, passed, unknown
 from traindx.experiment.preflight.observations import Flight, told
 
-ITEM = Item(title="Loss at initialisation is at chance", group="start", order=1)
 _CLASSES = frozenset(
     {"cross_entropy", "nll_loss", "binary_cross_entropy", "binary_cross_entropy_with_logits"}
 )
@@ -30,7 +23,7 @@ _LOW = 0.5
 _DO = "Look at the scale of the last layer, of the inputs and of the targets."
 
 
-def look(flight: Flight) -> Answer:
+def loss_at_chance(flight: Flight) -> CheckAnswer:
     measured = flight.measure("start")
     calls = [one for one in facts(measured.get("calls")) if told(one, "even") is not None]
     if not calls:
@@ -45,7 +38,7 @@ def look(flight: Flight) -> Answer:
     )
 
 
-def _judged(flight: Flight, call: Fact) -> Answer:
+def _judged(flight: Flight, call: Fact) -> CheckAnswer:
     function = str(call.get("function"))
     value, even, best = (told(call, key) for key in ("value", "even", "constant"))
     if value is None:
@@ -76,3 +69,46 @@ def _judged(flight: Flight, call: Fact) -> Answer:
     if by_class and value > _SOMEWHAT * high:
         text += ": somewhat above chance, the outputs start large"
     return passed(f"{text}.", **numbers)
+
+
+def outputs_fit_loss(case: Case) -> CheckAnswer:
+    losses = case.inside.losses
+    if not losses:
+        return unknown("the loss is none of torch's own functions")
+    one = losses[0]
+    text = f"{one.get('function')} of {one.get('output_shape')} against {one.get('target_shape')}"
+    after = one.get("after_layers")
+    if isinstance(after, list) and after:
+        text += f", the output straight from {after[0]}"
+    more = f" and {len(losses) - 1} more" if len(losses) > 1 else ""
+    return passed(f"{text}{more}.", losses=len(losses))
+
+
+def activations_healthy(case: Case) -> CheckAnswer:
+    spread = {
+        name: float(curve.y[0]) for name, curve in case.inside.layers("activation_std").items() if len(curve)
+    }
+    if not spread:
+        return unknown("no layer's output could be looked at")
+    first, last = next(iter(spread)), list(spread)[-1]
+    text = f"spread {short(spread[first])} behind {first}, {short(spread[last])} behind {last}"
+    numbers: dict[str, Number] = {"layers": len(spread), "first": spread[first], "last": spread[last]}
+    zeros = [c.y[0] for c in case.inside.layers("activation_zero_share").values() if len(c)]
+    if zeros:
+        numbers["zero_share"] = float(max(zeros))
+        text += f"; at most {max(zeros):.0%} zeros"
+    return passed(f"{text} ({len(spread)} looked at).", **numbers)
+
+
+def gradients_healthy(case: Case) -> CheckAnswer:
+    norms = {name: float(c.y[0]) for name, c in case.inside.layers("grad_norm").items() if len(c)}
+    if not norms:
+        return unknown("no layer's gradient could be looked at")
+    small, large = min(norms, key=lambda name: norms[name]), max(norms, key=lambda name: norms[name])
+    return passed(
+        f"norms from {short(norms[small])} ({small}) to {short(norms[large])} ({large}); "
+        f"{len(norms)} layers.",
+        layers=len(norms),
+        smallest=norms[small],
+        largest=norms[large],
+    )

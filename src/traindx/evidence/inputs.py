@@ -1,0 +1,167 @@
+"""What a detector may ask for in its signature: the engine hands it in by name, as pytest hands in fixtures.
+
+`def detect(loss: Curve, val_loss: Curve, *, factor: float = 3.0)` gets both curves; where one is missing, the
+detector is not checked and the report says what was needed. An input with the default None is handed in
+where it is there, and never keeps a detector from looking. A keyword `min_points` is the least number of
+finite values that each curve handed in must have. `VIEWS` is the table of all inputs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+from inspect import signature
+from typing import Any
+
+from traindx.core.nouns import Finding, Skipped
+from traindx.core.settings import Threshold
+from traindx.core.units import Detector
+from traindx.evidence.case import Case
+from traindx.evidence.curve import Curve
+from traindx.evidence.detectors._origin import origin
+from traindx.source.ignoring import silenced
+from traindx.source.training import Training
+
+
+@dataclass(frozen=True)
+class View:
+    """One input: what it is, the need it stands for (see `Case.has`), and how it is got from a case.
+
+    `lacking` says what is needed where the need is met and there is still nothing to hand in; empty where
+    nothing is missing, and there is just nothing to look at.
+    """
+
+    words: str
+    need: str
+    of: Callable[[Case], object | None]
+    lacking: str | None = None
+
+
+def _training(case: Case) -> Training | None:
+    """The training of a script that could be followed to its end."""
+    return case.script.training if case.script is not None and case.script.trace.complete else None
+
+
+def _logged(name: str, words: str) -> View:
+    return View(words, name, lambda case: case.curve(name))
+
+
+VIEWS: Mapping[str, View] = {
+    "case": View("everything that is known of the run", "", lambda case: case),
+    "run": View("the run as it was read", "", lambda case: case.run),
+    "inside": View(
+        "the facts, layers and events of a recording", "recording", lambda case: case.inside, "a recording"
+    ),
+    "script": View("the parsed script", "script", lambda case: case.script),
+    "training": View(
+        "the training loop of the script",
+        "script",
+        _training,
+        "a training loop in the script that can be followed",
+    ),
+    "iterations": View(
+        "the loops of the script with a backward pass and a step of an optimizer",
+        "script",
+        lambda case: (found := _training(case)) and (found.iterations or None),
+        "a training loop in the script that can be followed",
+    ),
+    "origin": View("where the first NaN or Inf came from", "recording", origin, lacking=""),
+    "loss": View("training loss", "loss", lambda case: case.loss),
+    "val_loss": View("validation loss", "val/loss", lambda case: case.val_loss),
+    "lr": View("learning rate", "lr", lambda case: case.lr),
+    "lr_value": View(
+        "highest learning rate, logged or configured",
+        "lr|setting:lr",
+        lambda case: case.lr_value,
+        "the learning rate as a number",
+    ),
+    "grad_norm": View("gradient norm", "grad_norm", lambda case: case.grad_norm),
+    "grad_norm_clipped": _logged("grad_norm_clipped", "gradient norm after clipping"),
+    "accuracy": _logged("accuracy", "training accuracy"),
+    "entropy": _logged("entropy", "entropy"),
+    "reward": _logged("reward", "reward"),
+    "step_s": _logged("step_s", "time per step"),
+    "data_wait_s": _logged("data_wait_s", "time spent waiting for data"),
+    "loss_scale": _logged("loss_scale", "loss scale"),
+    "weight_norm": _logged("weight_norm", "weight norm"),
+}
+# The traits of a run for which a loss is no measure of progress; `surrogate` stands for RL and GANs.
+GUARDS: Mapping[str, str] = {
+    "surrogate": "RL and GAN",
+    "elbo": "variational",
+    "negative_loss": "maximum-likelihood",
+    "preference": "preference",
+    "si_sdr": "signal-to-distortion",
+}
+
+
+@cache
+def inputs(detect: Callable[..., object]) -> Mapping[str, bool]:
+    """The names of a detector's inputs, in order, and whether it can do without."""
+    given = [p for p in signature(detect).parameters.values() if p.kind is not p.KEYWORD_ONLY]
+    return {parameter.name: parameter.default is None for parameter in given}
+
+
+def needs(unit: Detector) -> tuple[str, ...]:
+    """What must be there for a detector to look at all: by its signature, and as it declares."""
+    asked = [
+        VIEWS[name].need for name, optional in inputs(unit.detect).items() if name in VIEWS and not optional
+    ]
+    return tuple(dict.fromkeys((*(need for need in asked if need), *unit.needs)))
+
+
+def looked(
+    unit: Detector, case: Case, thresholds: Mapping[str, Threshold] | None = None
+) -> Finding | Skipped | None:
+    """What a detector answers; of several places the first that no comment in the script silences."""
+    found = places(unit, case, thresholds)
+    if isinstance(found, Skipped):
+        return found
+    heard = heard_in(unit, case, found)
+    return heard[0] if heard else Skipped() if found else None
+
+
+def heard_in(unit: Detector, case: Case, found: Iterable[Finding]) -> list[Finding]:
+    """Those findings that no `# traindx: ignore` in the script silences."""
+    script = case.script
+    return [one for one in found if script is None or not silenced(script, unit.id, one)]
+
+
+def places(
+    unit: Detector, case: Case, thresholds: Mapping[str, Threshold] | None = None
+) -> list[Finding] | Skipped:
+    """Every place where a detector sees its thing; `Skipped` where it cannot look."""
+    for guard in unit.guards:
+        if case.surrogate if guard == "surrogate" else guard in case.traits:
+            return Skipped(f"a loss that measures progress: in {GUARDS[guard]} training it does not")
+    handed: list[Any] = []
+    series: str | None = None
+    for name, optional in inputs(unit.detect).items():
+        view = VIEWS.get(name, VIEWS["case"])  # a plugin may call its case as it likes
+        value = view.of(case)
+        if value is None and not optional:
+            return Skipped(f"the {view.words}" if view.lacking is None else view.lacking)
+        if isinstance(value, Curve) and not optional and len(value) < _least(unit, thresholds):
+            return Skipped(f"at least {_least(unit, thresholds)} values of the {view.words}")
+        handed.append(value)
+        if isinstance(value, Curve) and not optional:
+            series = series or value.name
+    answer = unit.detect(*handed, **(thresholds or {}))
+    if answer is None or isinstance(answer, Skipped):
+        return [] if answer is None else answer
+    found = [answer] if isinstance(answer, Finding) else list(answer)
+    return [_complete(one, series) for one in found]
+
+
+def _complete(finding: Finding, series: str | None) -> Finding:
+    """A finding is of the first curve handed in unless it names another; a sign is of low severity."""
+    severity = finding.severity if finding.symptom is not None else "low"
+    return replace(finding, series=finding.series or series, severity=severity)
+
+
+def _least(unit: Detector, thresholds: Mapping[str, Threshold] | None) -> int:
+    """The points a curve must have: the detector's own `min_points`, where it is a whole number."""
+    default = (getattr(unit.detect, "__kwdefaults__", None) or {}).get("min_points", 0)
+    points = (thresholds or {}).get("min_points", default)
+    return points if isinstance(points, int) else 0

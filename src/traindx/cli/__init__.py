@@ -57,8 +57,9 @@ class Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in self.list_commands(ctx):
             return None
-        # A file cannot well be called as a word of Python: `try_.py` is `traindx try`.
-        file = cmd_name.replace("-", "_") + "_" * keyword.iskeyword(cmd_name)
+        # A file is not called as a word of Python or a module of its library: `try_.py` is `traindx try`.
+        taken = keyword.iskeyword(cmd_name) or cmd_name in sys.stdlib_module_names
+        file = cmd_name.replace("-", "_") + "_" * taken
         module = importlib.import_module(f"{__name__}.{file}")
         command: click.Command = module.command
         return command

@@ -78,7 +78,7 @@ def print_lines(text: str) -> None:
 
 
 def print_report(reading: Reading, *, everything: bool) -> None:
-    from traindx.report.terminal import render
+    from traindx.report.runs import render
 
     print_lines("\n".join(render(reading, everything=everything, screen=screen())) + "\n")
 

@@ -50,7 +50,7 @@ def ended(orders: Orders, said: Mapping[str, object] | None, training: Mortal) -
 
 def tell(orders: Orders, ended: Mapping[str, object]) -> int:
     """Print the diagnosis, write the reports. The exit code: 1 by `--fail-on`, 2 when it failed."""
-    say = _Say(orders.quiet)
+    say = _Say(orders)
     try:
         say.gap()
         say.line(_ending(ended))
@@ -82,8 +82,9 @@ def tell(orders: Orders, ended: Mapping[str, object]) -> int:
 class _Say:
     """Standard output, which is the training's standard error; nothing when quiet."""
 
-    def __init__(self, quiet: bool) -> None:
-        self._quiet = quiet
+    def __init__(self, orders: Orders) -> None:
+        self._quiet = orders.quiet
+        self._everything = orders.everything
 
     def gap(self) -> None:
         """A killed program may have left the cursor in the middle of a line."""
@@ -102,12 +103,14 @@ class _Say:
         if len(diagnoses) > 1:
             from traindx.report.triage import triage
 
-            lines = list(triage(diagnoses, screen(), everything=False))
+            lines = list(triage(diagnoses, screen(), everything=self._everything))
         else:
-            from traindx.report.diagnosis_terminal import render_diagnosis
+            from traindx.report.diagnosis import render_diagnosis
 
             lines = [
-                line for one in diagnoses for line in render_diagnosis(one, everything=False, screen=screen())
+                line
+                for one in diagnoses
+                for line in render_diagnosis(one, everything=self._everything, screen=screen())
             ]
         if lines:
             self._print("\n" + "\n".join(lines) + "\n\n")
@@ -152,7 +155,7 @@ def _write_reports(orders: Orders, diagnoses: Sequence[Diagnosis], reading: Read
             raise cannot_write(orders.json, error) from None
         say.line(f"wrote {visible(orders.json)}")
     if orders.html is not None:
-        from traindx.report.page import write_html
+        from traindx.report.diagnosis import write_html
 
         try:
             write_html(diagnoses, Path(orders.html))

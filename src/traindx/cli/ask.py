@@ -177,8 +177,8 @@ def _tell(
 
         print_document(interview_document(interview, diagnosis, plan, steps))
     else:
-        from traindx.report.diagnosis_terminal import render_diagnosis
-        from traindx.report.interview_terminal import afterwards
+        from traindx.report.diagnosis import render_diagnosis
+        from traindx.report.interview import afterwards
 
         out = screen()
         lines = ["", *render_diagnosis(diagnosis, everything=everything, screen=out)]

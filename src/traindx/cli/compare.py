@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from traindx.cli import Failure, _baseline, say
+from traindx.cli import Failure, say
 from traindx.cli._baseline import find_baseline, sharpened
 from traindx.cli._options import map_option, set_option, thresholds
 from traindx.cli._output import (
@@ -104,21 +104,20 @@ class Report:
     everything: bool
 
     def markdown(self) -> str:
-        from traindx.report.comparison_markdown import comparison_markdown
+        from traindx.report.comparison import comparison_markdown
 
-        return comparison_markdown(self.told) + _baseline.markdown(self.sharpened)
+        return comparison_markdown(self.told, self.sharpened)
 
     def html(self) -> str:
-        from traindx.report.page.comparison import comparison_html
+        from traindx.report.comparison import comparison_html
 
-        return comparison_html(self.told, _baseline.page(self.sharpened) if self.sharpened else None)
+        return comparison_html(self.told, self.sharpened)
 
     def lines(self) -> list[str]:
-        from traindx.report.comparison_terminal import render_comparison
+        from traindx.report.comparison import render_comparison
 
         out = screen()
-        shown = list(render_comparison(self.told, everything=self.everything, screen=out))
-        shown += _baseline.lines(self.sharpened, everything=self.everything)
+        shown = render_comparison(self.told, everything=self.everything, screen=out, sharpened=self.sharpened)
         if self.reading.skipped:
             left = f"{count(len(self.reading.skipped), 'file or folder', 'files or folders')} not read"
             shown += ["", out.paint(f"  {left}; traindx inspect says why.", "dim")]

@@ -163,8 +163,8 @@ def _confirm(
 
 def _tell(confirmed: Confirmed, program: Program, path: str, options: dict[str, Any]) -> None:
     from traindx.cli._output import cannot_write, print_document, print_lines, screen
+    from traindx.report.confirmation import ending
     from traindx.report.confirmation_json import confirmation_dict
-    from traindx.report.confirmation_terminal import ending
     from traindx.report.json_text import json_bytes
 
     document = confirmation_dict(confirmed, program.typed)

@@ -28,7 +28,13 @@ if TYPE_CHECKING:
 
 @click.command(short_help="Say what is wrong with training runs, and what to do.")
 @click.argument("paths", metavar="PATH...", nargs=-1, required=True)
-@click.option("-a", "--all", "everything", is_flag=True, help="Every run, cause and check in full.")
+@click.option(
+    "-a",
+    "--all",
+    "everything",
+    is_flag=True,
+    help="Everything: all evidence, causes and checks; each run of several.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON (schema traindx/diagnosis/1).")
 @click.option("--md", "md_out", metavar="FILE", help="Write a Markdown report; '-' prints it.")
 @click.option("--html", "html_out", metavar="FILE", help="Write one self-contained page with live curves.")
@@ -62,7 +68,7 @@ def command(
     """Say what is wrong with training runs, how surely, on what evidence, and what to do.
 
     PATH is a log, a run folder, a folder of runs, or '-' for standard input, in any format traindx
-    reads. One run is told in full; several are a table, worst first, told in full with --all.
+    reads. One run is answered on one screen, several are a table, worst first; --all shows everything.
 
     Exit code: 0 when nothing calls for action, 1 when a run has a problem of medium severity or
     above, 2 when it could not be done.
@@ -133,7 +139,7 @@ def _print(
 
         print_document(diagnosis_document(diagnoses, reading.skipped))
     elif markdown:
-        from traindx.report.diagnosis_markdown import markdown as page
+        from traindx.report.diagnosis import markdown as page
 
         print_lines(page(diagnoses))
     else:
@@ -144,7 +150,7 @@ def _print(
 
 def _lines(diagnoses: Sequence[Diagnosis], reading: Reading, everything: bool) -> list[str]:
     from traindx.cli._casebook_hint import remembered
-    from traindx.report.diagnosis_terminal import render_diagnosis
+    from traindx.report.diagnosis import render_diagnosis
 
     out = screen()
     lines: list[str] = []
@@ -156,15 +162,15 @@ def _lines(diagnoses: Sequence[Diagnosis], reading: Reading, everything: bool) -
         lines += triage(diagnoses, out, everything=everything)
         shown = worst_first(diagnoses) if everything else []
         if not everything:
-            lines += ["", out.paint("  --all tells each run in full; so does naming one of them.", "dim")]
+            lines += ["", out.paint("  --all shows each run; so does naming one of them.", "dim")]
     for diagnosis in shown:
         lines += ["", ""] if lines else []
         lines += render_diagnosis(diagnosis, everything=everything and len(diagnoses) == 1, screen=out)
         if len(diagnoses) == 1:
             lines += remembered(diagnosis, out)
     if reading.skipped:
-        told = f"{count(len(reading.skipped), 'file or folder', 'files or folders')} not read"
-        lines += ["", out.paint(f"  {told}; traindx inspect says why.", "dim")]
+        left = f"{count(len(reading.skipped), 'file or folder', 'files or folders')} not read"
+        lines += ["", out.paint(f"  {left}; traindx inspect says why.", "dim")]
     return lines
 
 
@@ -174,7 +180,7 @@ def _save(
     from pathlib import Path
 
     if md is not None:
-        from traindx.report.diagnosis_markdown import markdown
+        from traindx.report.diagnosis import markdown
 
         try:
             with open(md, "w" if force else "x", encoding="utf-8", newline="\n") as file:
@@ -185,7 +191,7 @@ def _save(
             raise cannot_write(md, error) from None
         say(f"Wrote {md}")
     if html is not None:
-        from traindx.report.page import write_html
+        from traindx.report.diagnosis import write_html
 
         try:
             write_html(diagnoses, Path(html))

@@ -46,7 +46,7 @@ def command(
     if as_json:
         _print_json(linted, unread)
     elif sarif_out != "-":
-        from traindx.report.lint_terminal import render_lint
+        from traindx.report.lint import render_lint
 
         print_lines("\n".join(render_lint(linted, len(unread), screen())) + "\n")
     if sarif_out is not None:
@@ -85,7 +85,7 @@ def _mend(paths: Sequence[str]) -> int:
             raise cannot_write(path, error) from None
         mended += done
         if done:
-            say(f"Mended {path}: {done} of what was found.")
+            say(f"Fixed {path}: {done} of what was found.")
     return mended
 
 

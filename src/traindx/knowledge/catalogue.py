@@ -280,7 +280,7 @@ def thresholds(unit: Detector) -> dict[str, float | int | bool | str]:
 
 def _detector_names() -> set[str]:
     """The ids of the built-in detectors, told by their files: importing them takes a while."""
-    files = (_PACKAGE / "detectors").glob("*/*.py")
+    files = (_PACKAGE.parent / "evidence" / "detectors").glob("*/*.py")
     return {path.stem for path in files if not path.stem.startswith("_")}
 
 

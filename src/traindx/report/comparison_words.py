@@ -12,10 +12,10 @@ from traindx.comparison.parting import Parting
 from traindx.evidence import stats
 from traindx.report.comparison_measures import Measure, measures
 from traindx.report.text import count, short
-from traindx.report.triage import grade
-from traindx.report.wording import sentence, severity_rank, shown_problems
+from traindx.report.wording import grade, sentence, severity_rank, shown_problems
 
 _NAME = 60
+_STATES = frozenset({"critical", "high", "medium", "healthy", "failed"})
 _RULERS = {
     "pooled": "measured against the spread between repeats of other configurations",
     "within": "measured against the noise within the runs",
@@ -178,6 +178,12 @@ def health_of(told: Comparison, configuration: Configuration) -> str:
         return "healthy" if states == {"healthy"} else ", ".join(sorted(states))
     worst = min(ill, key=lambda number: severity_rank(health(told, number).split(":")[0]))
     return f"{len(ill)} of {len(configuration.runs)}: {health(told, worst)}"
+
+
+def health_look(health: str) -> str:
+    """The colour of such a line: that of its first word of state."""
+    words = health.replace(",", ":").split(":")
+    return next((word.strip() for word in words[:2] if word.strip() in _STATES), "")
 
 
 def parting_words(told: Comparison, parted: Parting) -> list[str]:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from traindx.evidence.case import Case
-from traindx.report.curves import drawable, placed
+from traindx.report.curves import drawable
+from traindx.report.marks import placed
 from traindx.report.text import visible
 
 if TYPE_CHECKING:

@@ -10,9 +10,9 @@ from traindx.core.nouns import Diagnosis
 from traindx.evidence.case import Case
 from traindx.knowledge.catalogue import causes
 from traindx.report.grids import grid, layer_names, matrices
-from traindx.report.text import count, short
+from traindx.report.measured import case_of
+from traindx.report.text import count, percent, short
 from traindx.report.times import PARTS, spent, time_sentence
-from traindx.report.wording import percent
 
 _WAITS = 0.5
 _APART = 1e4
@@ -23,7 +23,7 @@ _ABOUT_LAYERS = frozenset({"vanishing_gradients", "exploding_gradients", "dead_u
 
 def inside_sentences(diagnosis: Diagnosis, *, everything: bool) -> list[tuple[str, str]]:
     """What they are about and what they say; only what stands out, unless everything is asked for."""
-    case = Case(diagnosis.run)
+    case = case_of(diagnosis.run)
     seen = {symptom for problem in diagnosis.problems for symptom in (problem.symptom, *problem.also)}
     return [
         *_confirmed(diagnosis),
@@ -67,7 +67,7 @@ def _gradients(case: Case, wanted: bool) -> Iterator[tuple[str, str]]:
         if wanted or levels[high] > _APART * levels[low]:
             least, most = (f"{short(float(levels[at]))} at {names[at]}" for at in (low, high))
             told.append(f"gradient norm from {least} to {most}, of {count(len(names), 'layer')}")
-    for where, what in ((zero, "exactly 0 in every look"), (found.ever_broken(), "NaN or Inf")):
+    for where, what in ((zero, "exactly 0 in every sample"), (found.ever_broken(), "NaN or Inf")):
         if where.any():
             first = names[int(np.flatnonzero(where)[0])]
             told.append(f"{what} in {count(int(where.sum()), 'layer')}, first {first}")
@@ -85,5 +85,5 @@ def _dead(case: Case, wanted: bool) -> Iterator[tuple[str, str]]:
         share = f"{100 * float(last[worst]):.0f} %"
         yield (
             "units",
-            f"{share} of {layer_names(found.layers)[worst]} are dead at the last look, the most of any.",
+            f"{share} of {layer_names(found.layers)[worst]} are dead at the last sample, the most of any.",
         )

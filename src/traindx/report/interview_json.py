@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from traindx.report.diagnosis_json import diagnosis_dict
-from traindx.report.interview_terminal import reason
+from traindx.report.interview import reason
 from traindx.report.json_text import json_bytes
 from traindx.report.text import encodable
 

@@ -1,0 +1,240 @@
+"""A treatment as a document: the verdict, before and after, the trials, the change, what else is worth doing."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from traindx.knowledge.catalogue import causes, remedies, symptoms
+from traindx.report.diagnosis import run_blocks
+from traindx.report.document import (
+    Block,
+    Chart,
+    Column,
+    Diff,
+    Document,
+    Items,
+    Labelled,
+    Prose,
+    Section,
+    Span,
+    Table,
+    Text,
+    Verdict,
+    code,
+    listed,
+)
+from traindx.report.layout import Screen
+from traindx.report.places import diff_lines, place_text
+from traindx.report.side_by_side import SideBySide
+from traindx.report.text import percent, short
+from traindx.report.to_html import page
+from traindx.report.to_markdown import markdown
+from traindx.report.to_terminal import lines
+
+if TYPE_CHECKING:
+    from traindx.core.nouns import Diagnosis, Run
+    from traindx.experiment.treat.remedy_verdict import Verdict as Judged
+    from traindx.experiment.treat.results import Round, Treated, Trial
+
+# The word on a terminal, its colour, and the same as a heading.
+_STATUS = {
+    "healthy": ("HEALTHY", "healthy", "Healthy: nothing was changed"),
+    "treated": ("TREATED", "healthy", "Fixed, and proven on the edited script"),
+    "improved": ("IMPROVED", "medium", "Improved, and proven on the edited script, but not fixed"),
+    "instructed": ("BY HAND", "medium", "What helps is known; the edit is yours"),
+    "not treated": ("NOT FIXED", "critical", "Not fixed"),
+    "unclear": ("UNCLEAR", "no-verdict", "Could not be judged"),
+}
+_LOOKS = {"helped": "good", "hurt": "alarm", "no difference": "muted", "cannot tell": "muted"}
+_ABOUT = (
+    "A pair is the same seed and the same data without and with the change. The interval is of the mean gain "
+    "over the pairs; p is exact, of the sign-flip test. Helped is said only where every pair says so."
+)
+
+
+def treatment_page(treated: Treated, patch: str) -> str:
+    """`report.html`."""
+    return page(_document(treated, patch, charts=True))
+
+
+def treatment_markdown(treated: Treated, patch: str) -> str:
+    """`diagnostic_report.md`: what was wrong, what was tried, what helped, how surely."""
+    return markdown(_document(treated, patch, charts=False))
+
+
+def _document(treated: Treated, patch: str, *, charts: bool) -> Document:
+    blocks = tuple(_blocks(treated, patch, charts))
+    return Document(("Treatment of ", code(treated.script)), "treatment", blocks, _ABOUT)
+
+
+def _blocks(treated: Treated, patch: str, charts: bool) -> Iterator[Block]:
+    _, look, title = _STATUS[treated.status]
+    yield Verdict(title, (treated.said,), look, tuple(_in_short(treated)))
+    drawn = _before_and_after(treated) if charts else None
+    if drawn is not None:
+        yield Section("Before and after", (drawn,), "card")
+    if patch or treated.new_args is not None:
+        blocks: list[Block] = [Diff(tuple(diff_lines(patch)))] if patch else []
+        if treated.new_args is not None:
+            blocks.append(Text(("Command line: ", code(shlex.join(treated.new_args)))))
+        yield Section("The change", tuple(blocks), "card")
+    for number, one in enumerate(treated.rounds, 1):
+        title = f"Round {number}" if len(treated.rounds) > 1 else "Trials"
+        yield Section(title, tuple(_round(one)), "card")
+    for name, when, diagnosis in (("before", "before", treated.before), ("after", "after", treated.final)):
+        if diagnosis is not None:
+            yield _diagnosis(diagnosis, name, when, charts)
+
+
+def _in_short(treated: Treated) -> Iterator[Block]:
+    """The cause, what the change brought, and what that cost."""
+    last = next((one for one in reversed(treated.rounds) if one.plan), None)
+    if last is not None:
+        first = last.plan[0]
+        title = causes()[first.cause].title if first.cause in causes() else first.cause
+        yield Labelled("cause", f"{title} ({percent(first.confidence)})")
+    proof = next((one.proof for one in reversed(treated.rounds) if one.proof is not None), None)
+    if proof is not None:
+        yield Labelled("proof", proof.verdict.text)
+    yield Labelled("cost", f"{treated.cost.text}.")
+
+
+def _before_and_after(treated: Treated) -> Chart | None:
+    before = [outcome.run for outcome in treated.baseline if outcome.run is not None]
+    after = [outcome.run for outcome in treated.after if outcome.run is not None]
+    groups: dict[str, list[Run]] = {
+        name: runs for name, runs in (("before", before), ("after", after)) if runs
+    }
+    drawn = SideBySide(groups).curves() if groups else None
+    text = "Repeats with other seeds are a band from the lowest to the highest; the line is their middle."
+    return Chart(drawn, 0, "", text) if drawn is not None else None
+
+
+def _diagnosis(diagnosis: Diagnosis, name: str, when: str, charts: bool) -> Section:
+    body = run_blocks(diagnosis, name, charts=charts)
+    return Section(f"The diagnosis {when}", body, "run", name, folded=True, own_charts=True)
+
+
+def _round(one: Round) -> Iterator[Block]:
+    if one.plan:
+        first = one.plan[0]
+        title = causes()[first.cause].title if first.cause in causes() else first.cause
+        share = f"), {percent(first.confidence)}."
+        yield Text((f"Likeliest cause: {title} (", code(first.cause), share))
+    if one.trials:
+        columns = (
+            Column("change"),
+            Column("remedy"),
+            Column("steps", "right"),
+            Column("gain", "right"),
+            Column("95 % interval", "right"),
+            Column("p", "right"),
+            Column("verdict", wrap=True),
+        )
+        yield Table(columns, tuple(map(_trial, one.trials)), look="trials")
+    if one.edited is not None:
+        yield Labelled("edit", one.edited.text)
+    if one.proof is not None:
+        word = "shows the gain" if one.proof.reproduced else "does not show the gain"
+        yield Labelled("proof", f"The edited script, run as it is, {word}: {one.proof.verdict.text}")
+        yield from listed_new(one.proof.verdict)
+    if one.instruction is not None:
+        where = place_text(one.instruction.place)
+        yield Labelled("by hand", one.instruction.text + (f" ({where})" if where else ""))
+    if one.winner is not None:
+        page = remedies().get(one.winner.candidate.remedy)
+        if page is not None and page.expect:
+            yield Labelled("expected", page.expect)
+        measured = one.proof.expected if one.proof is not None else one.winner.expected
+        if measured:
+            yield Items(tuple(expectation.line for expectation in measured))
+
+
+def listed_new(judged: Judged) -> Iterator[Block]:
+    for problem in judged.new_problems:
+        yield Labelled("new in it", code(problem))
+
+
+def _trial(trial: Trial) -> tuple[Prose, ...]:
+    judged = trial.verdict
+    head = (code(trial.candidate.name), trial.candidate.title, f"{trial.steps:,}" if trial.steps else "")
+    if judged is None:
+        return (*head, "", "", "", trial.text)
+    difference = judged.difference
+    interval = f"{short(difference.low)} to {short(difference.high)}"
+    numbers = (short(judged.gain), interval, f"{difference.p:.2g}")
+    return (*head, *numbers, Span(trial.text, look=_LOOKS.get(judged.word, "")))
+
+
+def recommendations(treated: Treated) -> str:
+    """`optimization_recommendations.md`: what else is worth doing, each with its gain."""
+    kept = {one.winner.candidate.remedy for one in treated.rounds if one.winner is not None}
+    tried = [trial for one in treated.rounds for trial in one.trials]
+    helped = [trial for trial in tried if trial.helped and trial.candidate.remedy not in kept]
+    blocks: list[Block] = list(
+        listed(
+            "Measured", [(f"{t.candidate.title} (", code(t.candidate.name), f"): {t.text}") for t in helped]
+        )
+    )
+    blocks += listed("Expected, not measured", _untried(treated))
+    failed = [(code(t.candidate.name), f": {t.text}") for t in tried if not t.helped]
+    blocks += listed("Tried without gain", failed)
+    blocks = blocks or [Text("Nothing was found that is worth a change.")]
+    title = ("What else is worth doing for ", code(treated.script))
+    return markdown(Document(title, "recommendations", tuple(blocks)))
+
+
+def _untried(treated: Treated) -> Iterator[Prose]:
+    """Fixes of what is left, that no trial has tried."""
+    diagnosis = treated.final or treated.before
+    if diagnosis is None:
+        return
+    seen = {trial.candidate.remedy for one in treated.rounds for trial in one.trials}
+    for problem in diagnosis.problems:
+        for cause in problem.hypotheses[:2]:
+            for fix in cause.fixes:
+                if fix.remedy not in seen:
+                    seen.add(fix.remedy)
+                    why = f" ({percent(cause.confidence)}). Expect: {remedies()[fix.remedy].expect}"
+                    yield f"{fix.summary} For ", code(cause.cause), why
+
+
+def ending(treated: Treated, patch: str, written: Sequence[Path], screen: Screen) -> list[str]:
+    """The last lines of `traindx treat`."""
+    return ["", *lines(_ending(treated, patch, written), screen)]
+
+
+def _ending(treated: Treated, patch: str, written: Sequence[Path]) -> Iterator[Block]:
+    word, look, _ = _STATUS[treated.status]
+    yield Verdict(word, (treated.said,), look)
+    if patch:
+        yield Diff(tuple(diff_lines(patch)), "change")
+    if treated.new_args is not None:
+        yield Labelled("command", shlex.join(treated.new_args))
+    hands = tuple(one.instruction.text for one in treated.rounds if one.instruction is not None)
+    if hands:
+        yield Items(hands, "by hand")
+    if treated.status == "healthy":
+        yield from _slight(treated)
+    yield Labelled("cost", treated.cost.text)
+    if written:
+        folder = written[0].parent
+        yield Labelled("written", Span(f"{folder}{os.sep}: {', '.join(path.name for path in written)}"))
+    if patch and written:
+        apply = f"git apply {shlex.quote(f'{written[0].parent}/fix.patch')}, or traindx treat --apply"
+        yield Labelled("next", Span(apply), "bold")
+
+
+def _slight(treated: Treated) -> Iterator[Block]:
+    """What is too slight to be treated unasked, and how to try something for it."""
+    for problem in treated.before.problems if treated.before is not None else ():
+        able = [fix.remedy for fix in problem.hypotheses[0].fixes if fix.trials] if problem.hypotheses else []
+        if able:
+            command = shlex.join(["traindx", "try", able[0], os.path.relpath(treated.script)])
+            yield Labelled(
+                "slight", f"{symptoms()[problem.symptom].title}. To try something for it: {command}"
+            )

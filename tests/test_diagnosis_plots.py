@@ -17,9 +17,9 @@ from traindx.core.nouns import Diagnosis, Finding, Problem, Run
 from traindx.evidence.case import Case
 from traindx.report.curves import broken_steps, limits, moving_average, value_at, wants_log
 from traindx.report.diagnosis_plots import pictures, write_diagnosis_plots
-from traindx.report.to_png import drawn, file_name
 from traindx.report.marks import best_checkpoint, lr_marks, placed
 from traindx.report.panels import main_panels
+from traindx.report.to_png import drawn, file_name
 
 
 def endings(diagnosis: Diagnosis) -> list[str]:

@@ -19,12 +19,11 @@ from markdown_it.token import Token
 from tests.diagnoses import EVIL, EVIL_MARKDOWN, broken, curve, evil, healthy, run_of, short_run
 from traindx.core.nouns import Diagnosis, Evidence
 from traindx.knowledge.catalogue import symptoms
+from traindx.report.diagnosis import markdown, render_diagnosis
 from traindx.report.diagnosis_json import diagnosis_dict, diagnosis_document
-from traindx.report.diagnosis import markdown
-from traindx.report.diagnosis import render_diagnosis
 from traindx.report.layout import Screen, cells
-from traindx.report.to_markdown import code, escaped
 from traindx.report.text import MARK, percent, visible
+from traindx.report.to_markdown import code, escaped
 from traindx.report.triage import short_names, triage
 from traindx.report.wording import SYMPTOMS_WORDED, need, verdict_sentences, worst_first
 

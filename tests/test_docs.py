@@ -91,7 +91,7 @@ def test_the_example_reader_works(tmp_path: Path) -> None:
 
 def test_the_json_page_names_every_key() -> None:
     page = (ROOT / "docs/json.md").read_text(encoding="utf-8")
-    for name in ("json", "diagnosis_json"):
+    for name in ("runs_json", "diagnosis_json"):
         source = (ROOT / f"src/traindx/report/{name}.py").read_text(encoding="utf-8")
         for key in re.findall(r'^\s+"(\w+)":', source, re.MULTILINE):
             assert f"`{key}`" in page, f"docs/json.md does not name {key}"

@@ -25,10 +25,10 @@ from tests.diagnoses import EVIL, EVIL_MARKDOWN, broken, curve, evil, healthy, r
 from traindx.core.nouns import Diagnosis, Event, Finding, Run
 from traindx.evidence.case import Case
 from traindx.report.diagnosis import html_document, run_blocks, write_html
-from traindx.report.to_plotly import Store, chart_text
 from traindx.report.page.markup import Html, escaped, json_script, prose, tag
 from traindx.report.panels import curves_of
 from traindx.report.to_html import part
+from traindx.report.to_plotly import Store, chart_text
 
 HOSTILE = (
     "</script><script>document.title='taken'</script><img src=x onerror=\"document.title='taken'\">"

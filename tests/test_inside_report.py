@@ -24,16 +24,14 @@ from traindx.core.nouns import Diagnosis, Run, Series
 from traindx.evidence.case import Case
 from traindx.observe import recorder as recorders
 from traindx.observe import watch as watching
-from traindx.report.diagnosis import markdown
+from traindx.report.diagnosis import html_document, markdown, render_diagnosis
 from traindx.report.diagnosis_plots import inside_pictures, write_diagnosis_plots
-from traindx.report.diagnosis import render_diagnosis
 from traindx.report.grids import grid, labelled_places, layer_names
 from traindx.report.inside_words import inside_sentences
 from traindx.report.layout import Screen
-from traindx.report.diagnosis import html_document
-from traindx.report.to_plotly_inside import distinct_names
 from traindx.report.spreads import spreads
 from traindx.report.times import spent
+from traindx.report.to_plotly_inside import distinct_names
 
 torch = pytest.importorskip("torch")
 ALL = ["gradient_flow", "activations", "update_ratios", "time"]

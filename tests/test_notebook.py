@@ -26,9 +26,9 @@ from traindx.evidence.case import Case
 from traindx.report.answer import answer_text as text
 from traindx.report.diagnosis import notebook_html as html
 from traindx.report.panels import curves_of
-from traindx.report.to_svg import svg
-from traindx.report.ticks import decades, nice_ticks
 from traindx.report.text import percent
+from traindx.report.ticks import decades, nice_ticks
+from traindx.report.to_svg import svg
 from traindx.report.wording import verdict_sentences
 
 # What notebooks keep when they are opened again: no scripts, no style sheets, no drawings.

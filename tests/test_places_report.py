@@ -11,12 +11,10 @@ from tests.diagnoses import EVIL, broken
 from tests.test_html import HOSTILE, Page
 from traindx.core.nouns import Diagnosis, Finding, Place
 from traindx.report.answer import seen_at
-from traindx.report.diagnosis import markdown
-from traindx.report.document import plain
-from traindx.report.diagnosis import render_diagnosis
-from traindx.report.layout import Screen, cells
+from traindx.report.diagnosis import html_document, markdown, render_diagnosis
 from traindx.report.diagnosis import notebook_html as notebook
-from traindx.report.diagnosis import html_document
+from traindx.report.document import plain
+from traindx.report.layout import Screen, cells
 from traindx.report.places import kind_of_line, patch_lines, place_text
 
 PATCH = """--- train.py

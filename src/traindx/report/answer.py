@@ -1,4 +1,4 @@
-"""The answer to `what is wrong?` on one screen: verdict, cause, evidence, what to do, what not to do, what next."""
+"""The answer on one screen: verdict, cause, evidence, what to do, what not to do, the next command."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ def _no_problem(diagnosis: Diagnosis) -> Iterator[Block]:
 
 
 def next_command(diagnosis: Diagnosis, problem: Problem) -> str:
-    """What takes this diagnosis further: an experiment where the script is known, else a page or questions."""
+    """What to run next: an experiment where the script is known, else a page or questions."""
     run, first = diagnosis.run, leading(problem)
     program = _program(run)
     if program and first is not None and first.confidence >= _SURE and any(fix.trials for fix in first.fixes):

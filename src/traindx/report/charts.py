@@ -1,4 +1,4 @@
-"""What a chart shows, whatever draws it: terminals, pages, pictures and notebooks draw the same description."""
+"""What a chart shows: terminals, pages, pictures and notebooks draw the same description."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from traindx.report.spreads import Spread
 
 Smooth = tuple["FloatArray", "FloatArray", int]
-Kind = Literal["onset", "span", "point", "lr", "best", "event", "upright"]
+Kind = Literal["onset", "span", "point", "lr", "best", "event", "upright", "broken", "zero"]
 # Colours are roles of the page's style sheet, or `#rrggbb`.
 CURVE_COLOURS = ("train", "val", "third", "lr")
 
@@ -26,7 +26,8 @@ CURVE_COLOURS = ("train", "val", "third", "lr")
 class Line:
     """A curve. A noisy one is drawn faint (`raw`) under what `smoother` makes of it.
 
-    Repeats are one line with the lowest and the highest of them; `group` links it with rows of a table.
+    What spreads around it lies between `low` and `high`; `amounts` are what to read off it, where that is not
+    its height. `group` links it with rows of a table.
     """
 
     name: str
@@ -39,6 +40,9 @@ class Line:
     group: int | None = None
     low: FloatArray | None = None
     high: FloatArray | None = None
+    opacity: float = 0.17
+    joined: bool = True
+    amounts: FloatArray | None = None
 
     @cached_property
     def smooth(self) -> Smooth | None:
@@ -113,7 +117,8 @@ class Panel:
     def values(self) -> FloatArray:
         if self.held is not None:
             return self.held
-        values = np.concatenate([line.y for line in self.lines] or [np.empty(0)])
+        held = [one for line in self.lines for one in (line.y, line.low, line.high) if one is not None]
+        values = np.concatenate(held or [np.empty(0)])
         return drawable(values[np.isfinite(values)])
 
     @property
@@ -130,13 +135,17 @@ class Panel:
 
 @dataclass(frozen=True, eq=False)
 class Curves:
-    """Panels above each other on one axis. `label` says in words what is shown."""
+    """Panels above each other on one axis. `label` says in words what is shown.
+
+    With `names` the places 0, 1, 2, ... of the axis have names.
+    """
 
     panels: tuple[Panel, ...]
     axis: str
     span: tuple[float, float]
     label: str = ""
     logarithmic: bool = False
+    names: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,38 +160,10 @@ class Field:
 
 
 @dataclass(frozen=True, eq=False)
-class AlongLayers:
-    """Values of the layers from input to output: a line for each sample, or means with their spread.
-
-    `main` are the layers joined by lines; `strange` are marked along the bottom.
-    """
-
-    layers: tuple[str, ...]
-    title: str
-    rows: tuple[tuple[str, FloatArray, str], ...]
-    main: BoolArray
-    strange: tuple[tuple[BoolArray, str, str, str], ...] = ()
-    spread: tuple[FloatArray, ...] = ()
-    band: tuple[FloatArray, FloatArray] | None = None
-    logarithmic: bool = False
-    label: str = ""
-
-
-@dataclass(frozen=True, eq=False)
 class Histograms:
     """One small histogram for each activation: the first sample as an outline, the last one filled."""
 
     counted: tuple[tuple[str, list[Spread]], ...]
-    axis: str
-    label: str = ""
-
-
-@dataclass(frozen=True, eq=False)
-class Stack:
-    """Parts of a whole over the steps: title, seconds, colour and share in all of each."""
-
-    steps: FloatArray
-    parts: tuple[tuple[str, FloatArray, str, float], ...]
     axis: str
     label: str = ""
 
@@ -195,4 +176,4 @@ class Ready:
     label: str = ""
 
 
-Drawing = Curves | Field | AlongLayers | Histograms | Stack | Ready
+Drawing = Curves | Field | Histograms | Ready

@@ -1,9 +1,10 @@
-"""A comparison as a document: which is better, the curves, what differs, where they part, what a sweep shows."""
+"""A comparison as a document: which is better, what differs, where they part, what a sweep shows."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 
 from traindx.comparison import Comparison
 from traindx.comparison.baseline import Sharpened
@@ -214,10 +215,8 @@ def _differs(compared: Comparison, everything: bool) -> Iterator[Block]:
 
 def _some(values: Iterable[str]) -> str:
     found = list(values)
-    try:
+    with suppress(ValueError):
         found.sort(key=float)
-    except ValueError:
-        pass
     if len(found) <= _MANY:
         return ", ".join(found)
     return f"{', '.join(found[:8])}, ... {found[-1]} ({len(found):,} values)"

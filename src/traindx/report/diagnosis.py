@@ -35,7 +35,7 @@ from traindx.report.inside_words import inside_sentences
 from traindx.report.layout import Screen
 from traindx.report.measured import case_of
 from traindx.report.panels import curves_of
-from traindx.report.places import layer_of, line_of, patch_lines, place_text, places_text
+from traindx.report.places import layer_of, line_of, patch_lines, place_text
 from traindx.report.summary import duration
 from traindx.report.text import count, lasting, percent, short
 from traindx.report.titles import finding_title, sheet_title, symptom_title

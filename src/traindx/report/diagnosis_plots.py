@@ -1,4 +1,4 @@
-"""A diagnosis as PNGs: the loss with its marks, with the learning rate, the validation gap, gradient norms."""
+"""A diagnosis as PNGs: the loss with its marks, the learning rate, the validation gap, gradient norms."""
 
 from __future__ import annotations
 

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from traindx.core.number_text import lasting_each
 from traindx.evidence.case import Case
-from traindx.report.charts import AlongLayers, Curves, Drawing, Field, Histograms, Level, Line, Panel, Stack
+from traindx.report.charts import Curves, Drawing, Field, Histograms, Level, Line, Mark, Panel
+from traindx.report.curves import drawable
 from traindx.report.grids import Grid, grid, matrices, share_grids
 from traindx.report.spreads import spreads
 from traindx.report.text import count, short
-from traindx.report.times import OTHER, PARTS, spent, time_sentence
+from traindx.report.times import OTHER, PARTS, Spent, spent, time_sentence
 
 if TYPE_CHECKING:
     from traindx.core.nouns import BoolArray, FloatArray
@@ -58,26 +59,35 @@ def _gradients(case: Case, columns: int, rows: int | None) -> Iterator[Part]:
     if samples > 2:
         kinds.append((f"median of {samples:,} samples", found.level(0.5), "train"))
     main = matrices(case, found.layers)
-    broken = found.ever_broken()
-    flow = AlongLayers(
-        found.layers,
-        "gradient norm from input to output",
-        tuple((name, np.where(values > 0, values, np.nan), colour) for name, values, colour in kinds),
-        main if main.sum() >= 2 else np.ones_like(main),
-        tuple(_strange(broken, found.ever_zero() & ~broken)),
-        band=(found.level(0.1), found.level(0.9)) if samples >= _BAND_FROM else None,
-        logarithmic=bool((found.seen > 0).any()),
-        label="Gradient norm of each layer from input to output.",
-    )
+    main = main if main.sum() >= 2 else np.ones_like(main)
+    lines = []
+    for name, values, colour in kinds:
+        where = main & (values > 0)
+        line = _along(name, values, colour, where)
+        if colour == "train" and samples >= _BAND_FROM:
+            line = replace(line, low=found.level(0.1)[where], high=found.level(0.9)[where])
+        lines.append(line)
+        if not main.all():
+            lines.append(replace(_along(name, values, colour, ~main & (values > 0)), joined=False))
+    flow = _layers("gradient norm from input to output", found, lines, positive=True)
     yield Part("Gradient flow", "Norm of the gradient of each layer, from input to output.", flow)
     yield _field(case, found, "level", "Gradient norm by layer", _BLANK)
 
 
-def _strange(broken: BoolArray, zero: BoolArray) -> Iterator[tuple[BoolArray, str, str, str]]:
-    if broken.any():
-        yield broken, "x-thin", "alarm", "NaN or Inf in a sample"
-    if zero.any():
-        yield zero, "triangle-down", "muted", "exactly 0 in a sample"
+def _along(name: str, values: FloatArray, colour: str, where: BoolArray) -> Line:
+    """The values of some of the layers, by their place."""
+    return Line(name, np.flatnonzero(where).astype(float), values[where], colour, None)
+
+
+def _layers(title: str, found: Grid, lines: Sequence[Line], *, positive: bool) -> Curves:
+    """Layers from input to output; those that were NaN, Inf or exactly 0 in a sample are marked."""
+    broken, count_of = found.ever_broken(), len(found.layers)
+    zero = found.ever_zero() & ~broken & positive
+    marks = [Mark("broken", float(at), "NaN or Inf in a sample") for at in np.flatnonzero(broken)]
+    marks += [Mark("zero", float(at), "exactly 0 in a sample") for at in np.flatnonzero(zero)]
+    kept = tuple(line for line in lines if line.x.size)
+    panel = Panel("layers", title, kept, tuple(marks), positive and bool(kept))
+    return Curves((panel,), "layer", (-0.5, count_of - 0.5), f"{title}.", names=tuple(found.layers))
 
 
 def _activations(case: Case, columns: int, rows: int | None) -> Iterator[Part]:
@@ -89,31 +99,26 @@ def _activations(case: Case, columns: int, rows: int | None) -> Iterator[Part]:
         yield Part("Activations", text, _spread(spread, means))
     counted = spreads(case, _HISTOGRAMS_MOST)
     if counted:
-        text = f"{count(len(counted), 'activation')} from input to output, first and last sample; heights are the root of the share."
+        text = (
+            f"{count(len(counted), 'activation')}, first and last sample; heights are the root of the share."
+        )
         yield Part("Activation histograms", text, Histograms(tuple(counted), case.run.axis, text))
     for title, found in share_grids(case, columns, rows):
         if found.broken.any() or (found.seen > 0).any():
             yield _field(case, found, "share", f"Activations: {title}", _BLANK)
 
 
-def _spread(spread: Grid, means: Grid) -> AlongLayers:
+def _spread(spread: Grid, means: Grid) -> Curves:
     centres = dict(zip(means.layers, zip(means.first(), means.last(), strict=True), strict=True))
     held = np.array([centres.get(layer, (np.nan, np.nan)) for layer in spread.layers])
-    rows = [("mean ± standard deviation, first sample", held[:, 0], "third")]
-    rows.append(("mean ± standard deviation, last sample", held[:, 1], "val"))
-    deviations = [spread.first(), spread.last()]
-    if spread.steps.size < 2:
-        rows, deviations = rows[1:], deviations[1:]
-    everywhere = np.ones(len(spread.layers), dtype=bool)
-    return AlongLayers(
-        spread.layers,
-        "activations from input to output",
-        tuple(rows),
-        everywhere,
-        tuple(_strange(spread.ever_broken(), ~everywhere)),
-        spread=tuple(deviations),
-        label="Mean and spread of each activation from input to output.",
-    )
+    lines = []
+    kinds = [("first", held[:, 0], spread.first(), "third"), ("last", held[:, 1], spread.last(), "val")]
+    for name, middle, deviation, colour in kinds if spread.steps.size > 1 else kinds[1:]:
+        known = np.isfinite(middle) & np.isfinite(deviation)
+        line = _along(f"mean ± standard deviation, {name} sample", middle, colour, known)
+        low, high = (middle - deviation)[known], (middle + deviation)[known]
+        lines.append(replace(line, low=drawable(low), high=drawable(high)))
+    return _layers("activations from input to output", spread, lines, positive=False)
 
 
 def _ratios(case: Case, columns: int, rows: int | None) -> Iterator[Part]:
@@ -152,6 +157,27 @@ def _time(case: Case) -> Iterator[Part]:
     if found is not None:
         whole = f"{lasting_each(found.total)} in {count(found.timed, 'timed step')}"
         text = f"{time_sentence(found).capitalize()}, {whole}."
-        parts = tuple((p, v, _TIME_COLOURS[p], found.share(p)) for p, v in found.parts.items())
-        label = "Time of a step by what it is spent on."
-        yield Part("Where the time goes", text, Stack(found.steps, parts, case.run.axis, label))
+        yield Part("Where the time goes", text, _stacked(case, found))
+
+
+def _stacked(case: Case, found: Spent) -> Curves:
+    """Parts of a step on top of each other. The axis is for usual steps: the first is often far longer."""
+    foot = np.zeros(found.steps.size)
+    lines = []
+    for part, seconds in found.parts.items():
+        top = foot + 1000 * seconds
+        name, colour = f"{part}, {100 * found.share(part):.0f} %", _TIME_COLOURS[part]
+        line = Line(name, found.steps, top, colour, None, low=foot, high=top, opacity=0.75)
+        lines.append(replace(line, amounts=1000 * seconds))
+        foot = top
+    highest = float(foot.max())
+    usual = float(np.quantile(foot, 0.95)) if foot.size > 10 else highest
+    edge = highest if highest < 3 * usual else 1.3 * usual
+    title = "where the time of a step goes (milliseconds)"
+    if highest > edge:
+        title += (
+            f"; the highest of {count(int((foot > edge).sum()), 'point')} beyond the edge: {short(highest)}"
+        )
+    panel = Panel("time", title, tuple(lines), held=np.array([0.0, edge]))
+    span = (float(found.steps[0]), float(found.steps[-1]))
+    return Curves((panel,), case.run.axis, span, "Time of a step by what it is spent on.")

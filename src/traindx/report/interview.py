@@ -56,7 +56,8 @@ def reason(choice: Choice) -> str:
         return "asked because it says most about the cause"
     one, other = choice.apart
     first = f"{beginning(one.cause.title)} ({percent(one.confidence)})"
-    return f"asked because it separates {first} from {beginning(other.cause.title)} ({percent(other.confidence)})"
+    second = f"{beginning(other.cause.title)} ({percent(other.confidence)})"
+    return f"asked because it separates {first} from {second}"
 
 
 def ranking_line(interview: Interview, screen: Screen) -> str:

@@ -99,12 +99,11 @@ def _on_axis(case: Case, name: str | None, step: float) -> float:
 
 
 def best_checkpoint(case: Case) -> Mark | None:
-    """The lowest validation loss, when there is a choice of checkpoints."""
+    """The best validation loss, when there is a choice of checkpoints."""
     curve = case.val_loss
     if curve is None or len(curve) < 3:
         return None
-    at = int(curve.y.argmin())
-    best, last, step = float(curve.y[at]), float(curve.y[-1]), float(curve.x[at])
+    (step, best), last = curve.best_point, float(curve.y[-1])
     text = f"Best {curve.name} {short(best)} at {curve.axis} {short(step)}; the last one is {short(last)}."
     return Mark("best", _on_axis(case, curve.name, step), "best checkpoint", text, series=curve.name)
 

@@ -12,6 +12,7 @@ import math
 from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 
@@ -125,8 +126,8 @@ class _Page:
                 return self._section(block, depth)
             case Details():
                 inner = self.element("div", *self.blocks(block.blocks, depth), look="inner")
-                title = self.element("summary", self.inline(block.title))
-                return self.element("details", title, inner, look=block.look, open=block.is_open)
+                head = self.element("summary", self.inline(block.title))
+                return self.element("details", head, inner, look=block.look, open=block.is_open)
             case Verdict():
                 return self._verdict(block, depth)
             case Text():
@@ -145,8 +146,8 @@ class _Page:
             case Shares():
                 return self.element("ol", *(self._share(row, depth) for row in block.rows), look="causes")
             case Diff():
-                made = self._diff(block.lines)
-                return self._row(block.label, made, "") if block.label else made
+                lines = self._diff(block.lines)
+                return self._row(block.label, lines, "") if block.label else lines
             case Chart():
                 title = self.heading(depth, block.title) if block.title else None
                 text = self.element("p", block.text, look="where") if block.text else None
@@ -279,10 +280,17 @@ class _Page:
 class _Notebook(_Page):
     """Looks are style attributes."""
 
-    _TAGS = {"b": "strong", "section": "div", "figure": "div", "thead": "tbody", "th": "td", "pre": "div"}
+    _TAGS: ClassVar = {
+        "b": "strong",
+        "section": "div",
+        "figure": "div",
+        "thead": "tbody",
+        "th": "td",
+        "pre": "div",
+    }
     _KEPT = ("open", "src", "alt", "width", "height", "style")
     _CELL = "text-align:left;vertical-align:top;padding:2px 10px 2px 0;border:0"
-    _STYLES = {
+    _STYLES: ClassVar = {
         "td": _CELL,
         "table": "border-collapse:collapse;margin:4px 0",
         "ul": "margin:2px 0 6px;padding-left:20px",
@@ -292,7 +300,7 @@ class _Notebook(_Page):
         "label": "opacity:0.7",
         "where": "opacity:0.7",
         "muted": "opacity:0.7",
-        "patch": "margin:4px 0;padding:6px 10px;overflow-x:auto;line-height:1.35;white-space:pre;font-family:monospace",
+        "patch": "margin:4px 0;overflow-x:auto;line-height:1.35;white-space:pre;font-family:monospace",
         "add": "color:#2e9560",
         "remove": "color:#e0474c",
         "number": f"{_CELL};text-align:right;white-space:nowrap",
@@ -305,15 +313,18 @@ class _Notebook(_Page):
         return tag(name, *children, **{"style": style, **kept})
 
     def heading(self, depth: int, *children: str | None, look: str = "") -> Html:
+        del depth
         return self.element("h4", *children, look=look)
 
     def _share(self, row: Share, depth: int) -> Html:
+        del depth
         return self.element("li", self.element("strong", percent(row.share)), " ", self.inline(row.title))
 
     def _span(self, one: str | Span) -> Html:
         return super()._span(Span(one.text, one.kind) if isinstance(one, Span) else one)
 
     def scoped(self, blocks: Sequence[Block], name: str = "page") -> Html:
+        del name
         return joined(*self.blocks(blocks, 1))
 
     def _chart(self, drawing: Drawing) -> Html | None:

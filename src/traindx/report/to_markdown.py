@@ -94,11 +94,13 @@ def markdown(document: Document) -> str:
 
 
 def _blocks(blocks: Iterable[Block], level: int) -> Iterator[str]:
-    """Every block ends with an empty line."""
-    for block in blocks:
+    """Every block ends with an empty line; labelled texts that follow each other are one list."""
+    held = list(blocks)
+    for block, following in zip(held, [*held[1:], None], strict=True):
         made = list(_block(block, level))
+        joined = isinstance(block, Labelled) and isinstance(following, Labelled)
         if made:
-            yield from made if not made[-1] else (*made, "")
+            yield from made if joined or not made[-1] else (*made, "")
 
 
 def _block(block: Block, level: int) -> Iterator[str]:
@@ -128,10 +130,10 @@ def _block(block: Block, level: int) -> Iterator[str]:
             yield from ([f"{_inline(block.label.capitalize())}:", ""] if block.label else [])
             yield from _table(block)
         case Shares():
-            heads = ["cause", "confidence", *block.heads]
+            names = ["cause", "confidence", *block.heads]
             rows = [[_inline(r.title), percent(r.share), *map(_cell, r.cells)] for r in block.rows]
-            rows = [[*row, *[""] * (len(heads) - len(row))] for row in rows]
-            yield from table(heads, rows, right=(1,))
+            rows = [[*row, *[""] * (len(names) - len(row))] for row in rows]
+            yield from table(names, rows, right=(1,))
         case Diff():
             yield from fenced(block.lines, "diff")
         case Chart() | Preformatted():

@@ -16,6 +16,7 @@ import numpy as np
 
 from traindx.report.charts import Curves, Drawing, Level, Line, Mark, Panel, Ready
 from traindx.report.curves import POINTS_MOST, broken_steps, drawable, limits, thinned
+from traindx.report.grids import labelled_places, layer_names
 from traindx.report.text import count, short, visible
 
 if TYPE_CHECKING:
@@ -23,13 +24,27 @@ if TYPE_CHECKING:
 
 Json = dict[str, Any]
 _HIGH, _LOW, _GAP, _TOP, _BOTTOM = 260, 120, 32, 24, 44
-_TITLE = dict(x=0, xref="paper", yref="paper", xanchor="left", yanchor="bottom", showarrow=False)
+_TITLE = {
+    "x": 0,
+    "xref": "paper",
+    "yref": "paper",
+    "xanchor": "left",
+    "yanchor": "bottom",
+    "showarrow": False,
+}
 _HOVER_WIDTH = 54
 _FEW = 60
 _POINTS_IN_ALL, _POINTS_LEAST = 160_000, 120
 _GROUPS_NAMED = 10
 _SIZES = {"star": 12, "circle-open": 10, "diamond": 8}
-_SIGNS = {"point": ("circle-open", "alarm"), "lr": ("diamond", "lr"), "best": ("star", "good")}
+_SIGNS = {
+    "point": ("circle-open", "alarm"),
+    "lr": ("diamond", "lr"),
+    "best": ("star", "good"),
+    "broken": ("x-thin", "alarm"),
+    "zero": ("triangle-down", "muted"),
+}
+_LABELS_ALONG, _LETTERS_ALONG = 40, 110
 _ORDER = {"line": 0, "thick": 1}
 
 
@@ -79,7 +94,7 @@ class Store:
         return Held(len(self.figures) - 1, int(figure["layout"]["height"]), key)
 
     def hold(self, line: Line) -> tuple[int, int | None]:
-        """Where the points of a curve and of its smooth form stand, thinned the first time they are asked for."""
+        """Where the points of a curve and of its smooth form stand, thinned once."""
         name = (line.name, id(line.y))
         if name not in self._points:
             few = int(np.isfinite(line.y).sum()) <= _FEW
@@ -96,7 +111,7 @@ class Store:
 
 
 class _Figure:
-    """Panels above each other. Each has two y axes: a hidden one from 0 to 1 for marks, and the curve's own."""
+    """Panels above each other, each with two y axes: a hidden one from 0 to 1 for marks, the curve's own."""
 
     def __init__(self, store: Store, curves: Curves) -> None:
         self.store = store
@@ -122,9 +137,17 @@ class _Figure:
                 np.concatenate([line.x, line.x[::-1]]), np.concatenate([line.low, line.high[::-1]])
             )
             self._curve(
-                number, edge, line, width=0, opacity=0.16, fill="toself", fillcolor=colour, hoverinfo="skip"
+                number,
+                edge,
+                line,
+                width=0,
+                opacity=line.opacity,
+                fill="toself",
+                fillcolor=colour,
+                hoverinfo="skip",
             )
-            self._curve(number, self.store.points(line.x, line.y), line, width=1.9)
+            few = int(np.isfinite(line.y).sum()) <= _FEW and line.group is None and line.amounts is None
+            self._curve(number, self.store.points(line.x, line.y), line, width=1.9, dots=few)
         else:
             points, smooth = self.store.hold(line)
             if smooth is None:
@@ -155,7 +178,7 @@ class _Figure:
             "type": "scatter",
             "yaxis": _axis(2 * number + 2),
             "curve": points,
-            "mode": "lines+markers" if dots else "lines",
+            "mode": "markers" if not line.joined else "lines+markers" if dots else "lines",
             "line": {"color": colour, "width": width, **({"dash": "dash"} if line.dashed else {})},
             "marker": {"size": 5, "color": colour},
             "opacity": looks.pop("opacity", 1),
@@ -163,7 +186,13 @@ class _Figure:
         }
         if "fill" not in looks:
             shown = chart_text(name or line.name)
-            trace["hovertemplate"] = f"{self.chart.axis} %{{x:,}}<br><b>%{{y:.5~g}}</b><extra>{shown}</extra>"
+            where = "%{text}" if self.chart.names else f"{self.chart.axis} %{{x:,}}"
+            value = "%{y:.5~g}" if line.amounts is None else "%{customdata:.3~g}"
+            trace["hovertemplate"] = f"{where}<br><b>{value}</b><extra>{shown}</extra>"
+            if self.chart.names:
+                trace["text"] = [chart_text(self.chart.names[int(at)]) for at in line.x]
+            if line.amounts is not None:
+                trace["customdata"] = numbers(line.amounts)
         self.traces.append(trace if line.group is None else trace | {"meta": line.group})
 
     def _marks(self, number: int, marks: Sequence[Mark]) -> None:
@@ -177,10 +206,10 @@ class _Figure:
                 groups.setdefault((mark.kind, mark.title, mark.height is not None), []).append(mark)
         for (kind, title, on_curve), group in groups.items():
             symbol, colour = _SIGNS.get(kind, ("triangle-up", "muted"))
-            symbol = symbol if on_curve else "triangle-up"
+            symbol = symbol if on_curve or kind in ("broken", "zero") else "triangle-up"
             heights = np.array([mark.height for mark in group], dtype=float) if on_curve else None
             steps = np.array([mark.step for mark in group])
-            self._points(number, steps, heights, [mark.text for mark in group], symbol, colour)
+            self._points(number, steps, heights, [mark.text or mark.title for mark in group], symbol, colour)
             self.note(title, symbol, colour)
 
     def _level(self, number: int, level: Level) -> None:
@@ -261,6 +290,8 @@ class _Figure:
                 "range": [span[0] - room, span[1] + room],
             },
         }
+        if self.chart.names:
+            self._name_places(layout)
         top = 1.0
         for number, (panel, height) in enumerate(zip(panels, heights, strict=True)):
             bare = {"domain": [max(0.0, top - height / drawn), top], "fixedrange": True}
@@ -270,6 +301,23 @@ class _Figure:
             layout["annotations"].append(_TITLE | {"y": top, "text": f"<b>{chart_text(panel.title)}</b>"})
             top -= (height + _GAP) / drawn
         return layout
+
+    def _name_places(self, layout: Json) -> None:
+        """Some of the places by name, turned where the names are long."""
+        shown = labelled_places(len(self.chart.names), _LABELS_ALONG)
+        names = [chart_text(name) for name in layer_names([self.chart.names[int(at)] for at in shown])]
+        letters = max(map(len, names))
+        turned = letters * len(names) > _LETTERS_ALONG
+        layout["xaxis"] |= {
+            "tickmode": "array",
+            "tickvals": shown.tolist(),
+            "ticktext": names,
+            "title": {"text": ""},
+        }
+        if turned:
+            layout["xaxis"]["tickangle"] = 90
+            layout["margin"]["b"] += 6 * letters
+            layout["height"] += 6 * letters
 
 
 def _value_axis(panel: Panel, ticks: int) -> Json:

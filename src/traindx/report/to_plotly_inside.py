@@ -8,18 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from traindx.report.charts import AlongLayers, Drawing, Field, Histograms, Stack
+from traindx.report.charts import Drawing, Field, Histograms
 from traindx.report.curves import drawable
 from traindx.report.grids import labelled_places, layer_names
 from traindx.report.spreads import Spread
 from traindx.report.text import short
-from traindx.report.to_plotly import Json, Key, chart_text, css, numbers
+from traindx.report.to_plotly import Json, Key, chart_text, numbers
 
 if TYPE_CHECKING:
     from traindx.core.nouns import BoolArray, FloatArray
 
 _ROW, _LEAST, _ROWS_MOST, _LABELS_MOST = 16, 88, 620, 44
-_LABELS_ALONG, _LETTERS_ALONG = 40, 110
 _TICK, _BESIDE = 20, 4
 _LEVELS = tuple(f"level-{number}" for number in range(5))
 _SHARES = tuple(f"share-{number}" for number in range(5))
@@ -32,18 +31,10 @@ def inside_figure(drawing: Drawing) -> tuple[Json, tuple[Key, ...]]:
     match drawing:
         case Field():
             return _field(drawing), tuple(_field_key(drawing))
-        case AlongLayers():
-            marks = [Key(text, symbol, css(colour)) for _, symbol, colour, text in drawing.strange]
-            return _along(drawing), (*(Key(n, "line", css(c)) for n, _, c in drawing.rows), *marks)
         case Histograms():
             return _histograms(drawing), (
                 Key("first sample", "line", "var(--third)"),
                 Key("last sample that was counted", "line", "var(--val)"),
-            )
-        case Stack():
-            return _stack(drawing), tuple(
-                Key(f"{part} {100 * share:.0f} %", "solid", css(colour))
-                for part, _, colour, share in drawing.parts
             )
     raise TypeError(type(drawing))
 
@@ -86,57 +77,6 @@ def _field(drawing: Field) -> Json:
     layout["yaxis"] = _ticks(names, labelled_places(len(names), min(_LABELS_MOST, height // 14)))
     layout["yaxis"] |= {"autorange": "reversed", "fixedrange": len(names) < 8}
     return {"data": traces, "layout": layout}
-
-
-def _along(drawing: AlongLayers) -> Json:
-    """Values from input to output; what is strange stands at the bottom."""
-    names, main = distinct_names(drawing.layers), drawing.main
-    everywhere = np.ones(len(names), dtype=bool)
-    traces: list[Json] = []
-    for number, (name, values, colour) in enumerate(drawing.rows):
-        line = _layers(names, values, name, colour, main if not drawing.spread else everywhere)
-        if drawing.spread:
-            bar = {"array": numbers(drawing.spread[number]), "color": css(colour), "thickness": 2, "width": 0}
-            line |= {"mode": "markers", "error_y": bar, "offsetgroup": name}
-        traces.append(line)
-        if not main.all():
-            traces.append(_layers(names, values, name, colour, ~main) | {"mode": "markers", "opacity": 0.6})
-    lines = list(traces)
-    for where, symbol, colour, text in drawing.strange:
-        edge = {"color": css(colour), "width": 2}
-        mark = _layers(names, np.full(len(names), 0.03), text, colour, where) | {
-            "mode": "markers",
-            "yaxis": "y2",
-        }
-        mark["marker"] = {"symbol": symbol, "size": 7, "color": css(colour), "line": edge}
-        traces.append(mark | {"hovertemplate": f"%{{x}}<br><b>{text}</b><extra></extra>"})
-    shown = labelled_places(len(names), _LABELS_ALONG)
-    letters = max(len(names[int(at)]) for at in shown)
-    turned = letters * shown.size > _LETTERS_ALONG
-    layout = _layout(240, 58, 18 + 6 * letters if turned else 44)
-    layout["xaxis"] = _ticks(names, shown) | {
-        "range": [-0.6, len(names) - 0.4],
-        "tickangle": 90 if turned else 0,
-    }
-    scale = "log" if drawing.logarithmic else "linear"
-    layout["yaxis"] = {"type": scale, "nticks": 6, "decades": _decades(lines)}
-    layout["yaxis2"] = {"overlaying": "y", "range": [0, 1], "visible": False, "fixedrange": True}
-    if drawing.spread:
-        layout |= {"scattermode": "group", "scattergap": 0.5}  # the samples beside each other
-    return {"data": traces, "layout": layout}
-
-
-def _layers(names: Sequence[str], values: FloatArray, name: str, colour: str, where: BoolArray) -> Json:
-    """The values of some of the layers."""
-    return {
-        "type": "scatter",
-        "x": [names[at] for at in np.flatnonzero(where)],
-        "y": numbers(values[where]),
-        "mode": "lines+markers",
-        "line": {"color": css(colour), "width": 1.6},
-        "marker": {"size": 5, "color": css(colour)},
-        "hovertemplate": f"%{{x}}<br><b>%{{y:.4~g}}</b><extra>{chart_text(name)}</extra>",
-    }
 
 
 def _histograms(drawing: Histograms) -> Json:
@@ -183,38 +123,6 @@ def _outline(one: Spread, colour: str, own: str, axis: str, *, filled: bool) -> 
         "hovertemplate": f"%{{x:.3~g}}<br><b>%{{customdata:.1%}}</b><extra>{axis} {short(one.step)}</extra>",
         **({"fill": "tozeroy"} if filled else {}),
     }
-
-
-def _decades(lines: Sequence[Json]) -> float | None:
-    """What the values of some lines span; None when they are not all positive."""
-    values = [value for line in lines for value in line["y"] if value is not None]
-    return math.log10(max(values) / min(values)) if values and min(values) > 0 else None
-
-
-def _stack(drawing: Stack) -> Json:
-    """Parts of a whole over the steps, in milliseconds."""
-    steps = drawing.steps
-    traces: list[Json] = [
-        {
-            "type": "scatter",
-            "x": numbers(steps),
-            "y": numbers(1000 * values),
-            "stackgroup": "one",
-            "mode": "lines" if steps.size > 2 else "lines+markers",
-            "line": {"width": 0.5, "color": css(colour)},
-            "fillcolor": css(colour),
-            "hovertemplate": f"{drawing.axis} %{{x:,}}<br><b>%{{y:.3~g}} ms</b><extra>{chart_text(part)}</extra>",
-        }
-        for part, values, colour, _ in drawing.parts
-    ]
-    layout = _layout(220, 58)
-    layout["xaxis"] = {"title": _title(drawing.axis)}
-    total = 1000 * np.sum([values for _, values, _, _ in drawing.parts], axis=0)
-    usual = float(np.quantile(total, 0.95)) if total.size > 10 else float(total.max())
-    layout["yaxis"] = {"nticks": 6, "ticksuffix": " ms"}
-    if total.max() > 3 * usual:  # the first step is often a hundred times the others
-        layout["yaxis"]["range"] = [0, 1.3 * usual]
-    return {"data": traces, "layout": layout}
 
 
 def distinct_names(layers: Sequence[str]) -> list[str]:

@@ -23,6 +23,7 @@ from matplotlib.ticker import (
 
 from traindx.report.charts import Curves, Drawing, Line, Mark, Panel
 from traindx.report.curves import broken_steps, drawable, limits, thinned
+from traindx.report.grids import labelled_places, layer_names
 from traindx.report.text import count, short, visible
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ _COLOURS = {
     "ink": "#222222",
 }
 _FEW = 40
+_LABELS_ALONG, _LETTERS_ALONG = 42, 90
 _FEW_DECADES = 300.0
 _NAME_LONGEST, _TITLE_LONGEST, _LABEL_LONGEST = 80, 110, 60
 _MARKS: dict[str, dict[str, Any]] = {
@@ -195,8 +197,10 @@ def _line(axes: Axes, line: Line, label: str | None) -> None:
     few = int(np.isfinite(line.y).sum()) <= _FEW
     dots: dict[str, Any] = {"marker": "o", "markersize": 3} if few and line.smooth is None else {}
     if line.low is not None and line.high is not None:
-        axes.fill_between(line.x, line.low, line.high, color=colour, alpha=0.18, linewidth=0)
-        axes.plot(line.x, drawable(line.y), dash, color=colour, linewidth=1.8, label=label)
+        axes.fill_between(line.x, line.low, line.high, color=colour, alpha=line.opacity, linewidth=0)
+        axes.plot(line.x, drawable(line.y), dash, color=colour, linewidth=1.8, label=label, **dots)
+    elif not line.joined:
+        axes.plot(line.x, drawable(line.y), ".", color=colour, markersize=3, alpha=0.55)
     elif line.smooth is None:
         axes.plot(*_points(line.x, line.y), dash, color=colour, linewidth=1.3, label=label, **dots)
     else:
@@ -224,6 +228,10 @@ def _mark(axes: Axes, mark: Mark, once: Any) -> None:
     elif mark.kind == "span" and mark.end is not None:
         shade = hue(mark.colour or "val")
         axes.axvspan(mark.step, mark.end, color=shade, alpha=0.12, linewidth=0, label=once(mark.title))
+    elif mark.kind in ("broken", "zero"):
+        symbol, shade = ("x", "alarm") if mark.kind == "broken" else ("v", "muted")
+        foot: Any = {"transform": axes.get_xaxis_transform(), "markersize": 5, "clip_on": False}
+        axes.plot([mark.step], [0.03], symbol, color=_COLOURS[shade], label=once(mark.title), **foot)
     elif mark.height is not None:
         looks = _MARKS.get(mark.kind, _MARKS["point"])
         axes.plot([mark.step], [mark.height], linestyle="", label=once(mark.title), zorder=5, **looks)
@@ -258,7 +266,13 @@ def set_scale(axes: Axes, values: FloatArray, *, logarithmic: bool) -> None:
 
 def _step_axis(axes: Axes, chart: Curves, *, named: bool) -> None:
     first, last = chart.span
-    if chart.logarithmic:
+    if chart.names:
+        at = labelled_places(len(chart.names), _LABELS_ALONG)
+        names = layer_names(chart.names, 26)
+        wide = max((len(names[one]) for one in at), default=0) * at.size > _LETTERS_ALONG
+        axes.set_xlim(first, last)
+        axes.set_xticks(at, [names[one] for one in at], rotation=90 if wide else 0)
+    elif chart.logarithmic:
         axes.set_xscale("log")
         axes.set_xlim(first, last)
         axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: short(value)))
@@ -269,6 +283,6 @@ def _step_axis(axes: Axes, chart: Curves, *, named: bool) -> None:
         axes.xaxis.set_major_locator(MaxNLocator(5))
         share = chart.axis == SHARE
         axes.xaxis.set_major_formatter(PercentFormatter(1.0, decimals=0) if share else EngFormatter(sep=""))
-    if named:
+    if named and not chart.names:
         axes.set_xlabel(visible(chart.axis, 110), fontsize=8, color=_COLOURS["muted"])
     axes.tick_params(labelsize=8, color="#999999")

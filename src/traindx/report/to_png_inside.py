@@ -10,11 +10,11 @@ from matplotlib.colors import LinearSegmentedColormap, ListedColormap, LogNorm, 
 from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter, MaxNLocator, NullLocator
 
-from traindx.report.charts import AlongLayers, Drawing, Field, Histograms, Stack
+from traindx.report.charts import Drawing, Field, Histograms
 from traindx.report.grids import labelled_places, layer_names
 from traindx.report.inside import USUAL
-from traindx.report.text import count, short
-from traindx.report.to_png import hue, set_scale
+from traindx.report.text import short
+from traindx.report.to_png import hue
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from traindx.core.nouns import FloatArray
 
-# Pale where it is usual, blue where weights hardly move, red where they are thrown about; the same for all runs.
+# Pale where it is usual, blue where weights hardly move, red where they are thrown about.
 _RATIO = ("#1d3f7a", "#5b92cc", "#c3e2da", "#e9f5e1", "#f3e7b0", "#e2834a", "#8f1a1a")
 _RATIO_PLACES = (0.0, 0.25, 3 / 7, 4 / 7, 5 / 7, 0.86, 1.0)
 _RATIO_ENDS = (1e-7, 1.0)
@@ -31,11 +31,9 @@ _LEVEL = ("#20134a", "#4b3f94", "#3a83a8", "#5fbf8f", "#f4f3b2")
 _SHARE = ("#f3f5f7", "#bcd3e6", "#e9b16a", "#d3592f", "#7d1416")
 _ZERO, _BROKEN = "#9aa0a6", "#d81b82"
 _HEIGHT_OF_ROW, _LEAST, _MOST, _SHARE_MOST = 0.17, 0.9, 6.2, 3.4
-_LABELS_PER_INCH, _LABELS_ALONG, _LETTERS_ALONG = 6.2, 42, 90
+_LABELS_PER_INCH = 6.2
 _BESIDE = 4
 _DECADES_MOST = 12.0
-_LINEAR_WITHIN = 30.0
-_AREA_FROM = 3
 _GREY = "#666666"
 
 
@@ -47,9 +45,7 @@ def height_of(drawing: Drawing) -> float:
             return min(max(_HEIGHT_OF_ROW * len(drawing.grid.layers), _LEAST), most)
         case Histograms():
             return 1.15 * -(-len(drawing.counted) // _BESIDE) + 0.2
-        case AlongLayers():
-            return 3.1
-    return 3.2 if isinstance(drawing, Stack) else 2.1
+    return 3.1
 
 
 def draw_inside(figure: Figure, place: SubplotSpec, drawing: Drawing, height: float) -> dict[str, Any]:
@@ -57,14 +53,9 @@ def draw_inside(figure: Figure, place: SubplotSpec, drawing: Drawing, height: fl
     if isinstance(drawing, Histograms):
         _histograms(figure, place, drawing)
         return {}
-    axes = figure.add_subplot(place)
-    if isinstance(drawing, Field):
-        return _field(figure, axes, drawing, height)
-    if isinstance(drawing, AlongLayers):
-        _along(axes, drawing)
-    elif isinstance(drawing, Stack):
-        _stack(axes, drawing)
-    return dict(zip(*reversed(axes.get_legend_handles_labels()), strict=True))
+    if not isinstance(drawing, Field):
+        return {}
+    return _field(figure, figure.add_subplot(place), drawing, height)
 
 
 def _field(figure: Figure, axes: Axes, drawing: Field, height: float) -> dict[str, Any]:
@@ -125,62 +116,6 @@ def _level_ends(values: FloatArray) -> tuple[float, float]:
     return low, high
 
 
-def _along(axes: Axes, drawing: AlongLayers) -> None:
-    places = np.arange(len(drawing.layers), dtype=float)
-    main, few = drawing.main, places.size <= 60
-    for number, (name, values, colour) in enumerate(drawing.rows):
-        if drawing.spread:
-            aside = (number - (len(drawing.rows) - 1) / 2) * 0.32
-            bar: Any = {"fmt": "o", "markersize": 3.2 if few else 1.8, "elinewidth": 2.2 if few else 1.0}
-            axes.errorbar(
-                places + aside, values, drawing.spread[number], color=hue(colour), label=name, **bar
-            )
-            continue
-        mark: Any = {
-            "marker": "o",
-            "markersize": 3.5 if few else 2,
-            "linewidth": 1.0 + 0.9 * (colour == "train"),
-        }
-        axes.plot(places[main], values[main], color=hue(colour), label=name, **mark)
-        axes.plot(places[~main], values[~main], ".", color=hue(colour), alpha=0.55, markersize=3)
-    if drawing.band is not None:
-        low, high = drawing.band
-        band = main & (low > 0)
-        axes.fill_between(places[band], low[band], high[band], color=hue("train"), alpha=0.13, linewidth=0)
-    if not main.all():
-        axes.plot([], [], ".", color=_GREY, label="biases, scales and norms")
-    for where, symbol, colour, name in drawing.strange:
-        looks: Any = {"color": hue(colour), "linestyle": "", "markersize": 5, "clip_on": False}
-        marker = "x" if symbol == "x-thin" else "v"
-        foot = axes.get_xaxis_transform()
-        axes.plot(
-            places[where], np.full(int(where.sum()), 0.03), marker=marker, transform=foot, label=name, **looks
-        )
-    axes.set_title(drawing.title)
-    _value_scale(axes, drawing)
-    axes.set_xlim(-0.6, places.size - 0.4)
-    at = labelled_places(places.size, _LABELS_ALONG)
-    names = layer_names(drawing.layers, 26)
-    wide = max((len(names[one]) for one in at), default=0) * at.size > _LETTERS_ALONG
-    axes.set_xticks(at, [names[one] for one in at], fontsize=7.5, rotation=90 if wide else 0)
-
-
-def _value_scale(axes: Axes, drawing: AlongLayers) -> None:
-    """With a spread linear where one scale shows all, else logarithmic on both sides of zero."""
-    held = [values for _, values, _ in drawing.rows]
-    if not drawing.spread:
-        values = np.concatenate([*held, *(drawing.band or ())])
-        positive = values[np.isfinite(values) & (values > 0)]
-        set_scale(axes, positive, logarithmic=drawing.logarithmic)
-        return
-    reach, spread = np.abs(np.concatenate([*held, *drawing.spread])), np.concatenate(drawing.spread)
-    reach, spread = reach[np.isfinite(reach)], spread[np.isfinite(spread) & (spread > 0)]
-    if reach.size and spread.size and reach.max() > _LINEAR_WITHIN * np.median(spread):
-        axes.set_yscale("symlog", linthresh=float(np.median(spread)))
-    axes.axhline(0, color=_GREY, linewidth=0.8)
-    axes.yaxis.set_major_formatter(lambda value, _: short(value))
-
-
 def _histograms(figure: Figure, place: SubplotSpec, drawing: Histograms) -> None:
     """The first sample as an outline, the last filled; heights are the root, for zeros outdo the rest."""
     beside = min(len(drawing.counted), _BESIDE)
@@ -203,31 +138,3 @@ def _histograms(figure: Figure, place: SubplotSpec, drawing: Histograms) -> None
         axes.tick_params(axis="x", labelsize=7, length=2)
         axes.xaxis.set_major_locator(MaxNLocator(4))
         axes.xaxis.set_major_formatter(lambda value, _: short(value))
-
-
-def _stack(axes: Axes, drawing: Stack) -> None:
-    """Milliseconds of a step. The first step is often a hundred times the others: the axis is for the others."""
-    names = [f"{part}, {100 * share:.0f} %" for part, _, _, share in drawing.parts]
-    colours = [hue(colour) for _, _, colour, _ in drawing.parts]
-    heights = np.array([1000 * values for _, values, _, _ in drawing.parts])
-    if drawing.steps.size >= _AREA_FROM:
-        axes.stackplot(drawing.steps, heights, labels=names, colors=colours, linewidth=0)
-    else:
-        foot = np.zeros(drawing.steps.size)
-        for name, values, colour in zip(names, heights, colours, strict=True):
-            axes.bar(drawing.steps, values, 0.5, bottom=foot, color=colour, label=name)
-            foot = foot + values
-        axes.set_xticks(drawing.steps, [short(float(step)) for step in drawing.steps])
-    total = heights.sum(axis=0)
-    highest = float(total.max())
-    usual = float(np.quantile(total, 0.95)) if total.size > 10 else highest
-    top = (highest if highest < 3 * usual else usual * 1.25) * 1.05 or 1.0
-    title = "where the time of a step goes (milliseconds)"
-    if highest > top:
-        title += (
-            f"; the highest of {count(int((total > top).sum()), 'point')} beyond the edge: {short(highest)}"
-        )
-    axes.set_ylim(0, top)
-    axes.set_title(title)
-    axes.set_xlabel(drawing.axis, fontsize=8, color=_GREY)
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: short(value)))

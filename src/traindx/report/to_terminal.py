@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from traindx.report.charts import Curves, Line
 from traindx.report.document import (
@@ -33,6 +33,9 @@ from traindx.report.layout import Screen, cells, fit, paragraph, table
 from traindx.report.places import kind_of_line
 from traindx.report.sparkline import sparkline
 from traindx.report.text import percent, short, visible
+
+if TYPE_CHECKING:
+    from traindx.core.nouns import FloatArray
 
 INDENT = 12
 _SPACE = re.compile(r"\s+(?!%)")  # a number stays with its per cent sign
@@ -226,7 +229,9 @@ class _Terminal:
         if marks:
             yield " " * (4 + named) + self.paint(self.screen.plain(marks), "red")
 
-    def _spark(self, x, y, span, width, *, logarithmic):  # type: ignore[no-untyped-def]
+    def _spark(
+        self, x: FloatArray, y: FloatArray, span: tuple[float, float], width: int, *, logarithmic: bool
+    ) -> str:
         return sparkline(
             x,
             y,

@@ -1,4 +1,4 @@
-"""A treatment as a document: the verdict, before and after, the trials, the change, what else is worth doing."""
+"""A treatment as a document: the verdict, before and after, the trials, the change, what else to do."""
 
 from __future__ import annotations
 
@@ -92,14 +92,13 @@ def _blocks(treated: Treated, patch: str, charts: bool) -> Iterator[Block]:
 
 def _in_short(treated: Treated) -> Iterator[Block]:
     """The cause, what the change brought, and what that cost."""
-    last = next((one for one in reversed(treated.rounds) if one.plan), None)
-    if last is not None:
-        first = last.plan[0]
-        title = causes()[first.cause].title if first.cause in causes() else first.cause
-        yield Labelled("cause", f"{title} ({percent(first.confidence)})")
-    proof = next((one.proof for one in reversed(treated.rounds) if one.proof is not None), None)
-    if proof is not None:
-        yield Labelled("proof", proof.verdict.text)
+    planned = next((one.plan[0] for one in treated.rounds if one.plan), None)
+    if planned is not None:
+        title = causes()[planned.cause].title if planned.cause in causes() else planned.cause
+        yield Labelled("cause", f"{title} ({percent(planned.confidence)})")
+    proofs = tuple(one.proof.verdict.text for one in treated.rounds if one.proof is not None)
+    if proofs:
+        yield Items(proofs, "proof")
     yield Labelled("cost", f"{treated.cost.text}.")
 
 
@@ -151,7 +150,7 @@ def _round(one: Round) -> Iterator[Block]:
             yield Labelled("expected", page.expect)
         measured = one.proof.expected if one.proof is not None else one.winner.expected
         if measured:
-            yield Items(tuple(expectation.line for expectation in measured))
+            yield Items(tuple(expectation.line for expectation in measured), "measured")
 
 
 def listed_new(judged: Judged) -> Iterator[Block]:
@@ -166,7 +165,8 @@ def _trial(trial: Trial) -> tuple[Prose, ...]:
         return (*head, "", "", "", trial.text)
     difference = judged.difference
     interval = f"{short(difference.low)} to {short(difference.high)}"
-    numbers = (short(judged.gain), interval, f"{difference.p:.2g}")
+    several = len(judged.pairs) > 1
+    numbers = (short(judged.gain), interval if several else "", f"{difference.p:.2g}" if several else "")
     return (*head, *numbers, Span(trial.text, look=_LOOKS.get(judged.word, "")))
 
 

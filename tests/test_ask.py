@@ -117,7 +117,7 @@ def test_a_conversation_on_a_real_terminal(tmp_path: Path) -> None:
     assert "1. How long does a step wait for data" in shown
     assert "asked because it separates waiting for data" in shown
     terminal.say("?")
-    assert "to find out: time next(iter(loader))" in terminal.until("2. ")
+    assert "find out  time next(iter(loader))" in terminal.until("2. ")
     terminal.until("> ")
     terminal.say("b")
     assert "1. How long does a step wait" in terminal.until("> ")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shlex
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -63,7 +62,6 @@ def tell(orders: Orders, ended: Mapping[str, object]) -> int:
             say.line("nothing to diagnose: neither a training step nor numbers in what was printed")
         say.diagnoses(diagnoses)
         _write_reports(orders, diagnoses, reading, say)
-        say.line(f"at any time again: traindx diagnose {shlex.quote(orders.shown)}")
         return int(_fails(diagnoses, orders.fail_on))
     except BrokenPipeError:
         return 2
@@ -113,7 +111,7 @@ class _Say:
                 for line in render_diagnosis(one, everything=self._everything, screen=screen())
             ]
         if lines:
-            self._print("\n" + "\n".join(lines) + "\n\n")
+            self._print("\n" + "\n".join(lines) + "\n")
 
     def _print(self, text: str) -> None:
         from traindx.cli._output import print_lines

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -13,12 +12,15 @@ from traindx.cli import Failure, say
 from traindx.cli._options import map_option, set_option, thresholds
 from traindx.cli._output import (
     cannot_write,
+    check_reports,
     exists_already,
+    not_read,
     print_document,
     print_lines,
     printing,
     refuse_logs,
     screen,
+    write_text,
 )
 from traindx.report.text import count, visible
 
@@ -73,12 +75,7 @@ def command(
     Exit code: 0 when nothing calls for action, 1 when a run has a problem of medium severity or
     above, 2 when it could not be done.
     """
-    if as_json and md_out == "-":
-        raise click.UsageError("--json and --md - both write to standard output; give --md a file name.")
-    if html_out == "-":
-        raise click.UsageError("--html writes a page of some megabytes; give it a file name.")
-    files = [out for out in (md_out, html_out) if out not in (None, "-")]
-    _refuse_existing(files, force)
+    files = check_reports(as_json, md_out, html_out, force)
     chosen = thresholds(sets)
     if script is not None:
         _refuse_unreadable(script)
@@ -102,15 +99,6 @@ def _refuse_unreadable(script: str) -> None:
         read_script(script)
     except Unreadable as error:
         raise Failure(f"{visible(str(error), 300)}. Give --script the Python file of the training.") from None
-
-
-def _refuse_existing(files: Sequence[str], force: bool) -> None:
-    """Asked before the work is done; the same name twice would lose a report."""
-    if len({os.path.realpath(out) for out in files}) < len(files):
-        raise click.UsageError("--md and --html name the same file; give each its own.")
-    for out in files:
-        if os.path.lexists(out) and not force:
-            raise exists_already(out)
 
 
 def _read(paths: tuple[str, ...], maps: tuple[str, ...], as_json: bool) -> Reading:
@@ -168,36 +156,18 @@ def _lines(diagnoses: Sequence[Diagnosis], reading: Reading, everything: bool) -
         lines += render_diagnosis(diagnosis, everything=everything and len(diagnoses) == 1, screen=out)
         if len(diagnoses) == 1:
             lines += remembered(diagnosis, out)
-    if reading.skipped:
-        left = f"{count(len(reading.skipped), 'file or folder', 'files or folders')} not read"
-        lines += ["", out.paint(f"  {left}; traindx inspect says why.", "dim")]
-    return lines
+    return lines + not_read(reading, out)
 
 
 def _save(
     diagnoses: Sequence[Diagnosis], md: str | None, html: str | None, plots: str | None, force: bool
 ) -> None:
-    from pathlib import Path
+    from traindx.report.diagnosis import html_document, markdown
 
     if md is not None:
-        from traindx.report.diagnosis import markdown
-
-        try:
-            with open(md, "w" if force else "x", encoding="utf-8", newline="\n") as file:
-                file.write(markdown(diagnoses))
-        except FileExistsError:
-            raise exists_already(md) from None
-        except OSError as error:
-            raise cannot_write(md, error) from None
-        say(f"Wrote {md}")
+        write_text(md, markdown(diagnoses), force=force)
     if html is not None:
-        from traindx.report.diagnosis import write_html
-
-        try:
-            write_html(diagnoses, Path(html))
-        except OSError as error:
-            raise cannot_write(html, error) from None
-        say(f"Wrote {html}")
+        write_text(html, html_document(diagnoses), force=force)
     if plots is not None:
         _save_plots(diagnoses, plots, force)
 

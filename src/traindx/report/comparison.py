@@ -143,7 +143,7 @@ def _ranking(compared: Comparison, everything: bool) -> Iterator[Block]:
         Column("behind", "right"),
     ]
     columns += [
-        Column("health", least=24, style="state"),
+        Column("health", least=46, style="state"),
         *(Column(m.head, "right", least=0) for m in measured),
     ]
     made: list[tuple[Cell, ...]] = []

@@ -102,7 +102,7 @@ def document(diagnoses: Sequence[Diagnosis]) -> Document:
     if len(diagnoses) == 1:
         run = diagnoses[0].run
         body = run_blocks(diagnoses[0], "run-1")
-        return Document(("Diagnosis of ", code(run.name)), "diagnosis", body, ABOUT)
+        return Document(("Diagnosis of ", code(run.name)), "diagnosis", body, ABOUT, "run-1")
     ordered = worst_first(diagnoses)
     runs = [
         Section(

@@ -180,12 +180,13 @@ Block = Verdict | Text | Labelled | Items | Table | Shares | Diff | Chart | Pref
 
 @dataclass(frozen=True)
 class Document:
-    """A whole report. `about` explains how to read it, where there is room for that."""
+    """A whole report. `about` explains how to read it; the data of its charts go by its `name`."""
 
     title: Prose
     what: str
     blocks: tuple[Block, ...]
     about: str = ""
+    name: str = "page"
 
 
 def spans(prose: Prose) -> tuple[str | Span, ...]:

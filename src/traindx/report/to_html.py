@@ -75,7 +75,7 @@ def page(document: Document, scripts: Sequence[str] = ()) -> str:
         "body",
         tag("header", tag("p", tag("b", "traindx"), f" {document.what}"), button, cls="top"),
         tag("noscript", tag("p", "The charts need JavaScript; everything else is here.", cls="top")),
-        tag("main", tag("h1", renderer.inline(document.title), cls="name"), renderer.scoped(document.blocks)),
+        tag("main", tag("h1", renderer.inline(document.title), cls="name"), renderer.scoped(document.blocks, document.name, 0)),
         tag("footer", tag("p", document.about), tag("p", f"traindx {__version__}")),
         *(Html(f"<script>{script}</script>") for script in running[1:]),
     )
@@ -84,7 +84,7 @@ def page(document: Document, scripts: Sequence[str] = ()) -> str:
 
 def part(blocks: Sequence[Block], name: str) -> str:
     """Some blocks as they stand on a page, with the data of their charts."""
-    return _Page(POINTS_MOST).scoped(blocks, name)
+    return _Page(POINTS_MOST).scoped(blocks, name, 0)
 
 
 def fragment(blocks: Iterable[Block], colour: str) -> str:
@@ -107,11 +107,11 @@ class _Page:
     def heading(self, depth: int, *children: str | None, look: str = "") -> Html:
         return self.element(f"h{min(depth + 2, 5)}", *children, look=look)
 
-    def scoped(self, blocks: Sequence[Block], name: str = "page") -> Html:
+    def scoped(self, blocks: Sequence[Block], name: str, depth: int) -> Html:
         """Blocks, and the data of their charts."""
         before = self.store, self.name
         self.store, self.name = Store(self.points), name
-        made = joined(*self.blocks(blocks, 0 if name == "page" else 1))
+        made = joined(*self.blocks(blocks, depth))
         if self.store.figures:
             made = joined(made, json_script(self.store.json(), f"{name}-charts"))
         self.store, self.name = before
@@ -159,7 +159,7 @@ class _Page:
         facts = [joined(" ", self._span(fact)) for fact in block.facts]
         title = self.heading(depth, self.inline(block.title), *facts)
         inner = (
-            self.scoped(block.blocks, block.anchor)
+            self.scoped(block.blocks, block.anchor, depth + 1)
             if block.own_charts
             else joined(*self.blocks(block.blocks, depth + 1))
         )
@@ -323,9 +323,9 @@ class _Notebook(_Page):
     def _span(self, one: str | Span) -> Html:
         return super()._span(Span(one.text, one.kind) if isinstance(one, Span) else one)
 
-    def scoped(self, blocks: Sequence[Block], name: str = "page") -> Html:
+    def scoped(self, blocks: Sequence[Block], name: str, depth: int) -> Html:
         del name
-        return joined(*self.blocks(blocks, 1))
+        return joined(*self.blocks(blocks, depth))
 
     def _chart(self, drawing: Drawing) -> Html | None:
         if not isinstance(drawing, Curves):

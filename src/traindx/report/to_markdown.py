@@ -96,7 +96,7 @@ def markdown(document: Document) -> str:
 def _blocks(blocks: Iterable[Block], level: int) -> Iterator[str]:
     """Every block ends with an empty line; labelled texts that follow each other are one list."""
     held = list(blocks)
-    for block, following in zip(held, [*held[1:], None], strict=True):
+    for block, following in zip(held, [*held[1:], None], strict=False):
         made = list(_block(block, level))
         joined = isinstance(block, Labelled) and isinstance(following, Labelled)
         if made:

@@ -149,8 +149,6 @@ def _lines(diagnoses: Sequence[Diagnosis], reading: Reading, everything: bool) -
 
         lines += triage(diagnoses, out, everything=everything)
         shown = worst_first(diagnoses) if everything else []
-        if not everything:
-            lines += ["", out.paint("  --all shows each run; so does naming one of them.", "dim")]
     for diagnosis in shown:
         lines += ["", ""] if lines else []
         lines += render_diagnosis(diagnosis, everything=everything and len(diagnoses) == 1, screen=out)

@@ -64,8 +64,10 @@ def _facts(run: Run) -> list[str]:
 
 
 def _problem(problem: Problem, diagnosis: Diagnosis) -> Iterator[Block]:
-    yield Labelled("seen", problem.summary)
     first = leading(problem)
+    strongest = _strongest(first, problem) if first is not None else ()
+    if all(item.text != problem.summary for item in strongest):
+        yield Labelled("seen", problem.summary)
     if first is not None:
         where = place_text(first.place)
         yield Labelled(
@@ -73,7 +75,7 @@ def _problem(problem: Problem, diagnosis: Diagnosis) -> Iterator[Block]:
             f"{first.title} ({percent(first.confidence)})" + (f" at {where}" if where else ""),
             "bold",
         )
-        yield Items(tuple(item.text for item in _strongest(first, problem)), "evidence")
+        yield Items(tuple(item.text for item in strongest), "evidence")
         yield from _what_to_do(first)
     elif problem.hypotheses:
         causes = ", ".join(f"{one.title} ({percent(one.confidence)})" for one in problem.hypotheses[:3])

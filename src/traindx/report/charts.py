@@ -119,7 +119,8 @@ class Panel:
             return self.held
         held = [one for line in self.lines for one in (line.y, line.low, line.high) if one is not None]
         values = np.concatenate(held or [np.empty(0)])
-        return drawable(values[np.isfinite(values)])
+        shown = drawable(values[np.isfinite(values)])
+        return shown[shown > 0] if self.logarithmic else shown
 
     @property
     def broken(self) -> int:

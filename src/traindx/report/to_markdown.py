@@ -6,27 +6,8 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from traindx import __version__
-from traindx.report.document import (
-    Block,
-    Cell,
-    Chart,
-    Details,
-    Diff,
-    Document,
-    Items,
-    Labelled,
-    Preformatted,
-    Prose,
-    Section,
-    Shares,
-    Span,
-    Sparkline,
-    Table,
-    Text,
-    Verdict,
-    spans,
-    without_empty,
-)
+from traindx.report import document as doc
+from traindx.report.document import spans, without_empty
 from traindx.report.text import percent, visible
 
 _CODE = re.compile(r"(`[^`]*[^`\s][^`]*`)")
@@ -85,7 +66,7 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]], *, right: Sequence
     return [f"| {' | '.join(cells)} |" for cells in (head, rule, *rows)]
 
 
-def markdown(document: Document) -> str:
+def markdown(document: doc.Document) -> str:
     """The whole document."""
     lines = [f"# {_inline(document.title)}", "", *_blocks(document.blocks, 2)]
     while lines and not lines[-1]:
@@ -93,76 +74,76 @@ def markdown(document: Document) -> str:
     return "\n".join([*lines, "", f"Written by traindx {__version__}."]) + "\n"
 
 
-def _blocks(blocks: Iterable[Block], level: int) -> Iterator[str]:
+def _blocks(blocks: Iterable[doc.Block], level: int) -> Iterator[str]:
     """Every block ends with an empty line; labelled texts that follow each other are one list."""
     held = list(blocks)
     for block, following in zip(held, [*held[1:], None], strict=False):
         made = list(_block(block, level))
-        joined = isinstance(block, Labelled) and isinstance(following, Labelled)
+        joined = isinstance(block, doc.Labelled) and isinstance(following, doc.Labelled)
         if made:
             yield from made if joined or not made[-1] else (*made, "")
 
 
-def _block(block: Block, level: int) -> Iterator[str]:
+def _block(block: doc.Block, level: int) -> Iterator[str]:
     match block:
-        case Section():
+        case doc.Section():
             facts = ", ".join(_inline(fact) for fact in block.facts)
             yield f"{'#' * min(level, 6)} {_inline(block.title)}" + (f" ({facts})" if facts else "")
             yield from ("", *_blocks(block.blocks, level + 1))
-        case Details():
+        case doc.Details():
             yield from (f"**{_inline(block.title)}**", "", *_blocks(block.blocks, level))
-        case Verdict():
+        case doc.Verdict():
             first, *others = block.sentences
             yield from (f"**{_inline(block.word)}**: {_sentence(first)}", "")
             yield from (f"- {_sentence(other)}" for other in others)
             yield from ("", *_blocks(block.blocks, level)) if others else _blocks(block.blocks, level)
-        case Text():
+        case doc.Text():
             yield _inline(block.prose, leading=True)
-        case Labelled():
+        case doc.Labelled():
             yield f"- {_inline(block.label.capitalize())}: {_inline(block.prose)}"
-        case Items():
+        case doc.Items():
             yield from ([f"{_inline(block.label.capitalize())}:", ""] if block.label else [])
             heads = (f"{number}." if block.numbered else "-" for number in range(1, len(block.items) + 1))
             yield from (
                 f"{head} {_inline(i, leading=True)}" for head, i in zip(heads, block.items, strict=True)
             )
-        case Table():
+        case doc.Table():
             yield from ([f"{_inline(block.label.capitalize())}:", ""] if block.label else [])
             yield from _table(block)
-        case Shares():
+        case doc.Shares():
             names = ["cause", "confidence", *block.heads]
             rows = [[_inline(r.title), percent(r.share), *map(_cell, r.cells)] for r in block.rows]
             rows = [[*row, *[""] * (len(names) - len(row))] for row in rows]
             yield from table(names, rows, right=(1,))
-        case Diff():
+        case doc.Diff():
             yield from fenced(block.lines, "diff")
-        case Chart() | Preformatted():
+        case doc.Chart() | doc.Preformatted():
             pass
 
 
-def _table(block: Table) -> list[str]:
+def _table(block: doc.Table) -> list[str]:
     columns, rows = without_empty(block)
     right = [at for at, column in enumerate(columns) if column.align == "right"]
     return table(
-        [_inline(Span(c.head)) for c in columns], [list(map(_cell, row)) for row in rows], right=right
+        [_inline(doc.Span(c.head)) for c in columns], [list(map(_cell, row)) for row in rows], right=right
     )
 
 
-def _cell(cell: Cell) -> str:
-    return "" if isinstance(cell, Sparkline) else _inline(cell)
+def _cell(cell: doc.Cell) -> str:
+    return "" if isinstance(cell, doc.Sparkline) else _inline(cell)
 
 
-def _sentence(prose: Prose) -> str:
+def _sentence(prose: doc.Prose) -> str:
     made = _inline(prose)
     return made if made.endswith((".", ":", "?")) else f"{made}."
 
 
-def _inline(prose: Prose, *, leading: bool = False) -> str:
+def _inline(prose: doc.Prose, *, leading: bool = False) -> str:
     made = "".join(map(_span, spans(prose))).strip()
     return _led(made) if leading else made
 
 
-def _span(one: str | Span) -> str:
+def _span(one: str | doc.Span) -> str:
     if isinstance(one, str):
         return _written(one)
     if one.kind == "code":

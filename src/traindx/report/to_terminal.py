@@ -6,29 +6,9 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Literal
 
+from traindx.report import document as doc
 from traindx.report.charts import Curves, Line
-from traindx.report.document import (
-    Block,
-    Cell,
-    Chart,
-    Details,
-    Diff,
-    Items,
-    Labelled,
-    Preformatted,
-    Prose,
-    Section,
-    Share,
-    Shares,
-    Span,
-    Sparkline,
-    Table,
-    Text,
-    Verdict,
-    plain,
-    spans,
-    without_empty,
-)
+from traindx.report.document import plain, spans, without_empty
 from traindx.report.layout import Screen, cells, fit, paragraph, table
 from traindx.report.places import kind_of_line
 from traindx.report.sparkline import sparkline
@@ -45,7 +25,7 @@ _CURVE_MOST, _NAME_LEAST, _NAME_MOST = 64, 8, 22
 _MARKS_MOST = 3
 
 
-def lines(blocks: Iterable[Block], screen: Screen) -> list[str]:
+def lines(blocks: Iterable[doc.Block], screen: Screen) -> list[str]:
     """All blocks one after the other, never two empty lines together."""
     made: list[str] = []
     for line in _Terminal(screen).blocks(blocks, 0):
@@ -70,43 +50,43 @@ class _Terminal:
         self.screen = screen
         self.paint = screen.paint
 
-    def blocks(self, blocks: Iterable[Block], depth: int) -> Iterator[str]:
+    def blocks(self, blocks: Iterable[doc.Block], depth: int) -> Iterator[str]:
         for block in blocks:
             match block:
-                case Section():
+                case doc.Section():
                     yield from self._section(block, depth)
-                case Details():
+                case doc.Details():
                     yield from ("", "  " + self.paint(self._cut(block.title, 2), "bold"))
                     yield from self.blocks(block.blocks, depth + 1)
-                case Chart():
+                case doc.Chart():
                     yield from ("", *self._chart(block), "")
-                case Verdict():
+                case doc.Verdict():
                     yield from self._verdict(block)
-                    named = [one for one in block.blocks if isinstance(one, Text)]
-                    rest = [one for one in block.blocks if not isinstance(one, Text)]
+                    named = [one for one in block.blocks if isinstance(one, doc.Text)]
+                    rest = [one for one in block.blocks if not isinstance(one, doc.Text)]
                     yield from (*self.blocks(named, 1), "", *self.blocks(rest, 1), "")
-                case Text():
+                case doc.Text():
                     yield from self._text(block)
-                case Labelled():
+                case doc.Labelled():
                     yield from self._hanging(block.label, "", block.prose, block.look)
-                case Items():
+                case doc.Items():
                     yield from self._items(block)
-                case Table():
+                case doc.Table():
                     yield from self._table(block)
-                case Shares():
+                case doc.Shares():
                     yield from self._shares(block, depth)
-                case Diff():
+                case doc.Diff():
                     yield from self._diff(block)
-                case Preformatted():
+                case doc.Preformatted():
                     yield from (self.paint(self.screen.plain(visible(t)), style) for t, style in block.lines)
 
     def _label(self, text: str) -> str:
         return "  " + self.paint(f"{text:<{INDENT - 3}} ", "dim")
 
-    def _cut(self, prose: Prose, taken: int, keep: Literal["start", "end"] = "start") -> str:
+    def _cut(self, prose: doc.Prose, taken: int, keep: Literal["start", "end"] = "start") -> str:
         return cut(plain(prose), self.screen.width - taken, self.screen, keep)
 
-    def _hanging(self, label: str, head: str, prose: Prose, style: str = "") -> Iterator[str]:
+    def _hanging(self, label: str, head: str, prose: doc.Prose, style: str = "") -> Iterator[str]:
         """A text behind a label and a head of its own (a number, a dash), further lines under its first."""
         if len(label) > INDENT - 3:
             yield "  " + self.paint(cut(f"{label}:", self.screen.width - 2, self.screen), "dim")
@@ -115,12 +95,12 @@ class _Terminal:
         yield self._label(label) + head + self.paint(first, style or _style(prose))
         yield from (" " * (INDENT + len(head)) + self.paint(line, style or _style(prose)) for line in rest)
 
-    def _items(self, block: Items) -> Iterator[str]:
+    def _items(self, block: doc.Items) -> Iterator[str]:
         for number, item in enumerate(block.items):
             head = f"{number + 1}. " if block.numbered else "- " if len(block.items) > 1 else ""
             yield from self._hanging(block.label if number == 0 else "", head, item, block.look)
 
-    def _text(self, block: Text) -> Iterator[str]:
+    def _text(self, block: doc.Text) -> Iterator[str]:
         if block.look == "title":
             yield self.paint(cut(plain(block.prose), self.screen.width, self.screen, "end"), "title")
         elif block.look == "name":
@@ -132,14 +112,14 @@ class _Terminal:
                     line, (block.look if block.look != "whole" else "") or _style(block.prose)
                 )
 
-    def _verdict(self, block: Verdict) -> Iterator[str]:
+    def _verdict(self, block: doc.Verdict) -> Iterator[str]:
         word = f"{block.word:<{INDENT}}"
         for number, text in enumerate(block.sentences):
             for line in wrap(plain(text), self.screen.width - INDENT, self.screen):
                 yield self.paint(word, block.look) + self.paint(line, "bold" if number == 0 else "")
                 word = " " * INDENT
 
-    def _section(self, block: Section, depth: int) -> Iterator[str]:
+    def _section(self, block: doc.Section, depth: int) -> Iterator[str]:
         if depth:
             yield from ("", "  " + self.paint(self._cut(block.title, 2), "bold"))
         else:
@@ -147,7 +127,7 @@ class _Terminal:
         yield from self.blocks(block.blocks, depth + 1)
         yield ""
 
-    def _rule(self, title: Prose, facts: Sequence[Span]) -> str:
+    def _rule(self, title: doc.Prose, facts: Sequence[doc.Span]) -> str:
         """A title, what belongs to it, and a thin line to the edge."""
         beside = sum(cells(fact.text) + 3 for fact in facts)
         shown = self._cut(title, beside + 4)
@@ -156,22 +136,22 @@ class _Terminal:
         painted = [self.paint(shown, "bold"), *(self.paint(visible(f.text), f.look) for f in facts)]
         return dot.join(painted) + " " + self.paint(line * room, "dim")
 
-    def _table(self, block: Table) -> Iterator[str]:
+    def _table(self, block: doc.Table) -> Iterator[str]:
         columns, rows = without_empty(block)
         texts = [[self._cell(cell) for cell in row] for row in rows]
-        styles = [["" if isinstance(cell, Sparkline) else _style(cell) for cell in row] for row in rows]
+        styles = [["" if isinstance(cell, doc.Sparkline) else _style(cell) for cell in row] for row in rows]
         indent = " " * INDENT if block.label else "  "
         made = table(columns, texts, self.screen, indent=indent, styles=styles)
         if block.label and made:
             made[0] = self._label(block.label) + made[0][INDENT:]
         yield from made
 
-    def _cell(self, cell: Cell) -> str:
-        if isinstance(cell, Sparkline):
+    def _cell(self, cell: doc.Cell) -> str:
+        if isinstance(cell, doc.Sparkline):
             return self._spark(cell.x, cell.y, cell.span, cell.width, logarithmic=cell.logarithmic)
         return self.screen.plain(visible(plain(cell), 400))
 
-    def _shares(self, block: Shares, depth: int) -> Iterator[str]:
+    def _shares(self, block: doc.Shares, depth: int) -> Iterator[str]:
         wide = max((len(percent(row.share)) for row in block.rows), default=0)
         for number, row in enumerate(block.rows):
             bar = self.paint(self._bar(row.share), "cyan")
@@ -183,7 +163,7 @@ class _Terminal:
             if row.blocks:
                 yield from self._opened(row, depth)
 
-    def _opened(self, row: Share, depth: int) -> Iterator[str]:
+    def _opened(self, row: doc.Share, depth: int) -> Iterator[str]:
         yield from ("", *self._hanging("or", "", f"{plain(row.title)} ({percent(row.share)})", "bold"))
         yield from self.blocks(row.blocks, depth + 1)
 
@@ -199,14 +179,14 @@ class _Terminal:
             return f"{'#' * max(round(eighths / 8), eighths > 0):<{width}}"
         return f"{'█' * (eighths // 8) + ('', *'▏▎▍▌▋▊▉')[eighths % 8]:<{width}}"
 
-    def _diff(self, block: Diff) -> Iterator[str]:
+    def _diff(self, block: doc.Diff) -> Iterator[str]:
         """Lines are cut, not wrapped."""
         for number, line in enumerate(block.lines):
             style = _DIFF.get(kind_of_line(line), "")
             label = self._label(block.label if number == 0 else "")
             yield label + self.paint(cut(line, self.screen.width - INDENT, self.screen), style)
 
-    def _chart(self, block: Chart) -> Iterator[str]:
+    def _chart(self, block: doc.Chart) -> Iterator[str]:
         """A line for each of the first curves, its ends beside it; below them marks."""
         if not isinstance(block.drawing, Curves) or not block.sparklines:
             return
@@ -243,7 +223,7 @@ class _Terminal:
         )
 
 
-def _style(prose: Prose) -> str:
+def _style(prose: doc.Prose) -> str:
     """Sentences of one span may have a colour of their own."""
     only = spans(prose)[0] if len(spans(prose)) == 1 else ""
     return "" if isinstance(only, str) else only.look or only.kind

@@ -9,24 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from traindx.knowledge.catalogue import causes, remedies, symptoms
+from traindx.report import document as doc
 from traindx.report.diagnosis import run_blocks
-from traindx.report.document import (
-    Block,
-    Chart,
-    Column,
-    Diff,
-    Document,
-    Items,
-    Labelled,
-    Prose,
-    Section,
-    Span,
-    Table,
-    Text,
-    Verdict,
-    code,
-    listed,
-)
+from traindx.report.document import code, listed
 from traindx.report.layout import Screen
 from traindx.report.places import diff_lines, place_text
 from traindx.report.side_by_side import SideBySide
@@ -66,43 +51,43 @@ def treatment_markdown(treated: Treated, patch: str) -> str:
     return markdown(_document(treated, patch, charts=False))
 
 
-def _document(treated: Treated, patch: str, *, charts: bool) -> Document:
+def _document(treated: Treated, patch: str, *, charts: bool) -> doc.Document:
     blocks = tuple(_blocks(treated, patch, charts))
-    return Document(("Treatment of ", code(treated.script)), "treatment", blocks, _ABOUT)
+    return doc.Document(("Treatment of ", code(treated.script)), "treatment", blocks, _ABOUT)
 
 
-def _blocks(treated: Treated, patch: str, charts: bool) -> Iterator[Block]:
+def _blocks(treated: Treated, patch: str, charts: bool) -> Iterator[doc.Block]:
     _, look, title = _STATUS[treated.status]
-    yield Verdict(title, (treated.said,), look, tuple(_in_short(treated)))
+    yield doc.Verdict(title, (treated.said,), look, tuple(_in_short(treated)))
     drawn = _before_and_after(treated) if charts else None
     if drawn is not None:
-        yield Section("Before and after", (drawn,), "card")
+        yield doc.Section("Before and after", (drawn,), "card")
     if patch or treated.new_args is not None:
-        blocks: list[Block] = [Diff(tuple(diff_lines(patch)))] if patch else []
+        blocks: list[doc.Block] = [doc.Diff(tuple(diff_lines(patch)))] if patch else []
         if treated.new_args is not None:
-            blocks.append(Text(("Command line: ", code(shlex.join(treated.new_args)))))
-        yield Section("The change", tuple(blocks), "card")
+            blocks.append(doc.Text(("Command line: ", code(shlex.join(treated.new_args)))))
+        yield doc.Section("The change", tuple(blocks), "card")
     for number, one in enumerate(treated.rounds, 1):
         title = f"Round {number}" if len(treated.rounds) > 1 else "Trials"
-        yield Section(title, tuple(_round(one)), "card")
+        yield doc.Section(title, tuple(_round(one)), "card")
     for name, when, diagnosis in (("before", "before", treated.before), ("after", "after", treated.final)):
         if diagnosis is not None:
             yield _diagnosis(diagnosis, name, when, charts)
 
 
-def _in_short(treated: Treated) -> Iterator[Block]:
+def _in_short(treated: Treated) -> Iterator[doc.Block]:
     """The cause, what the change brought, and what that cost."""
     planned = next((one.plan[0] for one in treated.rounds if one.plan), None)
     if planned is not None:
         title = causes()[planned.cause].title if planned.cause in causes() else planned.cause
-        yield Labelled("cause", f"{title} ({percent(planned.confidence)})")
+        yield doc.Labelled("cause", f"{title} ({percent(planned.confidence)})")
     proofs = tuple(one.proof.verdict.text for one in treated.rounds if one.proof is not None)
     if proofs:
-        yield Items(proofs, "proof")
-    yield Labelled("cost", f"{treated.cost.text}.")
+        yield doc.Items(proofs, "proof")
+    yield doc.Labelled("cost", f"{treated.cost.text}.")
 
 
-def _before_and_after(treated: Treated) -> Chart | None:
+def _before_and_after(treated: Treated) -> doc.Chart | None:
     before = [outcome.run for outcome in treated.baseline if outcome.run is not None]
     after = [outcome.run for outcome in treated.after if outcome.run is not None]
     groups: dict[str, list[Run]] = {
@@ -110,55 +95,55 @@ def _before_and_after(treated: Treated) -> Chart | None:
     }
     drawn = SideBySide(groups).curves() if groups else None
     text = "Repeats with other seeds are a band from the lowest to the highest; the line is their middle."
-    return Chart(drawn, 0, "", text) if drawn is not None else None
+    return doc.Chart(drawn, 0, "", text) if drawn is not None else None
 
 
-def _diagnosis(diagnosis: Diagnosis, name: str, when: str, charts: bool) -> Section:
+def _diagnosis(diagnosis: Diagnosis, name: str, when: str, charts: bool) -> doc.Section:
     body = run_blocks(diagnosis, name, charts=charts)
-    return Section(f"The diagnosis {when}", body, "run", name, folded=True, own_charts=True)
+    return doc.Section(f"The diagnosis {when}", body, "run", name, folded=True, own_charts=True)
 
 
-def _round(one: Round) -> Iterator[Block]:
+def _round(one: Round) -> Iterator[doc.Block]:
     if one.plan:
         first = one.plan[0]
         title = causes()[first.cause].title if first.cause in causes() else first.cause
         share = f"), {percent(first.confidence)}."
-        yield Text((f"Likeliest cause: {title} (", code(first.cause), share))
+        yield doc.Text((f"Likeliest cause: {title} (", code(first.cause), share))
     if one.trials:
         columns = (
-            Column("change"),
-            Column("remedy"),
-            Column("steps", "right"),
-            Column("gain", "right"),
-            Column("95 % interval", "right"),
-            Column("p", "right"),
-            Column("verdict", wrap=True),
+            doc.Column("change"),
+            doc.Column("remedy"),
+            doc.Column("steps", "right"),
+            doc.Column("gain", "right"),
+            doc.Column("95 % interval", "right"),
+            doc.Column("p", "right"),
+            doc.Column("verdict", wrap=True),
         )
-        yield Table(columns, tuple(map(_trial, one.trials)), look="trials")
+        yield doc.Table(columns, tuple(map(_trial, one.trials)), look="trials")
     if one.edited is not None:
-        yield Labelled("edit", one.edited.text)
+        yield doc.Labelled("edit", one.edited.text)
     if one.proof is not None:
         word = "shows the gain" if one.proof.reproduced else "does not show the gain"
-        yield Labelled("proof", f"The edited script, run as it is, {word}: {one.proof.verdict.text}")
+        yield doc.Labelled("proof", f"The edited script, run as it is, {word}: {one.proof.verdict.text}")
         yield from listed_new(one.proof.verdict)
     if one.instruction is not None:
         where = place_text(one.instruction.place)
-        yield Labelled("by hand", one.instruction.text + (f" ({where})" if where else ""))
+        yield doc.Labelled("by hand", one.instruction.text + (f" ({where})" if where else ""))
     if one.winner is not None:
         page = remedies().get(one.winner.candidate.remedy)
         if page is not None and page.expect:
-            yield Labelled("expected", page.expect)
+            yield doc.Labelled("expected", page.expect)
         measured = one.proof.expected if one.proof is not None else one.winner.expected
         if measured:
-            yield Items(tuple(expectation.line for expectation in measured), "measured")
+            yield doc.Items(tuple(expectation.line for expectation in measured), "measured")
 
 
-def listed_new(judged: Judged) -> Iterator[Block]:
+def listed_new(judged: Judged) -> Iterator[doc.Block]:
     for problem in judged.new_problems:
-        yield Labelled("new in it", code(problem))
+        yield doc.Labelled("new in it", code(problem))
 
 
-def _trial(trial: Trial) -> tuple[Prose, ...]:
+def _trial(trial: Trial) -> tuple[doc.Prose, ...]:
     judged = trial.verdict
     head = (code(trial.candidate.name), trial.candidate.title, f"{trial.steps:,}" if trial.steps else "")
     if judged is None:
@@ -167,7 +152,7 @@ def _trial(trial: Trial) -> tuple[Prose, ...]:
     interval = f"{short(difference.low)} to {short(difference.high)}"
     several = len(judged.pairs) > 1
     numbers = (short(judged.gain), interval if several else "", f"{difference.p:.2g}" if several else "")
-    return (*head, *numbers, Span(trial.text, look=_LOOKS.get(judged.word, "")))
+    return (*head, *numbers, doc.Span(trial.text, look=_LOOKS.get(judged.word, "")))
 
 
 def recommendations(treated: Treated) -> str:
@@ -175,7 +160,7 @@ def recommendations(treated: Treated) -> str:
     kept = {one.winner.candidate.remedy for one in treated.rounds if one.winner is not None}
     tried = [trial for one in treated.rounds for trial in one.trials]
     helped = [trial for trial in tried if trial.helped and trial.candidate.remedy not in kept]
-    blocks: list[Block] = list(
+    blocks: list[doc.Block] = list(
         listed(
             "Measured", [(f"{t.candidate.title} (", code(t.candidate.name), f"): {t.text}") for t in helped]
         )
@@ -183,12 +168,12 @@ def recommendations(treated: Treated) -> str:
     blocks += listed("Expected, not measured", _untried(treated))
     failed = [(code(t.candidate.name), f": {t.text}") for t in tried if not t.helped]
     blocks += listed("Tried without gain", failed)
-    blocks = blocks or [Text("Nothing was found that is worth a change.")]
+    blocks = blocks or [doc.Text("Nothing was found that is worth a change.")]
     title = ("What else is worth doing for ", code(treated.script))
-    return markdown(Document(title, "recommendations", tuple(blocks)))
+    return markdown(doc.Document(title, "recommendations", tuple(blocks)))
 
 
-def _untried(treated: Treated) -> Iterator[Prose]:
+def _untried(treated: Treated) -> Iterator[doc.Prose]:
     """Fixes of what is left, that no trial has tried."""
     diagnosis = treated.final or treated.before
     if diagnosis is None:
@@ -208,33 +193,33 @@ def ending(treated: Treated, patch: str, written: Sequence[Path], screen: Screen
     return ["", *lines(_ending(treated, patch, written), screen)]
 
 
-def _ending(treated: Treated, patch: str, written: Sequence[Path]) -> Iterator[Block]:
+def _ending(treated: Treated, patch: str, written: Sequence[Path]) -> Iterator[doc.Block]:
     word, look, _ = _STATUS[treated.status]
-    yield Verdict(word, (treated.said,), look)
+    yield doc.Verdict(word, (treated.said,), look)
     if patch:
-        yield Diff(tuple(diff_lines(patch)), "change")
+        yield doc.Diff(tuple(diff_lines(patch)), "change")
     if treated.new_args is not None:
-        yield Labelled("command", shlex.join(treated.new_args))
+        yield doc.Labelled("command", shlex.join(treated.new_args))
     hands = tuple(one.instruction.text for one in treated.rounds if one.instruction is not None)
     if hands:
-        yield Items(hands, "by hand")
+        yield doc.Items(hands, "by hand")
     if treated.status == "healthy":
         yield from _slight(treated)
-    yield Labelled("cost", treated.cost.text)
+    yield doc.Labelled("cost", treated.cost.text)
     if written:
-        folder = written[0].parent
-        yield Labelled("written", Span(f"{folder}{os.sep}: {', '.join(path.name for path in written)}"))
+        names = ", ".join(path.name for path in written)
+        yield doc.Labelled("written", doc.Span(f"{written[0].parent}{os.sep}: {names}"))
     if patch and written:
         apply = f"git apply {shlex.quote(f'{written[0].parent}/fix.patch')}, or traindx treat --apply"
-        yield Labelled("next", Span(apply), "bold")
+        yield doc.Labelled("next", doc.Span(apply), "bold")
 
 
-def _slight(treated: Treated) -> Iterator[Block]:
+def _slight(treated: Treated) -> Iterator[doc.Block]:
     """What is too slight to be treated unasked, and how to try something for it."""
     for problem in treated.before.problems if treated.before is not None else ():
         able = [fix.remedy for fix in problem.hypotheses[0].fixes if fix.trials] if problem.hypotheses else []
         if able:
             command = shlex.join(["traindx", "try", able[0], os.path.relpath(treated.script)])
-            yield Labelled(
+            yield doc.Labelled(
                 "slight", f"{symptoms()[problem.symptom].title}. To try something for it: {command}"
             )

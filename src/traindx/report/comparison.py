@@ -9,6 +9,7 @@ from contextlib import suppress
 from traindx.comparison import Comparison
 from traindx.comparison.baseline import Sharpened
 from traindx.report import document as doc
+from traindx.report.answer import answer
 from traindx.report.comparison_charts import DRAWN_MOST, linked, parallel_lines, scatter
 from traindx.report.comparison_sweep import sweep_sections
 from traindx.report.comparison_words import (
@@ -36,6 +37,7 @@ _SHOWN, _LAST = 20, 3
 _MANY = 12
 _VALUES_ACROSS = 6
 _CODE_LINES = 24
+_SAID_MOST = 8
 _FIRST = {"best": 0, "at_step": 1, "to_target": 2, "at_time": 3, "at_samples": 4, "gap": 5}
 _ABOUT = (
     "Differences are given with a 95 % interval: against repeats with other seeds where there are any, else "
@@ -90,10 +92,10 @@ def _blocks(
         yield doc.Section("The sweep", tuple(sections), "card")
     yield from listed("What to try next", compared.advice, "card")
     for number, one in enumerate(sharpened, 1):
-        said = doc.Items(tuple(one.said))
-        body = run_blocks(one.diagnosis, f"run-{number}", charts=charts or everything)
+        said = doc.Items(tuple(one.said if everything else one.said[:_SAID_MOST]))
+        body = run_blocks(one.diagnosis, f"run-{number}") if everything else tuple(answer(one.diagnosis))
         title = ("Against the baseline: ", code(one.diagnosis.run.name))
-        yield doc.Section(title, (said, *body), "run", f"run-{number}")
+        yield doc.Section(title, (said, *body), "run", f"run-{number}", own_charts=True)
 
 
 def _curves(compared: Comparison) -> Iterator[doc.Block]:

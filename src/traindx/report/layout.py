@@ -140,7 +140,7 @@ def _widths(columns: Sequence[Column], rows: Sequence[Sequence[str]], room: int)
             widths[i] = floors[i] = 0
     while sum(widths) + 2 * (sum(w > 0 for w in widths) - 1) > room:
         loose = [i for i in range(len(columns)) if widths[i] > floors[i]]
-        loose = loose or [i for i, column in enumerate(columns) if column.wrap and widths[i] > 8]
+        loose = loose or [i for i, c in enumerate(columns) if (c.wrap or c.least) and widths[i] > 8]
         if not loose:
             break
         widths[max(loose, key=lambda i: widths[i])] -= 1

@@ -46,7 +46,7 @@ def _finding(linted: Linted, finding: Finding) -> Iterator[Block]:
             " ",
             Span(finding.id, look="cyan"),
         ),
-        "whole",
+        "line",
     )
     _, _, why = finding.text.partition(": ")
     yield Text(Span(why or finding.text))

@@ -103,6 +103,9 @@ class _Terminal:
     def _text(self, block: doc.Text) -> Iterator[str]:
         if block.look == "title":
             yield self.paint(cut(plain(block.prose), self.screen.width, self.screen, "end"), "title")
+        elif block.look == "line":  # never wrapped: programs read it
+            parts = (one if isinstance(one, doc.Span) else doc.Span(one) for one in spans(block.prose))
+            yield "".join(self.paint(self.screen.plain(visible(p.text)), p.look or p.kind) for p in parts)
         elif block.look == "name":
             yield " " * INDENT + self.paint(self._cut(block.prose, INDENT, "end"), "dim")
         else:

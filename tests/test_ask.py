@@ -207,7 +207,7 @@ def test_a_program_can_begin_with_nothing() -> None:
     assert "nonfinite" in told["interview"]["next"]["options"]
     nobody = call(stdin="")
     assert nobody.exit_code == 2
-    assert "nothing was told" in nobody.output
+    assert "there is no answer" in nobody.output
 
 
 def test_a_log_and_a_script_are_not_asked_about(tmp_path: Path) -> None:

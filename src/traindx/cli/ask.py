@@ -91,7 +91,7 @@ def _talked(interview: Interview, keep: Kept, plan: str) -> str:
 
 
 _NOTHING_TOLD = (
-    "nothing was told: say what goes wrong, or give a log. Without a terminal: --answers FILE with "
+    "there is no answer: say what goes wrong, or give a log. Without a terminal: --answers FILE with "
     'symptoms = ["not_learning"] and a table [answers].'
 )
 

@@ -21,27 +21,27 @@ _READ_BY_EYE = 20
 
 
 def comparison_document(
-    told: Comparison, skipped: Sequence[Note] = (), sharpened: Sequence[Diagnosis] = ()
+    compared: Comparison, skipped: Sequence[Note] = (), sharpened: Sequence[Diagnosis] = ()
 ) -> bytes:
     """The whole document; numbers that are not finite are strings or null."""
-    document = comparison_dict(told)
+    document = comparison_dict(compared)
     if sharpened:
         document["diagnoses"] = [diagnosis_dict(diagnosis) for diagnosis in sharpened]
     if skipped:
         document["skipped"] = list(skipped)
-    return json_document(document, indent=len(told.runs) <= _READ_BY_EYE)
+    return json_document(document, indent=len(compared.runs) <= _READ_BY_EYE)
 
 
-def comparison_dict(told: Comparison) -> dict[str, Any]:
+def comparison_dict(compared: Comparison) -> dict[str, Any]:
     """The comparison as plain data."""
-    chosen, terms = told.chosen, told.terms
+    chosen, terms = compared.chosen, compared.terms
     return {
         "schema": SCHEMA,
         "traindx": __version__,
         "metric": {"name": chosen.name, "goal": chosen.goal, "others": chosen.others},
-        "verdict": verdict(told),
-        "warnings": told.warnings,
-        "next": told.advice,
+        "verdict": verdict(compared),
+        "warnings": compared.warnings,
+        "next": compared.advice,
         "equal": {
             "axis": terms.axis,
             "step": terms.step,
@@ -49,8 +49,8 @@ def comparison_dict(told: Comparison) -> dict[str, Any]:
             "samples": terms.samples,
             "target": terms.target,
         },
-        "ranking": [_placed(told, one) for one in told.ranking],
-        "runs": [_run(told, number) for number in range(len(told.runs))],
+        "ranking": [_placed(compared, one) for one in compared.ranking],
+        "runs": [_run(compared, number) for number in range(len(compared.runs))],
         "differs": [
             {
                 "setting": one.key,
@@ -59,16 +59,16 @@ def comparison_dict(told: Comparison) -> dict[str, Any]:
                 "why": one.why,
                 "values": one.values,
             }
-            for one in told.differing
+            for one in compared.differing
         ],
-        "code": None if told.code is None else _without_changes(asdict(told.code)),
-        "parting": told.parting,
-        "sweep": told.sweep,
+        "code": None if compared.code is None else _without_changes(asdict(compared.code)),
+        "parting": compared.parting,
+        "sweep": compared.sweep,
     }
 
 
-def _placed(told: Comparison, one: Placed) -> dict[str, Any]:
-    made = told.configurations[one.configuration]
+def _placed(compared: Comparison, one: Placed) -> dict[str, Any]:
+    made = compared.configurations[one.configuration]
     return {
         "rank": one.rank,
         "configuration": made.name,
@@ -87,12 +87,12 @@ def _placed(told: Comparison, one: Placed) -> dict[str, Any]:
             "ruler": one.ruler,
         },
         "tied": one.tied,
-        "measures": {m.key: m.values[one.configuration] for m in measures(told) if m.told},
+        "measures": {m.key: m.values[one.configuration] for m in measures(compared) if m.known},
     }
 
 
-def _run(told: Comparison, number: int) -> dict[str, Any]:
-    run, score = told.runs[number], told.scores[number]
+def _run(compared: Comparison, number: int) -> dict[str, Any]:
+    run, score = compared.runs[number], compared.scores[number]
     diagnosis = run.diagnosis
     return {
         "name": run.name,
@@ -102,7 +102,7 @@ def _run(told: Comparison, number: int) -> dict[str, Any]:
         "score": score,
         "health": {
             "verdict": None if diagnosis is None else diagnosis.verdict,
-            "line": health(told, number),
+            "line": health(compared, number),
             "problems": []
             if diagnosis is None
             else [

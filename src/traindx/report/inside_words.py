@@ -34,11 +34,11 @@ def inside_sentences(diagnosis: Diagnosis, *, everything: bool) -> list[tuple[st
 
 
 def _confirmed(diagnosis: Diagnosis) -> Iterator[tuple[str, str]]:
-    """What `traindx confirm --save` has left beside the recording."""
-    told = diagnosis.run.facts.get("confirmed")
-    if not isinstance(told, dict) or not isinstance(cause := told.get("cause"), str):
+    """What `traindx confirm --save` has left with the recording."""
+    saved = diagnosis.run.facts.get("confirmed")
+    if not isinstance(saved, dict) or not isinstance(cause := saved.get("cause"), str):
         return
-    share, tried = told.get("confidence"), told.get("experiments")
+    share, tried = saved.get("confidence"), saved.get("experiments")
     known = causes().get(cause)
     sure = f" ({percent(share)})" if isinstance(share, float) else ""
     made = count(tried, "experiment") if isinstance(tried, int) else "experiments"
@@ -60,19 +60,19 @@ def _gradients(case: Case, wanted: bool) -> Iterator[tuple[str, str]]:
     zero = np.array(
         [bool((row[np.isfinite(row)] == 0).all() and np.isfinite(row).sum() > 1) for row in found.values]
     )
-    told = []
+    parts = []
     usual = np.flatnonzero(matrices(case, found.layers) & (levels > 0))
     if usual.size > 1:
         low, high = usual[np.argmin(levels[usual])], usual[np.argmax(levels[usual])]
         if wanted or levels[high] > _APART * levels[low]:
             least, most = (f"{short(float(levels[at]))} at {names[at]}" for at in (low, high))
-            told.append(f"gradient norm from {least} to {most}, of {count(len(names), 'layer')}")
+            parts.append(f"gradient norm from {least} to {most}, of {count(len(names), 'layer')}")
     for where, what in ((zero, "exactly 0 in every sample"), (found.ever_broken(), "NaN or Inf")):
         if where.any():
             first = names[int(np.flatnonzero(where)[0])]
-            told.append(f"{what} in {count(int(where.sum()), 'layer')}, first {first}")
-    if told:
-        yield "layers", "; ".join(told) + "."
+            parts.append(f"{what} in {count(int(where.sum()), 'layer')}, first {first}")
+    if parts:
+        yield "layers", "; ".join(parts) + "."
 
 
 def _dead(case: Case, wanted: bool) -> Iterator[tuple[str, str]]:

@@ -46,15 +46,15 @@ def _answer(interview: Interview, name: str) -> dict[str, Any]:
     from traindx.knowledge.questions import questions
 
     answer, question = interview.answers[name], questions()[name]
-    told: dict[str, Any] = {"question": name, "ask": question.ask, "answer": answer.text}
+    given: dict[str, Any] = {"question": name, "ask": question.ask, "answer": answer.text}
     if answer.unknown:
-        return {**told, "known": False, "find_out": question.find_out}
-    told |= {"known": True, "options": answer.options}
+        return {**given, "known": False, "find_out": question.find_out}
+    given |= {"known": True, "options": answer.options}
     if answer.settings:
-        told["settings"] = answer.settings
+        given["settings"] = answer.settings
     if answer.pasted is not None:
-        told["series"] = {name: len(series) for name, series in answer.pasted.series.items()}
-    return told
+        given["series"] = {name: len(series) for name, series in answer.pasted.series.items()}
+    return given
 
 
 def _next(interview: Interview, diagnosis: Diagnosis) -> dict[str, Any] | None:

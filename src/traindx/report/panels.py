@@ -24,8 +24,8 @@ _TITLES = {"lr": "learning rate", "grad_norm": "gradient norm", "step_s": "secon
 
 def metric_of(name: str) -> str:
     """What a series measures, whatever split it comes from: `val/loss/ce` -> `loss/ce`."""
-    told = parts(name)
-    return "/".join(word for word in (told.metric, told.part) if word)
+    named = parts(name)
+    return "/".join(word for word in (named.metric, named.part) if word)
 
 
 def title_of(metric: str) -> str:

@@ -22,16 +22,16 @@ _LOG_FROM = 20.0
 
 
 def parallel(
-    told: Comparison, hover: Callable[[int], str], colour: Callable[[float], str]
+    compared: Comparison, hover: Callable[[int], str], colour: Callable[[float], str]
 ) -> tuple[list[Json], Json] | None:
     """Traces and layout: each run a line over its settings and its result; the best are drawn last."""
-    changing = _dimensions(told)
+    changing = _dimensions(compared)
     if not changing:
         return None
-    finals = [None if s is None or not s.final.known else repr(s.final.value) for s in told.scores]
+    finals = [None if s is None or not s.final.known else repr(s.final.value) for s in compared.scores]
     columns = [*(one.values for one in changing), tuple(finals)]
     scales = [*(_Dimension(values) for values in columns[:-1]), _Dimension(columns[-1], held=True)]
-    order = [n for one in told.ranking for n in told.configurations[one.configuration].runs]
+    order = [n for one in compared.ranking for n in compared.configurations[one.configuration].runs]
     traces: list[Json] = []
     size = max(1, -(-len(order) // _CLASSES))
     for start in reversed(range(0, len(order), size)):
@@ -56,15 +56,15 @@ def parallel(
                 "opacity": 0.75 if start == 0 else 0.45,
             }
         )
-    names = [*(one.key for one in changing), f"final {told.chosen.name}"]
+    names = [*(one.key for one in changing), f"final {compared.chosen.name}"]
     return traces, _layout(names, scales)
 
 
-def _dimensions(told: Comparison) -> list[Differing]:
+def _dimensions(compared: Comparison) -> list[Differing]:
     """The settings that matter most, first."""
-    changing = [one for one in told.differing if one.counts]
-    if told.sweep is not None:
-        order = {effect.setting: at for at, effect in enumerate(told.sweep.effects)}
+    changing = [one for one in compared.differing if one.counts]
+    if compared.sweep is not None:
+        order = {effect.setting: at for at, effect in enumerate(compared.sweep.effects)}
         changing.sort(key=lambda one: order.get(one.key, len(order)))
     return changing[:_DIMENSIONS_MOST]
 

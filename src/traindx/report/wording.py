@@ -185,8 +185,8 @@ def tally(diagnoses: Sequence[Diagnosis]) -> str:
             counts[min((p.severity for p in diagnosis.problems), key=severity_rank, default="low")] += 1
         else:
             counts["healthy" if diagnosis.verdict == "healthy" else "without a verdict"] += 1
-    told = ", ".join(f"{number:,} {word}" for word, number in counts.items() if number)
-    return f"{count(len(diagnoses), 'run')}: {told}" if told else count(len(diagnoses), "run")
+    counted = ", ".join(f"{number:,} {word}" for word, number in counts.items() if number)
+    return f"{count(len(diagnoses), 'run')}: {counted}" if counted else count(len(diagnoses), "run")
 
 
 def blind_spots(coverage: Sequence[Check]) -> list[tuple[str, list[str]]]:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
-DEMO_LOG = ROOT / "src" / "traindx" / "demo" / "diverged.log"
+DEMO_LOG = ROOT / "src" / "traindx" / "cli" / "_demo" / "diverged.log"
 _MADE = "<!-- Written by docs/generate.py: change the source it comes from, then run `make docs`. -->\n"
 _CHECKS = re.compile(r"(?<=<!-- checks -->\n).*?(?=<!-- /checks -->)", re.DOTALL)
 _TABLE = re.compile(r"(?<=<!-- formats -->\n).*?(?=<!-- /formats -->)", re.DOTALL)

@@ -27,7 +27,7 @@ from traindx.evidence.case import Case
 from traindx.report.diagnosis import html_document, run_blocks, write_html
 from traindx.report.page.markup import Html, escaped, json_script, prose, tag
 from traindx.report.panels import curves_of
-from traindx.report.to_html import part
+from traindx.report.to_html import Page as Renderer
 from traindx.report.to_plotly import Store, chart_text
 
 HOSTILE = (
@@ -82,7 +82,7 @@ def hostile() -> Diagnosis:
 
 
 def body_of(diagnosis: Diagnosis) -> str:
-    return part(run_blocks(diagnosis, "run-1"), "run-1")
+    return Renderer(3000).scoped(run_blocks(diagnosis, "run-1"), "run-1", 0)
 
 
 def several() -> list[Diagnosis]:

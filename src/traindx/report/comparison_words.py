@@ -45,10 +45,8 @@ def verdict(compared: Comparison) -> list[str]:
     if len(others) > 1:
         tied = [one for one in others if one.tied]
         if tied:
-            said.append(
-                f"{count(len(tied), 'configuration')} of the {len(others):,} others cannot be separated from the "
-                "leader with these repeats and this noise."
-            )
+            some = f"{count(len(tied), 'configuration')} of the {len(others):,} others"
+            said.append(f"{some} cannot be separated from the leader with these repeats and this noise.")
     said += _disagreeing(compared)
     state = leader_state(compared)
     return [*said, state] if state else said

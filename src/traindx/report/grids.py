@@ -1,4 +1,4 @@
-"""What was sampled of the layers as one table: a row for each layer, input first, a column for each sample."""
+"""What was sampled of the layers as a table: a row for each layer, input first, a column for each sample."""
 
 from __future__ import annotations
 

@@ -31,11 +31,6 @@ def page(document: doc.Document, scripts: Sequence[str] = ()) -> str:
     return framed(f"{plain(document.title)}: {document.what}", document.what, main, document.about, scripts)
 
 
-def part(blocks: Sequence[doc.Block], name: str) -> str:
-    """Some blocks as they stand on a page, with the data of their charts."""
-    return Page(POINTS_MOST).scoped(blocks, name, 0)
-
-
 class Page:
     """Looks are classes of the style sheet."""
 

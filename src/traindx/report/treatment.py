@@ -125,7 +125,7 @@ def _round(one: Round) -> Iterator[doc.Block]:
     if one.proof is not None:
         word = "shows the gain" if one.proof.reproduced else "does not show the gain"
         yield doc.Labelled("proof", f"The edited script, run as it is, {word}: {one.proof.verdict.text}")
-        yield from listed_new(one.proof.verdict)
+        yield from _new_problems(one.proof.verdict)
     if one.instruction is not None:
         where = place_text(one.instruction.place)
         yield doc.Labelled("by hand", one.instruction.text + (f" ({where})" if where else ""))
@@ -138,7 +138,7 @@ def _round(one: Round) -> Iterator[doc.Block]:
             yield doc.Items(tuple(expectation.line for expectation in measured), "measured")
 
 
-def listed_new(judged: Judged) -> Iterator[doc.Block]:
+def _new_problems(judged: Judged) -> Iterator[doc.Block]:
     for problem in judged.new_problems:
         yield doc.Labelled("new in it", code(problem))
 

@@ -179,7 +179,7 @@ def test_one_point_each_is_ranked_without_certainty() -> None:
         *(replace(run({"loss": np.array([v])}, settings={"lr": v}), name=str(v)) for v in (0.1, 0.2))
     )
     assert told.ranking[1].ruler == "unknown"
-    assert "nothing tells whether" in verdict(told)[0]
+    assert "it is not known whether" in verdict(told)[0]
 
 
 def sweep_runs() -> list[Run]:

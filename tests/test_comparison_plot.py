@@ -23,7 +23,9 @@ def test_repeats_become_a_band_of_their_range() -> None:
     lines = SideBySide({"a": runs}).lines("loss")["a"]
     told = band(lines)
     assert told is not None
-    assert (told.low[0], told.middle[0], told.high[0]) == pytest.approx((1.0, 2.0, 4.0))
+    assert told.low is not None
+    assert told.high is not None
+    assert (told.low[0], told.y[0], told.high[0]) == pytest.approx((1.0, 2.0, 4.0))
 
 
 def test_panels_are_what_the_runs_logged() -> None:

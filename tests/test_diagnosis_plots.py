@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,21 +15,21 @@ from tests.diagnoses import EVIL, broken, curve, evil, healthy, run_of, short_ru
 from tests.test_html import HOSTILE, hard_runs
 from traindx.core.nouns import Diagnosis, Finding, Problem, Run
 from traindx.evidence.case import Case
-from traindx.report.curves import broken_steps, limits, main_panels, moving_average, placed, wants_log
-from traindx.report.diagnosis_plots import _plots, write_diagnosis_plots
-from traindx.report.figures import file_name
-from traindx.report.marks import best_checkpoint, lr_marks, value_at
+from traindx.report.curves import broken_steps, limits, moving_average, value_at, wants_log
+from traindx.report.diagnosis_plots import pictures, write_diagnosis_plots
+from traindx.report.marks import best_checkpoint, lr_marks, placed
+from traindx.report.panels import main_panels
+from traindx.report.to_png import drawn, file_name
 
 
 def endings(diagnosis: Diagnosis) -> list[str]:
-    return [ending for ending, _ in _plots(diagnosis)]
+    return [ending for ending, _ in pictures(diagnosis)]
 
 
 def key(diagnosis: Diagnosis, ending: str) -> list[str]:
     """The labels in the key of a plot."""
-    draw: Callable[[], object] = dict(_plots(diagnosis))[ending]
-    figure = draw()
-    return [text.get_text() for text in figure.legends[0].get_texts()]  # type: ignore[attr-defined]
+    figure = drawn(dict(pictures(diagnosis))[ending])
+    return [text.get_text() for text in figure.legends[0].get_texts()]
 
 
 def test_pictures_are_written(tmp_path: Path) -> None:
@@ -214,10 +214,10 @@ def test_broken_steps_are_the_first_the_last_and_some_between() -> None:
 
 
 def test_value_at_a_step_prefers_what_is_not_finite() -> None:
-    series = replace(curve("loss", [1.0, 5.0, np.nan, 2.0]), steps=np.array([0.0, 1.0, 1.0, 4.0]))
-    assert np.isnan(value_at(series, 1.0))
-    assert value_at(series, 3.4) == 2.0
-    assert value_at(series, -7.0) == 1.0
+    steps, values = np.array([0.0, 1.0, 1.0, 4.0]), np.array([1.0, 5.0, np.nan, 2.0])
+    assert np.isnan(value_at(steps, values, 1.0))
+    assert value_at(steps, values, 3.4) == 2.0
+    assert value_at(steps, values, -7.0) == 1.0
 
 
 def test_epochs_are_placed_by_the_steps_of_an_epoch() -> None:

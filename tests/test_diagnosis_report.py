@@ -19,14 +19,13 @@ from markdown_it.token import Token
 from tests.diagnoses import EVIL, EVIL_MARKDOWN, broken, curve, evil, healthy, run_of, short_run
 from traindx.core.nouns import Diagnosis, Evidence
 from traindx.knowledge.catalogue import symptoms
+from traindx.report.diagnosis import markdown, render_diagnosis
 from traindx.report.diagnosis_json import diagnosis_dict, diagnosis_document
-from traindx.report.diagnosis_markdown import markdown
-from traindx.report.diagnosis_terminal import render_diagnosis
 from traindx.report.layout import Screen, cells
-from traindx.report.markdown_text import code, escaped
-from traindx.report.text import MARK, visible
+from traindx.report.text import MARK, percent, visible
+from traindx.report.to_markdown import code, escaped
 from traindx.report.triage import short_names, triage
-from traindx.report.wording import SYMPTOMS_WORDED, need, percent, verdict_sentences, worst_first
+from traindx.report.wording import SYMPTOMS_WORDED, need, verdict_sentences, worst_first
 
 SCHEMA = json.loads(
     (Path(__file__).parent / "contract" / "diagnosis.schema.json").read_text(encoding="utf-8")
@@ -137,27 +136,57 @@ def test_the_verdict_comes_first() -> None:
     assert "waiting for data (44 %) or synchronisation in the loop" in second
 
 
-def test_a_problem_is_told_in_full() -> None:
+def test_the_answer_fits_on_a_screen() -> None:
     text = shown(broken())
+    assert len(text.splitlines()) <= 24
     for part in (
-        "82 %  ████████████████▍     Learning rate too high",
-        "+2.5   440  The loss turned up at step 440",
-        "against   -0.5",
+        "cause     Learning rate too high (82 %)",
+        "evidence  - The loss turned up at step 440",
         "first     Lower lr from 0.4 to 0.04",
         "set       lr = 0.04",
-        "then      Clip gradients at norm 2.1",
-        "avoid     - Do not only clip",
-        "confirm   Run 600 steps",
-        "or        Gradients not clipped (11 %)",
-        "to ask    - Does the loss rise",
-        "traindx explain lr_too_high",
-        "noticed   - overfits",
-        "41 of 58 checks looked, 17 could not: 7 need the gradient norm",
+        "avoid     Do not only clip",
+        "next      traindx explain lr_too_high",
     ):
         assert part in text
-    assert "Unstable maths" not in text
-    assert "Unstable maths" in shown(broken(), everything=True)
-    assert "grad_check_7" in shown(broken(), everything=True)
+    assert text.count("\n            - ") == 2  # three pieces of evidence, one beside the label
+    assert "Gradients not clipped" not in text
+
+
+def test_all_is_told_on_request() -> None:
+    text = shown(broken(), everything=True)
+    for part in (
+        "Confidence: 82 %",
+        "+2.5    440  rise_follows_lr    The loss turned up at step 440",
+        "-0.5         loss_spikes",
+        "1. Lower lr from 0.4 to 0.04",
+        "settings  lr = 0.04",
+        "2. Clip gradients at norm 2.1",
+        "- Do not only clip",
+        "Run 600 steps",
+        "or        11 %  ██▎",
+        "Gradients not clipped (unclipped_gradients)",
+        "- Does the loss rise",
+        "traindx explain lr_too_high",
+        "- overfits",
+        "41 of 58 checks ran, 17 not checked",
+        "Unstable maths",
+        "grad_check_7",
+    ):
+        assert part in text
+
+
+def test_a_cause_that_is_only_common_is_never_the_headline() -> None:
+    base = broken()
+    problem = base.problems[0]
+    common = tuple(replace(cause, evidence=()) for cause in problem.hypotheses)
+    diagnosis = replace(base, problems=(replace(problem, hypotheses=common),))
+    assert verdict_sentences(diagnosis) == ["went to NaN or Inf at step 1,090: cause open"]
+    text = shown(diagnosis)
+    assert "cause     open: no finding speaks for one of its causes" in text
+    assert "decide    Does the loss rise at the same step" in text
+    assert "  first " not in text
+    assert "cause open" in "\n".join(triage([diagnosis, healthy()], Screen()))
+    assert "The cause is open" in markdown([diagnosis])
 
 
 def test_the_onset_is_marked_under_the_curve() -> None:
@@ -171,15 +200,15 @@ def test_the_onset_is_marked_under_the_curve() -> None:
 
 def test_health_says_why_and_what_was_not_seen() -> None:
     text = shown(healthy())
-    assert text.startswith("HEALTHY     41 of 58 checks looked and found nothing to act on\n")
+    assert text.startswith("HEALTHY     41 of 58 checks ran and found nothing to act on\n")
     assert "The loss fell from 4.3 to 0.41" in text
-    assert "17 could not: 7 need the gradient norm, logged (grad_norm)" in text
+    assert "17 not checked because 7 need the gradient norm, logged (grad_norm)" in " ".join(text.split())
     assert "overfits: no known cause fits" in shown(low_only())
 
 
 def test_thin_evidence_is_not_health() -> None:
     text = shown(short_run())
-    assert text.startswith("NO VERDICT  too little to go by: only 0 of 58 checks looked\n")
+    assert text.startswith("NO VERDICT  too little evidence: only 0 of 58 checks ran\n")
     assert "3 points are too few" in text
     assert "HEALTHY" not in text
 
@@ -217,7 +246,8 @@ def test_curves_of_another_axis_name_their_steps() -> None:
     seen = Evidence("validation_parts", "Validation parts.", 1.0, 3.0, "val/loss")
     problem = replace(base.problems[0], hypotheses=(replace(first, evidence=(seen,)),))
     run = run_of(curve("loss", range(50)), curve("val/loss", range(5), axis="epoch"))
-    assert "+1.0  epoch 3  Validation parts." in shown(replace(base, run=run, problems=(problem,)))
+    text = shown(replace(base, run=run, problems=(problem,)), everything=True)
+    assert "+1.0  epoch 3  validation_parts  Validation parts." in text
 
 
 @pytest.mark.parametrize(
@@ -249,7 +279,7 @@ def test_an_unknown_symptom_and_no_cause_are_told_all_the_same() -> None:
     problem = replace(broken().problems[0], symptom="new_thing", hypotheses=(), onset_step=0.0)
     diagnosis = replace(broken(), problems=(problem,))
     assert verdict_sentences(diagnosis) == ["new thing from the start: no known cause fits"]
-    assert "something traindx does not know" in shown(diagnosis)
+    assert "something traindx does not know" in shown(diagnosis, everything=True)
     assert "No known cause fits." in markdown([diagnosis])
 
 

@@ -11,7 +11,7 @@ from traindx.core.nouns import Reading, Run, Series
 from traindx.report.families import families
 from traindx.report.layout import Screen
 from traindx.report.plots import _panels
-from traindx.report.terminal import render
+from traindx.report.runs import render
 
 
 def curve(name: str, values: list[float], steps: list[float] | None = None) -> Series:

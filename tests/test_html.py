@@ -24,12 +24,11 @@ from hypothesis import strategies as st
 from tests.diagnoses import EVIL, EVIL_MARKDOWN, broken, curve, evil, healthy, run_of, short_run
 from traindx.core.nouns import Diagnosis, Event, Finding, Run
 from traindx.evidence.case import Case
-from traindx.report.page import html_document, write_html
-from traindx.report.page.charts import Charts
-from traindx.report.page.figure import chart_text
+from traindx.report.diagnosis import html_document, run_blocks, write_html
 from traindx.report.page.markup import Html, escaped, json_script, prose, tag
-from traindx.report.page.run import run_body
-from traindx.report.page.triage import short_names
+from traindx.report.panels import curves_of
+from traindx.report.to_html import Page as Renderer
+from traindx.report.to_plotly import Store, chart_text
 
 HOSTILE = (
     "</script><script>document.title='taken'</script><img src=x onerror=\"document.title='taken'\">"
@@ -80,6 +79,10 @@ def hostile() -> Diagnosis:
         traits=frozenset({HOSTILE}),
     )
     return replace(made, run=run)
+
+
+def body_of(diagnosis: Diagnosis) -> str:
+    return Renderer(3000).scoped(run_blocks(diagnosis, "run-1"), "run-1", 0)
 
 
 def several() -> list[Diagnosis]:
@@ -156,7 +159,7 @@ def test_embedded_data_is_strict_json(which: str) -> None:
 @given(st.text(max_size=40))
 @settings(max_examples=60)
 def test_any_text_stays_text(text: str) -> None:
-    body = run_body(replace(evil(text), signs=(Finding(text, id=text),)), "run-1", 3000)
+    body = body_of(replace(evil(text), signs=(Finding(text, id=text),)))
     body.encode()
     names = [name for name, _ in Page(body).tags]
     assert names.count("script") == 1
@@ -197,7 +200,7 @@ def test_the_diagnosis_is_all_there() -> None:
                 assert words in text
         assert all(question in text for question in problem.questions)
     assert all(sign.text in text for sign in diagnosis.signs)
-    assert "41 of 58 checks looked" in text
+    assert "41 of 58 checks ran" in text
     assert "a validation loss (val/loss)" in text
     assert "lr = 0.04" in text
     assert "82 %" in text
@@ -220,17 +223,11 @@ def test_many_runs_are_ranked_and_linked() -> None:
     assert links == [f"#run-{number}" for number in range(1, 7)]
 
 
-def test_shared_folders_are_left_out_of_names() -> None:
-    assert short_names(["runs/a/log.csv", "runs/b/log.csv"]) == ["a/log.csv", "b/log.csv"]
-    assert short_names(["a.csv", "runs/a.csv"]) == ["a.csv", "runs/a.csv"]
-    assert short_names(["/x/a.csv", "/x/a.csv"]) == ["a.csv", "a.csv"]
-    assert short_names(["ab", "abc"]) == ["ab", "abc"]
-
-
 def charts_of(run: Run, *findings: Finding) -> dict[str, Any]:
-    charts = Charts(Case(run))
-    charts.add(None, findings)
-    return json.loads(json.dumps(charts.json()))  # type: ignore[no-any-return]
+    store, drawn = Store(), curves_of(Case(run), None, findings)
+    assert drawn is not None
+    store.add(drawn)
+    return json.loads(json.dumps(store.json()))  # type: ignore[no-any-return]
 
 
 def test_curves_are_thinned_with_their_extremes() -> None:
@@ -269,12 +266,14 @@ def test_findings_are_marked_on_the_curve_they_were_seen_on() -> None:
 
 
 def test_a_problem_shows_the_curves_it_was_seen_on() -> None:
-    charts = Charts(Case(broken().run))
-    for problem in broken().problems:
-        charts.add(problem)
+    charts, diagnosis = Store(), broken()
+    for problem in diagnosis.problems:
+        drawn = curves_of(Case(diagnosis.run), problem)
+        assert drawn is not None
+        charts.add(drawn)
     titles = [[a["text"] for a in chart["layout"]["annotations"]] for chart in charts.json()["charts"]]
     assert titles[0] == ["<b>loss</b>", "<b>learning rate</b>", "<b>gradient norm</b>"]
-    assert titles[1] == ["<b>step_s</b>", "<b>loss</b>"]
+    assert titles[1] == ["<b>seconds per step</b>", "<b>loss</b>"]
     assert len(charts.json()["curves"]) < 10  # held once, whatever chart shows them
 
 
@@ -293,9 +292,9 @@ def hard_runs() -> list[Run]:
 
 def test_hard_curves_have_a_page() -> None:
     for run in hard_runs():
-        body = run_body(replace(short_run(), run=run), "run-1", 3000)
-        (data,) = Page(body).data()
-        assert len(data["charts"]) == (run.points > 0)
+        body = body_of(replace(short_run(), run=run))
+        charts = [chart for data in Page(body).data() for chart in data["charts"]]
+        assert len(charts) == (run.points > 0)
 
 
 def test_epochs_are_placed_along_the_steps() -> None:
@@ -306,7 +305,7 @@ def test_epochs_are_placed_along_the_steps() -> None:
 def test_size() -> None:
     points = np.random.default_rng(0).random(100_000)
     run = run_of(*(curve(name, points) for name in ("loss", "val/loss", "lr", "grad_norm")))
-    assert len(run_body(replace(healthy(), run=run), "run-1", 3000)) < 400_000
+    assert len(body_of(replace(healthy(), run=run))) < 400_000
     many = html_document([broken()] * 300)
     assert len(many) - len(html_document([])) < 12_000_000
     assert many.count('<details class="run') == 200

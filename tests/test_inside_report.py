@@ -24,17 +24,14 @@ from traindx.core.nouns import Diagnosis, Run, Series
 from traindx.evidence.case import Case
 from traindx.observe import recorder as recorders
 from traindx.observe import watch as watching
-from traindx.report.diagnosis_markdown import markdown
-from traindx.report.diagnosis_plots import write_diagnosis_plots
-from traindx.report.diagnosis_terminal import render_diagnosis
+from traindx.report.diagnosis import html_document, markdown, render_diagnosis
+from traindx.report.diagnosis_plots import inside_pictures, write_diagnosis_plots
 from traindx.report.grids import grid, labelled_places, layer_names
-from traindx.report.inside_plots import inside_plots
 from traindx.report.inside_words import inside_sentences
 from traindx.report.layout import Screen
-from traindx.report.page import html_document
-from traindx.report.page.fields import distinct_names
 from traindx.report.spreads import spreads
 from traindx.report.times import spent
+from traindx.report.to_plotly_inside import distinct_names
 
 torch = pytest.importorskip("torch")
 ALL = ["gradient_flow", "activations", "update_ratios", "time"]
@@ -110,7 +107,7 @@ def test_several_runs_keep_their_pictures_apart(recorded: dict[str, Diagnosis], 
 
 def test_a_log_without_internals_has_none() -> None:
     for diagnosis in (healthy(), broken(), replace(healthy(), run=run_of())):
-        assert not list(inside_plots(diagnosis, case_of(diagnosis)))
+        assert not list(inside_pictures(diagnosis))
         assert inside_sentences(diagnosis, everything=True) == []
         assert "Inside the training" not in page_of(diagnosis).texts
         assert "Inside" not in markdown([diagnosis])

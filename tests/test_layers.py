@@ -29,7 +29,8 @@ INSIDE_A_TRAINING = ("observe", "experiment/runtime", "experiment/changes", "exp
 # trial's arm is to make.
 UPWARDS = {
     ("core/nouns.py", "traindx.report.diagnosis_json"),
-    ("core/nouns.py", "traindx.report.notebook"),
+    ("core/nouns.py", "traindx.report.answer"),
+    ("core/nouns.py", "traindx.report.diagnosis"),
     ("observe/watch.py", "traindx.engine"),
     ("observe/launch.py", "traindx.experiment.runtime.arm"),
     ("observe/children.py", "traindx.experiment.runtime.arm"),

@@ -71,7 +71,7 @@ def test_what_is_not_safe_is_left_alone(tmp_path: Path) -> None:
     result = call(path, "--fix")
     assert result.exit_code == 1
     assert "script_double_activation" in result.output
-    assert "An edit to look at" in result.output
+    assert "An edit to read" in result.output
     assert path.read_text(encoding="utf-8") == source
 
 

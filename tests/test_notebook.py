@@ -23,10 +23,13 @@ from tests.diagnoses import EVIL, EVIL_MARKDOWN, broken, curve, demo_run, evil, 
 from tests.test_html import HOSTILE, Page
 from traindx.core.nouns import Diagnosis, Finding, Problem
 from traindx.evidence.case import Case
-from traindx.report.notebook import html, text
-from traindx.report.picture import picture
+from traindx.report.answer import answer_text as text
+from traindx.report.diagnosis import notebook_html as html
+from traindx.report.panels import curves_of
+from traindx.report.text import percent
 from traindx.report.ticks import decades, nice_ticks
-from traindx.report.wording import percent, verdict_sentences
+from traindx.report.to_svg import svg
+from traindx.report.wording import verdict_sentences
 
 # What notebooks keep when they are opened again: no scripts, no style sheets, no drawings.
 KEPT_TAGS = frozenset(
@@ -76,7 +79,7 @@ def test_it_says_what_the_diagnosis_says() -> None:
     assert all(fix.summary in said for fix in first.hypotheses[0].fixes)
     assert "lr = 0.04" in said
     assert all(" ".join(one.replace("`", "").split()) in said for one in first.hypotheses[0].avoid)
-    assert "41 of 58 checks looked, 17 could not" in said
+    assert "41 of 58 checks ran, 17 not checked" in said
     assert diagnosis.signs[0].text in said
 
 
@@ -129,12 +132,18 @@ def paths(svg: ElementTree.Element, **attributes: str) -> list[str]:
     ]
 
 
+def picture(values: list[float]) -> ElementTree.Element:
+    found = curves_of(Case(run_of(curve("loss", values))), None)
+    assert found is not None
+    return ElementTree.fromstring(svg(found)[0])
+
+
 @pytest.mark.parametrize("which", ["broken", "healthy", "hostile", "evil"])
 def test_the_picture_is_sound_and_still(which: str) -> None:
-    svg = drawing(EVERY[which]())
-    kinds = {one.tag.rpartition("}")[2] for one in svg.iter()}
+    image = drawing(EVERY[which]())
+    kinds = {one.tag.rpartition("}")[2] for one in image.iter()}
     assert kinds <= {"svg", "path", "text", "tspan", "rect", "circle"}
-    numbers = re.findall(r"-?\d+\.?\d*(?:e-?\d+)?|nan|inf", " ".join(paths(svg)))
+    numbers = re.findall(r"-?\d+\.?\d*(?:e-?\d+)?|nan|inf", " ".join(paths(image)))
     assert numbers
     assert all(math.isfinite(float(number)) for number in numbers)
 
@@ -142,30 +151,25 @@ def test_the_picture_is_sound_and_still(which: str) -> None:
 def test_the_onset_and_the_nans_are_marked_where_they_are() -> None:
     run = demo_run()
     loss = run.series["loss"]
-    svg = drawing(broken())
-    (dashed, *_) = paths(svg, stroke_dasharray="4 3")
+    image = drawing(broken())
+    (dashed, *_) = paths(image, stroke_dasharray="4 3")
     at = float(dashed[1:].split()[0])
     first, last = float(loss.steps[0]), float(loss.steps[-1])
     assert at == pytest.approx(58 + (1090 - first) / (last - first) * (720 - 58 - 14), abs=0.1)
-    crosses = [d for d in paths(svg) if "l6 6" in d]
+    crosses = [d for d in paths(image) if "l6 6" in d]
     broken_at = loss.steps[~np.isfinite(loss.values)]
     assert crosses[0].count("l6 6") == broken_at.size
 
 
 def test_a_line_is_lifted_over_a_gap_and_never_drawn_through_it() -> None:
     values = [3.0, 2.0, math.nan, 1.0, 0.5, math.inf, 2.0, 2.5]
-    found = picture(Case(run_of(curve("loss", values))), None)
-    assert found is not None
-    svg = ElementTree.fromstring(found.svg)
-    (line,) = paths(svg, stroke_width="1.8")
+    (line,) = paths(picture(values), stroke_width="1.8")
     assert line.count("M") == 3
     assert line.count("L") == 3
 
 
 def test_a_line_goes_up_when_the_values_do() -> None:
-    found = picture(Case(run_of(curve("loss", [5.0, 1.0, 3.0]))), None)
-    assert found is not None
-    (line,) = paths(ElementTree.fromstring(found.svg), stroke_width="1.8")
+    (line,) = paths(picture([5.0, 1.0, 3.0]), stroke_width="1.8")
     heights = [float(point.split()[1]) for point in re.split("[ML]", line)[1:]]
     assert heights[0] < heights[2] < heights[1]
 

@@ -10,12 +10,12 @@ from markdown_it import MarkdownIt
 from tests.diagnoses import EVIL, broken
 from tests.test_html import HOSTILE, Page
 from traindx.core.nouns import Diagnosis, Finding, Place
-from traindx.report.diagnosis_markdown import markdown
-from traindx.report.diagnosis_terminal import render_diagnosis
+from traindx.report.answer import seen_at
+from traindx.report.diagnosis import html_document, markdown, render_diagnosis
+from traindx.report.diagnosis import notebook_html as notebook
+from traindx.report.document import plain
 from traindx.report.layout import Screen, cells
-from traindx.report.notebook import html as notebook
-from traindx.report.page import html_document
-from traindx.report.place_words import kind_of_line, patch_lines, place_text, placed_text
+from traindx.report.places import kind_of_line, patch_lines, place_text
 
 PATCH = """--- train.py
 +++ train.py
@@ -63,11 +63,11 @@ def test_places_in_words(place: Place | None, text: str) -> None:
 
 def test_a_finding_names_what_its_sentence_does_not() -> None:
     places = tuple(Place(layer=f"fc{number}") for number in range(6))
-    assert placed_text(Finding("Dead.", places=places)) == (
+    assert plain(seen_at(Finding("Dead.", places=places))) == (
         "Dead. (layer fc0; layer fc1; layer fc2 and 3 more)"
     )
-    assert placed_text(Finding("Dead in layer fc0.", places=places[:1])) == "Dead in layer fc0."
-    assert placed_text(Finding("Dead.")) == "Dead."
+    assert plain(seen_at(Finding("Dead in layer fc0.", places=places[:1]))) == "Dead in layer fc0."
+    assert plain(seen_at(Finding("Dead."))) == "Dead."
 
 
 def test_kinds_of_lines() -> None:
@@ -80,7 +80,7 @@ def test_kinds_of_lines() -> None:
 
 def test_the_terminal_shows_place_and_patch() -> None:
     told = "\n".join(render_diagnosis(located(), everything=False, screen=Screen()))
-    assert "where     train.py:12, layer fc1" in told
+    assert "at train.py:12, layer fc1" in told
     assert "+    optimizer.zero_grad()" in told
     assert "Something else. (train.py:12, layer fc1)" in "\n".join(
         render_diagnosis(located(), everything=True, screen=Screen())
@@ -97,7 +97,7 @@ def test_markdown_shows_place_and_patch() -> None:
 
 def test_pages_show_place_and_patch() -> None:
     page = Page(html_document([located()]))
-    assert "train.py:12, layer fc1" in page.texts
+    assert "train.py:12, layer fc1" in page.texts  # as code, under the verdict
     assert "+    optimizer.zero_grad()" in page.texts
     assert ("pre", {"class": "patch"}) in page.tags
     inline = Page(notebook(located()))

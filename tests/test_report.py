@@ -14,13 +14,14 @@ from hypothesis import strategies as st
 
 from traindx.core.nouns import Event, Note, Reading, Run, Series
 from traindx.report.curves import thinned
-from traindx.report.layout import Column, Screen, cells, fit, table
+from traindx.report.document import Column
+from traindx.report.layout import Screen, cells, fit, table
 from traindx.report.plots import write_plots
+from traindx.report.runs import render
 from traindx.report.runs_csv import write_points
 from traindx.report.runs_json import runs_document
 from traindx.report.sparkline import sparkline
 from traindx.report.summary import summarize
-from traindx.report.terminal import render
 from traindx.report.text import MARK, lasting, short, visible
 
 EVIL = "\x1b[31mred\x1b]0;title\x07 [bold]x[/bold]\r\n\x00\x9b2J\u202eabc\ud800\udcff $\\frac{$ é 漢字"

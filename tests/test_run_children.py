@@ -108,7 +108,7 @@ def test_ranks_share_a_recording_and_stop_cleanly(runs: Runs) -> None:
     assert (told["world_size"], told["ended"]["how"]) == (2, "stopped")
     assert result.err.count("traindx: recording to") == 1
     assert result.err.count(f"traindx: stopped after {STEPS_ASKED} steps, as asked") == 1
-    assert result.err.count("traindx: at any time again") == 1
+    assert result.err.count(f".traindx/{folder.name} · ") == 1
     assert (place / "a.json").exists()
 
 

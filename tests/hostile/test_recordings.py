@@ -21,15 +21,12 @@ from traindx.experiment.recorded_program import CannotRepeat, program_of
 from traindx.experiment.treat.candidates import courses
 from traindx.interview.session import Interview
 from traindx.logs.find import find_runs
+from traindx.report.comparison import comparison_markdown, render_comparison
 from traindx.report.comparison_json import comparison_document
-from traindx.report.comparison_markdown import comparison_markdown
-from traindx.report.comparison_terminal import render_comparison
+from traindx.report.diagnosis import html_document, markdown, render_diagnosis
 from traindx.report.diagnosis_json import diagnosis_document
-from traindx.report.diagnosis_markdown import markdown
-from traindx.report.diagnosis_terminal import render_diagnosis
 from traindx.report.layout import Screen
-from traindx.report.page import html_document
-from traindx.report.terminal import render
+from traindx.report.runs import render
 from traindx.source.script import read_script
 
 SCREEN = Screen(width=100, unicode=True, colour=False)

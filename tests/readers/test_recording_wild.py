@@ -18,7 +18,7 @@ from tests.readers.tape import Tape
 from tests.readers.truth import only_run
 from traindx.engine import diagnose
 from traindx.report.layout import Screen
-from traindx.report.terminal import render
+from traindx.report.runs import render
 
 
 @pytest.fixture(autouse=True)

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from traindx.experiment.casebook import for_cause, path_of, sentence
-from traindx.report.labelled import bullets
+from traindx.report.document import Items
+from traindx.report.to_terminal import lines
 
 if TYPE_CHECKING:
     from traindx.core.nouns import Diagnosis
@@ -23,7 +24,7 @@ def remembered(diagnosis: Diagnosis, screen: Screen) -> Iterator[str]:
         if not path_of().exists():
             return
     causes = [h.cause for problem in diagnosis.problems[:1] for h in problem.hypotheses[:_CAUSES_MOST]]
-    told = [sentence(entry) for cause in causes for entry in for_cause(cause)]
-    if told:
+    known = tuple(sentence(entry) for cause in causes for entry in for_cause(cause))
+    if known:
         yield ""
-        yield from bullets("before", told[:_SHOWN_MOST], screen)
+        yield from lines([Items(known[:_SHOWN_MOST], "before")], screen)

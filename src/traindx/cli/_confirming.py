@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from traindx.cli._progress_line import Moving
-from traindx.report import confirmation_terminal as words
+from traindx.report import confirmation as words
+from traindx.report.to_terminal import lines
 
 if TYPE_CHECKING:
     from traindx.core.nouns import Diagnosis, Problem
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from traindx.experiment.confirm.belief import Belief
     from traindx.experiment.confirm.confirm import Tried, Wishes
     from traindx.experiment.confirm.next_experiment import Choice
+    from traindx.report.document import Block
 
 
 class Telling:
@@ -29,7 +31,11 @@ class Telling:
     def __call__(self, kind: str, told: Mapping[str, Any]) -> None:
         method = getattr(self, f"_{kind}", None)
         if method is not None:
-            self.say(list(method(**told)))
+            self.say(
+                ["", *lines(method(**told), self._screen)]
+                if kind != "showed"
+                else lines(method(**told), self._screen)
+            )
         self._draw()
 
     def say(self, lines: list[str]) -> None:
@@ -51,7 +57,7 @@ class Telling:
 
         problem = first_problem(diagnosis, wishes.top)
         if problem is not None:
-            self.say(list(words.head(problem, Belief.of(problem), self._screen)))
+            self.say(lines(words.head(problem, Belief.of(problem)), self._screen))
         self.doing("running the script as it is")
 
     def plan(self, diagnosis: Diagnosis, wishes: Wishes) -> None:
@@ -68,18 +74,18 @@ class Telling:
         belief = Belief.of(problem)
         steps = far_enough(diagnosis, problem, wishes.steps)
         menu = choices(planned(problem, diagnosis.run), belief, steps, Price.of(diagnosis.run))
-        self.say(list(words.plan_lines(menu, belief, self._screen)))
+        self.say(lines(words.plan_blocks(menu, belief), self._screen))
 
     def _draw(self) -> None:
         self._moving.draw(self._doing or "trying")
 
-    def _chosen(self, choice: Choice, belief: Belief) -> Iterator[str]:
+    def _chosen(self, choice: Choice, belief: Belief) -> Iterator[Block]:
         self._number += 1
         self._doing = words.named(choice)
-        yield from words.chosen_lines(self._number, choice, belief, self._screen)
+        yield from words.chosen(self._number, choice, belief)
 
-    def _observed(self, problem: Problem, belief: Belief, outcome: Outcome) -> Iterator[str]:
-        yield from words.observed_lines(problem, belief, outcome, self._screen)
+    def _observed(self, problem: Problem, belief: Belief, outcome: Outcome) -> Iterator[Block]:
+        yield from words.observed(problem, belief, outcome)
 
-    def _showed(self, tried: Tried) -> Iterator[str]:
-        yield from words.showed_lines(tried, self._screen)
+    def _showed(self, tried: Tried) -> Iterator[Block]:
+        yield from words.showed(tried)

@@ -9,9 +9,10 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from traindx.cli._output import print_lines
-from traindx.report.interview_terminal import menu_lines, question_lines, ranking_line
-from traindx.report.labelled import hanging, wrap
+from traindx.report.document import Labelled
+from traindx.report.interview import menu_lines, question_lines, ranking_line
 from traindx.report.text import visible
+from traindx.report.to_terminal import lines, wrap
 
 if TYPE_CHECKING:
     from traindx.interview.next_question import Choice
@@ -160,7 +161,7 @@ class Dialogue:
                 self._note(str(error))
                 continue
             if answer.unknown:
-                self._say(hanging("to find out: ", question.find_out, self._screen))
+                self._say(lines([Labelled("find out", question.find_out)], self._screen))
             return not answer.unknown
         raise EOFError
 
@@ -224,7 +225,7 @@ class Dialogue:
         return text
 
     def _note(self, text: str) -> None:
-        self._say(hanging("", text, self._screen, style="yellow"))
+        self._say(lines([Labelled("", text, "yellow")], self._screen))
 
     def _say(self, lines: Iterable[str]) -> None:
         print_lines("\n".join(lines) + "\n")

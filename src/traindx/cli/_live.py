@@ -103,7 +103,7 @@ class Live:
         if self._wrong is None:
             return " " * 9 + self._screen.paint("too early to judge", "dim")
         if not self._wrong:
-            return " " * 9 + self._screen.paint("nothing looks wrong so far", "green")
+            return " " * 9 + self._screen.paint("nothing wrong so far", "green")
         (severity, text), *others = self._wrong
         more = f" (and {len(others)} more)" if others else ""
         style = {"critical": "alarm", "high": "red", "medium": "yellow"}.get(severity, "dim")

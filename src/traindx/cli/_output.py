@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from traindx.cli import Failure, cannot_print, say
-from traindx.report.text import MARK, visible
+from traindx.report.text import MARK, count, visible
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -78,7 +78,7 @@ def print_lines(text: str) -> None:
 
 
 def print_report(reading: Reading, *, everything: bool) -> None:
-    from traindx.report.terminal import render
+    from traindx.report.runs import render
 
     print_lines("\n".join(render(reading, everything=everything, screen=screen())) + "\n")
 
@@ -138,6 +138,43 @@ def _same(one: str, other: str) -> bool:
 
 def exists_already(out: str) -> Failure:
     return Failure(f"{visible(out)} exists already. Choose another name, or replace it with --force.")
+
+
+def check_reports(as_json: bool, md: str | None, html: str | None, force: bool, *more: str) -> list[str]:
+    """The files that will be written, refused before the work is done; the same name twice would lose one."""
+    import click
+
+    if as_json and md == "-":
+        raise click.UsageError("--json and --md - both write to standard output; give --md a file name.")
+    if html == "-":
+        raise click.UsageError("--html writes a page of some megabytes; give it a file name.")
+    outs = [out for out in (md, html) if out not in (None, "-")] + list(more)
+    if len({os.path.realpath(out) for out in outs}) < len(outs):
+        raise click.UsageError("two of the reports name the same file; give each its own.")
+    for out in outs:
+        if os.path.lexists(out) and not force:
+            raise exists_already(out)
+    return outs
+
+
+def write_text(out: str, text: str, *, force: bool) -> None:
+    """A report as a file."""
+    try:
+        with open(out, "w" if force else "x", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+    except FileExistsError:
+        raise exists_already(out) from None
+    except OSError as error:
+        raise cannot_write(out, error) from None
+    say(f"Wrote {out}")
+
+
+def not_read(reading: Reading, out: Screen) -> list[str]:
+    """A line that counts what was passed over."""
+    if not reading.skipped:
+        return []
+    left = count(len(reading.skipped), "file or folder", "files or folders")
+    return ["", out.paint(f"  {left} not read; traindx inspect says why.", "dim")]
 
 
 def save_plots(runs: Sequence[Run], folder: str) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shlex
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -51,7 +50,7 @@ def ended(orders: Orders, said: Mapping[str, object] | None, training: Mortal) -
 
 def tell(orders: Orders, ended: Mapping[str, object]) -> int:
     """Print the diagnosis, write the reports. The exit code: 1 by `--fail-on`, 2 when it failed."""
-    say = _Say(orders.quiet)
+    say = _Say(orders)
     try:
         say.gap()
         say.line(_ending(ended))
@@ -64,7 +63,6 @@ def tell(orders: Orders, ended: Mapping[str, object]) -> int:
             say.line("nothing to diagnose: neither a training step nor numbers in what was printed")
         say.diagnoses(diagnoses)
         _write_reports(orders, diagnoses, reading, say)
-        say.line(f"at any time again: traindx diagnose {shlex.quote(orders.shown)}")
         return int(_fails(diagnoses, orders.fail_on))
     except BrokenPipeError:
         return 2
@@ -83,8 +81,9 @@ def tell(orders: Orders, ended: Mapping[str, object]) -> int:
 class _Say:
     """Standard output, which is the training's standard error; nothing when quiet."""
 
-    def __init__(self, quiet: bool) -> None:
-        self._quiet = quiet
+    def __init__(self, orders: Orders) -> None:
+        self._quiet = orders.quiet
+        self._everything = orders.everything
 
     def gap(self) -> None:
         """A killed program may have left the cursor in the middle of a line."""
@@ -103,15 +102,17 @@ class _Say:
         if len(diagnoses) > 1:
             from traindx.report.triage import triage
 
-            lines = list(triage(diagnoses, screen(), everything=False))
+            lines = list(triage(diagnoses, screen(), everything=self._everything))
         else:
-            from traindx.report.diagnosis_terminal import render_diagnosis
+            from traindx.report.diagnosis import render_diagnosis
 
             lines = [
-                line for one in diagnoses for line in render_diagnosis(one, everything=False, screen=screen())
+                line
+                for one in diagnoses
+                for line in render_diagnosis(one, everything=self._everything, screen=screen())
             ]
         if lines:
-            self._print("\n" + "\n".join(lines) + "\n\n")
+            self._print("\n" + "\n".join(lines) + "\n")
 
     def _print(self, text: str) -> None:
         from traindx.cli._output import print_lines
@@ -152,7 +153,7 @@ def _write_reports(orders: Orders, diagnoses: Sequence[Diagnosis], reading: Read
             raise cannot_write(orders.json, error) from None
         say.line(f"wrote {visible(orders.json)}")
     if orders.html is not None:
-        from traindx.report.page import write_html
+        from traindx.report.diagnosis import write_html
 
         try:
             write_html(diagnoses, Path(orders.html))

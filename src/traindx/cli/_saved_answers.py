@@ -51,7 +51,7 @@ class Kept:
             return
         if self._save is None and not on_a_terminal():
             say("")
-            say("The input ended: this is the diagnosis of what was told.")
+            say("The input ended: this is the diagnosis of the answers so far.")
             return
         self.at_the_break()
 

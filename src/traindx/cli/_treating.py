@@ -6,9 +6,10 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from traindx.cli._progress_line import Moving
-from traindx.report.labelled import hanging, labelled
-from traindx.report.text import count, lasting, visible
-from traindx.report.wording import percent, verdict_sentences, verdict_word
+from traindx.report.document import Block, Labelled
+from traindx.report.text import count, lasting, percent, visible
+from traindx.report.to_terminal import lines
+from traindx.report.wording import leading, verdict_sentences, verdict_word
 
 if TYPE_CHECKING:
     from traindx.core.nouns import Diagnosis
@@ -30,9 +31,9 @@ class Telling:
         self._doing = ""
 
     def __call__(self, kind: str, told: Mapping[str, Any]) -> None:
-        lines = list(getattr(self, f"_{kind}", _nothing)(**told))
-        if lines:
-            self._moving.say(lines)
+        blocks = list(getattr(self, f"_{kind}", _nothing)(**told))
+        if blocks:
+            self._moving.say(lines(blocks, self._screen))
         self._draw()
 
     def doing(self, text: str) -> None:
@@ -49,39 +50,39 @@ class Telling:
 
     # One method for each kind of news.
 
-    def _progress(self, arm: Arm, steps: int, seconds: float) -> Iterator[str]:
+    def _progress(self, arm: Arm, steps: int, seconds: float) -> Iterator[Block]:
         of = f" of {arm.steps:,}" if arm.steps else ""
         self._doing = f"{visible(arm.name, 60)}: {steps:,}{of} steps, {lasting(seconds)}"
         yield from ()
 
-    def _arm(self, outcome: Outcome) -> Iterator[str]:
+    def _arm(self, outcome: Outcome) -> Iterator[Block]:
         del outcome
         self._done += 1
         yield from ()
 
-    def _diagnosed(self, diagnosis: Diagnosis, outcome: Outcome) -> Iterator[str]:
+    def _diagnosed(self, diagnosis: Diagnosis, outcome: Outcome) -> Iterator[Block]:
         self._doing = "planning"
         took = f"{outcome.steps:,} steps in {lasting(outcome.seconds)}"
-        yield from labelled("observed", f"{took}: {outcome.ended}", self._screen)
+        yield Labelled("observed", f"{took}: {outcome.ended}")
         if outcome.ended == "crashed":
-            yield from labelled("error", outcome.said, self._screen, style="alarm")
+            yield Labelled("error", outcome.said, "alarm")
         style = "alarm" if diagnosis.verdict == "problem" else "good"
         for text in verdict_sentences(diagnosis):
             word = verdict_word(diagnosis).lower().removeprefix("no ")
-            yield from labelled(word, text, self._screen, style=style)
+            yield Labelled(word, text, style)
         for problem in diagnosis.problems[:1]:
-            first = problem.hypotheses[0]
-            yield from labelled("seen", problem.summary, self._screen)
-            told = " ".join(item.text for item in first.evidence[:2] if item.bits > 0)
-            if told:
-                yield from labelled("evidence", told, self._screen)
-            if first.place is not None and first.place.line:
-                yield from labelled("where", f"{first.place.file}:{first.place.line}", self._screen)
-        yield ""
+            first = leading(problem)
+            yield Labelled("seen", problem.summary)
+            if first is not None:
+                yield Labelled(
+                    "evidence", " ".join(item.text for item in first.evidence[:2] if item.bits > 0)
+                )
+            if first is not None and first.place is not None and first.place.line:
+                yield Labelled("where", f"{first.place.file}:{first.place.line}")
 
     def _planned(
         self, plan: tuple[Course, ...], horizon: int, length: int, outcome: Outcome
-    ) -> Iterator[str]:
+    ) -> Iterator[Block]:
         for course in plan:
             names = [candidate.name for candidate in course.candidates]
             told = "; ".join(names[:_CANDIDATES_SHOWN])
@@ -91,43 +92,34 @@ class Telling:
                 told = f"by hand: {course.told[0].text}" if course.told else "nothing can be tried"
             head = f"{course.cause} ({percent(course.confidence)})"
             name = "plan" if course is plan[0] else ""
-            yield from labelled(name, f"{head}: {told}", self._screen)
+            yield Labelled(name, f"{head}: {told}")
         first = next((course for course in plan if course.candidates), None)
         if first is not None:
             share = horizon / max(1, length)
             least, most = 1 + share, len(first.candidates) * share + 1 + 4 * share
             seconds = outcome.seconds
-            yield from labelled(
+            yield Labelled(
                 "cost",
                 f"{horizon:,} of {length:,} steps a trial; about {least:.1f} to {most:.1f} more trainings "
                 f"({lasting(least * seconds)} to {lasting(most * seconds)}) for the first cause",
-                self._screen,
             )
 
-    def _tried(self, trial: Trial) -> Iterator[str]:
+    def _tried(self, trial: Trial) -> Iterator[Block]:
         style = _STYLES.get(trial.verdict.word, "") if trial.verdict is not None else "dim"
-        yield from hanging(
-            "",
-            f"{trial.candidate.name}, {trial.steps:,} steps: {trial.text}",
-            self._screen,
-            name="tried",
-            style=style,
-        )
+        yield Labelled("tried", f"{trial.candidate.name}, {trial.steps:,} steps: {trial.text}", style)
 
-    def _edited(self, edited: Any, winner: Trial) -> Iterator[str]:
+    def _edited(self, edited: Any, winner: Trial) -> Iterator[Block]:
         del winner
         self._doing = "running the edited script"
-        yield from labelled("edit", edited.text, self._screen)
+        yield Labelled("edit", edited.text)
 
-    def _proven(self, proof: Any) -> Iterator[str]:
+    def _proven(self, proof: Any) -> Iterator[Block]:
         word = "good" if proof.reproduced else "alarm"
-        yield from labelled(
-            "proof", f"the edited script itself: {proof.verdict.text}", self._screen, style=word
-        )
+        yield Labelled("proof", f"the edited script itself: {proof.verdict.text}", word)
         for expectation in proof.expected:
-            yield from labelled("expected", expectation.line, self._screen)
+            yield Labelled("expected", expectation.line)
 
 
-def _nothing(**told: Any) -> Iterator[str]:
+def _nothing(**told: Any) -> Iterator[Block]:
     del told
     return iter(())

@@ -93,7 +93,7 @@ def _talked(interview: Interview, keep: Kept, plan: str) -> str:
 
 
 _NOTHING_TOLD = (
-    "nothing was told: say what goes wrong, or give a log. Without a terminal: --answers FILE with "
+    "there is no answer: say what goes wrong, or give a log. Without a terminal: --answers FILE with "
     'symptoms = ["not_learning"] and a table [answers].'
 )
 
@@ -171,8 +171,8 @@ def _tell(
 
         print_document(interview_document(interview, diagnosis, plan, steps))
     else:
-        from traindx.report.diagnosis_terminal import render_diagnosis
-        from traindx.report.interview_terminal import afterwards
+        from traindx.report.diagnosis import render_diagnosis
+        from traindx.report.interview import afterwards
 
         out = screen()
         lines = ["", *render_diagnosis(diagnosis, everything=everything, screen=out)]

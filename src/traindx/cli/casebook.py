@@ -46,7 +46,8 @@ def command(words: tuple[str, ...], as_json: bool, folder: str) -> None:
     if not found:
         print_lines("Nothing in the casebook fits.\n")
         return
-    from traindx.report.layout import Column, table
+    from traindx.report.document import Column
+    from traindx.report.layout import table
 
     out = screen()
     rows = [

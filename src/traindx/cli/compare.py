@@ -11,19 +11,21 @@ from typing import TYPE_CHECKING
 
 import click
 
-from traindx.cli import Failure, _baseline, say
+from traindx.cli import Failure, say
 from traindx.cli._baseline import find_baseline, sharpened
 from traindx.cli._options import map_option, set_option
 from traindx.cli._output import (
     cannot_write,
-    exists_already,
+    check_reports,
+    not_read,
     print_document,
     print_lines,
     printing,
     refuse_logs,
     screen,
+    write_text,
 )
-from traindx.report.text import count, visible
+from traindx.report.text import visible
 
 if TYPE_CHECKING:
     from traindx.comparison import Comparison
@@ -66,7 +68,7 @@ def command(
     """Lay training runs side by side: what differs, which is better and how surely, where they part.
 
     RUN is a log, a run folder or a folder of runs, in any mix of formats. Runs that differ only in the
-    seed count as repeats. Six runs or more with different settings are told as a sweep too: what
+    seed count as repeats. Six runs or more with different settings are reported as a sweep too: what
     matters, good learning rates, what to try next. Beside each score stands the run's health.
 
     With --baseline GOOD, the others are diagnosed beside that run: what it did at the same steps, and
@@ -99,43 +101,29 @@ class Report:
     everything: bool
 
     def markdown(self) -> str:
-        from traindx.report.comparison_markdown import comparison_markdown
+        from traindx.report.comparison import comparison_markdown
 
-        return comparison_markdown(self.told) + _baseline.markdown(self.sharpened)
+        return comparison_markdown(self.told, self.sharpened)
 
     def html(self) -> str:
-        from traindx.report.page.comparison import comparison_html
+        from traindx.report.comparison import comparison_html
 
-        return comparison_html(self.told, _baseline.page(self.sharpened) if self.sharpened else None)
+        return comparison_html(self.told, self.sharpened)
 
     def lines(self) -> list[str]:
-        from traindx.report.comparison_terminal import render_comparison
+        from traindx.report.comparison import render_comparison
 
         out = screen()
-        shown = list(render_comparison(self.told, everything=self.everything, screen=out))
-        shown += _baseline.lines(self.sharpened, everything=self.everything)
-        if self.reading.skipped:
-            left = f"{count(len(self.reading.skipped), 'file or folder', 'files or folders')} not read"
-            shown += ["", out.paint(f"  {left}; traindx inspect says why.", "dim")]
-        return shown
+        shown = render_comparison(self.told, everything=self.everything, screen=out, sharpened=self.sharpened)
+        return shown + not_read(self.reading, out)
 
 
 def _check(as_json: bool, md: str | None, html: str | None, plots: str | None, force: bool) -> Sequence[str]:
     """What will be written, refused before the work is done."""
     from traindx.report.side_by_side import COMPARISON_PLOT
 
-    if as_json and md == "-":
-        raise click.UsageError("--json and --md - both write to standard output; give --md a file name.")
-    if html == "-":
-        raise click.UsageError("--html writes a page of some megabytes; give it a file name.")
-    outs = [out for out in (md, html) if out not in (None, "-")]
-    outs += [os.path.join(plots, COMPARISON_PLOT)] if plots is not None else []
-    if len({os.path.realpath(out) for out in outs}) < len(outs):
-        raise click.UsageError("two of --md, --html and --plots name the same file; give each its own.")
-    for out in outs:
-        if os.path.lexists(out) and not force:
-            raise exists_already(out)
-    return outs
+    plot = [os.path.join(plots, COMPARISON_PLOT)] if plots is not None else []
+    return check_reports(as_json, md, html, force, *plot)
 
 
 def _read(paths: tuple[str, ...], maps: tuple[str, ...]) -> Reading:
@@ -201,9 +189,9 @@ def _print(report: Report, *, as_json: bool, markdown: bool) -> None:
 
 def _save(report: Report, md: str | None, html: str | None, plots: str | None, force: bool) -> None:
     if md is not None:
-        _write(md, report.markdown(), force)
+        write_text(md, report.markdown(), force=force)
     if html is not None:
-        _write(html, report.html(), force)
+        write_text(html, report.html(), force=force)
     if plots is not None:
         from traindx.report.comparison_plot import write_comparison_plot
         from traindx.report.side_by_side import COMPARISON_PLOT
@@ -222,14 +210,3 @@ def _save(report: Report, md: str | None, html: str | None, plots: str | None, f
         except OSError as error:
             raise cannot_write(str(path), error) from None
         say(f"Wrote {path!s}")
-
-
-def _write(out: str, text: str, force: bool) -> None:
-    try:
-        with open(out, "w" if force else "x", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-    except FileExistsError:
-        raise exists_already(out) from None
-    except OSError as error:
-        raise cannot_write(out, error) from None
-    say(f"Wrote {out}")

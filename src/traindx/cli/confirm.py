@@ -165,19 +165,19 @@ def _confirm(
 
 def _tell(confirmed: Confirmed, program: Program, path: str, options: dict[str, Any]) -> None:
     from traindx.cli._output import cannot_write, print_document, print_lines, screen
+    from traindx.report.confirmation import ending
     from traindx.report.confirmation_json import confirmation_dict
-    from traindx.report.confirmation_terminal import ending
-    from traindx.report.json_text import json_bytes
+    from traindx.report.json_text import json_document
 
     document = confirmation_dict(confirmed, program.typed)
     if options["as_json"]:
-        print_document(json_bytes(document))
+        print_document(json_document(document))
     else:
         print_lines("\n".join(ending(confirmed, options["everything"], screen())) + "\n")
     if options["save"]:
         target = Path(path) / _SAVED
         try:
-            target.write_bytes(json_bytes(document))
+            target.write_bytes(json_document(document))
         except OSError as error:
             raise cannot_write(str(target), error) from None
         say(f"Wrote {target!s}")

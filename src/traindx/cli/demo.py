@@ -80,7 +80,7 @@ def _diagnose_the_log(why: str) -> None:
 
     from traindx.cli._output import print_lines, screen
     from traindx.engine import diagnose, only_run
-    from traindx.report.diagnosis_terminal import render_diagnosis
+    from traindx.report.diagnosis import render_diagnosis
 
     run = replace(only_run(_LOG), name=_LOG.name, path=_LOG.name, files=(_LOG.name,))
     lines = render_diagnosis(diagnose(run), everything=False, screen=screen())
@@ -88,7 +88,7 @@ def _diagnose_the_log(why: str) -> None:
 
 
 _NEXT_STEPS = (
-    "Look at {place}/treatment: training_comparison.png is the proof, report.html the whole story.",
+    "See {place}/treatment: training_comparison.png is the proof, report.html the whole story.",
     "Now your own: traindx run train.py with the arguments it always has, then traindx treat train.py;",
     "traindx diagnose PATH reads the logs of runs that are over.",
 )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -13,12 +12,15 @@ from traindx.cli import Failure, say
 from traindx.cli._options import map_option, set_option
 from traindx.cli._output import (
     cannot_write,
+    check_reports,
     exists_already,
+    not_read,
     print_document,
     print_lines,
     printing,
     refuse_logs,
     screen,
+    write_text,
 )
 from traindx.report.text import count, visible
 
@@ -28,7 +30,13 @@ if TYPE_CHECKING:
 
 @click.command(short_help="Say what is wrong with training runs, and what to do.")
 @click.argument("paths", metavar="PATH...", nargs=-1, required=True)
-@click.option("-a", "--all", "everything", is_flag=True, help="Every run, cause and check in full.")
+@click.option(
+    "-a",
+    "--all",
+    "everything",
+    is_flag=True,
+    help="Everything: all evidence, causes and checks; each run of several.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON (schema traindx/diagnosis/1).")
 @click.option("--md", "md_out", metavar="FILE", help="Write a Markdown report; '-' prints it.")
 @click.option("--html", "html_out", metavar="FILE", help="Write one self-contained page with live curves.")
@@ -61,17 +69,12 @@ def command(
     """Say what is wrong with training runs, how surely, on what evidence, and what to do.
 
     PATH is a log, a run folder, a folder of runs, or '-' for standard input, in any format traindx
-    reads. One run is told in full; several are a table, worst first, told in full with --all.
+    reads. One run is answered on one screen, several are a table, worst first; --all shows everything.
 
     Exit code: 0 when nothing calls for action, 1 when a run has a problem of medium severity or
     above, 2 when it could not be done.
     """
-    if as_json and md_out == "-":
-        raise click.UsageError("--json and --md - both write to standard output; give --md a file name.")
-    if html_out == "-":
-        raise click.UsageError("--html writes a page of some megabytes; give it a file name.")
-    files = [out for out in (md_out, html_out) if out not in (None, "-")]
-    _refuse_existing(files, force)
+    files = check_reports(as_json, md_out, html_out, force)
     if script is not None:
         _refuse_unreadable(script)
     reading = _read(paths, maps, as_json)
@@ -94,15 +97,6 @@ def _refuse_unreadable(script: str) -> None:
         read_script(script)
     except Unreadable as error:
         raise Failure(f"{visible(str(error), 300)}. Give --script the Python file of the training.") from None
-
-
-def _refuse_existing(files: Sequence[str], force: bool) -> None:
-    """Asked before the work is done; the same name twice would lose a report."""
-    if len({os.path.realpath(out) for out in files}) < len(files):
-        raise click.UsageError("--md and --html name the same file; give each its own.")
-    for out in files:
-        if os.path.lexists(out) and not force:
-            raise exists_already(out)
 
 
 def _read(paths: tuple[str, ...], maps: tuple[str, ...], as_json: bool) -> Reading:
@@ -131,7 +125,7 @@ def _print(
 
         print_document(diagnosis_document(diagnoses, reading.skipped))
     elif markdown:
-        from traindx.report.diagnosis_markdown import markdown as page
+        from traindx.report.diagnosis import markdown as page
 
         print_lines(page(diagnoses))
     else:
@@ -142,7 +136,7 @@ def _print(
 
 def _lines(diagnoses: Sequence[Diagnosis], reading: Reading, everything: bool) -> list[str]:
     from traindx.cli._casebook_hint import remembered
-    from traindx.report.diagnosis_terminal import render_diagnosis
+    from traindx.report.diagnosis import render_diagnosis
 
     out = screen()
     lines: list[str] = []
@@ -153,43 +147,23 @@ def _lines(diagnoses: Sequence[Diagnosis], reading: Reading, everything: bool) -
 
         lines += triage(diagnoses, out, everything=everything)
         shown = worst_first(diagnoses) if everything else []
-        if not everything:
-            lines += ["", out.paint("  --all tells each run in full; so does naming one of them.", "dim")]
     for diagnosis in shown:
         lines += ["", ""] if lines else []
         lines += render_diagnosis(diagnosis, everything=everything and len(diagnoses) == 1, screen=out)
         if len(diagnoses) == 1:
             lines += remembered(diagnosis, out)
-    if reading.skipped:
-        told = f"{count(len(reading.skipped), 'file or folder', 'files or folders')} not read"
-        lines += ["", out.paint(f"  {told}; traindx inspect says why.", "dim")]
-    return lines
+    return lines + not_read(reading, out)
 
 
 def _save(
     diagnoses: Sequence[Diagnosis], md: str | None, html: str | None, plots: str | None, force: bool
 ) -> None:
-    from pathlib import Path
+    from traindx.report.diagnosis import html_document, markdown
 
     if md is not None:
-        from traindx.report.diagnosis_markdown import markdown
-
-        try:
-            with open(md, "w" if force else "x", encoding="utf-8", newline="\n") as file:
-                file.write(markdown(diagnoses))
-        except FileExistsError:
-            raise exists_already(md) from None
-        except OSError as error:
-            raise cannot_write(md, error) from None
-        say(f"Wrote {md}")
+        write_text(md, markdown(diagnoses), force=force)
     if html is not None:
-        from traindx.report.page import write_html
-
-        try:
-            write_html(diagnoses, Path(html))
-        except OSError as error:
-            raise cannot_write(html, error) from None
-        say(f"Wrote {html}")
+        write_text(html, html_document(diagnoses), force=force)
     if plots is not None:
         _save_plots(diagnoses, plots, force)
 

@@ -49,7 +49,7 @@ def command(
     if as_json:
         _print_json(linted, unread)
     elif sarif_out != "-":
-        from traindx.report.lint_terminal import render_lint
+        from traindx.report.lint import render_lint
 
         print_lines("\n".join(render_lint(linted, len(unread), screen())) + "\n")
     if sarif_out is not None:

@@ -180,7 +180,7 @@ def _tell(
     from traindx.cli._output import cannot_write, print_document, print_lines, screen
 
     if plot is not None and answer.curve is not None:
-        from traindx.report.lr_plot import write_range_plot
+        from traindx.report.lr_range import write_range_plot
 
         try:
             write_range_plot(answer, plot, name=name)
@@ -191,7 +191,7 @@ def _tell(
 
         print_document(range_document(answer, name, notes, outside))
     else:
-        from traindx.report.lr_terminal import render_range
+        from traindx.report.lr_range import render_range
 
         print_lines("\n".join(render_range(answer, name, screen(), notes)) + "\n")
     if plot is not None and answer.curve is not None:

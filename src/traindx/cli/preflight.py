@@ -51,7 +51,7 @@ def command(
     as_json: bool,
     program: tuple[str, ...],
 ) -> None:
-    """Check an unmodified training script before the long run: pass, fail or could not tell, with numbers.
+    """Check an unmodified training script before the long run: pass, fail or not judged, with numbers.
 
     PROGRAM is a script, or with -m a module; everything after it is passed to it. It is run a few times for
     a few hundred steps in copies of its folder: as it is, twice, with its first batch repeated for ever, with
@@ -70,7 +70,7 @@ def command(
 
         print_document(json_bytes({**checklist.to_dict(), "outside": outside}))
     else:
-        from traindx.report.checklist_terminal import render_checklist
+        from traindx.report.checklist import render_checklist
 
         print_lines("\n".join(render_checklist(checklist, found.name, screen())) + "\n")
     if not checklist:

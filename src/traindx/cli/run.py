@@ -62,7 +62,10 @@ class Untouched(click.Command):
     show_default=True,
     help="Stop cleanly when something critical is found.",
 )
-@click.option("--no-internals", is_flag=True, help="Do not look into layers, activations and batches.")
+@click.option("--no-internals", is_flag=True, help="Do not sample layers, activations and batches.")
+@click.option(
+    "-a", "--all", "everything", is_flag=True, help="Print all evidence, causes and checks at the end."
+)
 @click.option("--quiet", is_flag=True, help="Print nothing: neither status nor diagnosis.")
 @click.option("--json", "json_out", metavar="FILE", help="Write the diagnosis as JSON.")
 @click.option("--html", "html_out", metavar="FILE", help="Write the diagnosis as one page with live curves.")
@@ -82,6 +85,7 @@ def command(
     steps: int | None,
     stop_on: str,
     no_internals: bool,
+    everything: bool,
     quiet: bool,
     json_out: str | None,
     html_out: str | None,
@@ -121,6 +125,7 @@ def command(
             steps=steps,
             internals=not no_internals and budget > 0,
             stop_on_critical=stop_on == "critical",
+            everything=everything,
             quiet=quiet,
             json=json_out and os.path.abspath(json_out),
             html=html_out and os.path.abspath(html_out),

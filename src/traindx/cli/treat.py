@@ -86,7 +86,7 @@ def trial_options(command: Command) -> Command:
 @force_option
 @click.argument("program", metavar="PROGRAM [ARGS]...", nargs=-1, type=click.UNPROCESSED, required=True)
 def command(program: tuple[str, ...], as_module: bool, **options: Any) -> None:
-    """Find out why a training goes wrong, try what could mend it, and prove what does.
+    """Find out why a training goes wrong, try what could fix it, and prove what does.
 
     PROGRAM is a script, or with -m a module; everything after it is passed to it. It is run in a copy of
     the working directory: your files, checkpoints and logs stay as they are. Remedies are tried one change
@@ -185,8 +185,8 @@ def _recorded(path: str | None) -> Run | None:
 def finish(treated: Treated, out: Path, options: Mapping[str, Any]) -> None:
     """Reports, casebook, the last words, and the exit code."""
     from traindx.cli._output import cannot_write, print_lines, screen
-    from traindx.report.treatment_files import write_treatment
-    from traindx.report.treatment_terminal import ending
+    from traindx.report.treatment import ending
+    from traindx.report.treatment_files import patch_of, write_treatment
 
     if treated.status == "unclear" and treated.before is None:
         raise Failure(f"{visible(treated.said, 400)}")
@@ -197,7 +197,7 @@ def finish(treated: Treated, out: Path, options: Mapping[str, Any]) -> None:
         except OSError as error:
             raise cannot_write(str(out), error) from None
         _remember(treated)
-    print_lines("\n".join(ending(treated, written, screen())) + "\n")
+    print_lines("\n".join(ending(treated, patch_of(treated), written, screen())) + "\n")
     if options["apply_it"]:
         from traindx.cli._apply import apply
 

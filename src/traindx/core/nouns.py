@@ -280,13 +280,13 @@ class Diagnosis:
 
     def _repr_html_(self) -> str:
         """How notebooks show it."""
-        from traindx.report.notebook import html
+        from traindx.report.diagnosis import notebook_html
 
-        return html(self)
+        return notebook_html(self)
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
         """How IPython shows it on a terminal, and keeps it as text in a notebook's file."""
-        from traindx.report.notebook import text
+        from traindx.report.answer import answer_text
 
         del cycle
-        printer.text(text(self))
+        printer.text(answer_text(self))

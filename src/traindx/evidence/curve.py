@@ -89,6 +89,12 @@ class Curve:
     def best_step(self) -> float:
         return float(self.coarse.step[self.best_at])
 
+    @property
+    def best_point(self) -> tuple[float, float]:
+        """Step and value of its best point: the checkpoint that every report names."""
+        at = int(self.y.argmax() if self.goal == "higher" else self.y.argmin())
+        return float(self.x[at]), float(self.y[at])
+
     @cached_property
     def spikes(self) -> list[stats.Spike]:
         """Upward excursions beyond the tail of its own noise; places are indices into `x` and `y`."""

@@ -123,12 +123,12 @@ def _loss(case: Case) -> dict[str, str]:
         return {}
     val = case.val_loss
     kept = val if val is not None and len(val) >= 3 else loss
-    at = int(kept.y.argmin()) if kept is val else None
+    step, best = kept.best_point if kept is val else (kept.best_step, kept.best)
     return {
         "first_value": short(float(loss.y[0])),
         "last_value": short(float(loss.y[-1])),
-        "best_value": short(kept.best if at is None else float(kept.y[at])),
-        "best_step": short(kept.best_step if at is None else float(kept.x[at])),
+        "best_value": short(best),
+        "best_step": short(step),
         "steps_done": short(float(loss.x[-1] - loss.x[0])),
     }
 
@@ -137,12 +137,12 @@ def _validation(case: Case) -> dict[str, str]:
     val = case.val_loss
     if val is None or not len(val):
         return {}
-    at = int(val.y.argmin())
-    if val.y[-1] <= 1.01 * val.y[at] or _score_gains(case, float(val.x[at])):
+    step, best = val.best_point
+    if val.y[-1] <= 1.01 * best or _score_gains(case, step):
         return {}
     return {
-        "val_best": short(float(val.y[at])),
-        "val_best_step": short(float(val.x[at])),
+        "val_best": short(best),
+        "val_best_step": short(step),
         "val_last": short(float(val.y[-1])),
     }
 

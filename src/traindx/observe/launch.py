@@ -43,6 +43,7 @@ class Launch:
     internals: bool = True
     stop_on_critical: bool = False
     quiet: bool = False
+    everything: bool = False
     json: str | None = None
     html: str | None = None
     fail_on: str | None = None
@@ -153,6 +154,7 @@ class Observed:
             live=not launch.quiet and _terminal(),
             stop_on_critical=launch.stop_on_critical,
             quiet=launch.quiet,
+            everything=launch.everything,
             json=launch.json,
             html=launch.html,
             fail_on=launch.fail_on,

@@ -37,6 +37,7 @@ class Orders:
     live: bool = False
     stop_on_critical: bool = False
     quiet: bool = False
+    everything: bool = False
     json: str | None = None
     html: str | None = None
     fail_on: str | None = None

@@ -6,10 +6,9 @@ from collections.abc import Iterable
 
 from traindx.core.names import parts
 from traindx.core.nouns import Run, Series
-from traindx.report.layout import Screen
-from traindx.report.sparkline import sparkline
-from traindx.report.summary import Summary, summarize
-from traindx.report.text import short, visible
+from traindx.report.document import Sparkline
+from traindx.report.summary import Summary, main_series, summarize
+from traindx.report.text import short
 
 
 def ends(summary: Summary, width: int) -> str:
@@ -23,17 +22,15 @@ def span(run: Run) -> tuple[float, float]:
     return min(float(s.steps[0]) for s in filled), max(float(s.steps[-1]) for s in filled)
 
 
-def curve(series: Series, steps: tuple[float, float], screen: Screen, width: int) -> str:
-    """The sparkline of a series over the steps of its run."""
-    return sparkline(
-        series.steps,
-        series.values,
-        start=steps[0],
-        end=steps[1],
-        width=width,
-        logarithmic=parts(series.name).metric != "lr",
-        unicode=screen.unicode,
-    )
+def sparkline_of(series: Series, steps: tuple[float, float], width: int) -> Sparkline:
+    """A series over the steps of its run."""
+    return Sparkline(series.steps, series.values, steps, width, parts(series.name).metric != "lr")
+
+
+def curve(run: Run, width: int) -> Sparkline | None:
+    """The curve that stands for the run."""
+    main = main_series(run)
+    return None if main is None else sparkline_of(main, span(run), width)
 
 
 def best(summary: Summary) -> str:
@@ -56,5 +53,5 @@ def not_finite(members: Iterable[Series]) -> str:
 
 
 def written(series: Series) -> str:
-    source = visible(series.source) if series.source != series.name else ""
-    return f"{source} ({visible(series.derived)})".strip() if series.derived else source
+    source = series.source if series.source != series.name else ""
+    return f"{source} ({series.derived})".strip() if series.derived else source

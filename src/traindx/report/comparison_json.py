@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, is_dataclass
+from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 from traindx import __version__
@@ -14,99 +14,95 @@ from traindx.core.nouns import Diagnosis, Note
 from traindx.report.comparison_measures import measures
 from traindx.report.comparison_words import health, verdict
 from traindx.report.diagnosis_json import diagnosis_dict
-from traindx.report.json_text import json_bytes
-from traindx.report.text import encodable
+from traindx.report.json_text import json_document
 
 SCHEMA = "traindx/comparison/1"
 _READ_BY_EYE = 20
 
 
 def comparison_document(
-    told: Comparison, skipped: Sequence[Note] = (), sharpened: Sequence[Diagnosis] = ()
+    compared: Comparison, skipped: Sequence[Note] = (), sharpened: Sequence[Diagnosis] = ()
 ) -> bytes:
     """The whole document; numbers that are not finite are strings or null."""
-    document = comparison_dict(told)
+    document = comparison_dict(compared)
     if sharpened:
         document["diagnoses"] = [diagnosis_dict(diagnosis) for diagnosis in sharpened]
     if skipped:
-        document["skipped"] = [
-            {"path": encodable(note.path), "text": encodable(note.text)} for note in skipped
-        ]
-    few = len(told.runs) <= _READ_BY_EYE
-    return json_bytes(document, indent=few)
+        document["skipped"] = list(skipped)
+    return json_document(document, indent=len(compared.runs) <= _READ_BY_EYE)
 
 
-def comparison_dict(told: Comparison) -> dict[str, Any]:
+def comparison_dict(compared: Comparison) -> dict[str, Any]:
     """The comparison as plain data."""
-    chosen, terms = told.chosen, told.terms
+    chosen, terms = compared.chosen, compared.terms
     return {
         "schema": SCHEMA,
         "traindx": __version__,
-        "metric": {"name": chosen.name, "goal": chosen.goal, "others": list(chosen.others)},
-        "verdict": _plain(verdict(told)),
-        "warnings": _plain(told.warnings),
-        "next": _plain(told.advice),
+        "metric": {"name": chosen.name, "goal": chosen.goal, "others": chosen.others},
+        "verdict": verdict(compared),
+        "warnings": compared.warnings,
+        "next": compared.advice,
         "equal": {
             "axis": terms.axis,
-            "step": _plain(terms.step),
-            "seconds": _plain(terms.seconds),
-            "samples": _plain(terms.samples),
-            "target": _plain(terms.target),
+            "step": terms.step,
+            "seconds": terms.seconds,
+            "samples": terms.samples,
+            "target": terms.target,
         },
-        "ranking": [_placed(told, one) for one in told.ranking],
-        "runs": [_run(told, number) for number in range(len(told.runs))],
+        "ranking": [_placed(compared, one) for one in compared.ranking],
+        "runs": [_run(compared, number) for number in range(len(compared.runs))],
         "differs": [
             {
-                "setting": encodable(one.key),
+                "setting": one.key,
                 "group": one.group,
                 "counts": one.counts,
                 "why": one.why,
-                "values": [None if value is None else encodable(value) for value in one.values],
+                "values": one.values,
             }
-            for one in told.differing
+            for one in compared.differing
         ],
-        "code": None if told.code is None else _plain(_without(asdict(told.code), "changed")),
-        "parting": None if told.parting is None else _plain(asdict(told.parting)),
-        "sweep": None if told.sweep is None else _plain(told.sweep),
+        "code": None if compared.code is None else _without_changes(asdict(compared.code)),
+        "parting": compared.parting,
+        "sweep": compared.sweep,
     }
 
 
-def _placed(told: Comparison, one: Placed) -> dict[str, Any]:
-    made = told.configurations[one.configuration]
+def _placed(compared: Comparison, one: Placed) -> dict[str, Any]:
+    made = compared.configurations[one.configuration]
     return {
         "rank": one.rank,
-        "configuration": encodable(made.name),
-        "settings": _plain(made.settings),
-        "runs": list(made.runs),
+        "configuration": made.name,
+        "settings": made.settings,
+        "runs": made.runs,
         "failed": one.failed,
-        "final": _plain(one.final.value),
-        "error": _plain(one.final.error if math.isfinite(one.final.error) else None),
+        "final": one.final.value,
+        "error": one.final.error if math.isfinite(one.final.error) else None,
         "behind": None
         if one.behind is None
         else {
-            "estimate": _plain(one.behind.estimate),
-            "low": _plain(one.behind.low),
-            "high": _plain(one.behind.high),
-            "p": _plain(one.behind.p),
+            "estimate": one.behind.estimate,
+            "low": one.behind.low,
+            "high": one.behind.high,
+            "p": one.behind.p,
             "ruler": one.ruler,
         },
         "tied": one.tied,
-        "measures": {m.key: _plain(m.values[one.configuration]) for m in measures(told) if m.told},
+        "measures": {m.key: m.values[one.configuration] for m in measures(compared) if m.known},
     }
 
 
-def _run(told: Comparison, number: int) -> dict[str, Any]:
-    run, score = told.runs[number], told.scores[number]
+def _run(compared: Comparison, number: int) -> dict[str, Any]:
+    run, score = compared.runs[number], compared.scores[number]
     diagnosis = run.diagnosis
     return {
-        "name": encodable(run.name),
-        "path": encodable(run.run.path),
+        "name": run.name,
+        "path": run.run.path,
         "format": run.run.format,
-        "settings": _plain(dict(run.settings)),
-        "score": None if score is None else _plain(asdict(score)),
+        "settings": run.settings,
+        "score": score,
         "health": {
             "verdict": None if diagnosis is None else diagnosis.verdict,
-            "line": encodable(health(told, number)),
+            "line": health(compared, number),
             "problems": []
             if diagnosis is None
             else [
@@ -121,26 +117,5 @@ def _run(told: Comparison, number: int) -> dict[str, Any]:
     }
 
 
-def _without(table: dict[str, Any], key: str) -> dict[str, Any]:
-    return {name: value for name, value in table.items() if name != key}
-
-
-def _plain(value: object) -> Any:
-    """Data that JSON holds: numbers that are not finite as text."""
-    if is_dataclass(value) and not isinstance(value, type):
-        return _plain(asdict(value))
-    if isinstance(value, Mapping):
-        return {encodable(str(key)): _plain(one) for key, one in value.items()}
-    if isinstance(value, list | tuple | frozenset):
-        return [_plain(one) for one in value]
-    if isinstance(value, bool) or value is None:
-        return value
-    if isinstance(value, float):
-        if math.isnan(value):
-            return "NaN"
-        if math.isinf(value):
-            return "Infinity" if value > 0 else "-Infinity"
-        return value
-    if isinstance(value, int):
-        return value if abs(value) < 2**53 else str(value)
-    return encodable(str(value))
+def _without_changes(code: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in code.items() if name != "changed"}

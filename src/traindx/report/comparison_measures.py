@@ -27,7 +27,7 @@ class Measure:
     lower: bool | None
 
     @property
-    def told(self) -> bool:
+    def known(self) -> bool:
         return any(map(math.isfinite, self.values))
 
     @property
@@ -39,61 +39,61 @@ class Measure:
         return min(known, key=lambda number: self.values[number] if self.lower else -self.values[number])
 
 
-def measures(told: Comparison) -> list[Measure]:
+def measures(compared: Comparison) -> list[Measure]:
     """Every measure, known or not, in the order of columns; the final level stands apart."""
-    return list(_each(told))
+    return list(_each(compared))
 
 
-def _each(told: Comparison) -> Iterator[Measure]:
-    lower = told.chosen.goal != "higher"
-    yield _measure(told, "best", "best", "by the best value", _score(told, "best"), lower)
-    yield from _on_equal_terms(told, lower)
-    if told.terms.target is not None:
-        yield from _to_reach(told, short(told.terms.target))
-    yield _measure(told, "gap", "gap", "by the gap to training", _score(told, "gap"), None)
+def _each(compared: Comparison) -> Iterator[Measure]:
+    lower = compared.chosen.goal != "higher"
+    yield _measure(compared, "best", "best", "by the best value", _score(compared, "best"), lower)
+    yield from _on_equal_terms(compared, lower)
+    if compared.terms.target is not None:
+        yield from _to_reach(compared, short(compared.terms.target))
+    yield _measure(compared, "gap", "gap", "by the gap to training", _score(compared, "gap"), None)
     share = "{:.2g} %".format
-    rough = _score(told, "rough")
-    yield _measure(told, "noise", "noise", "by steadiness", rough, True, lambda value: share(100 * value))
-    yield _measure(told, "spikes", "spikes", "by loss spikes", _score(told, "spikes"), True)
+    rough = _score(compared, "rough")
+    yield _measure(compared, "noise", "noise", "by steadiness", rough, True, lambda value: share(100 * value))
+    yield _measure(compared, "spikes", "spikes", "by loss spikes", _score(compared, "spikes"), True)
 
 
-def _on_equal_terms(told: Comparison, lower: bool) -> Iterator[Measure]:
+def _on_equal_terms(compared: Comparison, lower: bool) -> Iterator[Measure]:
     """After as many steps, samples, seconds as every run has."""
-    terms, equal = told.terms, told.equal
+    terms, equal = compared.terms, compared.equal
     if terms.step is not None:
         text = short(terms.step)
         words = f"at equal steps ({terms.axis or 'step'} {text})"
-        yield _measure(told, "at_step", f"at {text}", words, lambda n: equal[n].at_step.value, lower)
+        yield _measure(compared, "at_step", f"at {text}", words, lambda n: equal[n].at_step.value, lower)
     if terms.samples is not None:
         text = short(terms.samples)
         head, words = f"at {text} samples", f"at equal samples ({text})"
-        yield _measure(told, "at_samples", head, words, lambda n: equal[n].at_samples.value, lower)
+        yield _measure(compared, "at_samples", head, words, lambda n: equal[n].at_samples.value, lower)
     if terms.seconds is not None:
         text = lasting(terms.seconds)
         words = f"at equal time ({text})"
-        yield _measure(told, "at_time", f"at {text}", words, lambda n: equal[n].at_time.value, lower)
+        yield _measure(compared, "at_time", f"at {text}", words, lambda n: equal[n].at_time.value, lower)
 
 
-def _to_reach(told: Comparison, target: str) -> Iterator[Measure]:
-    axis, equal = told.terms.axis or "step", told.equal
+def _to_reach(compared: Comparison, target: str) -> Iterator[Measure]:
+    axis, equal = compared.terms.axis or "step", compared.equal
     head, words = f"{axis}s to {target}", f"in {axis}s to reach {target}"
-    yield _measure(told, "to_target", head, words, lambda n: equal[n].target_step, True)
+    yield _measure(compared, "to_target", head, words, lambda n: equal[n].target_step, True)
     head, words = f"time to {target}", f"in time to reach {target}"
-    yield _measure(told, "time_to_target", head, words, lambda n: equal[n].target_seconds, True, lasting)
+    yield _measure(compared, "time_to_target", head, words, lambda n: equal[n].target_seconds, True, lasting)
 
 
-def _score(told: Comparison, field: str) -> Callable[[int], float | None]:
+def _score(compared: Comparison, field: str) -> Callable[[int], float | None]:
     """Reads a field of a run's score."""
 
     def read(number: int) -> float | None:
-        value = getattr(told.scores[number], field, None)
+        value = getattr(compared.scores[number], field, None)
         return None if value is None else float(value)
 
     return read
 
 
 def _measure(
-    told: Comparison,
+    compared: Comparison,
     key: str,
     head: str,
     words: str,
@@ -101,7 +101,7 @@ def _measure(
     lower: bool | None,
     text: Callable[[float], str] = short,
 ) -> Measure:
-    held = [[each(number) for number in one.runs] for one in told.configurations]
+    held = [[each(number) for number in one.runs] for one in compared.configurations]
     known = [[v for v in values if v is not None and math.isfinite(v)] for values in held]
     values = tuple(float(np.mean(some)) if some else math.nan for some in known)
     texts = tuple(

@@ -11,9 +11,9 @@ from traindx.report.text import short
 _EFFECTS_MOST = 10
 
 
-def sweep_sections(told: Comparison) -> list[tuple[str, list[str]]]:
+def sweep_sections(compared: Comparison) -> list[tuple[str, list[str]]]:
     """Headings with their sentences; empty where there is no sweep."""
-    swept = told.sweep
+    swept = compared.sweep
     if swept is None:
         return []
     sections = [
@@ -30,7 +30,7 @@ def sweep_sections(told: Comparison) -> list[tuple[str, list[str]]]:
         ("lr", [rate_words(one) for one in swept.rates]),
         ("scaling", [scaling_words(swept.scaling)] if swept.scaling else []),
     ]
-    sections += [(key, _choice_words(told, key)) for key, _ in swept.choices]
+    sections += [(key, _choice_words(compared, key)) for key, _ in swept.choices]
     sections.append(("descent", [_full(one.text) for one in swept.descents]))
     return [(head, lines) for head, lines in sections if lines]
 
@@ -77,15 +77,15 @@ def scaling_words(one: Scaling) -> str:
     )
 
 
-def _choice_words(told: Comparison, key: str) -> list[str]:
+def _choice_words(compared: Comparison, key: str) -> list[str]:
     """Each value at its own best, which is fairer than all under one learning rate."""
-    swept = told.sweep
+    swept = compared.sweep
     if swept is None:
         return []
     choices = next((values for name, values in swept.choices if name == key), ())
     said = []
     for one in choices:
-        where = told.configurations[one.configuration].name
+        where = compared.configurations[one.configuration].name
         if one.behind is None:
             said.append(f"{one.value} at its best: {short(one.final)} ({where}).")
             continue

@@ -12,63 +12,63 @@ from traindx.comparison.parting import Parting
 from traindx.evidence import stats
 from traindx.report.comparison_measures import Measure, measures
 from traindx.report.text import count, short
-from traindx.report.triage import grade
-from traindx.report.wording import sentence, severity_rank, shown_problems
+from traindx.report.wording import grade, sentence, severity_rank, shown_problems
 
 _NAME = 60
+_STATES = frozenset({"critical", "high", "medium", "healthy", "failed"})
 _RULERS = {
     "pooled": "measured against the spread between repeats of other configurations",
     "within": "measured against the noise within the runs",
 }
 
 
-def heading(told: Comparison) -> str:
+def heading(compared: Comparison) -> str:
     """`12 runs of 4 configurations, by val/loss (lower is better)`."""
-    runs = count(len(told.runs), "run")
-    several = len(told.configurations) not in (1, len(told.runs))
-    kinds = f" of {count(len(told.configurations), 'configuration')}" if several else ""
-    return f"{runs}{kinds}, by {told.chosen.name} ({told.chosen.goal} is better)"
+    runs = count(len(compared.runs), "run")
+    several = len(compared.configurations) not in (1, len(compared.runs))
+    kinds = f" of {count(len(compared.configurations), 'configuration')}" if several else ""
+    return f"{runs}{kinds}, by {compared.chosen.name} ({compared.chosen.goal} is better)"
 
 
-def verdict(told: Comparison) -> list[str]:
+def verdict(compared: Comparison) -> list[str]:
     """Which is better and how surely, the leader's state, and other measures that disagree."""
-    if told.one_configuration:
+    if compared.one_configuration:
         return ["All are repeats of one configuration: there is nothing to choose between."]
-    if told.leader is None:
-        return [f"None is better: every run ended in NaN or Inf ({told.chosen.name})."]
-    if len(told.ranking) < 2:
-        return [f"Only {told.leader.name} has {told.chosen.name}: there is nothing to rank it against."]
-    said = [against(told, told.ranking[1])]
-    others = told.ranking[1:]
+    if compared.leader is None:
+        return [f"None is better: every run ended in NaN or Inf ({compared.chosen.name})."]
+    if len(compared.ranking) < 2:
+        return [
+            f"Only {compared.leader.name} has {compared.chosen.name}: there is nothing to rank it against."
+        ]
+    said = [against(compared, compared.ranking[1])]
+    others = compared.ranking[1:]
     if len(others) > 1:
         tied = [one for one in others if one.tied]
         if tied:
-            said.append(
-                f"{count(len(tied), 'configuration')} of the {len(others):,} others cannot be told from the "
-                "leader by the repeats and the noise there are."
-            )
-    said += _disagreeing(told)
-    state = leader_state(told)
+            some = f"{count(len(tied), 'configuration')} of the {len(others):,} others"
+            said.append(f"{some} cannot be separated from the leader with these repeats and this noise.")
+    said += _disagreeing(compared)
+    state = leader_state(compared)
     return [*said, state] if state else said
 
 
-def against(told: Comparison, placed: Placed) -> str:
+def against(compared: Comparison, placed: Placed) -> str:
     """The leader against another configuration."""
-    first = told.ranking[0]
-    leader, other = (_name(told.configurations[one.configuration]) for one in (first, placed))
-    metric = told.chosen.name
+    first = compared.ranking[0]
+    leader, other = (_name(compared.configurations[one.configuration]) for one in (first, placed))
+    metric = compared.chosen.name
     if not placed.final.known:
         return f"{leader} ends at {metric} {short(first.final.value)}; {other} ended in NaN or Inf."
     values = f"{metric} {short(first.final.value)} against {short(placed.final.value)} at the end"
     behind = placed.behind
     if behind is None or placed.ruler == "unknown":
         return (
-            f"{leader} ends better than {other} ({values}), but with so few points nothing tells whether "
-            "that is more than noise."
+            f"{leader} ends better than {other} ({values}), but with so few points it is not known "
+            "whether that is more than noise."
         )
     interval = interval_text(behind)
     if placed.tied and behind.sure:
-        others = count(len(told.ranking) - 1, "other")
+        others = count(len(compared.ranking) - 1, "other")
         return (
             f"{leader} leads {other}, though with {others} compared that may be chance: {values}; "
             f"{interval}{_basis(placed)}."
@@ -105,16 +105,16 @@ def probability(p: float) -> str:
     return "< 0.001" if p < 0.001 else f"{p:.2g}"
 
 
-def _disagreeing(told: Comparison) -> list[str]:
+def _disagreeing(compared: Comparison) -> list[str]:
     """Measures by which another configuration leads, clearly enough to be worth a sentence."""
-    leader = told.ranking[0].configuration
+    leader = compared.ranking[0].configuration
     said = []
-    fair = ("best", "at_samples" if told.terms.samples is not None else "at_step", "at_time")
-    for measure in measures(told):
+    fair = ("best", "at_samples" if compared.terms.samples is not None else "at_step", "at_time")
+    for measure in measures(compared):
         best = measure.leader
         if measure.key not in fair or best is None or best == leader:
             continue
-        name = _name(told.configurations[best])
+        name = _name(compared.configurations[best])
         values = f"{short(measure.values[best])} against {short(measure.values[leader])}"
         if math.isfinite(measure.values[leader]):
             said.append(f"{_start(measure.words)}, {name} leads instead: {values}.")
@@ -125,26 +125,26 @@ def _start(words: str) -> str:
     return words[:1].upper() + words[1:]
 
 
-def leader_state(told: Comparison) -> str:
+def leader_state(compared: Comparison) -> str:
     """Said when the winner is not well."""
-    if told.leader is None:
+    if compared.leader is None:
         return ""
-    ill = [health(told, number) for number in told.leader.runs if ailing(told, number)]
+    ill = [health(compared, number) for number in compared.leader.runs if ailing(compared, number)]
     if not ill:
         return ""
-    some = f" in {len(ill)} of {len(told.leader.runs)} runs" if len(told.leader.runs) > 1 else ""
+    some = f" in {len(ill)} of {len(compared.leader.runs)} runs" if len(compared.leader.runs) > 1 else ""
     return f"The leader is not well{some}: {ill[0]}."
 
 
-def ailing(told: Comparison, number: int) -> bool:
-    diagnosis = told.runs[number].diagnosis
-    return (diagnosis is not None and diagnosis.verdict == "problem") or bool(past_best(told, number))
+def ailing(compared: Comparison, number: int) -> bool:
+    diagnosis = compared.runs[number].diagnosis
+    return (diagnosis is not None and diagnosis.verdict == "problem") or bool(past_best(compared, number))
 
 
-def health(told: Comparison, number: int) -> str:
+def health(compared: Comparison, number: int) -> str:
     """One line on the state of a run, beside its score."""
-    diagnosis = told.runs[number].diagnosis
-    past = past_best(told, number)
+    diagnosis = compared.runs[number].diagnosis
+    past = past_best(compared, number)
     if diagnosis is None:
         return past or "not diagnosed"
     problems = shown_problems(diagnosis)
@@ -156,34 +156,40 @@ def health(told: Comparison, number: int) -> str:
     return f"{word}, but {past}" if past else word
 
 
-def past_best(told: Comparison, number: int) -> str:
+def past_best(compared: Comparison, number: int) -> str:
     """A run that has been better: what it would have kept had it stopped there."""
-    score = told.scores[number]
+    score = compared.scores[number]
     if score is None or not score.final.known or not math.isfinite(score.final.error):
         return ""
-    lost = told.chosen.sign * (score.final.value - score.best)
+    lost = compared.chosen.sign * (score.final.value - score.best)
     bar = max(4.0 * score.final.error, 0.02 * abs(score.best))
     if not lost > bar:
         return ""
     return f"past its best ({short(score.best)} at {short(score.best_step)})"
 
 
-def health_of(told: Comparison, configuration: Configuration) -> str:
+def health_of(compared: Comparison, configuration: Configuration) -> str:
     """The state of repeats: the worst of them, and how many are ill."""
-    ill = [number for number in configuration.runs if ailing(told, number)]
+    ill = [number for number in configuration.runs if ailing(compared, number)]
     if len(configuration.runs) == 1:
-        return health(told, configuration.runs[0])
+        return health(compared, configuration.runs[0])
     if not ill:
-        states = {health(told, number) for number in configuration.runs}
+        states = {health(compared, number) for number in configuration.runs}
         return "healthy" if states == {"healthy"} else ", ".join(sorted(states))
-    worst = min(ill, key=lambda number: severity_rank(health(told, number).split(":")[0]))
-    return f"{len(ill)} of {len(configuration.runs)}: {health(told, worst)}"
+    worst = min(ill, key=lambda number: severity_rank(health(compared, number).split(":")[0]))
+    return f"{len(ill)} of {len(configuration.runs)}: {health(compared, worst)}"
 
 
-def parting_words(told: Comparison, parted: Parting) -> list[str]:
+def health_look(health: str) -> str:
+    """The colour of such a line: that of its first word of state."""
+    words = health.replace(",", ":").split(":")
+    return next((word.strip() for word in words[:2] if word.strip() in _STATES), "")
+
+
+def parting_words(compared: Comparison, parted: Parting) -> list[str]:
     """Where the leader and the next part, and what happened there."""
-    pair = [_name(told.configurations[one.configuration]) for one in told.ranking[:2]]
-    axis = told.terms.axis or "step"
+    pair = [_name(compared.configurations[one.configuration]) for one in compared.ranking[:2]]
+    axis = compared.terms.axis or "step"
     if parted.step is None:
         return [f"{parted.metric}: {pair[0]} and {pair[1]} never part beyond their noise."]
     where = "from the start" if parted.from_start else f"at {axis} {short(parted.step)}"
@@ -199,10 +205,10 @@ def _name(configuration: Configuration) -> str:
     return name if len(name) <= _NAME else f"…{name[-_NAME:]}"
 
 
-def rows(told: Comparison) -> tuple[list[Measure], list[tuple[Placed, Configuration]]]:
+def rows(compared: Comparison) -> tuple[list[Measure], list[tuple[Placed, Configuration]]]:
     """The measures worth a column, and the configurations in their order."""
-    kept = [measure for measure in measures(told) if measure.told]
-    return kept, [(placed, told.configurations[placed.configuration]) for placed in told.ranking]
+    kept = [measure for measure in measures(compared) if measure.known]
+    return kept, [(placed, compared.configurations[placed.configuration]) for placed in compared.ranking]
 
 
 def final_text(placed: Placed) -> str:
@@ -226,14 +232,14 @@ def behind_text(placed: Placed) -> str:
         return "leads"
     if placed.behind is None or not placed.final.known:
         return "failed" if not placed.final.known else ""
-    told = f"+{short(placed.behind.estimate)}"
-    return f"{told} (tied)" if placed.tied else f"{told} (?)" if placed.ruler == "unknown" else told
+    gap = f"+{short(placed.behind.estimate)}"
+    return f"{gap} (tied)" if placed.tied else f"{gap} (?)" if placed.ruler == "unknown" else gap
 
 
-def not_changed(told: Comparison) -> Sequence[str]:
+def not_changed(compared: Comparison) -> Sequence[str]:
     """What differs without counting, by its reason."""
     groups: dict[str, list[str]] = {}
-    for one in told.differing:
+    for one in compared.differing:
         if not one.counts and one.group not in ("bookkeeping",) and one.why:
             groups.setdefault(one.why, []).append(one.key)
     return [f"{', '.join(keys[:8])}{', ...' if len(keys) > 8 else ''}: {why}" for why, keys in groups.items()]

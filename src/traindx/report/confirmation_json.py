@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 from traindx import __version__
 from traindx.report.diagnosis_json import diagnosis_dict
-from traindx.report.text import encodable
 
 if TYPE_CHECKING:
     from traindx.experiment.confirm.belief import Belief, Shown
@@ -21,12 +20,12 @@ def confirmation_dict(confirmed: Confirmed, command: str) -> dict[str, Any]:
     return {
         "schema": SCHEMA,
         "traindx": __version__,
-        "command": encodable(command),
+        "command": command,
         "cause": None if first is None else first.cause,
         "confidence": None if first is None else round(first.confidence, 4),
         "observed": confirmed.observed,
         "experiments": [_tried(one) for one in confirmed.tried],
-        "stopped": encodable(confirmed.stopped),
+        "stopped": confirmed.stopped,
         "seconds": round(confirmed.seconds, 2),
         "steps": confirmed.steps,
         "outside": confirmed.outside,
@@ -40,11 +39,11 @@ def _tried(tried: Tried) -> dict[str, Any]:
     return {
         "experiment": choice.plans[0].experiment.id if single else "check_up",
         "changes": [str(plan.change) for plan in choice.plans],
-        "did": [encodable(text) for text in reading.did],
+        "did": reading.did,
         "expected_bits": round(choice.bits, 3),
         "steps": reading.steps,
         "seconds": round(reading.seconds, 2),
-        "text": encodable(reading.said),
+        "text": reading.said,
         "showed": [_shown(one, tried.before) for one in reading.shown],
         "before": _shares(tried.before),
         "after": _shares(tried.after),
@@ -56,7 +55,7 @@ def _shown(shown: Shown, belief: Belief) -> dict[str, Any]:
         "experiment": shown.experiment.id,
         "outcome": shown.outcome,
         "clarity": round(shown.clarity, 2),
-        "text": encodable(shown.text),
+        "text": shown.text,
         "bits": {cause: bits for cause in belief.shares if (bits := shown.bits(cause))},
     }
 

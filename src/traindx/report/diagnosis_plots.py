@@ -1,26 +1,28 @@
-"""A diagnosis as PNGs: the loss with its marks, lr beside it, the validation gap, gradient norms."""
+"""A diagnosis as PNGs: the loss with its marks, the learning rate, the validation gap, gradient norms."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from functools import partial
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from traindx.core.nouns import Diagnosis
+from traindx.core.nouns import Diagnosis, Problem
 from traindx.evidence.case import Case, Curve
-from traindx.report.curves import Panel, main_panels, moving_average, panel_of, placed
-from traindx.report.figures import ALARM, COLOURS, GOOD, MUTED, file_name, save
-from traindx.report.inside_plots import inside_plots
-from traindx.report.marked import Sheet
-from traindx.report.marks import best_checkpoint, lr_marks
+from traindx.report.charts import Curves, Level, Mark, Panel, Shade
+from traindx.report.curves import moving_average
+from traindx.report.inside import inside_parts
+from traindx.report.marks import best_checkpoint, finding_marks, lr_marks, onset_mark, placed
+from traindx.report.measured import case_of
+from traindx.report.panels import line, main_panels, marked, panel, panel_of, span
 from traindx.report.text import short
+from traindx.report.titles import symptom_title
+from traindx.report.to_png import Picture, file_name, write_picture
+from traindx.report.wording import verdict_sentences, verdict_word
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
     from traindx.core.nouns import FloatArray
 
 _POINTS_LEAST = 2
@@ -32,86 +34,113 @@ def write_diagnosis_plots(diagnoses: Iterable[Diagnosis], folder: Path) -> list[
 
     Those of the inside bear the run's name only where there are several runs: scripts look for them.
     """
-    told = list(diagnoses)
+    shown = list(diagnoses)
     written: list[Path] = []
     taken = set[str]()
-    for diagnosis in told:
-        for ending, draw in _plots(diagnosis):
-            path = folder / file_name(diagnosis.run.name, taken, f"-{ending}")
-            save(draw, path)
-            written.append(path)
-        for ending, draw in inside_plots(diagnosis, Case(diagnosis.run)):
-            name = file_name(diagnosis.run.name, taken, f"-{ending}") if len(told) > 1 else f"{ending}.png"
-            save(draw, folder / name)
+    for diagnosis in shown:
+        for ending, picture in pictures(diagnosis):
+            written.append(folder / file_name(diagnosis.run.name, taken, f"-{ending}"))
+            write_picture(picture, written[-1])
+        for ending, picture in inside_pictures(diagnosis):
+            name = file_name(diagnosis.run.name, taken, f"-{ending}") if len(shown) > 1 else f"{ending}.png"
             written.append(folder / name)
+            write_picture(picture, written[-1])
     return written
 
 
-def _plots(diagnosis: Diagnosis) -> Iterator[tuple[str, Callable[[], Figure]]]:
-    """What each plot is called, and how it is drawn."""
-    case = Case(diagnosis.run)
+def inside_pictures(diagnosis: Diagnosis) -> Iterator[tuple[str, Picture]]:
+    """The inside of a recorded training: those pictures that the recording allows."""
+    for ending, parts in inside_parts(case_of(diagnosis.run)).items():
+        yield ending, _picture(diagnosis, tuple(part.drawing for part in parts))
+
+
+def _picture(diagnosis: Diagnosis, charts: tuple[object, ...], heights: tuple[float, ...] = ()) -> Picture:
+    verdict = f"{verdict_word(diagnosis).capitalize()}: {verdict_sentences(diagnosis)[0]}"
+    return Picture(diagnosis.run.name, charts, verdict, heights)  # type: ignore[arg-type]
+
+
+def pictures(diagnosis: Diagnosis) -> Iterator[tuple[str, Picture]]:
+    """What each plot is called, and what is on it."""
+    case = case_of(diagnosis.run)
     panels = main_panels(case)
     if not panels:
         return
+
+    def picture(*shown: Panel, heights: tuple[float, ...] = (4.2,)) -> Picture:
+        return _picture(diagnosis, (Curves(shown, case.run.axis, span(case)),), heights)
+
     main, *others = panels
-    yield "loss" if main.metric == "loss" else "curve", partial(_main, diagnosis, case, main)
+    seen = _seen(diagnosis, case, main)
+    best = best_checkpoint(case)
+    yield (
+        "loss" if main.metric == "loss" else "curve",
+        picture(_with(main, [*seen, *([best] if best else [])])),
+    )
     lr, gradients = panel_of(others, "lr"), panel_of(others, "grad_norm")
-    if lr is not None and len(lr.curves[0]) >= _POINTS_LEAST:
-        yield "lr", partial(_beside_lr, diagnosis, case, main, lr)
+    if lr is not None and lr.lines[0].x.size >= _POINTS_LEAST:
+        yield "lr", picture(*_with_lr(diagnosis, case, main, lr), heights=(2.9, 1.7))
     train, val = case.loss, case.val_loss
     if train is not None and val is not None and len(train) and len(val) >= _GAP_LEAST:
-        yield "gap", partial(_gap, diagnosis, case, train, val)
-    if gradients is not None and len(gradients.curves[0]) >= _POINTS_LEAST:
-        yield "gradients", partial(_gradients, diagnosis, case, gradients)
+        yield "gap", picture(_gap(case, train, val, best))
+    if gradients is not None and gradients.lines[0].x.size >= _POINTS_LEAST:
+        clip = case.number("clip")
+        levels = (Level(clip, f"clipped at {short(clip)}"),) if clip is not None and clip > 0 else ()
+        positive = bool(gradients.values.size and gradients.values.min() > 0)
+        marks = _seen(diagnosis, case, gradients)
+        yield "gradients", picture(replace(_with(gradients, marks), levels=levels, logarithmic=positive))
 
 
-def _main(diagnosis: Diagnosis, case: Case, panel: Panel) -> Figure:
-    """The curve that stands for the run, its moving average, validation, and all that was seen on it."""
-    sheet = Sheet(diagnosis, case, [4.2])
-    sheet.draw(0, panel)
-    sheet.mark(0, panel)
-    best = best_checkpoint(case)
-    if best is not None and best.series in panel.names:
-        sheet.point(0, panel, best)
-    return sheet.finish()
+def _with(one: Panel, marks: Sequence[Mark]) -> Panel:
+    return marked([one], marks)[0]
 
 
-def _beside_lr(diagnosis: Diagnosis, case: Case, main: Panel, lr: Panel) -> Figure:
-    """The loss above, the learning rate below, its changes marked through both."""
-    sheet = Sheet(diagnosis, case, [2.9, 1.7])
-    sheet.draw(0, Panel(main.metric, main.curves[:1]))
-    sheet.mark(0, main, onsets_only=True)
-    sheet.draw(1, lr, average=False)
-    sheet.mark(1, main, onsets_only=True)
-    sheet.mark(1, lr)
-    for mark in lr_marks(case):
-        sheet.axes[0].axvline(mark.step, color=COLOURS[3], linewidth=0.8, linestyle=":")
-        sheet.point(1, lr, mark)
-    return sheet.finish()
+def _seen(diagnosis: Diagnosis, case: Case, one: Panel, *, onsets_only: bool = False) -> list[Mark]:
+    """Where the problems seen on a panel's curves began, their stretches and their points."""
+    found: list[Mark] = []
+    for problem in diagnosis.problems:
+        if not _concerns(problem, one):
+            continue
+        onset = onset_mark(case, problem)
+        if onset is not None:
+            found.append(replace(onset, title=f"onset: {symptom_title(problem.symptom)}"))
+        for finding in problem.findings:
+            if not onsets_only and panel_of([one], finding.series) is not None:
+                marks = finding_marks(case, finding)
+                found += [m for m in marks if m.kind == "span" or onset is None or m.step != onset.step]
+    return found
 
 
-def _gap(diagnosis: Diagnosis, case: Case, train: Curve, val: Curve) -> Figure:
+def _concerns(problem: Problem, one: Panel) -> bool:
+    """Whether a problem was seen on a panel, or on no curve at all."""
+    named = [finding.series for finding in problem.findings if finding.series is not None]
+    return not named or any(panel_of([one], name) is not None for name in named)
+
+
+def _with_lr(diagnosis: Diagnosis, case: Case, main: Panel, lr: Panel) -> tuple[Panel, Panel]:
+    """The loss above, the learning rate below, its changes marked in both."""
+    onsets = _seen(diagnosis, case, main, onsets_only=True)
+    changes = lr_marks(case)
+    through = [Mark("upright", mark.step, "change of the learning rate", colour="lr") for mark in changes]
+    above = _with(replace(main, lines=main.lines[:1]), onsets)
+    below = _with(lr, [*onsets, *_seen(diagnosis, case, lr), *changes])
+    return replace(above, marks=(*above.marks, *through)), below
+
+
+def _gap(case: Case, train: Curve, val: Curve, best: Mark | None) -> Panel:
     """Training and validation loss, what lies between them shaded."""
-    panel = Panel("loss", (train.series, val.series))
-    sheet = Sheet(diagnosis, case, [4.2])
-    sheet.draw(0, panel, title="train and validation loss")
+    lines = [line(case, train.series, 0), line(case, val.series, 1)]
     steps = placed(case, val.series, val.x)
     below = _levels(case, train, steps)
-    axes, worse = sheet.axes[0], val.y > below
-    gap = val.y - below
-    last = f"at {val.axis} {short(float(val.x[-1]))}"
-    label = f"gap, {short(float(gap[-1]))} {last}"
-    shade: Any = {"alpha": 0.14, "linewidth": 0, "interpolate": True}
-    axes.fill_between(
-        steps, below, val.y, where=worse, color=ALARM, label=label if worse[-1] else None, **shade
+    worse, last = val.y > below, f"at {val.axis} {short(float(val.x[-1]))}"
+    gap = float(val.y[-1] - below[-1])
+    label = f"gap, {short(gap)} {last}" if worse[-1] else None
+    better = None if worse[-1] else f"validation better by {short(-gap)} {last}"
+    shades = (
+        Shade(steps, below, val.y, worse, "alarm", label),
+        Shade(steps, below, val.y, ~worse, "good", better),
     )
-    better = None if worse[-1] else f"validation better by {short(float(-gap[-1]))} {last}"
-    axes.fill_between(steps, below, val.y, where=~worse, color=GOOD, label=better, **shade)
-    best = best_checkpoint(case)
-    if best is not None:
-        axes.axvline(best.step, color=GOOD, linewidth=0.9, linestyle=":")
-        sheet.point(0, panel, best)
-    return sheet.finish()
+    made = replace(panel("loss", lines, "train and validation loss"), shades=shades)
+    return _with(made, [best] if best is not None else [])
 
 
 def _levels(case: Case, curve: Curve, steps: FloatArray) -> FloatArray:
@@ -120,15 +149,3 @@ def _levels(case: Case, curve: Curve, steps: FloatArray) -> FloatArray:
     smooth = moving_average(own, curve.y)
     x, y = (own, curve.y) if smooth is None else smooth[:2]
     return np.interp(steps, x, y)
-
-
-def _gradients(diagnosis: Diagnosis, case: Case, panel: Panel) -> Figure:
-    """Gradient norms on a logarithmic axis, with the norm they are clipped at when it is known."""
-    sheet = Sheet(diagnosis, case, [4.2])
-    sheet.draw(0, panel, logarithmic=True)
-    sheet.mark(0, panel)
-    clip = case.number("clip")
-    if clip is not None and clip > 0:
-        label = f"clipped at {short(clip)}"
-        sheet.axes[0].axhline(clip, color=MUTED, linewidth=1.1, linestyle="-.", label=label)
-    return sheet.finish()

@@ -59,5 +59,5 @@ def _middle(kind: str, members: Sequence[Series]) -> Series:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore", RuntimeWarning)  # a step at which all are NaN
             values = np.nanmedian([one.values for one in alike], axis=0)
-    told = f"median of {len(members):,}" if len(alike) > 1 else f"the longest of {len(members):,}"
-    return Series(kind, longest.steps, values, kind, derived=told, times=longest.times, axis=longest.axis)
+    derived = f"median of {len(members):,}" if len(alike) > 1 else f"the longest of {len(members):,}"
+    return Series(kind, longest.steps, values, kind, derived=derived, times=longest.times, axis=longest.axis)

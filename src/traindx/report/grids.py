@@ -1,4 +1,4 @@
-"""What was sampled of the layers as one table: a row for each layer, input first, a column for each look."""
+"""What was sampled of the layers as a table: a row for each layer, input first, a column for each sample."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from traindx.evidence.case import Case
-from traindx.report.curves import drawable, placed
+from traindx.report.curves import drawable
+from traindx.report.marks import placed
 from traindx.report.text import visible
 
 if TYPE_CHECKING:
@@ -20,14 +21,14 @@ COLUMNS_MOST = 120
 _NAME_LONGEST = 34
 SHARES = {
     "activation_zero_share": "share of zeros",
-    "activation_dead_share": "share of dead units: zero for every sample over the last looks",
+    "activation_dead_share": "share of dead units: zero for every input over the last samples",
     "activation_saturated_share": "share of saturated values",
 }
 
 
 @dataclass(frozen=True, eq=False)
 class Grid:
-    """`values` is NaN where a layer was not looked at, or where it was `broken`: NaN or Inf."""
+    """`values` is NaN where a layer was not sampled, or where it was `broken`: NaN or Inf."""
 
     statistic: str
     layers: tuple[str, ...]
@@ -41,7 +42,7 @@ class Grid:
         return self.values[np.isfinite(self.values)]
 
     def ever_broken(self) -> BoolArray:
-        """Which layers were NaN or Inf in any look."""
+        """Which layers were NaN or Inf in any sample."""
         return np.array([row.any() for row in self.broken], dtype=bool)
 
     def ever_zero(self) -> BoolArray:
@@ -55,7 +56,7 @@ class Grid:
         return self._at(-1)
 
     def level(self, share: float) -> FloatArray:
-        """A quantile of each layer over the looks; NaN for a layer without a finite value."""
+        """A quantile of each layer over the samples; NaN for a layer without a finite value."""
         made = np.full(len(self.layers), np.nan)
         for number, row in enumerate(self.values):
             finite = row[np.isfinite(row)]
@@ -64,9 +65,9 @@ class Grid:
         return made
 
     def _at(self, place: int) -> FloatArray:
-        told = np.isfinite(self.values) | self.broken
+        sampled = np.isfinite(self.values) | self.broken
         made = np.full(len(self.layers), np.nan)
-        for number, row in enumerate(told):
+        for number, row in enumerate(sampled):
             where = np.flatnonzero(row)
             if where.size:
                 made[number] = self.values[number, where[place]]
@@ -91,10 +92,10 @@ def grid(
     values = np.full((len(chosen), steps.size), np.nan)
     broken = np.zeros(values.shape, dtype=bool)
     for number, (name, own) in enumerate(zip(chosen, every, strict=True)):
-        told = curves[name].series.values
+        own_values = curves[name].series.values
         at = np.searchsorted(steps, own)
-        values[number, at] = drawable(told)
-        broken[number, at] = ~np.isfinite(told)
+        values[number, at] = drawable(own_values)
+        broken[number, at] = ~np.isfinite(own_values)
         if share and (spread := case.inside.layers("activation_std").get(name)) is not None:
             gone = spread.series.steps[~np.isfinite(spread.series.values)]
             broken[number] |= np.isin(steps, gone)
@@ -107,7 +108,7 @@ def grid(
 def _joined(
     steps: FloatArray, values: FloatArray, broken: BoolArray, columns: int
 ) -> tuple[FloatArray, FloatArray, BoolArray]:
-    """Neighbouring looks as one; what was broken in any of them is broken."""
+    """Neighbouring samples as one; what was broken in any of them is broken."""
     edges = np.linspace(0, steps.size, columns + 1).astype(int)
     made = np.full((values.shape[0], columns), np.nan)
     gone = np.zeros(made.shape, dtype=bool)

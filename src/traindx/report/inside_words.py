@@ -10,9 +10,9 @@ from traindx.core.nouns import Diagnosis
 from traindx.evidence.case import Case
 from traindx.knowledge.catalogue import causes
 from traindx.report.grids import grid, layer_names, matrices
-from traindx.report.text import count, short
+from traindx.report.measured import case_of
+from traindx.report.text import count, percent, short
 from traindx.report.times import PARTS, spent, time_sentence
-from traindx.report.wording import percent
 
 _WAITS = 0.5
 _APART = 1e4
@@ -23,7 +23,7 @@ _ABOUT_LAYERS = frozenset({"vanishing_gradients", "exploding_gradients", "dead_u
 
 def inside_sentences(diagnosis: Diagnosis, *, everything: bool) -> list[tuple[str, str]]:
     """What they are about and what they say; only what stands out, unless everything is asked for."""
-    case = Case(diagnosis.run)
+    case = case_of(diagnosis.run)
     seen = {symptom for problem in diagnosis.problems for symptom in (problem.symptom, *problem.also)}
     return [
         *_confirmed(diagnosis),
@@ -34,11 +34,11 @@ def inside_sentences(diagnosis: Diagnosis, *, everything: bool) -> list[tuple[st
 
 
 def _confirmed(diagnosis: Diagnosis) -> Iterator[tuple[str, str]]:
-    """What `traindx confirm --save` has left beside the recording."""
-    told = diagnosis.run.facts.get("confirmed")
-    if not isinstance(told, dict) or not isinstance(cause := told.get("cause"), str):
+    """What `traindx confirm --save` has left with the recording."""
+    saved = diagnosis.run.facts.get("confirmed")
+    if not isinstance(saved, dict) or not isinstance(cause := saved.get("cause"), str):
         return
-    share, tried = told.get("confidence"), told.get("experiments")
+    share, tried = saved.get("confidence"), saved.get("experiments")
     known = causes().get(cause)
     sure = f" ({percent(share)})" if isinstance(share, float) else ""
     made = count(tried, "experiment") if isinstance(tried, int) else "experiments"
@@ -60,19 +60,19 @@ def _gradients(case: Case, wanted: bool) -> Iterator[tuple[str, str]]:
     zero = np.array(
         [bool((row[np.isfinite(row)] == 0).all() and np.isfinite(row).sum() > 1) for row in found.values]
     )
-    told = []
+    parts = []
     usual = np.flatnonzero(matrices(case, found.layers) & (levels > 0))
     if usual.size > 1:
         low, high = usual[np.argmin(levels[usual])], usual[np.argmax(levels[usual])]
         if wanted or levels[high] > _APART * levels[low]:
             least, most = (f"{short(float(levels[at]))} at {names[at]}" for at in (low, high))
-            told.append(f"gradient norm from {least} to {most}, of {count(len(names), 'layer')}")
-    for where, what in ((zero, "exactly 0 in every look"), (found.ever_broken(), "NaN or Inf")):
+            parts.append(f"gradient norm from {least} to {most}, of {count(len(names), 'layer')}")
+    for where, what in ((zero, "exactly 0 in every sample"), (found.ever_broken(), "NaN or Inf")):
         if where.any():
             first = names[int(np.flatnonzero(where)[0])]
-            told.append(f"{what} in {count(int(where.sum()), 'layer')}, first {first}")
-    if told:
-        yield "layers", "; ".join(told) + "."
+            parts.append(f"{what} in {count(int(where.sum()), 'layer')}, first {first}")
+    if parts:
+        yield "layers", "; ".join(parts) + "."
 
 
 def _dead(case: Case, wanted: bool) -> Iterator[tuple[str, str]]:
@@ -85,5 +85,5 @@ def _dead(case: Case, wanted: bool) -> Iterator[tuple[str, str]]:
         share = f"{100 * float(last[worst]):.0f} %"
         yield (
             "units",
-            f"{share} of {layer_names(found.layers)[worst]} are dead at the last look, the most of any.",
+            f"{share} of {layer_names(found.layers)[worst]} are dead at the last sample, the most of any.",
         )

@@ -13,7 +13,7 @@ def markdown(unit: Intervention, *, level: int = 1) -> str:
     first, _, rest = unit.page.partition("\n\n")
     knobs = f" Knobs: {', '.join(unit.knobs)}." if unit.knobs else ""
     parts = [f"{mark} {first}", f"`{usage(unit)}`, an intervention.{knobs}", rest]
-    values = [f"- `{name}`: {_told(unit, name, value)}" for name, value in unit.values.items()]
+    values = [f"- `{name}`: {_described(unit, name, value)}" for name, value in unit.values.items()]
     if values:
         parts.append(f"{mark}# Values\n\n" + "\n".join(values))
     return "\n\n".join(parts) + "\n"
@@ -34,7 +34,7 @@ def page_of(id: str) -> str | None:
     return markdown(unit) if unit is not None else None
 
 
-def _told(unit: Intervention, name: str, value: Value) -> str:
+def _described(unit: Intervention, name: str, value: Value) -> str:
     text = f"one of {', '.join(value.choices)}" if value.choices else _TYPES[value.kind]
     for word, bounds in (("above", unit.above), ("at least", unit.least), ("at most", unit.most)):
         if name in bounds:

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from traindx.report.diagnosis_json import diagnosis_dict
-from traindx.report.interview_terminal import reason
-from traindx.report.json_text import json_bytes
-from traindx.report.text import encodable
+from traindx.report.interview import reason
+from traindx.report.json_text import json_document
 
 if TYPE_CHECKING:
     from traindx.core.nouns import Diagnosis
@@ -21,7 +20,7 @@ def interview_document(interview: Interview, diagnosis: Diagnosis, plan: str, st
     """A diagnosis (schema traindx/diagnosis/1) with the field `interview`."""
     document = diagnosis_dict(diagnosis)
     document["interview"] = interview_dict(interview, diagnosis, plan, steps)
-    return json_bytes(document)
+    return json_document(document)
 
 
 def interview_dict(
@@ -31,15 +30,15 @@ def interview_dict(
 
     plans = [reply(one, diagnosis) for one in understood_plans(plan)] if plan.strip() else []
     return {
-        "symptoms": list(interview.symptoms),
+        "symptoms": interview.symptoms,
         "answers": [_answer(interview, name) for name in interview.answers],
-        "contradictions": [encodable(text) for text in interview.weighed.contradictions],
+        "contradictions": interview.weighed.contradictions,
         "next": _next(interview, diagnosis),
         "plans": [
             {"plan": one.plan.id, "fits": one.fits.cause if one.fits else None, "text": one.text}
             for one in plans
         ],
-        "steps": [{"command": encodable(step.command), "why": step.why} for step in steps],
+        "steps": steps,
     }
 
 
@@ -47,15 +46,15 @@ def _answer(interview: Interview, name: str) -> dict[str, Any]:
     from traindx.knowledge.questions import questions
 
     answer, question = interview.answers[name], questions()[name]
-    told: dict[str, Any] = {"question": name, "ask": question.ask, "answer": encodable(answer.text)}
+    given: dict[str, Any] = {"question": name, "ask": question.ask, "answer": answer.text}
     if answer.unknown:
-        return {**told, "known": False, "find_out": question.find_out}
-    told |= {"known": True, "options": list(answer.options)}
+        return {**given, "known": False, "find_out": question.find_out}
+    given |= {"known": True, "options": answer.options}
     if answer.settings:
-        told["settings"] = dict(answer.settings)
+        given["settings"] = answer.settings
     if answer.pasted is not None:
-        told["series"] = {name: len(series) for name, series in answer.pasted.series.items()}
-    return told
+        given["series"] = {name: len(series) for name, series in answer.pasted.series.items()}
+    return given
 
 
 def _next(interview: Interview, diagnosis: Diagnosis) -> dict[str, Any] | None:

@@ -3,23 +3,32 @@
 from __future__ import annotations
 
 import json
+import math
 import re
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
 from typing import Any
 
 from traindx.report.text import encodable
 
 _NOT_PLAIN = re.compile(r"[^\x00-\x7e]")
+_EXACT = 2.0**53
 
 
-def json_bytes(document: object, *, indent: bool = True) -> bytes:
-    """The document. What could steer a terminal or turn the order of letters around is a `\\u` escape."""
+def json_document(value: object, *, indent: bool = True) -> bytes:
+    """Any data as a document."""
+    return json_bytes(encoded(value), indent=indent)
+
+
+def json_bytes(plain: object, *, indent: bool = True) -> bytes:
+    """Plain data. What could steer a terminal or turn the order of letters around is a `\\u` escape."""
     import orjson
 
     option = orjson.OPT_INDENT_2 if indent else None
     try:
-        made = orjson.dumps(document, option=option)
+        made = orjson.dumps(plain, option=option)
     except TypeError:  # half of a character: a byte of a file's name that is no UTF-8
-        made = orjson.dumps(_encodable(document), option=option)
+        made = orjson.dumps(encoded(plain), option=option)
     if made.isascii() and b"\x7f" not in made:
         return made
     return _NOT_PLAIN.sub(_escape, made.decode()).encode()
@@ -29,9 +38,31 @@ def _escape(found: re.Match[str]) -> str:
     return found[0] if found[0].isprintable() else json.dumps(found[0])[1:-1].replace("\x7f", "\\u007f")
 
 
-def _encodable(value: Any) -> Any:
+def encoded(value: Any) -> Any:
+    """Data that JSON holds: dataclasses as objects, arrays as lists, what is not finite as text."""
+    if value is None or isinstance(value, bool):
+        return value
     if isinstance(value, str):
         return encodable(value)
-    if isinstance(value, dict):
-        return {_encodable(key): _encodable(each) for key, each in value.items()}
-    return [_encodable(each) for each in value] if isinstance(value, list | tuple) else value
+    if isinstance(value, int):
+        return value if abs(value) < _EXACT else str(value)
+    if isinstance(value, float):
+        return number(value)
+    if is_dataclass(value) and not isinstance(value, type):
+        return {each.name: encoded(getattr(value, each.name)) for each in fields(value)}
+    if isinstance(value, Mapping):
+        return {encodable(str(key)): encoded(each) for key, each in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [encoded(each) for each in value]
+    if hasattr(value, "tolist"):  # an array
+        return encoded(value.tolist())
+    return encodable(str(value))
+
+
+def number(value: float) -> float | int | str:
+    """Whole numbers without a fraction."""
+    if math.isnan(value):
+        return "NaN"
+    if math.isinf(value):
+        return "Infinity" if value > 0 else "-Infinity"
+    return int(value) if abs(value) < _EXACT and value == int(value) else float(value)

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from traindx.report.document import Column
 from traindx.report.text import MARK
 
 _CODES = {
@@ -24,6 +25,16 @@ _CODES = {
     "alarm": "1;31",
     "good": "1;32",
     "warning": "1;33",
+    "strong": "1",
+    "muted": "2",
+    # What a state is shown in, everywhere.
+    "critical": "1;31",
+    "high": "31",
+    "medium": "33",
+    "low": "2",
+    "failed": "31",
+    "healthy": "32",
+    "no-verdict": "1;33",
 }
 _OURS = dict.fromkeys(map(ord, f"→…·▁▂▃▄▅▆▇█▏▎▍▌▋▊▉▲─{MARK}"), "x")  # one cell each; spares an import
 # Signs of ours, and those people use in sentences, in letters that every terminal has.
@@ -46,9 +57,9 @@ class Screen:
     unicode: bool = True
 
     def paint(self, text: str, style: str) -> str:
-        if not self.colour or not style or not text.strip():
+        code = _CODES.get(style)
+        if not self.colour or code is None or not text.strip():
             return text
-        code = _CODES[style]
         if style == "curve":
             text = _MARKS.sub(lambda marks: f"\x1b[1;31m{marks[0]}\x1b[0;{code}m", text)
         return f"\x1b[{code}m{text}\x1b[0m"
@@ -58,17 +69,6 @@ class Screen:
         if self.unicode:
             return text
         return text.translate(_IN_ASCII)
-
-
-@dataclass(frozen=True)
-class Column:
-    """`least` is how narrow it may become; 0 lets it be left out when there is no room."""
-
-    head: str
-    align: Literal["left", "right"] = "left"
-    least: int | None = None
-    keep: Literal["start", "end"] = "start"
-    style: str = ""
 
 
 def cells(text: str) -> int:
@@ -98,25 +98,29 @@ def table(
     screen: Screen,
     *,
     indent: str = "  ",
+    styles: Sequence[Sequence[str]] = (),
 ) -> list[str]:
-    """Aligned lines under a head."""
+    """Aligned lines under a head; `styles` of single cells go before those of their columns."""
     widths = _widths(columns, rows, screen.width - len(indent))
     lines = []
     for number, row in enumerate([[column.head for column in columns], *rows]):
-        parts = []
-        for column, text, width in zip(columns, row, widths, strict=True):
-            if width:
-                style = column.style if number else "dim"
-                parts.append(screen.paint(_padded(fit(text, width, column.keep), width, column.align), style))
-        lines.append(screen.plain(indent + "  ".join(parts)).rstrip())
-    return lines
-
-
-def without_empty(
-    columns: Sequence[Column], rows: Sequence[Sequence[str]]
-) -> tuple[list[Column], list[list[str]]]:
-    keep = [i for i in range(len(columns)) if any(row[i] for row in rows)]
-    return [columns[i] for i in keep], [[row[i] for i in keep] for row in rows]
+        own = styles[number - 1] if styles and number else [""] * len(row)
+        held = [
+            wrapped(text, max(width, 1)) or [""] if column.wrap and width else [fit(text, width, column.keep)]
+            for column, text, width in zip(columns, row, widths, strict=True)
+        ]
+        for at in range(max(map(len, held), default=0)):
+            parts = []
+            for column, texts, width, style in zip(columns, held, widths, own, strict=True):
+                if width:
+                    text = _padded(texts[at] if at < len(texts) else "", width, column.align)
+                    parts.append((text, (style or column.style) if number else "dim"))
+            while parts and not parts[-1][0].strip():
+                parts.pop()
+            parts = [*parts[:-1], (parts[-1][0].rstrip(), parts[-1][1])] if parts else parts
+            shown = "  ".join(screen.paint(text, style) for text, style in parts)
+            lines.append(screen.plain(indent + shown).rstrip())
+    return lines if any(column.head for column in columns) else lines[1:]
 
 
 def _padded(text: str, width: int, align: str) -> str:
@@ -127,7 +131,8 @@ def _padded(text: str, width: int, align: str) -> str:
 def _widths(columns: Sequence[Column], rows: Sequence[Sequence[str]], room: int) -> list[int]:
     """Natural widths; what may be left out goes first, then the widest that may shrink gives way."""
     widths = [max([cells(column.head), *(cells(row[i]) for row in rows)]) for i, column in enumerate(columns)]
-    floors = [w if c.least is None else min(w, max(c.least, 8)) for w, c in zip(widths, columns, strict=True)]
+    least = [24 if c.wrap and c.least is None else c.least for c in columns]
+    floors = [w if m is None else min(w, max(m, 8)) for w, m in zip(widths, least, strict=True)]
     for i in reversed(range(len(columns))):
         if sum(floors) + 2 * (sum(w > 0 for w in widths) - 1) <= room:
             break
@@ -135,6 +140,7 @@ def _widths(columns: Sequence[Column], rows: Sequence[Sequence[str]], room: int)
             widths[i] = floors[i] = 0
     while sum(widths) + 2 * (sum(w > 0 for w in widths) - 1) > room:
         loose = [i for i in range(len(columns)) if widths[i] > floors[i]]
+        loose = loose or [i for i, c in enumerate(columns) if (c.wrap or c.least) and widths[i] > 8]
         if not loose:
             break
         widths[max(loose, key=lambda i: widths[i])] -= 1

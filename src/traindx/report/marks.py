@@ -3,39 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from traindx.core.nouns import Finding, Problem, Series
 from traindx.evidence.case import Case
-from traindx.report.curves import placed
+from traindx.report.charts import Kind, Mark
 from traindx.report.text import short
 from traindx.report.titles import finding_title
 
 if TYPE_CHECKING:
     from traindx.core.nouns import FloatArray
 
-Kind = Literal["onset", "span", "point", "lr", "best", "event"]
 _LR_MARKS_MOST = 12
 _EVENTS_MOST = 40
 _POINTS_MOST = 200
-
-
-@dataclass(frozen=True)
-class Mark:
-    """Something to see at a step (to `end`, for a stretch) of a curve, and what to say about it.
-
-    Steps are on the run's axis. Without a `series` it concerns every panel.
-    """
-
-    kind: Kind
-    step: float
-    title: str
-    text: str
-    end: float | None = None
-    series: str | None = None
 
 
 def marks(case: Case, problem: Problem | None, signs: Sequence[Finding] = ()) -> list[Mark]:
@@ -97,29 +80,32 @@ def _spread(steps: Sequence[float]) -> Sequence[float]:
     return [steps[i] for i in np.linspace(0, len(steps) - 1, _POINTS_MOST).astype(int)]
 
 
+def placed(case: Case, series: Series | None, steps: FloatArray) -> FloatArray:
+    """Steps of a series on the run's own axis: validation may be counted by epochs, training by steps."""
+    if series is None or series.axis == case.run.axis or not len(series):
+        return steps
+    if series.axis == "epoch" and case.run.axis == "step" and case.epoch_length:
+        return steps * case.epoch_length
+    others = [s for s in case.run.series.values() if s.axis == case.run.axis and len(s)]
+    last = float(series.steps[-1])
+    if not others or last <= 0:
+        return steps
+    return steps * (max(float(s.steps[-1]) for s in others) / last)
+
+
 def _on_axis(case: Case, name: str | None, step: float) -> float:
     series = case.run.series.get(name or "")
     return float(placed(case, series, np.array([step]))[0])
 
 
 def best_checkpoint(case: Case) -> Mark | None:
-    """The lowest validation loss, when there is a choice of checkpoints."""
+    """The best validation loss, when there is a choice of checkpoints."""
     curve = case.val_loss
     if curve is None or len(curve) < 3:
         return None
-    at = int(curve.y.argmin())
-    best, last, step = float(curve.y[at]), float(curve.y[-1]), float(curve.x[at])
+    (step, best), last = curve.best_point, float(curve.y[-1])
     text = f"Best {curve.name} {short(best)} at {curve.axis} {short(step)}; the last one is {short(last)}."
     return Mark("best", _on_axis(case, curve.name, step), "best checkpoint", text, series=curve.name)
-
-
-def value_at(series: Series, step: float) -> float:
-    """The value logged nearest to a step; of equally near ones that which is not finite, or the largest."""
-    after = int(np.searchsorted(series.steps, step))
-    near = range(max(0, after - 1), min(len(series), after + 2))
-    least = min(abs(series.steps[i] - step) for i in near)
-    values = [float(series.values[i]) for i in near if abs(series.steps[i] - step) == least]
-    return next((value for value in values if not np.isfinite(value)), max(values))
 
 
 def lr_marks(case: Case) -> list[Mark]:

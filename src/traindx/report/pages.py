@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from traindx.knowledge.catalogue import causes, causes_of, remedies, sheets, symptoms
 from traindx.knowledge.pages import Page, bullets, first_paragraph, words
-from traindx.report.markdown_text import table
+from traindx.report.to_markdown import table
 
 # (kind, id) -> how another page is named in the text.
 Link = Callable[[str, str], str]

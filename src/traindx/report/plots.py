@@ -4,23 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-import numpy as np
-from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
-
-from traindx.core.nouns import Run
+from traindx.core.nouns import Run, Series
 from traindx.report.cells import span
-from traindx.report.curves import Panel, finite_values, metric_of, wants_log
+from traindx.report.charts import CURVE_COLOURS, Curves, Line, Panel
 from traindx.report.families import families
-from traindx.report.figures import ALARM, COLOURS, draw_curve, file_name, save, set_scale, set_steps
-from traindx.report.text import count, visible
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-    from traindx.core.nouns import Series
+from traindx.report.panels import metric_of, panel
+from traindx.report.to_png import Picture, file_name, write_picture
 
 _PANELS_MOST = 9
 
@@ -30,21 +20,13 @@ def write_plots(runs: Iterable[Run], folder: Path) -> list[Path]:
     written: list[Path] = []
     taken = set[str]()
     for run in runs:
-        path = folder / file_name(run.name, taken)
-        save(lambda run=run: _figure(run), path)  # type: ignore[misc]
-        written.append(path)
+        panels = tuple(_panels(run)[:_PANELS_MOST])
+        columns = min(len(panels), 3 if len(panels) > 4 else 2) or 1
+        chart = Curves(panels, run.axis, span(run))
+        written.append(folder / file_name(run.name, taken))
+        picture = Picture(run.name, (chart,), "", (2.7,), columns, 4.4 * columns, "inside")
+        write_picture(picture, written[-1])
     return written
-
-
-def _figure(run: Run) -> Figure:
-    panels = _panels(run)[:_PANELS_MOST]
-    columns = min(len(panels), 3 if len(panels) > 4 else 2) or 1
-    rows = -(-len(panels) // columns)
-    figure = Figure(figsize=(4.4 * columns, 2.7 * rows + 0.5), dpi=120, layout="constrained")
-    figure.suptitle(visible(run.name, 48 * columns), x=0.01, ha="left", fontsize=11, fontweight="bold")
-    for number, panel in enumerate(panels):
-        _draw(figure.add_subplot(rows, columns, number + 1), panel, run)
-    return figure
 
 
 def _panels(run: Run) -> list[Panel]:
@@ -58,31 +40,8 @@ def _panels(run: Run) -> list[Panel]:
             panels.setdefault(metric_of(series.name), []).append(series)
     if not panels:
         panels = {name: [series] for name, series in run.series.items() if len(series)}
-    return [Panel(metric_of(name), tuple(members[: len(COLOURS)])) for name, members in panels.items()]
+    return [panel(metric_of(name), _lines(members), metric_of(name)) for name, members in panels.items()]
 
 
-def _draw(axes: Axes, panel: Panel, run: Run) -> None:
-    for series, colour in zip(panel.curves, COLOURS, strict=False):
-        draw_curve(axes, series.steps, series.values, colour)
-        gone = series.steps[~np.isfinite(series.values)]
-        if gone.size:
-            axes.axvline(float(gone[0]), color=ALARM, linewidth=0.8, linestyle=":")
-    axes.set_title(visible(panel.metric, 44))
-    values = finite_values(panel.curves)
-    set_scale(axes, values, logarithmic=wants_log(panel.metric, values))
-    set_steps(axes, span(run), run.axis)
-    handles = _legend(panel)
-    if handles:
-        axes.legend(handles=handles, loc="best")
-
-
-def _legend(panel: Panel) -> list[Line2D]:
-    handles = []
-    if len(panel.curves) > 1 or panel.curves[0].name != panel.metric:
-        for series, colour in zip(panel.curves, COLOURS, strict=False):
-            handles.append(Line2D([], [], color=colour, label=visible(series.name, 40)))
-    broken = sum(int((~np.isfinite(series.values)).sum()) for series in panel.curves)
-    if broken:
-        label = f"{count(broken, 'value')} NaN or Inf"
-        handles.append(Line2D([], [], color=ALARM, marker="x", linestyle="", label=label))
-    return handles
+def _lines(members: list[Series]) -> list[Line]:
+    return [Line(s.name, s.steps, s.values, c, None) for s, c in zip(members, CURVE_COLOURS, strict=False)]

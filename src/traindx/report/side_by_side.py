@@ -1,12 +1,9 @@
-"""Curves of several runs on one axis: which are drawn, and groups of repeats as a middle and a band.
-
-Whatever draws them (PNG, page) takes them from here.
-"""
+"""Curves of several runs on one axis: which are drawn, and groups of repeats as a middle and a band."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,97 +12,61 @@ from traindx.core.names import METRICS, parts
 from traindx.core.nouns import Run, Series
 from traindx.evidence import stats
 from traindx.evidence.case import Case
-from traindx.report.curves import drawable, moving_average, placed
+from traindx.report.charts import Curves, Line, Panel
+from traindx.report.curves import broken_steps, drawable, moving_average, wants_log
+from traindx.report.marks import placed
+from traindx.report.measured import case_of
+from traindx.report.panels import title_of
 
 if TYPE_CHECKING:
     from traindx.core.nouns import FloatArray
 
-_TITLES = {"lr": "learning rate", "grad_norm": "gradient norm", "step_s": "seconds per step"}
+SHARE = "share of the run"
+COMPARISON_PLOT = "training_comparison.png"
+# Colours that do on light and on dark pages alike.
+PALETTE = tuple("#3d85d9 #db6b12 #2e9560 #8a63c9 #c2518f #3c9ea3 #a07a3c #8b9321 #d1495b #7d8590".split())
+_BEST, _MIDDLE, _WORST = (46, 149, 96), (125, 133, 144), (219, 107, 18)
 _GRID = 300
 _MANY, _FAR = 5, 10.0
 _CROWD, _STRETCHES = 24, 60
-SHARE = "share of the run"
-COMPARISON_PLOT = "training_comparison.png"
+_LOSSES = [("loss", "training loss", ("loss",)), ("loss", "validation loss", ("val/loss",))]
+_LOG_FROM = 5.0
 
 
-@dataclass(frozen=True, eq=False)
-class Line:
-    """One curve of one run, on the common axis; `smooth` where it is noisy enough to have one."""
-
-    run: int
-    x: FloatArray
-    y: FloatArray
-    smooth: tuple[FloatArray, FloatArray] | None
-    dashed: bool
-
-    @property
-    def shown(self) -> tuple[FloatArray, FloatArray]:
-        return self.smooth if self.smooth is not None else (self.x, drawable(self.y))
+def colours(count: int) -> list[str]:
+    """One for each group from best to worst: told apart while they are few, else a scale."""
+    if count <= len(PALETTE):
+        return list(PALETTE[:count])
+    return [mixed(at / max(count - 1, 1)) for at in range(count)]
 
 
-@dataclass(frozen=True, eq=False)
-class Band:
-    """Repeats as one: their middle, lowest and highest where at least two of them are."""
-
-    x: FloatArray
-    middle: FloatArray
-    low: FloatArray
-    high: FloatArray
-
-
-@dataclass(frozen=True, eq=False)
-class SharedPanel:
-    """What one metric did in every group: lines by group, validation dashed where both are shown."""
-
-    metric: str
-    title: str
-    lines: Mapping[str, Sequence[Line]]
-
-    @property
-    def empty(self) -> bool:
-        return not any(self.lines.values())
-
-    @property
-    def values(self) -> FloatArray:
-        """All finite values that the axis has to hold: smooth where there is noise, lest one spike rule it.
-
-        Of five groups and more, those that run far away from most leave the picture.
-        """
-        kept: FloatArray = np.concatenate([*self._near(), np.empty(0)])
-        return kept
-
-    @property
-    def trimmed(self) -> bool:
-        """Whether a group leaves the picture."""
-        return len(self._near()) < len(self._groups())
-
-    def _groups(self) -> list[FloatArray]:
-        held = [
-            np.concatenate([line.shown[1][np.isfinite(line.shown[1])] for line in lines])
-            for lines in self.lines.values()
-            if lines
-        ]
-        return [values for values in held if values.size]
-
-    def _near(self) -> list[FloatArray]:
-        groups = self._groups()
-        if len(groups) < _MANY or self.metric == "lr":
-            return groups
-        heights = [float(np.abs(values).max()) for values in groups]
-        bar = _FAR * float(np.median(heights))
-        return [v for v, height in zip(groups, heights, strict=True) if height <= bar] or groups
+def mixed(share: float) -> str:
+    """The colour of a place from 0 (best) to 1 (worst)."""
+    first, last, at = (_BEST, _MIDDLE, 2 * share) if share < 0.5 else (_MIDDLE, _WORST, 2 * share - 1)
+    red, green, blue = (round(a + (b - a) * at) for a, b in zip(first, last, strict=True))
+    return f"#{red:02x}{green:02x}{blue:02x}"
 
 
 class SideBySide:
     """Named groups of runs with what they share: an axis, and the metrics worth drawing."""
 
     def __init__(self, groups: Mapping[str, Sequence[Run]]) -> None:
-        self.cases = {name: [Case(run) for run in runs] for name, runs in groups.items()}
+        self.cases = {name: [case_of(run) for run in runs] for name, runs in groups.items()}
+        self.colours = colours(len(groups))
         self._crowded = sum(map(len, self.cases.values())) > _CROWD
         axes = {case.run.axis for cases in self.cases.values() for case in cases}
-        self.axis = next(iter(axes)) if len(axes) == 1 else SHARE
+        self.axis: str = next(iter(axes)) if len(axes) == 1 else SHARE
 
-    def panels(self, most: int = 4) -> list[SharedPanel]:
+    def curves(self, most: int = 4) -> Curves | None:
+        """The panels on one axis; None without a curve."""
+        panels = self.panels(most)
+        ends = [x for panel in panels for line in panel.lines for x in line.x[[0, -1]].tolist()]
+        if not ends:
+            return None
+        label = f"{', '.join(panel.title for panel in panels)} of {len(self.cases):,} groups of runs"
+        return Curves(tuple(panels), self.axis, (min(ends), max(ends)), label)
+
+    def panels(self, most: int = 4) -> list[Panel]:
         """Loss, metric, learning rate and gradient norm; others where one of them was not logged.
 
         Validation loss shares the panel of the loss only when a metric needs the second one.
@@ -114,61 +75,59 @@ class SideBySide:
         together = bool(metrics) and self._any("val/loss")
         wished: list[tuple[str, str, tuple[str, ...]]] = []
         if self._any("loss"):
-            wished.append(("loss", "loss, validation dashed", ("loss", "val/loss")) if together else _LOSS)
+            both = ("loss", "loss, validation dashed", ("loss", "val/loss"))
+            wished.append(both if together else _LOSSES[0])
         if self._any("val/loss") and not (together and self._any("loss")):
-            wished.append(_VAL_LOSS)
-        wished += [(name, _title(name), (name,)) for name in metrics[:1]]
-        wished += [(name, _title(name), (name,)) for name in ("lr", "grad_norm") if self._any(name)]
-        wished += [(name, _title(name), (name,)) for name in metrics[1:]]
-        if self._any("step_s"):
-            wished.append(("step_s", _title("step_s"), ("step_s",)))
-        made = [SharedPanel(metric, title, self.lines(*names)) for metric, title, names in wished]
-        return [panel for panel in made if not panel.empty][:most]
+            wished.append(_LOSSES[1])
+        names = [*metrics[:1], *(name for name in ("lr", "grad_norm") if self._any(name)), *metrics[1:]]
+        names += ["step_s"] if self._any("step_s") else []
+        wished += [(name, _title(name), (name,)) for name in names]
+        made = [self._panel(metric, title, self.lines(*names)) for metric, title, names in wished]
+        return [panel for panel in made if panel.lines][:most]
+
+    def _panel(self, metric: str, title: str, groups: Mapping[str, Sequence[Line]]) -> Panel:
+        held = _near(metric, [_values(lines) for lines in groups.values() if lines])
+        values: FloatArray = np.concatenate([*held, np.empty(0)])
+        drawn = tuple(line for lines in groups.values() for line in _joined(lines))
+        if metric == "lr":  # rates that differ several times are told apart on a logarithmic scale only
+            peaks = [float(np.nanmax(y)) for line in drawn if np.isfinite(y := line.shown[1]).any()]
+            positive = bool(values.size) and values.min() > 0
+            logarithmic = positive and min(peaks) > 0 and max(peaks) > _LOG_FROM * min(peaks)
+        else:
+            logarithmic = wants_log(metric, values)
+        return Panel(metric, title, drawn, (), logarithmic, values)
 
     def lines(self, *names: str) -> dict[str, list[Line]]:
         """The lines of some curves by group; the second name is dashed."""
-        told: dict[str, list[Line]] = {}
-        number = 0
-        for group, cases in self.cases.items():
-            told[group] = []
+        found: dict[str, list[Line]] = {}
+        for number, (group, cases) in enumerate(self.cases.items()):
+            found[group] = []
             for case in cases:
                 for at, name in enumerate(names):
                     series = _series(case, name)
                     if series is not None and len(series):
-                        told[group].append(self._line(case, series, number, dashed=at > 0))
-                number += 1
-        return told
+                        line = self._line(case, series, group, number)
+                        found[group].append(replace(line, dashed=at > 0))
+        return found
 
-    def _line(self, case: Case, series: Series, number: int, *, dashed: bool) -> Line:
+    def _line(self, case: Case, series: Series, group: str, number: int) -> Line:
         steps = placed(case, series, series.steps)
         if self.axis == SHARE:
             steps = steps / (max(case.span[1], float(steps[-1])) or 1.0)
         plain = parts(series.name).metric == "lr"  # a schedule has corners, not noise
-        smooth = None if plain else self._smooth(steps, series.values)
-        return Line(number, steps, series.values, smooth, dashed)
-
-    def _smooth(self, steps: FloatArray, values: FloatArray) -> tuple[FloatArray, FloatArray] | None:
-        """The moving average; where lines are many, medians of stretches, which cost far less."""
-        if not self._crowded:
-            found = moving_average(steps, values)
-            return found[:2] if found else None
-        finite = np.isfinite(values)
-        if finite.sum() < 2 * _STRETCHES:
-            return None
-        coarse = stats.bins(steps[finite], values[finite], _STRETCHES)
-        return coarse.step, drawable(coarse.median)
+        smoother = None if plain else _stretches if self._crowded else moving_average
+        few = len(self.cases) <= len(PALETTE)
+        return Line(group, steps, series.values, self.colours[number], smoother, few, group=number)
 
     def _metrics(self) -> list[str]:
-        """What is measured beside the loss and is to rise or fall: in most runs first, validation first."""
+        """What is measured besides the loss and is to rise or fall: in most runs first, validation first."""
         counts: dict[str, int] = {}
-        for cases in self.cases.values():
-            for case in cases:
-                for name in case.names:
-                    series = case.run.series[name]
-                    told = parts(name)
-                    wished = series.goal != "none" and told.metric != "loss" and not told.scope
-                    if wished and told.metric in METRICS and np.isfinite(series.values).sum() > 1:
-                        counts[name] = counts.get(name, 0) + 1
+        for case in (case for cases in self.cases.values() for case in cases):
+            for name in case.names:
+                series, named = case.run.series[name], parts(name)
+                wished = series.goal != "none" and named.metric != "loss" and not named.scope
+                if wished and named.metric in METRICS and np.isfinite(series.values).sum() > 1:
+                    counts[name] = counts.get(name, 0) + 1
         order = list(counts)
         return sorted(
             counts,
@@ -180,14 +139,19 @@ class SideBySide:
         return any(series is not None and len(series) > 0 for series in found)
 
 
-_LOSS = ("loss", "training loss", ("loss",))
-_VAL_LOSS = ("loss", "validation loss", ("val/loss",))
+def _stretches(steps: FloatArray, values: FloatArray) -> tuple[FloatArray, FloatArray, int] | None:
+    """Medians of stretches, which cost far less than a moving average where lines are many."""
+    finite = np.isfinite(values)
+    if finite.sum() < 2 * _STRETCHES:
+        return None
+    coarse = stats.bins(steps[finite], values[finite], _STRETCHES)
+    return coarse.step, drawable(coarse.median), int(finite.sum() // _STRETCHES)
 
 
 def _title(name: str) -> str:
-    told = parts(name)
-    plain = _TITLES.get(told.metric, told.metric + (f"/{told.part}" if told.part else ""))
-    return f"validation {plain}" if told.split == "val" else f"{told.split} {plain}".strip()
+    named = parts(name)
+    plain = title_of(named.metric) + (f"/{named.part}" if named.part else "")
+    return f"validation {plain}" if named.split == "val" else f"{named.split} {plain}".strip()
 
 
 def _series(case: Case, name: str) -> Series | None:
@@ -196,10 +160,40 @@ def _series(case: Case, name: str) -> Series | None:
     return None if curve is None else curve.series
 
 
-def band(lines: Sequence[Line]) -> Band | None:
+def _values(lines: Sequence[Line]) -> FloatArray:
+    """Smooth where there is noise, lest one spike rule the axis."""
+    found: FloatArray = np.concatenate([line.shown[1][np.isfinite(line.shown[1])] for line in lines])
+    return found
+
+
+def _near(metric: str, groups: Sequence[FloatArray]) -> list[FloatArray]:
+    """Of five groups and more, those that run far away from most leave the picture."""
+    held = [values for values in groups if values.size]
+    if len(held) < _MANY or metric == "lr":
+        return held
+    heights = [float(np.abs(values).max()) for values in held]
+    bar = _FAR * float(np.median(heights))
+    return [v for v, height in zip(held, heights, strict=True) if height <= bar] or held
+
+
+def _joined(lines: Sequence[Line]) -> Iterator[Line]:
+    """Repeats as one line with a band; where they were NaN or Inf stays to be seen."""
+    for dashed in (False, True):
+        same = [line for line in lines if line.dashed == dashed]
+        together = band(same) if len(same) > 1 else None
+        if together is None:
+            yield from same
+            continue
+        yield together
+        for line in same:
+            gone = broken_steps(line.x, line.y, 3)
+            if gone.size:
+                yield replace(line, x=gone, y=np.full(gone.size, np.nan), smoother=None)
+
+
+def band(lines: Sequence[Line]) -> Line | None:
     """Repeats on a grid of their own steps, to the end of the longest; None when they do not overlap."""
-    shown = [line.shown for line in lines]
-    shown = [(x[np.isfinite(y)], y[np.isfinite(y)]) for x, y in shown]
+    shown = [(x[np.isfinite(y)], y[np.isfinite(y)]) for x, y in (line.shown for line in lines)]
     shown = [(x, y) for x, y in shown if x.size > 1]
     if len(shown) < 2:
         return None
@@ -210,7 +204,5 @@ def band(lines: Sequence[Line]) -> Band | None:
     there = np.isfinite(held).sum(axis=0)
     if (there >= 2).sum() < 2:
         return None
-    kept = there >= 1
-    held = held[:, kept]
-    low, middle, high = (np.nanquantile(held, share, axis=0) for share in (0.0, 0.5, 1.0))
-    return Band(steps[kept], middle, low, high)
+    low, middle, high = (np.nanquantile(held[:, there >= 1], share, axis=0) for share in (0.0, 0.5, 1.0))
+    return replace(lines[0], x=steps[there >= 1], y=middle, low=low, high=high, smoother=None)

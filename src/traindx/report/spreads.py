@@ -1,4 +1,4 @@
-"""How the values of activations are spread, as a recording tells it: untrusted numbers made into bars."""
+"""How the values of activations are spread, as a recording holds it: untrusted numbers made into bars."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _LEAST_WIDTH = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class Spread:
-    """Shares of the values of one activation at one look, bin by bin between `edges`."""
+    """Shares of the values of one activation at one sample, bin by bin between `edges`."""
 
     step: float
     edges: FloatArray
@@ -32,10 +32,10 @@ class Spread:
 
 
 def spreads(case: Case, most: int) -> list[tuple[str, list[Spread]]]:
-    """Of at most so many activations, evenly chosen from input to output, the first look and the latest."""
-    told = case.run.facts.get("histograms")
+    """Of at most so many activations, evenly chosen from input to output, the first sample and the last."""
+    recorded = case.run.facts.get("histograms")
     found: dict[str, list[Spread]] = {}
-    for one in told if isinstance(told, list | tuple) else ():
+    for one in recorded if isinstance(recorded, list | tuple) else ():
         if isinstance(one, Mapping) and (made := _spread(one)) is not None:
             found.setdefault(str(one.get("name", "")), []).append(made)
     order = {name: at for at, name in enumerate(case.inside.layers("activation_std"))}
@@ -47,9 +47,9 @@ def spreads(case: Case, most: int) -> list[tuple[str, list[Spread]]]:
     ]
 
 
-def _spread(told: Mapping[str, object]) -> Spread | None:
-    low, high, step = number(told, "low"), number(told, "high"), number(told, "step")
-    counts = told.get("counts")
+def _spread(recorded: Mapping[str, object]) -> Spread | None:
+    low, high, step = number(recorded, "low"), number(recorded, "high"), number(recorded, "step")
+    counts = recorded.get("counts")
     if low is None or high is None or step is None or not isinstance(counts, list | tuple):
         return None
     if not 0 < len(counts) <= _BINS_MOST or max(abs(low), abs(high)) > _LARGEST:
@@ -58,7 +58,7 @@ def _spread(told: Mapping[str, object]) -> Spread | None:
         float(one) if isinstance(one, int | float) and math.isfinite(one) and one > 0 else 0.0
         for one in counts
     ]
-    bad = number(told, "nonfinite") or 0.0
+    bad = number(recorded, "nonfinite") or 0.0
     total = sum(heights) + max(bad, 0.0)
     if not total > 0:
         return None

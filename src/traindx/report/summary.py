@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from traindx.core.nouns import Run, Series
+from traindx.evidence.curve import Curve
 
 
 @dataclass(frozen=True)
@@ -29,9 +30,7 @@ def summarize(series: Series) -> Summary:
     nans = int(np.isnan(values).sum())
     best = best_step = None
     if series.goal != "none" and finite.any():
-        extreme = np.where(finite, values, np.inf if series.goal == "lower" else -np.inf)
-        at = int(extreme.argmin() if series.goal == "lower" else extreme.argmax())
-        best, best_step = float(values[at]), float(series.steps[at])
+        best_step, best = Curve(series).best_point
     return Summary(
         points=len(series),
         first=float(values[0]),

@@ -6,7 +6,7 @@ import unicodedata
 
 from traindx.core.number_text import lasting, short
 
-__all__ = ["MARK", "count", "encodable", "lasting", "short", "visible"]
+__all__ = ["MARK", "count", "encodable", "lasting", "percent", "short", "visible"]
 
 MARK = "×"  # noqa: RUF001  where a value is NaN or Inf
 
@@ -37,6 +37,13 @@ def _shown(char: str) -> str:
     if unicodedata.category(char) == "Co":
         return "\ufffd"
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+def percent(share: float) -> str:
+    """A probability; certainty is never claimed."""
+    if not share >= 0.005:
+        return "<1 %"
+    return ">99 %" if share >= 0.995 else f"{round(100 * share)} %"
 
 
 def count(number: int, word: str, words: str | None = None) -> str:

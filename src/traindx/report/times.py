@@ -47,7 +47,7 @@ class Spent:
 def spent(case: Case, bins: int = BINS_MOST) -> Spent | None:
     """The parts of the steps whose whole time is known; None when it is not."""
     steps, seconds = _whole(case)
-    parts = {title: told for name, title in PARTS.items() if (told := _part(case, name, steps)) is not None}
+    parts = {title: known for name, title in PARTS.items() if (known := _part(case, name, steps)) is not None}
     if not steps.size or not parts:
         return None
     if seconds is not None:
@@ -74,8 +74,8 @@ def _whole(case: Case) -> tuple[FloatArray, FloatArray | None]:
 
 def time_sentence(found: Spent) -> str:
     """`waiting for data 62 %, forward 12 %, ... of 14 s in 380 steps`."""
-    told = sorted(found.totals, key=lambda part: -found.totals[part])
-    listed = [f"{part} {_percent(found.share(part))}" for part in told if found.share(part) >= 0.005]
+    known = sorted(found.totals, key=lambda part: -found.totals[part])
+    listed = [f"{part} {_percent(found.share(part))}" for part in known if found.share(part) >= 0.005]
     each = found.total / max(found.timed, 1)
     return f"{', '.join(listed)}; {lasting_each(each)} a step"
 

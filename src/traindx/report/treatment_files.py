@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING
 from traindx.core.nouns import Reading
 from traindx.experiment.edit import encoded
 from traindx.report.runs_json import runs_document
-from traindx.report.treatment_html import treatment_page
+from traindx.report.treatment import recommendations, treatment_markdown, treatment_page
 from traindx.report.treatment_json import treatment_document
-from traindx.report.treatment_markdown import recommendations, report
 from traindx.source.edits import in_diff
 
 if TYPE_CHECKING:
@@ -48,7 +47,7 @@ def write_treatment(treated: Treated, folder: Path) -> list[Path]:
     """Write everything; the paths in the order a person would look at them."""
     folder.mkdir(parents=True, exist_ok=True)
     patch = patch_of(treated)
-    written = [_write(folder / "diagnostic_report.md", report(treated, patch))]
+    written = [_write(folder / "diagnostic_report.md", treatment_markdown(treated, patch))]
     if patch:
         written.append(_write(folder / "fix.patch", patch))
     for path, (_, after) in sorted(treated.sources.items()):
@@ -69,7 +68,7 @@ def write_treatment(treated: Treated, folder: Path) -> list[Path]:
     written.append(_write(folder / "optimization_recommendations.md", recommendations(treated)))
     results = folder / "results.json"
     results.write_bytes(treatment_document(treated) + b"\n")
-    page = treatment_page(treated, patch, picture if before else None)
+    page = treatment_page(treated, patch)
     return [*written, results, _write(folder / "report.html", page)]
 
 

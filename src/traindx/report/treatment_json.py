@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any
 
 from traindx import __version__
 from traindx.report.diagnosis_json import diagnosis_dict
-from traindx.report.json_text import json_bytes
+from traindx.report.json_text import json_document
 
 if TYPE_CHECKING:
     from traindx.experiment.arms import Outcome
-    from traindx.experiment.measure import Level
-    from traindx.experiment.treat.expectations import Expectation
     from traindx.experiment.treat.remedy_verdict import Verdict
     from traindx.experiment.treat.results import Round, Treated, Trial
 
@@ -21,7 +18,7 @@ SCHEMA = "traindx/treatment/1"
 
 def treatment_document(treated: Treated) -> bytes:
     """The whole document. JSON has no NaN: numbers that are not finite are strings."""
-    return json_bytes(treatment_dict(treated))
+    return json_document(treatment_dict(treated))
 
 
 def treatment_dict(treated: Treated) -> dict[str, Any]:
@@ -30,11 +27,11 @@ def treatment_dict(treated: Treated) -> dict[str, Any]:
         "schema": SCHEMA,
         "traindx": __version__,
         "script": treated.script,
-        "args": list(treated.args),
+        "args": treated.args,
         "status": treated.status,
         "said": treated.said,
         "changed_files": sorted(treated.sources),
-        "new_args": None if treated.new_args is None else list(treated.new_args),
+        "new_args": treated.new_args,
         "cost": {
             "seconds": round(cost.seconds, 2),
             "steps": cost.steps,
@@ -56,7 +53,7 @@ def _round(one: Round) -> dict[str, Any]:
                 "cause": course.cause,
                 "confidence": round(course.confidence, 4),
                 "candidates": [{"remedy": c.remedy, "change": c.name} for c in course.candidates],
-                "instructions": [told.text for told in course.told],
+                "instructions": [one.text for one in course.told],
             }
             for course in one.plan
         ],
@@ -69,7 +66,7 @@ def _round(one: Round) -> dict[str, Any]:
         else {
             "reproduced": one.proof.reproduced,
             "verdict": verdict_dict(one.proof.verdict),
-            "expected": [_expectation(one_of) for one_of in one.proof.expected],
+            "expected": one.proof.expected,
         },
     }
 
@@ -82,13 +79,9 @@ def _trial(trial: Trial) -> dict[str, Any]:
         "steps": trial.steps,
         "verdict": None if trial.verdict is None else verdict_dict(trial.verdict),
         "said": trial.said,
-        "expected": [_expectation(one) for one in trial.expected],
+        "expected": trial.expected,
         "arms": [_outcome(outcome) for outcome in trial.outcomes],
     }
-
-
-def _expectation(expectation: Expectation) -> dict[str, Any]:
-    return {"text": expectation.text, "met": expectation.met, "said": expectation.said}
 
 
 def _outcome(outcome: Outcome) -> dict[str, Any]:
@@ -98,9 +91,9 @@ def _outcome(outcome: Outcome) -> dict[str, Any]:
         "seconds": round(outcome.seconds, 2),
         "ended": outcome.ended,
         "said": outcome.said,
-        "changes": {name: list(said) for name, said in outcome.changes.items()},
-        "failed": dict(outcome.failed),
-        "writes": {how: list(paths) for how, paths in outcome.outside.items()},
+        "changes": outcome.changes,
+        "failed": outcome.failed,
+        "writes": outcome.outside,
     }
 
 
@@ -112,21 +105,10 @@ def verdict_dict(verdict: Verdict) -> dict[str, Any]:
         "text": verdict.text,
         "metric": verdict.by.name,
         "higher_is_better": verdict.by.higher,
-        "gain": number(verdict.gain),
-        "interval": [number(difference.low), number(difference.high)],
-        "p": number(difference.p),
-        "pairs": [
-            {"seed": pair.seed, "before": _level(pair.before), "after": _level(pair.after)}
-            for pair in verdict.pairs
-        ],
+        "gain": verdict.gain,
+        "interval": [difference.low, difference.high],
+        "p": difference.p,
+        "pairs": [{"seed": pair.seed, "before": pair.before, "after": pair.after} for pair in verdict.pairs],
         "symptom_gone": verdict.symptom_gone,
-        "new_problems": list(verdict.new_problems),
+        "new_problems": verdict.new_problems,
     }
-
-
-def _level(level: Level) -> dict[str, Any]:
-    return {"value": number(level.value), "error": number(level.error), "step": number(level.step)}
-
-
-def number(value: float) -> float | str:
-    return value if math.isfinite(value) else str(value)

@@ -2,28 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from traindx.core.nouns import Diagnosis
-from traindx.report.cells import curve, span
-from traindx.report.labelled import wrap
-from traindx.report.layout import Column, Screen, fit, table, without_empty
-from traindx.report.summary import main_series
-from traindx.report.text import short, visible
+from traindx.report.cells import curve
+from traindx.report.document import Block, Cell, Column, Span, Table, Text
+from traindx.report.layout import Screen, fit
+from traindx.report.text import percent, short, visible
 from traindx.report.titles import symptom_title
-from traindx.report.wording import beginning, percent, tally, worst_first
+from traindx.report.to_terminal import lines
+from traindx.report.wording import beginning, grade, leading, look, tally, worst_first
 
 _LONG = 40
 _HEALTHY_SHOWN = 10
-_CURVE = 12
 _WIDE = 90
-_STYLES = {
-    "critical": "alarm",
-    "high": "red",
-    "medium": "yellow",
-    "no verdict": "warning",
-    "healthy": "green",
-}
+_CURVE = 12
 
 
 def triage(diagnoses: Sequence[Diagnosis], screen: Screen, *, everything: bool = False) -> list[str]:
@@ -32,33 +25,54 @@ def triage(diagnoses: Sequence[Diagnosis], screen: Screen, *, everything: bool =
     healthy = sum(diagnosis.verdict == "healthy" for diagnosis in ordered)
     hidden = healthy - _HEALTHY_SHOWN if len(ordered) > _LONG and not everything else 0
     shown = ordered[: len(ordered) - max(hidden, 0)]
-    run, what, cause = (22, 14, 23) if screen.width >= _WIDE else (14, 10, 10)
-    columns = [
+    counts: list[Block] = [Text(Span(tally(diagnoses), look="strong"), "whole")]
+    made = [*lines(counts, screen), "", *lines([triage_table(shown, {}, screen.width)], screen)]
+    if hidden > 0:
+        made.append(screen.paint(f"  and {hidden:,} more that are healthy; --all shows them", "dim"))
+    return made if len(made) <= _LONG else [*made, "", *lines(counts, screen)]
+
+
+def triage_table(diagnoses: Sequence[Diagnosis], links: Mapping[int, str], width: int = 120) -> Table:
+    """A row per run; `links` lead from a diagnosis to where it stands in full."""
+    run, what, cause = (22, 14, 23) if width >= _WIDE else (14, 10, 10)
+    columns = (
         Column("verdict"),
         Column("run", least=run, keep="end", style="bold"),
         Column("what", least=what),
         Column("most likely", least=cause),
-        Column("", "right"),
+        Column("confidence" if links else "", "right"),
         Column("onset", "right", least=0),
         Column("points", "right", least=0, style="dim"),
-        Column("", least=0, style="curve"),
-    ]
-    names = short_names([diagnosis.run.name for diagnosis in shown], run)
-    rows = [_row(diagnosis, name, screen) for diagnosis, name in zip(shown, names, strict=True)]
-    head, *lines = table(*without_empty(columns, rows), screen)
-    painted = [_paint(line, row[0], screen) for line, row in zip(lines, rows, strict=True)]
-    told = [screen.paint(line, "bold") for line in wrap(tally(diagnoses), screen.width, screen)]
-    made = [*told, "", head, *painted]
-    if hidden > 0:
-        made.append(screen.paint(f"  and {hidden:,} more that are healthy; --all shows them", "dim"))
-    return made if len(made) <= _LONG else [*made, "", *told]
+        Column("fix first" if links else "", least=0, style="curve"),
+    )
+    names = short_names([diagnosis.run.name for diagnosis in diagnoses], run if not links else 120)
+    rows = [_row(one, name, links) for one, name in zip(diagnoses, names, strict=True)]
+    return Table(columns, tuple(rows), look="triage", filtered=bool(links))
 
 
-def grade(diagnosis: Diagnosis) -> str:
-    """One word: the severity of the worst problem, or that there is none to act on."""
-    if diagnosis.verdict == "problem" and diagnosis.problems:
-        return diagnosis.problems[0].severity
-    return {"healthy": "healthy", "problem": "problem"}.get(diagnosis.verdict, "no verdict")
+def _row(diagnosis: Diagnosis, name: str, links: Mapping[int, str]) -> tuple[Cell, ...]:
+    run = diagnosis.run
+    what = likely = sure = began = fix = ""
+    if diagnosis.problems:
+        problem, *others = diagnosis.problems
+        what = symptom_title(problem.symptom) + (f" +{len(others)}" if others else "")
+        first = leading(problem)
+        if diagnosis.verdict != "problem":
+            what = f"({beginning(what)})"
+        elif first is not None:
+            likely, sure = first.title, percent(first.confidence)
+            fix = first.fixes[0].summary if first.fixes else ""
+        else:
+            likely = "cause open" if problem.hypotheses else ""
+        if problem.onset_step is not None and diagnosis.verdict == "problem":
+            step = short(problem.onset_step)
+            began = step if run.axis == "step" else f"{run.axis} {step}"
+    elif links and diagnosis.reasons:
+        what = diagnosis.reasons[0]
+    state = Span(grade(diagnosis), "badge" if links else "", look(diagnosis))
+    last: Cell = fix if links else curve(run, _CURVE) or ""
+    lead = Span(name, link=links.get(id(diagnosis), "")) if links else Span(name)
+    return state, lead, what, likely, sure, began, f"{run.points:,}", last
 
 
 def short_names(names: Sequence[str], room: int) -> list[str]:
@@ -88,27 +102,3 @@ def _without_shared(names: Sequence[str]) -> list[str]:
     first = next((i for i in range(least) if len({p[i] for p in parts}) > 1), least)
     same_file = least > first and len({p[-1] for p in parts}) == 1
     return ["/".join(p[first:-1] if same_file else p[first:]) for p in parts]
-
-
-def _row(diagnosis: Diagnosis, name: str, screen: Screen) -> list[str]:
-    run = diagnosis.run
-    main = main_series(run)
-    what = likely = sure = began = ""
-    if diagnosis.problems:
-        first, *others = diagnosis.problems
-        what = visible(symptom_title(first.symptom), 60) + (f" +{len(others)}" if others else "")
-        if diagnosis.verdict != "problem":
-            what = f"({beginning(what)})"
-        elif first.hypotheses:
-            likely = visible(first.hypotheses[0].title, 80)
-            sure = percent(first.hypotheses[0].confidence)
-        if first.onset_step is not None and diagnosis.verdict == "problem":
-            step = short(first.onset_step)
-            began = step if run.axis == "step" else f"{run.axis} {step}"
-    drawn = curve(main, span(run), screen, _CURVE) if main is not None else ""
-    return [grade(diagnosis), name, what, likely, sure, began, f"{run.points:,}", drawn]
-
-
-def _paint(line: str, word: str, screen: Screen) -> str:
-    """The verdict in its colour; the table knows one style per column only."""
-    return line.replace(word, screen.paint(word, _STYLES.get(word, "")), 1)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 
 from traindx.core.nouns import ACTED_ON, SEVERITIES, Check, Diagnosis, Finding, Hypothesis, Problem, Run
-from traindx.report.text import count, short
+from traindx.report.text import count, percent, short
 from traindx.report.titles import symptom_title
 
 _EVEN = 0.5  # below this the second cause is named beside the first
@@ -28,18 +28,11 @@ _HAPPENED = {
     "underfitting": ("underfits", "from"),
     "overfitting": ("overfits", "from"),
     "double_descent": ("validation worsened, then improved again", "from"),
-    "silent_defect": ("looks plausible, but something is broken", "from"),
+    "silent_defect": ("trains, but something in it is broken", "from"),
     "slow_training": ("steps are slow", "from"),
     "memory_growth": ("memory grows", "from"),
 }
 SYMPTOMS_WORDED = frozenset(_HAPPENED)
-
-
-def percent(share: float) -> str:
-    """A probability; certainty is never claimed."""
-    if not share >= 0.005:
-        return "<1 %"
-    return ">99 %" if share >= 0.995 else f"{round(100 * share)} %"
 
 
 def bits(weight: float) -> str:
@@ -76,12 +69,26 @@ def beginning(title: str) -> str:
     return title if any(char.isupper() for char in first[1:]) else title[:1].lower() + title[1:]
 
 
+def leading(problem: Problem) -> Hypothesis | None:
+    """The first cause, if a finding speaks for it. One that is only common is never put forward."""
+    first = next(iter(problem.hypotheses), None)
+    return first if first is not None and any(item.bits > 0 for item in first.evidence) else None
+
+
+def decides(problem: Problem) -> str:
+    """The question or the experiment that would tell the causes apart."""
+    confirm = problem.hypotheses[0].confirm if problem.hypotheses else None
+    return next(iter(problem.questions), None) or confirm or ""
+
+
 def sentence(problem: Problem, run: Run) -> str:
     """`diverged from step 240: learning rate too high (82 %)`."""
     happened = happening(problem, run)
     if not problem.hypotheses:
         return f"{happened}: no known cause fits"
-    first, *others = problem.hypotheses
+    first, others = leading(problem), problem.hypotheses[1:]
+    if first is None:
+        return f"{happened}: cause open"
     if not first.confidence >= _EVEN and others:
         unclear = "" if first.confidence >= _UNCLEAR else "cause unclear, perhaps "
         return f"{happened}: {unclear}{_likely(first)} or {_likely(others[0])}"
@@ -101,22 +108,31 @@ def verdict_sentences(diagnosis: Diagnosis) -> list[str]:
     if diagnosis.verdict == "problem":
         grave = acted_on(diagnosis) or diagnosis.problems
         return [sentence(problem, diagnosis.run) for problem in grave]
-    looked = looks(diagnosis.coverage)
+    done = checks_run(diagnosis.coverage)
     if diagnosis.verdict == "healthy":
-        return [f"{looked} and found nothing to act on"]
-    return [f"too little to go by: only {looked}" if _blind(diagnosis) else "too little to go by"]
+        return [f"{done} and found nothing to act on"]
+    blind = any(check.status == "skipped" for check in diagnosis.coverage)
+    return [f"too little evidence: only {done}" if blind else "too little evidence"]
 
 
-def looks(coverage: Sequence[Check]) -> str:
-    """`41 of 62 checks looked`."""
+def checks_run(coverage: Sequence[Check]) -> str:
+    """`41 of 62 checks ran`."""
     ran = sum(check.status == "ran" for check in coverage)
     if ran == len(coverage):
-        return f"{count(ran, 'check')} looked"
-    return f"{ran:,} of {count(len(coverage), 'check')} looked"
+        return f"{count(ran, 'check')} ran"
+    return f"{ran:,} of {count(len(coverage), 'check')} ran"
 
 
-def _blind(diagnosis: Diagnosis) -> bool:
-    return any(check.status == "skipped" for check in diagnosis.coverage)
+def grade(diagnosis: Diagnosis) -> str:
+    """One word: the severity of the worst problem, or that there is none to act on."""
+    if diagnosis.verdict == "problem" and diagnosis.problems:
+        return diagnosis.problems[0].severity
+    return {"healthy": "healthy", "problem": "problem"}.get(diagnosis.verdict, "no verdict")
+
+
+def look(diagnosis: Diagnosis) -> str:
+    """What colours its state."""
+    return grade(diagnosis).replace(" ", "-")
 
 
 def acted_on(diagnosis: Diagnosis) -> list[Problem]:
@@ -132,7 +148,7 @@ def minor(diagnosis: Diagnosis) -> list[Problem]:
 
 
 def shown_problems(diagnosis: Diagnosis) -> list[Problem]:
-    """The problems told in full."""
+    """The problems reported in full."""
     small = minor(diagnosis)
     return [problem for problem in diagnosis.problems if not any(problem is other for other in small)]
 
@@ -140,8 +156,8 @@ def shown_problems(diagnosis: Diagnosis) -> list[Problem]:
 def further_signs(diagnosis: Diagnosis) -> list[Finding]:
     """The signs that do not stand among the evidence for the first cause of a problem already."""
     first = [problem.hypotheses[0] for problem in shown_problems(diagnosis) if problem.hypotheses]
-    told = {item.text for cause in first for item in (*cause.evidence, *cause.against)}
-    return [sign for sign in diagnosis.signs if sign.text not in told]
+    known = {item.text for cause in first for item in (*cause.evidence, *cause.against)}
+    return [sign for sign in diagnosis.signs if sign.text not in known]
 
 
 def severity_rank(severity: str) -> int:
@@ -169,17 +185,32 @@ def tally(diagnoses: Sequence[Diagnosis]) -> str:
             counts[min((p.severity for p in diagnosis.problems), key=severity_rank, default="low")] += 1
         else:
             counts["healthy" if diagnosis.verdict == "healthy" else "without a verdict"] += 1
-    told = ", ".join(f"{number:,} {word}" for word, number in counts.items() if number)
-    return f"{count(len(diagnoses), 'run')}: {told}" if told else count(len(diagnoses), "run")
+    counted = ", ".join(f"{number:,} {word}" for word, number in counts.items() if number)
+    return f"{count(len(diagnoses), 'run')}: {counted}" if counted else count(len(diagnoses), "run")
 
 
 def blind_spots(coverage: Sequence[Check]) -> list[tuple[str, list[str]]]:
-    """What would let checks look, and which checks: the need of most checks first."""
+    """What checks that did not run would need, and which checks: the need of most checks first."""
     groups: dict[str, list[str]] = {}
     for check in coverage:
         if check.status == "skipped":
             groups.setdefault(need(check.needs), []).append(check.check)
     return sorted(groups.items(), key=lambda group: (-len(group[1]), group[0]))
+
+
+def not_checked(coverage: Sequence[Check], most: int = 3) -> str:
+    """`17 not checked because 7 need the gradient norm, 10 other things`; empty when all ran."""
+    blind = blind_spots(coverage)
+    if not blind:
+        return ""
+    parts = [f"{len(checks):,} {_needs(len(checks))} {what}" for what, checks in blind[:most]]
+    rest = sum(len(checks) for _, checks in blind[most:])
+    parts += [f"{rest:,} {_needs(rest)} other things"] if rest else []
+    return f"{sum(len(checks) for _, checks in blind):,} not checked because {'; '.join(parts)}"
+
+
+def _needs(number: int) -> str:
+    return "needs" if number == 1 else "need"
 
 
 def need(text: str | None) -> str:

@@ -1,5 +1,1 @@
-"""A diagnosis as one HTML file that opens offline: text, and charts to look closer at."""
-
-from traindx.report.page.page import html_document, write_html
-
-__all__ = ["html_document", "write_html"]
+"""What a page is made of: its markup, its style sheet and its scripts."""

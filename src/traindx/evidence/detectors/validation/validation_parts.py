@@ -120,12 +120,12 @@ def _parted(
     if len(val) < 8 and grade == "high":
         grade = "medium"
     sign = -1.0 if val.goal == "higher" else 1.0
-    best, last = sign * turn.best, sign * turn.last
+    (best_step, best), last = val.best_point, sign * turn.last
     changed = "fallen" if sign < 0 else "risen"
     what = val.name.replace("val/", "validation ").replace("test/", "test ").replace("loss/", "")
     shown = abs(last - best) / abs(best) if best else turn.relative
     words = (
-        f"The {what} was best at {where(val, turn.step)} ({text(best)}) and has {changed} by "
+        f"The {what} was best at {where(val, best_step)} ({text(best)}) and has {changed} by "
         f"{percent(shown)} since, to {text(last)}, while the training loss went from "
         f"{text(training[0])} to {text(training[1])}."
     )
@@ -141,7 +141,7 @@ def _parted(
         strength=strength(turn.relative, 0.01, 0.3),
         numbers={
             "val_best": best,
-            "val_best_step": turn.step,
+            "val_best_step": best_step,
             "val_last": last,
             "val_rise": turn.relative,
             "val_z": round(turn.z, 1),
@@ -177,7 +177,7 @@ def _stalled(
     # Half of the run brought validation nothing while training lost a third of its loss.
     serious = fell >= 0.35 and share >= 0.5 and ratio <= 0.6 and kept is None
     start = float(steps[since])
-    best = int(val.y.argmin())
+    best_step, best = val.best_point
     return Finding(
         f"The validation loss stands still since {where(val, start)} ({text(float(values[since]))} then, "
         f"{text(level)} now), while the training loss fell by {percent(fell)} to {text(now)}: the gap opens.",
@@ -188,8 +188,8 @@ def _stalled(
         series=val.name,
         strength=strength(fell, fall, 0.8),
         numbers={
-            "val_best": float(val.y[best]),
-            "val_best_step": float(val.x[best]),
+            "val_best": best,
+            "val_best_step": best_step,
             "val_last": level,
             "gap": level - now,
             "train_fell": fell,

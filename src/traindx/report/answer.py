@@ -1,0 +1,162 @@
+"""The answer on one screen: verdict, cause, evidence, what to do, what not to do, the next command."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Sequence
+
+from traindx.core.nouns import Diagnosis, Evidence, Finding, Hypothesis, Problem, Run
+from traindx.report.document import Block, Chart, Diff, Items, Labelled, Prose, Span, Text, Verdict
+from traindx.report.inside_words import inside_sentences
+from traindx.report.layout import Screen
+from traindx.report.measured import case_of
+from traindx.report.panels import curves_of
+from traindx.report.places import patch_lines, place_text, places_text
+from traindx.report.text import count, percent, short
+from traindx.report.to_terminal import lines
+from traindx.report.wording import (
+    decides,
+    further_signs,
+    leading,
+    look,
+    minor,
+    not_checked,
+    sentence,
+    shown_problems,
+    verdict_sentences,
+    verdict_word,
+)
+
+_EVIDENCE_SHOWN = 3
+_REASONS_SHOWN = 3
+_SURE = 0.5
+_PATCH_SHOWN = 8
+
+
+def answer_lines(diagnosis: Diagnosis, screen: Screen) -> list[str]:
+    return lines(answer(diagnosis), screen)
+
+
+def answer_text(diagnosis: Diagnosis) -> str:
+    """What a notebook's front end without HTML shows."""
+    return "\n".join(answer_lines(diagnosis, Screen()))
+
+
+def answer(diagnosis: Diagnosis) -> Iterator[Block]:
+    """One run in about twenty lines."""
+    yield Verdict(
+        verdict_word(diagnosis),
+        tuple(map(Span, verdict_sentences(diagnosis))),
+        look(diagnosis),
+        (Text(Span(" · ".join(_facts(diagnosis.run))), "name"),),
+    )
+    problems = shown_problems(diagnosis)
+    drawn = curves_of(case_of(diagnosis.run), problems[0] if problems else None, most=2)
+    if drawn is not None:
+        yield Chart(drawn, 2)
+    yield from _problem(problems[0], diagnosis) if problems else _no_problem(diagnosis)
+
+
+def _facts(run: Run) -> list[str]:
+    facts = [f"{count(len(run.series), 'series', 'series')}, {count(run.points, 'point')}"]
+    facts += [f"last {run.axis} {short(run.last_step)}"] if run.last_step is not None else []
+    return [run.name[-2000:], *facts]
+
+
+def _problem(problem: Problem, diagnosis: Diagnosis) -> Iterator[Block]:
+    first = leading(problem)
+    strongest = _strongest(first, problem) if first is not None else ()
+    if all(item.text != problem.summary for item in strongest):
+        yield Labelled("seen", problem.summary)
+    if first is not None:
+        where = place_text(first.place)
+        yield Labelled(
+            "cause",
+            f"{first.title} ({percent(first.confidence)})" + (f" at {where}" if where else ""),
+            "bold",
+        )
+        yield Items(tuple(item.text for item in strongest), "evidence")
+        yield from _what_to_do(first)
+    elif problem.hypotheses:
+        causes = ", ".join(f"{one.title} ({percent(one.confidence)})" for one in problem.hypotheses[:3])
+        text = f"open: no finding speaks for one of its causes. By how common they are: {causes}."
+        yield Labelled("cause", Span(text))
+    if first is None and decides(problem):
+        yield Labelled("decide", decides(problem), "bold")
+    confirmed = dict(inside_sentences(diagnosis, everything=False)).get("confirmed")
+    if confirmed:
+        yield Labelled("confirmed", confirmed)
+    command = next_command(diagnosis, problem)
+    if command:
+        yield Labelled("next", command, "bold")
+
+
+def _strongest(first: Hypothesis, problem: Problem) -> Sequence[Evidence]:
+    """What speaks most for a cause beyond the sentence above it."""
+    weighty = [item for item in first.evidence if item.bits > 0]
+    fresh = [item for item in weighty if item.text != problem.summary]
+    return (fresh or weighty)[:_EVIDENCE_SHOWN]
+
+
+def _what_to_do(first: Hypothesis) -> Iterator[Block]:
+    for fix in first.fixes[:1]:
+        yield Labelled("first", fix.summary, "bold")
+        patch = patch_lines(fix.patch)
+        changed = [
+            line for line in patch if line.startswith(("+", "-")) and not line.startswith(("+++", "---"))
+        ]
+        if changed and len(changed) <= _PATCH_SHOWN:
+            yield Diff(tuple(changed), "edit")
+        elif fix.config and not patch:
+            changes = ", ".join(f"{key} = {value_text(value)}" for key, value in fix.config.items())
+            yield Labelled("set", Span(changes), "green")
+    if first.avoid:
+        yield Labelled("avoid", first.avoid[0])
+
+
+def seen_at(finding: Finding) -> Prose:
+    """What was seen, and in brackets where."""
+    where = places_text(finding)
+    return (finding.text, " (", Span(where, "code"), ")") if where else finding.text
+
+
+def value_text(value: object) -> str:
+    return short(value) if isinstance(value, float) else str(value)
+
+
+def _no_problem(diagnosis: Diagnosis) -> Iterator[Block]:
+    label = "why" if diagnosis.verdict == "healthy" else "to do"
+    if diagnosis.reasons:
+        yield Items(diagnosis.reasons[:_REASONS_SHOWN], label)
+    noticed: list[Prose] = [
+        (Span(sentence(one, diagnosis.run)), ". ", one.summary) for one in minor(diagnosis)
+    ]
+    noticed += [seen_at(sign) for sign in further_signs(diagnosis)]
+    if noticed:
+        yield Items(tuple(noticed[:2]), "noticed")
+    missing = not_checked(diagnosis.coverage)
+    if missing:
+        yield Labelled("coverage", f"{missing}.")
+
+
+def next_command(diagnosis: Diagnosis, problem: Problem) -> str:
+    """What to run next: an experiment where the script is known, else a page or questions."""
+    run, first = diagnosis.run, leading(problem)
+    program = _program(run)
+    if program and first is not None and first.confidence >= _SURE and any(fix.trials for fix in first.fixes):
+        return f"traindx treat {program}"
+    if program and problem.hypotheses:
+        return f"traindx confirm {shlex.quote(run.path)}"
+    if first is not None:
+        return f"traindx explain {first.cause}"
+    return f"traindx ask {shlex.quote(run.path)}" if run.path not in ("", "-") else ""
+
+
+def _program(run: Run) -> str:
+    """The words behind `python` that a recording was made with."""
+    command = run.facts.get("command")
+    try:
+        words = shlex.split(command)[1:] if isinstance(command, str) else []
+    except ValueError:
+        return ""
+    return shlex.join(words) if words and run.facts.get("world_size") in (None, 1) else ""

@@ -1,0 +1,213 @@
+"""Diagnoses as documents: one run in full, or many behind a table, for every surface."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from traindx.core.nouns import Diagnosis, Event, Problem, Run
+from traindx.core.units import readers
+from traindx.report import document as doc
+from traindx.report.answer import answer, answer_lines, seen_at, value_text
+from traindx.report.document import code, listed
+from traindx.report.inside import inside_parts
+from traindx.report.inside_words import inside_sentences
+from traindx.report.layout import Screen
+from traindx.report.measured import case_of
+from traindx.report.panels import curves_of
+from traindx.report.places import place_text
+from traindx.report.problem import problem_section
+from traindx.report.summary import duration
+from traindx.report.text import count, lasting, percent, short
+from traindx.report.titles import finding_title, symptom_title
+from traindx.report.to_html import page
+from traindx.report.to_markdown import markdown as to_markdown
+from traindx.report.to_notebook import fragment
+from traindx.report.to_terminal import lines
+from traindx.report.triage import triage_table
+from traindx.report.wording import (
+    blind_spots,
+    checks_run,
+    further_signs,
+    grade,
+    leading,
+    look,
+    minor,
+    not_checked,
+    sentence,
+    shown_problems,
+    tally,
+    verdict_sentences,
+    verdict_word,
+    worst_first,
+)
+
+_DETAILED_MOST = 200
+_SETTINGS_SHOWN = 16
+_NOTES_SHOWN, _NOTE_LONGEST = 30, 400
+_CHARTS_COLUMNS, _CHARTS_ROWS = 120, 240
+_COLOURS = {"critical": "#e0474c", "high": "#e0474c", "medium": "#db6b12", "healthy": "#2e9560"}
+ABOUT = (
+    "Confidence is the probability that a cause is the root of its problem. Evidence is weighed in bits: "
+    "each bit doubles the odds of a cause against its rivals."
+)
+
+
+def render_diagnosis(diagnosis: Diagnosis, *, everything: bool, screen: Screen) -> list[str]:
+    """One run on a terminal: the answer, or all there is to say."""
+    return lines(run_blocks(diagnosis), screen) if everything else answer_lines(diagnosis, screen)
+
+
+def markdown(diagnoses: Sequence[Diagnosis]) -> str:
+    return to_markdown(document(diagnoses))
+
+
+def html_document(diagnoses: Sequence[Diagnosis]) -> str:
+    return page(document(diagnoses))
+
+
+def write_html(diagnoses: Sequence[Diagnosis], path: Path) -> None:
+    path.write_text(html_document(diagnoses), encoding="utf-8", newline="\n")
+
+
+def notebook_html(diagnosis: Diagnosis) -> str:
+    """What a notebook shows: the answer, and the rest to be opened."""
+    more = doc.Details("All causes, evidence and checks", run_blocks(diagnosis, charts=False))
+    return fragment([*answer(diagnosis), more], _COLOURS.get(grade(diagnosis), "#7d8590"))
+
+
+def document(diagnoses: Sequence[Diagnosis]) -> doc.Document:
+    """One run in full, or many behind a table, worst first."""
+    if len(diagnoses) == 1:
+        run = diagnoses[0].run
+        body = run_blocks(diagnoses[0], "run-1")
+        return doc.Document(("Diagnosis of ", code(run.name)), "diagnosis", body, ABOUT, "run-1")
+    ordered = worst_first(diagnoses)
+    runs = [
+        doc.Section(
+            code(one.run.name),
+            run_blocks(one, f"run-{number}"),
+            f"run {look(one)}",
+            f"run-{number}",
+            folded=True,
+            own_charts=True,
+            facts=(doc.Span(grade(one), "badge", look(one)),),
+        )
+        for number, one in enumerate(ordered[:_DETAILED_MOST], 1)
+    ]
+    links = {id(one): section.anchor for one, section in zip(ordered, runs, strict=False)}
+    blocks: list[doc.Block] = [doc.Text(doc.Span(tally(ordered)))]
+    if ordered:
+        blocks.append(triage_table(ordered, links))
+    if len(runs) < len(ordered):
+        left = f"The {len(runs):,} worst runs stand below in full; diagnose a run alone to see all about it."
+        blocks.append(doc.Text(doc.Span(left, "muted")))
+    title = f"Diagnosis of {count(len(ordered), 'run')}"
+    return doc.Document(title, "diagnosis", (*blocks, *runs), ABOUT)
+
+
+def run_blocks(diagnosis: Diagnosis, anchor: str = "run", *, charts: bool = True) -> tuple[doc.Block, ...]:
+    """All there is to say about a run."""
+    return tuple(_run_blocks(diagnosis, anchor, charts))
+
+
+def _run_blocks(diagnosis: Diagnosis, anchor: str, charts: bool) -> Iterator[doc.Block]:
+    run, problems = diagnosis.run, shown_problems(diagnosis)
+    short_answer = tuple(row for problem in problems for row in _in_short(problem, len(problems) > 1))
+    sentences = tuple(map(doc.Span, verdict_sentences(diagnosis)))
+    yield doc.Verdict(verdict_word(diagnosis), sentences, look(diagnosis), short_answer)
+    yield doc.Table((doc.Column(""), doc.Column("", wrap=True)), tuple(_facts(diagnosis)), look="facts")
+    if charts and not problems:
+        drawn = curves_of(case_of(run), None, diagnosis.signs)
+        if drawn is not None:
+            yield doc.Section("Curves", (doc.Chart(drawn, 4),), "card")
+    if diagnosis.verdict != "problem":
+        title = "Why it can be believed" if diagnosis.verdict == "healthy" else "What to log"
+        yield from listed(title, diagnosis.reasons, "card")
+    for number, problem in enumerate(problems, 1):
+        yield problem_section(
+            problem, diagnosis, number if len(problems) > 1 else 0, f"{anchor}-problem-{number}", charts
+        )
+    noticed: list[doc.Prose] = [(doc.Span(sentence(one, run)), ". ", one.summary) for one in minor(diagnosis)]
+    noticed += [seen_at(sign) for sign in further_signs(diagnosis)]
+    yield from listed("Other things noticed", noticed, "card")
+    yield from _inside(diagnosis, charts)
+    if diagnosis.coverage:
+        yield doc.Section("Coverage", tuple(_coverage(diagnosis)), "card", f"{anchor}-coverage")
+    notes = tuple(_log_notes(run))
+    if notes:
+        number_of = len(run.events) + len(run.notes)
+        yield doc.Details(f"Events and notes of the log ({number_of:,})", (doc.Items(notes),), look="card")
+
+
+def _in_short(problem: Problem, several: bool) -> Iterator[doc.Block]:
+    """The cause, its place and the first thing to do."""
+    first = leading(problem)
+    if first is None:
+        return
+    name = f"{symptom_title(problem.symptom)}: " if several else ""
+    yield doc.Labelled("cause", doc.Span(f"{name}{first.title} ({percent(first.confidence)})"), "bold")
+    if where := place_text(first.place):
+        yield doc.Labelled("where", code(where))
+    for fix in first.fixes[:1]:
+        yield doc.Labelled("first", fix.summary)
+
+
+def _facts(diagnosis: Diagnosis) -> Iterator[tuple[doc.Prose, doc.Prose]]:
+    run = diagnosis.run
+    titles = {unit.id: unit.title for unit in readers()}
+    size = f"{count(len(run.series), 'series', 'series')}, {count(run.points, 'point')}"
+    size += f", last {run.axis} {short(run.last_step)}" if run.last_step is not None else ""
+    size += f", over {lasting(seconds)}" if (seconds := duration(run)) else ""
+    yield "read from", code(run.path)
+    yield "format", " + ".join(titles.get(part, part) for part in run.formats)
+    yield "length", size
+    yield "evidence", ", ".join(diagnosis.evidence)
+    if run.traits:
+        yield "kind", doc.Span(", ".join(sorted(run.traits)))
+    known = [(key, value) for key, value in run.settings.items() if value is not None]
+    if known:
+        shown = [f"{key} = {value_text(value)[:60]}" for key, value in known[:_SETTINGS_SHOWN]]
+        yield "settings", doc.Span(", ".join(shown))
+
+
+def _inside(diagnosis: Diagnosis, charts: bool) -> Iterator[doc.Section]:
+    sentences = inside_sentences(diagnosis, everything=True)
+    blocks: list[doc.Block] = [doc.Labelled(name, text) for name, text in sentences]
+    if charts:
+        for parts in inside_parts(case_of(diagnosis.run), _CHARTS_COLUMNS, _CHARTS_ROWS).values():
+            blocks += [doc.Chart(one.drawing, 0, one.title, one.text) for one in parts]
+    if blocks:
+        yield doc.Section("Inside the training", tuple(blocks), "card")
+
+
+def _coverage(diagnosis: Diagnosis) -> Iterator[doc.Block]:
+    coverage, blind = diagnosis.coverage, blind_spots(diagnosis.coverage)
+    missing = not_checked(coverage, 0).partition(" because")[0]
+    yield doc.Text(
+        f"{checks_run(coverage)}, {missing}. What was not checked says nothing about this run."
+        if blind
+        else f"{checks_run(coverage)}."
+    )
+    if blind:
+        needs = doc.Column("not checked because they need", least=24, wrap=True)
+        rows = tuple((need, doc.Span(", ".join(checks))) for need, checks in blind)
+        yield doc.Table((needs, doc.Column("checks", wrap=True)), rows, look="coverage")
+    for title, seen in (("Found something", True), ("Found nothing", False)):
+        ran = [check.check for check in coverage if check.status == "ran" and check.seen is seen]
+        if ran:
+            yield doc.Details(f"{title} ({len(ran):,})", (doc.Text(", ".join(map(finding_title, ran))),))
+
+
+def _log_notes(run: Run) -> Iterator[doc.Prose]:
+    """Events of the run and oddities of its log."""
+    yield from (doc.Span(_event(event, run)[:_NOTE_LONGEST]) for event in run.events[:_NOTES_SHOWN])
+    yield from (doc.Span(note.text[:_NOTE_LONGEST]) for note in run.notes[:_NOTES_SHOWN])
+    left = max(len(run.events) - _NOTES_SHOWN, 0) + max(len(run.notes) - _NOTES_SHOWN, 0)
+    if left:
+        yield f"and {left:,} more"
+
+
+def _event(event: Event, run: Run) -> str:
+    at = "" if event.step is None else f"{run.axis} {short(event.step)}: "
+    return f"{at}{event.kind.replace('_', ' ')}: {event.text}"

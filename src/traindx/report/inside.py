@@ -1,0 +1,183 @@
+"""The inside of a recorded training as charts: gradients, activations, updates, where the time goes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from traindx.core.number_text import lasting_each
+from traindx.evidence.case import Case
+from traindx.report.charts import Curves, Drawing, Field, Histograms, Level, Line, Mark, Panel
+from traindx.report.curves import drawable
+from traindx.report.grids import Grid, grid, matrices, share_grids
+from traindx.report.spreads import spreads
+from traindx.report.text import count, short
+from traindx.report.times import OTHER, PARTS, Spent, spent, time_sentence
+
+if TYPE_CHECKING:
+    from traindx.core.nouns import BoolArray, FloatArray
+
+USUAL = (1e-4, 1e-2)  # the change of a step over the size of the weights in most trainings that go well
+_HISTOGRAMS_MOST = 12
+_BAND_FROM = 4
+_TIME_COLOURS = dict(zip((*PARTS.values(), OTHER), ("val", "train", "lr", "third", "rest"), strict=True))
+_BLANK = "Each column is one sample; blank: not sampled."
+
+
+@dataclass(frozen=True)
+class Part:
+    """One chart with its title and a sentence on how to read it."""
+
+    title: str
+    text: str
+    drawing: Drawing
+
+
+def inside_parts(case: Case, columns: int = 120, rows: int | None = None) -> dict[str, list[Part]]:
+    """The charts that the recording allows, by the picture they belong to."""
+    made = {
+        "gradient_flow": list(_gradients(case, columns, rows)),
+        "activations": list(_activations(case, columns, rows)),
+        "update_ratios": list(_ratios(case, columns, rows)),
+        "time": list(_time(case)),
+    }
+    return {name: parts for name, parts in made.items() if parts}
+
+
+def _gradients(case: Case, columns: int, rows: int | None) -> Iterator[Part]:
+    found = grid(case, "grad_norm", columns, rows)
+    if found is None:
+        return
+    axis, samples = case.run.axis, found.steps.size
+    kinds: list[tuple[str, FloatArray, str]] = []
+    if samples > 1:
+        kinds.append((f"first sample, {axis} {short(float(found.steps[0]))}", found.first(), "third"))
+    kinds.append((f"last sample, {axis} {short(float(found.steps[-1]))}", found.last(), "val"))
+    if samples > 2:
+        kinds.append((f"median of {samples:,} samples", found.level(0.5), "train"))
+    main = matrices(case, found.layers)
+    main = main if main.sum() >= 2 else np.ones_like(main)
+    lines = []
+    for name, values, colour in kinds:
+        where = main & (values > 0)
+        line = _along(name, values, colour, where)
+        if colour == "train" and samples >= _BAND_FROM:
+            line = replace(line, low=found.level(0.1)[where], high=found.level(0.9)[where])
+        lines.append(line)
+        if not main.all():
+            lines.append(replace(_along(name, values, colour, ~main & (values > 0)), joined=False))
+    flow = _layers("gradient norm from input to output", found, lines, positive=True)
+    yield Part("Gradient flow", "Norm of the gradient of each layer, from input to output.", flow)
+    yield _field(case, found, "level", "Gradient norm by layer", _BLANK)
+
+
+def _along(name: str, values: FloatArray, colour: str, where: BoolArray) -> Line:
+    """The values of some of the layers, by their place."""
+    return Line(name, np.flatnonzero(where).astype(float), values[where], colour, None)
+
+
+def _layers(title: str, found: Grid, lines: Sequence[Line], *, positive: bool) -> Curves:
+    """Layers from input to output; those that were NaN, Inf or exactly 0 in a sample are marked."""
+    broken, count_of = found.ever_broken(), len(found.layers)
+    zero = found.ever_zero() & ~broken & positive
+    marks = [Mark("broken", float(at), "NaN or Inf in a sample") for at in np.flatnonzero(broken)]
+    marks += [Mark("zero", float(at), "exactly 0 in a sample") for at in np.flatnonzero(zero)]
+    kept = tuple(line for line in lines if line.x.size)
+    panel = Panel("layers", title, kept, tuple(marks), positive and bool(kept))
+    return Curves((panel,), "layer", (-0.5, count_of - 0.5), f"{title}.", names=tuple(found.layers))
+
+
+def _activations(case: Case, columns: int, rows: int | None) -> Iterator[Part]:
+    spread, means = grid(case, "activation_std", columns, rows), grid(case, "activation_mean", columns, rows)
+    if spread is None:
+        return
+    if means is not None:
+        text = "Mean and standard deviation of what each layer gives, from input to output."
+        yield Part("Activations", text, _spread(spread, means))
+    counted = spreads(case, _HISTOGRAMS_MOST)
+    if counted:
+        text = (
+            f"{count(len(counted), 'activation')}, first and last sample; heights are the root of the share."
+        )
+        yield Part("Activation histograms", text, Histograms(tuple(counted), case.run.axis, text))
+    for title, found in share_grids(case, columns, rows):
+        if found.broken.any() or (found.seen > 0).any():
+            yield _field(case, found, "share", f"Activations: {title}", _BLANK)
+
+
+def _spread(spread: Grid, means: Grid) -> Curves:
+    centres = dict(zip(means.layers, zip(means.first(), means.last(), strict=True), strict=True))
+    held = np.array([centres.get(layer, (np.nan, np.nan)) for layer in spread.layers])
+    lines = []
+    kinds = [("first", held[:, 0], spread.first(), "third"), ("last", held[:, 1], spread.last(), "val")]
+    for name, middle, deviation, colour in kinds if spread.steps.size > 1 else kinds[1:]:
+        known = np.isfinite(middle) & np.isfinite(deviation)
+        line = _along(f"mean ± standard deviation, {name} sample", middle, colour, known)
+        low, high = (middle - deviation)[known], (middle + deviation)[known]
+        lines.append(replace(line, low=drawable(low), high=drawable(high)))
+    return _layers("activations from input to output", spread, lines, positive=False)
+
+
+def _ratios(case: Case, columns: int, rows: int | None) -> Iterator[Part]:
+    found = grid(case, "update_ratio", columns, rows)
+    if found is None:
+        return
+    kept = [column[np.isfinite(column) & (column > 0)] for column in found.values.T]
+    there = np.array([bool(column.size) for column in kept])
+    low, middle, high = (
+        np.array([float(np.quantile(column, share)) for column in kept if column.size])
+        for share in (0.1, 0.5, 0.9)
+    )
+    text = "What a step changes over the size of the weights; 1e-4 to 1e-2 is usual."
+    if middle.size > 1:
+        line = Line("median of the layers", found.steps[there], middle, "train", None, low=low, high=high)
+        ends = np.concatenate([found.seen[found.seen > 0], USUAL])
+        levels = (Level(USUAL[0], "usual from 1e-4"), Level(USUAL[1], "usual up to 1e-2"))
+        title = "update ratio: size of a step over size of the weights"
+        panel = Panel("update_ratio", title, (line,), (), True, ends, levels)
+        span = (float(found.steps[0]), float(found.steps[-1]))
+        label = "Update ratio over the steps: median of the layers, band of 80 % of them."
+        yield Part("Update ratio", text, Curves((panel,), case.run.axis, span, label))
+    yield _field(case, found, "ratio", "Update ratio by layer", f"{text} {_BLANK}")
+
+
+def _field(case: Case, found: Grid, kind: str, title: str, text: str) -> Part:
+    all_layers = len(case.inside.layers(found.statistic))
+    if len(found.layers) < all_layers:
+        text += f" {len(found.layers):,} of {all_layers:,} layers are shown."
+    label = f"{title} over the {case.run.axis}s of the run, as a coloured field."
+    return Part(title, text, Field(found, kind, title, case.run.axis, label))  # type: ignore[arg-type]
+
+
+def _time(case: Case) -> Iterator[Part]:
+    found = spent(case)
+    if found is not None:
+        whole = f"{lasting_each(found.total)} in {count(found.timed, 'timed step')}"
+        text = f"{time_sentence(found).capitalize()}, {whole}."
+        yield Part("Where the time goes", text, _stacked(case, found))
+
+
+def _stacked(case: Case, found: Spent) -> Curves:
+    """Parts of a step on top of each other. The axis is for usual steps: the first is often far longer."""
+    foot = np.zeros(found.steps.size)
+    lines = []
+    for part, seconds in found.parts.items():
+        top = foot + 1000 * seconds
+        name, colour = f"{part}, {100 * found.share(part):.0f} %", _TIME_COLOURS[part]
+        line = Line(name, found.steps, top, colour, None, low=foot, high=top, opacity=0.75)
+        lines.append(replace(line, amounts=1000 * seconds))
+        foot = top
+    highest = float(foot.max())
+    usual = float(np.quantile(foot, 0.95)) if foot.size > 10 else highest
+    edge = highest if highest < 3 * usual else 1.3 * usual
+    title = "where the time of a step goes (milliseconds)"
+    if highest > edge:
+        title += (
+            f"; the highest of {count(int((foot > edge).sum()), 'point')} beyond the edge: {short(highest)}"
+        )
+    panel = Panel("time", title, tuple(lines), held=np.array([0.0, edge]))
+    span = (float(found.steps[0]), float(found.steps[-1]))
+    return Curves((panel,), case.run.axis, span, "Time of a step by what it is spent on.")

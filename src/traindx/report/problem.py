@@ -1,0 +1,144 @@
+"""One problem: what was seen, the causes that may be behind it, what to do and what not to do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from traindx.core.nouns import Diagnosis, Evidence, Hypothesis, Place, Problem, Run
+from traindx.knowledge.catalogue import causes
+from traindx.report import document as doc
+from traindx.report.answer import seen_at, value_text
+from traindx.report.document import code, listed, strong
+from traindx.report.measured import case_of
+from traindx.report.panels import curves_of
+from traindx.report.places import layer_of, line_of, patch_lines, place_text
+from traindx.report.text import percent
+from traindx.report.titles import sheet_title, symptom_title
+from traindx.report.wording import at_step, bits, leading, onset
+
+
+def problem_section(
+    problem: Problem, diagnosis: Diagnosis, number: int, anchor: str, charts: bool
+) -> doc.Section:
+    name = f"Problem {number}: " if number else "Problem: "
+    run, first = diagnosis.run, next(iter(problem.hypotheses), None)
+    blocks: list[doc.Block] = [doc.Section("Primary symptom", tuple(_symptom(problem, run)))]
+    drawn = curves_of(case_of(run), problem) if charts else None
+    if drawn is not None:
+        blocks.append(doc.Chart(drawn, 4))
+    blocks += listed("Findings", [seen_at(one) for one in problem.findings])
+    if first is None:
+        blocks.append(doc.Section("Root cause", (doc.Text("No known cause fits."),)))
+    else:
+        open_cause = leading(problem) is None
+        blocks.append(doc.Section("Root cause", tuple(_cause(first, run, open_cause=open_cause))))
+        blocks += [doc.Section("Recommended fix", fixes)] if (fixes := tuple(_fixes(first))) else []
+    blocks.append(doc.Section("Alternatives", (_alternatives(problem, run),)))
+    if first is not None:
+        blocks += listed("What not to do", first.avoid)
+        blocks += listed("How to confirm it", [first.confirm] if first.confirm else [])
+    blocks += listed("What to ask next", problem.questions)
+    if first is not None:
+        pages = [(first.title, first.cause), *((sheet_title(sheet), sheet) for sheet in first.sheets)]
+        blocks += listed(
+            "Reference sheets", [(f"{title}: ", code(f"traindx explain {id}")) for title, id in pages]
+        )
+    facts = (doc.Span(problem.severity, "badge", problem.severity),)
+    title = doc.Span(f"{name}{symptom_title(problem.symptom)}")
+    return doc.Section(title, tuple(blocks), f"card {problem.severity}", anchor, facts=facts)
+
+
+def _symptom(problem: Problem, run: Run) -> Iterator[doc.Block]:
+    when = onset(problem, run)
+    named = (strong(symptom_title(problem.symptom)), " (", code(problem.symptom), ")")
+    yield doc.Text((*named, f", {when}: " if when else ": ", problem.summary))
+    if problem.also:
+        yield doc.Text(doc.Span(f"Also seen: {', '.join(map(symptom_title, problem.also))}."))
+
+
+def _cause(cause: Hypothesis, run: Run, *, open_cause: bool = False) -> Iterator[doc.Block]:
+    known = causes().get(cause.cause)
+    items: list[doc.Prose] = [f"Category: {known.category}"] if known is not None else []
+    if open_cause:
+        items.append(
+            "The cause is open: no finding speaks for one of them. This one is only the most common."
+        )
+    items.append(("Specific issue: ", strong(cause.title), " (", code(cause.cause), ")"))
+    items.append(f"Confidence: {percent(cause.confidence)}")
+    if place_text(cause.place):
+        items.append(("Location: ", *_where(cause.place)))
+    yield doc.Items(tuple(items))
+    yield from _evidence(cause, run)
+
+
+def _where(place: Place | None) -> tuple[str | doc.Span, ...]:
+    """`train.py:12`, layer `fc1`, as code."""
+    if place is None:
+        return ()
+    line: tuple[str | doc.Span, ...] = (code(line_of(place)),) if line_of(place) else ()
+    layer: tuple[str | doc.Span, ...] = ("layer ", code(layer_of(place))) if place.layer else ()
+    return (*line, ", ", *layer) if line and layer else (*line, *layer)
+
+
+def _evidence(cause: Hypothesis, run: Run) -> Iterator[doc.Block]:
+    items = (*cause.evidence, *cause.against)
+    if not items:
+        yield doc.Labelled("evidence", "none of its own: only how common this cause is")
+        return
+    columns = (
+        doc.Column("bits", "right"),
+        doc.Column(run.axis, "right"),
+        doc.Column("finding", least=0),
+        doc.Column("what was measured", wrap=True),
+    )
+    yield doc.Table(columns, tuple(_weighed(item, run) for item in items), "evidence", "evidence")
+
+
+def _weighed(item: Evidence, run: Run) -> tuple[doc.Prose, ...]:
+    weight = doc.Span(bits(item.bits) if item.bits else "", look="good" if item.bits > 0 else "alarm")
+    step = "" if item.step is None else at_step(item.step, item.series, run)
+    return weight, step, code(item.finding), item.text
+
+
+def _fixes(cause: Hypothesis) -> Iterator[doc.Block]:
+    if cause.fixes:
+        yield doc.Items(tuple(fix.summary for fix in cause.fixes), numbered=True)
+    for number, fix in enumerate(cause.fixes, 1):
+        if fix.config and number == 1:
+            settings = [(code(f"{key} = {value_text(value)}"), " ") for key, value in fix.config.items()]
+            yield doc.Labelled("settings", tuple(one for setting in settings for one in setting))
+        if edit := patch_lines(fix.patch):
+            yield doc.Text(f"Number {number} as an edit:")
+            yield doc.Diff(tuple(edit))
+
+
+def _alternatives(problem: Problem, run: Run) -> doc.Shares:
+    rows = [
+        doc.Share(
+            other.confidence,
+            (f"{other.title} (", code(other.cause), f") at {at}" if (at := place_text(other.place)) else ")"),
+            (
+                _strongest(other.evidence),
+                _strongest(other.against),
+                other.fixes[0].summary if other.fixes else "",
+            ),
+            tuple(_alternative(other, run)),
+        )
+        for other in problem.hypotheses[1:]
+    ]
+    rows.append(doc.Share(problem.rest, "something traindx does not know", muted=True))
+    return doc.Shares(tuple(rows), "or", ("for", "against", "fix"))
+
+
+def _alternative(other: Hypothesis, run: Run) -> Iterator[doc.Block]:
+    yield from _evidence(other, run)
+    if other.fixes:
+        yield doc.Items(tuple(fix.summary for fix in other.fixes), "fix")
+    if other.confirm:
+        yield doc.Labelled("confirm", other.confirm)
+    if other.avoid:
+        yield doc.Items(other.avoid, "avoid")
+
+
+def _strongest(items: Sequence[Evidence]) -> str:
+    return f"{items[0].text} ({bits(items[0].bits)} bits)" if items else ""

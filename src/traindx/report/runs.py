@@ -1,0 +1,194 @@
+"""Runs as they were read: several as a table, each with its curves, settings, events and notes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from traindx.core.nouns import Note, Reading, Run
+from traindx.core.units import readers
+from traindx.report.cells import best, broken_points, curve, ends, not_finite, span, sparkline_of, written
+from traindx.report.document import (
+    Block,
+    Cell,
+    Column,
+    Labelled,
+    Preformatted,
+    Span,
+    Table,
+    Text,
+)
+from traindx.report.families import Family, families
+from traindx.report.layout import Screen, fit
+from traindx.report.summary import duration, main_series, summarize
+from traindx.report.text import count, lasting, short, visible
+from traindx.report.to_terminal import lines
+
+_DETAILS_UP_TO = 3
+_SERIES_SHOWN = 24
+_NOTES_SHOWN = 6
+_FILES_SHOWN = 3
+_CURVE, _CURVE_WIDE, _CURVE_SHORT = 16, 28, 12
+_WIDE = 120
+
+
+def render(reading: Reading, *, everything: bool, screen: Screen) -> list[str]:
+    """Several runs as a table first; each run in full when they are few or when all is asked for."""
+    runs = reading.runs
+    made: list[str] = []
+    if len(runs) > 1:
+        head = Text(Span(count(len(runs), "run"), "strong"), "whole")
+        made += [*lines([head], screen), "", *lines([_overview(runs)], screen), ""]
+    if everything or len(runs) <= _DETAILS_UP_TO:
+        for run in runs:
+            made += [*lines(_run(run, everything, screen), screen), ""]
+    else:
+        made += [screen.paint("  --all shows each run in full; so does naming fewer of them.", "dim"), ""]
+    if reading.skipped:
+        made += [*lines(_skipped(reading.skipped, everything, screen), screen), ""]
+    return made[:-1] if made else made
+
+
+def _overview(runs: Sequence[Run]) -> Table:
+    columns = (
+        Column("run", least=26, keep="end", style="bold"),
+        Column("last", "right"),
+        Column("curve", least=0),
+        Column("first → last"),
+        Column("NaN/Inf", "right", style="red"),
+        Column("", style="curve"),
+        Column("series", "right", least=0),
+        Column("format", least=0),
+    )
+    rows: list[tuple[Cell, ...]] = []
+    for run in runs:
+        main = main_series(run)
+        if main is None:
+            continue
+        broken = sum(broken_points(series) for series in run.series.values())
+        facts = (f"{run.axis} {short(run.last_step)}", Span(main.name[:16]), ends(summarize(main), 0))
+        broken_text = f"{broken:,}" if broken else ""
+        last = (curve(run, _CURVE_SHORT) or "", f"{len(run.series):,}", "+".join(run.formats))
+        rows.append((Span(run.name), *facts, broken_text, *last))
+    return Table(columns, tuple(rows))
+
+
+def _run(run: Run, everything: bool, screen: Screen) -> Iterator[Block]:
+    yield Text(Span(run.name), "title")
+    yield from _facts(run, everything)
+    yield _gap()
+    yield from _series(run, everything, screen)
+    if run.settings or run.config:
+        yield _gap()
+        known = ", ".join(f"{name}={_value(value)}" for name, value in run.settings.items())
+        yield Labelled("settings", Span(known or "none that is known"))
+    if run.config and everything:
+        yield Labelled(
+            "config", Span(", ".join(f"{name}={_value(value)}" for name, value in run.config.items()))
+        )
+    elif run.config:
+        yield Labelled(
+            "", f"{count(len(run.config), 'key')} of configuration in all; --all shows them", "dim"
+        )
+    events = [
+        Span(
+            (f"{run.axis} {short(e.step)}  " if e.step is not None else "") + f"{e.kind[:20]}: {e.text[:400]}"
+        )
+        for e in run.events
+    ]
+    yield from _some("events", events, everything, "yellow")
+    notes = [Span(("" if note.path == run.path else f"{note.path}: ") + note.text) for note in run.notes]
+    yield from _some("notes", notes, everything, "")
+
+
+def _gap() -> Block:
+    return Preformatted((("", ""),))
+
+
+def _facts(run: Run, everything: bool) -> Iterator[Block]:
+    titles = {unit.id: unit.title for unit in readers()}
+    length = [f"last {run.axis} {short(run.last_step)}"]
+    length.append(f"{count(len(run.series), 'series', 'series')}, {count(run.points, 'point')}")
+    if seconds := duration(run):
+        length.append(f"over {lasting(seconds)}")
+    yield Labelled("format", " + ".join(titles.get(part, part) for part in run.formats))
+    yield Labelled("length", ", ".join(length))
+    if run.traits:
+        yield Labelled("kind", Span(", ".join(sorted(run.traits))))
+    if run.files and run.files != (run.name,):
+        yield from _some("files", [Span(file) for file in run.files], everything, "", _FILES_SHOWN)
+
+
+def _some(
+    label: str, texts: Sequence[Span], everything: bool, style: str, most: int = _NOTES_SHOWN
+) -> Iterator[Block]:
+    if not texts:
+        return
+    if label != "files":
+        yield _gap()
+    shown = texts if everything else texts[:most]
+    for number, text in enumerate(shown):
+        yield Labelled(label if number == 0 else "", text, style)
+    if len(shown) < len(texts):
+        yield Labelled("", f"and {len(texts) - len(shown):,} more; --all shows them", "dim")
+
+
+def _series(run: Run, everything: bool, screen: Screen) -> Iterator[Block]:
+    filled = [series for series in run.series.values() if len(series)]
+    if not filled:
+        return
+    few = everything or len(filled) <= _SERIES_SHOWN + 4
+    folded = [Family(series, (series,)) for series in filled] if few else families(filled)
+    shown = folded if few or len(folded) <= _SERIES_SHOWN + 4 else folded[:_SERIES_SHOWN]
+    summaries = [summarize(family.curve) for family in shown]
+    steps = span(run)
+    columns = (
+        Column("series", least=16 if few else min(28, max(16, screen.width - 74)), style="bold"),
+        Column("points", "right"),
+        Column("first → last"),
+        Column("best"),
+        Column("NaN/Inf", "right", style="red"),
+        Column(f"{run.axis} {short(steps[0])} to {short(steps[1])}", style="curve"),
+        Column("column", least=0, style="dim"),
+    )
+    firsts = max((len(short(s.first)) for s in summaries), default=0)
+    width = _CURVE_WIDE if screen.width >= _WIDE else _CURVE
+    rows = [
+        (
+            Span(family.curve.name[:200]),
+            f"{summary.points:,}",
+            ends(summary, firsts),
+            best(summary),
+            not_finite(family.members),
+            sparkline_of(family.curve, steps, width),
+            Span(written(family.curve)),
+        )
+        for family, summary in zip(shown, summaries, strict=True)
+    ]
+    yield Table(columns, tuple(rows))
+    hidden = [series for family in folded[len(shown) :] for series in family.members]
+    if hidden:
+        broken = sum(broken_points(series) > 0 for series in hidden)
+        alarm = f", {broken:,} of them with NaN or Inf" if broken else ""
+        yield Text(f"and {len(hidden):,} more series{alarm}; --all shows them", "dim")
+    elif len(shown) < len(filled):
+        yield Text(f"* is the median of layers, groups or ranks; --all shows all {len(filled):,}", "dim")
+
+
+def _value(value: object) -> str:
+    return short(value) if isinstance(value, float) else str(value)[:60]
+
+
+def _skipped(notes: Sequence[Note], everything: bool, screen: Screen) -> Iterator[Block]:
+    """Grouped by reason: many files of one kind are one line."""
+    reasons: dict[str, list[str]] = {}
+    for note in notes:
+        reasons.setdefault(visible(note.text, 300), []).append(visible(note.path))
+    yield Text(
+        Span(f"Not read: {count(len(notes), 'file or folder', 'files or folders')}", "strong"), "whole"
+    )
+    for text, paths in reasons.items():
+        yield Text(text + (f" ({len(paths):,})" if len(paths) > 1 else ""))
+        shown = paths if everything or len(paths) <= _FILES_SHOWN + 1 else paths[:_FILES_SHOWN]
+        listed = [fit(path, screen.width - 4, "end") for path in shown]
+        listed += [f"and {len(paths) - len(shown):,} more"] if len(shown) < len(paths) else []
+        yield Preformatted(tuple((f"    {one}", "dim") for one in listed))

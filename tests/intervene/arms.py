@@ -11,7 +11,7 @@ import torch
 from torch import nn
 
 from traindx.experiment.runtime.change import Change
-from traindx.experiment.runtime.joints import Training
+from traindx.experiment.runtime.joints import ChangedTraining
 from traindx.observe.recorder import Stopped
 
 Tensors = list[torch.Tensor]
@@ -28,8 +28,8 @@ class Ran:
 
 
 @contextlib.contextmanager
-def changed(*changes: str) -> Iterator[Training]:
-    training = Training([Change.parse(one) for one in changes])
+def changed(*changes: str) -> Iterator[ChangedTraining]:
+    training = ChangedTraining([Change.parse(one) for one in changes])
     training.install()
     try:
         yield training

@@ -13,7 +13,7 @@ from typing import Any
 
 from traindx.core import files
 from traindx.observe import signature
-from traindx.observe.launcher_rank import Place
+from traindx.observe.launcher_rank import LaunchedRank
 from traindx.observe.launcher_rank import place as place_by_launcher
 
 
@@ -38,7 +38,7 @@ def stem() -> str:
     return os.path.basename(os.path.dirname(path)) if name == "__main__" else name
 
 
-def place() -> Place:
+def place() -> LaunchedRank:
     """Which process of a distributed training this is, by its launcher or by torch.distributed itself."""
     told = place_by_launcher()
     distributed: Any = sys.modules.get("torch.distributed")
@@ -48,7 +48,7 @@ def place() -> Place:
             if world > 1:
                 port = os.environ.get("MASTER_PORT", "")
                 key = f"{os.getppid()}-{port}" if port.isdigit() else f"{os.getppid()}"
-                return Place(rank=rank, local=rank, world=world, key=key)
+                return LaunchedRank(rank=rank, local=rank, world=world, key=key)
     return told
 
 

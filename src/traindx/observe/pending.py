@@ -8,7 +8,7 @@ import threading
 from collections.abc import Mapping, Sequence
 
 from traindx.observe.journal import Journal
-from traindx.observe.printed import Chunk, Printed
+from traindx.observe.printed import PrintedChunk, PrintedOutput
 from traindx.observe.rows import block
 
 _NAMED_AGAIN = 100
@@ -20,8 +20,8 @@ class Pending:
     def __init__(self) -> None:
         self.rows: list[dict[str, object]] = []
         self.lock = threading.RLock()
-        self._lines: list[str | Chunk] = []
-        self._printed = Printed()
+        self._lines: list[str | PrintedChunk] = []
+        self._printed = PrintedOutput()
         self._names: dict[str, tuple[str, ...]] = {}
         self._columns: tuple[str, ...] = ()
         self._opened = self._blocks = 0
@@ -42,10 +42,10 @@ class Pending:
             return
         with self.lock:
             last = self._lines[-1] if self._lines else None
-            if isinstance(last, Chunk) and last.stream == stream and last.step == step:
+            if isinstance(last, PrintedChunk) and last.stream == stream and last.step == step:
                 last.parts.append(text)
             else:
-                self._lines.append(Chunk(stream, step, t, [text]))
+                self._lines.append(PrintedChunk(stream, step, t, [text]))
 
     def end(self) -> None:
         """Nothing more is printed."""
@@ -99,7 +99,7 @@ class Pending:
         self._columns, self._opened = names, journal.opened
         return [*head, _dumps({"columns": names}), line]
 
-    def _told(self, chunk: Chunk) -> str:
+    def _told(self, chunk: PrintedChunk) -> str:
         text = self._printed.text_of(chunk)
         # By hand: a script that prints at every step prints by the thousand.
         said = f'"{chunk.stream}":{json.dumps(text)}'

@@ -12,7 +12,7 @@ _APART = 1.0
 
 
 @dataclass
-class Chunk:
+class PrintedChunk:
     """What the script printed while it stood at one step."""
 
     stream: str
@@ -21,13 +21,13 @@ class Chunk:
     parts: list[str]
 
 
-class Printed:
+class PrintedOutput:
     """How much of the output was kept so far, and how much was not."""
 
     def __init__(self) -> None:
         self.cut = 0
         self._kept = 0
-        self._held: Chunk | None = None
+        self._held: PrintedChunk | None = None
         self._heard = 0.0
 
     def passes(self, stream: str, text: str) -> bool:
@@ -36,7 +36,7 @@ class Printed:
         self.cut += full * len(text)
         return full
 
-    def text_of(self, chunk: Chunk) -> str:
+    def text_of(self, chunk: PrintedChunk) -> str:
         """What to keep of a chunk; empty when nothing."""
         text = _last_redraws("".join(chunk.parts))
         if self._kept > _WHOLE:
@@ -45,13 +45,13 @@ class Printed:
             text = short
         if self._kept >= _MOST and chunk.t - self._heard < _APART:
             self.cut += len("".join(self._held.parts)) if self._held is not None else 0
-            self._held = Chunk(chunk.stream, chunk.step, chunk.t, [text])
+            self._held = PrintedChunk(chunk.stream, chunk.step, chunk.t, [text])
             return ""
         self._heard, self._held = chunk.t, None
         self._kept += len(text)
         return text
 
-    def last(self) -> Chunk | None:
+    def last(self) -> PrintedChunk | None:
         """What was printed last and not kept, if nothing was kept since."""
         held, self._held = self._held, None
         self._heard = -_APART

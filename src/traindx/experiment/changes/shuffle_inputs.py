@@ -8,12 +8,9 @@ Out of reach: models that are called by `model.forward(x)`, and graphs, whose sa
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from traindx.experiment.runtime.change import Intervention
-
-if TYPE_CHECKING:
-    from traindx.experiment.runtime.joints import Joints
+from traindx.experiment.runtime.joints import Intervention, Joints
 
 INTERVENTION = Intervention(title="Other samples' inputs for the training.", knobs=("inputs",))
 

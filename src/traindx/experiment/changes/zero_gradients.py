@@ -10,12 +10,9 @@ Out of reach: gradients taken with `torch.autograd.grad`, and updates without an
 from __future__ import annotations
 
 import weakref
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from traindx.experiment.runtime.change import Intervention
-
-if TYPE_CHECKING:
-    from traindx.experiment.runtime.joints import Joints
+from traindx.experiment.runtime.joints import Intervention, Joints
 
 INTERVENTION = Intervention(
     title="Clear the gradients of the step before when the next backward pass begins.",

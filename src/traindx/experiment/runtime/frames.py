@@ -8,7 +8,7 @@ import sysconfig
 from pathlib import Path
 from typing import Any
 
-_OURS = str(Path(__file__).parents[2]) + os.sep
+OURS = str(Path(__file__).parents[2]) + os.sep
 _LIBRARY = tuple(
     os.path.join(folder, "") for name in ("stdlib", "platstdlib") if (folder := sysconfig.get_path(name))
 )
@@ -19,7 +19,7 @@ def place_in_script(skip: int = 1) -> tuple[str, int]:
     frame: Any = sys._getframe(skip)
     while frame is not None:
         path = frame.f_code.co_filename
-        library = path.startswith((_OURS, "<", *_LIBRARY)) or "site-packages" in path
+        library = path.startswith((OURS, "<", *_LIBRARY)) or "site-packages" in path
         if not library:
             return path, frame.f_lineno
         frame = frame.f_back

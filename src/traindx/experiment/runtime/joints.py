@@ -1,7 +1,7 @@
 """The places where a running training can be touched.
 
-Interventions only register here what is to happen at a place; torch is patched once, and only at places
-where something is registered. So a training without changes runs as it is.
+Interventions only register here what is to happen at a place. The training listens to the events of the bus
+(`observe/hooks`) that these places need, and to no others: a training without changes runs as it is.
 """
 
 from __future__ import annotations
@@ -12,18 +12,19 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NoReturn
 
 from traindx.experiment.runtime.change import Change, interventions
-from traindx.experiment.runtime.change_log import Told
+from traindx.experiment.runtime.change import Intervention as Intervention
+from traindx.experiment.runtime.change_log import ChangeLog
 from traindx.observe.children import trained_elsewhere
 from traindx.observe.recorder import Recorder, current, when_started
 
 Call = Callable[..., Any]
 
 
-class Training:
+class ChangedTraining:
     """The training of this process: its changes, and what is to happen at each place."""
 
     def __init__(self, changes: Sequence[Change]) -> None:
-        self.told = [Told(change) for change in changes]
+        self.told = [ChangeLog(change) for change in changes]
         self.calls: dict[str, list[Call]] = {}
         self.at_end: list[Call] = []
         # Set while an intervention itself uses torch: what it does there is not the training's.
@@ -42,9 +43,9 @@ class Training:
             joints = Joints(self, told)
             unit = interventions()[told.change.id]
             joints.guarded(unit.apply)(joints, **told.change.values)
-        from traindx.experiment.runtime.torch.install import install
+        from traindx.experiment.runtime.torch.listeners import listen_for
 
-        self._removals += install(self)
+        self._removals += listen_for(self)
         self._installed = True
 
     def announce(self) -> None:
@@ -101,7 +102,7 @@ class Training:
 class Joints:
     """One change's hold on the training: where it acts, and what it says."""
 
-    def __init__(self, training: Training, told: Told) -> None:
+    def __init__(self, training: ChangedTraining, told: ChangeLog) -> None:
         self.training = training
         self._told = told
 
@@ -148,7 +149,7 @@ class Joints:
         self._register("after_step", call)
 
     def rate(self, call: Callable[[Any, float], float]) -> None:
-        """`call(group, lr) -> lr`: the rate this step is taken with; `group` is a `rates.Group`."""
+        """`call(group, lr) -> lr`: the rate this step is taken with; `group` is a `rate_groups.Group`."""
         self._register("rate", call)
 
     def before_backward(self, call: Callable[[Any], None]) -> None:
@@ -167,7 +168,7 @@ class Joints:
         self._register("after_model_call", call)
 
     def loss_call(self, call: Callable[[Any], None]) -> None:
-        """`call(loss)`: a `losses.LossCall`, whose input, target and settings may be changed."""
+        """`call(loss)`: a `losses.LossArguments`, whose input, target and settings may be changed."""
         self._register("loss_call", call)
 
     def around_model(self, call: Callable[[Any], Any]) -> None:
@@ -187,10 +188,6 @@ class Joints:
     def function(self, name: str, call: Callable[..., Any]) -> None:
         """`call(original, *args, **kwargs)` instead of a function of torch, by its place in `functions`."""
         self._register(f"function:{name}", call)
-
-    def patched(self, make: Callable[[Any], None]) -> None:
-        """`make(patches)` at installation, for what no other joint reaches."""
-        self._register("patched", make)
 
     @contextlib.contextmanager
     def aside(self, *, but_functions: bool = False) -> Iterator[None]:

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from traindx.observe.torch.process import Watching
 
 
-class Accumulation:
+class AccumulationCounts:
     """Counted step by step, told as one fact."""
 
     def __init__(self, watching: Watching) -> None:

@@ -122,7 +122,7 @@ def moment(node: Node) -> int:
     return -1 if number is None or is_leaf(node) else int(number())
 
 
-class Layers:
+class LayerUses:
     """Which layer an operation belongs to, by the parameters it uses; a compiled part has many."""
 
     def __init__(

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 
 from traindx.observe.torch.batch_columns import parts_of
-from traindx.observe.torch.batch_rows import ENOUGH, Moments, Values, marks_of, one_each, rows_of
+from traindx.observe.torch.batch_rows import ENOUGH, RowMoments, Values, marks_of, one_each, rows_of
 from traindx.observe.torch.relations import relation
 
 Others = tuple[torch.Tensor, ...]
@@ -22,7 +22,7 @@ _FEW_PEAKS = 8
 _GROUPS = 6
 
 
-class Samples:
+class SampleFingerprints:
     """Remembers samples of training and of validation, and compares the two in the end."""
 
     def __init__(self) -> None:
@@ -37,7 +37,7 @@ class Samples:
         self._peaks: list[float] = []
         self._peaks_wanted: list[float] = []
         self._bad = 0
-        self._training, self._validation = Moments(), Moments()
+        self._training, self._validation = RowMoments(), RowMoments()
         self._evaluated: dict[tuple[str, int], list[Values]] = {}
         self._judged = 0
         self._loads, self._next_load = 0, 1.0

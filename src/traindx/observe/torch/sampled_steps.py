@@ -13,7 +13,7 @@ from traindx.observe.torch.histograms import Histograms
 from traindx.observe.torch.layer_probe import LayerProbe
 from traindx.observe.torch.output_samples import Answers
 from traindx.observe.torch.output_statistics import answer_statistics
-from traindx.observe.torch.sample_prints import Samples
+from traindx.observe.torch.sample_prints import SampleFingerprints
 from traindx.observe.torch.validation_inputs import Evaluations
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class Looks:
         self.activations = ActivationProbe(watching.names)
         self.histograms = Histograms(self.activations)
         self.batches = batches.Batches()
-        self.samples = Samples()
+        self.samples = SampleFingerprints()
         self.answers = Answers(watching, self.batches)
         self.evaluations = Evaluations(watching)
         self.now = False
@@ -96,7 +96,7 @@ class Looks:
 
     def forget_samples(self) -> None:
         """Another training begins: what this one is judged on, that one may have learned from."""
-        self.samples = Samples()
+        self.samples = SampleFingerprints()
 
     def saw_loss(self, name: str, output: Any, target: Any) -> None:
         """What reached the loss function in this step."""

@@ -10,7 +10,7 @@ import torch
 from traindx.observe.torch import setup_facts
 from traindx.observe.torch.batches import describe_shapes
 from traindx.observe.torch.graph_structure import end_operations, linear_pairs, stretched
-from traindx.observe.torch.loss_functions import as_given, reduction
+from traindx.observe.torch.loss_calls import as_given, reduction
 from traindx.observe.torch.optimizer_state import Known
 from traindx.observe.torch.reach import reach_facts
 from traindx.observe.torch.skip_connections import depth, residuals
@@ -22,7 +22,7 @@ _MOST = 16
 _LOADER_SETTINGS = (("batch_size", "batch_size"), ("train_samples", "samples"), ("workers", "workers"))
 
 
-class Facts:
+class TrainingFacts:
     """Gathered as they show themselves, written to `run.json`."""
 
     def __init__(self, watching: Watching) -> None:

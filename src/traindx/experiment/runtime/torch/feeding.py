@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 
-class Source:
+class LoaderPass:
     """One pass over a loader, and the line of the script that began it."""
 
     def __init__(self, loader: Any, site: tuple[str, int]) -> None:
@@ -25,9 +25,9 @@ class Feeding:
         self._loaders: weakref.WeakSet[Any] = weakref.WeakSet()
         self._sites: set[tuple[str, int]] = set()
         self._mixed: set[tuple[str, int]] = set()
-        self.last: Source | None = None
+        self.last: LoaderPass | None = None
 
-    def fetched(self, source: Source) -> bool:
+    def fetched(self, source: LoaderPass) -> bool:
         """A batch was fetched; whether it is known to be one of training."""
         before, source.fetched = self.last, source.fetched + 1
         if not torch.is_grad_enabled():

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from traindx.experiment.runtime.torch.calls import mapped
 from traindx.experiment.runtime.torch.inputs import is_label
 from traindx.experiment.runtime.torch.tensors import Pool, tensors_in
+from traindx.observe.torch.places.models import mapped
 
 if TYPE_CHECKING:
-    from traindx.experiment.runtime.torch.calls import Given
-    from traindx.experiment.runtime.torch.loss_arguments import LossCall
+    from traindx.observe.torch.places.losses import LossArguments
+    from traindx.observe.torch.places.models import ModelCall
 
 
-def shuffled_target(loss: LossCall, pool: Pool) -> torch.Tensor:
+def shuffled_target(loss: LossArguments, pool: Pool) -> torch.Tensor:
     """Targets of other samples; positions that the loss ignores stay ignored."""
     target: torch.Tensor = loss.target
     if not target.dim():
@@ -38,7 +38,7 @@ class LabelParts:
         self._labels: set[int] = set()
         self._pools: dict[int, Pool] = {}
 
-    def called(self, given: Given, root: object) -> None:
+    def called(self, given: ModelCall, root: object) -> None:
         del root
         if self._batch and not self._labels and given.training:
             self._inputs += [one for _, one in given.tensors()]

@@ -21,7 +21,7 @@ def channel_axis(root: nn.Module, tensor: torch.Tensor) -> int:
     return 1 if isinstance(first, nn.modules.conv._ConvNd) and first.in_channels == tensor.shape[1] else -1
 
 
-class Moments:
+class FeatureMoments:
     """Of the first batches, merged as they come; fixed from then on."""
 
     def __init__(self, axis: int) -> None:

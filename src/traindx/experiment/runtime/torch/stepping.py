@@ -3,31 +3,28 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import torch
-from torch.optim import optimizer as optimizers
 from torch.optim.optimizer import Optimizer
 
 from traindx.experiment.runtime.rate_groups import Group
-from traindx.observe.torch.patches import Patches
 
 if TYPE_CHECKING:
-    from traindx.experiment.runtime.joints import Training
+    from traindx.experiment.runtime.joints import ChangedTraining
 
 
 class Stepping:
     """Each optimizer's count of steps and the rates its groups were made with."""
 
-    def __init__(self, training: Training) -> None:
+    def __init__(self, training: ChangedTraining) -> None:
         self.training = training
         self._made: weakref.WeakKeyDictionary[Optimizer, list[float]] = weakref.WeakKeyDictionary()
         self._counts: weakref.WeakKeyDictionary[Optimizer, int] = weakref.WeakKeyDictionary()
         self._saved: list[tuple[dict[str, Any], Any]] = []
         self._lead: float | None = None
 
-    def group_added(self, optimizer: Optimizer) -> None:
+    def group_added(self, _: None, optimizer: Optimizer, *__: Any, **___: Any) -> None:
         rate = number(optimizer.param_groups[-1].get("lr"))
         self._made.setdefault(optimizer, []).append(0.0 if rate is None else rate)
 
@@ -54,7 +51,7 @@ class Stepping:
             return (args[0], computed, *args[2:]), kwargs
         return args, {**kwargs, "closure": computed}
 
-    def ends(self, optimizer: Optimizer) -> None:
+    def ends(self, optimizer: Optimizer, *_: Any) -> None:
         """After a step and after its recording: the script finds its own rates again."""
         if self.training.aside or torch.compiler.is_compiling():
             return
@@ -100,27 +97,3 @@ def _base(settings: dict[str, Any], made: float) -> float:
         if known:
             return known
     return made
-
-
-def touch_stepping(training: Training, patches: Patches) -> list[Callable[[], object]]:
-    """Hooks on all steps: ours first before them, ours last after them, so that recording sees the change."""
-    stepping = Stepping(training)
-    later: Any = optimizers._global_optimizer_post_hooks
-
-    def before(optimizer: Optimizer, args: Any, kwargs: Any) -> Any:
-        if next(reversed(later)) != ends.id:
-            later.move_to_end(ends.id)
-        return stepping.begins(optimizer, args, kwargs)
-
-    def added(original: Callable[..., Any]) -> Callable[..., Any]:
-        def add_param_group(self: Optimizer, *args: Any, **kwargs: Any) -> Any:
-            result = original(self, *args, **kwargs)
-            stepping.group_added(self)
-            return result
-
-        return add_param_group
-
-    begins = optimizers.register_optimizer_step_pre_hook(before)
-    ends = optimizers.register_optimizer_step_post_hook(lambda optimizer, _, __: stepping.ends(optimizer))
-    patches.replace(Optimizer, "add_param_group", added)
-    return [begins.remove, ends.remove]

@@ -7,8 +7,8 @@ from typing import Any
 
 import torch
 
-from traindx.experiment.runtime.torch.calls import mapped
 from traindx.observe.torch.batch_columns import is_given
+from traindx.observe.torch.places.models import mapped
 
 _POOL_ROWS = 4096
 _POOL_ELEMENTS = 2_000_000

@@ -18,12 +18,13 @@ from torch import nn
 from torch.autograd.graph import Node
 from torch.nn.modules import module as calls
 
+from traindx.experiment.runtime.frames import OURS
 from traindx.experiment.runtime.torch.streams import Streams
 from traindx.experiment.runtime.torch.tensors import copied, tensors_in
-from traindx.observe.torch.graph import Graph, Layers, inputs, operation, walk
+from traindx.observe.torch.graph import Graph, LayerUses, inputs, operation, walk
 
 if TYPE_CHECKING:
-    from traindx.experiment.runtime.torch.calls import Given
+    from traindx.observe.torch.places.models import ModelCall
 
 _SECONDS = 5.0
 _GLOBAL_HOOKS = ("_global_forward_pre_hooks", "_global_forward_hooks", "_global_backward_hooks")
@@ -35,7 +36,7 @@ THROUGH = frozenset(
 
 
 @dataclass
-class Trace:
+class PassGraph:
     """The graph of one pass; `layers` are calls of modules with parameters, by the node of their result."""
 
     graph: Graph
@@ -72,7 +73,7 @@ class Trace:
         )
 
 
-def trace(root: nn.Module, given: Given) -> Trace | None:
+def trace(root: nn.Module, given: ModelCall) -> PassGraph | None:
     """Run the model once aside, on copies of what it is given; None if it gives nothing with a gradient."""
     layers: list[tuple[nn.Module, Node, Node | None]] = []
 
@@ -95,9 +96,9 @@ def trace(root: nn.Module, given: Given) -> Trace | None:
     if end is None:
         return None
     graph = walk(end, time.monotonic() + _SECONDS)
-    uses = Layers(graph, lambda _: "")
+    uses = LayerUses(graph, lambda _: "")
     rows = next((one.shape[0] for _, one in given.tensors() if one.dim()), 1)
-    return Trace(graph, {user for users in uses.users.values() for user in users}, layers, rows)
+    return PassGraph(graph, {user for users in uses.users.values() for user in users}, layers, rows)
 
 
 def _plain(output: Any) -> Any:
@@ -129,7 +130,7 @@ def _without_traces(root: nn.Module) -> Iterator[None]:
 def calling_frame() -> tuple[int, Any, int]:
     """Where a function of torch is called from: the module, the code and the place in it."""
     frame: Any = sys._getframe(1)
-    while frame is not None and "/traindx/intervene/" in frame.f_code.co_filename.replace("\\", "/"):
+    while frame is not None and frame.f_code.co_filename.startswith(OURS):
         frame = frame.f_back
     own = frame.f_locals.get("self")
     return (id(own) if isinstance(own, nn.Module) else 0, frame.f_code, frame.f_lasti)

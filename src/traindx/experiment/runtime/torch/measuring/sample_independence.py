@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from traindx.experiment.runtime.torch.calls import mapped
 from traindx.experiment.runtime.torch.inputs import is_input
 from traindx.experiment.runtime.torch.measuring.model import Called
 from traindx.experiment.runtime.torch.streams import Streams
 from traindx.experiment.runtime.torch.tensors import tensors_in
+from traindx.observe.torch.places.models import mapped
 
 if TYPE_CHECKING:
     from traindx.experiment.runtime.torch.measuring.first_step import FirstStep

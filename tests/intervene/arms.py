@@ -46,8 +46,8 @@ def arm(script: Callable[..., Any], *changes: str, **given: Any) -> Ran:
         except Stopped as stop:
             ran.stopped = stop.why
         training.end()
-    ran.said = [said for told in training.told for said in told.said]
-    ran.failed = [told.failed for told in training.told if told.failed]
+    ran.said = [said for log in training.logs for said in log.said]
+    ran.failed = [log.failed for log in training.logs if log.failed]
     return ran
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -14,7 +15,8 @@ torch = pytest.importorskip("torch")
 
 from traindx.experiment.runtime.change import Change  # noqa: E402
 from traindx.experiment.runtime.in_process import arm  # noqa: E402
-from traindx.observe.hooks.bus import CHANGE, RECORD, RESTORE, Bus, Channel  # noqa: E402
+from traindx.observe import hooks  # noqa: E402
+from traindx.observe.hooks.bus import BUS, CHANGE, RECORD, RESTORE, Bus, Channel  # noqa: E402
 from traindx.observe.torch.places import listen  # noqa: E402
 
 OURS = Path(inspect.getfile(Bus)).parents[1]
@@ -84,9 +86,9 @@ def test_every_function_is_replaced_once_and_put_back(tmp_path: Path) -> None:
         assert not twice
     assert not list(replaced())
     assert torch.autograd._engine_run_backward is before
-    hooks = sys.modules["torch.optim.optimizer"]
-    assert not hooks._global_optimizer_pre_hooks
-    assert not hooks._global_optimizer_post_hooks
+    optimizers = sys.modules["torch.optim.optimizer"]
+    assert not optimizers._global_optimizer_pre_hooks
+    assert not optimizers._global_optimizer_post_hooks
 
 
 def test_listeners_come_in_order_however_late() -> None:
@@ -161,6 +163,13 @@ def test_a_backward_that_fails_ends_as_one_that_failed() -> None:
     assert ends == [True, False]
 
 
+def test_the_page_of_the_bus_names_every_event() -> None:
+    listen("mode", print)()
+    rows = [line.split("|")[1] for line in str(hooks.__doc__).splitlines() if line.startswith("| `")]
+    named = {name for row in rows for name in re.findall(r"`([\w:.]+)`", row)}
+    assert named - {"function:F.relu"} == {name for name in BUS.names if ":" not in name}
+
+
 def test_a_source_that_cannot_begin_leaves_no_listener() -> None:
     bus, works = Bus(), False
 
@@ -179,3 +188,23 @@ def test_a_source_that_cannot_begin_leaves_no_listener() -> None:
     assert [one.calls for one in installed] == [(repr,)]
     stop()
     assert not installed
+    with pytest.raises(LookupError):
+        bus.listen("stepp", print)
+
+
+def test_a_second_framework_fills_the_same_event() -> None:
+    bus = Bus()
+    heard: list[str] = []
+    channels: list[Channel] = []
+
+    def install(channel: Channel) -> Callable[[], None]:
+        channels.append(channel)
+        return channels.clear
+
+    bus.fill(("step",), install)
+    bus.listen("step", heard.append)
+    bus.fill(("step",), install)
+    for channel in channels:
+        for call in channel.calls:
+            call("stepped")
+    assert heard == ["stepped", "stepped"]

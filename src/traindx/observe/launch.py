@@ -19,7 +19,7 @@ from traindx.observe.environment import facts
 from traindx.observe.launcher_rank import LaunchedRank
 from traindx.observe.launcher_rank import place as place_among_ranks
 from traindx.observe.log_links import Links
-from traindx.observe.output import Overheard
+from traindx.observe.printed import Overheard
 from traindx.observe.program import Program, runner
 from traindx.observe.recorder import Recorder, start
 from traindx.observe.signals import keys_held

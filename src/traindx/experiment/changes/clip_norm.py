@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from traindx.experiment.runtime.joints import Intervention, Joints
+from traindx.experiment.runtime.rate_groups import with_gradients
 
 INTERVENTION = Intervention(
     title="Clip gradients to a norm before every step.",
@@ -26,8 +27,7 @@ def apply(joints: Joints, *, limit: float) -> None:
 
     def clip(optimizer: Any) -> None:
         nonlocal largest, steps, clipped
-        parameters = [one for group in optimizer.param_groups for one in group["params"]]
-        parameters = [one for one in parameters if one.grad is not None]
+        parameters = with_gradients(optimizer)
         if not parameters:
             return
         steps += 1

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from traindx.experiment.runtime.joints import Intervention, Joints
+from traindx.experiment.runtime.rate_groups import with_gradients
 
 INTERVENTION = Intervention(
     title="Limit every element of the gradients before each step.",
@@ -26,7 +27,7 @@ def apply(joints: Joints, *, limit: float) -> None:
 
     def clip(optimizer: Any) -> None:
         nonlocal steps, clipped, largest
-        held = [one for group in optimizer.param_groups for one in group["params"] if one.grad is not None]
+        held = with_gradients(optimizer)
         if not held:
             return
         steps += 1

@@ -21,7 +21,7 @@ _DISTANCES = ("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss")
 
 
 def apply(joints: Joints) -> None:
-    from traindx.experiment.runtime.torch.inputs import is_numeric
+    from traindx.experiment.runtime.torch.labels import is_numeric
     from traindx.experiment.runtime.torch.normalising import FeatureMoments, channel_axis
 
     known: dict[tuple[int, str], FeatureMoments] = {}
@@ -40,7 +40,7 @@ def apply(joints: Joints) -> None:
             if given.training or not moments.count:
                 moments.add(tensor)
             if not joints.has_changed:
-                joints.changed(f"{name}: {moments.told()}")
+                joints.changed(f"{name}: {moments.text()}")
             given_now[tensor.data_ptr()] = (tensor, moments)
             return moments.normalised(tensor)
 

@@ -28,7 +28,7 @@ def apply(joints: Joints, *, first: float, last: float, steps: int) -> None:
         rate = group.share * first * math.exp(math.log(last / first) * done)
         if not group.step:
             joints.changed(
-                f"{rate_groups.told(group, rate)}, then up to {group.share * last:.6g} in {steps} steps"
+                f"{rate_groups.rate_text(group, rate)}, then up to {group.share * last:.6g} in {steps} steps"
             )
         return rate
 

@@ -22,7 +22,7 @@ INTERVENTION = Intervention(
 def apply(joints: Joints, *, factor: float) -> None:
     def scaled(group: rate_groups.Group, lr: float) -> float:
         if not group.step:
-            joints.changed(rate_groups.told(group, lr * factor))
+            joints.changed(rate_groups.rate_text(group, lr * factor))
         return lr * factor
 
     joints.otherwise(rate_groups.NO_STEP)

@@ -18,7 +18,7 @@ INTERVENTION = Intervention(
 
 
 def apply(joints: Joints, *, beta1: float, beta2: float) -> None:
-    from traindx.experiment.runtime.torch.group_settings import set_in_groups
+    from traindx.experiment.runtime.rate_groups import set_in_groups
 
     def new(group: dict[str, Any]) -> dict[str, Any]:
         return {"betas": (beta1, beta2, *group["betas"][2:])} if "betas" in group else {}

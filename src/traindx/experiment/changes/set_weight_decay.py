@@ -19,7 +19,7 @@ INTERVENTION = Intervention(
 
 
 def apply(joints: Joints, *, value: float) -> None:
-    from traindx.experiment.runtime.torch.group_settings import set_in_groups
+    from traindx.experiment.runtime.rate_groups import set_in_groups
 
     def new(group: dict[str, Any], groups: list[dict[str, Any]]) -> dict[str, Any]:
         free = not group.get("weight_decay") and any(one.get("weight_decay") for one in groups)

@@ -16,7 +16,7 @@ INTERVENTION = Intervention(title="Other samples' inputs for the training.", kno
 
 
 def apply(joints: Joints) -> None:
-    from traindx.experiment.runtime.torch.inputs import is_input, is_label, is_structure, said
+    from traindx.experiment.runtime.torch.labels import is_input, is_label, is_structure, said
     from traindx.experiment.runtime.torch.tensors import Pool
 
     pools: dict[int, Pool] = {}

@@ -19,8 +19,7 @@ INTERVENTION = Intervention(title="Other samples' labels for the training.", kno
 def apply(joints: Joints) -> None:
     import torch
 
-    from traindx.experiment.runtime.torch.inputs import is_label
-    from traindx.experiment.runtime.torch.labels import LabelParts, shuffled_target
+    from traindx.experiment.runtime.torch.labels import LabelParts, is_label, shuffled_target
     from traindx.experiment.runtime.torch.tensors import Pool
 
     pool, named, parts, seen = Pool(), Pool(), LabelParts(), False

@@ -25,7 +25,7 @@ _LOOKS = 20
 def apply(joints: Joints) -> None:
     from torch import nn
 
-    from traindx.experiment.runtime.torch.reaching import leaves_behind
+    from traindx.experiment.runtime.torch.tracing import leaves_behind
 
     made: list[Any] = []
     looked = 0

@@ -23,7 +23,7 @@ def apply(joints: Joints, *, steps: int) -> None:
         share = min(1.0, (group.step + 1) / steps)
         if not group.step:
             joints.changed(
-                f"{rate_groups.told(group, lr * share)}, the script's own rate after {steps} steps"
+                f"{rate_groups.rate_text(group, lr * share)}, the script's own rate after {steps} steps"
             )
         return lr * share
 

@@ -19,7 +19,7 @@ INTERVENTION = Intervention(title="Zeros instead of the model's inputs.", knobs=
 def apply(joints: Joints) -> None:
     import torch
 
-    from traindx.experiment.runtime.torch.inputs import is_input, said
+    from traindx.experiment.runtime.torch.labels import is_input, said
 
     tokens: dict[str, int] = {}
 

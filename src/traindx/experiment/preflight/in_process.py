@@ -161,7 +161,7 @@ class _Course:
         made, ended, said, told = [0], "stopped", "", []
         try:
             with arm(folder, changes, internals=internals) as training:
-                told = training.told
+                told = training.logs
                 self._train(steps, began + seconds, made)
         except (Stopped, ChangeBroke) as error:
             said = str(error)

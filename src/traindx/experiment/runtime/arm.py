@@ -48,7 +48,7 @@ def begin(orders: Mapping[str, Any]) -> None:
     guard.begin(orders)
     seeds.begin(orders)
     training = ChangedTraining(orders["changes"])
-    if not training.told:
+    if not training.logs:
         return
     training.announce()
 

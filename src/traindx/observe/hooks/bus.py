@@ -12,7 +12,10 @@ CHANGE, RECORD, RESTORE = range(3)
 
 
 class Channel:
-    """One event of a source: the source calls each of `calls`. `refresh` is called when they change."""
+    """Those who listen to one event of a source, which calls each of `calls`.
+
+    `refresh` is called when they change.
+    """
 
     __slots__ = ("calls", "refresh")
 
@@ -49,22 +52,21 @@ class _Source:
 
 
 class Bus:
-    """The events of this process. A source stands for one or more of them."""
+    """The events of this process. A source fills one or more; two frameworks may fill the same one."""
 
     def __init__(self) -> None:
-        self._sources: dict[str, tuple[tuple[str, ...], _Source]] = {}
+        self._sources: list[tuple[tuple[str, ...], _Source]] = []
         self._listeners: dict[str, list[tuple[int, Call]]] = {}
 
     def fill(self, names: Sequence[str], install: Callable[..., Callable[[], None]]) -> None:
-        """`install(*events)` begins to fill these events, and returns what ends it."""
-        for name in names:
-            self._sources[name] = (
-                tuple(names),
-                _Source(install) if name == names[0] else self._sources[names[0]][1],
-            )
+        """`install(*channels)` begins to fill these events, and returns what ends it."""
+        self._sources.append((tuple(names), _Source(install)))
+        self._update(names[0])
 
-    def filled(self, name: str) -> bool:
-        return name in self._sources
+    @property
+    def names(self) -> set[str]:
+        """The events that are filled by now."""
+        return {name for names, _ in self._sources for name in names}
 
     def listen(self, name: str, call: Call, order: int = RECORD) -> Callable[[], None]:
         """Call this at the event, after those of a lower order; what is returned ends it."""
@@ -86,8 +88,11 @@ class Bus:
         return stop
 
     def _update(self, name: str) -> None:
-        names, source = self._sources[name]
-        source.update([tuple(call for _, call in self._listeners.get(one, ())) for one in names])
+        if name not in self.names:
+            raise LookupError(f"no framework fills the event {name!r}")
+        for names, source in self._sources:
+            if name in names:
+                source.update([tuple(call for _, call in self._listeners.get(one, ())) for one in names])
 
 
 BUS = Bus()

@@ -38,7 +38,7 @@ class AccumulationCounts:
     def tell(self) -> None:
         if not self._several and not self._thrown:
             return
-        told: dict[str, object] = {
+        counts: dict[str, object] = {
             "steps": self._steps,
             "steps_with_several": self._several,
             "backwards": self._backwards,
@@ -47,5 +47,5 @@ class AccumulationCounts:
             "steps_with_thrown": self._wasteful,
         }
         if self.share is not None:
-            told["share"] = self.share
-        self.watching.recorder.fact("accumulation", told)
+            counts["share"] = self.share
+        self.watching.recorder.fact("accumulation", counts)

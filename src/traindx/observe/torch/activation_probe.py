@@ -154,15 +154,15 @@ class ActivationProbe:
             raise error
         self._introduce()
         self.autocast = window.autocast
-        told: dict[str, list[float | None]] = {key: [None] * len(self.names) for key in _KEYS}
-        columns = list(told.values())
+        statistics: dict[str, list[float | None]] = {key: [None] * len(self.names) for key in _KEYS}
+        columns = list(statistics.values())
         found = False
         with np.errstate(all="ignore"):
             for slot, numbers in window.shelf.measure(window.turn):
                 found = True
                 for column, number in zip(columns, numbers, strict=True):
                     column[slot.index] = number
-        return (self.names, told) if found else ([], {})
+        return (self.names, statistics) if found else ([], {})
 
     def samples(self, most: int, size: int) -> list[tuple[str, Any]]:
         """Of so many activations, evenly chosen, some of the values that the latest look took."""

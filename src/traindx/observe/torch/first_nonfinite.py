@@ -68,5 +68,5 @@ class Origins:
 
 def _nonfinite(tensor: torch.Tensor) -> int:
     """How many values are no numbers."""
-    told = numbers(tensor).get("nonfinite", 0) if tensor.is_floating_point() else 0
-    return told if isinstance(told, int) else 0
+    count = numbers(tensor).get("nonfinite", 0) if tensor.is_floating_point() else 0
+    return count if isinstance(count, int) else 0

@@ -98,10 +98,10 @@ def _read_norms(found: Gradients, place: int, which: list[int], values: list[tor
     if bucket.device.type != "cpu":
         found.dense.append((place, which, torch.stack(list(norms))))
         return
-    told = [norm.item() for norm in norms]
-    found.dense.append((place, which, told))
-    if not all(map(isfinite, told)):
-        for number, data, norm in zip(which, values, told, strict=True):
+    host_norms = [norm.item() for norm in norms]
+    found.dense.append((place, which, host_norms))
+    if not all(map(isfinite, host_norms)):
+        for number, data, norm in zip(which, values, host_norms, strict=True):
             if not isfinite(norm):
                 found.nonfinite[number] = data.numel() - int(data.isfinite().sum())
 

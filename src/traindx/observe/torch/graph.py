@@ -87,6 +87,11 @@ class Graph:
     consumers: dict[Node, list[Node]]
     complete: bool
 
+    def leaves(self) -> dict[int, torch.Tensor]:
+        """The tensors it is computed from, by id, in its order."""
+        found = map(variable, filter(is_leaf, self.nodes))
+        return {id(one): one for one in found if one is not None}
+
     def below(self, node: Node) -> set[Node]:
         """All operations that this one was computed from."""
         return _reached(node, lambda at: (source for source, _ in inputs(at) if source in self.consumers))

@@ -15,7 +15,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from traindx.observe.torch.module_parts import children_of, parameters_of
+from traindx.observe.torch.roots import children_of, parameters_of
 
 _FLAT = 1 / 50
 _NIL = 1e-4  # smooth rectifiers never quite reach zero

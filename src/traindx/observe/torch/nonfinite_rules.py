@@ -139,9 +139,9 @@ def _normalisation(scene: Scene) -> NonfiniteCause | None:
     if inverse is None or kind(inverse) != "inf":
         return None
     eps = scene.number("eps")
-    told = f" and eps {eps:g}" if eps is not None else ""
+    words = f" and eps {eps:g}" if eps is not None else ""
     return NonfiniteCause(
-        f"{plain(scene.node)} of values without any variance{told}", scene.saved.get("input")
+        f"{plain(scene.node)} of values without any variance{words}", scene.saved.get("input")
     )
 
 

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import torch
 
+from traindx.experiment.runtime.torch.tensors import range_of
+
 if TYPE_CHECKING:
     from traindx.observe.torch.places.losses import LossArguments
 
@@ -103,7 +105,7 @@ class Positives(_Counts):
             loss.given["weight"] = torch.where(loss.target > 0.5, weight, torch.ones_like(weight))
         self.heaviest = float(torch.maximum(heavier, 1 / heavier).max())
         shares = (self._yes / self._all).tolist()
-        self.text = f"positives ({_share(shares)} of the targets) weigh {_range(heavier)} in {loss.name}"
+        self.text = f"positives ({_share(shares)} of the targets) weigh {range_of(heavier)} in {loss.name}"
         return self.text
 
 
@@ -114,8 +116,3 @@ def _short(counts: list[int]) -> str:
 def _share(shares: list[float]) -> str:
     low, high = min(shares), max(shares)
     return f"{low:.1%}" if low == high else f"{low:.1%} to {high:.1%}"
-
-
-def _range(values: torch.Tensor) -> str:
-    low, high = float(values.min()), float(values.max())
-    return f"{low:.3g}" if low == high else f"{low:.3g} to {high:.3g}"

@@ -5,6 +5,8 @@ from __future__ import annotations
 import torch
 from torch import nn
 
+from traindx.experiment.runtime.torch.tensors import range_of
+
 _BATCHES = 8
 _CONSTANT = 1e-12
 
@@ -58,12 +60,7 @@ class FeatureMoments:
         moved = (tensor.double() - self._mean.view(shape)) / deviation.view(shape)
         return moved.to(tensor.dtype)
 
-    def told(self) -> str:
+    def text(self) -> str:
         deviation = (self._squares / max(1, self.count)).sqrt()
-        spread = f"means {_range(self._mean)}, deviations {_range(deviation)}"
+        spread = f"means {range_of(self._mean)}, deviations {range_of(deviation)}"
         return f"{len(self._mean)} features with {spread} -> 0 and 1"
-
-
-def _range(values: torch.Tensor) -> str:
-    low, high = float(values.min()), float(values.max())
-    return f"{low:.3g}" if low == high else f"{low:.3g} to {high:.3g}"

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -134,3 +134,15 @@ def calling_frame() -> tuple[int, Any, int]:
         frame = frame.f_back
     own = frame.f_locals.get("self")
     return (id(own) if isinstance(own, nn.Module) else 0, frame.f_code, frame.f_lasti)
+
+
+_BEHIND_SECONDS = 1.0
+
+
+def leaves_behind(losses: Iterable[torch.Tensor]) -> list[torch.Tensor]:
+    """Each once, in the order of the graph."""
+    found: dict[int, torch.Tensor] = {}
+    for loss in losses:
+        if loss.grad_fn is not None:
+            found |= walk(loss.grad_fn, time.monotonic() + _BEHIND_SECONDS).leaves()
+    return list(found.values())

@@ -65,9 +65,9 @@ _in_place: list[Patches] = []
 
 def listen(name: str, call: Call, order: int = RECORD) -> Callable[[], None]:
     """Listen to an event that torch fills; what is returned ends it."""
-    if not BUS.filled("backward"):
+    if "backward" not in BUS.names:
         _fill()
-    if name.startswith(_FUNCTION) and not BUS.filled(name):
+    if name.startswith(_FUNCTION) and name not in BUS.names:
         owner, _, function = name.removeprefix(_FUNCTION).partition(".")
         BUS.fill((name,), _source(_plainly(instead, [(_OWNERS[owner], function)])))
     return BUS.listen(name, call, order)

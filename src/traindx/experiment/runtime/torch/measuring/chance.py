@@ -32,18 +32,22 @@ def measured(first: FirstStep) -> dict[str, Any]:
 
 def _told(first: FirstStep, loss: LossArguments) -> dict[str, Any]:
     reduction = loss.given.get("reduction", "mean")
-    told: dict[str, Any] = {"function": loss.name, "value": _value(loss, loss.input), "reduction": reduction}
+    numbers: dict[str, Any] = {
+        "function": loss.name,
+        "value": _value(loss, loss.input),
+        "reduction": reduction,
+    }
     answers = _ANSWERS.get(loss.name)
     if answers is None or reduction == "none" or loss.target.requires_grad:
-        return told | {"why": "what chance gives for this loss is not known"}
+        return numbers | {"why": "what chance gives for this loss is not known"}
     if loss.input.shape[:1] != loss.target.shape[:1] or (
         loss.name in _SAME_SHAPE and loss.input.shape != loss.target.shape
     ):
-        return told | {"why": "output and target differ in shape"}
+        return numbers | {"why": "output and target differ in shape"}
     even, best = answers(loss)
-    told["even"], told["constant"] = _value(loss, even), _value(loss, best)
-    told["floor"] = _floor(first, loss)
-    return told
+    numbers["even"], numbers["constant"] = _value(loss, even), _value(loss, best)
+    numbers["floor"] = _floor(first, loss)
+    return numbers
 
 
 def _value(loss: LossArguments, answer: torch.Tensor) -> float:

@@ -71,7 +71,7 @@ class FirstStep:
         recorder = current()
         if recorder is not None:
             recorder.fact("measured", found)
-        able = [name for name, told in found.items() if "why" not in told]
+        able = [name for name, numbers in found.items() if "why" not in numbers]
         self._joints.changed(f"measured at the first step: {', '.join(able) or 'nothing'}")
         self.models.clear()
         self.losses.clear()
@@ -89,17 +89,15 @@ class FirstStep:
     @contextlib.contextmanager
     def _aside(self) -> Iterator[None]:
         """What is done here is not the training's: neither seen by changes nor drawn from its streams."""
-        training, streams = self._joints.training, Streams()
-        before, training.aside = training.aside, True
+        streams = Streams()
         streams.save()
         try:
-            with contextlib.ExitStack() as stack:
+            with self._joints.aside(), contextlib.ExitStack() as stack:
                 for called in self.models:
                     stack.enter_context(called.kept())
                 yield
         finally:
             streams.restore()
-            training.aside = before
 
     @property
     def model(self) -> Called:
@@ -111,7 +109,7 @@ class FirstStep:
 
 def zeroed(value: Any) -> Any:
     """The same structure with numbers as zeros and whole numbers as one of them."""
-    from traindx.experiment.runtime.torch.inputs import is_input
+    from traindx.experiment.runtime.torch.labels import is_input
 
     def blank(name: str, tensor: torch.Tensor) -> torch.Tensor:
         if not is_input(name, tensor):

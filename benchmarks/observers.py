@@ -51,10 +51,9 @@ class Recorded:
     @contextlib.contextmanager
     def on(self) -> Iterator[After]:
         """The same recorder goes on, with its accounts; in between, nothing of it is left in torch."""
-        from traindx.observe.torch.install import _WATCHERS
+        from traindx.observe.torch.install import listen
 
-        for watch in _WATCHERS:
-            watch(self.watching)
+        listen(self.watching)
         self.watching.active = True
         self.watching.steps.paused()
         yield None
@@ -65,7 +64,6 @@ class Recorded:
         for remove in self.watching.removals:
             remove()
         self.watching.removals.clear()
-        self.watching.patches.undo()
 
     def looks(self) -> int:
         """How many samples of the internals the recording holds by now."""

@@ -18,7 +18,7 @@ import traindx
 from tests.run_scripts.calling import SCRIPTS, Result, call, facts, printed, recorded, recording
 from traindx.observe.folder import Taken, choose
 from traindx.observe.journal import Journal
-from traindx.observe.launcher_rank import Place
+from traindx.observe.launcher_rank import LaunchedRank
 from traindx.observe.launcher_rank import place as place_in
 from traindx.observe.monitor import Orders
 
@@ -225,13 +225,13 @@ def test_nothing_to_diagnose_is_said(tmp_path: Path) -> None:
 def test_folders_are_never_shared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("time.strftime", lambda *_: "NOW")
-    names = [choose(None, "tr/ain", Place()).path.name for _ in range(3)]
+    names = [choose(None, "tr/ain", LaunchedRank()).path.name for _ in range(3)]
     assert names == ["tr-ain-NOW", "tr-ain-NOW-2", "tr-ain-NOW-3"]
-    assert choose("mine", "x", Place()).path == tmp_path / "mine"
-    assert choose("mine", "x", Place()).path == tmp_path / "mine"
+    assert choose("mine", "x", LaunchedRank()).path == tmp_path / "mine"
+    assert choose("mine", "x", LaunchedRank()).path == tmp_path / "mine"
     (tmp_path / "mine" / "rank-0.jsonl").touch()
     with pytest.raises(Taken, match="holds a recording already"):
-        choose("mine", "x", Place())
+        choose("mine", "x", LaunchedRank())
 
 
 def test_ranks_agree_on_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -246,9 +246,9 @@ def test_ranks_agree_on_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     for out, names in ((None, ("t-NOW", "t-NOW-2")), ("mine", ("mine", "mine-2"))):
         assert {choose(out, "t", one).path.name for one in (first[1], first[0], first[2])} == {names[0]}
         (tmp_path / (out or ".traindx/t-NOW") / "rank-1.jsonl").touch()
-        again = [Place(one.rank, one.local, one.world, 0, 1, one.key) for one in first]
+        again = [LaunchedRank(one.rank, one.local, one.world, 0, 1, one.key) for one in first]
         assert {choose(out, "t", one).path.name for one in again} == {names[1]}
-    other = Place(0, 0, 2, 0, 0, "1-29500")
+    other = LaunchedRank(0, 0, 2, 0, 0, "1-29500")
     assert choose(None, "t", other).path.name == "t-NOW-3"
     stale = tmp_path / ".traindx" / next((tmp_path / ".traindx").glob(".ranks-*-1-29500")).name
     dead = stale.rename(stale.with_name(stale.name.replace("-1-29500", "-99999999-29500")))
@@ -257,9 +257,9 @@ def test_ranks_agree_on_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 
 def test_place_among_ranks() -> None:
-    assert place_in({}) == Place()
-    assert place_in({"RANK": "0", "WORLD_SIZE": "1"}) == Place()
-    assert place_in({"RANK": "nonsense", "WORLD_SIZE": "2"}) == Place()
+    assert place_in({}) == LaunchedRank()
+    assert place_in({"RANK": "0", "WORLD_SIZE": "1"}) == LaunchedRank()
+    assert place_in({"RANK": "nonsense", "WORLD_SIZE": "2"}) == LaunchedRank()
     slurm = place_in(
         {"SLURM_PROCID": "3", "SLURM_LOCALID": "1", "SLURM_STEP_NUM_TASKS": "4", "SLURM_NODEID": "1"}
     )

@@ -11,7 +11,7 @@ import torch
 from torch import nn
 
 from traindx.experiment.runtime.change import Change
-from traindx.experiment.runtime.joints import Training
+from traindx.experiment.runtime.joints import ChangedTraining
 from traindx.observe.recorder import Stopped
 
 Tensors = list[torch.Tensor]
@@ -28,8 +28,8 @@ class Ran:
 
 
 @contextlib.contextmanager
-def changed(*changes: str) -> Iterator[Training]:
-    training = Training([Change.parse(one) for one in changes])
+def changed(*changes: str) -> Iterator[ChangedTraining]:
+    training = ChangedTraining([Change.parse(one) for one in changes])
     training.install()
     try:
         yield training
@@ -46,8 +46,8 @@ def arm(script: Callable[..., Any], *changes: str, **given: Any) -> Ran:
         except Stopped as stop:
             ran.stopped = stop.why
         training.end()
-    ran.said = [said for told in training.told for said in told.said]
-    ran.failed = [told.failed for told in training.told if told.failed]
+    ran.said = [said for log in training.logs for said in log.said]
+    ran.failed = [log.failed for log in training.logs if log.failed]
     return ran
 
 

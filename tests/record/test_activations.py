@@ -19,7 +19,7 @@ from torch.utils.checkpoint import checkpoint
 
 from traindx.observe.torch.activation_probe import ActivationProbe
 from traindx.observe.torch.naming import Names
-from traindx.observe.torch.slots import Slot
+from traindx.observe.torch.slots import SampleSlot
 
 KEYS = ["zero_share", "dead_share", "saturated_share", "spread", "mean", "std", "nonfinite"]
 
@@ -218,7 +218,7 @@ def test_samples_hold_whole_rows_of_every_unit(shape: tuple[int, ...], first: bo
     view = [1] * len(shape)
     view[unit] = units
     values = torch.arange(units).view(view).expand(shape).contiguous().float()
-    slot = Slot(values, first, 8192)
+    slot = SampleSlot(values, first, 8192)
     slot.target = torch.empty(slot.outer, slot.inner, slot.units)
     for turn in range(40):
         assert slot.take(values, turn)
@@ -228,7 +228,7 @@ def test_samples_hold_whole_rows_of_every_unit(shape: tuple[int, ...], first: bo
 
 def test_samples_move_over_the_batch() -> None:
     values = torch.arange(640.0)[:, None].expand(640, 100).contiguous()
-    slot = Slot(values, False, 8192)
+    slot = SampleSlot(values, False, 8192)
     slot.target = torch.empty(slot.outer, slot.inner, slot.units)
     seen: set[float] = set()
     for turn in range(80):
@@ -590,7 +590,7 @@ def test_an_error_of_ours_is_told_at_collect_and_nowhere_else(monkeypatch: pytes
     def broken(*_: object) -> bool:
         raise ZeroDivisionError("ours")
 
-    monkeypatch.setattr(Slot, "take", broken)
+    monkeypatch.setattr(SampleSlot, "take", broken)
     probe.arm()
     y = model(torch.randn(5, 4))
     probe.disarm()

@@ -18,7 +18,7 @@ from tests.record.nan_forward import FORWARD, INPUT
 from tests.record.nan_models import NAN, X, Y, bad_at, data, grown, mlp
 from tests.record.nan_programs import BACKWARD_RISKS, FORWARD_RISKS, Program, Watcher, watch_backward
 from traindx.observe.torch import graph as graphs
-from traindx.observe.torch.nonfinite_origin import Origin, backward_origin, forward_origin
+from traindx.observe.torch.nonfinite_origin import NonfiniteOrigin, backward_origin, forward_origin
 from traindx.observe.torch.saved import Saved
 
 
@@ -35,7 +35,7 @@ def layer_of(model: nn.Module) -> Callable[[Tensor], str]:
     return lambda parameter: names[id(parameter)]
 
 
-def found_in(origin: Origin, wanted: tuple[str, str, str]) -> bool:
+def found_in(origin: NonfiniteOrigin, wanted: tuple[str, str, str]) -> bool:
     words, before, after = wanted
     right = origin.where == "input" if words == INPUT else origin.operation.startswith(words)
     return right and before in (origin.layer, origin.layer_before) and origin.layer_after == after

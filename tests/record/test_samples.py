@@ -8,7 +8,7 @@ import torch
 
 from traindx.observe.torch.batch_rows import prints, rows_of
 from traindx.observe.torch.relations import relation
-from traindx.observe.torch.sample_prints import Samples
+from traindx.observe.torch.sample_prints import SampleFingerprints
 
 
 @pytest.fixture(autouse=True)
@@ -17,20 +17,20 @@ def _seed() -> None:
     torch.manual_seed(0)
 
 
-def validation_of(samples: Samples) -> dict[str, float]:
+def validation_of(samples: SampleFingerprints) -> dict[str, float]:
     found = samples.told()["validation"]
     assert isinstance(found, dict)
     return found
 
 
-def relation_of(samples: Samples) -> dict[str, float]:
+def relation_of(samples: SampleFingerprints) -> dict[str, float]:
     found = samples.told()["relation"]
     assert isinstance(found, dict)
     return found
 
 
-def trained(x: torch.Tensor, y: torch.Tensor) -> Samples:
-    samples = Samples()
+def trained(x: torch.Tensor, y: torch.Tensor) -> SampleFingerprints:
+    samples = SampleFingerprints()
     for at in range(0, len(x), 50):
         samples.trained(x[at : at + 50], y[at : at + 50])
     return samples
@@ -80,7 +80,7 @@ def test_long_judging_on_the_training_data_does_not_hide_the_validation() -> Non
 
 def test_labels_that_change_are_counted() -> None:
     x, y = torch.randn(200, 12), torch.randint(0, 5, (200,))
-    samples = Samples()
+    samples = SampleFingerprints()
     samples.trained(x[:50], y[:50])
     samples.trained(x[:50], (y[:50] + 1) % 5)
     samples.trained(x[50:100], y[50:100])
@@ -182,7 +182,7 @@ def test_what_the_inputs_are_is_told() -> None:
         "elements": 12,
         "whole": True,
     }
-    samples = Samples()
+    samples = SampleFingerprints()
     for _ in range(8):
         samples.loaded((torch.randn(50, 200), torch.randn(50, 3), y[:50]), 1, training=True)
     assert samples.told()["input"] == {"dtype": "float32", "elements": 200, "whole": False, "beside": 1}
@@ -191,7 +191,7 @@ def test_what_the_inputs_are_is_told() -> None:
 @pytest.mark.parametrize("form", ["dict", "tuple"])
 def test_a_sample_is_the_same_only_with_all_its_inputs(form: str) -> None:
     pictures = torch.randn(50, 12)
-    samples = Samples()
+    samples = SampleFingerprints()
     questions, answers = torch.randint(0, 900, (6, 50, 4)), torch.randint(0, 5, (6, 50))
     for question, answer in zip(questions, answers, strict=True):
         parts = {"picture": pictures, "question": question, "answer_label": answer}
@@ -205,7 +205,7 @@ def test_a_sample_is_the_same_only_with_all_its_inputs(form: str) -> None:
 
 
 def test_odd_batches_are_let_be() -> None:
-    samples = Samples()
+    samples = SampleFingerprints()
     samples.loaded("nothing", 1, training=True)
     samples.loaded((torch.randn(5), torch.randn(5)), 1, training=True)
     samples.trained(torch.randint(0, 50, (4, 16)), torch.randint(0, 50, (4, 16)))
@@ -214,7 +214,7 @@ def test_odd_batches_are_let_be() -> None:
 
 
 def test_numbers_of_samples_in_a_batch_are_no_labels() -> None:
-    samples, x = Samples(), torch.randn(400, 12)
+    samples, x = SampleFingerprints(), torch.randn(400, 12)
     for _ in range(3):
         order = torch.randperm(400)
         for at in range(0, 400, 100):

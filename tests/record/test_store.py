@@ -41,7 +41,7 @@ def test_a_write_cut_short_leaves_later_lines_readable(tmp_path: Path) -> None:
     code = f"""
 import resource, signal
 from pathlib import Path
-from traindx.store import Journal
+from traindx.observe.journal import Journal
 journal = Journal(Path({str(tmp_path)!r}), 0, 0.0)
 journal.append(b'{{"a": 1}}\\n')
 hard = resource.getrlimit(resource.RLIMIT_FSIZE)[1]

@@ -22,7 +22,7 @@ from traindx.core.documents import json_of
 from traindx.observe.import_hook import when_imported
 from traindx.observe.journal import Journal
 from traindx.observe.log_links import Links
-from traindx.observe.output import Overheard
+from traindx.observe.printed import Overheard
 from traindx.observe.recorder import Recorder, start
 from traindx.observe.stopping import leave
 
@@ -37,8 +37,8 @@ _in_child: list[Callable[[], None]] = []
 
 def follow(recorder: Recorder, *, budget: float, internals: bool, steps: int | None) -> None:
     """From now on the children of this process are observed, too."""
-    told = {"folder": str(recorder.folder), "budget": budget, "internals": internals, "steps": steps}
-    os.environ[VARIABLE] = json.dumps(told)
+    notes = {"folder": str(recorder.folder), "budget": budget, "internals": internals, "steps": steps}
+    os.environ[VARIABLE] = json.dumps(notes)
     in_forked_child(lambda: forked(recorder))
     when_imported("multiprocessing.spawn", _watch_spawn)
     when_imported("multiprocessing.forkserver", _watch_forkserver)
@@ -148,8 +148,8 @@ def _at_exit(recorder: Recorder) -> None:
 
 def observe() -> None:
     """In a process that was spawned or serves forks: begin to record, in memory at first."""
-    told = json.loads(os.environ[VARIABLE])
-    folder = Path(told["folder"])
+    notes = json.loads(os.environ[VARIABLE])
+    folder = Path(notes["folder"])
     if ORDERS in os.environ:
         from traindx.experiment.runtime.arm import begin_child
 
@@ -157,16 +157,16 @@ def observe() -> None:
     recorder = start(
         folder,
         rank=1,
-        budget=told["budget"],
-        internals=told["internals"],
-        steps=told["steps"],
+        budget=notes["budget"],
+        internals=notes["internals"],
+        steps=notes["steps"],
         facts=written_facts(folder)[0],
     )
     recorder.journal = Waiting(recorder)
     recorder.insist = lambda why: leave(recorder.close, why)
     Overheard(recorder.output).listen()
-    Links(lambda paths: recorder.fact("links", paths), told["folder"]).listen()
-    follow(recorder, budget=told["budget"], internals=told["internals"], steps=told["steps"])
+    Links(lambda paths: recorder.fact("links", paths), notes["folder"]).listen()
+    follow(recorder, budget=notes["budget"], internals=notes["internals"], steps=notes["steps"])
     install_when_there(recorder)
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from traindx.core import files
 from traindx.observe import signature
-from traindx.observe.launcher_rank import Place
+from traindx.observe.launcher_rank import LaunchedRank
 from traindx.observe.launcher_rank import place as place_by_launcher
 
 
@@ -38,18 +38,18 @@ def stem() -> str:
     return os.path.basename(os.path.dirname(path)) if name == "__main__" else name
 
 
-def place() -> Place:
+def place() -> LaunchedRank:
     """Which process of a distributed training this is, by its launcher or by torch.distributed itself."""
-    told = place_by_launcher()
+    launched = place_by_launcher()
     distributed: Any = sys.modules.get("torch.distributed")
     with contextlib.suppress(Exception):
-        if told.world == 1 and distributed is not None and distributed.is_initialized():
+        if launched.world == 1 and distributed is not None and distributed.is_initialized():
             rank, world = int(distributed.get_rank()), int(distributed.get_world_size())
             if world > 1:
                 port = os.environ.get("MASTER_PORT", "")
                 key = f"{os.getppid()}-{port}" if port.isdigit() else f"{os.getppid()}"
-                return Place(rank=rank, local=rank, world=world, key=key)
-    return told
+                return LaunchedRank(rank=rank, local=rank, world=world, key=key)
+    return launched
 
 
 def facts_here(world: int) -> dict[str, object]:
@@ -60,13 +60,13 @@ def facts_here(world: int) -> dict[str, object]:
 
 def facts(path: str | None, command: Sequence[str] | None, world: int) -> dict[str, object]:
     """For `run.json`: the file that runs, how it was started, and where."""
-    told: dict[str, object] = {"path": path}
+    script_facts: dict[str, object] = {"path": path}
     with contextlib.suppress(OSError):
         if path is not None:
-            told["sha256"] = hashlib.sha256(files.read(path)).hexdigest()
+            script_facts["sha256"] = hashlib.sha256(files.read(path)).hexdigest()
     found: dict[str, object] = {
         "command": shlex.join(["python", *command]) if command is not None else None,
-        "script": told if path is not None else None,
+        "script": script_facts if path is not None else None,
         "folder": os.getcwd(),
         "python": platform.python_version(),
         # Not platform.platform(), which starts a process.

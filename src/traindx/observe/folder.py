@@ -17,7 +17,7 @@ from typing import Any
 
 from traindx.core import files
 from traindx.core.documents import json_of
-from traindx.observe.launcher_rank import Place
+from traindx.observe.launcher_rank import LaunchedRank
 
 try:
     import fcntl
@@ -41,7 +41,7 @@ class Folder:
     trouble: str = ""
 
 
-def choose(out: str | None, stem: str, place: Place) -> Folder:
+def choose(out: str | None, stem: str, place: LaunchedRank) -> Folder:
     """The folder, made. Where the wished place cannot be written, one for temporary files serves."""
     name = f"{_fit(stem)}-{time.strftime('%Y%m%d-%H%M%S')}"
     if place.node:
@@ -72,7 +72,7 @@ def _fit(stem: str) -> str:
     return _UNFIT.sub("-", stem).strip("-.")[:60] or "run"
 
 
-def _made(out: Path | None, home: Path, name: str, place: Place) -> Path:
+def _made(out: Path | None, home: Path, name: str, place: LaunchedRank) -> Path:
     if out is None:
         home.mkdir(parents=True, exist_ok=True)
         ignore = home / ".gitignore"
@@ -113,7 +113,7 @@ def _new(wished: Path) -> Path:
 
 
 @contextlib.contextmanager
-def _agreement(home: Path, place: Place) -> Iterator[dict[str, Any]]:
+def _agreement(home: Path, place: LaunchedRank) -> Iterator[dict[str, Any]]:
     """What the processes of one launcher have agreed on; held by one of them at a time."""
     home.mkdir(parents=True, exist_ok=True)
     host = _UNFIT.sub("-", platform.node())

@@ -113,8 +113,8 @@ class Journal:
         """No room for another `run.json`: how it ended goes into the one there is."""
         path = self.folder / "run.json"
         try:
-            told = json.loads(files.read(path))
-            text = _document(told | {key: document[key] for key in _TOLD_AT_THE_END if key in document})
+            facts = json.loads(files.read(path))
+            text = _document(facts | {key: document[key] for key in _TOLD_AT_THE_END if key in document})
             with open(path, "r+b") as file:
                 if hasattr(os, "posix_fallocate"):
                     os.posix_fallocate(file.fileno(), 0, len(text))
@@ -181,14 +181,14 @@ def write_end(folder: Path, ended: dict[str, object]) -> bool:
     with contextlib.suppress(OSError):
         os.unlink(folder / ROOM)
     try:
-        told = json.loads(files.read(folder / "run.json"))
-        if told.get("ended") is not None:
+        facts = json.loads(files.read(folder / "run.json"))
+        if facts.get("ended") is not None:
             return False
     except (OSError, ValueError, AttributeError):
         return False
     journal = Journal(folder, 0, 0.0)
     journal.end()
-    return journal.facts(told | {"ended": ended})
+    return journal.facts(facts | {"ended": ended})
 
 
 def off_standard(descriptor: int) -> int:

@@ -16,10 +16,10 @@ from pathlib import Path
 from traindx.observe import agent, children, ending, monitor
 from traindx.observe import folder as place
 from traindx.observe.environment import facts
-from traindx.observe.launcher_rank import Place
+from traindx.observe.launcher_rank import LaunchedRank
 from traindx.observe.launcher_rank import place as place_among_ranks
 from traindx.observe.log_links import Links
-from traindx.observe.output import Overheard
+from traindx.observe.printed import Overheard
 from traindx.observe.program import Program, runner
 from traindx.observe.recorder import Recorder, start
 from traindx.observe.signals import keys_held
@@ -37,7 +37,7 @@ class Launch:
 
     program: Program
     folder: place.Folder | None = None
-    rank: Place = field(default_factory=Place)
+    rank: LaunchedRank = field(default_factory=LaunchedRank)
     budget: float = 0.01
     steps: int | None = None
     internals: bool = True

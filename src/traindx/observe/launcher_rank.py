@@ -15,7 +15,7 @@ _SAID = (
 
 
 @dataclass(frozen=True)
-class Place:
+class LaunchedRank:
     """`key` is the same for all processes on this machine that one launcher started together."""
 
     rank: int = 0
@@ -31,13 +31,13 @@ class Place:
         return self.local == 0
 
 
-def place(environment: Mapping[str, str] = os.environ) -> Place:
+def place(environment: Mapping[str, str] = os.environ) -> LaunchedRank:
     for rank, local, world in _SAID:
         number, size = _whole(environment.get(rank)), _whole(environment.get(world))
         if number is None or size is None or size < 2 or not 0 <= number < size:
             continue
         port = environment.get("MASTER_PORT", "")
-        return Place(
+        return LaunchedRank(
             rank=number,
             local=_or(_whole(environment.get(local)), number),
             world=size,
@@ -45,7 +45,7 @@ def place(environment: Mapping[str, str] = os.environ) -> Place:
             restart=_or(_whole(environment.get("TORCHELASTIC_RESTART_COUNT")), 0),
             key=f"{os.getppid()}-{port}" if port.isdigit() else f"{os.getppid()}",
         )
-    return Place()
+    return LaunchedRank()
 
 
 def _whole(text: str | None) -> int | None:

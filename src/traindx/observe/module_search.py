@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from importlib.machinery import ModuleSpec, PathFinder
 
 
-class Unknown(Exception):
+class ModuleNotFound(Exception):
     """Only an import can say where the module is, or whether there is one."""
 
 
@@ -32,7 +32,7 @@ def _first(name: str, path: Sequence[str]) -> ModuleSpec | None:
         try:
             found = _on(path, name) if finder is PathFinder else finder.find_spec(name, None)
         except Exception as error:
-            raise Unknown from error
+            raise ModuleNotFound from error
         if found is not None:
             return found
     return None
@@ -44,14 +44,14 @@ def _inside(package: ModuleSpec | None, name: str) -> ModuleSpec | None:
         return None
     if package.submodule_search_locations is None:
         if name in sys.modules:  # as `os.path`, which `os` puts there
-            raise Unknown
+            raise ModuleNotFound
         return None
     try:
         found = _on(list(package.submodule_search_locations), name)
     except Exception as error:
-        raise Unknown from error
+        raise ModuleNotFound from error
     if found is None and not _says_nothing(package):
-        raise Unknown
+        raise ModuleNotFound
     return found
 
 

@@ -8,8 +8,7 @@ import threading
 from collections.abc import Mapping, Sequence
 
 from traindx.observe.journal import Journal
-from traindx.observe.printed import Chunk, Printed
-from traindx.observe.rows import block
+from traindx.observe.printed import PrintedChunk, PrintedOutput
 
 _NAMED_AGAIN = 100
 
@@ -20,8 +19,8 @@ class Pending:
     def __init__(self) -> None:
         self.rows: list[dict[str, object]] = []
         self.lock = threading.RLock()
-        self._lines: list[str | Chunk] = []
-        self._printed = Printed()
+        self._lines: list[str | PrintedChunk] = []
+        self._printed = PrintedOutput()
         self._names: dict[str, tuple[str, ...]] = {}
         self._columns: tuple[str, ...] = ()
         self._opened = self._blocks = 0
@@ -42,10 +41,10 @@ class Pending:
             return
         with self.lock:
             last = self._lines[-1] if self._lines else None
-            if isinstance(last, Chunk) and last.stream == stream and last.step == step:
+            if isinstance(last, PrintedChunk) and last.stream == stream and last.step == step:
                 last.parts.append(text)
             else:
-                self._lines.append(Chunk(stream, step, t, [text]))
+                self._lines.append(PrintedChunk(stream, step, t, [text]))
 
     def end(self) -> None:
         """Nothing more is printed."""
@@ -99,7 +98,7 @@ class Pending:
         self._columns, self._opened = names, journal.opened
         return [*head, _dumps({"columns": names}), line]
 
-    def _told(self, chunk: Chunk) -> str:
+    def _told(self, chunk: PrintedChunk) -> str:
         text = self._printed.text_of(chunk)
         # By hand: a script that prints at every step prints by the thousand.
         said = f'"{chunk.stream}":{json.dumps(text)}'
@@ -119,3 +118,54 @@ def _plain(value: object) -> object:
     if isinstance(value, list | tuple):
         return [_plain(inner) for inner in value]
     return value
+
+
+def block(rows: Sequence[dict[str, object]]) -> tuple[tuple[str, ...], str]:
+    """The names of the columns, and the rows as one line; a column that never changes is one value."""
+    names: dict[str, None] = {}
+    for row in rows:
+        names.update(dict.fromkeys(row))
+    columns = (_column(name, [row.get(name) for row in rows]) for name in names)
+    return tuple(names), '{"rows":[' + ",".join(columns) + "]}"
+
+
+def sample(t: float, step: int, groups: Mapping[str, Mapping[str, object]]) -> str:
+    """A look inside as a line. Four digits: most of it is estimated from parts of tensors."""
+    line = ",".join(f"{json.dumps(name)}:{_group(group)}" for name, group in groups.items())
+    return f'{{"t":{t:.3f},"step":{step},"sample":{{{line}}}}}'
+
+
+def _group(group: Mapping[str, object]) -> str:
+    return "{" + ",".join(f"{json.dumps(name)}:{_told(value)}" for name, value in group.items()) + "}"
+
+
+def _told(value: object) -> str:
+    return _listed(value, "%.4g") if isinstance(value, list) else _value(value, "%.5g")
+
+
+def _column(name: str, values: Sequence[object]) -> str:
+    form = "%.3f" if name == "t" else "%d" if name == "step" else "%.3g" if name.endswith("_s") else "%.7g"
+    first = values[0]
+    changes = name in ("t", "step") or len(values) == 1 or first is None
+    if not changes and values.count(first) == len(values):
+        return _value(first, form)
+    return _listed(values, form)
+
+
+def _listed(values: Sequence[object], form: str) -> str:
+    try:
+        # One formatting call for the whole list: rows of fast steps come by the thousand.
+        text = ",".join(map(form.__mod__, values))
+    except TypeError:
+        text = ""
+    if not text or "n" in text:
+        text = ",".join([_value(value, form) for value in values])
+    return f"[{text}]"
+
+
+def _value(value: object, form: str) -> str:
+    if value is None:
+        return "null"
+    if isinstance(value, float):
+        return form % value if math.isfinite(value) else json.dumps(value)
+    return str(value) if type(value) is int else json.dumps(value, default=str)

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+import sys
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
+
+from traindx.observe.signals import let_through
 
 _WHOLE = 2 << 20
 _MOST = 4 << 20
@@ -12,7 +18,7 @@ _APART = 1.0
 
 
 @dataclass
-class Chunk:
+class PrintedChunk:
     """What the script printed while it stood at one step."""
 
     stream: str
@@ -21,13 +27,13 @@ class Chunk:
     parts: list[str]
 
 
-class Printed:
+class PrintedOutput:
     """How much of the output was kept so far, and how much was not."""
 
     def __init__(self) -> None:
         self.cut = 0
         self._kept = 0
-        self._held: Chunk | None = None
+        self._held: PrintedChunk | None = None
         self._heard = 0.0
 
     def passes(self, stream: str, text: str) -> bool:
@@ -36,7 +42,7 @@ class Printed:
         self.cut += full * len(text)
         return full
 
-    def text_of(self, chunk: Chunk) -> str:
+    def text_of(self, chunk: PrintedChunk) -> str:
         """What to keep of a chunk; empty when nothing."""
         text = _last_redraws("".join(chunk.parts))
         if self._kept > _WHOLE:
@@ -45,13 +51,13 @@ class Printed:
             text = short
         if self._kept >= _MOST and chunk.t - self._heard < _APART:
             self.cut += len("".join(self._held.parts)) if self._held is not None else 0
-            self._held = Chunk(chunk.stream, chunk.step, chunk.t, [text])
+            self._held = PrintedChunk(chunk.stream, chunk.step, chunk.t, [text])
             return ""
         self._heard, self._held = chunk.t, None
         self._kept += len(text)
         return text
 
-    def last(self) -> Chunk | None:
+    def last(self) -> PrintedChunk | None:
         """What was printed last and not kept, if nothing was kept since."""
         held, self._held = self._held, None
         self._heard = -_APART
@@ -64,3 +70,51 @@ def _last_redraws(text: str) -> str:
         return text
     text = text.replace("\r\n", "\n")
     return "\n".join("\r" + line.rpartition("\r")[2] if "\r" in line else line for line in text.split("\n"))
+
+
+Note = Callable[[str, str], None]
+_MISSING = object()
+
+
+class Overheard:
+    """Standard output and error while they are listened to."""
+
+    def __init__(self, note: Note) -> None:
+        self._note: Note | None = note
+        self._before: list[tuple[Any, object, object]] = []
+
+    def listen(self) -> None:
+        for name, stream in (("out", sys.stdout), ("err", sys.stderr)):
+            if stream is not None and not any(stream is known for known, _, _ in self._before):
+                with contextlib.suppress(Exception):
+                    self._listen_to(stream, name)
+
+    def _listen_to(self, stream: Any, name: str) -> None:
+        before = vars(stream).get("write", _MISSING)
+        write = stream.write
+
+        def observed(text: str, /) -> int:
+            written: int = write(text)
+            note = self._note
+            if note is not None:
+                try:
+                    note(name, text)
+                except Exception as error:
+                    let_through(error)
+                    self._note = None
+            return written
+
+        stream.write = observed
+        self._before.append((stream, observed, before))
+
+    def stop(self) -> None:
+        """The streams as they were; where somebody has put their own `write` over ours, it stays."""
+        self._note = None
+        for stream, observed, before in self._before:
+            with contextlib.suppress(Exception):
+                if vars(stream).get("write") is observed:
+                    if before is _MISSING:
+                        del stream.write
+                    else:
+                        stream.write = before
+        self._before.clear()

@@ -69,7 +69,7 @@ def find_module(name: str, args: tuple[str, ...], folder: str | None = None) -> 
         raise NoProgram(f"-m takes the name of a module; {name} is a file: run it without -m.")
     try:
         spec = module_search.located(name, sys.path if sys.flags.safe_path else [folder, *sys.path[1:]])
-    except module_search.Unknown:
+    except module_search.ModuleNotFound:
         return Program("module", name, args)
     if spec is None:
         raise NoProgram(f"no module named {name!r} was found. Give a module that 'python -m' can run.")

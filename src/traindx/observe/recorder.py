@@ -18,8 +18,7 @@ from typing import NoReturn
 from traindx.observe.budget import Budget
 from traindx.observe.clock import perf_counter, wall_clock
 from traindx.observe.journal import VERSION, Journal
-from traindx.observe.pending import Pending
-from traindx.observe.rows import sample
+from traindx.observe.pending import Pending, sample
 from traindx.observe.signals import let_through, raised_by_handler
 from traindx.observe.stopping import Stopped as Stopped
 from traindx.observe.stopping import Stopping

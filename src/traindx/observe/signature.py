@@ -34,8 +34,8 @@ def made(facts: Mapping[str, object]) -> str | None:
 
 def holds(facts: Mapping[str, object]) -> bool:
     """Whether this user made the recording, and nobody else can have replaced the folder it ran in."""
-    told, folder = facts.get("signature"), facts.get("folder")
-    if not isinstance(told, str) or not isinstance(folder, str):
+    given, folder = facts.get("signature"), facts.get("folder")
+    if not isinstance(given, str) or not isinstance(folder, str):
         return False
     try:
         key = _key()
@@ -44,7 +44,7 @@ def holds(facts: Mapping[str, object]) -> bool:
         return False
     if key is None or not ours:
         return False
-    return hmac.compare_digest(_digest(key, facts).encode(), told.encode(errors="replace"))
+    return hmac.compare_digest(_digest(key, facts).encode(), given.encode(errors="replace"))
 
 
 def _digest(key: bytes, facts: Mapping[str, object]) -> str:

@@ -14,7 +14,7 @@ from traindx.observe import children, ending, environment, watch_arguments
 from traindx.observe import folder as place
 from traindx.observe.import_hook import forget
 from traindx.observe.logged_values import numbers_of
-from traindx.observe.output import Overheard
+from traindx.observe.printed import Overheard
 from traindx.observe.recorder import Recorder, current, start
 from traindx.observe.stderr_lines import say
 

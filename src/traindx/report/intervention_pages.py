@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from traindx.experiment.runtime.change import Intervention, Value, interventions
+from traindx.experiment.runtime.change import ChangeParameter, Intervention, interventions
 
 _TYPES = {int: "a whole number", float: "a number", bool: "true or false", str: "a word"}
 
@@ -34,7 +34,7 @@ def page_of(id: str) -> str | None:
     return markdown(unit) if unit is not None else None
 
 
-def _described(unit: Intervention, name: str, value: Value) -> str:
+def _described(unit: Intervention, name: str, value: ChangeParameter) -> str:
     text = f"one of {', '.join(value.choices)}" if value.choices else _TYPES[value.kind]
     for word, bounds in (("above", unit.above), ("at least", unit.least), ("at most", unit.most)):
         if name in bounds:

@@ -9,12 +9,9 @@ Out of reach: models whose weights are in half precision.
 from __future__ import annotations
 
 import contextlib
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from traindx.experiment.runtime.change import Intervention
-
-if TYPE_CHECKING:
-    from traindx.experiment.runtime.joints import Joints
+from traindx.experiment.runtime.joints import Intervention, Joints
 
 INTERVENTION = Intervention(title="Compute in bfloat16 where autocast can.", knobs=("precision",))
 
@@ -22,7 +19,7 @@ INTERVENTION = Intervention(title="Compute in bfloat16 where autocast can.", kno
 def apply(joints: Joints) -> None:
     import torch
 
-    from traindx.experiment.runtime.torch.calls import mapped
+    from traindx.observe.torch.places.models import mapped
 
     def autocast(original: Any, self: Any, *args: Any, **kwargs: Any) -> None:
         original(self, *args, **kwargs)

@@ -8,12 +8,10 @@ Out of reach: updates written by hand without an optimizer of torch.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from traindx.experiment.runtime.change import Intervention
-
-if TYPE_CHECKING:
-    from traindx.experiment.runtime.joints import Joints
+from traindx.experiment.runtime.joints import Intervention, Joints
+from traindx.experiment.runtime.rate_groups import with_gradients
 
 INTERVENTION = Intervention(
     title="Clip gradients to a norm before every step.",
@@ -29,8 +27,7 @@ def apply(joints: Joints, *, limit: float) -> None:
 
     def clip(optimizer: Any) -> None:
         nonlocal largest, steps, clipped
-        parameters = [one for group in optimizer.param_groups for one in group["params"]]
-        parameters = [one for one in parameters if one.grad is not None]
+        parameters = with_gradients(optimizer)
         if not parameters:
             return
         steps += 1

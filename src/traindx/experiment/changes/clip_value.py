@@ -7,12 +7,10 @@ Out of reach: updates written by hand without an optimizer of torch.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from traindx.experiment.runtime.change import Intervention
-
-if TYPE_CHECKING:
-    from traindx.experiment.runtime.joints import Joints
+from traindx.experiment.runtime.joints import Intervention, Joints
+from traindx.experiment.runtime.rate_groups import with_gradients
 
 INTERVENTION = Intervention(
     title="Limit every element of the gradients before each step.",
@@ -29,7 +27,7 @@ def apply(joints: Joints, *, limit: float) -> None:
 
     def clip(optimizer: Any) -> None:
         nonlocal steps, clipped, largest
-        held = [one for group in optimizer.param_groups for one in group["params"] if one.grad is not None]
+        held = with_gradients(optimizer)
         if not held:
             return
         steps += 1

@@ -8,12 +8,9 @@ Out of reach: batches that are not made by a DataLoader, and those that are no t
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from traindx.experiment.runtime.change import Intervention
-
-if TYPE_CHECKING:
-    from traindx.experiment.runtime.joints import Joints
+from traindx.experiment.runtime.joints import Intervention, Joints
 
 INTERVENTION = Intervention(
     title="Leave out samples with inputs that are not finite, or beyond a limit.",
@@ -23,8 +20,8 @@ INTERVENTION = Intervention(
 
 
 def apply(joints: Joints, *, limit: float = 1e30) -> None:
-    from traindx.experiment.runtime.torch.calls import mapped
     from traindx.experiment.runtime.torch.tensors import rows_within, tensors_in
+    from traindx.observe.torch.places.models import mapped
 
     seen = dropped = 0
 

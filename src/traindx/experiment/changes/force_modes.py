@@ -10,12 +10,7 @@ Out of reach: models that are called by `model.forward(x)`, and `F.dropout` with
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from traindx.experiment.runtime.change import Intervention
-
-if TYPE_CHECKING:
-    from traindx.experiment.runtime.joints import Joints
+from traindx.experiment.runtime.joints import Intervention, Joints
 
 INTERVENTION = Intervention(
     title="Training mode where a model trains, eval mode where it does not.",
@@ -24,9 +19,9 @@ INTERVENTION = Intervention(
 
 
 def apply(joints: Joints) -> None:
-    from traindx.experiment.runtime.torch.effective_modes import Modes
+    from traindx.experiment.runtime.torch.effective_modes import ForcedModes
 
-    modes = Modes(joints)
+    modes = ForcedModes(joints)
     joints.otherwise("the model was in the right mode at every call")
     joints.model_call(modes.called)
     joints.after_model_call(modes.gave)

@@ -8,12 +8,9 @@ models loaded in it.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from traindx.experiment.runtime.change import Intervention
-
-if TYPE_CHECKING:
-    from traindx.experiment.runtime.joints import Joints
+from traindx.experiment.runtime.joints import Intervention, Joints
 
 INTERVENTION = Intervention(title="Compute everything in 32 bits.", knobs=("precision",))
 

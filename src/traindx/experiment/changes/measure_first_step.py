@@ -9,12 +9,7 @@ Out of reach: models called by `model.forward(x)`, and a state that a model keep
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from traindx.experiment.runtime.change import Intervention
-
-if TYPE_CHECKING:
-    from traindx.experiment.runtime.joints import Joints
+from traindx.experiment.runtime.joints import Intervention, Joints
 
 INTERVENTION = Intervention(title="Nothing changed: the first step is measured.")
 

@@ -9,12 +9,9 @@ Out of reach: models that are called by `model.forward(x)`, and inputs that are 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from traindx.experiment.runtime.change import Intervention
-
-if TYPE_CHECKING:
-    from traindx.experiment.runtime.joints import Joints
+from traindx.experiment.runtime.joints import Intervention, Joints
 
 INTERVENTION = Intervention(
     title="Bring the model's numeric inputs to mean 0 and deviation 1.", knobs=("inputs",)
@@ -24,11 +21,11 @@ _DISTANCES = ("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss")
 
 
 def apply(joints: Joints) -> None:
-    from traindx.experiment.runtime.torch.inputs import is_numeric
-    from traindx.experiment.runtime.torch.normalising import Moments, channel_axis
+    from traindx.experiment.runtime.torch.labels import is_numeric
+    from traindx.experiment.runtime.torch.normalising import FeatureMoments, channel_axis
 
-    known: dict[tuple[int, str], Moments] = {}
-    given_now: dict[int, tuple[Any, Moments]] = {}
+    known: dict[tuple[int, str], FeatureMoments] = {}
+    given_now: dict[int, tuple[Any, FeatureMoments]] = {}
 
     def called(given: Any, root: Any) -> None:
         if not given.fresh:
@@ -39,11 +36,11 @@ def apply(joints: Joints) -> None:
             if not is_numeric(name, tensor) or tensor.dim() < 2:
                 return tensor
             key = (id(root), name)
-            moments = known.setdefault(key, Moments(channel_axis(root, tensor)))
+            moments = known.setdefault(key, FeatureMoments(channel_axis(root, tensor)))
             if given.training or not moments.count:
                 moments.add(tensor)
             if not joints.has_changed:
-                joints.changed(f"{name}: {moments.told()}")
+                joints.changed(f"{name}: {moments.text()}")
             given_now[tensor.data_ptr()] = (tensor, moments)
             return moments.normalised(tensor)
 

@@ -9,12 +9,7 @@ Out of reach: losses written by hand, and results that are computed with before 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from traindx.experiment.runtime.change import Intervention
-
-if TYPE_CHECKING:
-    from traindx.experiment.runtime.joints import Joints
+from traindx.experiment.runtime.joints import Intervention, Joints
 
 INTERVENTION = Intervention(
     title="Give the loss logits, not what a softmax or sigmoid made of them.",

@@ -9,13 +9,9 @@ Out of reach: updates written by hand without an optimizer of torch, and optimiz
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 from traindx.experiment.runtime import rate_groups
-from traindx.experiment.runtime.change import Intervention
-
-if TYPE_CHECKING:
-    from traindx.experiment.runtime.joints import Joints
+from traindx.experiment.runtime.joints import Intervention, Joints
 
 INTERVENTION = Intervention(
     title="Raise the learning rate exponentially, step by step.",
@@ -32,7 +28,7 @@ def apply(joints: Joints, *, first: float, last: float, steps: int) -> None:
         rate = group.share * first * math.exp(math.log(last / first) * done)
         if not group.step:
             joints.changed(
-                f"{rate_groups.told(group, rate)}, then up to {group.share * last:.6g} in {steps} steps"
+                f"{rate_groups.rate_text(group, rate)}, then up to {group.share * last:.6g} in {steps} steps"
             )
         return rate
 

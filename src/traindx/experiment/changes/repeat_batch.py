@@ -11,12 +11,7 @@ Out of reach: batches that a script takes in order, without a DataLoader, for a 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from traindx.experiment.runtime.change import Intervention
-
-if TYPE_CHECKING:
-    from traindx.experiment.runtime.joints import Joints
+from traindx.experiment.runtime.joints import Intervention, Joints
 
 INTERVENTION = Intervention(title="Train on the first batch for ever.", knobs=("data",))
 

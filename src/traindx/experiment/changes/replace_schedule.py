@@ -9,13 +9,10 @@ Out of reach: updates written by hand without an optimizer of torch, and optimiz
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from traindx.experiment.runtime import rate_groups
-from traindx.experiment.runtime.change import Intervention
-
-if TYPE_CHECKING:
-    from traindx.experiment.runtime.joints import Joints
+from traindx.experiment.runtime.joints import Intervention, Joints
 
 INTERVENTION = Intervention(
     title="Let the learning rate follow another schedule.",
@@ -30,7 +27,7 @@ def apply(joints: Joints, *, kind: Literal["cosine", "linear", "constant"], step
         done = min(1.0, group.step / steps)
         share = {"cosine": 0.5 * (1 + math.cos(math.pi * done)), "linear": 1 - done, "constant": 1.0}[kind]
         if not group.step:
-            joints.changed(f"{rate_groups.told(group, group.base)}, then {kind} over {steps} steps")
+            joints.changed(f"{rate_groups.rate_text(group, group.base)}, then {kind} over {steps} steps")
         return group.base * share
 
     joints.otherwise(rate_groups.NO_STEP)

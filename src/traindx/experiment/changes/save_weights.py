@@ -8,12 +8,9 @@ Out of reach: a process that is killed, and weights that no module holds.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from traindx.experiment.runtime.change import Intervention
-
-if TYPE_CHECKING:
-    from traindx.experiment.runtime.joints import Joints
+from traindx.experiment.runtime.joints import Intervention, Joints
 
 INTERVENTION = Intervention(title="Keep the weights of the model when the training is over.")
 FILE = "model.pt"

@@ -9,13 +9,8 @@ Out of reach: updates written by hand without an optimizer of torch, and optimiz
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from traindx.experiment.runtime import rate_groups
-from traindx.experiment.runtime.change import Intervention
-
-if TYPE_CHECKING:
-    from traindx.experiment.runtime.joints import Joints
+from traindx.experiment.runtime.joints import Intervention, Joints
 
 INTERVENTION = Intervention(
     title="Multiply the learning rate by a factor.",
@@ -27,7 +22,7 @@ INTERVENTION = Intervention(
 def apply(joints: Joints, *, factor: float) -> None:
     def scaled(group: rate_groups.Group, lr: float) -> float:
         if not group.step:
-            joints.changed(rate_groups.told(group, lr * factor))
+            joints.changed(rate_groups.rate_text(group, lr * factor))
         return lr * factor
 
     joints.otherwise(rate_groups.NO_STEP)

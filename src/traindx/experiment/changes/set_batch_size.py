@@ -7,13 +7,9 @@ Out of reach: scripts that slice batches themselves, and batch samplers of the s
 
 from __future__ import annotations
 
-import weakref
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from traindx.experiment.runtime.change import Intervention
-
-if TYPE_CHECKING:
-    from traindx.experiment.runtime.joints import Joints
+from traindx.experiment.runtime.joints import Intervention, Joints
 
 INTERVENTION = Intervention(
     title="Set the batch size of the training.",
@@ -23,13 +19,9 @@ INTERVENTION = Intervention(
 
 
 def apply(joints: Joints, *, value: int) -> None:
-    from traindx.experiment.runtime.torch.inputs import is_validation
+    from traindx.experiment.runtime.torch.feeding import change_loaders
 
-    before: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
-
-    def made(given: dict[str, Any], line: str) -> Any:
-        if is_validation(line):
-            return None
+    def alter(given: dict[str, Any]) -> int | None:
         size = given.get("batch_size", 1)
         if given.get("batch_sampler") is not None or size is None:
             joints.otherwise("the DataLoader's batches are made by a sampler of the script's own")
@@ -40,13 +32,6 @@ def apply(joints: Joints, *, value: int) -> None:
             joints.otherwise(f"the batch size is {size} already")
             return None
         given["batch_size"] = new
-        return lambda loader: before.update({loader: size})
+        return int(size)
 
-    def fetched(batch: Any, source: Any, trains: bool) -> Any:
-        if trains and source.loader in before:
-            joints.changed(f"batch size {before[source.loader]} -> {source.loader.batch_size}")
-        return batch
-
-    joints.otherwise("no DataLoader was made")
-    joints.loader_made(made)
-    joints.batch(fetched)
+    change_loaders(joints, alter, lambda loader, before: f"batch size {before} -> {loader.batch_size}")

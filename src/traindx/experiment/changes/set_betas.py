@@ -5,12 +5,9 @@ Out of reach: updates written by hand, and optimizers that have no such setting.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from traindx.experiment.runtime.change import Intervention
-
-if TYPE_CHECKING:
-    from traindx.experiment.runtime.joints import Joints
+from traindx.experiment.runtime.joints import Intervention, Joints
 
 INTERVENTION = Intervention(
     title="Set the betas of Adam.",
@@ -21,7 +18,7 @@ INTERVENTION = Intervention(
 
 
 def apply(joints: Joints, *, beta1: float, beta2: float) -> None:
-    from traindx.experiment.runtime.torch.group_settings import set_in_groups
+    from traindx.experiment.runtime.rate_groups import set_in_groups
 
     def new(group: dict[str, Any]) -> dict[str, Any]:
         return {"betas": (beta1, beta2, *group["betas"][2:])} if "betas" in group else {}

@@ -9,13 +9,8 @@ Out of reach: updates written by hand without an optimizer of torch, and optimiz
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from traindx.experiment.runtime import rate_groups
-from traindx.experiment.runtime.change import Intervention
-
-if TYPE_CHECKING:
-    from traindx.experiment.runtime.joints import Joints
+from traindx.experiment.runtime.joints import Intervention, Joints
 
 INTERVENTION = Intervention(
     title="Set the learning rate.",

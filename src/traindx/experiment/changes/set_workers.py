@@ -7,13 +7,9 @@ Out of reach: scripts without a DataLoader; iterable datasets, which every worke
 
 from __future__ import annotations
 
-import weakref
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from traindx.experiment.runtime.change import Intervention
-
-if TYPE_CHECKING:
-    from traindx.experiment.runtime.joints import Joints
+from traindx.experiment.runtime.joints import Intervention, Joints
 
 INTERVENTION = Intervention(
     title="Set the number of processes that load the data.",
@@ -24,14 +20,10 @@ INTERVENTION = Intervention(
 
 
 def apply(joints: Joints, *, value: int) -> None:
-    from traindx.experiment.runtime.torch.inputs import is_validation
+    from traindx.experiment.runtime.torch.feeding import change_loaders
 
-    before: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
-
-    def made(given: dict[str, Any], line: str) -> Any:
-        workers = given.get("num_workers", 0)
-        if is_validation(line):
-            return None
+    def alter(given: dict[str, Any]) -> int | None:
+        workers = int(given.get("num_workers", 0))
         if workers == value:
             joints.otherwise(f"the DataLoader has {workers} workers already")
             return None
@@ -42,13 +34,6 @@ def apply(joints: Joints, *, value: int) -> None:
         if not value:
             for name in ("prefetch_factor", "persistent_workers", "multiprocessing_context", "timeout"):
                 given.pop(name, None)
-        return lambda loader: before.update({loader: workers})
+        return workers
 
-    def fetched(batch: Any, source: Any, trains: bool) -> Any:
-        if trains and source.loader in before:
-            joints.changed(f"workers {before[source.loader]} -> {value}")
-        return batch
-
-    joints.otherwise("no DataLoader was made")
-    joints.loader_made(made)
-    joints.batch(fetched)
+    change_loaders(joints, alter, lambda _, before: f"workers {before} -> {value}")

@@ -8,41 +8,26 @@ Out of reach: scripts that slice batches themselves, samplers of the script's ow
 
 from __future__ import annotations
 
-import weakref
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from traindx.experiment.runtime.change import Intervention
-
-if TYPE_CHECKING:
-    from traindx.experiment.runtime.joints import Joints
+from traindx.experiment.runtime.joints import Intervention, Joints
 
 INTERVENTION = Intervention(title="Go through the training data in random order.", knobs=("shuffle",))
 
 
 def apply(joints: Joints) -> None:
-    from traindx.experiment.runtime.torch.inputs import is_validation
-    from traindx.experiment.runtime.torch.ordering import in_order, random_order
+    from traindx.experiment.runtime.torch.feeding import change_loaders, in_order, random_order
 
-    ours: weakref.WeakSet[Any] = weakref.WeakSet()
-
-    def made(given: dict[str, Any], line: str) -> Any:
+    def alter(given: dict[str, Any]) -> bool | None:
         why = in_order(given)
         if why:
-            if not is_validation(line):
-                joints.otherwise(why)
-            return None
-        if is_validation(line):
+            joints.otherwise(why)
             return None
         given.pop("shuffle", None)
         given["sampler"] = random_order(given["dataset"])
-        return ours.add
+        return False
 
-    def fetched(batch: Any, source: Any, trains: bool) -> Any:
-        if trains and source.loader in ours:
-            count = len(source.loader.dataset)
-            joints.changed(f"{count} samples are drawn in a new random order in every epoch")
-        return batch
+    def said(loader: Any, _: bool) -> str:
+        return f"{len(loader.dataset)} samples are drawn in a new random order in every epoch"
 
-    joints.otherwise("no DataLoader was made")
-    joints.loader_made(made)
-    joints.batch(fetched)
+    change_loaders(joints, alter, said)

@@ -8,18 +8,15 @@ Out of reach: models that are called by `model.forward(x)`, and graphs, whose sa
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from traindx.experiment.runtime.change import Intervention
-
-if TYPE_CHECKING:
-    from traindx.experiment.runtime.joints import Joints
+from traindx.experiment.runtime.joints import Intervention, Joints
 
 INTERVENTION = Intervention(title="Other samples' inputs for the training.", knobs=("inputs",))
 
 
 def apply(joints: Joints) -> None:
-    from traindx.experiment.runtime.torch.inputs import is_input, is_label, is_structure, said
+    from traindx.experiment.runtime.torch.labels import is_input, is_label, is_structure, said
     from traindx.experiment.runtime.torch.tensors import Pool
 
     pools: dict[int, Pool] = {}

@@ -9,12 +9,9 @@ Out of reach: a loss written by hand on batches that no DataLoader gives.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from traindx.experiment.runtime.change import Intervention
-
-if TYPE_CHECKING:
-    from traindx.experiment.runtime.joints import Joints
+from traindx.experiment.runtime.joints import Intervention, Joints
 
 INTERVENTION = Intervention(title="Other samples' labels for the training.", knobs=("labels",))
 
@@ -22,8 +19,7 @@ INTERVENTION = Intervention(title="Other samples' labels for the training.", kno
 def apply(joints: Joints) -> None:
     import torch
 
-    from traindx.experiment.runtime.torch.inputs import is_label
-    from traindx.experiment.runtime.torch.labels import LabelParts, shuffled_target
+    from traindx.experiment.runtime.torch.labels import LabelParts, is_label, shuffled_target
     from traindx.experiment.runtime.torch.tensors import Pool
 
     pool, named, parts, seen = Pool(), Pool(), LabelParts(), False

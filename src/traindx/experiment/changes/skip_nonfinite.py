@@ -9,12 +9,10 @@ hand.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from traindx.experiment.runtime.change import Intervention
-
-if TYPE_CHECKING:
-    from traindx.experiment.runtime.joints import Joints
+from traindx.experiment.runtime.joints import Intervention, Joints
+from traindx.experiment.runtime.rate_groups import with_gradients
 
 INTERVENTION = Intervention(title="Leave out steps whose gradients are not finite.", knobs=("data",))
 
@@ -27,7 +25,7 @@ def apply(joints: Joints) -> None:
     def look(optimizer: Any) -> None:
         nonlocal steps, skipped
         steps += 1
-        held = [one for group in optimizer.param_groups for one in group["params"] if one.grad is not None]
+        held = with_gradients(optimizer)
         if all(bool(torch.isfinite(_values(one.grad)).all()) for one in held):
             if not skipped:
                 joints.otherwise(f"all gradients of {steps} steps were finite")

@@ -9,13 +9,10 @@ Out of reach: updates written by hand, and optimizers that are no classes of tor
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from traindx.experiment.runtime import rate_groups
-from traindx.experiment.runtime.change import Intervention
-
-if TYPE_CHECKING:
-    from traindx.experiment.runtime.joints import Joints
+from traindx.experiment.runtime.joints import Intervention, Joints
 
 INTERVENTION = Intervention(
     title="Train with another optimizer.",

@@ -10,12 +10,9 @@ Out of reach: parameters that are frozen (`requires_grad=False`) or cut off by `
 from __future__ import annotations
 
 import weakref
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from traindx.experiment.runtime.change import Intervention
-
-if TYPE_CHECKING:
-    from traindx.experiment.runtime.joints import Joints
+from traindx.experiment.runtime.joints import Intervention, Joints
 
 INTERVENTION = Intervention(
     title="Give the optimizer every parameter that the loss is computed from.",
@@ -28,7 +25,7 @@ _LOOKS = 20
 def apply(joints: Joints) -> None:
     from torch import nn
 
-    from traindx.experiment.runtime.torch.reaching import leaves_behind
+    from traindx.experiment.runtime.torch.tracing import leaves_behind
 
     made: list[Any] = []
     looked = 0

@@ -8,13 +8,8 @@ Out of reach: updates written by hand without an optimizer of torch, and optimiz
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from traindx.experiment.runtime import rate_groups
-from traindx.experiment.runtime.change import Intervention
-
-if TYPE_CHECKING:
-    from traindx.experiment.runtime.joints import Joints
+from traindx.experiment.runtime.joints import Intervention, Joints
 
 INTERVENTION = Intervention(
     title="Raise the learning rate linearly over the first steps.",
@@ -28,7 +23,7 @@ def apply(joints: Joints, *, steps: int) -> None:
         share = min(1.0, (group.step + 1) / steps)
         if not group.step:
             joints.changed(
-                f"{rate_groups.told(group, lr * share)}, the script's own rate after {steps} steps"
+                f"{rate_groups.rate_text(group, lr * share)}, the script's own rate after {steps} steps"
             )
         return lr * share
 

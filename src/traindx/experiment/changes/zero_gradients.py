@@ -10,12 +10,10 @@ Out of reach: gradients taken with `torch.autograd.grad`, and updates without an
 from __future__ import annotations
 
 import weakref
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from traindx.experiment.runtime.change import Intervention
-
-if TYPE_CHECKING:
-    from traindx.experiment.runtime.joints import Joints
+from traindx.experiment.runtime.joints import Intervention, Joints
+from traindx.experiment.runtime.rate_groups import with_gradients
 
 INTERVENTION = Intervention(
     title="Clear the gradients of the step before when the next backward pass begins.",
@@ -41,11 +39,9 @@ def apply(joints: Joints) -> None:
         most = max(counts.values())
         # One that steps more rarely than another is still gathering.
         for optimizer in [one for one, count in counts.items() if count >= most - 1]:
-            held = [
-                one for group in optimizer.param_groups for one in group["params"] if one.grad is not None
-            ]
+            held = with_gradients(optimizer)
             if held and not joints.has_changed:
-                joints.changed(_told(held))
+                joints.changed(_leftover_text(held))
             for one in held:
                 one.grad = None
 
@@ -54,7 +50,7 @@ def apply(joints: Joints) -> None:
     joints.before_backward(clear)
 
 
-def _told(held: list[Any]) -> str:
+def _leftover_text(held: list[Any]) -> str:
     import torch
 
     norms = [torch.linalg.vector_norm(one.grad.detach().float()) for one in held if not one.grad.is_sparse]

@@ -9,12 +9,9 @@ Out of reach: models that are called by `model.forward(x)` or are no modules of 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from traindx.experiment.runtime.change import Intervention
-
-if TYPE_CHECKING:
-    from traindx.experiment.runtime.joints import Joints
+from traindx.experiment.runtime.joints import Intervention, Joints
 
 INTERVENTION = Intervention(title="Zeros instead of the model's inputs.", knobs=("inputs",))
 
@@ -22,7 +19,7 @@ INTERVENTION = Intervention(title="Zeros instead of the model's inputs.", knobs=
 def apply(joints: Joints) -> None:
     import torch
 
-    from traindx.experiment.runtime.torch.inputs import is_input, said
+    from traindx.experiment.runtime.torch.labels import is_input, said
 
     tokens: dict[str, int] = {}
 

@@ -151,7 +151,7 @@ class _RepeatedTraining:
     ) -> Attempt:
         """Train copies under changes for so many steps, or so many seconds."""
         from traindx.engine import read
-        from traindx.experiment.runtime.change_log import Broken
+        from traindx.experiment.runtime.change_log import ChangeBroke
         from traindx.experiment.runtime.in_process import arm
         from traindx.observe.recorder import Stopped
 
@@ -161,9 +161,9 @@ class _RepeatedTraining:
         made, ended, said, told = [0], "stopped", "", []
         try:
             with arm(folder, changes, internals=internals) as training:
-                told = training.told
+                told = training.logs
                 self._train(steps, began + seconds, made)
-        except (Stopped, Broken) as error:
+        except (Stopped, ChangeBroke) as error:
             said = str(error)
         except Exception as error:
             ended, said = "crashed", f"{type(error).__name__}: {error}".splitlines()[0][:300]

@@ -11,8 +11,8 @@ from typing import Any
 
 from traindx.experiment.runtime import seeds
 from traindx.experiment.runtime.change import Change
-from traindx.experiment.runtime.change_log import Broken
-from traindx.experiment.runtime.joints import Training
+from traindx.experiment.runtime.change_log import ChangeBroke
+from traindx.experiment.runtime.joints import ChangedTraining
 from traindx.experiment.sandbox import guard
 from traindx.observe import folder, launch
 from traindx.observe.children import ORDERS
@@ -47,8 +47,8 @@ def begin(orders: Mapping[str, Any]) -> None:
     _begun = True
     guard.begin(orders)
     seeds.begin(orders)
-    training = Training(orders["changes"])
-    if not training.told:
+    training = ChangedTraining(orders["changes"])
+    if not training.logs:
         return
     training.announce()
 
@@ -57,7 +57,9 @@ def begin(orders: Mapping[str, Any]) -> None:
         try:
             training.install()
         except Exception as error:
-            raise Broken(f"traindx: no change could be made ({type(error).__name__}: {error}).") from error
+            raise ChangeBroke(
+                f"traindx: no change could be made ({type(error).__name__}: {error})."
+            ) from error
 
     when_imported("torch", arrived)
 

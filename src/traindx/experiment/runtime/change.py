@@ -41,19 +41,19 @@ class Intervention:
     apply: Callable[..., None] = lambda *_, **__: None
 
     @property
-    def values(self) -> dict[str, Value]:
+    def values(self) -> dict[str, ChangeParameter]:
         """Its values by name, from the signature of `apply`."""
-        hints = get_type_hints(self.apply, localns={"Joints": object, "Literal": Literal})
+        hints = get_type_hints(self.apply)
         given = inspect.signature(self.apply).parameters
         return {
-            name: Value(hints[name], None if one.default is one.empty else one.default)
+            name: ChangeParameter(hints[name], None if one.default is one.empty else one.default)
             for name, one in given.items()
             if one.kind is one.KEYWORD_ONLY
         }
 
 
 @dataclass(frozen=True)
-class Value:
+class ChangeParameter:
     """The type of a value: `int`, `float`, `bool`, `str` or a `Literal`; None: it must be given."""
 
     kind: Any
@@ -149,7 +149,7 @@ class Change:
                 raise ValueError(f"{self.id} has no value {name!r}; it takes {takes}.")
         return Change(self.id, {name: self._read(unit, name, value) for name, value in known.items()})
 
-    def _read(self, unit: Intervention, name: str, value: Value) -> Scalar:
+    def _read(self, unit: Intervention, name: str, value: ChangeParameter) -> Scalar:
         given = self.values.get(name, value.default)
         if given is None:
             raise ValueError(f"{self.id} needs {name}=..., {_WORDS.get(value.kind, 'a word')}.")

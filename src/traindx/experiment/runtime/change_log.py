@@ -11,12 +11,12 @@ from traindx.observe.recorder import current, stop
 _SAID_MOST = 8
 
 
-class Broken(SystemExit):
+class ChangeBroke(SystemExit):
     """An intervention failed in itself: the arm ends here rather than train on half changed."""
 
 
 @dataclass
-class Told:
+class ChangeLog:
     """One change and what became of it. `otherwise` is told when it never found anything to change."""
 
     change: Change
@@ -39,7 +39,7 @@ class Told:
     def broke(self, error: Exception) -> NoReturn:
         text = f"{type(error).__name__}: {error}".splitlines()[0][:300]
         self._fail(f"it failed itself ({text})")
-        raise Broken(f"traindx: the intervention {self.change.id} failed ({text}).") from error
+        raise ChangeBroke(f"traindx: the intervention {self.change.id} failed ({text}).") from error
 
     def end(self) -> None:
         """At the end of the training: one that never changed anything has failed."""

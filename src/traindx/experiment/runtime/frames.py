@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import linecache
 import os
 import sys
 import sysconfig
@@ -24,3 +25,8 @@ def place_in_script(skip: int = 1) -> tuple[str, int]:
             return path, frame.f_lineno
         frame = frame.f_back
     return "", 0
+
+
+def line_of_script() -> str:
+    """The text of that line: its words tell training from validation."""
+    return linecache.getline(*place_in_script()).strip()

@@ -7,19 +7,19 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from traindx.experiment.runtime.change import Change
-from traindx.experiment.runtime.joints import Training
+from traindx.experiment.runtime.joints import ChangedTraining
 from traindx.observe.recorder import current, put_back, start
 
 
 @contextlib.contextmanager
 def arm(
     folder: Path, changes: Sequence[Change], *, internals: bool, budget: float = 0.05
-) -> Iterator[Training]:
+) -> Iterator[ChangedTraining]:
     """What is trained inside is recorded in the folder. No other recording may be running."""
     from traindx.observe.torch.install import install
 
     before = current()
-    training = Training(changes)
+    training = ChangedTraining(changes)
     try:
         training.install()
         recorder = start(folder, budget=budget, internals=internals)

@@ -1,7 +1,7 @@
 """The places where a running training can be touched.
 
-Interventions only register here what is to happen at a place; torch is patched once, and only at places
-where something is registered. So a training without changes runs as it is.
+Interventions say here what is to happen at a place, which is an event of the bus (`observe/hooks`). Only
+events that a change needs are listened to: a training without changes runs as it is.
 """
 
 from __future__ import annotations
@@ -9,72 +9,105 @@ from __future__ import annotations
 import contextlib
 import functools
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NoReturn
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from traindx.experiment.runtime.change import Change, interventions
-from traindx.experiment.runtime.change_log import Told
+from traindx.experiment.runtime.change import Intervention as Intervention
+from traindx.experiment.runtime.change_log import ChangeLog
+from traindx.experiment.runtime.frames import line_of_script
 from traindx.observe.children import trained_elsewhere
+from traindx.observe.hooks.bus import CHANGE
 from traindx.observe.recorder import Recorder, current, when_started
+
+if TYPE_CHECKING:
+    from traindx.experiment.runtime.torch.feeding import Feeding
+    from traindx.experiment.runtime.torch.joints import BackwardJoint
+    from traindx.experiment.runtime.torch.stepping import StepJoint
 
 Call = Callable[..., Any]
 
 
-class Training:
-    """The training of this process: its changes, and what is to happen at each place."""
+class ChangedTraining:
+    """The training of this process: its changes, and what they listen to."""
 
     def __init__(self, changes: Sequence[Change]) -> None:
-        self.told = [Told(change) for change in changes]
-        self.calls: dict[str, list[Call]] = {}
+        self.logs = [ChangeLog(change) for change in changes]
         self.at_end: list[Call] = []
         # Set while an intervention itself uses torch: what it does there is not the training's.
         self.aside = False
         # Set while functions are to be touched nevertheless.
         self.functions_watched = False
-        self.feeding: Any = None
-        # Models called within a backward pass compute again what they have computed before.
-        self.in_backward = False
+        self._listens: list[tuple[str, Call, int]] = []
         self._removals: list[Call] = []
         self._installed = self._ended = False
 
     def install(self) -> None:
-        """Everything registered and patched; torch must be there."""
-        for told in self.told:
-            joints = Joints(self, told)
-            unit = interventions()[told.change.id]
-            joints.guarded(unit.apply)(joints, **told.change.values)
-        from traindx.experiment.runtime.torch.install import install
+        """All changes listen; torch must be there."""
+        for log in self.logs:
+            joints = Joints(self, log)
+            unit = interventions()[log.change.id]
+            joints.guarded(unit.apply)(joints, **log.change.values)
+        from traindx.experiment.runtime.torch.joints import run_as_written
+        from traindx.observe.torch.places import listen
 
-        self._removals += install(self)
+        if self._listens:
+            self.listen("compile", run_as_written)
+            _ = self.backward  # listens, too: what a backward pass computes again is no call of a model
+            for one in self._listens:
+                self._removals.append(listen(*one))
         self._installed = True
+
+    def listen(self, event: str, call: Call, order: int = CHANGE) -> None:
+        """From the time on when all changes are there."""
+        self._listens.append((event, call, order))
+
+    @cached_property
+    def backward(self) -> BackwardJoint:
+        from traindx.experiment.runtime.torch.joints import BackwardJoint
+
+        return BackwardJoint(self)
+
+    @cached_property
+    def steps(self) -> StepJoint:
+        from traindx.experiment.runtime.torch.stepping import StepJoint
+
+        return StepJoint(self)
+
+    @cached_property
+    def feeding(self) -> Feeding:
+        from traindx.experiment.runtime.torch.feeding import Feeding
+
+        return Feeding(self)
 
     def announce(self) -> None:
         """Say what is to be changed as soon as there is a recording, and at its end what came of it."""
         when_started(self._recorded)
 
     def _recorded(self, recorder: Recorder) -> None:
-        recorder.fact("interventions", [one.to_json() for one in self.told])
+        self.write()
         recorder.before_close.append(self.end)
 
     def end(self) -> None:
-        """The training is over: what never came about is told, too."""
+        """The training is over: what never came about is said, too."""
         recorder = current()
         elsewhere = recorder is not None and not recorder.step and trained_elsewhere(recorder.folder)
         if self._ended or elsewhere:
             return
         self._ended = True
         if not self._installed:
-            for told in self.told:
-                told.otherwise = "torch was never imported"
+            for log in self.logs:
+                log.otherwise = "torch was never imported"
         for call in self.at_end:
             call()
-        for told in self.told:
-            told.end()
+        for log in self.logs:
+            log.end()
         self.write()
 
     def write(self) -> None:
         recorder = current()
         if recorder is not None:
-            recorder.fact("interventions", [one.to_json() for one in self.told])
+            recorder.fact("interventions", [one.to_json() for one in self.logs])
 
     def undo(self) -> None:
         """Everything of torch back as it was."""
@@ -82,115 +115,98 @@ class Training:
             remove()
         self._removals.clear()
 
-    def tell(self, place: str, *args: Any) -> None:
-        """Call what is registered at a place."""
-        for call in self.calls.get(place, ()):
-            call(*args)
-
-    def asked(self, place: str, *args: Any) -> list[Any]:
-        """What each registered at a place returns."""
-        return [call(*args) for call in self.calls.get(place, ())]
-
-    def through(self, place: str, value: Any, *args: Any) -> Any:
-        """Hand a value through all that is registered at a place."""
-        for call in self.calls.get(place, ()):
-            value = call(value, *args)
-        return value
-
 
 class Joints:
     """One change's hold on the training: where it acts, and what it says."""
 
-    def __init__(self, training: Training, told: Told) -> None:
+    def __init__(self, training: ChangedTraining, log: ChangeLog) -> None:
         self.training = training
-        self._told = told
+        self._log = log
 
     # What it says.
 
     def changed(self, text: str) -> None:
         """What was changed, with numbers."""
-        before = len(self._told.said)
-        self._told.changed(text)
-        if len(self._told.said) != before:
+        before = len(self._log.said)
+        self._log.changed(text)
+        if len(self._log.said) != before:
             self.training.write()
 
     def cannot(self, why: str) -> NoReturn:
         """It cannot be done in this training, which ends here."""
-        self._told.cannot(why)
+        self._log.cannot(why)
 
     def otherwise(self, why: str) -> None:
         """What to say at the end if nothing has been changed."""
-        self._told.otherwise = why
+        self._log.otherwise = why
 
     @property
     def has_changed(self) -> bool:
-        return bool(self._told.said)
+        return bool(self._log.said)
 
     def at_end(self, call: Callable[[], None]) -> None:
-        """When the training is over, before what never changed anything is told."""
+        """When the training is over, before it is said what never changed anything."""
         self.training.at_end.append(self.guarded(call))
 
     # Where it acts.
 
     def optimizer_made(self, call: Callable[[Any, dict[str, Any]], None]) -> None:
         """`call(optimizer, given)`, at the end of its construction; `given` is what the script said."""
-        self._register("optimizer_made", call)
+        self._listen("optimizer_made", call)
 
     def before_step(self, call: Callable[[Any], None]) -> None:
         """`call(optimizer)`; with a closure, gradients are not there yet."""
-        self._register("before_step", call)
+        self.training.steps.before.append(self.guarded(call))
 
     def gradients(self, call: Callable[[Any], None]) -> None:
         """`call(optimizer)` when the gradients of a step are there, right before they are used."""
-        self._register("gradients", call)
+        self.training.steps.gradients.append(self.guarded(call))
 
     def after_step(self, call: Callable[[Any], None]) -> None:
-        self._register("after_step", call)
+        self.training.steps.after.append(self.guarded(call))
 
     def rate(self, call: Callable[[Any, float], float]) -> None:
-        """`call(group, lr) -> lr`: the rate this step is taken with; `group` is a `rates.Group`."""
-        self._register("rate", call)
+        """`call(group, lr) -> lr`: the rate this step is taken with; `group` is a `rate_groups.Group`."""
+        self.training.steps.rates.append(self.guarded(call))
 
     def before_backward(self, call: Callable[[Any], None]) -> None:
         """`call(losses)`: the tensors backward is called on."""
-        self._register("before_backward", call)
+        self.training.backward.before.append(self.guarded(call))
 
     def after_backward(self, call: Callable[[], None]) -> None:
-        self._register("after_backward", call)
+        self.training.backward.after.append(self.guarded(call))
 
     def model_call(self, call: Callable[[Any, Any], None]) -> None:
         """`call(given, root)` before an outermost call of a module with parameters; `given` is changed."""
-        self._register("model_call", call)
+        self._listen("model_call", lambda given: call(given, given.root))
 
     def after_model_call(self, call: Callable[[Any, Any], Any]) -> None:
         """`call(output, root) -> output`."""
-        self._register("after_model_call", call)
-
-    def loss_call(self, call: Callable[[Any], None]) -> None:
-        """`call(loss)`: a `losses.LossCall`, whose input, target and settings may be changed."""
-        self._register("loss_call", call)
+        self._listen("model_output", call)
 
     def around_model(self, call: Callable[[Any], Any]) -> None:
         """`call(root)` gives a context that an outermost call of a model runs in."""
-        self._register("around_model", call)
+        self._listen("model_call", lambda given: given.contexts.append(call(given.root)))
+
+    def loss_call(self, call: Callable[[Any], None]) -> None:
+        """`call(loss)`: a `LossArguments`, whose input, target and settings may be changed."""
+        self._listen("loss_call", call)
 
     def loader_made(self, call: Callable[[dict[str, Any], str], Any]) -> None:
         """`call(kwargs, line)`: what a DataLoader is made with, and the line of the script that does; what
         it returns, if anything, is called with the loader."""
-        self._register("loader_made", call)
+        self._listen("loader_made", lambda given: call(given, line_of_script()))
 
     def batch(self, call: Callable[[Any, Any, bool], Any]) -> None:
         """`call(batch, source, trains) -> batch`, whenever a DataLoader gives one; `trains`: a backward pass
         is known to follow its batches."""
-        self._register("batch", call)
+        self.training.feeding.calls.append(self.guarded(call))
 
     def function(self, name: str, call: Callable[..., Any]) -> None:
-        """`call(original, *args, **kwargs)` instead of a function of torch, by its place in `functions`."""
-        self._register(f"function:{name}", call)
+        """`call(original, *args, **kwargs)` instead of a function of torch, by its place in `places`."""
+        from traindx.experiment.runtime.torch.joints import instead
 
-    def patched(self, make: Callable[[Any], None]) -> None:
-        """`make(patches)` at installation, for what no other joint reaches."""
-        self._register("patched", make)
+        self.training.listen(f"function:{name}", instead(self.training, self.guarded(call)))
 
     @contextlib.contextmanager
     def aside(self, *, but_functions: bool = False) -> Iterator[None]:
@@ -213,9 +229,18 @@ class Joints:
             except Exception as error:
                 if getattr(error, "traindx_script", False):
                     raise
-                self._told.broke(error)
+                self._log.broke(error)
 
         return guarded
 
-    def _register(self, place: str, call: Call) -> None:
-        self.training.calls.setdefault(place, []).append(self.guarded(call))
+    def _listen(self, event: str, call: Call) -> None:
+        """What an intervention does itself with torch and what backward computes again is not heard."""
+        training, guarded, value = self.training, self.guarded(call), event == "model_output"
+        models = event.startswith("model_")
+
+        def listener(*args: Any) -> Any:
+            if training.aside or (models and training.backward.running):
+                return args[0] if value else None
+            return guarded(*args)
+
+        training.listen(event, listener)

@@ -62,18 +62,18 @@ class LiveTraining:
     def _ramp(self, rates: Sequence[float]) -> Ramped:
         bases = self.base_rates()
         lead = next((rate for rate in bases if rate > 0), 1.0)
-        frozen, told = _copied(self.model), Ramped()
+        frozen, ramped = _copied(self.model), Ramped()
         batches = endless(self.loader)
         for rate in rates:
             together = [next(batches) for _ in range(self.accumulate)]
             if frozen is not None:
-                told.controls.append(self._frozen_loss(frozen, together))
+                ramped.controls.append(self._frozen_loss(frozen, together))
             for group, base in zip(self.optimizer.param_groups, bases, strict=True):
                 _set(group, rate * base / lead if base > 0 else 0.0)
-            told.losses.append(self._step(together))
-            if told.diverged:
+            ramped.losses.append(self._step(together))
+            if ramped.diverged:
                 break
-        return told
+        return ramped
 
     def _step(self, batches: Sequence[Any]) -> float:
         import torch

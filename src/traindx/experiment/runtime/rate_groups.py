@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from traindx.experiment.runtime.joints import Joints
@@ -25,7 +26,7 @@ class Group:
     optimizer: str
 
 
-def told(group: Group, rate: float) -> str:
+def rate_text(group: Group, rate: float) -> str:
     """`lr 0.1 -> 0.01 in group 0 of SGD`."""
     return f"lr {group.script:.6g} -> {rate:.6g} in group {group.index} of {group.optimizer}"
 
@@ -39,7 +40,40 @@ def to_value(joints: Joints, value: float) -> Callable[[Group, float], float]:
         # Without a schedule the rate is exactly the value.
         new = value * group.share if lr == group.base else lr / group.base * value * group.share
         if not group.step:
-            joints.changed(told(group, new))
+            joints.changed(rate_text(group, new))
         return new
 
     return moved
+
+
+def set_in_groups(joints: Joints, new: Callable[..., dict[str, Any]], what: str, whole: bool = False) -> None:
+    """Before every step, so that what a checkpoint brings back is set, too.
+
+    `new(group)` are the settings to be; with `whole` it is given all groups as they were at first, too.
+    """
+    wanted: weakref.WeakKeyDictionary[Any, list[dict[str, Any]]] = weakref.WeakKeyDictionary()
+
+    def before(optimizer: Any) -> None:
+        groups = optimizer.param_groups
+        if optimizer not in wanted:
+            plain = [{key: value for key, value in group.items() if key != "params"} for group in groups]
+            wanted[optimizer] = [new(group, plain) if whole else new(group) for group in plain]
+            if not any(wanted[optimizer]) and not joints.has_changed:
+                joints.otherwise(f"{type(optimizer).__name__} has no {what}")
+        for index, (group, settings) in enumerate(zip(groups, wanted[optimizer], strict=False)):
+            for key, value in settings.items():
+                if group[key] != value:
+                    joints.changed(
+                        f"{key} {group[key]} -> {value} in group {index} of {type(optimizer).__name__}"
+                    )
+                    group[key] = value
+                elif not joints.has_changed:
+                    joints.otherwise(f"{key} is {value} already in {type(optimizer).__name__}")
+
+    joints.otherwise("no optimizer of torch took a step")
+    joints.before_step(before)
+
+
+def with_gradients(optimizer: Any) -> list[Any]:
+    """The parameters of an optimizer that have a gradient now."""
+    return [one for group in optimizer.param_groups for one in group["params"] if one.grad is not None]

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from traindx.observe.torch.process import Watching
 
 
-class Accumulation:
+class AccumulationCounts:
     """Counted step by step, told as one fact."""
 
     def __init__(self, watching: Watching) -> None:
@@ -38,7 +38,7 @@ class Accumulation:
     def tell(self) -> None:
         if not self._several and not self._thrown:
             return
-        told: dict[str, object] = {
+        counts: dict[str, object] = {
             "steps": self._steps,
             "steps_with_several": self._several,
             "backwards": self._backwards,
@@ -47,5 +47,5 @@ class Accumulation:
             "steps_with_thrown": self._wasteful,
         }
         if self.share is not None:
-            told["share"] = self.share
-        self.watching.recorder.fact("accumulation", told)
+            counts["share"] = self.share
+        self.watching.recorder.fact("accumulation", counts)

@@ -19,7 +19,7 @@ from torch.nn.modules import module as calls
 from traindx.observe.signals import let_through
 from traindx.observe.torch.blocks import STATISTICS
 from traindx.observe.torch.kinds import has_modes
-from traindx.observe.torch.module_probe import Watch, Window
+from traindx.observe.torch.module_probe import ModuleWatch, Window
 from traindx.observe.torch.module_tensors import autocast_dtype, model_input, out_of_reach
 from traindx.observe.torch.naming import Names
 
@@ -58,7 +58,7 @@ class _Model:
         self.ref = weakref.ref(module)
         self.learned = 0
         self.turn = 0
-        self.watches: list[Watch] = []
+        self.watches: list[ModuleWatch] = []
         self.with_modes = [weakref.ref(one) for one in module.modules() if has_modes(one)]
 
 
@@ -73,7 +73,7 @@ class ActivationProbe:
         self._known = names
         self._index: dict[str, int] = {}
         self._window = Window()
-        self._watches: dict[int, Watch] = {}
+        self._watches: dict[int, ModuleWatch] = {}
         self._models: dict[int, _Model] = {}
         self._hooked: list[nn.Module] = []
         self._model: _Model | None = None
@@ -126,7 +126,7 @@ class ActivationProbe:
         watch = self._watches.get(id(module))
         try:
             if watch is None or watch.ref() is not module:
-                watch = self._watches[id(module)] = Watch(module, self._window)
+                watch = self._watches[id(module)] = ModuleWatch(module, self._window)
                 model.watches.append(watch)
             watch.called(module, args, output)
         except Exception as error:
@@ -154,15 +154,15 @@ class ActivationProbe:
             raise error
         self._introduce()
         self.autocast = window.autocast
-        told: dict[str, list[float | None]] = {key: [None] * len(self.names) for key in _KEYS}
-        columns = list(told.values())
+        statistics: dict[str, list[float | None]] = {key: [None] * len(self.names) for key in _KEYS}
+        columns = list(statistics.values())
         found = False
         with np.errstate(all="ignore"):
             for slot, numbers in window.shelf.measure(window.turn):
                 found = True
                 for column, number in zip(columns, numbers, strict=True):
                     column[slot.index] = number
-        return (self.names, told) if found else ([], {})
+        return (self.names, statistics) if found else ([], {})
 
     def samples(self, most: int, size: int) -> list[tuple[str, Any]]:
         """Of so many activations, evenly chosen, some of the values that the latest look took."""

@@ -48,7 +48,7 @@ _BESIDE = re.compile(r"weight|type_ids|segment|position_ids", re.IGNORECASE)
 _LEAVES = (str, bytes, bytearray, bool, int, float, complex, type, FunctionType, ModuleType, nn.Module)
 
 
-class Column(NamedTuple):
+class BatchColumn(NamedTuple):
     """A tensor of a batch; the path are the keys, fields and places that lead to it."""
 
     path: tuple[str, ...]
@@ -121,16 +121,16 @@ def parts_of(batch: Any) -> Parts | None:
     return Parts(given.tensor, target.tensor, len(others), _as_long(inputs, given.tensor))
 
 
-def columns_of(batch: Any) -> list[Column]:
+def columns_of(batch: Any) -> list[BatchColumn]:
     """All tensors of a batch, in their order; what is too deep or too many is left out."""
-    found: list[Column] = []
+    found: list[BatchColumn] = []
     visits = _VISITS
 
     def visit(value: Any, path: tuple[str, ...], depth: int) -> None:
         nonlocal visits
         visits -= 1
         if isinstance(value, torch.Tensor):
-            found.append(Column(path, value))
+            found.append(BatchColumn(path, value))
         elif depth and visits > 0 and value is not None and not isinstance(value, _LEAVES):
             for name, one in _entries(value, top=not path):
                 visit(one, (*path, name), depth - 1)
@@ -164,7 +164,7 @@ def _side_by_side(held: list[Any]) -> bool:
     return len(lengths) == 1 and lengths != {0} and lengths != {len(held)}
 
 
-def _named_target(found: list[Column]) -> Column | None:
+def _named_target(found: list[BatchColumn]) -> BatchColumn | None:
     named = [
         one
         for one in found
@@ -173,21 +173,21 @@ def _named_target(found: list[Column]) -> Column | None:
     return next((one for one in named if one.one_each), named[0] if named else None)
 
 
-def _last_of(found: list[Column]) -> Column | None:
+def _last_of(found: list[BatchColumn]) -> BatchColumn | None:
     """What a tuple ends with, where that is a single tensor; names of files after it are no data."""
     last = [one for one in found if one.path[0] == found[-1].path[0]]
     several = bool(found) and found[0].path[0] != found[-1].path[0]
     return last[0] if several and len(last) == 1 else None
 
 
-def _only_other(found: list[Column]) -> Column | None:
+def _only_other(found: list[BatchColumn]) -> BatchColumn | None:
     """Without a name that says so: the one number of each sample, where there is one thing beside it."""
     data = [one for one in found if not _is_identity(one) and not any(map(is_aside, one.path))]
     single = [one for one in data if one.one_each and not _NO_TARGET.search(one.path[-1] if one.path else "")]
     return single[0] if len(data) == 2 and len(single) == 1 else None
 
 
-def _given(pool: list[Column], target: Column) -> Column | None:
+def _given(pool: list[BatchColumn], target: BatchColumn) -> BatchColumn | None:
     """What bears a usual name, else real numbers, else whole ones; with as many rows as there are targets."""
     inputs = [
         one
@@ -201,7 +201,7 @@ def _given(pool: list[Column], target: Column) -> Column | None:
     return min(inputs, key=_rank, default=None)
 
 
-def _rank(column: Column) -> tuple[int, bool]:
+def _rank(column: BatchColumn) -> tuple[int, bool]:
     name = column.path[-1]
     place = MAIN_INPUTS.index(name) if name in MAIN_INPUTS else len(MAIN_INPUTS)
     return place, not column.tensor.is_floating_point()
@@ -211,6 +211,6 @@ def _as_long(tensors: list[torch.Tensor], given: torch.Tensor) -> tuple[torch.Te
     return tuple(one for one in tensors if one.dim() and given.dim() and one.shape[0] == given.shape[0])
 
 
-def _is_identity(column: Column) -> bool:
+def _is_identity(column: BatchColumn) -> bool:
     """Which sample of the data it is: known by name, of no use to a model."""
     return column.one_each and _IDENTITY.search(column.path[-1] if column.path else "") is not None

@@ -20,7 +20,7 @@ _OTHERS = 8
 _FACTOR, _MIX = np.uint64(0x9E3779B97F4A7C15), np.uint64(29)
 
 
-class Moments:
+class RowMoments:
     """Mean and spread of each feature."""
 
     def __init__(self) -> None:

@@ -69,12 +69,14 @@ def _real_numbers(values: Values, batch: int, by_feature: bool) -> dict[str, flo
     apart = flat - flat[0, 0]
     shift = float(np.add.reduce(apart, axis=None)) / flat.size
     square = float(np.vdot(apart, apart)) / flat.size - shift * shift
-    told: dict[str, float | None] = {"mean": first + shift, "std": sqrt(square) if square > 0 else 0.0}
-    told |= {"min": float(flat.min()), "max": float(flat.max()), "nonfinite": 0.0}
+    statistics: dict[str, float | None] = {"mean": first + shift, "std": sqrt(square) if square > 0 else 0.0}
+    statistics |= {"min": float(flat.min()), "max": float(flat.max()), "nonfinite": 0.0}
     if not abs(shift) + square < inf:
-        told |= _of_the_finite(flat)
-    told["zero_share"] = 1 - int(np.count_nonzero(flat)) / flat.size
-    return told | _of_features(flat, values.shape[1]) if by_feature and batch >= _FEW_ROWS else told
+        statistics |= _of_the_finite(flat)
+    statistics["zero_share"] = 1 - int(np.count_nonzero(flat)) / flat.size
+    return (
+        statistics | _of_features(flat, values.shape[1]) if by_feature and batch >= _FEW_ROWS else statistics
+    )
 
 
 def _of_features(flat: Values, channels: int) -> dict[str, float | None]:
@@ -96,15 +98,15 @@ def _of_features(flat: Values, channels: int) -> dict[str, float | None]:
 
 def _of_the_finite(flat: Values) -> dict[str, float | None]:
     good = flat[np.isfinite(flat)].astype(np.float64)
-    told: dict[str, float | None] = {"nonfinite": 1 - good.size / flat.size}
+    statistics: dict[str, float | None] = {"nonfinite": 1 - good.size / flat.size}
     if good.size:
-        told |= {
+        statistics |= {
             "mean": float(good.mean()),
             "std": float(good.std()),
             "min": float(good.min()),
             "max": float(good.max()),
         }
-    return told
+    return statistics
 
 
 def _whole_numbers(values: Values) -> dict[str, float | None]:
@@ -157,19 +159,19 @@ class Batches:
         """The share of batches seen before, and the fewest steps between a batch and itself."""
         if not self._taken:
             return {}
-        told: dict[str, float] = {"repeat_share": self._again / self._taken}
+        statistics: dict[str, float] = {"repeat_share": self._again / self._taken}
         if self._distance is not None:
-            told["repeat_distance"] = self._distance
-        return told
+            statistics["repeat_distance"] = self._distance
+        return statistics
 
     def targets(self, tensor: torch.Tensor) -> dict[str, float | None]:
         """The statistics of a batch of targets; its classes are counted."""
-        told = target_statistics(tensor)
+        statistics = target_statistics(tensor)
         data = readable(tensor)
-        if data is not None and told.get("kind") == "classes":
+        if data is not None and statistics.get("kind") == "classes":
             values = targets_sample(data)
             self._count(values[(values >= 0) & (values < _CLASSES)])
-        return {key: value for key, value in told.items() if not isinstance(value, str)}
+        return {key: value for key, value in statistics.items() if not isinstance(value, str)}
 
     def classes(self) -> dict[int, int]:
         """How often each class was among the targets looked at."""

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from torch.autograd.graph import Node
 
 from traindx.observe.torch import nonfinite_rules
-from traindx.observe.torch.forward import Result, Search
+from traindx.observe.torch.forward import ForwardSearch, Result
 from traindx.observe.torch.graph import inputs, is_leaf, moment, operation, takes_constant
 from traindx.observe.torch.operations import (
     HARMLESS,
     MASKS,
     PRODUCTS,
-    Cause,
+    NonfiniteCause,
     Scene,
     may_overflow,
     overflow,
@@ -26,20 +26,20 @@ _UNSEEN = 4
 
 
 @dataclass(frozen=True, eq=False)
-class Source:
+class BlamedTensor:
     """The operation that did it; `constant` when it was handed something non-finite that has no gradient.
 
     `hidden` says why nothing could be seen between two operations.
     """
 
     node: Node
-    cause: Cause
+    cause: NonfiniteCause
     constant: str = ""
     hidden: str = ""
     between: tuple[Node, Node] | None = None
 
 
-def earliest(search: Search) -> Source | None:
+def earliest(search: ForwardSearch) -> BlamedTensor | None:
     """The first operation that made something non-finite; None when it is out of reach."""
     results = search.sources()
     if search.late or not all(node in search.kept for node, _ in results):
@@ -48,39 +48,39 @@ def earliest(search: Search) -> Source | None:
     return min(sources, key=lambda source: moment(source.node), default=None)
 
 
-def _blame(search: Search, result: Result) -> Source:
+def _blame(search: ForwardSearch, result: Result) -> BlamedTensor:
     node = result[0]
     if is_leaf(node):
-        return Source(node, Cause("input", search.values.get(result)), constant="variable")
+        return BlamedTensor(node, NonfiniteCause("input", search.values.get(result)), constant="variable")
     scene = search.scene(node, search.kind(result))
     name, proved = search.constant(node), nonfinite_rules.cause(scene)
     if name and not (proved and proved.words == "0 * inf"):
-        return Source(node, Cause(plain(node), search.kept[node][name]), constant=name)
+        return BlamedTensor(node, NonfiniteCause(plain(node), search.kept[node][name]), constant=name)
     if proved:
-        return Source(node, _with_input(search, node, proved))
+        return BlamedTensor(node, _with_input(search, node, proved))
     if any(search.is_bad(one) for one in inputs(node)):
-        return Source(node, Cause(f"-inf of a mask in {plain(node)}"))
+        return BlamedTensor(node, NonfiniteCause(f"-inf of a mask in {plain(node)}"))
     region = search.region(node)
     if any(operation(one) in MASKS for one in region[1:]) and (masked := nonfinite_rules.masked_row(scene)):
-        return Source(node, masked)
+        return BlamedTensor(node, masked)
     return _likeliest(search, scene, region)
 
 
-def _likeliest(search: Search, scene: Scene, region: list[Node]) -> Source:
+def _likeliest(search: ForwardSearch, scene: Scene, region: list[Node]) -> BlamedTensor:
     weights = {node: _suspicion(search, node, scene) for node in region}
     best = max(region, key=lambda node: (weights[node], moment(node)))
     hidden = next((why for why in map(search.saved.hidden, region) if why), "")
     if hidden and (len(region) > 1 or operation(best) in OPAQUE):
         first = min(region, key=moment)
-        return Source(best, Cause(plain(best)), hidden=hidden, between=(first, scene.node))
+        return BlamedTensor(best, NonfiniteCause(plain(best)), hidden=hidden, between=(first, scene.node))
     if weights[best] == _UNSEEN:
-        return Source(best, Cause(plain(best)), constant="unseen")
+        return BlamedTensor(best, NonfiniteCause(plain(best)), constant="unseen")
     if weights[best] > _UNSEEN or scene.output in ("inf", "-inf"):
-        return Source(best, _with_input(search, best, overflow(search.scene(best))))
-    return Source(best, _with_input(search, best, Cause(f"NaN from {plain(best)}")))
+        return BlamedTensor(best, _with_input(search, best, overflow(search.scene(best))))
+    return BlamedTensor(best, _with_input(search, best, NonfiniteCause(f"NaN from {plain(best)}")))
 
 
-def _suspicion(search: Search, node: Node, scene: Scene) -> float:
+def _suspicion(search: ForwardSearch, node: Node, scene: Scene) -> float:
     """How likely an operation is to have made what was first seen in the result of `scene`."""
     name = operation(node)
     if may_overflow(search.scene(node)):
@@ -95,9 +95,9 @@ def _suspicion(search: Search, node: Node, scene: Scene) -> float:
     return 1 if name in PRODUCTS or name in _JOINS else 2
 
 
-def _with_input(search: Search, node: Node, found: Cause) -> Cause:
+def _with_input(search: ForwardSearch, node: Node, found: NonfiniteCause) -> NonfiniteCause:
     """Rather the numbers of what went in than those of what came out."""
     if found.tensor is not None and found.of == "input":
         return found
     known = [search.values[one] for one in inputs(node) if one in search.values and not is_leaf(one[0])]
-    return Cause(found.words, known[0]) if known else found
+    return NonfiniteCause(found.words, known[0]) if known else found

@@ -15,8 +15,8 @@ import numpy.typing as npt
 import torch
 
 from traindx.observe.torch.element_samples import to_host
-from traindx.observe.torch.kinds import Shape
-from traindx.observe.torch.slots import Slot
+from traindx.observe.torch.kinds import LayerShape
+from traindx.observe.torch.slots import SampleSlot
 
 Values = npt.NDArray[Any]
 Column = list[float | None]
@@ -28,16 +28,16 @@ _MOST = 600
 _OF_ACTIVATIONS, _OF_LAYERS = (8192, 16), (2048, 4)
 
 
-class Block:
+class LayerBlock:
     """Samples of one size of activations of one shape, and for how long each unit has been silent."""
 
-    def __init__(self, rows: int, units: int, shape: Shape) -> None:
+    def __init__(self, rows: int, units: int, shape: LayerShape) -> None:
         self.rows, self.units, self.shape = rows, units, shape
-        self.slots: list[Slot] = []
+        self.slots: list[SampleSlot] = []
         self._silent = np.zeros((0, units), np.int64)
         self._samples = np.zeros(0, np.int32)
 
-    def remove(self, slot: Slot) -> None:
+    def remove(self, slot: SampleSlot) -> None:
         number = self.slots.index(slot)
         self.slots.remove(slot)
         if number < len(self._samples):
@@ -86,23 +86,23 @@ class Heap:
 
     def __init__(self, device: torch.device) -> None:
         self.values = torch.zeros(0, device=device)
-        self.slots: list[Slot] = []
-        self.layers: list[Slot] = []
-        self.blocks: dict[tuple[int, int, Shape], Block] = {}
+        self.slots: list[SampleSlot] = []
+        self.layers: list[SampleSlot] = []
+        self.blocks: dict[tuple[int, int, LayerShape], LayerBlock] = {}
         self._sizes: list[int] = []
         self._starts = np.zeros(0, np.intp)
         self._squares = np.zeros(0, np.float32)
 
-    def add(self, slot: Slot, shape: Shape | None) -> None:
+    def add(self, slot: SampleSlot, shape: LayerShape | None) -> None:
         """A new slot has a place of its own until the heap is settled."""
         slot.target = self.values.new_zeros((slot.outer, slot.inner, slot.units))
         if shape is None:
             self.layers.append(slot)
         else:
             key = (slot.rows, slot.units, shape)
-            self.blocks.setdefault(key, Block(*key)).slots.append(slot)
+            self.blocks.setdefault(key, LayerBlock(*key)).slots.append(slot)
 
-    def remove(self, slot: Slot) -> bool:
+    def remove(self, slot: SampleSlot) -> bool:
         """Take a slot out; it keeps its sample. False when it is not here."""
         holders: list[Any] = [self.layers, *self.blocks.values()]
         for holder in holders:
@@ -128,7 +128,7 @@ class Heap:
             block.settle()
         return any(slot.filled == turn for slot in slots)
 
-    def measure(self, values: Values, turn: int) -> Iterator[tuple[Slot, tuple[float | None, ...]]]:
+    def measure(self, values: Values, turn: int) -> Iterator[tuple[SampleSlot, tuple[float | None, ...]]]:
         """The statistics of each slot that was filled in this turn, from the samples on the host."""
         np.multiply(values, values, out=self._squares)
         sums = np.add.reduceat(values, self._starts).tolist()
@@ -153,17 +153,17 @@ class Shelf:
         self._heaps: dict[tuple[torch.device, bool], Heap] = {}
         self._count = 0
 
-    def slot(self, given: torch.Tensor, first: bool, shape: Shape | None) -> Slot | None:
+    def slot(self, given: torch.Tensor, first: bool, shape: LayerShape | None) -> SampleSlot | None:
         """A place for samples of tensors like this one; None when there are enough places."""
         if self._count >= _MOST:
             return None
         self._count += 1
         elements, least = _OF_LAYERS if shape is None else _OF_ACTIVATIONS
-        slot = Slot(given, first, elements, least)
+        slot = SampleSlot(given, first, elements, least)
         self._heap(given.device, seldom=False).add(slot, shape)
         return slot
 
-    def latest(self) -> list[Slot]:
+    def latest(self) -> list[SampleSlot]:
         """The activations of which a sample was taken in the latest look; layers where there are none."""
         heaps = self._heaps.values()
         slots = [slot for heap in heaps for block in heap.blocks.values() for slot in block.slots]
@@ -171,17 +171,17 @@ class Shelf:
         turn = max((slot.filled for slot in slots), default=-1)
         return [slot for slot in slots if slot.filled == turn >= 0]
 
-    def put_apart(self, slot: Slot) -> None:
+    def put_apart(self, slot: SampleSlot) -> None:
         """The sample of a layer will seldom be taken from now on."""
         device = slot.target.device
         self._heap(device, seldom=False).remove(slot)
         self._heap(device, seldom=True).layers.append(slot)
 
-    def drop(self, slot: Slot) -> None:
+    def drop(self, slot: SampleSlot) -> None:
         """Its module is gone."""
         self._count -= any(heap.remove(slot) for heap in self._heaps.values())
 
-    def measure(self, turn: int) -> Iterator[tuple[Slot, tuple[float | None, ...]]]:
+    def measure(self, turn: int) -> Iterator[tuple[SampleSlot, tuple[float | None, ...]]]:
         """The statistics of all samples taken in a turn."""
         heaps = [heap for heap in self._heaps.values() if heap.settle(turn)]
         for heap, values in zip(heaps, to_host([heap.values for heap in heaps]), strict=True):

@@ -23,7 +23,7 @@ READABLE = frozenset(
 _PLAIN: dict[type, bool] = {torch.Tensor: True, torch.nn.Parameter: True}
 
 
-class Spread(NamedTuple):
+class ElementSpread(NamedTuple):
     """Where in a block of memory the sample lies, as `as_strided` takes it."""
 
     size: tuple[int, ...]
@@ -31,19 +31,19 @@ class Spread(NamedTuple):
     length: int
 
 
-def spread(numel: int, limit: int = SAMPLE) -> Spread:
+def spread(numel: int, limit: int = SAMPLE) -> ElementSpread:
     """At most `limit` of so many elements, evenly over all of them: everything, or short runs.
 
     The distance of the runs has no divisor in common with the number of elements, so that they do not
     fall on the same few columns of every row.
     """
     if numel <= limit:
-        return Spread((numel,), (1,), numel)
+        return ElementSpread((numel,), (1,), numel)
     stride = -(-(numel - _RUN) // (limit // _RUN - 1))
     while gcd(stride, numel) > 1:
         stride += 1
     runs = (numel - _RUN) // stride + 1
-    return Spread((runs, _RUN), (stride, 1), runs * _RUN)
+    return ElementSpread((runs, _RUN), (stride, 1), runs * _RUN)
 
 
 def plain(tensor: torch.Tensor) -> torch.Tensor | None:
@@ -63,7 +63,7 @@ def plain(tensor: torch.Tensor) -> torch.Tensor | None:
     return torch.view_as_real(data) if data.is_complex() else data
 
 
-def sample_of(data: torch.Tensor, where: Spread) -> torch.Tensor:
+def sample_of(data: torch.Tensor, where: ElementSpread) -> torch.Tensor:
     """The sampled elements as a view; of memory with gaps, as a view of a copy."""
     whole = data if dense(data) else data.contiguous()
     return whole.as_strided(where.size, where.stride)

@@ -9,6 +9,7 @@ loss or a gradient norm that is no number still ends the passing.
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from math import hypot, inf
 from threading import get_ident
 from typing import TYPE_CHECKING, Any
@@ -33,11 +34,12 @@ _IN_ALL = 5.0
 
 # One step as it was taken: when it ended, its number, loss and rates, the norm and the limit of clipping,
 # then seconds of waiting, forward, backward, optimizer and all; the last is None where a pause made it void.
+End = Callable[[bool], None]
 Kept = tuple[float, int, float, Any, Any, Any, float, float, float, float, float | None]
 
 
 class Quick:
-    """Asked first by everything that is hooked; what it does not take goes the long way through `Steps`."""
+    """Listens to what happens in every step; what it does not take goes the long way through `Listeners`."""
 
     def __init__(self, steps: Steps) -> None:
         self.steps = steps
@@ -57,43 +59,48 @@ class Quick:
         self.passed = self._passing_from = 0
         self._tell_from = 1
 
-    # What the hooks ask: True when there is nothing more to do about it.
+    # What it listens to.
 
-    def loss_computed(self, name: str, result: Any) -> bool:
-        """A loss function was called: to be trained on, by a model in training mode."""
-        if type(result) is not torch.Tensor or not result.requires_grad:
-            return False
-        model = self._model() if self._model is not None else None
-        if model is not None and not model.training:
-            return False
-        return not self.steps.watching.looks.answers.due(name)
+    def loss_computed(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any) -> None:
+        """Nothing is to be done about a loss to be trained on, by a model in training mode."""
+        watching = self.steps.watching
+        if self.on and type(result) is torch.Tensor and result.requires_grad:
+            model = self._model() if self._model is not None else None
+            if (model is None or model.training) and not watching.looks.answers.due(name):
+                return
+        watching.listeners.loss_computed(name, args, kwargs, result)
 
-    def backward_begins(self, tensors: Any, kwargs: dict[str, Any]) -> bool:
-        steps = self.steps
-        if steps.depth or get_ident() != steps.thread:
-            return False
-        began = perf_counter()
-        loss = tensors[0] if type(tensors) is tuple and len(tensors) == 1 else None
-        value = None
-        if type(loss) is torch.Tensor and loss.is_cpu and loss.numel() == 1:
-            value = loss.item()
-            if type(value) is not float or not -inf < value < inf:
-                return False
-        validation = steps.watching.validation
-        if self.passing:
-            if validation.pending:
-                validation.commit(training=True)
-        elif value is None or steps._losses or validation.pending or not kwargs.get("accumulate_grad", True):
-            return False
-        else:
-            steps._losses.append(value)
-            steps._forward += began - steps._mark
-            steps._mark = began
+    def backward(self, tensors: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> End | None:
+        steps, taken = self.steps, False
+        if self.on and not steps.depth and get_ident() == steps.thread:
+            try:
+                began = perf_counter()
+                loss = tensors[0] if type(tensors) is tuple and len(tensors) == 1 else None
+                value, finite = None, True
+                if type(loss) is torch.Tensor and loss.is_cpu and loss.numel() == 1:
+                    value = loss.item()
+                    finite = type(value) is float and -inf < value < inf
+                validation = steps.watching.validation
+                if finite and self.passing:
+                    if validation.pending:
+                        validation.commit(training=True)
+                    taken = True
+                elif finite and value is not None and not (steps._losses or validation.pending):
+                    taken = bool(kwargs.get("accumulate_grad", True))
+                    if taken:
+                        steps._losses.append(value)
+                        steps._forward += began - steps._mark
+                        steps._mark = began
+            except Exception as error:
+                steps.watching.stop_counting(error)
+        if not taken:
+            return steps.watching.listeners.backward(tensors, args, kwargs)
         steps.depth = 1
-        return True
+        return self.backward_ends
 
-    def backward_ends(self) -> None:
+    def backward_ends(self, done: bool) -> None:
         """After a backward that was taken here; an optimizer that stepped inside goes the long way."""
+        del done
         steps = self.steps
         steps.depth = 0
         if steps._inside:
@@ -103,31 +110,44 @@ class Quick:
             steps._backward += now - steps._mark
             steps._mark = now
 
-    def clipped(self, norm: Any, limit: Any) -> bool:
-        """Gradients were clipped to the limit that is known."""
-        if limit != self.limit or type(norm) is not torch.Tensor:
-            return False
-        if not norm.is_cpu:
-            return bool(self.passing)
-        value = norm.item()
-        if type(value) is not float or not -inf < value < inf or self.steps.clips:
-            return False
-        if not self.passing:
-            self._clipped = value if self._clipped is None else hypot(self._clipped, value)
-        return True
+    def clipped(self, norm: Any, limit: Any) -> None:
+        """Nothing is new where gradients are clipped to the limit that is known."""
+        if self.on and limit == self.limit and type(norm) is torch.Tensor:
+            value = norm.item() if norm.is_cpu else None
+            if value is None and self.passing:
+                return
+            if type(value) is float and -inf < value < inf and not self.steps.clips:
+                if not self.passing:
+                    self._clipped = value if self._clipped is None else hypot(self._clipped, value)
+                return
+        watching = self.steps.watching
+        if watching.active:
+            watching.guard("clipping", watching.clipped, norm, limit)
 
-    def step_begins(self, optimizer: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    def step_begins(self, optimizer: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         steps = self.steps
-        if self._optimizer() is not optimizer or steps.depth or get_ident() != steps.thread:
-            return False
-        if self.passing:
-            return True
-        if steps._norm_due or ((len(args) > 1 or kwargs) and has_closure(args, kwargs)):
-            return False
-        steps._mark = perf_counter()
-        return True
+        if self.on and self._optimizer() is optimizer and not steps.depth and get_ident() == steps.thread:
+            if self.passing:
+                return
+            if not steps._norm_due and not ((len(args) > 1 or kwargs) and has_closure(args, kwargs)):
+                steps._mark = perf_counter()
+                return
+        steps.watching.listeners.step_begins(optimizer, args, kwargs)
 
-    def step_ends(self, optimizer: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    def step_ends(self, optimizer: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        watching, taken = self.steps.watching, False
+        if self.on:
+            try:
+                taken = self._step_taken(optimizer, args, kwargs)
+            except Exception as error:
+                watching.stop_counting(error)
+        if taken:
+            self.recorder.check_stop()
+        else:
+            watching.listeners.step_ends(optimizer, args, kwargs)
+
+    def _step_taken(self, optimizer: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+        """Whether the step holds nothing that needs the long way; kept, or only counted."""
         steps = self.steps
         if self._optimizer() is not optimizer or steps.depth or get_ident() != steps.thread:
             return False

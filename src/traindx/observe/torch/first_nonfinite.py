@@ -10,7 +10,7 @@ import torch
 from traindx.observe.torch.batch_columns import columns_of, parts_of
 from traindx.observe.torch.batches import input_statistics
 from traindx.observe.torch.finite import numbers
-from traindx.observe.torch.nonfinite_origin import Origin, backward_origin, forward_origin
+from traindx.observe.torch.nonfinite_origin import NonfiniteOrigin, backward_origin, forward_origin
 
 if TYPE_CHECKING:
     from traindx.observe.torch.process import Watching
@@ -52,7 +52,7 @@ class Origins:
             self._told = True
             self._tell(found, norm, batch)
 
-    def _tell(self, origin: Origin, value: float, batch: int) -> None:
+    def _tell(self, origin: NonfiniteOrigin, value: float, batch: int) -> None:
         recorder = self.watching.recorder
         data = origin.data() | {"batch": batch, "value": value}
         batch = self.watching.batch
@@ -68,5 +68,5 @@ class Origins:
 
 def _nonfinite(tensor: torch.Tensor) -> int:
     """How many values are no numbers."""
-    told = numbers(tensor).get("nonfinite", 0) if tensor.is_floating_point() else 0
-    return told if isinstance(told, int) else 0
+    count = numbers(tensor).get("nonfinite", 0) if tensor.is_floating_point() else 0
+    return count if isinstance(count, int) else 0

@@ -19,7 +19,7 @@ from traindx.observe.torch.saved import Saved
 Result = tuple[Node, int]
 
 
-class Search:
+class ForwardSearch:
     """One search from one loss; `late` when it was stopped by the clock."""
 
     def __init__(self, loss: torch.Tensor, graph: Graph, deadline: float) -> None:

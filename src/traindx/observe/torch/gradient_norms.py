@@ -8,7 +8,7 @@ from math import isfinite, sqrt
 import torch
 
 from traindx.observe.torch.element_samples import READABLE, plain, sample_of
-from traindx.observe.torch.sampled_elements import GRADIENT, Bucket, Plan
+from traindx.observe.torch.sampled_elements import GRADIENT, Bucket, ElementPlan
 
 Scale = float | torch.Tensor | None
 _HALF = frozenset({torch.float16, torch.bfloat16})
@@ -17,7 +17,7 @@ _HALF = frozenset({torch.float16, torch.bfloat16})
 class Gradients:
     """What was read of the gradients of one optimizer: which have none, norms and samples of the others."""
 
-    def __init__(self, plan: Plan, scale: Scale) -> None:
+    def __init__(self, plan: ElementPlan, scale: Scale) -> None:
         self.plan = plan
         self.scale = scale
         self.none: set[int] = set()
@@ -50,7 +50,7 @@ class Gradients:
         return total if self.scale is None else total / self.scale
 
 
-def read_gradients(plan: Plan, parameters: Sequence[torch.Tensor], scale: Scale) -> Gradients:
+def read_gradients(plan: ElementPlan, parameters: Sequence[torch.Tensor], scale: Scale) -> Gradients:
     """Norms of all gradients in full, and their elements at the places that the plan samples."""
     found = Gradients(plan, scale)
     for place, bucket in enumerate(plan.buckets):
@@ -98,10 +98,10 @@ def _read_norms(found: Gradients, place: int, which: list[int], values: list[tor
     if bucket.device.type != "cpu":
         found.dense.append((place, which, torch.stack(list(norms))))
         return
-    told = [norm.item() for norm in norms]
-    found.dense.append((place, which, told))
-    if not all(map(isfinite, told)):
-        for number, data, norm in zip(which, values, told, strict=True):
+    host_norms = [norm.item() for norm in norms]
+    found.dense.append((place, which, host_norms))
+    if not all(map(isfinite, host_norms)):
+        for number, data, norm in zip(which, values, host_norms, strict=True):
             if not isfinite(norm):
                 found.nonfinite[number] = data.numel() - int(data.isfinite().sum())
 

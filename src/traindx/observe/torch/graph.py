@@ -87,6 +87,11 @@ class Graph:
     consumers: dict[Node, list[Node]]
     complete: bool
 
+    def leaves(self) -> dict[int, torch.Tensor]:
+        """The tensors it is computed from, by id, in its order."""
+        found = map(variable, filter(is_leaf, self.nodes))
+        return {id(one): one for one in found if one is not None}
+
     def below(self, node: Node) -> set[Node]:
         """All operations that this one was computed from."""
         return _reached(node, lambda at: (source for source, _ in inputs(at) if source in self.consumers))
@@ -122,7 +127,7 @@ def moment(node: Node) -> int:
     return -1 if number is None or is_leaf(node) else int(number())
 
 
-class Layers:
+class LayerUses:
     """Which layer an operation belongs to, by the parameters it uses; a compiled part has many."""
 
     def __init__(

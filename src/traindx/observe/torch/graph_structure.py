@@ -149,9 +149,9 @@ def stretched(grad_fn: Any) -> list[dict[str, str]]:
     todo, seen = [grad_fn], {grad_fn}
     while todo and len(seen) < 400:
         node = todo.pop()
-        told = _stretch(node)
-        if told is not None:
-            found.append(told)
+        pairs = _stretch(node)
+        if pairs is not None:
+            found.append(pairs)
         if operation(node) in _LAYERS:
             continue
         for one in _inputs(node):

@@ -48,9 +48,9 @@ class Histograms:
         self._told = self._looks
         samples = self._probe.samples(_ACTIVATIONS, _VALUES)
         for (name, _), found in zip(samples, spreads([values for _, values in samples]), strict=True):
-            told = {"name": name, "step": self._step, **found}
-            self._first.setdefault(name, told)
-            self._last[name] = told
+            spreads_found = {"name": name, "step": self._step, **found}
+            self._first.setdefault(name, spreads_found)
+            self._last[name] = spreads_found
         both = [(self._first[name], self._last[name]) for name in self._last]
         return [one for first, last in both for one in ([first, last] if first is not last else [first])]
 

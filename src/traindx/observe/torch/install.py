@@ -1,30 +1,13 @@
-"""Begin to watch: everything that is patched or hooked, in one place."""
+"""Begin to record: the recorder listens to the bus."""
 
 from __future__ import annotations
 
-from traindx.observe.recorder import Recorder
-from traindx.observe.torch.backward import watch_backward
-from traindx.observe.torch.clipping import watch_clipping
-from traindx.observe.torch.compiled import watch_compiled
-from traindx.observe.torch.loading import watch_loading
-from traindx.observe.torch.loss_functions import watch_losses
-from traindx.observe.torch.optimizer_hooks import watch_optimizers
-from traindx.observe.torch.process import Watching
-from traindx.observe.torch.restoring import watch_restoring
-from traindx.observe.torch.scaling import watch_scaling
-from traindx.observe.torch.train_modes import watch_modes
+from collections.abc import Callable
 
-_WATCHERS = (
-    watch_optimizers,
-    watch_backward,
-    watch_losses,
-    watch_clipping,
-    watch_scaling,
-    watch_restoring,
-    watch_loading,
-    watch_modes,
-    watch_compiled,
-)
+from traindx.observe.recorder import Recorder
+from traindx.observe.torch import places
+from traindx.observe.torch.process import Watching
+
 _installed: Watching | None = None
 
 
@@ -34,9 +17,18 @@ def install(recorder: Recorder) -> Watching:
     if _installed is not None and _installed.active:
         return _installed
     watching = Watching(recorder)
-    for watch in _WATCHERS:
-        watching.guard(watch.__name__, watch, watching)
+    listen(watching)
     watching.guard("activations", watching.looks.plan, 1)
     recorder.before_close.append(watching.close)
     _installed = watching
     return watching
+
+
+def listen(watching: Watching) -> None:
+    """An event that this version of torch cannot fill is left out, and the recording says so."""
+
+    def begin(event: str, call: Callable[..., object]) -> None:
+        watching.removals.append(places.listen(event, call))
+
+    for event, call in watching.listeners.all():
+        watching.guard(event, begin, event, call)

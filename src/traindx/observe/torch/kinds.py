@@ -15,14 +15,14 @@ from typing import Any
 import torch
 from torch import nn
 
-from traindx.observe.torch.module_parts import children_of, parameters_of
+from traindx.observe.torch.roots import children_of, parameters_of
 
 _FLAT = 1 / 50
 _NIL = 1e-4  # smooth rectifiers never quite reach zero
 
 
 @dataclass(frozen=True)
-class Shape:
+class LayerShape:
     """When a value of an activation counts as zero (at most `zero` away from it), and as saturated."""
 
     zero: float | None = None
@@ -34,25 +34,25 @@ class Shape:
         return self.low > -inf or self.high < inf
 
 
-OTHER = Shape()
-RECTIFIER = Shape(zero=0.0)
-SMOOTH = Shape(zero=_NIL)
-SIGMOID = Shape(low=(1 - sqrt(1 - _FLAT)) / 2, high=(1 + sqrt(1 - _FLAT)) / 2)
-TANH = Shape(low=-sqrt(1 - _FLAT), high=sqrt(1 - _FLAT))
-_SOFTSIGN = Shape(low=sqrt(_FLAT) - 1, high=1 - sqrt(_FLAT))
+OTHER = LayerShape()
+RECTIFIER = LayerShape(zero=0.0)
+SMOOTH = LayerShape(zero=_NIL)
+SIGMOID = LayerShape(low=(1 - sqrt(1 - _FLAT)) / 2, high=(1 + sqrt(1 - _FLAT)) / 2)
+TANH = LayerShape(low=-sqrt(1 - _FLAT), high=sqrt(1 - _FLAT))
+_SOFTSIGN = LayerShape(low=sqrt(_FLAT) - 1, high=1 - sqrt(_FLAT))
 _SELU_SCALE, _SELU_ALPHA = 1.0507009873554805, 1.6732632423543772
 
 
-def bounded(low: float, high: float) -> Shape:
+def bounded(low: float, high: float) -> LayerShape:
     """Cut off at two limits; a lower limit of zero is that of a rectifier."""
-    return Shape(zero=0.0, high=high) if low == 0 else Shape(low=low, high=high)
+    return LayerShape(zero=0.0, high=high) if low == 0 else LayerShape(low=low, high=high)
 
 
-def exponential(alpha: float, scale: float = 1.0) -> Shape:
-    return Shape(low=scale * (_FLAT - alpha))
+def exponential(alpha: float, scale: float = 1.0) -> LayerShape:
+    return LayerShape(low=scale * (_FLAT - alpha))
 
 
-_SHAPES: dict[type[nn.Module], Shape | Callable[[Any], Shape]] = {
+_SHAPES: dict[type[nn.Module], LayerShape | Callable[[Any], LayerShape]] = {
     nn.ReLU: RECTIFIER,
     nn.Hardswish: RECTIFIER,
     nn.Softshrink: RECTIFIER,
@@ -64,11 +64,11 @@ _SHAPES: dict[type[nn.Module], Shape | Callable[[Any], Shape]] = {
     nn.Sigmoid: SIGMOID,
     nn.Tanh: TANH,
     nn.Softsign: _SOFTSIGN,
-    nn.Hardsigmoid: Shape(low=0.0, high=1.0),
+    nn.Hardsigmoid: LayerShape(low=0.0, high=1.0),
     nn.Hardtanh: lambda module: bounded(module.min_val, module.max_val),
     nn.ReLU6: bounded(0.0, 6.0),
     nn.ELU: lambda module: exponential(module.alpha),
-    nn.CELU: lambda module: Shape(low=module.alpha * (_FLAT - 1)),
+    nn.CELU: lambda module: LayerShape(low=module.alpha * (_FLAT - 1)),
     nn.SELU: exponential(_SELU_ALPHA, _SELU_SCALE),
     nn.LeakyReLU: OTHER,
     nn.RReLU: OTHER,
@@ -79,11 +79,11 @@ _SHAPES: dict[type[nn.Module], Shape | Callable[[Any], Shape]] = {
     nn.Threshold: OTHER,
 }
 # Activations that people write themselves, by what they call them. The first that fits counts.
-_WORDS: tuple[tuple[str, Shape], ...] = (
+_WORDS: tuple[tuple[str, LayerShape], ...] = (
     (r"leaky|prelu|rrelu|glu|snake|softmax", OTHER),
     (r"gelu|silu|swish|mish|softplus", SMOOTH),
     (r"relu", RECTIFIER),
-    (r"hardsigmoid", Shape(low=0.0, high=1.0)),
+    (r"hardsigmoid", LayerShape(low=0.0, high=1.0)),
     (r"sigmoid|logistic", SIGMOID),
     (r"tanh", TANH),
     (r"elu|activation|^sine?$", OTHER),
@@ -105,12 +105,12 @@ _CHANNELS_FIRST = (nn.modules.conv._ConvNd, nn.modules.batchnorm._NormBase, nn.G
 _DROPOUT = nn.modules.dropout._DropoutNd
 
 
-def activation_shape(module: nn.Module) -> Shape | None:
+def activation_shape(module: nn.Module) -> LayerShape | None:
     """The shape of an activation module; None for all else. Softmax is none: it has no units to die."""
     for base in type(module).__mro__:
         known = _SHAPES.get(base)
         if known is not None:
-            return known if isinstance(known, Shape) else known(module)
+            return known if isinstance(known, LayerShape) else known(module)
     if children_of(module) or parameters_of(module):
         return None
     name = type(module).__name__.lower()
@@ -153,7 +153,7 @@ def channels_first(module: nn.Module, ndim: int) -> bool | None:
 
 
 # Functions called directly, by the node they leave in the graph.
-_NODES: dict[str, Shape] = {
+_NODES: dict[str, LayerShape] = {
     "ReluBackward0": RECTIFIER,
     "HardswishBackward0": RECTIFIER,
     "GeluBackward0": SMOOTH,
@@ -163,7 +163,7 @@ _NODES: dict[str, Shape] = {
     "SigmoidBackward0": SIGMOID,
     "TanhBackward0": TANH,
     "LeakyReluBackward0": OTHER,
-    "HardsigmoidBackward0": Shape(low=0.0, high=1.0),
+    "HardsigmoidBackward0": LayerShape(low=0.0, high=1.0),
 }
 # Nodes that neither make zeros nor mix units, between an activation and the layer that takes its output.
 _THROUGH = re.compile(
@@ -173,7 +173,7 @@ _THROUGH = re.compile(
 _STEPS = 5
 
 
-def shape_behind(tensor: torch.Tensor) -> tuple[Any, Shape | None]:
+def shape_behind(tensor: torch.Tensor) -> tuple[Any, LayerShape | None]:
     """The node of the activation function that made a tensor, and its shape; (None, None) if none did."""
     node: Any = tensor.grad_fn
     for _ in range(_STEPS):
@@ -189,13 +189,13 @@ def shape_behind(tensor: torch.Tensor) -> tuple[Any, Shape | None]:
     return None, None
 
 
-def _shape_of_node(name: str, node: Any) -> Shape | None:
+def _shape_of_node(name: str, node: Any) -> LayerShape | None:
     if name == "HardtanhBackward0":
         return bounded(float(node._saved_min_val), float(node._saved_max_val))
     if name == "EluBackward0":
         return exponential(float(node._saved_alpha), float(node._saved_scale))
     if name == "CeluBackward0":
-        return Shape(low=float(node._saved_alpha) * (_FLAT - 1))
+        return LayerShape(low=float(node._saved_alpha) * (_FLAT - 1))
     if name == "ClampMinBackward0" or (
         name.startswith("ClampBackward") and getattr(node, "_saved_max", 0) is None
     ):

@@ -14,9 +14,9 @@ import torch
 
 from traindx.observe.torch.element_samples import to_host
 from traindx.observe.torch.gradient_norms import Gradients, Scale, global_norm, read_gradients
-from traindx.observe.torch.measures import Layers, Look
+from traindx.observe.torch.measures import LayerGroups, Look
 from traindx.observe.torch.naming import Names
-from traindx.observe.torch.sampled_elements import Plan
+from traindx.observe.torch.sampled_elements import ElementPlan
 
 __all__ = ["LayerProbe", "global_norm"]
 
@@ -29,7 +29,7 @@ class LayerProbe:
         self.samples = 0
         self._known = names
         self._index: dict[str, int] = {}
-        self._plans: dict[int, tuple[weakref.ref[torch.optim.Optimizer], Plan]] = {}
+        self._plans: dict[int, tuple[weakref.ref[torch.optim.Optimizer], ElementPlan]] = {}
         self._looks: dict[int, Look] = {}
         self._silent: dict[str, int] = {}
         self._reached: set[str] = set()
@@ -72,7 +72,7 @@ class LayerProbe:
             return None
         self.samples += 1
         arrays = iter(to_host([tensor for look in looks for tensor in look.tensors()]))
-        layers = Layers(len(self.names))
+        layers = LayerGroups(len(self.names))
         with np.errstate(all="ignore"):
             for look in looks:
                 squares = layers.add(look, arrays)
@@ -100,14 +100,14 @@ class LayerProbe:
         """Parameters whose gradient was None in every sample: nothing links them to the loss."""
         return [name for name in self._silent if name not in self._zero]
 
-    def _plan(self, optimizer: torch.optim.Optimizer, parameters: list[torch.Tensor]) -> Plan:
+    def _plan(self, optimizer: torch.optim.Optimizer, parameters: list[torch.Tensor]) -> ElementPlan:
         key = id(optimizer)
         found = self._plans.get(key)
         if found is not None and found[0]() is optimizer and found[1].fits(parameters, self._known.version):
             return found[1]
         self._known.refresh([optimizer])
         layers = [self._layer(self._known.layer_of(one)) for one in parameters]
-        plan = Plan(parameters, layers, self._known.version)
+        plan = ElementPlan(parameters, layers, self._known.version)
         plan.names = [self._known.parameter_name(one) for one in parameters]
         plan.unreached = [one for one in plan.unreached if plan.names[one] not in self._reached]
         # The plan holds the memory of the weights: it must go when the optimizer goes.
@@ -121,7 +121,7 @@ class LayerProbe:
             self.names.append(name)
         return self._index[name]
 
-    def _count_silent(self, plan: Plan, gradients: Gradients, squares: dict[int, float]) -> None:
+    def _count_silent(self, plan: ElementPlan, gradients: Gradients, squares: dict[int, float]) -> None:
         """Parameters that never had a gradient: None or all zero, in every sample."""
         waiting = []
         for number in plan.unreached:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from traindx.observe.torch.gradient_norms import global_norm
-from traindx.observe.torch.loss_functions import as_given, reduction
 from traindx.observe.torch.scalars import in_transform, scalar
 
 if TYPE_CHECKING:
@@ -18,6 +17,21 @@ if TYPE_CHECKING:
 _LEARNED_FROM = 8
 _CLOSE = 1e-3
 _ABOUT = 0.1
+_REDUCTIONS = {0: "none", 1: "mean", 2: "sum"}
+# Where the reduction stands among the arguments of the compiled functions.
+_PLACE = {
+    "cross_entropy": 3,
+    "nll_loss": 3,
+    "binary_cross_entropy": 3,
+    "binary_cross_entropy_with_logits": 4,
+    "multi_margin_loss": 5,
+    "ctc_loss": 5,
+    "poisson_nll_loss": 5,
+    "hinge_embedding_loss": 3,
+    "cosine_embedding_loss": 4,
+    "margin_ranking_loss": 4,
+    "triplet_margin_loss": 7,
+}
 
 
 class LossCalls:
@@ -111,3 +125,18 @@ class LossCalls:
             self._stale_told = True
             text = f"gradients of norm {value:.4g} from the step before were still there when backward began"
             self.recorder.event("stale_gradients", text, {"norm": value})
+
+
+def reduction(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
+    """How the loss was reduced, from the arguments of the compiled function."""
+    place = _PLACE.get(name, 2)
+    value = kwargs.get("reduction", args[place] if len(args) > place else 1)
+    return _REDUCTIONS.get(value, str(value)) if isinstance(value, int) else str(value)
+
+
+def as_given(tensor: torch.Tensor) -> torch.Tensor:
+    """A tensor before it was stretched: torch broadcasts output and target to one shape first."""
+    if 0 not in tensor.stride():
+        return tensor
+    sizes = zip(tensor.stride(), tensor.shape, strict=True)
+    return tensor[tuple(slice(0, 1) if stride == 0 and size > 1 else slice(None) for stride, size in sizes)]

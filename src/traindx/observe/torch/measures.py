@@ -15,7 +15,7 @@ import numpy.typing as npt
 import torch
 
 from traindx.observe.torch.gradient_norms import Gradients
-from traindx.observe.torch.sampled_elements import AFTER, BEFORE, GRADIENT, Bucket, Plan
+from traindx.observe.torch.sampled_elements import AFTER, BEFORE, GRADIENT, Bucket, ElementPlan
 
 Arrays = Iterator[npt.NDArray[Any]]
 Column = list[float | None]
@@ -24,7 +24,7 @@ Column = list[float | None]
 class Look:
     """One step of one optimizer; its numbers stay on their device until they are collected."""
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: ElementPlan) -> None:
         self.plan = plan
         self.updated = False
         self.gradients: Gradients | None = None
@@ -37,7 +37,7 @@ class Look:
             yield from self.gradients.tensors()
 
 
-class Layers:
+class LayerGroups:
     """Sums over the parameters of each layer; None is a gap."""
 
     def __init__(self, count: int) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Sequence
 from math import prod, sqrt
 from typing import Any
 
@@ -10,10 +11,12 @@ import numpy as np
 import torch
 from torch import nn
 
+from traindx.observe.clock import monotonic
 from traindx.observe.torch.element_samples import READABLE, plain, sample_of, spread, to_host
+from traindx.observe.torch.graph import walk
 from traindx.observe.torch.kinds import activation_shape, is_dropout, is_layer, is_norm
-from traindx.observe.torch.module_parts import child_at, children_of, parameters_of
 from traindx.observe.torch.naming import Names
+from traindx.observe.torch.roots import child_at, children_of, parameters_of
 
 _LISTED = 500
 _NAMED = 50
@@ -85,13 +88,15 @@ def _layer_list(layers: list[nn.Module], names: Names) -> list[dict[str, Any]]:
     arrays = dict(zip(samples, to_host(list(samples.values())), strict=True))
     found = []
     for number, (module, weight) in enumerate(zip(layers, weights, strict=True)):
-        told: dict[str, Any] = {"name": names.module_name(module), "type": type(module).__name__}
-        told["parameters"] = sum(_numel(one) for one in _own(module))
+        facts: dict[str, Any] = {"name": names.module_name(module), "type": type(module).__name__}
+        facts["parameters"] = sum(_numel(one) for one in _own(module))
         if _numel(weight):
-            told["shape"] = list(weight.shape)
+            facts["shape"] = list(weight.shape)
         if number in arrays:
-            told["init"] = _initial(arrays[number], None if isinstance(module, _EMBEDDINGS) else weight.shape)
-        found.append(told)
+            facts["init"] = _initial(
+                arrays[number], None if isinstance(module, _EMBEDDINGS) else weight.shape
+            )
+        found.append(facts)
     return found
 
 
@@ -99,11 +104,11 @@ def _initial(sample: Any, shape: torch.Size | None) -> dict[str, float]:
     """Mean and spread; for a matrix also what the spread is beside one over the root of its inputs."""
     with np.errstate(all="ignore"):
         mean, std = float(sample.mean(dtype=np.float64)), float(sample.std(dtype=np.float64))
-    told: dict[str, float] = {"mean": mean, "std": std}
+    facts: dict[str, float] = {"mean": mean, "std": std}
     if shape is not None and len(shape) > 1:
         fan_in = prod(shape[1:])
-        told |= {"fan_in": fan_in, "gain": std * sqrt(fan_in)}
-    return told
+        facts |= {"fan_in": fan_in, "gain": std * sqrt(fan_in)}
+    return facts
 
 
 def _shared(root: nn.Module, names: Names) -> list[list[str]]:
@@ -137,3 +142,33 @@ def _blocks(modules: list[nn.Module]) -> int:
             kinds = Counter(type(child) for child in module if child is not None and children_of(child))
             longest = max(longest, *kinds.values()) if kinds else longest
     return longest
+
+
+_SECONDS = 0.2
+_NAMED_FREE = 100
+_SHARDED = ("_local_tensor", "_is_flat_param", "_fsdp_flattened", "ds_tensor")
+
+
+def reach_facts(grad_fn: Any, held: Sequence[torch.Tensor], names: Names) -> dict[str, Any] | None:
+    """The parameters behind a loss beside those that are held; None where a graph does not show them."""
+    if any(hasattr(one, mark) for one in held for mark in _SHARDED):
+        return None
+    graph = walk(grad_fn, monotonic() + _SECONDS)
+    found = graph.leaves()
+    leaves = [one for one in found.values() if isinstance(one, torch.nn.Parameter)]
+    mine = {id(one) for one in held}
+    free = [one for one in leaves if id(one) not in mine]
+    outside = [one for one in held if one.requires_grad and id(one) not in found]
+    return {
+        "parameters": len(leaves),
+        "elements": _elements(leaves),
+        "held": sum(1 for one in found if one in mine),
+        "free": [names.parameter_name(one) for one in free[:_NAMED_FREE]],
+        "free_elements": _elements(free),
+        "outside": len(outside),
+        "complete": graph.complete,
+    }
+
+
+def _elements(tensors: Iterable[torch.Tensor]) -> int:
+    return sum(one.numel() for one in tensors)

@@ -12,7 +12,7 @@ from torch import nn
 from traindx.observe.signals import let_through
 from traindx.observe.torch.blocks import Shelf
 from traindx.observe.torch.kinds import (
-    Shape,
+    LayerShape,
     activation_shape,
     channels_first,
     is_dropout,
@@ -21,7 +21,7 @@ from traindx.observe.torch.kinds import (
     shape_behind,
 )
 from traindx.observe.torch.module_tensors import autocast_dtype, first_float, out_of_reach
-from traindx.observe.torch.slots import Slot
+from traindx.observe.torch.slots import SampleSlot
 
 _LAYERS_EVERY = 4
 
@@ -36,18 +36,18 @@ class Window:
         self.error: Exception | None = None
         self.autocast: str | None = None
         self.shelf = Shelf()
-        self.new: list[tuple[Watch, Slot, str]] = []
+        self.new: list[tuple[ModuleWatch, SampleSlot, str]] = []
         # While learning: the functions behind outputs seen so far, the layout of the last layer, its output.
         self.nodes: dict[int, Any] = {}
         self.layout: tuple[int, bool | None] = (0, None)
-        self.last: tuple[Watch, int] | None = None
+        self.last: tuple[ModuleWatch, int] | None = None
 
     def forget(self) -> None:
         self.nodes = {}
         self.last = None
 
 
-class Watch:
+class ModuleWatch:
     """What is looked at in one module: its output, and its input where a bare function made it."""
 
     def __init__(self, module: nn.Module, window: Window) -> None:
@@ -59,9 +59,9 @@ class Watch:
         self.receives = self.layer or is_dropout(module)
         self.catches = self.activation is not None or is_norm(module)
         self.covered = False
-        self.output: Slot | None = None
-        self.taken: Slot | None = None
-        self.slots: list[Slot] = []
+        self.output: SampleSlot | None = None
+        self.taken: SampleSlot | None = None
+        self.slots: list[SampleSlot] = []
 
     def due(self, turn: int) -> bool:
         """Whether to look at it in this turn, now that it was met: layers take turns, activations do not."""
@@ -133,8 +133,8 @@ class Watch:
             self.output = self._new_slot(result, first, self.activation, "")
 
     def _new_slot(
-        self, given: torch.Tensor, first: bool | None, shape: Shape | None, suffix: str
-    ) -> Slot | None:
+        self, given: torch.Tensor, first: bool | None, shape: LayerShape | None, suffix: str
+    ) -> SampleSlot | None:
         first = first if first is not None else given.dim() in (4, 5)
         slot = self.window.shelf.slot(given, first, shape)
         if slot is not None:

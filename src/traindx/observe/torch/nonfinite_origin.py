@@ -11,10 +11,10 @@ from torch.autograd.graph import Node
 
 from traindx.observe.clock import monotonic
 from traindx.observe.torch import nonfinite_words
-from traindx.observe.torch.blame import Source, earliest
+from traindx.observe.torch.blame import BlamedTensor, earliest
 from traindx.observe.torch.finite import kind, numbers, positions
-from traindx.observe.torch.forward import Search
-from traindx.observe.torch.graph import Graph, Layers, operation, output_dtype, walk
+from traindx.observe.torch.forward import ForwardSearch
+from traindx.observe.torch.graph import Graph, LayerUses, operation, output_dtype, walk
 from traindx.observe.torch.operations import PRODUCTS, largest, plain
 from traindx.observe.torch.saved import OPAQUE
 from traindx.observe.torch.suspects import Suspect, suspect
@@ -27,7 +27,7 @@ _LISTED = 50
 
 
 @dataclass(frozen=True)
-class Origin:
+class NonfiniteOrigin:
     """Where it came from, in one line and in parts.
 
     `layer` is the layer the operation belongs to, if it uses parameters of one; `layer_before` and
@@ -55,7 +55,7 @@ def forward_origin(
     *,
     first_step: bool = False,
     seconds: float = _SECONDS,
-) -> Origin:
+) -> NonfiniteOrigin:
     """Where a non-finite loss came from; to be called before `backward` frees what the graph has kept.
 
     `parameters` are what is trained: some of it the graph may not show (under gradient checkpointing), and
@@ -63,17 +63,17 @@ def forward_origin(
     """
     deadline = monotonic() + seconds
     if torch.cuda.is_available() and torch.cuda.is_current_stream_capturing():
-        return Origin("unknown", "could not look: a CUDA graph is being captured")
+        return NonfiniteOrigin("unknown", "could not look: a CUDA graph is being captured")
     if loss.grad_fn is None:
-        return Origin("unknown", "the loss was not computed from any parameter")
+        return NonfiniteOrigin("unknown", "the loss was not computed from any parameter")
     trained = list(parameters)
     with torch.no_grad():
         graph = walk(loss.grad_fn, deadline)
-        layers = Layers(graph, layer_of, trained)
+        layers = LayerUses(graph, layer_of, trained)
         found = _bad_weights(layers.parameters.values(), layer_of, deadline, first_step=first_step)
         if found is not None:
             return found
-        search = Search(loss, graph, deadline)
+        search = ForwardSearch(loss, graph, deadline)
         source = earliest(search)
         if source is not None and not source.between and not source.constant:
             return _told(source, layers)
@@ -84,9 +84,9 @@ def forward_origin(
         if source is not None:
             return _told(source, layers)
     if search.late:
-        return Origin("unknown", f"could not look: the search was stopped after {seconds:g} s")
+        return NonfiniteOrigin("unknown", f"could not look: the search was stopped after {seconds:g} s")
     far = f"further back than {len(graph.nodes):,} operations"
-    return Origin("unknown", f"could not look: it came from {far}")
+    return NonfiniteOrigin("unknown", f"could not look: it came from {far}")
 
 
 def backward_origin(
@@ -98,7 +98,7 @@ def backward_origin(
     loss_scale: float | None = None,
     clipped: bool = False,
     seconds: float = _SECONDS,
-) -> Origin:
+) -> NonfiniteOrigin:
     """Where non-finite gradients of a finite loss came from; best called before clipping and the step.
 
     Clipping multiplies every gradient with the norm, so that one NaN is in all of them: `clipped` says so.
@@ -108,9 +108,9 @@ def backward_origin(
     every = list(dict.fromkeys(layer_of(one) for one in trained if holds[id(one)]))
     bad = list(dict.fromkeys(layer_of(one) for one in trained if holds[id(one)] not in (None, "finite")))
     if not bad:
-        return Origin("unknown", "all gradients are finite")
+        return NonfiniteOrigin("unknown", "all gradients are finite")
     graph = walk(grad_fn, monotonic() + seconds)
-    layers = Layers(graph, layer_of, trained)
+    layers = LayerUses(graph, layer_of, trained)
     known = {leaf: holds.get(id(one)) for leaf, one in layers.parameters.items()}
     finite = {leaf: one == "finite" for leaf, one in known.items() if one is not None}
     guilty = None
@@ -125,7 +125,7 @@ def backward_origin(
     if half and loss_scale is not None and loss_scale >= _HIGH_SCALE:
         return _scaled(guilty, loss_scale, layers, which, found)
     if clipped and (guilty is None or guilty.weight <= 1):
-        return Origin("backward", f"somewhere in the backward pass{which}", numbers=found)
+        return NonfiniteOrigin("backward", f"somewhere in the backward pass{which}", numbers=found)
     if guilty is None:
         return _unplaced(graph, bad, every, which, found)
     return _suspected(guilty, layers, which, found)
@@ -133,7 +133,7 @@ def backward_origin(
 
 def _bad_weights(
     tensors: Iterable[torch.Tensor], layer_of: LayerOf, deadline: float, *, first_step: bool
-) -> Origin | None:
+) -> NonfiniteOrigin | None:
     checked = {id(one): one for one in tensors if monotonic() < deadline}
     held = {key: kind(one) for key, one in checked.items() if monotonic() < deadline}
     bad = [key for key, holds in held.items() if holds not in (None, "finite")]
@@ -147,32 +147,34 @@ def _bad_weights(
         f"the weights of {nonfinite_words.share(names, every)} held {word} before the forward pass: {writer}"
     )
     found = {"layers_nonfinite": names[:_LISTED], "layers_bad": len(names), "layers_all": len(every)}
-    return Origin("weights", text, layer=names[0], numbers=found)
+    return NonfiniteOrigin("weights", text, layer=names[0], numbers=found)
 
 
-def _told(source: Source, layers: Layers) -> Origin:
+def _told(source: BlamedTensor, layers: LayerUses) -> NonfiniteOrigin:
     node, words = source.node, source.cause.words
     own, before, after = layers.own(node), layers.before(node), layers.after(node)
     if source.between:
         before, after = layers.before(source.between[0]), layers.after(source.between[1])
         text = f"somewhere {nonfinite_words.between(before, after)}; could not look closer: {source.hidden}"
-        return Origin("forward", text, "", before, after)
+        return NonfiniteOrigin("forward", text, "", before, after)
     place = nonfinite_words.place(own, before, after)
     found = numbers(source.cause.tensor) if source.cause.tensor is not None else {}
     if source.constant:
         found |= _spread(source)
         text = f"{nonfinite_words.handed(source.constant, plain(node), in_layer=bool(own))}, {place}"
         text += f": {nonfinite_words.counted(found)}" if found else ""
-        return Origin("input", text, words, before, after, found, own, node.name())
+        return NonfiniteOrigin("input", text, words, before, after, found, own, node.name())
     text = f"{words} in {node.name()}, {place}"
     text += f": {source.cause.of} {nonfinite_words.ranged(found)}" if found else ""
     if operation(node) in PRODUCTS and layers.weights(node):
         found["weights_max"] = max(map(largest, layers.weights(node)))
         text += f", weights up to {found['weights_max']:.4g}"
-    return Origin("forward" if own or after else "loss", text, words, before, after, found, own, node.name())
+    return NonfiniteOrigin(
+        "forward" if own or after else "loss", text, words, before, after, found, own, node.name()
+    )
 
 
-def _spread(source: Source) -> dict[str, object]:
+def _spread(source: BlamedTensor) -> dict[str, object]:
     """In which rows and features of a batch it is, where the shape leaves no doubt which is which."""
     tensor = source.cause.tensor
     convolution = "Convolution" in source.node.name()
@@ -186,43 +188,45 @@ def _spread(source: Source) -> dict[str, object]:
     return found
 
 
-def _suspected(guilty: Suspect, layers: Layers, which: str, found: Mapping[str, object]) -> Origin:
+def _suspected(
+    guilty: Suspect, layers: LayerUses, which: str, found: Mapping[str, object]
+) -> NonfiniteOrigin:
     node = guilty.node
     own, before, after = layers.own(node), layers.before(node), layers.after(node)
     place = nonfinite_words.place(own, before, after)
     hidden = OPAQUE.get(operation(node), "")
     if hidden:
         text = f"the backward pass {place}; could not look closer: {hidden}{which}"
-        return Origin("backward", text, "", before, after, found, own)
+        return NonfiniteOrigin("backward", text, "", before, after, found, own)
     if guilty.weight <= 1:
         text = f"overflow in the backward pass, likely of {guilty.words} ({node.name()}) {place}{which}"
     else:
         hides = f", whose values {guilty.chosen} hides: 0 * inf is NaN" if guilty.chosen else ""
         text = f"likely the backward of {guilty.words} ({node.name()}) {place}{hides}{which}"
-    return Origin("backward", text, guilty.words, before, after, found, own, node.name())
+    return NonfiniteOrigin("backward", text, guilty.words, before, after, found, own, node.name())
 
 
 def _scaled(
-    guilty: Suspect | None, loss_scale: float, layers: Layers, which: str, found: Mapping[str, object]
-) -> Origin:
+    guilty: Suspect | None, loss_scale: float, layers: LayerUses, which: str, found: Mapping[str, object]
+) -> NonfiniteOrigin:
     words = "float16 overflow of scaled gradients"
     text = f"{words} is likely, at loss scale {loss_scale:g}{which}"
     if guilty is None:
-        return Origin("backward", text, words, numbers=found)
+        return NonfiniteOrigin("backward", text, words, numbers=found)
     node = guilty.node
     own, before, after = layers.own(node), layers.before(node), layers.after(node)
     if guilty.weight > 1:
         text += f"; if it stays at a low scale, the backward of {guilty.words} ({node.name()})"
-    return Origin("backward", text, words, before, after, found, own, node.name())
+    return NonfiniteOrigin("backward", text, words, before, after, found, own, node.name())
 
 
 def _unplaced(
     graph: Graph, bad: list[str], every: list[str], which: str, found: Mapping[str, object]
-) -> Origin:
+) -> NonfiniteOrigin:
     """The graph does not hold the parameters: only their order is left."""
     hidden = next((OPAQUE[name] for name in map(operation, graph.nodes) if name in OPAQUE), "")
     why = f"; could not look closer: {hidden}" if hidden else ""
     last = every.index(bad[-1])
     after = every[last + 1] if last + 1 < len(every) else ""
     text = f"the backward pass {nonfinite_words.between(bad[-1], after)}{why}{which}"
-    return Origin("backward", text, "", bad[-1], after, found)
+    return NonfiniteOrigin("backward", text, "", bad[-1], after, found)

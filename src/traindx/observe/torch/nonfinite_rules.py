@@ -13,12 +13,12 @@ import torch
 
 from traindx.observe.torch.finite import kind, readable
 from traindx.observe.torch.graph import setting
-from traindx.observe.torch.operations import Cause, Scene, largest, plain
+from traindx.observe.torch.operations import NonfiniteCause, Scene, largest, plain
 
-Rule = Callable[[Scene], Cause | None]
+Rule = Callable[[Scene], NonfiniteCause | None]
 
 
-def cause(scene: Scene) -> Cause | None:
+def cause(scene: Scene) -> NonfiniteCause | None:
     """Why this operation made something non-finite, if what it saved shows it."""
     rule = _RULES.get(scene.name)
     return rule(scene) if rule else None
@@ -27,13 +27,13 @@ def cause(scene: Scene) -> Cause | None:
 def _at_or_below(words: str, limit: float = 0.0) -> Rule:
     """A function that is infinite at `limit` and undefined below."""
 
-    def rule(scene: Scene) -> Cause | None:
+    def rule(scene: Scene) -> NonfiniteCause | None:
         low = scene.ends("self")[0]
         if low == limit:
-            return Cause(f"{words} of {limit:g}", scene.saved["self"])
+            return NonfiniteCause(f"{words} of {limit:g}", scene.saved["self"])
         if low < limit:
             below = "a negative number" if limit == 0 else f"a number below {limit:g}"
-            return Cause(f"{words} of {below}", scene.saved["self"])
+            return NonfiniteCause(f"{words} of {below}", scene.saved["self"])
         return None
 
     return rule
@@ -42,11 +42,11 @@ def _at_or_below(words: str, limit: float = 0.0) -> Rule:
 def _outside(words: str, low: float, high: float, *, closed: bool = False) -> Rule:
     """A function that is only defined between two numbers; at them too, unless `closed`."""
 
-    def rule(scene: Scene) -> Cause | None:
+    def rule(scene: Scene) -> NonfiniteCause | None:
         least, most = scene.ends("self")
         out = (least <= low or most >= high) if closed else (least < low or most > high)
         span = f"above {low:g}" if high == math.inf else f"from {low:g} to {high:g}"
-        return Cause(f"{words} of a number that is not {span}", scene.saved["self"]) if out else None
+        return NonfiniteCause(f"{words} of a number that is not {span}", scene.saved["self"]) if out else None
 
     return rule
 
@@ -54,33 +54,33 @@ def _outside(words: str, low: float, high: float, *, closed: bool = False) -> Ru
 def _result(inf: str = "", nan: str = "", name: str = "result") -> Rule:
     """An operation that keeps only its result, which tells what went in."""
 
-    def rule(scene: Scene) -> Cause | None:
+    def rule(scene: Scene) -> NonfiniteCause | None:
         result = scene.saved.get(name)
         words = {"nan": nan, "inf": inf, "-inf": inf}.get(kind(result) or "") if result is not None else ""
-        return Cause(words, result, "result") if words else None
+        return NonfiniteCause(words, result, "result") if words else None
 
     return rule
 
 
-def _hyperbolic(scene: Scene) -> Cause | None:
+def _hyperbolic(scene: Scene) -> NonfiniteCause | None:
     """sinh and cosh grow like exp(x) / 2."""
     values = scene.saved.get("self")
     if values is None or not values.is_floating_point():
         return None
     over = largest(values) > math.log(torch.finfo(values.dtype).max) + math.log(2)
-    return Cause(f"{plain(scene.node)} overflow", values) if over else None
+    return NonfiniteCause(f"{plain(scene.node)} overflow", values) if over else None
 
 
-def _division(scene: Scene) -> Cause | None:
+def _division(scene: Scene) -> NonfiniteCause | None:
     below = _values(scene, "other")
     if below is None or not bool((below == 0).any()):
         return None
     above = _values(scene, "self")
     both = above is not None and bool(((above == 0) & (below == 0)).any())
-    return Cause("division of 0 by 0" if both else "division by 0", scene.saved["other"])
+    return NonfiniteCause("division of 0 by 0" if both else "division by 0", scene.saved["other"])
 
 
-def _power(scene: Scene) -> Cause | None:
+def _power(scene: Scene) -> NonfiniteCause | None:
     base = _values(scene, "self")
     exponent = _values(scene, "exponent")
     if exponent is None:
@@ -90,27 +90,27 @@ def _power(scene: Scene) -> Cause | None:
         return None
     exponent = exponent.to(base.device)
     if bool(((base < 0) & (exponent != exponent.round())).any()):
-        return Cause("broken power of a negative number", scene.saved["self"])
+        return NonfiniteCause("broken power of a negative number", scene.saved["self"])
     if bool(((base == 0) & (exponent < 0)).any()):
-        return Cause("negative power of 0", scene.saved["self"])
+        return NonfiniteCause("negative power of 0", scene.saved["self"])
     return None
 
 
-def _product(scene: Scene) -> Cause | None:
+def _product(scene: Scene) -> NonfiniteCause | None:
     one, other = _values(scene, "self"), _values(scene, "other")
     if one is None or other is None:
         return None
     meets = ((one == 0) & torch.isinf(other)) | ((other == 0) & torch.isinf(one))
-    return Cause("0 * inf", scene.saved["other"]) if bool(meets.any()) else None
+    return NonfiniteCause("0 * inf", scene.saved["other"]) if bool(meets.any()) else None
 
 
-def _mean(scene: Scene) -> Cause | None:
+def _mean(scene: Scene) -> NonfiniteCause | None:
     sizes = setting(scene.node, "self_sym_sizes")
     empty = scene.number("self_sym_numel") == 0 or (isinstance(sizes, tuple) and 0 in sizes)
-    return Cause("mean of nothing (an empty selection)") if empty else None
+    return NonfiniteCause("mean of nothing (an empty selection)") if empty else None
 
 
-def _spread(scene: Scene) -> Cause | None:
+def _spread(scene: Scene) -> NonfiniteCause | None:
     values, result = scene.saved.get("self"), scene.saved.get("result")
     correction = scene.number("correction")
     if values is None:
@@ -118,7 +118,7 @@ def _spread(scene: Scene) -> Cause | None:
     groups = result.numel() if result is not None else max(1, values.numel() // _group(scene, values))
     each = values.numel() / max(1, groups)
     few = each <= (1.0 if correction is None else correction)
-    return Cause(f"{plain(scene.node)} of a single value", values) if few else None
+    return NonfiniteCause(f"{plain(scene.node)} of a single value", values) if few else None
 
 
 def _group(scene: Scene, values: torch.Tensor) -> int:
@@ -133,27 +133,29 @@ def _signed(dim: int) -> int:
     return dim - (1 << 64) if dim >= 1 << 63 else dim
 
 
-def _normalisation(scene: Scene) -> Cause | None:
+def _normalisation(scene: Scene) -> NonfiniteCause | None:
     """Batch, layer and group norm keep one over the deviation."""
     inverse = scene.saved.get("result2")
     if inverse is None or kind(inverse) != "inf":
         return None
     eps = scene.number("eps")
-    told = f" and eps {eps:g}" if eps is not None else ""
-    return Cause(f"{plain(scene.node)} of values without any variance{told}", scene.saved.get("input"))
+    words = f" and eps {eps:g}" if eps is not None else ""
+    return NonfiniteCause(
+        f"{plain(scene.node)} of values without any variance{words}", scene.saved.get("input")
+    )
 
 
-def _likelihood(scene: Scene) -> Cause | None:
+def _likelihood(scene: Scene) -> NonfiniteCause | None:
     weight = _values(scene, "total_weight")
     logs = scene.saved.get("self")
     if weight is not None and float(weight) == 0:
-        return Cause("mean loss over no targets (all of them are ignored or weigh 0)", logs)
+        return NonfiniteCause("mean loss over no targets (all of them are ignored or weigh 0)", logs)
     if scene.output == "inf" and logs is not None and kind(logs) == "-inf":
-        return Cause("negative log likelihood of a class that is masked with -inf", logs)
+        return NonfiniteCause("negative log likelihood of a class that is masked with -inf", logs)
     return None
 
 
-def masked_row(scene: Scene) -> Cause | None:
+def masked_row(scene: Scene) -> NonfiniteCause | None:
     """Finite numbers never make a softmax fail, but a row with nothing but -inf does."""
     result = _values(scene, "result")
     if scene.name not in ("Softmax", "LogSoftmax") or result is None or scene.output != "nan":
@@ -161,7 +163,7 @@ def masked_row(scene: Scene) -> Cause | None:
     dim = setting(scene.node, "dim")
     rows = torch.isnan(result).all(dim=_signed(dim) if isinstance(dim, int) else -1)
     share = f"{int(rows.sum())} of {rows.numel()} rows"
-    return Cause(
+    return NonfiniteCause(
         f"{plain(scene.node)} over a row with nothing but -inf, all of it masked ({share})", result, "result"
     )
 

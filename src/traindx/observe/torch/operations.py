@@ -60,7 +60,7 @@ MASKS = frozenset(
 
 
 @dataclass(frozen=True, eq=False)
-class Cause:
+class NonfiniteCause:
     """What happened in plain words, and the tensor whose numbers show it."""
 
     words: str
@@ -141,11 +141,11 @@ def _longest(rows: torch.Tensor) -> torch.Tensor:
     return rows[lengths.topk(min(_MANY, len(lengths))).indices].float()
 
 
-def overflow(scene: Scene) -> Cause:
+def overflow(scene: Scene) -> NonfiniteCause:
     """A result beyond the largest number of its type."""
     dtype = output_dtype(scene.node)
     name = str(dtype).removeprefix("torch.") if dtype is not None else "number"
     real = dtype is not None and dtype.is_floating_point
     most = f" (largest {torch.finfo(dtype).max:.5g})" if dtype is not None and real else ""
     tensor = next((one for one in scene.saved.values() if one.is_floating_point()), None)
-    return Cause(f"{name} overflow in {plain(scene.node)}{most}", tensor)
+    return NonfiniteCause(f"{name} overflow in {plain(scene.node)}{most}", tensor)

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from math import inf
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 import torch
 
+from traindx.observe.clock import perf_counter
+from traindx.observe.torch.batches import Batches, input_statistics
 from traindx.observe.torch.element_samples import evenly, host, plain
+
+if TYPE_CHECKING:
+    from traindx.observe.torch.process import Watching
 
 Values = npt.NDArray[Any]
 _ROWS, _POINTS, _CLASSES = 64, 4, 4096
@@ -29,27 +35,27 @@ def answer_statistics(name: str, output: torch.Tensor, target: torch.Tensor) -> 
     if not answers.numel() or not wanted.numel() or answers.shape[0] != wanted.shape[0]:
         return {}
     with np.errstate(all="ignore"):
-        told = _of_output(answers)
+        statistics = _of_output(answers)
         if name in _BY_CLASS and answers.dim() > 1:
-            told |= _of_classes(answers, wanted)
+            statistics |= _of_classes(answers, wanted)
         elif name in _BY_SIGN and answers.shape == wanted.shape:
-            told |= _of_signs(answers, wanted, _BY_SIGN[name])
+            statistics |= _of_signs(answers, wanted, _BY_SIGN[name])
         elif name in _BY_NUMBER and wanted.is_floating_point() and answers.shape == wanted.shape:
-            told |= _of_numbers(answers, wanted)
-    return {key: value for key, value in told.items() if value is None or np.isfinite(value)}
+            statistics |= _of_numbers(answers, wanted)
+    return {key: value for key, value in statistics.items() if value is None or np.isfinite(value)}
 
 
 def _of_output(answers: torch.Tensor) -> dict[str, float | None]:
     """How far rows are from summing to one, and how much outputs vary over the batch."""
-    told: dict[str, float | None] = {}
+    statistics: dict[str, float | None] = {}
     if answers.dim() > 1 and 2 <= answers.shape[1] <= _CLASSES:
         rows = _by_row(answers)
-        told["row_sum_error"] = float(np.abs(rows.sum(1) - 1).max())
+        statistics["row_sum_error"] = float(np.abs(rows.sum(1) - 1).max())
     if answers.shape[0] >= _FEW_ROWS:
         limits = (_ROWS, *(8 for _ in answers.shape[1:]))
         flat = host(evenly(answers, limits)).astype(np.float64).reshape(min(_ROWS, answers.shape[0]), -1)
-        told["batch_std"] = float(np.sqrt(flat.var(0).mean()))
-    return told
+        statistics["batch_std"] = float(np.sqrt(flat.var(0).mean()))
+    return statistics
 
 
 def _by_row(answers: torch.Tensor) -> Values:
@@ -92,3 +98,37 @@ def _of_numbers(answers: torch.Tensor, wanted: torch.Tensor) -> dict[str, float 
     if best.shape[0] < _FEW_ROWS or not spread > 0:
         return {}
     return {"explained": 1.0 - float(((best - right) ** 2).mean()) / spread}
+
+
+_RARER = 1.15
+
+
+class Answers:
+    """The first loss function of a step is looked at, ever more rarely."""
+
+    def __init__(self, watching: Watching, batches: Batches) -> None:
+        self.watching = watching
+        self.batches = batches
+        self._name = ""
+        self._calls, self._next = 0, 1.0 if watching.recorder.internals else inf
+
+    def due(self, name: str) -> bool:
+        """Whether to look at this call; counts it."""
+        self._name = self._name or name
+        if name != self._name:
+            return False
+        self._calls += 1
+        return self._calls >= self._next
+
+    def take(self, name: str, output: torch.Tensor, target: torch.Tensor) -> None:
+        """One row of numbers at the step that is under way."""
+        began = perf_counter()
+        self._next = max(self._calls + 1, _RARER * self._calls)
+        recorder = self.watching.recorder
+        statistics = {f"target/{key}": value for key, value in self.batches.targets(target).items()}
+        if output.is_floating_point():
+            output = output.detach()
+            numbers = {**input_statistics(output), **answer_statistics(name, output, target)}
+            statistics |= {f"output/{key}": value for key, value in numbers.items()}
+        recorder.row(statistics, recorder.step + 1)
+        recorder.budget.spent += perf_counter() - began

@@ -14,19 +14,21 @@ from traindx.observe.process_memory import resident_bytes
 from traindx.observe.recorder import Recorder, Stopped
 from traindx.observe.signals import let_through
 from traindx.observe.torch import replicas
+from traindx.observe.torch.fast_path import Quick
 from traindx.observe.torch.first_nonfinite import Origins
 from traindx.observe.torch.gradient_norms import global_norm
+from traindx.observe.torch.listeners import RecorderListeners
 from traindx.observe.torch.loss_calls import LossCalls
 from traindx.observe.torch.naming import Names, variable_name
 from traindx.observe.torch.optimizer_state import Hidden, Known
-from traindx.observe.torch.patches import Patches
+from traindx.observe.torch.places import backward
 from traindx.observe.torch.restoring import Restoring
 from traindx.observe.torch.sampled_steps import Looks
 from traindx.observe.torch.scalars import Row, exact_norm, scalar, settle
-from traindx.observe.torch.scaling import Scaling
+from traindx.observe.torch.scaling import LossScaling
 from traindx.observe.torch.steps import Steps
-from traindx.observe.torch.train_modes import Modes
-from traindx.observe.torch.training_facts import Facts
+from traindx.observe.torch.train_modes import TrainingMode
+from traindx.observe.torch.training_facts import TrainingFacts
 from traindx.observe.torch.validation import Validation
 
 # Memory is read often at first: a short training that leaks shows it too.
@@ -48,21 +50,20 @@ class Watching:
         self.functional = False
         self.compiled = False
         self.batch: Any = None
-        self.patches = Patches()
         self.removals: list[Callable[[], object]] = []
-        self.uncompiled: list[Callable[..., object]] = []
         self.made: dict[int, weakref.ref[torch.optim.Optimizer]] = {}
         self.schedulers: dict[int, weakref.ref[Any]] = {}
         self.names = Names()
-        self.facts = Facts(self)
-        self.modes = Modes(self)
+        self.facts = TrainingFacts(self)
+        self.modes = TrainingMode(self)
         self.origins = Origins(self)
-        self.scaling = Scaling(self)
+        self.scaling = LossScaling(self)
         self.restoring = Restoring(self)
         self.losses = LossCalls(self)
         self.validation = Validation(self)
         self.looks = Looks(self)
         self.steps = Steps(self)
+        self.listeners = RecorderListeners(self)
         self._call: Callable[..., Any] = _call
         self._memory_read = -math.inf
         self._memory_every = _MEMORY_FIRST
@@ -274,7 +275,7 @@ class Watching:
 
     # What is out of sight.
 
-    def compiles(self) -> None:
+    def compiles(self, *_: Any, **__: Any) -> None:
         """A hook inside compiled code would break its graph: activations stay unseen from now on."""
         import torch._dynamo
 
@@ -282,7 +283,12 @@ class Watching:
         self.steps.quick.off()
         # Backward is never compiled; what we do around it must not be tried either.
         for function in (
-            *self.uncompiled,
+            backward.engine,
+            Quick.backward,
+            Quick.backward_ends,
+            RecorderListeners.backward,
+            RecorderListeners.backward_ends,
+            RecorderListeners._trains,
             Watching.guard,
             Watching.report,
             Watching.mine,
@@ -307,7 +313,6 @@ class Watching:
         for remove in self.removals:
             remove()
         self.removals.clear()
-        self.patches.undo()
 
 
 def _memory(row: Row) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -24,17 +24,17 @@ class Restoring:
         self._waiting: int | None = None
         self._untold: tuple[str, int] | None = None
 
-    def file_read(self, content: Any) -> None:
+    def file_read(self, content: Any, *_: Any, **__: Any) -> None:
         state = _optimizer_state(content)
         if state is not None:
             self._waiting = sum(len(group.get("params", ())) for group in state["param_groups"])
 
-    def model_loaded(self, model: torch.nn.Module, state: Any, result: Any) -> None:
+    def model_loaded(self, result: Any, model: torch.nn.Module, state_dict: Any, *_: Any, **__: Any) -> None:
         missing, unexpected = (
             list(getattr(result, "missing_keys", ())),
             list(getattr(result, "unexpected_keys", ())),
         )
-        keys = len(state) if isinstance(state, Mapping) else 0
+        keys = len(state_dict) if isinstance(state_dict, Mapping) else 0
         if len(self.models) < _NAMED:
             self.models.append(
                 {
@@ -56,7 +56,7 @@ class Restoring:
             self.models = [{**one, "step": 0} for one in self.models]
             self.watching.recorder.fact("restored", list(self.models))
 
-    def optimizer_loaded(self) -> None:
+    def optimizer_loaded(self, *_: Any, **__: Any) -> None:
         self._waiting = None
 
     def first_step(self, optimizer: torch.optim.Optimizer) -> None:
@@ -89,37 +89,3 @@ def _optimizer_state(content: Any, depth: int = _DEEP) -> Mapping[str, Any] | No
     values = list(content.values())[:1000] if depth else []
     found = (_optimizer_state(one, depth - 1) for one in values if isinstance(one, Mapping))
     return next((one for one in found if one is not None), None)
-
-
-def watch_restoring(watching: Watching) -> None:
-    """`torch.load` and the `load_state_dict` of models and optimizers."""
-    restoring = watching.restoring
-
-    def loading(original: Callable[..., Any]) -> Callable[..., Any]:
-        def load(*args: Any, **kwargs: Any) -> Any:
-            content = original(*args, **kwargs)
-            if watching.active:
-                watching.guard("restoring", restoring.file_read, content)
-            return content
-
-        return load
-
-    def model(original: Callable[..., Any]) -> Callable[..., Any]:
-        def load_state_dict(self: Any, state_dict: Any, *args: Any, **kwargs: Any) -> Any:
-            result = original(self, state_dict, *args, **kwargs)
-            if watching.active:
-                watching.guard("restoring", restoring.model_loaded, self, state_dict, result)
-            return result
-
-        return load_state_dict
-
-    def optimizer(original: Callable[..., Any]) -> Callable[..., Any]:
-        def load_state_dict(self: Any, state_dict: Any, *args: Any, **kwargs: Any) -> Any:
-            restoring.optimizer_loaded()
-            return original(self, state_dict, *args, **kwargs)
-
-        return load_state_dict
-
-    watching.patches.replace(torch, "load", loading)
-    watching.patches.replace(torch.nn.Module, "load_state_dict", model)
-    watching.patches.replace(torch.optim.Optimizer, "load_state_dict", optimizer)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 import torch
 from torch import nn
-
-from traindx.observe.torch.module_parts import child_at, children_of, parameters_of
 
 # Modules that only wrap another one, and the attribute they hold it by.
 _WRAPPERS = {
@@ -107,3 +106,23 @@ def _chosen(tops: list[nn.Module], order: Mapping[int, int]) -> list[nn.Module]:
             chosen.append(top)
             covered |= held[id(top)]
     return sorted(chosen, key=lambda top: min(order[key] for key in held[id(top)]))
+
+
+def children_of(module: nn.Module) -> list[tuple[str, nn.Module]]:
+    """The modules right inside it, with their attribute names."""
+    held: Any = module._modules
+    return [(name, child) for name, child in list(held.items()) if child is not None]
+
+
+def parameters_of(module: nn.Module) -> list[tuple[str, torch.Tensor]]:
+    """The parameters that are its own, with their attribute names."""
+    held: Any = module._parameters
+    return [(name, one) for name, one in list(held.items()) if one is not None]
+
+
+def child_at(module: nn.Module, name: str) -> nn.Module | None:
+    return dict(children_of(module)).get(name)
+
+
+def parameter_at(module: nn.Module, name: str) -> torch.Tensor | None:
+    return dict(parameters_of(module)).get(name)

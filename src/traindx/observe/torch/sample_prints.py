@@ -11,7 +11,7 @@ import numpy as np
 import torch
 
 from traindx.observe.torch.batch_columns import parts_of
-from traindx.observe.torch.batch_rows import ENOUGH, Moments, Values, marks_of, one_each, rows_of
+from traindx.observe.torch.batch_rows import ENOUGH, RowMoments, Values, marks_of, one_each, rows_of
 from traindx.observe.torch.relations import relation
 
 Others = tuple[torch.Tensor, ...]
@@ -22,7 +22,7 @@ _FEW_PEAKS = 8
 _GROUPS = 6
 
 
-class Samples:
+class SampleFingerprints:
     """Remembers samples of training and of validation, and compares the two in the end."""
 
     def __init__(self) -> None:
@@ -37,7 +37,7 @@ class Samples:
         self._peaks: list[float] = []
         self._peaks_wanted: list[float] = []
         self._bad = 0
-        self._training, self._validation = Moments(), Moments()
+        self._training, self._validation = RowMoments(), RowMoments()
         self._evaluated: dict[tuple[str, int], list[Values]] = {}
         self._judged = 0
         self._loads, self._next_load = 0, 1.0
@@ -163,17 +163,17 @@ class Samples:
         if held_out:
             found["validation"] = held_out | self._differences()
         if len(self._kept) >= 2 * ENOUGH and self._classes is not None:
-            told = relation(np.stack(self._kept), np.array(self._wanted), classes=self._classes)
-            if told:
-                found["relation"] = told
+            facts = relation(np.stack(self._kept), np.array(self._wanted), classes=self._classes)
+            if facts:
+                found["relation"] = facts
                 found["input"] = self._input()
         return found
 
     def _input(self) -> dict[str, object]:
         """What the inputs are that the relation is of: who gets a part of them cannot tell much."""
         whole = all(bool((row == np.round(row)).all()) for row in self._kept)
-        told = {"dtype": self._dtype, "elements": self._elements, "whole": whole}
-        return told | ({"beside": self._beside} if self._source == "loader" else {})
+        facts = {"dtype": self._dtype, "elements": self._elements, "whole": whole}
+        return facts | ({"beside": self._beside} if self._source == "loader" else {})
 
     def _least_known(self) -> dict[str, float]:
         """Who judges on the training data as well has another group that holds no known samples."""
@@ -205,13 +205,13 @@ class Samples:
             spread = train.std[varies]
             moved = np.abs(held_out.mean - train.mean)[varies] / spread
             ratio = held_out.std[varies] / spread
-        told = {
+        facts = {
             "rows": float(held_out.rows),
             "shift": float(np.median(moved)),
             "largest_shift": float(moved.max()),
             "spread_ratio": float(np.median(ratio)),
         }
-        return {key: value for key, value in told.items() if np.isfinite(value)}
+        return {key: value for key, value in facts.items() if np.isfinite(value)}
 
 
 def _known_share(told: dict[str, float]) -> tuple[float, float]:

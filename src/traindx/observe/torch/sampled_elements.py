@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from traindx.observe.torch.element_samples import READABLE, Spread, dense, plain, sample_of, spread
+from traindx.observe.torch.element_samples import READABLE, ElementSpread, dense, plain, sample_of, spread
 
 _WIDE = (torch.float64, torch.complex128)
 _HALF = (torch.float16, torch.bfloat16)
@@ -28,7 +28,7 @@ class Bucket:
         self.dtype = dtype
         self.numbers: list[int] = []
         self.sampled: list[int] = []
-        self.spreads: list[Spread] = []
+        self.spreads: list[ElementSpread] = []
         self.views: list[torch.Tensor] = []
         self.gappy: list[int] = []
         self.sizes: list[int] = []
@@ -69,7 +69,7 @@ class Bucket:
         ]
 
 
-class Plan:
+class ElementPlan:
     """The parameters of one optimizer. It fits as long as they lie where they lay.
 
     A vector beside a matrix in the same layer (a bias) is not sampled: it would hardly show.

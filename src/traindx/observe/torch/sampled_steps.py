@@ -11,9 +11,8 @@ from traindx.observe.torch import batches
 from traindx.observe.torch.activation_probe import ActivationProbe
 from traindx.observe.torch.histograms import Histograms
 from traindx.observe.torch.layer_probe import LayerProbe
-from traindx.observe.torch.output_samples import Answers
-from traindx.observe.torch.output_statistics import answer_statistics
-from traindx.observe.torch.sample_prints import Samples
+from traindx.observe.torch.output_statistics import Answers, answer_statistics
+from traindx.observe.torch.sample_prints import SampleFingerprints
 from traindx.observe.torch.validation_inputs import Evaluations
 
 if TYPE_CHECKING:
@@ -38,7 +37,7 @@ class Looks:
         self.activations = ActivationProbe(watching.names)
         self.histograms = Histograms(self.activations)
         self.batches = batches.Batches()
-        self.samples = Samples()
+        self.samples = SampleFingerprints()
         self.answers = Answers(watching, self.batches)
         self.evaluations = Evaluations(watching)
         self.now = False
@@ -96,7 +95,7 @@ class Looks:
 
     def forget_samples(self) -> None:
         """Another training begins: what this one is judged on, that one may have learned from."""
-        self.samples = Samples()
+        self.samples = SampleFingerprints()
 
     def saw_loss(self, name: str, output: Any, target: Any) -> None:
         """What reached the loss function in this step."""
@@ -104,10 +103,10 @@ class Looks:
             self._groups["target"] = dict(self.batches.targets(target))
             self._target = target.detach()
         if "output" not in self._groups and isinstance(output, torch.Tensor) and output.is_floating_point():
-            told = dict(batches.input_statistics(output.detach()))
+            statistics = dict(batches.input_statistics(output.detach()))
             if isinstance(target, torch.Tensor):
-                told |= answer_statistics(name, output.detach(), target)
-            self._groups["output"] = dict(told)
+                statistics |= answer_statistics(name, output.detach(), target)
+            self._groups["output"] = dict(statistics)
 
     def saw_share(self, ratio: float) -> None:
         """How many times what the loss functions gave backward was called on; -1 when the sign is turned."""

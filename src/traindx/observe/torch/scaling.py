@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from traindx.observe.torch.process import Watching
 
 
-class Scaling:
+class LossScaling:
     """What the scaler of this training last did."""
 
     def __init__(self, watching: Watching) -> None:
@@ -30,9 +30,11 @@ class Scaling:
         plain, self._plain, self._scaled = self._plain, None, None
         return plain
 
-    def scaled(self, scaler: Any, plain: Any, result: Any) -> None:
-        if isinstance(plain, torch.Tensor) and isinstance(result, torch.Tensor) and result is not plain:
-            self._plain, self._scaled = plain.detach(), weakref.ref(result)
+    def scaled(self, result: Any, scaler: Any, outputs: Any) -> None:
+        if not scaler.is_enabled():
+            return
+        if isinstance(outputs, torch.Tensor) and isinstance(result, torch.Tensor) and result is not outputs:
+            self._plain, self._scaled = outputs.detach(), weakref.ref(result)
             self._scaled_now = True
             self.scale(scaler)
 
@@ -46,6 +48,26 @@ class Scaling:
             text = f"the optimizer stepped on gradients that are scaled by {scale:g}"
             self.watching.recorder.event("step_on_scaled_gradients", text, {"scale": scale})
 
+    def unscales(self, *_: Any, **__: Any) -> None:
+        """Before clipping, mostly."""
+        self.unscaled_gradients = True
+
+    def step(self, _: Any, optimizer: Any, *__: Any, **___: Any) -> Callable[[bool], None]:
+        """A scaler lets an optimizer step, unless gradients overflowed."""
+        watching, optimizers = self.watching, self.watching.steps.optimizers
+        before = optimizers.taken(optimizer)
+        self.inside = True
+
+        def end(done: bool) -> None:
+            self.inside = False
+            if not done:
+                return
+            if watching.active and optimizers.taken(optimizer) == before and watching.mine():
+                watching.guard("steps", watching.steps.skipped_step, optimizer)
+            self.unscaled_gradients = False
+
+        return end
+
     def scale(self, scaler: Any) -> None:
         """The present scale; not read from a device, which would wait."""
         tensor = getattr(scaler, "_scale", None)
@@ -53,43 +75,3 @@ class Scaling:
             self.watching.steps.loss_scale = float(getattr(scaler, "_init_scale", 1.0))
         elif tensor.device.type == "cpu":
             self.watching.steps.loss_scale = float(tensor)
-
-
-def watch_scaling(watching: Watching) -> None:
-    scaling, steps = watching.scaling, watching.steps
-    scaler = torch.amp.GradScaler
-
-    def scale(original: Callable[..., Any]) -> Callable[..., Any]:
-        def scaled(self: Any, outputs: Any) -> Any:
-            result = original(self, outputs)
-            if watching.active and self.is_enabled():
-                watching.guard("scaling", scaling.scaled, self, outputs, result)
-            return result
-
-        return scaled
-
-    def unscale(original: Callable[..., Any]) -> Callable[..., Any]:
-        def unscaled(self: Any, optimizer: Any) -> Any:
-            scaling.unscaled_gradients = True
-            return original(self, optimizer)
-
-        return unscaled
-
-    def step(original: Callable[..., Any]) -> Callable[..., Any]:
-        def maybe(self: Any, optimizer: Any, *args: Any, **kwargs: Any) -> Any:
-            before = steps.optimizers.taken(optimizer)
-            scaling.inside = True
-            try:
-                result = original(self, optimizer, *args, **kwargs)
-            finally:
-                scaling.inside = False
-            if watching.active and steps.optimizers.taken(optimizer) == before and watching.mine():
-                watching.guard("steps", steps.skipped_step, optimizer)
-            scaling.unscaled_gradients = False
-            return result
-
-        return maybe
-
-    watching.patches.replace(scaler, "scale", scale)
-    watching.patches.replace(scaler, "unscale_", unscale)
-    watching.patches.replace(scaler, "_maybe_opt_step", step)

@@ -97,9 +97,9 @@ def _twice(held: list[torch.Tensor]) -> list[torch.Tensor]:
 
 
 def _group(group: Mapping[str, Any]) -> dict[str, Any]:
-    told = {key: _plain(value) for key, value in group.items() if key != "params"}
-    told = {key: value for key, value in told.items() if value is not None}
-    return told | {
+    facts = {key: _plain(value) for key, value in group.items() if key != "params"}
+    facts = {key: value for key, value in facts.items() if value is not None}
+    return facts | {
         "parameters": len(group["params"]),
         "elements": sum(one.numel() for one in group["params"]),
     }
@@ -163,7 +163,7 @@ def _of_model(model: Mapping[str, Any]) -> dict[str, Any]:
 def loader_facts(loader: DataLoader[Any]) -> dict[str, Any]:
     """The settings of a loader. Lengths are asked for only where asking changes nothing."""
     sampler, dataset = loader.sampler, loader.dataset
-    told: dict[str, Any] = {
+    facts: dict[str, Any] = {
         "batch_size": loader.batch_size or getattr(loader.batch_sampler, "batch_size", None),
         "workers": loader.num_workers,
         "shuffle": None,
@@ -178,14 +178,14 @@ def loader_facts(loader: DataLoader[Any]) -> dict[str, Any]:
         "worker_init": loader.worker_init_fn is not None,
     }
     if isinstance(dataset, IterableDataset):
-        return told
-    told["shuffle"] = _shuffles(loader.batch_sampler if loader.batch_size is None else sampler)
+        return facts
+    facts["shuffle"] = _shuffles(loader.batch_sampler if loader.batch_size is None else sampler)
     try:
-        told["samples"] = len(dataset)  # type: ignore[arg-type]
-        told["batches"] = len(loader)
+        facts["samples"] = len(dataset)  # type: ignore[arg-type]
+        facts["batches"] = len(loader)
     except Exception:  # code of the user's, which need not answer
         pass
-    return told
+    return facts
 
 
 def _random_streams(dataset: Any) -> list[str]:
@@ -209,31 +209,31 @@ def _shuffles(sampler: Any) -> bool | None:
 
 def scheduler_facts(scheduler: Any) -> dict[str, Any]:
     """A scheduler by its class and its own numbers."""
-    told: dict[str, Any] = {"class": type(scheduler).__name__}
+    facts: dict[str, Any] = {"class": type(scheduler).__name__}
     for key, value in vars(scheduler).items():
         if key.startswith("_") or key in ("optimizer", "lr_lambdas"):
             continue
         found = sorted(value.elements()) if key == "milestones" and hasattr(value, "elements") else value
         shown = _plain(found)
         if shown is not None:
-            told[key] = shown
-    return told
+            facts[key] = shown
+    return facts
 
 
 def library_facts() -> dict[str, Any]:
     """Versions of what is loaded, and the switches that change how torch computes."""
-    told: dict[str, Any] = {}
+    facts: dict[str, Any] = {}
     for name in _LIBRARIES:
         module = sys.modules.get(name)
         version = vars(module).get("__version__") if module is not None else None
         if version is not None:
-            told[name] = str(version)
-    told["cuda"] = torch.version.cuda
-    told["threads"] = torch.get_num_threads()
-    told["deterministic"] = torch.are_deterministic_algorithms_enabled()
-    told["cudnn_benchmark"] = bool(torch.backends.cudnn.benchmark)
-    told["float32_matmul"] = torch.get_float32_matmul_precision()
-    return told
+            facts[name] = str(version)
+    facts["cuda"] = torch.version.cuda
+    facts["threads"] = torch.get_num_threads()
+    facts["deterministic"] = torch.are_deterministic_algorithms_enabled()
+    facts["cudnn_benchmark"] = bool(torch.backends.cudnn.benchmark)
+    facts["float32_matmul"] = torch.get_float32_matmul_precision()
+    return facts
 
 
 def seed_facts() -> dict[str, Any]:

@@ -15,7 +15,7 @@ _RUN = 16
 _PATIENCE = 3
 
 
-class Slot:
+class SampleSlot:
     """The sample of a tensor that comes by again and again: about so many elements, at least so many rows."""
 
     def __init__(self, tensor: torch.Tensor, first: bool, elements: int, least: int = 1) -> None:

@@ -15,7 +15,7 @@ import torch
 
 from traindx.observe.budget import UNDERCOUNT
 from traindx.observe.clock import perf_counter
-from traindx.observe.torch.accumulating import Accumulation
+from traindx.observe.torch.accumulating import AccumulationCounts
 from traindx.observe.torch.by_hand import ByHand
 from traindx.observe.torch.fast_path import ALL_ROWS, Quick
 from traindx.observe.torch.optimizer_state import Hidden, Known, Optimizers
@@ -55,7 +55,7 @@ class Steps:
         self.clips_norms = False
         self._last_row = 0
         self.rows = SharedRows(watching)
-        self.accumulation = Accumulation(watching)
+        self.accumulation = AccumulationCounts(watching)
         self.by_hand = ByHand(self)
         self._norm_due = True
         self.quick = Quick(self)

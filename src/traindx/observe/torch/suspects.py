@@ -11,7 +11,16 @@ from dataclasses import dataclass
 
 from torch.autograd.graph import Node
 
-from traindx.observe.torch.graph import Graph, Layers, inputs, is_custom, is_leaf, moment, operation, setting
+from traindx.observe.torch.graph import (
+    Graph,
+    LayerUses,
+    inputs,
+    is_custom,
+    is_leaf,
+    moment,
+    operation,
+    setting,
+)
 from traindx.observe.torch.operations import HARMLESS, plain
 
 _EDGE = "at the edge of its range"
@@ -75,7 +84,7 @@ class Suspect:
 
 
 def suspect(
-    graph: Graph, layers: Layers, finite: Mapping[Node, bool] | None, loss: float | None = None
+    graph: Graph, layers: LayerUses, finite: Mapping[Node, bool] | None, loss: float | None = None
 ) -> Suspect | None:
     """The likeliest among the operations that can be it.
 
@@ -87,7 +96,7 @@ def suspect(
     return max(rated, key=lambda one: (one.weight, moment(one.node)), default=None)
 
 
-def _candidates(graph: Graph, layers: Layers, finite: Mapping[Node, bool]) -> dict[Node, float]:
+def _candidates(graph: Graph, layers: LayerUses, finite: Mapping[Node, bool]) -> dict[Node, float]:
     """Operations that all the bad gradients passed, and how far they are open to suspicion.
 
     A finite gradient clears all that it passed on its way from the loss, and a bad one comes from an

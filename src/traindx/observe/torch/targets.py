@@ -32,42 +32,42 @@ def target_statistics(tensor: torch.Tensor) -> dict[str, Any]:
 def _of_classes(values: Values) -> dict[str, Any]:
     ignored = values == IGNORED
     used = values[~ignored]
-    told: dict[str, Any] = {"ignored_share": int(np.count_nonzero(ignored)) / values.size}
+    statistics: dict[str, Any] = {"ignored_share": int(np.count_nonzero(ignored)) / values.size}
     if used.size:
         low, high = int(used.min()), int(used.max())
         counts = counts_of(used, low, high)
-        told |= {"min": low, "max": high, "distinct": int(np.count_nonzero(counts))}
-        told["top_share"] = int(counts.max()) / used.size
-    return told
+        statistics |= {"min": low, "max": high, "distinct": int(np.count_nonzero(counts))}
+        statistics["top_share"] = int(counts.max()) / used.size
+    return statistics
 
 
 def _of_real_targets(values: Values) -> dict[str, Any]:
     finite = np.isfinite(values)
     good = values[finite]
-    told: dict[str, Any] = {"nonfinite": 1 - good.size / values.size}
+    statistics: dict[str, Any] = {"nonfinite": 1 - good.size / values.size}
     if good.size:
-        told |= {"min": float(good.min()), "max": float(good.max())}
-        told |= {"mean": float(good.mean()), "std": float(good.std())}
+        statistics |= {"min": float(good.min()), "max": float(good.max())}
+        statistics |= {"mean": float(good.mean()), "std": float(good.std())}
         if bool((good == np.rint(good)).all()):
-            told["distinct"] = int(np.unique(good).size)
-    return told
+            statistics["distinct"] = int(np.unique(good).size)
+    return statistics
 
 
 def describe_shapes(output: torch.Tensor, target: torch.Tensor) -> dict[str, object]:
     """The shapes and types that reach a loss, and whether they are stretched to each other without a word."""
-    told: dict[str, object] = {
+    statistics: dict[str, object] = {
         "output_shape": _text(output.shape),
         "target_shape": _text(target.shape),
         "output_dtype": str(output.dtype).removeprefix("torch."),
         "target_dtype": str(target.dtype).removeprefix("torch."),
     }
     if target.requires_grad:
-        told["target_learned"] = True
+        statistics["target_learned"] = True
     stretched = _stretched(output.shape, target.shape) if target.is_floating_point() else None
-    told["broadcasts"] = stretched is not None
+    statistics["broadcasts"] = stretched is not None
     if stretched is not None:
-        told["broadcast_shape"] = _text(stretched)
-    return told
+        statistics["broadcast_shape"] = _text(stretched)
+    return statistics
 
 
 def _stretched(one: torch.Size, other: torch.Size) -> tuple[int, ...] | None:

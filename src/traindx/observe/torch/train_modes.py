@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from torch import nn
 
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
 _TOLD = 20
 
 
-class Modes:
+class TrainingMode:
     """The mode the model trains in, told when it changes."""
 
     def __init__(self, watching: Watching) -> None:
@@ -105,17 +104,3 @@ class Modes:
             self.recorder.event("eval_modules", text, {"modules": list(now[:100])})
         if autocast:
             self.recorder.setting("precision", f"{autocast} autocast")
-
-
-def watch_modes(watching: Watching) -> None:
-    """Hear of every module that goes into eval mode."""
-
-    def switching(original: Callable[..., Any]) -> Callable[..., Any]:
-        def train(self: nn.Module, mode: bool = True) -> Any:
-            if not mode and watching.active:
-                watching.modes.switched(self)
-            return original(self, mode)
-
-        return train
-
-    watching.patches.replace(nn.Module, "train", switching)

@@ -10,9 +10,9 @@ import torch
 from traindx.observe.torch import setup_facts
 from traindx.observe.torch.batches import describe_shapes
 from traindx.observe.torch.graph_structure import end_operations, linear_pairs, stretched
-from traindx.observe.torch.loss_functions import as_given, reduction
+from traindx.observe.torch.loss_calls import as_given, reduction
+from traindx.observe.torch.model_facts import reach_facts
 from traindx.observe.torch.optimizer_state import Known
-from traindx.observe.torch.reach import reach_facts
 from traindx.observe.torch.skip_connections import depth, residuals
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ _MOST = 16
 _LOADER_SETTINGS = (("batch_size", "batch_size"), ("train_samples", "samples"), ("workers", "workers"))
 
 
-class Facts:
+class TrainingFacts:
     """Gathered as they show themselves, written to `run.json`."""
 
     def __init__(self, watching: Watching) -> None:
@@ -84,9 +84,9 @@ class Facts:
         """What only the graph of a loss shows of a model: how deep it is, what goes around its layers."""
         grad_fn = self.watching.steps.grad_fn
         if grad_fn is not None:
-            told = {"depth": depth(grad_fn), "residuals": residuals(grad_fn)}
-            told |= linear_pairs(grad_fn, self.watching.names.parameter_name)
-            self.recorder.fact("graph", told | {"stretched": stretched(grad_fn)})
+            graph_facts = {"depth": depth(grad_fn), "residuals": residuals(grad_fn)}
+            graph_facts |= linear_pairs(grad_fn, self.watching.names.parameter_name)
+            self.recorder.fact("graph", graph_facts | {"stretched": stretched(grad_fn)})
             if len(self.watching.optimizers()) == 1:
                 reach = reach_facts(grad_fn, self.watching.parameters(optimizer), self.watching.names)
                 if reach is not None:

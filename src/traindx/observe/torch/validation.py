@@ -28,7 +28,7 @@ class Validation:
         # A batch much larger than those of training is a validation set given at once.
         self._other_size = False
         self.rows = 0
-        # Whether there is something to commit; `Modes` has its part in it.
+        # Whether there is something to commit; `TrainingMode` has its part in it.
         self.pending = False
 
     def saw(self, name: str, output: torch.Tensor, result: torch.Tensor, summed: int) -> None:

@@ -13,7 +13,7 @@ from torch.autograd.graph import Node
 from traindx.experiment.runtime.torch.tracing import calling_frame
 
 if TYPE_CHECKING:
-    from traindx.experiment.runtime.torch.tracing import Trace
+    from traindx.experiment.runtime.torch.tracing import PassGraph
 
 Place = tuple[int, Any, int]
 _KINDS = {
@@ -89,7 +89,7 @@ class Activations:
 
         return function
 
-    def settle(self, root: nn.Module, trace: Trace) -> str:
+    def settle(self, root: nn.Module, trace: PassGraph) -> str:
         """Decide which are hidden; modules become other modules. What was swapped, in words."""
         hidden = {
             place: calls

@@ -7,15 +7,17 @@ from typing import TYPE_CHECKING
 
 import torch
 
+from traindx.experiment.runtime.torch.tensors import range_of
+
 if TYPE_CHECKING:
-    from traindx.experiment.runtime.torch.loss_arguments import LossCall
+    from traindx.observe.torch.places.losses import LossArguments
 
 _CALLS = 50
 _TARGETS = 20_000
 _HEAVIEST = 1_000.0
 
 
-def kind_of(loss: LossCall) -> str:
+def kind_of(loss: LossArguments) -> str:
     """`classes` for class numbers, `positives` for yes or no; empty for targets that are neither."""
     target: torch.Tensor = loss.target
     if loss.name in ("cross_entropy", "nll_loss"):
@@ -40,18 +42,18 @@ class _Counts(ABC):
     def settled(self) -> bool:
         return self.calls >= _CALLS or self._seen >= _TARGETS
 
-    def add(self, loss: LossCall) -> None:
+    def add(self, loss: LossArguments) -> None:
         if not self.settled:
             self.calls += 1
             self._seen += loss.target.numel()
             self._count(loss)
 
     @abstractmethod
-    def weigh(self, loss: LossCall) -> str:
+    def weigh(self, loss: LossArguments) -> str:
         """Give the loss its weights, and say which."""
 
     @abstractmethod
-    def _count(self, loss: LossCall) -> None: ...
+    def _count(self, loss: LossArguments) -> None: ...
 
 
 class Classes(_Counts):
@@ -61,14 +63,14 @@ class Classes(_Counts):
         super().__init__(power)
         self._counts = torch.zeros(0)
 
-    def _count(self, loss: LossCall) -> None:
+    def _count(self, loss: LossArguments) -> None:
         classes = loss.input.shape[1 if loss.input.dim() > 1 else 0]
         target = loss.target.detach().flatten()
         target = target[(target != loss.given.get("ignore_index", -100)) & (target >= 0) & (target < classes)]
         found = torch.bincount(target, minlength=classes).float()
         self._counts = found if len(self._counts) != classes else self._counts + found
 
-    def weigh(self, loss: LossCall) -> str:
+    def weigh(self, loss: LossArguments) -> str:
         counts = self._counts.clamp(min=1)
         weight = (counts.sum() / (len(counts) * counts)).clamp(max=_HEAVIEST) ** self.power
         loss.given["weight"] = weight.to(loss.input)
@@ -86,14 +88,14 @@ class Positives(_Counts):
         super().__init__(power)
         self._yes = self._all = torch.zeros(())
 
-    def _count(self, loss: LossCall) -> None:
+    def _count(self, loss: LossArguments) -> None:
         target = loss.target.detach().float()
         columns = target.reshape(-1, target.shape[-1]) if target.dim() > 1 else target.reshape(-1, 1)
         fits = self._yes.shape == columns.shape[1:]
         self._yes = columns.sum(0) + (self._yes if fits else 0)
         self._all = torch.full_like(self._yes, len(columns)) + (self._all if fits else 0)
 
-    def weigh(self, loss: LossCall) -> str:
+    def weigh(self, loss: LossArguments) -> str:
         heavier = ((self._all - self._yes).clamp(min=1) / self._yes.clamp(min=1)).clamp(max=_HEAVIEST)
         heavier = heavier**self.power
         weight = heavier.to(loss.input)
@@ -103,7 +105,7 @@ class Positives(_Counts):
             loss.given["weight"] = torch.where(loss.target > 0.5, weight, torch.ones_like(weight))
         self.heaviest = float(torch.maximum(heavier, 1 / heavier).max())
         shares = (self._yes / self._all).tolist()
-        self.text = f"positives ({_share(shares)} of the targets) weigh {_range(heavier)} in {loss.name}"
+        self.text = f"positives ({_share(shares)} of the targets) weigh {range_of(heavier)} in {loss.name}"
         return self.text
 
 
@@ -114,8 +116,3 @@ def _short(counts: list[int]) -> str:
 def _share(shares: list[float]) -> str:
     low, high = min(shares), max(shares)
     return f"{low:.1%}" if low == high else f"{low:.1%} to {high:.1%}"
-
-
-def _range(values: torch.Tensor) -> str:
-    low, high = float(values.min()), float(values.max())
-    return f"{low:.3g}" if low == high else f"{low:.3g} to {high:.3g}"

@@ -16,7 +16,7 @@ from traindx.observe.torch.kinds import has_modes
 
 if TYPE_CHECKING:
     from traindx.experiment.runtime.joints import Joints
-    from traindx.experiment.runtime.torch.calls import Given
+    from traindx.observe.torch.places.models import ModelCall
 
 Site = tuple[str, int]
 # So often a backward pass must have come without what was called at a place.
@@ -25,7 +25,7 @@ _OPEN = 8
 _SECONDS = 0.5
 
 
-class Modes:
+class ForcedModes:
     """Which places in the script train, and what modes its parts were in before ours."""
 
     def __init__(self, joints: Joints) -> None:
@@ -38,7 +38,7 @@ class Modes:
             weakref.WeakKeyDictionary()
         )
 
-    def called(self, given: Given, root: nn.Module) -> None:
+    def called(self, given: ModelCall, root: nn.Module) -> None:
         self._site = place_in_script() if given.training else None
         if self._site is None or self._misses.get(self._site, 0) >= _SURE:
             self._switch(root, training=False)

@@ -8,6 +8,8 @@ from collections.abc import Iterator
 import torch
 from torch import nn
 
+from traindx.experiment.runtime.torch.tensors import range_of
+
 _LAYERS = (nn.Linear, nn.Bilinear, nn.modules.conv._ConvNd, nn.RNNBase, nn.RNNCellBase)
 _NORMS = (nn.modules.batchnorm._NormBase, nn.LayerNorm, nn.GroupNorm)
 _EMBEDDINGS = (nn.Embedding, nn.EmbeddingBag)
@@ -33,7 +35,7 @@ def initialise(root: nn.Module, kind: str) -> str:
         _settle_the_rest(root)
     if not before:
         return ""
-    spread = f"deviations {_span(before)} -> {_span(after)}"
+    spread = f"deviations {range_of(before)} -> {range_of(after)}"
     return f"{count:,} weights of {len(before)} tensors drawn by {kind}: {spread}"
 
 
@@ -64,8 +66,3 @@ def _settle_the_rest(root: nn.Module) -> None:
         for name, one in module.named_parameters(recurse=False):
             if "bias" in name and one.requires_grad:
                 one.zero_()
-
-
-def _span(values: list[float]) -> str:
-    low, high = min(values), max(values)
-    return f"{low:.3g}" if low == high else f"{low:.3g} to {high:.3g}"

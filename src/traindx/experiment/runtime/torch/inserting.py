@@ -13,7 +13,7 @@ from traindx.observe.torch.graph import inputs, operation
 if TYPE_CHECKING:
     from torch.autograd.graph import Node
 
-    from traindx.experiment.runtime.torch.tracing import Trace
+    from traindx.experiment.runtime.torch.tracing import PassGraph
 
 NAME = "inserted_norm"
 _ENOUGH = 8
@@ -24,7 +24,7 @@ _ACTIVATIONS = frozenset(
 _BATCH_NORMS = {nn.Conv1d: nn.BatchNorm1d, nn.Conv2d: nn.BatchNorm2d, nn.Conv3d: nn.BatchNorm3d}
 
 
-def insert(trace: Trace, kind: str, group_of: Callable[[torch.Tensor], Any]) -> str:
+def insert(trace: PassGraph, kind: str, group_of: Callable[[torch.Tensor], Any]) -> str:
     """What was put where; empty if there was no place."""
     done: dict[nn.Module, str] = {}
     layers: list[tuple[Any, Node, Node | None]] = list(trace.layers)
@@ -51,7 +51,7 @@ def _after(module: nn.Module, args: Any, output: Any) -> Any:
     return module.get_submodule(NAME)(output)
 
 
-def _fits(trace: Trace, module: nn.Module, node: Node, before: Node | None) -> bool:
+def _fits(trace: PassGraph, module: nn.Module, node: Node, before: Node | None) -> bool:
     if not isinstance(module, nn.Linear | nn.Conv1d | nn.Conv2d | nn.Conv3d) or NAME in dict(
         module.named_children()
     ):

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import torch
 
-from traindx.experiment.runtime.torch.calls import mapped
-from traindx.experiment.runtime.torch.inputs import is_label
 from traindx.experiment.runtime.torch.tensors import Pool, tensors_in
+from traindx.observe.torch.batch_columns import is_given, is_label, is_structure
+from traindx.observe.torch.places.models import mapped
 
 if TYPE_CHECKING:
-    from traindx.experiment.runtime.torch.calls import Given
-    from traindx.experiment.runtime.torch.loss_arguments import LossCall
+    from traindx.observe.torch.places.losses import LossArguments
+    from traindx.observe.torch.places.models import ModelCall
 
 
-def shuffled_target(loss: LossCall, pool: Pool) -> torch.Tensor:
+def shuffled_target(loss: LossArguments, pool: Pool) -> torch.Tensor:
     """Targets of other samples; positions that the loss ignores stay ignored."""
     target: torch.Tensor = loss.target
     if not target.dim():
@@ -38,7 +39,7 @@ class LabelParts:
         self._labels: set[int] = set()
         self._pools: dict[int, Pool] = {}
 
-    def called(self, given: Given, root: object) -> None:
+    def called(self, given: ModelCall, root: object) -> None:
         del root
         if self._batch and not self._labels and given.training:
             self._inputs += [one for _, one in given.tensors()]
@@ -96,3 +97,33 @@ class LabelParts:
             ]
             reached.update(same or alike[:1])
         return reached
+
+
+__all__ = ["is_input", "is_label", "is_numeric", "is_structure", "is_validation", "said"]
+
+_VALIDATION = re.compile(r"(?<![a-z])(val|valid|validation|test|eval|dev|holdout|predict)", re.IGNORECASE)
+_TRAINING = re.compile(r"train", re.IGNORECASE)
+
+
+def is_input(name: str, tensor: torch.Tensor) -> bool:
+    """Numbers or tokens that a model is to learn from; masks, labels and structure are none."""
+    if tensor.dtype == torch.bool or not tensor.numel() or tensor.is_sparse:
+        return False
+    return is_given(name)
+
+
+def is_numeric(name: str, tensor: torch.Tensor) -> bool:
+    return is_input(name, tensor) and tensor.is_floating_point()
+
+
+def is_validation(line: str) -> bool:
+    """Whether a line of the script that makes a loader names it so."""
+    name = line.partition("=")[0] if re.match(r"[\w.\[\]'\", ]+=(?!=)", line) else line
+    if _TRAINING.search(name):
+        return False
+    return _VALIDATION.search(name) is not None
+
+
+def said(name: str, tensor: torch.Tensor) -> str:
+    """`x (3x32x32 each)`."""
+    return f"{name} ({'x'.join(map(str, tensor.shape[1:])) or 'a number'} each)"

@@ -11,7 +11,7 @@ from torch.nn import functional
 
 if TYPE_CHECKING:
     from traindx.experiment.runtime.joints import Joints
-    from traindx.experiment.runtime.torch.loss_arguments import LossCall
+    from traindx.observe.torch.places.losses import LossArguments
 
 _KEPT = 8
 _WANTS = {"cross_entropy": ("softmax", "log_softmax"), "binary_cross_entropy_with_logits": ("sigmoid",)}
@@ -45,7 +45,7 @@ class Logits:
 
         return function
 
-    def judged(self, loss: LossCall) -> None:
+    def judged(self, loss: LossArguments) -> None:
         """The loss is given what came before the last softmax or sigmoid."""
         with self._joints.aside():
             if loss.name in _WANTS:
@@ -67,7 +67,7 @@ class Logits:
         whole = input.contiguous()
         return name, torch.as_strided(whole, given.shape, given.stride(), whole.storage_offset())
 
-    def _log_probabilities(self, loss: LossCall) -> None:
+    def _log_probabilities(self, loss: LossArguments) -> None:
         given = loss.input
         axis = 1 if given.dim() > 1 else 0
         plain = given.detach().float()

@@ -5,6 +5,8 @@ from __future__ import annotations
 import torch
 from torch import nn
 
+from traindx.experiment.runtime.torch.tensors import range_of
+
 _BATCHES = 8
 _CONSTANT = 1e-12
 
@@ -21,7 +23,7 @@ def channel_axis(root: nn.Module, tensor: torch.Tensor) -> int:
     return 1 if isinstance(first, nn.modules.conv._ConvNd) and first.in_channels == tensor.shape[1] else -1
 
 
-class Moments:
+class FeatureMoments:
     """Of the first batches, merged as they come; fixed from then on."""
 
     def __init__(self, axis: int) -> None:
@@ -58,12 +60,7 @@ class Moments:
         moved = (tensor.double() - self._mean.view(shape)) / deviation.view(shape)
         return moved.to(tensor.dtype)
 
-    def told(self) -> str:
+    def text(self) -> str:
         deviation = (self._squares / max(1, self.count)).sqrt()
-        spread = f"means {_range(self._mean)}, deviations {_range(deviation)}"
+        spread = f"means {range_of(self._mean)}, deviations {range_of(deviation)}"
         return f"{len(self._mean)} features with {spread} -> 0 and 1"
-
-
-def _range(values: torch.Tensor) -> str:
-    low, high = float(values.min()), float(values.max())
-    return f"{low:.3g}" if low == high else f"{low:.3g} to {high:.3g}"

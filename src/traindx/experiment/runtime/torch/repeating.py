@@ -13,9 +13,9 @@ from traindx.experiment.runtime.torch.tensors import copied, tensors_in
 
 if TYPE_CHECKING:
     from traindx.experiment.runtime.joints import Joints
-    from traindx.experiment.runtime.torch.calls import Given
-    from traindx.experiment.runtime.torch.feeding import Source
-    from traindx.experiment.runtime.torch.loss_arguments import LossCall
+    from traindx.experiment.runtime.torch.feeding import LoaderPass
+    from traindx.observe.torch.places.losses import LossArguments
+    from traindx.observe.torch.places.models import ModelCall
 
 _AGAIN = "the same batch is drawn at every step: the states of the random generators are put back"
 _NOT_DRAWN = (
@@ -40,7 +40,7 @@ class Repeating:
 
     # Where batches come from.
 
-    def fetched(self, batch: Any, source: Source, trains: bool) -> Any:
+    def fetched(self, batch: Any, source: LoaderPass, trains: bool) -> Any:
         if not torch.is_grad_enabled() or self._way in ("calls", "streams"):
             return batch
         self._fetches += 1
@@ -52,7 +52,7 @@ class Repeating:
         self._joints.changed(f"the first batch of the DataLoader ({shapes}) is given at every step")
         return copied(first)
 
-    def called(self, given: Given, root: nn.Module) -> None:
+    def called(self, given: ModelCall, root: nn.Module) -> None:
         if not self._calls.trains(given, root):
             return
         if self._way == "streams":
@@ -60,7 +60,7 @@ class Repeating:
         else:
             self._calls.model(given, again=self._way == "calls")
 
-    def judged(self, loss: LossCall) -> None:
+    def judged(self, loss: LossArguments) -> None:
         if not (loss.training and loss.input.requires_grad and self._calls.training):
             return
         if self._way == "streams":
@@ -129,7 +129,7 @@ class Calls:
     def next_step(self) -> None:
         self._counts.clear()
 
-    def trains(self, given: Given, root: nn.Module) -> bool:
+    def trains(self, given: ModelCall, root: nn.Module) -> bool:
         """A model in eval mode is evaluated, also while gradients are recorded, if it trains in the other."""
         if not given.fresh:
             return False
@@ -138,7 +138,7 @@ class Calls:
             self._in_training_mode = root.training
         return self.training
 
-    def model(self, given: Given, *, again: bool) -> None:
+    def model(self, given: ModelCall, *, again: bool) -> None:
         key = self._key("model")
         if key not in self._inputs:
             self._inputs[key] = copied(given.args), copied(given.kwargs)
@@ -146,7 +146,7 @@ class Calls:
             args, kwargs = self._inputs[key]
             given.args, given.kwargs = copied(args), copied(kwargs)
 
-    def loss(self, loss: LossCall, *, again: bool) -> None:
+    def loss(self, loss: LossArguments, *, again: bool) -> None:
         if loss.target.requires_grad:
             return
         key = (*self._key("loss"), loss.name)

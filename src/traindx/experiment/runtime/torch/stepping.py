@@ -7,54 +7,60 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import torch
-from torch.optim import optimizer as optimizers
 from torch.optim.optimizer import Optimizer
 
 from traindx.experiment.runtime.rate_groups import Group
-from traindx.observe.torch.patches import Patches
+from traindx.observe.hooks.bus import RESTORE
 
 if TYPE_CHECKING:
-    from traindx.experiment.runtime.joints import Training
+    from traindx.experiment.runtime.joints import ChangedTraining
 
 
-class Stepping:
+class StepJoint:
     """Each optimizer's count of steps and the rates its groups were made with."""
 
-    def __init__(self, training: Training) -> None:
+    def __init__(self, training: ChangedTraining) -> None:
         self.training = training
+        self.before: list[Callable[..., Any]] = []
+        self.rates: list[Callable[..., Any]] = []
+        self.gradients: list[Callable[..., Any]] = []
+        self.after: list[Callable[..., Any]] = []
         self._made: weakref.WeakKeyDictionary[Optimizer, list[float]] = weakref.WeakKeyDictionary()
         self._counts: weakref.WeakKeyDictionary[Optimizer, int] = weakref.WeakKeyDictionary()
         self._saved: list[tuple[dict[str, Any], Any]] = []
         self._lead: float | None = None
+        training.listen("group_added", self._group_added)
+        training.listen("step_begins", self._begins)
+        training.listen("step_ends", self._ends, RESTORE)
 
-    def group_added(self, optimizer: Optimizer) -> None:
+    def _group_added(self, _: None, optimizer: Optimizer, *__: Any, **___: Any) -> None:
         rate = number(optimizer.param_groups[-1].get("lr"))
         self._made.setdefault(optimizer, []).append(0.0 if rate is None else rate)
 
-    def begins(self, optimizer: Optimizer, args: Any, kwargs: Any) -> tuple[Any, Any] | None:
+    def _begins(self, optimizer: Optimizer, args: Any, kwargs: Any) -> tuple[Any, Any] | None:
         """Before a step; with a closure, what acts on gradients acts after each call of it."""
-        training = self.training
-        if training.aside or torch.compiler.is_compiling():
+        if self.training.aside or torch.compiler.is_compiling():
             return None
-        training.tell("before_step", optimizer)
+        for call in self.before:
+            call(optimizer)
         self._set_rates(optimizer)
         closure = args[1] if len(args) > 1 else kwargs.get("closure")
         if not callable(closure):
-            training.tell("gradients", optimizer)
+            self._have_gradients(optimizer)
             return None
-        if "gradients" not in training.calls:
+        if not self.gradients:
             return None
 
         def computed(*given: Any, **more: Any) -> Any:
             loss = closure(*given, **more)
-            training.tell("gradients", optimizer)
+            self._have_gradients(optimizer)
             return loss
 
         if len(args) > 1:
             return (args[0], computed, *args[2:]), kwargs
         return args, {**kwargs, "closure": computed}
 
-    def ends(self, optimizer: Optimizer) -> None:
+    def _ends(self, optimizer: Optimizer, *_: Any) -> None:
         """After a step and after its recording: the script finds its own rates again."""
         if self.training.aside or torch.compiler.is_compiling():
             return
@@ -62,10 +68,15 @@ class Stepping:
             group["lr"] = rate
         self._saved = []
         self._counts[optimizer] = self._counts.get(optimizer, 0) + 1
-        self.training.tell("after_step", optimizer)
+        for call in self.after:
+            call(optimizer)
+
+    def _have_gradients(self, optimizer: Optimizer) -> None:
+        for call in self.gradients:
+            call(optimizer)
 
     def _set_rates(self, optimizer: Optimizer) -> None:
-        if "rate" not in self.training.calls:
+        if not self.rates:
             return
         made = self._made.get(optimizer, [])
         step = self._counts.get(optimizer, 0)
@@ -79,7 +90,7 @@ class Stepping:
                 self._lead = base
             share = base / self._lead if self._lead else 1.0
             rate = script
-            for call in self.training.calls["rate"]:
+            for call in self.rates:
                 rate = call(Group(step, index, base, share, script, type(optimizer).__name__), rate)
             if rate != script:
                 self._saved.append((settings, given))
@@ -100,27 +111,3 @@ def _base(settings: dict[str, Any], made: float) -> float:
         if known:
             return known
     return made
-
-
-def touch_stepping(training: Training, patches: Patches) -> list[Callable[[], object]]:
-    """Hooks on all steps: ours first before them, ours last after them, so that recording sees the change."""
-    stepping = Stepping(training)
-    later: Any = optimizers._global_optimizer_post_hooks
-
-    def before(optimizer: Optimizer, args: Any, kwargs: Any) -> Any:
-        if next(reversed(later)) != ends.id:
-            later.move_to_end(ends.id)
-        return stepping.begins(optimizer, args, kwargs)
-
-    def added(original: Callable[..., Any]) -> Callable[..., Any]:
-        def add_param_group(self: Optimizer, *args: Any, **kwargs: Any) -> Any:
-            result = original(self, *args, **kwargs)
-            stepping.group_added(self)
-            return result
-
-        return add_param_group
-
-    begins = optimizers.register_optimizer_step_pre_hook(before)
-    ends = optimizers.register_optimizer_step_post_hook(lambda optimizer, _, __: stepping.ends(optimizer))
-    patches.replace(Optimizer, "add_param_group", added)
-    return [begins.remove, ends.remove]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Iterable
 from typing import Any
 
 import torch
 
-from traindx.experiment.runtime.torch.calls import mapped
 from traindx.observe.torch.batch_columns import is_given
+from traindx.observe.torch.places.models import mapped
 
 _POOL_ROWS = 4096
 _POOL_ELEMENTS = 2_000_000
@@ -71,3 +72,10 @@ class Pool:
 
 def _fit(old: torch.Tensor, new: torch.Tensor) -> bool:
     return old.shape[1:] == new.shape[1:] and old.dtype == new.dtype
+
+
+def range_of(values: Iterable[float] | torch.Tensor) -> str:
+    """`0.1 to 3`."""
+    numbers = torch.as_tensor(values)
+    low, high = float(numbers.min()), float(numbers.max())
+    return f"{low:.3g}" if low == high else f"{low:.3g} to {high:.3g}"

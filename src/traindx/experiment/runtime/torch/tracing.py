@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -21,10 +21,10 @@ from torch.nn.modules import module as calls
 from traindx.experiment.runtime.frames import OURS
 from traindx.experiment.runtime.torch.streams import Streams
 from traindx.experiment.runtime.torch.tensors import copied, tensors_in
-from traindx.observe.torch.graph import Graph, Layers, inputs, operation, walk
+from traindx.observe.torch.graph import Graph, LayerUses, inputs, operation, walk
 
 if TYPE_CHECKING:
-    from traindx.experiment.runtime.torch.calls import Given
+    from traindx.observe.torch.places.models import ModelCall
 
 _SECONDS = 5.0
 _GLOBAL_HOOKS = ("_global_forward_pre_hooks", "_global_forward_hooks", "_global_backward_hooks")
@@ -36,7 +36,7 @@ THROUGH = frozenset(
 
 
 @dataclass
-class Trace:
+class PassGraph:
     """The graph of one pass; `layers` are calls of modules with parameters, by the node of their result."""
 
     graph: Graph
@@ -73,7 +73,7 @@ class Trace:
         )
 
 
-def trace(root: nn.Module, given: Given) -> Trace | None:
+def trace(root: nn.Module, given: ModelCall) -> PassGraph | None:
     """Run the model once aside, on copies of what it is given; None if it gives nothing with a gradient."""
     layers: list[tuple[nn.Module, Node, Node | None]] = []
 
@@ -96,9 +96,9 @@ def trace(root: nn.Module, given: Given) -> Trace | None:
     if end is None:
         return None
     graph = walk(end, time.monotonic() + _SECONDS)
-    uses = Layers(graph, lambda _: "")
+    uses = LayerUses(graph, lambda _: "")
     rows = next((one.shape[0] for _, one in given.tensors() if one.dim()), 1)
-    return Trace(graph, {user for users in uses.users.values() for user in users}, layers, rows)
+    return PassGraph(graph, {user for users in uses.users.values() for user in users}, layers, rows)
 
 
 def _plain(output: Any) -> Any:
@@ -134,3 +134,15 @@ def calling_frame() -> tuple[int, Any, int]:
         frame = frame.f_back
     own = frame.f_locals.get("self")
     return (id(own) if isinstance(own, nn.Module) else 0, frame.f_code, frame.f_lasti)
+
+
+_BEHIND_SECONDS = 1.0
+
+
+def leaves_behind(losses: Iterable[torch.Tensor]) -> list[torch.Tensor]:
+    """Each once, in the order of the graph."""
+    found: dict[int, torch.Tensor] = {}
+    for loss in losses:
+        if loss.grad_fn is not None:
+            found |= walk(loss.grad_fn, time.monotonic() + _BEHIND_SECONDS).leaves()
+    return list(found.values())

@@ -11,8 +11,8 @@ from torch.nn import functional
 from traindx.experiment.runtime.torch.tensors import tensors_in
 
 if TYPE_CHECKING:
-    from traindx.experiment.runtime.torch.loss_arguments import LossCall
     from traindx.experiment.runtime.torch.measuring.first_step import FirstStep
+    from traindx.observe.torch.places.losses import LossArguments
 
 _TINY = 1e-6
 _REAL = ("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss")
@@ -30,29 +30,33 @@ def measured(first: FirstStep) -> dict[str, Any]:
     return {"calls": [_told(first, loss) for loss in first.losses[:_CALLS_MOST]], "backward": total}
 
 
-def _told(first: FirstStep, loss: LossCall) -> dict[str, Any]:
+def _told(first: FirstStep, loss: LossArguments) -> dict[str, Any]:
     reduction = loss.given.get("reduction", "mean")
-    told: dict[str, Any] = {"function": loss.name, "value": _value(loss, loss.input), "reduction": reduction}
+    numbers: dict[str, Any] = {
+        "function": loss.name,
+        "value": _value(loss, loss.input),
+        "reduction": reduction,
+    }
     answers = _ANSWERS.get(loss.name)
     if answers is None or reduction == "none" or loss.target.requires_grad:
-        return told | {"why": "what chance gives for this loss is not known"}
+        return numbers | {"why": "what chance gives for this loss is not known"}
     if loss.input.shape[:1] != loss.target.shape[:1] or (
         loss.name in _SAME_SHAPE and loss.input.shape != loss.target.shape
     ):
-        return told | {"why": "output and target differ in shape"}
+        return numbers | {"why": "output and target differ in shape"}
     even, best = answers(loss)
-    told["even"], told["constant"] = _value(loss, even), _value(loss, best)
-    told["floor"] = _floor(first, loss)
-    return told
+    numbers["even"], numbers["constant"] = _value(loss, even), _value(loss, best)
+    numbers["floor"] = _floor(first, loss)
+    return numbers
 
 
-def _value(loss: LossCall, answer: torch.Tensor) -> float:
+def _value(loss: LossArguments, answer: torch.Tensor) -> float:
     with torch.no_grad():
         given = {**loss.given, "input": answer.detach()}
         return float(getattr(functional, loss.name)(**given).double().sum())
 
 
-def _shares(loss: LossCall) -> torch.Tensor:
+def _shares(loss: LossArguments) -> torch.Tensor:
     """The targets as shares of classes: one row for each place, classes last."""
     logits, target = loss.input, loss.target
     classes = logits.shape[1] if logits.dim() > 1 else logits.shape[0]
@@ -66,14 +70,14 @@ def _shares(loss: LossCall) -> torch.Tensor:
     return hot * (1 - smoothing) + smoothing / classes if smoothing else hot
 
 
-def _as_logits(loss: LossCall, shares: torch.Tensor) -> torch.Tensor:
+def _as_logits(loss: LossArguments, shares: torch.Tensor) -> torch.Tensor:
     """Shares as the logs that a loss of classes takes, in the shape of its input."""
     logs = shares.clamp_min(_TINY**2).log()
     placed = logs.movedim(-1, 1) if loss.input.dim() > 1 else logs
     return placed.expand(loss.input.shape).to(loss.input.dtype)
 
 
-def _classes(loss: LossCall) -> tuple[torch.Tensor, torch.Tensor]:
+def _classes(loss: LossArguments) -> tuple[torch.Tensor, torch.Tensor]:
     shares = _shares(loss)
     counts = shares.reshape(-1, shares.shape[-1]).sum(0)
     known = counts / counts.sum().clamp_min(_TINY)
@@ -82,20 +86,20 @@ def _classes(loss: LossCall) -> tuple[torch.Tensor, torch.Tensor]:
     return _as_logits(loss, even.expand(shape)), _as_logits(loss, known.clamp_min(_TINY).expand(shape))
 
 
-def _odds(loss: LossCall) -> tuple[torch.Tensor, torch.Tensor]:
+def _odds(loss: LossArguments) -> tuple[torch.Tensor, torch.Tensor]:
     mean = loss.target.float().mean(0, keepdim=True).expand(loss.target.shape).clamp(_TINY, 1 - _TINY)
     best = mean.logit() if loss.name.endswith("logits") else mean
     even = torch.zeros_like(loss.input) if loss.name.endswith("logits") else torch.full_like(loss.input, 0.5)
     return even, best.to(loss.input.dtype)
 
 
-def _reals(loss: LossCall) -> tuple[torch.Tensor, torch.Tensor]:
+def _reals(loss: LossArguments) -> tuple[torch.Tensor, torch.Tensor]:
     target = loss.target.float()
     middle = target.median(0, keepdim=True).values if loss.name == "l1_loss" else target.mean(0, keepdim=True)
     return torch.zeros_like(loss.input), middle.expand(loss.input.shape).to(loss.input.dtype)
 
 
-_ANSWERS: dict[str, Callable[[LossCall], tuple[torch.Tensor, torch.Tensor]]] = {
+_ANSWERS: dict[str, Callable[[LossArguments], tuple[torch.Tensor, torch.Tensor]]] = {
     "cross_entropy": _classes,
     "nll_loss": _classes,
     "binary_cross_entropy": _odds,
@@ -104,7 +108,7 @@ _ANSWERS: dict[str, Callable[[LossCall], tuple[torch.Tensor, torch.Tensor]]] = {
 }
 
 
-def _floor(first: FirstStep, loss: LossCall) -> float | None:
+def _floor(first: FirstStep, loss: LossArguments) -> float | None:
     """The loss of the best answers that are equal for equal inputs."""
     groups = _groups(first, loss.target.shape[0])
     if loss.name in ("cross_entropy", "nll_loss"):

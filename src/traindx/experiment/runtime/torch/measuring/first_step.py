@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import nn
 
-from traindx.experiment.runtime.torch.calls import mapped
 from traindx.experiment.runtime.torch.measuring import chance, memory, modes, sample_independence
 from traindx.experiment.runtime.torch.measuring.model import Called
 from traindx.experiment.runtime.torch.streams import Streams
 from traindx.experiment.runtime.torch.tensors import copied
 from traindx.observe.recorder import current
+from traindx.observe.torch.places.models import mapped
 
 if TYPE_CHECKING:
     from traindx.experiment.runtime.joints import Joints
-    from traindx.experiment.runtime.torch.calls import Given
-    from traindx.experiment.runtime.torch.feeding import Source
-    from traindx.experiment.runtime.torch.loss_arguments import LossCall
+    from traindx.experiment.runtime.torch.feeding import LoaderPass
+    from traindx.observe.torch.places.losses import LossArguments
+    from traindx.observe.torch.places.models import ModelCall
 
 Measure = Callable[["FirstStep"], dict[str, Any]]
 
@@ -37,21 +37,21 @@ class FirstStep:
         self._done = False
         self.batch_size: int | None = None
         self.models: list[Called] = []
-        self.losses: list[LossCall] = []
+        self.losses: list[LossArguments] = []
         self.backward_on: tuple[torch.Tensor, ...] = ()
 
-    def fetched(self, batch: Any, source: Source, trains: bool) -> Any:
+    def fetched(self, batch: Any, source: LoaderPass, trains: bool) -> Any:
         del trains
         size = getattr(source.loader, "batch_size", None)
         if not self._done and torch.is_grad_enabled():
             self.batch_size = size if isinstance(size, int) else None
         return batch
 
-    def called(self, given: Given, root: nn.Module) -> None:
+    def called(self, given: ModelCall, root: nn.Module) -> None:
         if not self._done and given.training:
             self.models.append(Called(root, copied(given.args), copied(given.kwargs)))
 
-    def judged(self, loss: LossCall) -> None:
+    def judged(self, loss: LossArguments) -> None:
         if not self._done and loss.training and loss.input.requires_grad:
             self.losses.append(loss)
 
@@ -71,7 +71,7 @@ class FirstStep:
         recorder = current()
         if recorder is not None:
             recorder.fact("measured", found)
-        able = [name for name, told in found.items() if "why" not in told]
+        able = [name for name, numbers in found.items() if "why" not in numbers]
         self._joints.changed(f"measured at the first step: {', '.join(able) or 'nothing'}")
         self.models.clear()
         self.losses.clear()
@@ -89,17 +89,15 @@ class FirstStep:
     @contextlib.contextmanager
     def _aside(self) -> Iterator[None]:
         """What is done here is not the training's: neither seen by changes nor drawn from its streams."""
-        training, streams = self._joints.training, Streams()
-        before, training.aside = training.aside, True
+        streams = Streams()
         streams.save()
         try:
-            with contextlib.ExitStack() as stack:
+            with self._joints.aside(), contextlib.ExitStack() as stack:
                 for called in self.models:
                     stack.enter_context(called.kept())
                 yield
         finally:
             streams.restore()
-            training.aside = before
 
     @property
     def model(self) -> Called:
@@ -111,7 +109,7 @@ class FirstStep:
 
 def zeroed(value: Any) -> Any:
     """The same structure with numbers as zeros and whole numbers as one of them."""
-    from traindx.experiment.runtime.torch.inputs import is_input
+    from traindx.experiment.runtime.torch.labels import is_input
 
     def blank(name: str, tensor: torch.Tensor) -> torch.Tensor:
         if not is_input(name, tensor):

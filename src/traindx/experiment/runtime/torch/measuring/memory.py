@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from traindx.experiment.runtime.torch.calls import mapped
 from traindx.experiment.runtime.torch.measuring.model import Called
 from traindx.experiment.runtime.torch.tensors import tensors_in
+from traindx.observe.torch.places.models import mapped
 
 if TYPE_CHECKING:
     from traindx.experiment.runtime.torch.measuring.first_step import FirstStep
@@ -18,22 +18,22 @@ if TYPE_CHECKING:
 
 def measured(first: FirstStep) -> dict[str, Any]:
     """Free and total memory of the device; bytes kept for the batch and for half of it."""
-    told: dict[str, Any] = {}
+    numbers: dict[str, Any] = {}
     device = next(
         (one.device for called in first.models for one in called.root.parameters()), torch.device("cpu")
     )
-    told["device"] = device.type
+    numbers["device"] = device.type
     with contextlib.suppress(OSError, ValueError, KeyError):
-        told["free"], told["total"] = _free(device)
+        numbers["free"], numbers["total"] = _free(device)
     try:
         model = first.model
         rows = next(one.shape[0] for _, one in tensors_in(model.args) if one.dim())
-        told |= {"batch": rows, "kept": _kept(model, rows)}
+        numbers |= {"batch": rows, "kept": _kept(model, rows)}
         if rows >= 4:
-            told |= {"half": rows // 2, "kept_half": _kept(model, rows // 2, rows)}
+            numbers |= {"half": rows // 2, "kept_half": _kept(model, rows // 2, rows)}
     except Exception as error:
-        told["kept_why"] = f"{type(error).__name__}: {error}".splitlines()[0][:200]
-    return told
+        numbers["kept_why"] = f"{type(error).__name__}: {error}".splitlines()[0][:200]
+    return numbers
 
 
 def _free(device: torch.device) -> tuple[int, int]:
@@ -45,8 +45,8 @@ def _free(device: torch.device) -> tuple[int, int]:
 
 def _of_system() -> tuple[int, int]:
     """What Linux says is available, or what the group of processes may have if that is less."""
-    told = dict(line.split(":", 1) for line in Path("/proc/meminfo").read_text().splitlines())
-    free, total = (1024 * int(told[key].split()[0]) for key in ("MemAvailable", "MemTotal"))
+    numbers = dict(line.split(":", 1) for line in Path("/proc/meminfo").read_text().splitlines())
+    free, total = (1024 * int(numbers[key].split()[0]) for key in ("MemAvailable", "MemTotal"))
     with contextlib.suppress(OSError, ValueError):
         group = Path("/sys/fs/cgroup")
         limit = int((group / "memory.max").read_text())

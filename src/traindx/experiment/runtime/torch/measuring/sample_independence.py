@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from traindx.experiment.runtime.torch.calls import mapped
-from traindx.experiment.runtime.torch.inputs import is_input
+from traindx.experiment.runtime.torch.labels import is_input
 from traindx.experiment.runtime.torch.measuring.model import Called
 from traindx.experiment.runtime.torch.streams import Streams
 from traindx.experiment.runtime.torch.tensors import tensors_in
+from traindx.observe.torch.places.models import mapped
 
 if TYPE_CHECKING:
     from traindx.experiment.runtime.torch.measuring.first_step import FirstStep
@@ -23,13 +23,13 @@ def measured(first: FirstStep) -> dict[str, Any]:
     """The largest dependence beside that on the sample's own input, in both modes."""
     model = first.model
     batch, certain = _batch(first, model)
-    told: dict[str, Any] = {"batch": batch, "certain": certain, "batch_norm": model.batch_norms()}
+    numbers: dict[str, Any] = {"batch": batch, "certain": certain, "batch_norm": model.batch_norms()}
     floats = [one for name, one in tensors_in(model.args) if one.is_floating_point() and _rows(one, batch)]
     how = _by_gradient if floats else _by_exchange
-    told["how"] = "gradient" if floats else "exchange"
-    told["leak_eval"] = how(model, batch, training=False)
-    told["leak_train"] = how(model, batch, training=True)
-    return told
+    numbers["how"] = "gradient" if floats else "exchange"
+    numbers["leak_eval"] = how(model, batch, training=False)
+    numbers["leak_train"] = how(model, batch, training=True)
+    return numbers
 
 
 def _batch(first: FirstStep, model: Called) -> tuple[int, bool]:

@@ -9,26 +9,30 @@ import threading
 from collections import UserDict
 from collections.abc import Callable
 from dataclasses import fields, is_dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 from torch import nn
 
-from traindx.observe.torch.patches import Patches
+from traindx.observe.hooks.bus import Channel
+from traindx.observe.torch.module_tensors import out_of_reach
+from traindx.observe.torch.places.patches import Patches
 from traindx.observe.torch.roots import unwrap
-
-if TYPE_CHECKING:
-    from traindx.experiment.runtime.joints import Training
 
 Replace = Callable[[str, torch.Tensor], torch.Tensor]
 
 
-class Given:
-    """What a model is called with. `fresh`: nothing of it was computed by another model that trains."""
+class ModelCall:
+    """What a model is called with. `fresh`: nothing of it was computed by another model that trains.
+
+    The call runs in the `contexts`.
+    """
 
     def __init__(self, root: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        self.root = root
         self.args = args
         self.kwargs = kwargs
+        self.contexts: list[contextlib.AbstractContextManager[Any]] = []
         self.training = torch.is_grad_enabled()
         self._names = _names(root)
         self.fresh = not any(one.requires_grad for _, one in self.tensors())
@@ -103,41 +107,33 @@ def _names(root: nn.Module) -> tuple[str, ...]:
     return tuple(one.name for one in parameters if one.kind is not one.VAR_KEYWORD)
 
 
-def out_of_reach() -> bool:
-    """Whether tensors only stand for others now: under `torch.jit.trace`, vmap and grad transforms."""
-    if torch._C._get_tracing_state() is not None:
-        return True
-    functorch = getattr(torch._C, "_functorch", None)
-    return functorch is not None and functorch.peek_interpreter_stack() is not None
-
-
-def touch_calls(training: Training, patches: Patches) -> list[Callable[[], object]]:
+def model_calls(patches: Patches, called: Channel, output: Channel) -> None:
     inside = threading.local()
 
-    def touched(original: Callable[..., Any]) -> Callable[..., Any]:
+    def replaced(original: Callable[..., Any]) -> Callable[..., Any]:
         def __call__(self: nn.Module, *args: Any, **kwargs: Any) -> Any:
             if (
                 getattr(inside, "model", False)
-                or training.aside
-                or training.in_backward
                 or out_of_reach()
                 or torch.compiler.is_compiling()
                 or next(self.parameters(), None) is None
             ):
                 return original(self, *args, **kwargs)
-            given = Given(self, args, kwargs)
-            training.tell("model_call", given, self)
             inside.model = True
             try:
+                given = ModelCall(self, args, kwargs)
+                for call in called.calls:
+                    call(given)
                 with contextlib.ExitStack() as around:
-                    for context in training.asked("around_model", self):
+                    for context in given.contexts:
                         around.enter_context(context)
-                    output = original(self, *given.args, **given.kwargs)
+                    result = original(self, *given.args, **given.kwargs)
             finally:
                 inside.model = False
-            return training.through("after_model_call", output, self)
+            for call in output.calls:
+                result = call(result, self)
+            return result
 
         return __call__
 
-    patches.replace(nn.Module, "__call__", touched)
-    return []
+    patches.replace(nn.Module, "__call__", replaced)

@@ -1,0 +1,193 @@
+"""What the recorder does at the events of the bus, where a step is not an ordinary one (`fast_path.py`)."""
+
+from __future__ import annotations
+
+import functools
+import logging
+import weakref
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch.autograd import graph
+
+from traindx.observe.clock import perf_counter
+from traindx.observe.torch.optimizer_state import has_closure
+
+if TYPE_CHECKING:
+    from traindx.observe.torch.process import Watching
+
+Args = tuple[Any, ...]
+Kwargs = dict[str, Any]
+
+
+class RecorderListeners:
+    """Each event is handed on to what knows about it, guarded; from other threads than the first, not."""
+
+    def __init__(self, watching: Watching) -> None:
+        self.watching = watching
+
+    def all(self) -> Iterator[tuple[str, Callable[..., Any]]]:
+        """What the recorder listens to, by event."""
+        watching, quick = self.watching, self.watching.steps.quick
+        scaling, restoring = watching.scaling, watching.restoring
+        yield "step_begins", quick.step_begins
+        yield "step_ends", quick.step_ends
+        yield "optimizer_begun", self._optimizer_begun
+        yield "scheduler_made", self._scheduler_made
+        yield "backward", quick.backward
+        yield "loss_computed", quick.loss_computed
+        yield "clip_norm", quick.clipped
+        for place in ("utils", "clip_grad"):
+            yield f"function:{place}.clip_grad_value_", self._clip_value
+        yield "scale", self._guarded("scaling", scaling.scaled)
+        yield "unscale", scaling.unscales
+        yield "scaler_step", scaling.step
+        yield "file_loaded", self._guarded("restoring", restoring.file_read)
+        yield "model_loaded", self._guarded("restoring", restoring.model_loaded)
+        yield "optimizer_loaded", restoring.optimizer_loaded
+        yield "fetch", self._fetch
+        yield "pass_begins", self._pass_begins
+        yield "mode", self._mode
+        yield "compile", self._guarded("compile", watching.compiles)
+        yield "transform", self._transform
+
+    def _guarded(self, probe: str, call: Callable[..., object]) -> Callable[..., None]:
+        def guarded(*args: Any, **kwargs: Any) -> None:
+            if self.watching.active:
+                self.watching.guard(probe, call, *args, **kwargs)
+
+        return guarded
+
+    # Steps.
+
+    def loss_computed(self, name: str, args: Args, kwargs: Kwargs, result: Any) -> None:
+        watching = self.watching
+        if (
+            watching.active
+            and type(result) is torch.Tensor
+            and not watching.steps.depth
+            and not torch.compiler.is_compiling()
+        ):
+            watching.guard("losses", watching.losses.saw, name, args, kwargs, result)
+
+    def backward(self, tensors: Any, args: Args, kwargs: Kwargs) -> Callable[[bool], None] | None:
+        """Not those from inside the autograd engine itself (checkpoints)."""
+        watching, steps = self.watching, self.watching.steps
+        if graph.log.isEnabledFor(logging.DEBUG):
+            return None
+        accumulates = bool(kwargs.get("accumulate_grad", True))
+        ours = watching.active and not steps.depth and not torch.compiler.is_compiling()
+        if not (ours and (accumulates or self._trains(args)) and watching.mine()):
+            return None
+        steps.accumulates = accumulates
+        if not steps.optimizers.known and steps.hidden is None:
+            watching.report(steps.by_hand.begins, (tensors, *args))
+        watching.report(steps.backward_begins, tensors)
+        if watching.recorder.stops:
+            watching.check_stop()
+        steps.depth += 1
+        return functools.partial(self.backward_ends, accumulates)
+
+    def backward_ends(self, accumulates: bool, done: bool) -> None:
+        del done
+        self.watching.steps.depth -= 1
+        self.watching.report(self.watching.steps.backward_ends, accumulates)
+
+    def _trains(self, args: Args) -> bool:
+        """Whether `autograd.grad` was asked for gradients of parameters, to be applied by hand.
+
+        Gradients of inputs (an attack, a penalty) and those to be differentiated again are no step.
+        """
+        steps = self.watching.steps
+        kind = torch.nn.Parameter if steps.built or steps.by_hand.modules else torch.Tensor
+        differentiated_again = len(args) > 2 and bool(args[2])
+        wanted = args[3] if len(args) > 3 else ()
+        found = wanted if isinstance(wanted, tuple | list) else (wanted,)
+        return not differentiated_again and any(isinstance(one, kind) and one.is_leaf for one in found)
+
+    def step_begins(self, optimizer: Any, args: Args, kwargs: Kwargs) -> None:
+        watching, steps = self.watching, self.watching.steps
+        if torch.compiler.is_compiling() or not watching.active:
+            return
+        if not (steps.depth or watching.mine()):
+            watching.elsewhere.add(id(optimizer))
+            return
+        try:
+            steps.step_begins(optimizer, has_closure(args, kwargs))
+        except Exception as error:
+            watching.stop_counting(error)
+
+    def step_ends(self, optimizer: Any, args: Args, kwargs: Kwargs) -> None:
+        watching, steps = self.watching, self.watching.steps
+        if torch.compiler.is_compiling() or not watching.active or not (steps.depth or watching.mine()):
+            return
+        try:
+            steps.step_ends(optimizer, has_closure(args, kwargs))
+        except Exception as error:
+            watching.stop_counting(error)
+        if not steps.depth:
+            watching.recorder.check_stop()
+
+    def _optimizer_begun(self, optimizer: Any) -> None:
+        # A copy or an unpickled one has its groups already: it counts once it steps.
+        if self.watching.active and "param_groups" not in vars(optimizer):
+            self.watching.optimizer_made(optimizer)
+
+    def _scheduler_made(self, scheduler: Any, *_: Any, **__: Any) -> None:
+        if self.watching.active:
+            self.watching.schedulers[id(scheduler)] = weakref.ref(scheduler)
+
+    def _clip_value(
+        self, original: Callable[..., Any], parameters: Any, clip_value: float, *args: Any, **kwargs: Any
+    ) -> Any:
+        if self.watching.active:
+            self.watching.guard("clipping", self.watching.clipped_by_value, clip_value)
+        return original(parameters, clip_value, *args, **kwargs)
+
+    # Data.
+
+    def _fetch(self, iterator: Any) -> Callable[[Any, BaseException | None], None] | None:
+        """How long the loop waits for a batch."""
+        watching = self.watching
+        if not watching.active or not watching.mine():
+            return None
+        # Not held while the next one is fetched: one batch more in memory might be one too many.
+        watching.batch = None
+        return functools.partial(self._fetched, iterator, perf_counter(), torch.is_grad_enabled())
+
+    def _fetched(
+        self, iterator: Any, began: float, training: bool, batch: Any, error: BaseException | None
+    ) -> None:
+        watching, steps, looks = self.watching, self.watching.steps, self.watching.looks
+        if error is None:
+            watching.batch = batch
+            steps.accumulation.fetched += training
+            if not training:
+                watching.guard("evaluations", looks.evaluations.wait, loaded=True)
+            if watching.recorder.internals and (not training or looks.samples.load_due()):
+                key = id(getattr(iterator, "_index_sampler", iterator))
+                watching.guard("samples", looks.samples.loaded, batch, key, training=training)
+        elif isinstance(error, StopIteration):
+            watching.guard("loading", watching.recorder.tick)
+        steps.waited(began, perf_counter(), training=training)
+
+    def _pass_begins(self, loader: Any, _: Any, began: float) -> None:
+        watching = self.watching
+        if not watching.active:
+            return
+        watching.guard("facts", watching.facts.loader, loader)
+        if not torch.is_grad_enabled():
+            watching.guard("modes", watching.modes.evaluates)
+        if watching.mine():
+            watching.steps.waited(began, perf_counter(), training=torch.is_grad_enabled())
+
+    # Modes, and where Python is not run as written.
+
+    def _mode(self, module: torch.nn.Module, mode: bool = True) -> None:
+        if not mode and self.watching.active:
+            self.watching.modes.switched(module)
+
+    def _transform(self, *_: Any, **__: Any) -> None:
+        if not torch.compiler.is_compiling():
+            self.watching.functional = True

@@ -24,11 +24,10 @@ ALLOWED = {
     "knowledge/experiments.py _document": "ours",
     "knowledge/pages.py read_page": "ours",
     "knowledge/questions.py questions": "ours",
-    "report/page/comparison.py comparison_html": "ours",
-    "report/page/page.py _file": "ours",
+    "report/page/frame.py _file": "ours",
+    "experiment/preflight/check.py _table": "ours",
     # What this very process, or one it has started, has just written.
     "cli/diagnose.py _save_plots": "just drawn",
-    "report/treatment_html.py _picture": "just drawn",
     "experiment/on_ray.py _unpacked": "in memory",
     "experiment/treat/proof.py _keep_weights": "just trained",
     # The user's program, run as Python runs it; `find_script` has looked at it.

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from traindx.core.nouns import Finding
 from traindx.core.units import detectors
 from traindx.knowledge.catalogue import Cause, Weight, causes, symptoms
-from traindx.knowledge.infer import MOST, PRIOR_BITS, Seen, rank, shares_of
+from traindx.knowledge.infer import MOST, PRIOR_BITS, Observations, rank, shares_of
 from traindx.knowledge.pages import Page
-from traindx.knowledge.problems import complaints
+from traindx.knowledge.problems import group_findings
 from traindx.knowledge.questions import KINDS, KNOWN, next_questions, questions
 
 
@@ -28,8 +28,8 @@ def finding(name: str, family: str, strength: float = 1.0, symptom: str | None =
     return Finding(f"{name} 1.", symptom, id=name, family=family, strength=strength)
 
 
-def seen(*findings: Finding, unseen: dict[str, str] | None = None) -> Seen:
-    return Seen(findings, unseen or {}, {})
+def seen(*findings: Finding, unseen: dict[str, str] | None = None) -> Observations:
+    return Observations(findings, unseen or {}, {})
 
 
 def confidence(ranked: list[object], name: str) -> float:
@@ -84,7 +84,7 @@ def test_two_unrelated_troubles_are_two_problems() -> None:
         finding("data_wait", "wait", symptom="slow_training"),
         finding("lr_constant", "lr"),
     ]
-    made = complaints(found, ranks, (0.0, 100.0))
+    made = group_findings(found, ranks, (0.0, 100.0))
     assert [c.symptoms for c in made] == [("overfitting",), ("slow_training",)]
 
 
@@ -96,8 +96,8 @@ def test_stuck_after_a_blow_up_is_one_problem_and_before_it_is_two() -> None:
 
     after = [at("loss_diverges", "divergence", 40), at("loss_frozen", "plateau", 60)]
     before = [at("loss_diverges", "divergence", 80), at("plateau", "plateau", 30)]
-    assert [c.symptoms for c in complaints(after, ranks, (0, 100))] == [("divergence", "plateau")]
-    assert len(complaints(before, ranks, (0, 100))) == 2
+    assert [c.symptoms for c in group_findings(after, ranks, (0, 100))] == [("divergence", "plateau")]
+    assert len(group_findings(before, ranks, (0, 100))) == 2
 
 
 def test_every_question_names_what_is_there_and_sums_up() -> None:

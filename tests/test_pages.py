@@ -207,8 +207,8 @@ def test_a_page_is_read() -> None:
         ("# \n", "the first line"),
         ("# T\nno colon\n", "expected 'key: value'"),
         ("# T\na b: c\n", "expected 'key: value'"),
-        ("# T\nk: 1\nk: 2\n", "'k' stands twice"),
-        ("# T\n\n## A\nx\n## A\ny\n", "'A' stands twice"),
+        ("# T\nk: 1\nk: 2\n", "'k' occurs twice"),
+        ("# T\n\n## A\nx\n## A\ny\n", "'A' occurs twice"),
     ],
 )
 def test_a_malformed_page_says_what_is_wrong(text: str, complaint: str) -> None:
@@ -263,7 +263,7 @@ def test_evidence_is_data() -> None:
         ("plateau often", "plateau often, plateau rarely", "symptoms must read"),
         ("| 1 | -0.5 |", "| much | -0.5 |", "bits of 'loss_flat' must be numbers"),
         ("| loss_flat | 1 ", "| loss_flat ", "needs 4 cells"),
-        ("| plateau |", "| loss_flat |", "'loss_flat' stands twice"),
+        ("| plateau |", "| loss_flat |", "'loss_flat' occurs twice"),
         ("## Confirm\nTry it.\n", "", "'## Confirm' is missing"),
     ],
 )

@@ -212,7 +212,7 @@ def test_facts_become_settings_and_notes(tmp_path: Path) -> None:
     assert run.config["libraries"] == "torch 2.13.0, peft 0.1"
     notes = [note.text for note in run.notes]
     assert notes[0] == "12 lines could not be written: the recording has gaps"
-    assert "could not be looked at: layers (compiled)" in notes
+    assert "not measured: layers (compiled)" in notes
     assert any("events.out.tfevents.1" in note for note in notes)
 
 
@@ -278,7 +278,7 @@ def test_events_and_what_the_recording_says_of_itself(tmp_path: Path) -> None:
         Event("mode", "module=bn, training=False", 2.0),
     )
     assert [note.text for note in run.notes] == [
-        "could not be looked at: layers (the probe failed)",
+        "not measured: layers (the probe failed)",
         "5 lines could not be written: no space left on device",
     ]
 
@@ -306,7 +306,7 @@ def test_ranks_side_by_side(tmp_path: Path) -> None:
     assert points(run, "loss/rank2")[-1] == (5.0, 1.5)
     apart, *_ = [event for event in run.events if event.kind == "replicas_differ"]
     assert apart.step == 6.0
-    assert "rank 1 differ from those of rank 0 at 1 of 2 looks" in apart.text
+    assert "rank 1 differ from those of rank 0 at 1 of 2 samples" in apart.text
     assert "100 and 100.5" in apart.text
     assert Event("exception", "rank 2: RuntimeError: Connection closed by peer", 5.0) in run.events
     assert [event for event in run.events if event.kind == "mode"] == [

@@ -11,8 +11,8 @@ import traindx
 from tests.readers.tape import STARTED, Tape
 from tests.readers.truth import only_run
 from traindx.core.nouns import Event, Run
-from traindx.logs.printed_text import Printed
-from traindx.logs.recordings import Chunk
+from traindx.logs.printed_text import PrintedText
+from traindx.logs.recordings import PrintedChunk
 
 
 @pytest.fixture
@@ -180,12 +180,12 @@ def test_lines_and_their_steps_are_those_of_a_slow_reading() -> None:
     for step in range(200):
         for _ in range(int(rng.integers(0, 4))):
             word = f"w{rng.integers(0, 99)}" + rng.choice(["\n", " ", "\r\n", "\r"])
-            chunks.append(Chunk("out", word, float(step), 0.1 * step))
+            chunks.append(PrintedChunk("out", word, float(step), 0.1 * step))
             line += word.rstrip("\r\n")
             if word[-1] in "\r\n":
                 expected.append((line, step))
                 line = ""
-    printed = Printed(chunks, 0.0, "x")
+    printed = PrintedText(chunks, 0.0, "x")
     told = [text.decode() for text in printed.text.split(b"\n")[:-1]]
     found = [(text, int(step)) for text, step in zip(told, printed.steps, strict=True)]
     assert found == expected + ([(line, found[-1][1])] if line else [])

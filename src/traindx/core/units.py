@@ -66,10 +66,10 @@ class Reader:
 class Detector:
     """One finding. The module's name is the finding's id.
 
-    `needs` are what must be there to look at all: canonical series, or `setting:` and a name; `a|b` is
-    either. Findings of one `family` are several views of one happening: inference counts them once.
+    `needs` is the input it cannot do without: canonical series, or `setting:` and a name; `a|b` means
+    either. Findings of one `family` are views of one happening: inference counts them once.
     A finding takes back those it `explains`: a loss that is summed up, never reset, does not diverge.
-    `detect` takes a Case and thresholds as keyword-only parameters; None means looked and not seen.
+    `detect` takes a Case and thresholds as keyword-only parameters; None means checked, not found.
     """
 
     title: str
@@ -112,7 +112,7 @@ def _plugins(group: str) -> Iterator[ModuleType]:
 def _declared(group: str) -> dict[str, str]:
     """Name -> module of the group's entry points in all installed packages: asked of the files, since the
     standard way to ask takes longer than reading a typical run, and waits at a pipe."""
-    found: dict[str, str] = {}
+    modules: dict[str, str] = {}
     for folder in sys.path:
         try:
             with os.scandir(folder or ".") as entries:
@@ -125,8 +125,8 @@ def _declared(group: str) -> dict[str, str]:
             except OSError:
                 continue
             if f"[{group}]".encode() in text:
-                found = {**dict(_points(text.decode("utf-8", "replace"), group)), **found}
-    return found
+                modules = {**dict(_points(text.decode("utf-8", "replace"), group)), **modules}
+    return modules
 
 
 def _points(text: str, group: str) -> Iterator[tuple[str, str]]:
@@ -147,24 +147,24 @@ def _all_modules(package: str, group: str) -> Iterator[ModuleType]:
 @cache
 def readers() -> tuple[Reader, ...]:
     """All readers, the ones to ask first in front."""
-    found = []
+    units = []
     for module in _all_modules("traindx.logs.formats", "traindx.readers"):
         unit = getattr(module, "READER", None)
         if isinstance(unit, Reader):
-            found.append(replace(unit, page=(module.__doc__ or "").strip()))
-    return tuple(sorted(found, key=lambda unit: (unit.rank, unit.id)))
+            units.append(replace(unit, page=(module.__doc__ or "").strip()))
+    return tuple(sorted(units, key=lambda unit: (unit.rank, unit.id)))
 
 
 @cache
 def detectors() -> tuple[Detector, ...]:
     """All detectors, ordered by area and id."""
-    found = []
+    units = []
     for module in _all_modules("traindx.evidence.detectors", "traindx.detectors"):
         unit = getattr(module, "DETECTOR", None)
         if isinstance(unit, Detector):
             *_, area, name = ["", *module.__name__.split(".")]
             page = (module.__doc__ or "").strip()
-            found.append(
+            units.append(
                 replace(unit, id=name, area=area, page=page, detect=module.detect, module=module.__name__)
             )
-    return tuple(sorted(found, key=lambda unit: (unit.area, unit.id)))
+    return tuple(sorted(units, key=lambda unit: (unit.area, unit.id)))

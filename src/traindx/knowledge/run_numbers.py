@@ -34,7 +34,7 @@ _SETTINGS = {
 }
 
 
-# Told together or not at all: the best of a loss beside the last of an accuracy makes no sense.
+# Given together or not at all: the best of a loss next to the last of an accuracy makes no sense.
 _VALIDATED = {"val_best", "val_best_step", "val_last"}
 
 
@@ -64,7 +64,7 @@ def facts(case: Case, findings: Sequence[Finding], onset: float | None) -> dict[
 
 
 def number(text: str | None) -> float | None:
-    """The number a fact's text stands for."""
+    """The number in a fact's text."""
     try:
         value = float((text or "").replace(",", ""))
     except ValueError:
@@ -122,13 +122,13 @@ def _loss(case: Case) -> dict[str, str]:
     if loss is None or not len(loss):
         return {}
     val = case.val_loss
-    kept = val if val is not None and len(val) >= 3 else loss
-    at = int(kept.y.argmin()) if kept is val else None
+    curve = val if val is not None and len(val) >= 3 else loss
+    at = int(curve.y.argmin()) if curve is val else None
     return {
         "first_value": short(float(loss.y[0])),
         "last_value": short(float(loss.y[-1])),
-        "best_value": short(kept.best if at is None else float(kept.y[at])),
-        "best_step": short(kept.best_step if at is None else float(kept.x[at])),
+        "best_value": short(curve.best if at is None else float(curve.y[at])),
+        "best_step": short(curve.best_step if at is None else float(curve.x[at])),
         "steps_done": short(float(loss.x[-1] - loss.x[0])),
     }
 

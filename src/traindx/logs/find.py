@@ -16,30 +16,19 @@ from traindx.core.nouns import Note, Reading, Run, Unreadable
 from traindx.core.units import Bundle, Claim, Reader, readers
 from traindx.logs.assemble import run_from_log
 from traindx.logs.copies import begins, without_copies
+from traindx.logs.derived import with_loss
 from traindx.logs.log_file import File, natural, pipe_file, reason, stdin_file
-from traindx.logs.objective import with_loss
 
-_SKIP_FOLDERS = {
-    ".git",
-    "__pycache__",
-    "node_modules",
-    ".venv",
-    "venv",
-    ".ipynb_checkpoints",
-    ".tox",
-    ".mypy_cache",
-}
-_NOISE_NAMES = {
-    "debug.log",
-    "debug-internal.log",
-    "debug-core.log",
-    "requirements.txt",
-    "conda-environment.yaml",
-}
+_SKIP_FOLDERS = frozenset(
+    ".git __pycache__ node_modules .venv venv .ipynb_checkpoints .tox .mypy_cache".split()
+)
+_NOISE_NAMES = frozenset(
+    "debug.log debug-internal.log debug-core.log requirements.txt conda-environment.yaml".split()
+)
 _LFS = b"version https://git-lfs"
 _ENTRIES_MOST = 100_000
 _TOO_MANY = (
-    f"it holds more than {_ENTRIES_MOST:,} files and folders: only as many were looked at; name the folder "
+    f"it holds more than {_ENTRIES_MOST:,} files and folders: only as many were searched; name the folder "
     "of the run you mean"
 )
 _HEADS_KEPT = 500
@@ -48,14 +37,14 @@ _HEADS_KEPT = 500
 def find_runs(paths: Sequence[str], *, mapping: Mapping[str, str] | None = None) -> Reading:
     """Every run below the given paths ('-' is standard input)."""
     skipped: list[Note] = []
-    told: dict[str, dict[str, list[Run]]] = {}
+    runs_by_format: dict[str, dict[str, list[Run]]] = {}
     with np.errstate(all="ignore"):
         for path in {p if p in ("-", "") else os.path.realpath(p): p for p in paths}.values():
             files, named = _files(path, skipped)
             for reader, bundle in _bundles(files, skipped, named=named):
                 runs = _read(reader, bundle, skipped, mapping)
-                told.setdefault(os.path.abspath(bundle.run), {})[reader.id] = runs
-        joined = [runs for formats in told.values() for runs in _joined(list(formats.values()))]
+                runs_by_format.setdefault(os.path.abspath(bundle.run), {})[reader.id] = runs
+        joined = [runs for formats in runs_by_format.values() for runs in _joined(list(formats.values()))]
         runs = [with_loss(run, mapping or {}) for run in without_copies(joined)]
         return Reading(tuple(runs), tuple(skipped))
 
@@ -85,17 +74,17 @@ def _files(path: str, skipped: list[Note]) -> tuple[Iterable[File], bool]:
 
 def _walk(root: str, skipped: list[Note]) -> Iterator[File]:
     """The files below a folder, each once however many links lead to it."""
-    seen: set[tuple[int, int]] = set()
+    visited: set[tuple[int, int]] = set()
     waiting, left = [root], _ENTRIES_MOST
     while waiting:
         folder = waiting.pop()
         try:
             here = os.stat(folder)
-            if (here.st_dev, here.st_ino) in seen:
+            if (here.st_dev, here.st_ino) in visited:
                 continue
-            seen.add((here.st_dev, here.st_ino))
-            with os.scandir(folder) as found:
-                entries = sorted(islice(found, left + 1), key=lambda entry: natural(entry.name))
+            visited.add((here.st_dev, here.st_ino))
+            with os.scandir(folder) as scanner:
+                entries = sorted(islice(scanner, left + 1), key=lambda entry: natural(entry.name))
         except OSError as error:
             skipped.append(Note(str(Path(folder)), reason(error)))
             continue
@@ -108,7 +97,7 @@ def _walk(root: str, skipped: list[Note]) -> Iterator[File]:
             try:
                 if entry.is_dir():
                     below += [entry.path] if entry.name not in _SKIP_FOLDERS else []
-                elif _new_file(entry, seen):
+                elif _new_file(entry, visited):
                     yield File(Path(entry.path))
             except FileNotFoundError:
                 continue
@@ -117,14 +106,14 @@ def _walk(root: str, skipped: list[Note]) -> Iterator[File]:
         waiting += reversed(below)
 
 
-def _new_file(entry: os.DirEntry[str], seen: set[tuple[int, int]]) -> bool:
+def _new_file(entry: os.DirEntry[str], visited: set[tuple[int, int]]) -> bool:
     """Whether it is a regular file, and not a link to one that another link has led to."""
     if not entry.is_symlink():
         return entry.is_file()
     real = entry.stat()
-    if not stat.S_ISREG(real.st_mode) or (real.st_dev, real.st_ino) in seen:
+    if not stat.S_ISREG(real.st_mode) or (real.st_dev, real.st_ino) in visited:
         return False
-    seen.add((real.st_dev, real.st_ino))
+    visited.add((real.st_dev, real.st_ino))
     return True
 
 
@@ -135,17 +124,17 @@ def _bundles(files: Iterable[File], skipped: list[Note], *, named: bool) -> list
     for file in files:
         try:
             why = _noise(file, named=named)
-            found = None if why else _claim(file, named=named)
+            claimant = None if why else _claim(file, named=named)
         except Exception as error:
-            skipped.append(Note(file.shown, _told(error, "the search", [file])))
+            skipped.append(Note(file.shown, _error_line(error, "the search", [file])))
             continue
         if why:
             skipped.append(Note(file.shown, why))
-        elif found is None:
+        elif claimant is None:
             if named:
                 skipped.append(Note(file.shown, "no reader knows this format"))
         else:
-            reader, claim = found
+            reader, claim = claimant
             groups.setdefault((claim.run, reader.id), []).append((file, claim))
             claimed += 1
             if claimed > _HEADS_KEPT:
@@ -189,7 +178,7 @@ def _read(
         logs = list(reader.read(bundle))
     except Exception as error:
         logs = []
-        skipped.append(Note(bundle.run, _told(error, f"the {reader.id} reader", bundle.files)))
+        skipped.append(Note(bundle.run, _error_line(error, f"the {reader.id} reader", bundle.files)))
     path = bundle.run if bundle.run not in (".", "") else bundle.files[0].shown
     notes = [note for file in bundle.files for note in file.notes]
     runs = []
@@ -213,8 +202,8 @@ def _read(
     return runs
 
 
-def _told(error: Exception, who: str, files: Sequence[File]) -> str:
-    """One line for the user; what nobody foresaw comes through when TRAINDX_DEBUG is set."""
+def _error_line(error: Exception, who: str, files: Sequence[File]) -> str:
+    """One line for the user; an unforeseen error is raised when TRAINDX_DEBUG is set."""
     if isinstance(error, Unreadable):
         return str(error)
     if isinstance(error, OSError):
@@ -231,7 +220,7 @@ def _told(error: Exception, who: str, files: Sequence[File]) -> str:
 
 
 def _joined(formats: list[list[Run]]) -> list[list[Run]]:
-    """What several formats tell of one run folder, as one run where they count alike."""
+    """The runs that several formats read from one run folder, as one run where they use one axis."""
     whole = [runs for runs in formats if len(runs) == 1]
     apart = [runs for runs in formats if len(runs) > 1]
     while len(whole) > 1 and _count_alike(whole[0][0], whole[-1][0]):
@@ -243,7 +232,7 @@ def _joined(formats: list[list[Run]]) -> list[list[Run]]:
 
 
 def _count_alike(first: Run, second: Run) -> bool:
-    """Whether two formats of a run use one axis: they say so, or what both hold stands at equal steps."""
+    """Whether two formats of a run use one axis: they say so, or the series of both have equal steps."""
     shared = [(s, second.series[n]) for n, s in first.series.items() if n in second.series]
     if not shared:
         return first.axis == second.axis
@@ -251,7 +240,7 @@ def _count_alike(first: Run, second: Run) -> bool:
 
 
 def _join(first: Run, second: Run) -> Run:
-    """Two formats of one run: the first one's series stand, the second adds what is new."""
+    """Two formats of one run: the second adds the series that the first does not have."""
     series = {**first.series, **{n: s for n, s in second.series.items() if n not in first.series}}
     differ = [n for n, s in second.series.items() if n in first.series and not begins(s, first.series[n])]
     notes = first.notes + second.notes

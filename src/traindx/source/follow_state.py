@@ -1,4 +1,4 @@
-"""The state while a script is followed: where one is, and how much may still be looked at."""
+"""The state while a script is followed: the current place, and how much may still be followed."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Exhausted(Exception):
 
 @dataclass(eq=False)
 class Machine:
-    """Loops, branches, contexts and functions around the place one is at, and what was seen so far."""
+    """Loops, branches, contexts and functions around the current place, and the trace so far."""
 
     script: Script
     run_body: Callable[[Machine, Scope, ast.AST], Value]
@@ -55,17 +55,7 @@ class Machine:
         made.graded = not any(name in NO_GRAD for name in self.contexts)
         if made.spot is not None:
             self.trace.events.append(
-                Event(
-                    made,
-                    made.spot,
-                    self.clock(),
-                    tuple(self.loops),
-                    tuple(self.arms),
-                    tuple(self.contexts),
-                    tuple(self.functions),
-                    self.root,
-                    self.handed,
-                )
+                Event(made, made.spot, *self._position(), tuple(self.functions), self.root, self.handed)
             )
         return made
 
@@ -80,20 +70,10 @@ class Machine:
         before: Value | None = None,
     ) -> None:
         """Note that a name or attribute got a value."""
-        self.trace.bindings.append(
-            Binding(
-                name,
-                value,
-                spot,
-                self.clock(),
-                tuple(self.loops),
-                tuple(self.arms),
-                tuple(self.contexts),
-                added,
-                owner,
-                before,
-            )
-        )
+        self.trace.bindings.append(Binding(name, value, spot, *self._position(), added, owner, before))
+
+    def _position(self) -> tuple[int, tuple[Loop, ...], tuple[Arm, ...], tuple[str, ...]]:
+        return self.clock(), tuple(self.loops), tuple(self.arms), tuple(self.contexts)
 
     def set_attribute(self, instance: Instance, name: str, value: Value) -> None:
         """Set an attribute; under another branch than before it may be either."""

@@ -25,7 +25,7 @@ _FLAT = "__plots__metrics__"
 
 
 def claim(file: File) -> Claim | None:
-    """A TSV below `plots/metrics`, or a file beside `plots`."""
+    """A TSV below `plots/metrics`, or a file next to `plots`."""
     parts = PurePath(file.folder).parts
     if file.name.endswith(".tsv"):
         for at in range(len(parts) - 1, 0, -1):
@@ -68,14 +68,14 @@ def _columns(file: File, name: str) -> list[Column]:
         return []
     steps = np.where(table.has("step"), table.values["step"], np.nan)
     clock = table.values.get("timestamp")
-    found = []
+    columns = []
     for title, values in table.values.items():
         there = table.has(title)
         if title not in ("step", "timestamp"):
             label = name if title == name.rpartition("/")[2] else f"{name}/{title}"
             times = None if clock is None else clock[there] / 1000
-            found.append(Column(label, steps[there], values[there], times))
-    return found
+            columns.append(Column(label, steps[there], values[there], times))
+    return columns
 
 
 def _add_last_values(file: File, log: Log) -> None:

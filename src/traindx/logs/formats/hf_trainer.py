@@ -11,8 +11,8 @@ longer history count once, a history that goes another way is a run of its own. 
 (`max_steps`, `num_train_epochs`, `train_batch_size`, ...), the model's `config.json` and
 `adapter_config.json` give the configuration; `training_args.bin` is a pickle and is never opened.
 
-A training loss of exactly 0.0 beside a `grad_norm` that is not finite is a NaN that the Trainer
-replaced (`logging_nan_inf_filter`); it is kept as written and told as an event.
+A training loss of exactly 0.0 with a `grad_norm` that is not finite is a NaN that the Trainer
+replaced (`logging_nan_inf_filter`); it is kept as written and reported as an event.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from traindx.core.units import Bundle, Claim, Reader
 from traindx.logs import jsons
 from traindx.logs.log import Log
 from traindx.logs.log_file import File
-from traindx.logs.tables import as_number, logs_from_table, table_from_rows
+from traindx.logs.tables import as_number, logs_from_table
 
 STATE = "trainer_state.json"
 _CONFIGS = {"config.json": "", "adapter_config.json": "adapter"}
@@ -74,8 +74,8 @@ def read(bundle: Bundle) -> Iterator[Log]:
             histories.append(history)
     if not histories:
         raise Unreadable("no log_history in it")
-    kept = _without_beginnings(histories)
-    for number, history in enumerate(kept):
+    distinct = _without_beginnings(histories)
+    for number, history in enumerate(distinct):
         yield from _logs(history, shared, "" if number == 0 else history.place)
 
 
@@ -96,13 +96,13 @@ def _history(file: File) -> _History | None:
     except Unreadable as error:
         file.note(str(error))
         return None
-    found = state.get("log_history") if isinstance(state, dict) else None
-    if not isinstance(state, dict) or not isinstance(found, list):
+    log_history = state.get("log_history") if isinstance(state, dict) else None
+    if not isinstance(state, dict) or not isinstance(log_history, list):
         file.note("no log_history in it")
         return None
     config = {key: value for key, value in state.items() if key not in _NOT_CONFIG}
     rows, summary = [], {}
-    for row in found:
+    for row in log_history:
         if not isinstance(row, dict):
             continue
         if "train_runtime" in row and "loss" not in row:
@@ -120,14 +120,14 @@ def _history(file: File) -> _History | None:
 
 
 def _without_beginnings(histories: Sequence[_History]) -> list[_History]:
-    """The longest history first; of equal ones the one that knows its summary."""
+    """The longest history first; of equal ones the one that has its summary."""
     ordered = sorted(histories, key=lambda h: (len(h.rows), "summary" in h.config), reverse=True)
-    kept: list[_History] = []
+    distinct: list[_History] = []
     for history in ordered:
         end = len(history.marks)
-        if not any(other.marks[:end] == history.marks for other in kept):
-            kept.append(history)
-    return kept
+        if not any(other.marks[:end] == history.marks for other in distinct):
+            distinct.append(history)
+    return distinct
 
 
 def _logs(history: _History, shared: Mapping[str, object], place: str) -> Iterator[Log]:
@@ -136,7 +136,7 @@ def _logs(history: _History, shared: Mapping[str, object], place: str) -> Iterat
         note = "log_history is empty: no loss or evaluation was logged"
         yield Log([], config=config, notes=[note], name=place)
         return
-    for log in logs_from_table(table_from_rows(_with_steps(history.rows)), config=config):
+    for log in logs_from_table(jsons.table_of(_with_steps(history.rows)), config=config):
         log.name = " ".join(part for part in (place, log.name) if part)
         yield log
 
@@ -147,7 +147,7 @@ def _summary(config: Mapping[str, object]) -> Row:
 
 
 def _with_steps(rows: list[Row]) -> list[Row]:
-    """Rows that lack a step take it from the epoch, where other rows tell how the two go together."""
+    """Rows that lack a step take it from the epoch, where other rows have both."""
     numbers = [(as_number(row.get("epoch")), as_number(row.get("step"))) for row in rows]
     known = {(e, s) for e, s in numbers if e is not None and s is not None and np.isfinite(e + s)}
     if len(known) < 2 or all(step is not None for _, step in numbers):
@@ -163,23 +163,23 @@ def _with_steps(rows: list[Row]) -> list[Row]:
 
 
 def _add_part(file: File, shared: Row) -> None:
-    """Settings of the model, or results written beside the state."""
+    """Settings of the model, or results written next to the state."""
     try:
-        found = jsons.load(file.read(_PART_LIMIT))
+        settings = jsons.load(file.read(_PART_LIMIT))
     except Unreadable as error:
         file.note(str(error))
         return
-    if not isinstance(found, dict):
+    if not isinstance(settings, dict):
         return
     if file.name in _RESULTS:
         summary = shared.setdefault("summary", {})
         if isinstance(summary, dict):
-            summary.update((k, v) for k, v in found.items() if k not in ("epoch", "step"))
+            summary.update((k, v) for k, v in settings.items() if k not in ("epoch", "step"))
     elif prefix := _CONFIGS[file.name]:
-        shared[prefix] = found
+        shared[prefix] = settings
     else:
-        shared.update((k, v) for k, v in found.items() if k not in ("id2label", "label2id"))
-        labels = found.get("id2label")
+        shared.update((k, v) for k, v in settings.items() if k not in ("id2label", "label2id"))
+        labels = settings.get("id2label")
         if isinstance(labels, dict):
             shared.setdefault("num_labels", len(labels))
 

@@ -107,7 +107,7 @@ def test_epoch_values_alone_get_the_plain_name() -> None:
     assert assigned("train_loss_epoch") == {"train_loss_epoch": "loss"}
 
 
-def test_test_split_stands_in_for_validation_only_when_there_is_none() -> None:
+def test_test_split_replaces_validation_only_when_there_is_none() -> None:
     assert assigned("train_loss", "test_acc") == {"train_loss": "loss", "test_acc": "val/accuracy"}
     assert assigned("val_acc", "test_acc") == {"val_acc": "val/accuracy", "test_acc": "test/accuracy"}
     assert assigned("loss", UnnamedColumn("test_loss", None, 1))["test_loss"] == "test/loss"
@@ -239,7 +239,7 @@ def test_words_inside_words_mark_nothing(raw: str) -> None:
         ),
     ],
 )
-def test_layers_ranks_and_second_tellings_stand_aside(name: str) -> None:
+def test_layers_ranks_and_second_reports_are_secondary(name: str) -> None:
     assert names.is_secondary(name)
 
 

@@ -86,9 +86,9 @@ every_remedy = pytest.mark.parametrize("remedy", remedies().values(), ids=lambda
 
 
 def test_every_id_of_the_contract_has_its_page() -> None:
-    told = {cause.id: cause.category for cause in causes().values()}
-    assert told == {id: category for category, line in CAUSES.items() for id in line.split()}
-    assert len(told) == 53
+    categories = {cause.id: cause.category for cause in causes().values()}
+    assert categories == {id: category for category, line in CAUSES.items() for id in line.split()}
+    assert len(categories) == 53
     assert list(symptoms()) == SYMPTOMS
     assert [symptom.rank for symptom in symptoms().values()] == list(range(1, 18))
     assert set(remedies()) == set(REMEDIES)
@@ -290,6 +290,6 @@ def test_a_malformed_symptom_says_what_is_wrong() -> None:
         catalogue._symptom(parse("# T\nrank: first\nmeaning: M.\n", id="it", kind="symptom"))
 
 
-def test_pages_stand_in_the_package() -> None:
+def test_pages_are_in_the_package() -> None:
     for folder in catalogue.FOLDERS.values():
         assert {path.suffix for path in (PACKAGE / folder).iterdir()} == {".md"}

@@ -95,7 +95,7 @@ def test_blocks_of_rows(tmp_path: Path) -> None:
 
 
 def test_rows_by_column(tmp_path: Path) -> None:
-    """Columns are named once; what does not fit the names, or comes before them, is passed over."""
+    """Columns are named once; what does not fit the names, or comes before them, is skipped."""
     tape = recorded(tmp_path)
     tape.bare({"rows": [[0.1], [1], [9.0]]})
     tape.bare({"columns": ["t", "step", "loss", "lr"]})
@@ -422,16 +422,16 @@ def test_every_prefix_of_a_recording_is_read(tmp_path: Path, monkeypatch: pytest
     tape.event("nonfinite", "x")
     tape.end(config={"lr": 0.5})
     whole, facts = tape.path.read_bytes(), (tape.folder / "run.json").read_bytes()
-    seen = 0
+    points_read = 0
     for cut in range(len(whole) + 1):
         tape.path.write_bytes(whole[:cut])
         (tape.folder / "run.json").write_bytes(facts[: cut % len(facts)])
         for run in traindx.read(tape.folder).runs:
             steps = len(run.series["loss"]) if "loss" in run.series else 0
-            assert steps >= seen
-            seen = steps
+            assert steps >= points_read
+            points_read = steps
             assert not any("torn" in note.text for note in run.notes)
-    assert seen == 4
+    assert points_read == 4
 
 
 def test_nothing_but_a_crash(tmp_path: Path) -> None:

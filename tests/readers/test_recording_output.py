@@ -25,7 +25,7 @@ def points(run: Run, name: str) -> list[tuple[float, float]]:
     return list(zip(series.steps.tolist(), series.values.tolist(), strict=True))
 
 
-def test_printed_values_stand_at_the_steps_they_were_printed_at(tape: Tape) -> None:
+def test_printed_values_have_the_steps_they_were_printed_at(tape: Tape) -> None:
     tape.prints("loading data\nepoch 0 train loss 2.4 val loss 2.31 val acc 0.10\n")
     for epoch in range(1, 5):
         tape.rows(7, loss=2.0 / epoch, lr=0.1)
@@ -186,10 +186,10 @@ def test_lines_and_their_steps_are_those_of_a_slow_reading() -> None:
                 expected.append((line, step))
                 line = ""
     printed = PrintedText(chunks, 0.0, "x")
-    told = [text.decode() for text in printed.text.split(b"\n")[:-1]]
-    found = [(text, int(step)) for text, step in zip(told, printed.steps, strict=True)]
+    lines_read = [text.decode() for text in printed.text.split(b"\n")[:-1]]
+    found = [(text, int(step)) for text, step in zip(lines_read, printed.steps, strict=True)]
     assert found == expected + ([(line, found[-1][1])] if line else [])
-    for start, text in zip(printed.starts, told, strict=True):
+    for start, text in zip(printed.starts, lines_read, strict=True):
         assert printed.text[start:].startswith(text.encode() + b"\n")
 
 
@@ -230,7 +230,7 @@ def test_what_was_printed_of_trouble_becomes_events(tape: Tape) -> None:
     assert events[2].text.endswith("(3x4 and 5x6)")
 
 
-def test_an_interrupt_is_told_once(tape: Tape) -> None:
+def test_an_interrupt_is_reported_once(tape: Tape) -> None:
     tape.rows(3, loss=1.0)
     tape.prints(TRACEBACK.format("KeyboardInterrupt"), "err")
     tape.end("interrupted")

@@ -1,4 +1,4 @@
-"""JSON, TOML and YAML that somebody else wrote: plain data, or one exception for every kind of damage.
+"""JSON, TOML and YAML of unknown origin: plain data, or one exception for every kind of damage.
 
 Numbers of any length are numbers in JSON: an integer that does not fit 64 bits is a float, as in orjson.
 """
@@ -36,7 +36,7 @@ def toml_of(text: str | bytes) -> dict[str, Any]:
 
 
 def yaml_of(text: str) -> Any:
-    """What PyYAML's safe loader makes of a configuration; one whose aliases multiply is damaged."""
+    """A configuration as PyYAML's safe loader reads it; one whose aliases multiply is damaged."""
     return _guarded("YAML", lambda: _yaml(text))
 
 

@@ -32,7 +32,7 @@ _LARGEST = 1 << 20
 
 @dataclass(frozen=True)
 class Claim:
-    """A reader's word that a file is its own.
+    """A reader's claim to a file.
 
     `run` is the path of the run the file belongs to: files of equal `run` are read together.
     `part` marks a file that only adds to a run (a configuration): alone it makes none.
@@ -52,7 +52,7 @@ class Bundle:
 
 @dataclass(frozen=True)
 class Reader:
-    """One log format. Lower `rank` is asked first: special formats before general ones."""
+    """One log format. Readers of lower `rank` are asked first: special formats before general ones."""
 
     id: str
     title: str
@@ -64,11 +64,11 @@ class Reader:
 
 @dataclass(frozen=True)
 class Detector:
-    """One finding. The module's name is the finding's id.
+    """One check. The module's name is the finding's id.
 
     `needs` is the input it cannot do without: canonical series, or `setting:` and a name; `a|b` means
     either. Findings of one `family` are views of one happening: inference counts them once.
-    A finding takes back those it `explains`: a loss that is summed up, never reset, does not diverge.
+    A finding withdraws those it `explains`: a loss that is summed up, never reset, does not diverge.
     `detect` takes a Case and thresholds as keyword-only parameters; None means checked, not found.
     """
 
@@ -106,7 +106,7 @@ def _plugins(group: str) -> Iterator[ModuleType]:
             yield importlib.import_module(module)
         except Exception as error:
             who = f"the plugin {name} ({module})"
-            warnings.warn(f"{who} could not be loaded and is left out: {error}", stacklevel=2)
+            warnings.warn(f"{who} could not be loaded and is ignored: {error}", stacklevel=2)
 
 
 def _declared(group: str) -> dict[str, str]:

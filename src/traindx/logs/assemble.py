@@ -1,7 +1,7 @@
 """From a reader's log to a Run: names, splits, restarts, settings, traits.
 
-Readers hand over a `Log`: columns named as their writer named them. Everything that is the same
-for all formats happens here, once.
+Readers return a `Log`: columns named as their writer named them. What is the same for all formats
+is done here, once.
 """
 
 from __future__ import annotations

@@ -96,6 +96,6 @@ def cell_number(text: str, *, decimal_comma: bool = False) -> float | None:
         return cell_number(text[:-1], decimal_comma=decimal_comma)
     if text[0] in "-+0123456789":
         return float(text.replace(",", "")) if _THOUSANDS.fullmatch(text) else None
-    if found := _WRAPPED.fullmatch(text):
-        return cell_number(found[1])
+    if wrapped := _WRAPPED.fullmatch(text):
+        return cell_number(wrapped[1])
     return None

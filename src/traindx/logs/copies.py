@@ -37,7 +37,7 @@ def without_copies(runs_by_source: list[list[Run]]) -> list[Run]:
 
 def _longer(a: Run, b: Run) -> Run:
     long, short = (a, b) if a.points > b.points else (b, a)
-    note = Note(short.path, f"{short.name} holds the same history, or its beginning; counted once")
+    note = Note(short.path, f"{short.name} has the same history, or its beginning; counted once")
     return replace(long, files=tuple(dict.fromkeys(long.files + short.files)), notes=(*long.notes, note))
 
 

@@ -179,7 +179,7 @@ class _Sheets:
         if self.too_long:
             yield f"{self.too_long} row(s) have more cells than the header; the cells beyond it are left out"
         if self.headers:
-            yield f"the header comes again {self.headers} time(s) in the middle"
+            yield f"the header is repeated {self.headers} time(s)"
 
 
 def _parse_plain(block: bytes, layout: Layout) -> tuple[FloatArray, BoolArray | None] | None:

@@ -20,7 +20,7 @@ _APART = frozenset({"rl", "gan"})
 
 
 def detection_totals(columns: Sequence[Column]) -> list[Column]:
-    """The training objective of a YOLO, which logs only its (already weighted) terms: their sum."""
+    """The training objective of a YOLO model, which logs only its (already weighted) terms: their sum."""
     totals: list[Column] = []
     for front, total in (("train/", "loss"), ("val/", "val/loss")):
         terms = [

@@ -1,4 +1,4 @@
-"""Paths to runs: walk, ask the readers, read each run's files together, count copies once."""
+"""From paths to runs: walk, ask the readers, read the files of a run together, count copies once."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ def find_runs(paths: Sequence[str], *, mapping: Mapping[str, str] | None = None)
     runs_by_format: dict[str, dict[str, list[Run]]] = {}
     with np.errstate(all="ignore"):
         for path in {p if p in ("-", "") else os.path.realpath(p): p for p in paths}.values():
-            files, named = _files(path, skipped)
-            for reader, bundle in _bundles(files, skipped, named=named):
+            files, explicit = _files(path, skipped)
+            for reader, bundle in _bundles(files, skipped, explicit=explicit):
                 runs = _read(reader, bundle, skipped, mapping)
                 runs_by_format.setdefault(os.path.abspath(bundle.run), {})[reader.id] = runs
         joined = [runs for formats in runs_by_format.values() for runs in _joined(list(formats.values()))]
@@ -55,7 +55,7 @@ def _files(path: str, skipped: list[Note]) -> tuple[Iterable[File], bool]:
         if path == "-":
             return [stdin_file()], True
         if not path:
-            skipped.append(Note(path, "an empty path"))
+            skipped.append(Note(path, "the path is empty"))
             return [], True
         mode = os.stat(path).st_mode
         if stat.S_ISDIR(mode):
@@ -79,10 +79,10 @@ def _walk(root: str, skipped: list[Note]) -> Iterator[File]:
     while waiting:
         folder = waiting.pop()
         try:
-            here = os.stat(folder)
-            if (here.st_dev, here.st_ino) in visited:
+            folder_stat = os.stat(folder)
+            if (folder_stat.st_dev, folder_stat.st_ino) in visited:
                 continue
-            visited.add((here.st_dev, here.st_ino))
+            visited.add((folder_stat.st_dev, folder_stat.st_ino))
             with os.scandir(folder) as scanner:
                 entries = sorted(islice(scanner, left + 1), key=lambda entry: natural(entry.name))
         except OSError as error:
@@ -117,24 +117,26 @@ def _new_file(entry: os.DirEntry[str], visited: set[tuple[int, int]]) -> bool:
     return True
 
 
-def _bundles(files: Iterable[File], skipped: list[Note], *, named: bool) -> list[tuple[Reader, Bundle]]:
+def _bundles(files: Iterable[File], skipped: list[Note], *, explicit: bool) -> list[tuple[Reader, Bundle]]:
     groups: dict[tuple[str, str], list[tuple[File, Claim]]] = {}
     units = {unit.id: unit for unit in readers()}
     claimed = 0
     for file in files:
         try:
-            why = _noise(file, named=named)
-            claimant = None if why else _claim(file, named=named)
+            why = _noise(file, explicit=explicit)
+            claimed_by = None if why else _claim(file, explicit=explicit)
         except Exception as error:
             skipped.append(Note(file.shown, _error_line(error, "the search", [file])))
             continue
         if why:
             skipped.append(Note(file.shown, why))
-        elif claimant is None:
-            if named:
-                skipped.append(Note(file.shown, "no reader knows this format"))
+        elif claimed_by is None:
+            if explicit:
+                skipped.append(
+                    Note(file.shown, "no reader knows this format; docs/formats.md lists those that are read")
+                )
         else:
-            reader, claim = claimant
+            reader, claim = claimed_by
             groups.setdefault((claim.run, reader.id), []).append((file, claim))
             claimed += 1
             if claimed > _HEADS_KEPT:
@@ -142,31 +144,36 @@ def _bundles(files: Iterable[File], skipped: list[Note], *, named: bool) -> list
     bundles = []
     for (run, unit), members in groups.items():
         if all(claim.part for _, claim in members):
-            if named:
-                skipped.append(Note(members[0][0].shown, "holds a configuration but no metrics"))
+            if explicit:
+                skipped.append(
+                    Note(
+                        members[0][0].shown,
+                        "it is a configuration without metrics: name the file or folder of the log",
+                    )
+                )
             continue
         ordered = tuple(sorted((f for f, _ in members), key=lambda f: natural(f.shown)))
         bundles.append((units[unit], Bundle(run, ordered)))
     return bundles
 
 
-def _noise(file: File, *, named: bool) -> str | None:
+def _noise(file: File, *, explicit: bool) -> str | None:
     """Why a file is not worth reading, or None."""
     if file.size == 0:
         return "empty file"
     if file.head.startswith(_LFS):
         return "a Git LFS pointer, not the file itself; fetch it with `git lfs pull`"
-    if not named and file.name.lower() in _NOISE_NAMES:
+    if not explicit and file.name.lower() in _NOISE_NAMES:
         return "a log of the logger itself, not of the training"
     return None
 
 
-def _claim(file: File, *, named: bool) -> tuple[Reader, Claim] | None:
+def _claim(file: File, *, explicit: bool) -> tuple[Reader, Claim] | None:
     for reader in readers():
         claim = reader.claim(file)
         if claim is not None:
             return reader, claim
-    if named and b"\0" not in file.head[:4096]:
+    if explicit and b"\0" not in file.head[:4096]:
         return readers()[-1], Claim(file.shown)
     return None
 
@@ -196,7 +203,7 @@ def _read(
         if run.series:
             runs.append(run)
         else:
-            skipped.extend(run.notes or [Note(path, f"{reader.title}: no metric in it")])
+            skipped.extend(run.notes or [Note(path, f"{reader.title}: it has no metric")])
     if not logs:
         skipped.extend(notes)
     return runs
@@ -247,7 +254,7 @@ def _join(first: Run, second: Run) -> Run:
     if differ:
         listed = ", ".join(differ[:3]) + (", ..." if len(differ) > 3 else "")
         notes += (
-            Note(first.path, f"{second.format} holds other points of {listed}; {first.format}'s are shown"),
+            Note(first.path, f"{second.format} has other points of {listed}; {first.format}'s are shown"),
         )
     return replace(
         first,

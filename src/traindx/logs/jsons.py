@@ -2,7 +2,7 @@
 
 orjson reads what is strict JSON; the standard library reads the rest (bare NaN and Infinity).
 Nested objects become columns named with `/` between the levels. Lines that are no JSON object are
-passed over and counted.
+skipped and counted.
 """
 
 from __future__ import annotations
@@ -90,11 +90,11 @@ def load_file(file: File) -> object:
     """The document in a file; of a torn or a huge one the part before the cut, with a note."""
     data = b"" if file.size > MAX_DOCUMENT else file.read(MAX_DOCUMENT + 1)
     if file.size > MAX_DOCUMENT or len(data) > MAX_DOCUMENT:
-        raise Unreadable(f"a JSON document larger than {MAX_DOCUMENT >> 20} MiB")
+        raise Unreadable(f"the JSON document is larger than {MAX_DOCUMENT >> 20} MiB, the most that is read")
     most = _fitting(data)
     if most < len(data):
         document = load_torn(data[:most])
-        file.note(f"the JSON holds too many values: the first {most >> 20} MiB were read")
+        file.note(f"the JSON has too many values: the first {most >> 20} MiB were read")
         return document
     try:
         document, left_out = _loaded(data)
@@ -105,6 +105,16 @@ def load_file(file: File) -> object:
     if left_out:
         file.note(f"nested too deeply, and left out: {', '.join(left_out[:3])}")
     return document
+
+
+def load_object(file: File) -> Row | None:
+    """The object in a file; None when it is another document, or with a note when it is damaged."""
+    try:
+        document = load_file(file)
+    except Unreadable as error:
+        file.note(str(error))
+        return None
+    return document if isinstance(document, dict) else None
 
 
 def _fitting(data: bytes) -> int:
@@ -241,4 +251,4 @@ def _rows(block: bytes) -> tuple[list[Row], int]:
 
 def _note_garbage(file: File, lines: int) -> None:
     if lines:
-        file.note(f"{lines} line(s) are not JSON objects (torn or garbage); passed over")
+        file.note(f"{lines} line(s) are not JSON objects (torn or garbage); skipped")

@@ -46,7 +46,7 @@ class LayerSamples:
         return {group: list(names) for group, names in self._names.items()}
 
     def add(self, step: float | None, t: float | None, groups: Mapping[str, object]) -> dict[str, object]:
-        """Take one sample; gives back what of it is single numbers, under their full names."""
+        """Add one sample; returns its single numbers under their full names."""
         self._step = step if step is not None else self._step
         single: dict[str, object] = {}
         for group, statistics in groups.items():

@@ -116,12 +116,12 @@ def _is_header(row: Sequence[str], following: Sequence[Sequence[str]]) -> bool:
     """Words where the rows below hold numbers, or words only."""
     if not any(cell.strip() for cell in row):
         return False
-    here = sum(map(is_number, row[:500]))
-    if not here:
+    numbers = sum(map(is_number, row[:500]))
+    if not numbers:
         return True
     below = [sum(map(is_number, other[:500])) for other in following[:10]]
     known = any(names.counter_rank(c) is not None or names.understand(c).known for c in row[:500])
-    return bool(below) and known and here < min(below) and here < 0.5 * len(row)
+    return bool(below) and known and numbers < min(below) and numbers < 0.5 * len(row)
 
 
 def distinct(titles: Iterable[str]) -> tuple[str, ...]:

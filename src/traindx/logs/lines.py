@@ -22,7 +22,7 @@ _NOTES, _VALUE, _LIST, _OBJECT = 13, 40, 88, 250
 
 
 def blocks(file: File) -> Iterator[bytes]:
-    """The file's lines in blocks; only the last may lack its line end. Monster lines are dropped."""
+    """The file's lines in blocks; only the last may lack its line end. Lines of many MiB are dropped."""
     pending: list[bytes] = []
     size, dropping, dropped = 0, False, 0
     for chunk in plain_chunks(file.chunks()):

@@ -1,4 +1,4 @@
-"""What a reader hands over: one run as its writer laid it out, names untouched."""
+"""The output of a reader: one run as its writer laid it out, names unchanged."""
 
 from __future__ import annotations
 

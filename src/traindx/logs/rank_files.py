@@ -31,8 +31,8 @@ def log_of_ranks(ranks: Mapping[int, Part], facts: RunFacts, shown: str, *, last
     columns_by_rank = {rank: ranks[rank].columns() for rank in sorted(ranks)}
     first = next((rank for rank, columns in columns_by_rank.items() if _stepped(columns)), min(ranks))
     part = ranks[first]
-    speaking = part if part.output else ranks[min(ranks)]
-    printed = PrintedText(speaking.output, speaking.started, shown)
+    printing = part if part.output else ranks[min(ranks)]
+    printed = PrintedText(printing.output, printing.started, shown)
     recorded = [column for column in columns_by_rank[first] if column.canonical]
     logged = script_columns(
         [c for c in columns_by_rank[first] if not c.canonical] + part.logged.columns(part.started)

@@ -1,6 +1,6 @@
 """One rank of a traindx recording: its lines sorted into rows, samples, events and printed output.
 
-Whatever a line holds, nothing here raises: what is no number is a gap, what is no object is passed over.
+Whatever a line contains, nothing here raises: what is no number is a gap, what is no object is skipped.
 """
 
 from __future__ import annotations
@@ -61,11 +61,11 @@ class Part:
     lines: int = 0
 
     def _by_columns(self, values: list[object]) -> dict[str, object]:
-        """A block whose columns were named before; one that does not fit them is passed over."""
+        """A block whose columns were named before; one that does not fit them is skipped."""
         return dict(zip(self.names, values, strict=True)) if len(values) == len(self.names) else {}
 
     def add(self, row: Row) -> None:
-        """Take one line."""
+        """Add one line."""
         self.lines += 1
         if isinstance(block := row.get("rows"), dict | list):
             self.rows.add(block if isinstance(block, dict) else self._by_columns(block))
@@ -203,7 +203,7 @@ def parts_of(file: File) -> list[Part]:
                 parts.append(Part(parts[-1].started, names=parts[-1].names))
             parts[-1].add(row)
     if garbage - torn:
-        file.note(f"{garbage - torn} line(s) are torn or no JSON objects; passed over")
+        file.note(f"{garbage - torn} line(s) are torn or no JSON objects; skipped")
     return parts
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from traindx.core.nouns import Event, Unreadable
+from traindx.core.nouns import Event
 from traindx.logs import jsons
 from traindx.logs.log_file import File
 from traindx.logs.tables import as_number
@@ -49,16 +49,14 @@ class RunFacts:
 
 def facts_of(file: File) -> RunFacts:
     """The facts of a run; of a torn file those before the tear."""
-    try:
-        run = jsons.load_file(file)
-    except Unreadable as error:
-        file.note(str(error))
-        return RunFacts()
-    if not isinstance(run, dict):
+    run = jsons.load_object(file)
+    if run is None:
         return RunFacts()
     version = as_number(run.get("version"))
     if version is not None and version > VERSION:
-        file.note(f"written by a newer traindx (recording version {version:g}, this one knows {VERSION})")
+        file.note(
+            f"written by a newer traindx (recording version {version:g}, not {VERSION}): update traindx"
+        )
     return RunFacts(
         exists=True,
         version=1 if version is None else version,
@@ -71,11 +69,8 @@ def facts_of(file: File) -> RunFacts:
 
 def confirmed_of(file: File) -> dict[str, object]:
     """The result of experiments on the recorded script: the cause, its confidence, how many there were."""
-    try:
-        document = jsons.load_file(file)
-    except Unreadable:
-        return {}
-    if not isinstance(document, dict) or not isinstance(cause := document.get("cause"), str):
+    document = jsons.load_object(file) or {}
+    if not isinstance(cause := document.get("cause"), str):
         return {}
     share, tried = as_number(document.get("confidence")), document.get("experiments")
     count = len(tried) if isinstance(tried, list) else 0

@@ -67,8 +67,8 @@ def segments(steps: FloatArray) -> list[Segment]:
 
 
 def _segment(begin: int, end: int, resumes: list[tuple[int, Event]], dropped: BoolArray) -> Segment:
-    gone = dropped[begin:end]
-    return Segment(begin, end, tuple(resumes), gone if gone.any() else None)
+    superseded = dropped[begin:end]
+    return Segment(begin, end, tuple(resumes), superseded if superseded.any() else None)
 
 
 def _falls(steps: FloatArray) -> IntArray:

@@ -46,20 +46,21 @@ def joined(parts: Sequence[RowBlock]) -> Table:
     """Blocks of rows below each other; a column that a block lacks has gaps there."""
     table = Table({}, {})
     for title in dict.fromkeys(name for _, columns, _ in parts for name in columns):
-        values, present = [], []
-        for rows, columns, _ in parts:
-            cells, mask = columns.get(title, (np.full(rows, np.nan), np.zeros(rows, dtype=bool)))
-            values.append(cells)
-            present.append(np.ones(rows, dtype=bool) if mask is None else mask)
-        gaps = not all(mask.all() for mask in present)
-        if gaps and not any(mask.any() for mask in present):
-            continue
-        table.values[title] = np.concatenate(values)
-        if gaps:
+        cells = [columns[title] if title in columns else _absent(rows) for rows, columns, _ in parts]
+        values = np.concatenate([numbers for numbers, _ in cells])
+        if any(mask is not None and not mask.all() for _, mask in cells):
+            present = [np.ones(numbers.size, dtype=bool) if mask is None else mask for numbers, mask in cells]
+            if not any(mask.any() for mask in present):
+                continue
             table.present[title] = np.concatenate(present)
+        table.values[title] = values
     for title in dict.fromkeys(name for *_, labels in parts for name in labels):
         table.labels[title] = [word for rows, _, labels in parts for word in labels.get(title, [""] * rows)]
     return table
+
+
+def _absent(rows: int) -> Cells:
+    return np.full(rows, np.nan), np.zeros(rows, dtype=bool)
 
 
 def as_number(value: object) -> float | None:

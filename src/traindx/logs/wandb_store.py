@@ -39,7 +39,7 @@ class Store:
 
 
 def records(file: File, store: Store) -> Iterator[bytes]:
-    """The records of a datastore; blocks whose checksum is wrong are passed over."""
+    """The records of a datastore; blocks whose checksum is wrong are skipped."""
     parts: list[bytes] = []
     rest = b""
     begin = len(MAGIC) + 3
@@ -150,7 +150,7 @@ def _cell(record: bytes, start: int, end: int, store: Store, row: int, keys: dic
 
 
 def put(store: Store, key: str, row: int, value: object, depth: int = 4) -> None:
-    """Note a number of a row; nested values are taken apart, what is no number is passed over."""
+    """Note a number of a row; nested values are taken apart, what is no number is skipped."""
     if isinstance(value, dict):
         if "_type" not in value and depth:
             for inner, part in value.items():

@@ -151,9 +151,9 @@ def _close(stack: list[_Holder], anchors: dict[str, tuple[object, int]]) -> None
 
 def _merge(mapping: dict[str, object]) -> None:
     """Spread what `<<` brings in; own keys win."""
-    if isinstance(brought := mapping.get("<<"), dict | list):
+    if isinstance(merged := mapping.get("<<"), dict | list):
         del mapping["<<"]
-        for part in brought if isinstance(brought, list) else [brought]:
+        for part in merged if isinstance(merged, list) else [merged]:
             if isinstance(part, dict):
                 for key, value in part.items():
                     mapping.setdefault(key, value)

@@ -48,11 +48,11 @@ def optimizer(training: Training) -> Spot | None:
 
 def setting(training: Training, place: int, *names: str) -> Spot | None:
     """Where an argument of the optimizer, or of one of its groups, is written."""
-    for made in optimizers(training):
-        value = made.argument(place, *names)
+    for optimizer_call in optimizers(training):
+        value = optimizer_call.argument(place, *names)
         if value is not None:
             return origin(value)
-        groups = made.args[0] if made.args else None
+        groups = optimizer_call.args[0] if optimizer_call.args else None
         for group in groups.items if isinstance(groups, Items) else []:
             known = (
                 [group.items[n] for n in names if n in group.items] if isinstance(group, DictValue) else []

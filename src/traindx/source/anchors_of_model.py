@@ -20,8 +20,8 @@ _UNSTABLE = frozenset("log sqrt exp div pow rsqrt reciprocal acos asin log2 log1
 
 def model(training: Training) -> Spot | None:
     """Where the model is made that the optimizer holds."""
-    for made in optimizers(training):
-        for module in sources(made):
+    for optimizer_call in optimizers(training):
+        for module in sources(optimizer_call):
             if module.spot is not None:
                 return module.spot
     spots = (e.spot for e in training.trace.events if e.value.kind == "call" and is_module(e.value))

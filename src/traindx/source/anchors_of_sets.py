@@ -69,10 +69,10 @@ def _size(training: Training, data: Value) -> Spot | None:
 
 def _behind_all(value: Value, most: int = 200) -> list[Value]:
     """What a value was made of, the nearest first."""
-    found = [value]
-    for one in found:
-        found += [] if isinstance(one, Instance) or len(found) > most else parents(one)[:3]
-    return found
+    values = [value]
+    for one in values:
+        values += [] if isinstance(one, Instance) or len(values) > most else parents(one)[:3]
+    return values
 
 
 def _most(value: Made) -> int | None:

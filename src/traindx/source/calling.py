@@ -86,8 +86,8 @@ def _apply(machine: Machine, made: Made) -> Value:
 def _hand_over(machine: Machine, made: Made) -> None:
     """Functions given to a library are called by it, somehow."""
     arguments = [*made.args, *made.keywords.values()]
-    flat = [one for value in arguments for one in (value.items if isinstance(value, Items) else [value])]
-    for value in flat:
+    values = [one for value in arguments for one in (value.items if isinstance(value, Items) else [value])]
+    for value in values:
         if not isinstance(value, Function) or (value.node in machine.given_away and made.short != "step"):
             continue
         machine.given_away.add(value.node)

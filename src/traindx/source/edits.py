@@ -28,11 +28,11 @@ def edited(text: str, edits: Sequence[Edit]) -> str:
 
 def apart(edits: Iterable[Sequence[Edit]]) -> list[Edit]:
     """Of several groups of edits those that touch no line of one before: a group is made as a whole."""
-    kept_edits: list[Edit] = []
+    compatible: list[Edit] = []
     for group in edits:
-        if not any(_meet(one, other) for one in group for other in kept_edits):
-            kept_edits += group
-    return kept_edits
+        if not any(_meet(one, other) for one in group for other in compatible):
+            compatible += group
+    return compatible
 
 
 def _meet(first: Edit, second: Edit) -> bool:

@@ -16,7 +16,7 @@ _DEEPEST = 24
 
 
 class Exhausted(Exception):
-    """The script leads further than it is worth following."""
+    """The script is too long to follow."""
 
 
 @dataclass(eq=False)
@@ -41,7 +41,7 @@ class Machine:
     _at: int = 0
 
     def spend(self) -> None:
-        """One piece of syntax more."""
+        """Count one more piece of syntax."""
         self.budget -= 1
         if self.budget < 0:
             raise Exhausted
@@ -51,7 +51,7 @@ class Machine:
         return self._at
 
     def event(self, made: Made) -> Made:
-        """Note a call; it is given back."""
+        """Record a call and return it."""
         made.graded = not any(name in NO_GRAD for name in self.contexts)
         if made.spot is not None:
             self.trace.events.append(
@@ -69,7 +69,7 @@ class Machine:
         owner: Value | None = None,
         before: Value | None = None,
     ) -> None:
-        """Note that a name or attribute got a value."""
+        """Record that a name or attribute got a value."""
         self.trace.bindings.append(Binding(name, value, spot, *self._position(), added, owner, before))
 
     def _position(self) -> tuple[int, tuple[Loop, ...], tuple[Arm, ...], tuple[str, ...]]:

@@ -82,8 +82,8 @@ def _activation(layer: Made | None) -> tuple[str | None, float | None]:
         return None, None
     if layer.short in ("Softmax", "Activation"):
         first = layer.argument(0, "activation")
-        name_of_first = str(first.value) if isinstance(first, Const) else None
-        return ("softmax", None) if layer.short == "Softmax" else (name_of_first, None)
+        activation_name = str(first.value) if isinstance(first, Const) else None
+        return ("softmax", None) if layer.short == "Softmax" else (activation_name, None)
     if layer.short != "Dense" or layer.open:
         return None, None
     units = layer.argument(0, "units")

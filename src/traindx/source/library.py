@@ -235,19 +235,15 @@ def run_layers(machine: Machine, made: Made, call: Call) -> Value:
 def chain(machine: Machine, layer: Made) -> list[Value] | None:
     """The layers of a Sequential in order, those that were added later too; None when not all are known."""
     layers: list[Value] = []
-    for part_of_chain in layer.args:
-        if (
-            isinstance(part_of_chain, Made)
-            and part_of_chain.name == "collections.OrderedDict"
-            and part_of_chain.args
-        ):
-            part_of_chain = part_of_chain.args[0]
-        if isinstance(part_of_chain, Items):
-            layers += [_layer(part) for part in part_of_chain.items]
-        elif isinstance(part_of_chain, DictValue):
-            layers += list(part_of_chain.items.values())
+    for argument in layer.args:
+        if isinstance(argument, Made) and argument.name == "collections.OrderedDict" and argument.args:
+            argument = argument.args[0]
+        if isinstance(argument, Items):
+            layers += [_layer(part) for part in argument.items]
+        elif isinstance(argument, DictValue):
+            layers += list(argument.items.values())
         else:
-            layers.append(part_of_chain)
+            layers.append(argument)
     for event in machine.trace.methods("append", "add_module", "add"):
         if event.value.receiver is layer and event.value.args:
             layers.append(event.value.args[-1])

@@ -47,10 +47,10 @@ class Scope:
 
 def module_of(script: Script, source: Source, name: str, level: int) -> Source | None:
     """The file of the script that an import names."""
-    here = os.path.dirname(source.path)
+    folder = os.path.dirname(source.path)
     for _ in range(level - 1):
-        here = os.path.dirname(here)
-    starts = [here] if level else [here, os.path.dirname(script.main.path)]
+        folder = os.path.dirname(folder)
+    starts = [folder] if level else [folder, os.path.dirname(script.main.path)]
     for start in starts:
         place = os.path.join(start, *name.split(".")) if name else start
         for path in (place + ".py", os.path.join(place, "__init__.py")):

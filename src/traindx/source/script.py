@@ -112,7 +112,7 @@ def _read(path: Path, shown: str) -> Source:
     except OSError as error:
         raise Unreadable(f"{shown} cannot be read: {error.strerror or error}") from None
     except (SyntaxError, UnicodeDecodeError) as error:
-        raise Unreadable(f"{shown} is no Python source: {error}") from None
+        raise Unreadable(f"{shown} is not Python source: {error}") from None
     return _parse(text, shown)
 
 

@@ -134,8 +134,8 @@ def _loop(machine: Machine, scope: Scope, node: ast.For | ast.AsyncFor | ast.Whi
             evaluate(machine, scope, node.test)
             end = run_block(machine, scope, node.body)
         elif over is not None:
-            for element_value in _turns(over, Spot(scope.source, node.iter)):
-                assign(machine, scope, node.target, element_value)
+            for turn in _turns(over, Spot(scope.source, node.iter)):
+                assign(machine, scope, node.target, turn)
                 end = run_block(machine, scope, node.body)
                 if end in ("break", "return", "raise"):
                     break

@@ -150,7 +150,7 @@ _SCOPE_RANKS = {"epoch": 1, "bar": 2, "batch": 3, "mean": 4, "best": 5, "final":
 
 
 def _priority(candidate: UnnamedColumn, meaning: Meaning, forced: Mapping[str, str]) -> tuple[object, ...]:
-    """Who gets the plain name: the forced, the per-step, the many-pointed, the first."""
+    """Which column gets the plain name: the forced, the per-step, the one with more points, the first."""
     scope = _SCOPE_RANKS.get(meaning.scope, 0)
     summary = candidate.points <= 1
     return (

@@ -14,7 +14,6 @@ from pathlib import PurePath
 
 import numpy as np
 
-from traindx.core.nouns import Unreadable
 from traindx.core.units import Bundle, Claim, Reader
 from traindx.logs import csvs, jsons, yamls
 from traindx.logs.log import Column, Log
@@ -79,13 +78,7 @@ def _columns(file: File, name: str) -> list[Column]:
 
 
 def _add_last_values(file: File, log: Log) -> None:
-    try:
-        last = jsons.load_file(file)
-    except Unreadable as error:
-        file.note(str(error))
-        return
-    if not isinstance(last, dict):
-        return
+    last = jsons.load_object(file) or {}
     have = {column.name for column in log.columns}
     ends = [float(np.nanmax(c.steps)) for c in log.columns if np.isfinite(c.steps).any()]
     at = max(ends, default=as_number(last.get("step")) or 0.0)

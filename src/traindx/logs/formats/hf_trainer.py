@@ -4,7 +4,7 @@ One list, `log_history`, mixes training rows, evaluation rows, rows of custom ca
 summary row. The summary (`train_loss` is a mean over the whole run, `train_runtime`, `total_flos`)
 is no curve: it goes into the configuration under `summary.`, as do `all_results.json` and its kin.
 Rows without a step take it from the epoch they name; rows that hold nothing but step and epoch are
-passed over; text values are gaps; bare `NaN` and `Infinity` are values.
+skipped; text values are gaps; bare `NaN` and `Infinity` are values.
 
 The run is the output folder. Every checkpoint holds the history up to itself: copies that begin a
 longer history count once, a history that goes another way is a run of its own. The top-level fields
@@ -38,7 +38,6 @@ _HISTORY = re.compile(rb'"log_history"\s*:\s*\[')
 _MODEL_KEYS = re.compile(rb'"(architectures|model_type|transformers_version|peft_type)"\s*:')
 _CHECKPOINT = re.compile(r"checkpoint-\d+")
 _NOT_CONFIG = {"log_history", "stateful_callbacks", "is_local_process_zero", "is_world_process_zero"}
-_PART_LIMIT = 4 << 20
 
 Row = dict[str, object]
 
@@ -73,7 +72,7 @@ def read(bundle: Bundle) -> Iterator[Log]:
         elif (history := _history(file)) is not None:
             histories.append(history)
     if not histories:
-        raise Unreadable("no log_history in it")
+        raise Unreadable("it has no log_history")
     distinct = _without_beginnings(histories)
     for number, history in enumerate(distinct):
         yield from _logs(history, shared, "" if number == 0 else history.place)
@@ -91,14 +90,10 @@ class _History:
 
 def _history(file: File) -> _History | None:
     """What one state file holds; None, with a note, when it holds no history."""
-    try:
-        state = jsons.load_file(file)
-    except Unreadable as error:
-        file.note(str(error))
-        return None
-    log_history = state.get("log_history") if isinstance(state, dict) else None
-    if not isinstance(state, dict) or not isinstance(log_history, list):
-        file.note("no log_history in it")
+    state = jsons.load_object(file) or {}
+    log_history = state.get("log_history")
+    if not isinstance(log_history, list):
+        file.note("it has no log_history")
         return None
     config = {key: value for key, value in state.items() if key not in _NOT_CONFIG}
     rows, summary = [], {}
@@ -164,13 +159,7 @@ def _with_steps(rows: list[Row]) -> list[Row]:
 
 def _add_part(file: File, shared: Row) -> None:
     """Settings of the model, or results written next to the state."""
-    try:
-        settings = jsons.load(file.read(_PART_LIMIT))
-    except Unreadable as error:
-        file.note(str(error))
-        return
-    if not isinstance(settings, dict):
-        return
+    settings = jsons.load_object(file) or {}
     if file.name in _RESULTS:
         summary = shared.setdefault("summary", {})
         if isinstance(summary, dict):

@@ -194,7 +194,11 @@ def _log_of_results(cells: dict[str, float]) -> Log:
     counter = counters[0][2]
     at = np.array([cells[counter]])
     columns = [Column(name, at, np.array([value])) for name, value in cells.items() if name != counter]
-    return Log(columns, axis=names.axis_of(counter.rpartition("/")[2]) or "step", notes=["final values only"])
+    return Log(
+        columns,
+        axis=names.axis_of(counter.rpartition("/")[2]) or "step",
+        notes=["only final values, no history"],
+    )
 
 
 READER = Reader("json", "JSON document with a training history", 71, claim, read)

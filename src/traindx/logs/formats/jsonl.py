@@ -2,7 +2,7 @@
 
 Keys may differ from line to line; nested objects become names with `/`. Bare NaN and Infinity are
 values, null is a gap. A column of words like `"split": "val"` gives the split of its rows. Torn
-and foreign lines are passed over and counted. Lines whose objects hold no step and no known metric
+and foreign lines are skipped and counted. Lines whose objects have no step and no known metric
 (data sets of prompts, for example) are not taken for a training.
 """
 

@@ -126,7 +126,7 @@ def _history_log(file: File) -> Log:
     """A history as one log; a counter list in it gives the epochs."""
     document = jsons.load_file(file)
     if not isinstance(document, dict):
-        raise Unreadable("the JSON holds no history")
+        raise Unreadable("the JSON has no history of a training")
     curves = _curves(document)
     whole = max((values.size for _, values in curves.values()), default=0)
     counter = next((n for n in curves if names.axis_of(n) == "epoch" and curves[n][1].size == whole), None)

@@ -56,10 +56,10 @@ def _numbers(row: jsons.Row) -> jsons.Row:
 
 def seconds(text: str) -> float | None:
     """`6 days, 15:04:12` in seconds."""
-    found = _SPAN.fullmatch(text.strip())
-    if not found or len(text) > 40:
+    match = _SPAN.fullmatch(text.strip())
+    if not match or len(text) > 40:
         return None
-    return int(found["days"] or 0) * 86400 + int(found["h"]) * 3600 + int(found["m"]) * 60 + float(found["s"])
+    return int(match["days"] or 0) * 86400 + int(match["h"]) * 3600 + int(match["m"]) * 60 + float(match["s"])
 
 
 READER = Reader("llamafactory", "LLaMA-Factory trainer log", 21, claim, read)

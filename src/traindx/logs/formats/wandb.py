@@ -1,13 +1,13 @@
 """Weights & Biases run folders (`offline-run-*`, `run-*`), read without the wandb package.
 
 The history comes from the binary datastore `run-*.wandb`, also while it is being written: a torn end
-is read up to the tear, blocks with a wrong checksum are passed over. The configuration comes from the
+is read up to the tear, blocks with a wrong checksum are skipped. The configuration comes from the
 datastore and from `files/config.yaml`. A run whose history is not on disk (it was sent to the server)
 gives its last values from `files/wandb-summary.json`: one point per series, and a note says so.
 
 The step is `_step`, unless the run defined a step metric (`define_metric`) or logs a counter such as
 `train/global_step` in every row. `_timestamp` gives the times. Nested keys are joined by dots. NaN and
-Infinity are kept; images, tables, histograms and text are passed over. `latest-run` is a link to a run
+Infinity are kept; images, tables, histograms and text are skipped. `latest-run` is a link to a run
 and not another one.
 """
 
@@ -114,7 +114,7 @@ def _store(file: File) -> Store:
         file.note(str(error))
         return Store()
     if store.lost:
-        file.note(f"{store.lost} damaged blocks or records were passed over")
+        file.note(f"{store.lost} damaged blocks or records were skipped")
     if store.torn:
         file.note("the last record is not complete (still being written, or cut off)")
     return store

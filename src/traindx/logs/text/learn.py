@@ -113,14 +113,14 @@ def _choose(shapes: list[LineShape], known: Sequence[LineShape]) -> list[LineSha
     """Keep the lines that report the training; drop those that merely contain numbers."""
     strong = [s for s in shapes if s.strong()]
     often = [s for s in strong if s.count >= 2 and (s.counts or s.judged())]
-    kept = often + _singles([s for s in strong if s.count == 1], often, known)
-    if not kept and not known:
-        kept = [s for s in shapes if _counts_something(s)]
-    if not kept:
+    shapes_to_read = often + _singles([s for s in strong if s.count == 1], often, known)
+    if not shapes_to_read and not known:
+        shapes_to_read = [s for s in shapes if _counts_something(s)]
+    if not shapes_to_read:
         return []
-    begin, end = min(s.first for s in kept), max(s.last for s in kept)
-    most = max(s.count for s in [*kept, *known])
-    kept += [s for s in strong if s.count >= 2 and not (s.counts or s.judged()) and s.last >= begin]
+    begin, end = min(s.first for s in shapes_to_read), max(s.last for s in shapes_to_read)
+    most = max(s.count for s in [*shapes_to_read, *known])
+    shapes_to_read += [s for s in strong if s.count >= 2 and not (s.counts or s.judged()) and s.last >= begin]
     for s in shapes:
         if s.strong():
             continue
@@ -129,13 +129,13 @@ def _choose(shapes: list[LineShape], known: Sequence[LineShape]) -> list[LineSha
         if not frequent:
             s.values = []
         if (s.counts and (s.count >= 2 or s.epoch is not None)) or s.values:
-            kept.append(s)
-    kept.sort(key=lambda s: (not s.strong(), -s.count))
-    for s in kept[:_MAX_SHAPES]:
+            shapes_to_read.append(s)
+    shapes_to_read.sort(key=lambda s: (not s.strong(), -s.count))
+    for s in shapes_to_read[:_MAX_SHAPES]:
         s.wanted = _wanted(s)
         s.units = [i for i in s.values if s.slots[i].timed]
         s.regex = pattern(s.skeleton, set(s.wanted), set(s.units))
-    return kept[:_MAX_SHAPES]
+    return shapes_to_read[:_MAX_SHAPES]
 
 
 def _counts_something(shape: LineShape) -> bool:

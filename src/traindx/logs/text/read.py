@@ -29,6 +29,7 @@ _SAMPLE_BLOCK = 16 << 10
 _SCAN_CHUNK = 4 << 20
 _REGION = 256 << 10
 _LINE = 16 << 10
+_NO_METRIC = "no line repeats with a metric that changes, such as `step 10: loss 0.5`"
 
 
 def logs_of(file: File) -> list[Log]:
@@ -46,7 +47,7 @@ def logs_of(file: File) -> list[Log]:
         if more:
             lines += _scan(file, more, [], None)
     if not lines:
-        raise Unreadable("no line in it repeats with a metric that moves")
+        raise Unreadable(_NO_METRIC)
     timeline = date_lines(lines, splits.marks(), titles.marks())
     logs = gather.logs(timeline, stamps)
     _settings(file, timeline, logs)
@@ -56,12 +57,12 @@ def logs_of(file: File) -> list[Log]:
 
 
 def _nothing(sample: bytes) -> str:
-    """Why there is no run, with the last sign of progress where one was printed."""
+    """Why there is no run, with the last progress bar where one was printed."""
     bars = re.findall(rb"(\d{1,12})/(\d{1,12}) \[\d{1,4}:\d\d", sample)
     if bars:
         done, total = bars[-1]
         return f"only progress bars, the last at {int(done)} of {int(total)}; no metric was printed"
-    return "no line in it repeats with a metric that moves"
+    return _NO_METRIC
 
 
 def _large(file: File) -> bool:

@@ -125,16 +125,16 @@ def _track(parts: list[DatedLines], axis: Axis) -> tuple[IntArray, FloatArray]:
     level = "epoch" if axis == "epoch" else "step"
     leaders = [p for p in _leaders(parts) if p.level == level]
     whole = [p for p in leaders if p.scope != "bar"]
-    chosen = whole or leaders or [p for p in parts if p.level == level and not p.suffix]
-    if not chosen:
+    counting = whole or leaders or [p for p in parts if p.level == level and not p.suffix]
+    if not counting:
         return np.zeros(0, np.int64), np.zeros(0)
-    most = max(chosen, key=lambda p: p.lines.offsets.size)
-    alone = sum(p.lines.offsets.size for p in chosen) <= 1.1 * most.lines.offsets.size
+    most = max(counting, key=lambda p: p.lines.offsets.size)
+    alone = sum(p.lines.offsets.size for p in counting) <= 1.1 * most.lines.offsets.size
     if alone and most.done is None and most.keep.all() and np.isfinite(most.steps).all():
         return most.lines.offsets, most.steps
-    offsets = np.concatenate([p.lines.offsets for p in chosen])
-    steps = np.concatenate([np.ceil(p.steps) if p.done is not None else p.steps for p in chosen])
-    ok = np.isfinite(steps) & np.concatenate([p.keep for p in chosen])
+    offsets = np.concatenate([p.lines.offsets for p in counting])
+    steps = np.concatenate([np.ceil(p.steps) if p.done is not None else p.steps for p in counting])
+    ok = np.isfinite(steps) & np.concatenate([p.keep for p in counting])
     order = np.argsort(offsets[ok], kind="stable")
     return offsets[ok][order], steps[ok][order]
 

@@ -148,7 +148,7 @@ class Decoder:
     def _match(
         self, raw: bytes, values: Values, keys: UInts, which: IntArray, tags: IntArray, numbers: FloatArray
     ) -> IntArray:
-        """Read the values whose layout is known; give back those whose layout is not."""
+        """Read the values whose layout is known; return those whose layout is not."""
         known = self.templates
         if not known.rows or not which.size:
             return which
@@ -164,14 +164,14 @@ class Decoder:
             same &= (eights[at] & known.masks[j][rows]) == known.words[j][rows]
         done = bool(same.all())
         if not done:
-            rows, start, found = rows[same], start[same], which[same]
+            rows, start, matched = rows[same], start[same], which[same]
         else:
-            found = which
+            matched = which
         got = self._gather(raw, start + known.place[rows], rows)
         if done and every:
             tags[:], numbers[:] = known.tag[rows], got
             return which[:0]
-        tags[found], numbers[found] = known.tag[rows], got
+        tags[matched], numbers[matched] = known.tag[rows], got
         return cast("IntArray", which[~same])
 
     def _gather(self, raw: bytes, places: IntArray, rows: npt.NDArray[np.int32]) -> FloatArray:

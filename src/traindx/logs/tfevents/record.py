@@ -51,11 +51,11 @@ class Damage:
 
     def notes(self) -> Iterator[str]:
         if self.lost_bytes:
-            yield f"{self.lost_bytes:,} bytes are damaged and were passed over"
+            yield f"{self.lost_bytes:,} bytes are damaged and were skipped"
         if self.bad_records:
             yield f"{self.bad_records:,} records with a wrong checksum were left out"
         if self.huge_records:
-            yield f"{self.huge_records:,} records over {RECORD_LIMIT >> 20} MiB were passed over"
+            yield f"{self.huge_records:,} records over {RECORD_LIMIT >> 20} MiB were skipped"
         if self.torn:
             yield "the last record is not complete (still being written, or cut off)"
 

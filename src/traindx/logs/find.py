@@ -20,7 +20,7 @@ from traindx.logs.derived import with_loss
 from traindx.logs.log_file import File, natural, pipe_file, reason, stdin_file
 
 _SKIP_FOLDERS = frozenset(
-    ".git __pycache__ node_modules .venv venv .ipynb_checkpoints .tox .mypy_cache".split()
+    ".git __pycache__ node_modules .venv venv .tox .mypy_cache .ipynb_checkpoints".split()
 )
 _NOISE_NAMES = frozenset(
     "debug.log debug-internal.log debug-core.log requirements.txt conda-environment.yaml".split()

@@ -12,11 +12,11 @@ from traindx.source.training import Training
 from traindx.source.values import Const, Instance, Made, Spot, Unknown, Value, number, options
 
 _LOADERS = ("DataLoader", "StatefulDataLoader")
-_BATCH = re.compile(r"^(train_?)?(batch_?size|bs|batch|mini_?batch(_?size)?)$", re.IGNORECASE)
+_BATCH = re.compile(r"^(train_?)?(batch_?size|bs|batch|mini_?batch(_?size)?)$", re.I)
 _INPUTS = re.compile(
-    r"^(x|xs|x_?train|x_?tr|inputs?|images?|features?|data|samples|train_?x|signals?)$", re.IGNORECASE
+    r"^(x|xs|x_?train|x_?tr|inputs?|images?|features?|data|samples|train_?x|signals?)$", re.I
 )
-_TARGETS = re.compile(r"^(y|ys|y_?train|y_?tr|targets?|labels?|classes|train_?y)$", re.IGNORECASE)
+_TARGETS = re.compile(r"^(y|ys|y_?train|y_?tr|targets?|labels?|classes|train_?y)$", re.I)
 _CONVERSIONS = frozenset(
     """
     tensor from_numpy as_tensor FloatTensor LongTensor Tensor asarray float double long int to astype numpy
@@ -27,7 +27,7 @@ _SPLITS = ("ConcatDataset", "train_test_split", "random_split", "KFold", "Strati
 
 
 def _loaders(training: Training) -> list[Event]:
-    return [e for e in training.trace.events if e.value.kind == "call" and e.value.short in _LOADERS]
+    return [e for e in training.trace.calls if e.value.short in _LOADERS]
 
 
 def iterated(training: Training) -> Made | None:

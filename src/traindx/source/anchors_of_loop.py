@@ -11,11 +11,9 @@ from traindx.source.roles import is_optimizer, is_scaler, is_scheduler
 from traindx.source.training import Iteration, Training
 from traindx.source.values import Const, DictValue, Items, Made, Spot, Value, number, options
 
-_RATE = re.compile(
-    r"^(base_|max_|init_|initial_|peak_)?(lr|learning_?rate|step_?size|alpha|eta)$", re.IGNORECASE
-)
-LOSS = re.compile(r"loss|objective|cost|criterion", re.IGNORECASE)
-_ACCUMULATED = re.compile(r"acc(um)?", re.IGNORECASE)
+_RATE = re.compile(r"^(base_|max_|init_|initial_|peak_)?(lr|learning_?rate|step_?size|alpha|eta)$", re.I)
+LOSS = re.compile(r"loss|objective|cost|criterion", re.I)
+_ACCUMULATED = re.compile(r"acc(um)?", re.I)
 
 
 def origin(value: Value | None) -> Spot | None:
@@ -34,7 +32,7 @@ def optimizers(training: Training) -> list[Made]:
     stepping = [
         o for step in training.steps for o in step.optimizers if isinstance(o, Made) and o.kind == "call"
     ]
-    constructed = [e.value for e in training.trace.events if e.value.kind == "call" and is_optimizer(e.value)]
+    constructed = [e.value for e in training.trace.calls if is_optimizer(e.value)]
     keras = [e.value for e in training.trace.events if e.value.name.startswith("keras.optimizers.")]
     return list({id(one): one for one in [*stepping, *constructed, *keras]}.values())
 
@@ -141,7 +139,7 @@ def zero_grad(training: Training) -> Spot | None:
 
 
 def scheduler(training: Training) -> Spot | None:
-    constructed = (e for e in training.trace.events if e.value.kind == "call" and is_scheduler(e.value))
+    constructed = (e for e in training.trace.calls if is_scheduler(e.value))
     return _first(constructed) or _group_rate(training)
 
 
@@ -216,7 +214,7 @@ def precision(training: Training) -> Spot | None:
 
 def scaler(training: Training) -> Spot | None:
     steps = (one.event for one in training.steps if one.scaler is not None)
-    constructed = (e for e in training.trace.events if e.value.kind == "call" and is_scaler(e.value))
+    constructed = (e for e in training.trace.calls if is_scaler(e.value))
     return _first(steps) or _first(constructed)
 
 

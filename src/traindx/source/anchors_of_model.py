@@ -24,7 +24,7 @@ def model(training: Training) -> Spot | None:
         for module in sources(optimizer_call):
             if module.spot is not None:
                 return module.spot
-    spots = (e.spot for e in training.trace.events if e.value.kind == "call" and is_module(e.value))
+    spots = (e.spot for e in training.trace.calls if is_module(e.value))
     return next(spots, None)
 
 
@@ -32,10 +32,8 @@ def _widths(training: Training) -> list[tuple[float, Value]]:
     """The widths of hidden layers, with where they are written."""
     layers = [
         e.value
-        for e in training.trace.events
-        if e.value.kind == "call"
-        and e.value.short in _WIDE
-        and e.value.name.startswith(("torch.nn.", "keras."))
+        for e in training.trace.calls
+        if e.value.short in _WIDE and e.value.name.startswith(("torch.nn.", "keras."))
     ]
     keras = [one for one in layers if one.name.startswith("keras.")]
     values = [one.argument(0, "units") for one in keras[:-1]]
@@ -83,9 +81,7 @@ def output_layer(training: Training) -> Spot | None:
         layer = parametric(call) if call is not None else None
         if layer is not None:
             return layer.spot
-    layers = [
-        e for e in training.trace.events if e.value.kind == "call" and e.value.short in ("Linear", "Dense")
-    ]
+    layers = [e for e in training.trace.calls if e.value.short in ("Linear", "Dense")]
     return layers[-1].spot if layers else None
 
 
@@ -181,9 +177,7 @@ def dropout(training: Training) -> Spot | None:
 
 def normalisation(training: Training) -> Spot | None:
     kinds = ("BatchNorm", "LayerNorm", "GroupNorm", "InstanceNorm", "RMSNorm", "BatchNormalization")
-    spots = (
-        e.spot for e in training.trace.events if e.value.kind == "call" and e.value.short.startswith(kinds)
-    )
+    spots = (e.spot for e in training.trace.calls if e.value.short.startswith(kinds))
     return next(spots, None)
 
 
@@ -214,7 +208,7 @@ def math(training: Training) -> Spot | None:
 
 def repeated(training: Training) -> Spot | None:
     """Layers that are made over and over: the trunk of a deep stack."""
-    calls = [e for e in training.trace.events if e.value.kind == "call" and e.loops and e.root is None]
+    calls = [e for e in training.trace.calls if e.loops and e.root is None]
     layered = [e for e in calls if is_module(e.value) or is_module(e.value.receiver)]
     if layered:
         return min(layered, key=lambda event: len(event.functions)).spot

@@ -13,7 +13,7 @@ from traindx.source.script import Source
 from traindx.source.training import Training
 from traindx.source.values import Spot
 
-_RANK = re.compile(r"^(global_|local_|node_|my_|get_)*rank$", re.IGNORECASE)
+_RANK = re.compile(r"^(global_|local_|node_|my_|get_)*rank$", re.I)
 _WRAPPERS = ("DistributedDataParallel", "DDP", "FullyShardedDataParallel", "FSDP")
 _REDUCES = ("all_reduce", "all_reduce_coalesced", "all_gather", "reduce_scatter")
 _REPORTS = re.compile(
@@ -40,7 +40,7 @@ def unsynced(training: Training) -> Spot | None:
 
 def wrapper(training: Training) -> Spot | None:
     """Where the model is made one of several replicas."""
-    spots = (e.spot for e in training.trace.events if e.value.kind == "call" and e.value.short in _WRAPPERS)
+    spots = (e.spot for e in training.trace.calls if e.value.short in _WRAPPERS)
     return next(spots, None)
 
 

@@ -32,11 +32,11 @@ _DRAWS = frozenset(
 )
 _JOINS = frozenset("cat concat concatenate stack column_stack hstack c_ insert assign".split())
 _FILLS = ("masked_fill", "masked_fill_", "where", "full_like", "full", "index_fill_")
-_COLUMNS = re.compile(r"^(input_|feature_)?(features?|columns|cols|names|predictors)$", re.IGNORECASE)
+_COLUMNS = re.compile(r"^(input_|feature_)?(features?|columns|cols|names|predictors)$", re.I)
 _FEW_COLUMNS = 3
-_COUNTS = re.compile(r"^(n|size|length|count|total)$|^(n|num)_|_size$|samples", re.IGNORECASE)
+_COUNTS = re.compile(r"^(n|size|length|count|total)$|^(n|num)_|_size$|samples", re.I)
 _FAR_OUT = 1000
-_MASK = re.compile(r"mask|valid|keep", re.IGNORECASE)
+_MASK = re.compile(r"mask|valid|keep", re.I)
 
 
 def samples(training: Training) -> Spot | None:

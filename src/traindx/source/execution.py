@@ -90,9 +90,14 @@ class Trace:
     visited: set[ast.AST] = field(default_factory=set)
     complete: bool = True
 
+    @property
+    def calls(self) -> list[Event]:
+        """Calls of library functions and of classes."""
+        return [e for e in self.events if e.value.kind == "call"]
+
     def named(self, *names: str) -> list[Event]:
         """Calls of library functions and classes by their full dotted names."""
-        return [e for e in self.events if e.value.kind == "call" and e.value.name in names]
+        return [e for e in self.calls if e.value.name in names]
 
     def methods(self, *names: str) -> list[Event]:
         """Calls of methods by name, whatever their object."""

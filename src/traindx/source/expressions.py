@@ -81,14 +81,12 @@ def _sliced(of: Value, part: ast.Slice, spot: Spot) -> Value:
         return Made(spot, "item", "[]", of, [Unknown(spot, "slice")])
     try:
         ends = [None if end is None else ast.literal_eval(end) for end in (part.lower, part.upper, part.step)]
-        part_items = (
-            of.items[slice(*ends)] if all(end is None or isinstance(end, int) for end in ends) else None
-        )
+        sliced = of.items[slice(*ends)] if all(end is None or isinstance(end, int) for end in ends) else None
     except (ValueError, TypeError, SyntaxError, RecursionError):
-        part_items = None
-    if part_items is None or of.open:
+        sliced = None
+    if sliced is None or of.open:
         return Items(spot, list(of.items), of.kind, open=True)
-    return Items(spot, part_items, of.kind)
+    return Items(spot, sliced, of.kind)
 
 
 def _call(machine: Machine, scope: Scope, node: ast.Call) -> Value:

@@ -46,7 +46,7 @@ def frozen(training: Training) -> set[int]:
     for module in (one for known in owners for one in known):
         ids |= {id(module), *(id(part) for part in parts(module))}
     if any(not known for known in owners):
-        everything = [e.value for e in training.trace.events if e.value.kind == "call"]
+        everything = [e.value for e in training.trace.calls]
         ids |= {id(one) for one in everything} | {id(one) for one in training.trace.instances}
     return ids
 

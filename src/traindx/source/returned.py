@@ -9,10 +9,8 @@ from collections.abc import Iterator
 from traindx.source.attributes import lookup
 from traindx.source.values import Function, Instance
 
-_INPUT_KEYS = re.compile(
-    r"^(x|inputs?|images?|pixel_values|features?|input_ids|data|signal|audio)$", re.IGNORECASE
-)
-_TARGET_KEYS = re.compile(r"^(y|targets?|labels?|classes|class)$", re.IGNORECASE)
+_INPUT_KEYS = re.compile(r"^(x|inputs?|images?|pixel_values|features?|input_ids|data|signal|audio)$", re.I)
+_TARGET_KEYS = re.compile(r"^(y|targets?|labels?|classes|class)$", re.I)
 
 
 def sampler(data: Instance) -> Function | None:
@@ -37,11 +35,9 @@ def stored(data: Instance, at: int) -> str:
     return ""
 
 
-def is_attribute_of_self(called: ast.expr | None) -> bool:
+def is_attribute_of_self(node: ast.expr | None) -> bool:
     """Whether an expression is an attribute of `self`."""
-    return (
-        isinstance(called, ast.Attribute) and isinstance(called.value, ast.Name) and called.value.id == "self"
-    )
+    return isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self"
 
 
 def sample_parts(node: ast.AST, at: int) -> Iterator[ast.expr]:

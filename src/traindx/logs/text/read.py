@@ -106,19 +106,13 @@ def _scan(
 
 def _settings(file: File, timeline: Timeline, logs: list[Log]) -> None:
     """Read the settings that are printed before each training's first measurement, or in its line."""
-    offsets_by_part = [
-        p.lines.offsets for p in timeline.dated if p.lines.shape.judged() and p.lines.shape.count > 1
-    ]
-    offsets_by_part = offsets_by_part or [p.lines.offsets for p in timeline.dated]
+    by_part = [p.lines.offsets for p in timeline.dated if p.lines.shape.judged() and p.lines.shape.count > 1]
+    by_part = by_part or [p.lines.offsets for p in timeline.dated]
     regions = []
     for span in timeline.spans:
-        places = [int(np.searchsorted(offsets, span.begin)) for offsets in offsets_by_part]
-        first = min(
-            (int(o[at]) for o, at in zip(offsets_by_part, places, strict=True) if at < o.size), default=0
-        )
-        before = max(
-            (int(o[at - 1]) for o, at in zip(offsets_by_part, places, strict=True) if at > 0), default=0
-        )
+        places = [int(np.searchsorted(offsets, span.begin)) for offsets in by_part]
+        first = min((int(o[at]) for o, at in zip(by_part, places, strict=True) if at < o.size), default=0)
+        before = max((int(o[at - 1]) for o, at in zip(by_part, places, strict=True) if at > 0), default=0)
         regions += [(max(before, first - _REGION), first), (first, first + _LINE)]
     texts = _cut(file, regions)
     for number, log in enumerate(logs):

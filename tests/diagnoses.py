@@ -86,7 +86,7 @@ def _lr_too_high() -> Hypothesis:
             ),
             Evidence("loss_nonfinite", NONFINITE, 0.0, 1090.0, "loss"),
         ),
-        against=(Evidence("loss_spikes", "Looked for and not seen: loss spikes before the rise.", -0.5),),
+        against=(Evidence("loss_spikes", "Checked, not found: loss spikes before the rise.", -0.5),),
         fixes=(
             Fix(
                 "lower_lr",

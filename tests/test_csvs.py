@@ -90,7 +90,7 @@ def test_torn_last_row_loses_its_last_cell(tmp_path: Path) -> None:
 def test_header_again(tmp_path: Path) -> None:
     table, notes = read(tmp_path, "a,b\n0,1\na,b\n0,3\na,b,c\n1,4,5\n")
     assert shown(table) == {"a": [0, 0, 1], "b": [1, 3, 4], "c": [None, None, 5]}
-    assert "header comes again 2 time(s)" in notes[0]
+    assert "header is repeated 2 time(s)" in notes[0]
 
 
 def test_labels(tmp_path: Path) -> None:

@@ -63,10 +63,10 @@ def test_noise_is_named_and_skipped(tmp_path: Path) -> None:
     (tmp_path / "empty.csv").touch()
     found = traindx.read(tmp_path)
     assert len(found.runs) == 1
-    told = {Path(note.path).name: note.text for note in found.skipped}
-    assert "LFS" in told["trainer_state.json"]
-    assert "logger" in told["debug-internal.log"]
-    assert told["empty.csv"] == "empty file"
+    reasons = {Path(note.path).name: note.text for note in found.skipped}
+    assert "LFS" in reasons["trainer_state.json"]
+    assert "logger" in reasons["debug-internal.log"]
+    assert reasons["empty.csv"] == "empty file"
 
 
 def test_links_and_loops_do_not_double(tmp_path: Path) -> None:
@@ -82,7 +82,7 @@ def test_what_is_missing_is_said(tmp_path: Path) -> None:
     found = traindx.read(tmp_path / "nope.csv")
     assert [note.text for note in found.skipped] == ["it does not exist"]
     assert traindx.read(tmp_path).runs == ()
-    assert [note.text for note in traindx.read("").skipped] == ["an empty path"]
+    assert [note.text for note in traindx.read("").skipped] == ["the path is empty"]
 
 
 def test_pipes_and_sockets_are_not_opened(tmp_path: Path) -> None:
@@ -184,7 +184,7 @@ def test_a_map_goes_before_what_is_minimised(tmp_path: Path) -> None:
     assert "loss" not in run.series
 
 
-def test_memory_is_told_in_bytes(tmp_path: Path) -> None:
+def test_memory_is_in_bytes(tmp_path: Path) -> None:
     (run,) = traindx.read(table(tmp_path, "loss", "mem_mb", "rss_gib")).runs
     assert run.series["gpu_mem_bytes"].values[0] == 10e6
     assert run.series["rss_bytes"].values[0] == 11 * 2.0**30
@@ -216,7 +216,7 @@ def test_equal_losses_do_not_make_copies(tmp_path: Path) -> None:
     assert len(traindx.read(tmp_path).runs) == 2
 
 
-def test_copies_of_every_history_are_found_and_told(tmp_path: Path) -> None:
+def test_copies_of_every_history_are_found_and_noted(tmp_path: Path) -> None:
     for name, rows in (("a", 20), ("b", 20), ("c", 8)):
         text = "".join(f"{i},{'nan' if i == 0 else 1 / i},{0.5 if name == 'a' else i}\n" for i in range(rows))
         (tmp_path / f"{name}.csv").write_text("step,loss,acc\n" + text)

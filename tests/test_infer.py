@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from traindx.core.nouns import Finding
 from traindx.core.units import detectors
 from traindx.knowledge.catalogue import Cause, Weight, causes, symptoms
-from traindx.knowledge.infer import MOST, PRIOR_BITS, Seen, rank, shares_of
+from traindx.knowledge.infer import MOST, PRIOR_BITS, Observations, rank, shares_of
 from traindx.knowledge.pages import Page
-from traindx.knowledge.problems import complaints
+from traindx.knowledge.problems import group_findings
 from traindx.knowledge.questions import KINDS, KNOWN, next_questions, questions
 
 
@@ -28,8 +28,8 @@ def finding(name: str, family: str, strength: float = 1.0, symptom: str | None =
     return Finding(f"{name} 1.", symptom, id=name, family=family, strength=strength)
 
 
-def seen(*findings: Finding, unseen: dict[str, str] | None = None) -> Seen:
-    return Seen(findings, unseen or {}, {})
+def seen(*findings: Finding, unseen: dict[str, str] | None = None) -> Observations:
+    return Observations(findings, unseen or {}, {})
 
 
 def confidence(ranked: list[object], name: str) -> float:
@@ -55,13 +55,13 @@ def test_findings_of_one_family_count_once() -> None:
     assert confidence(one, "a") == confidence(two, "a") < confidence(apart, "a")
 
 
-def test_looked_for_and_not_seen_speaks_and_blindness_does_not() -> None:
+def test_checked_not_found_is_evidence_and_not_checked_is_none() -> None:
     pages = [cause("a", x=(2.0, -1.5)), cause("b")]
-    looked, _ = rank(["divergence"], seen(unseen={"x": "f"}), pages)
+    checked, _ = rank(["divergence"], seen(unseen={"x": "f"}), pages)
     blind, _ = rank(["divergence"], seen(), pages)
-    assert math.log2(confidence(looked, "a") / confidence(looked, "b")) == pytest.approx(-1.5)
+    assert math.log2(confidence(checked, "a") / confidence(checked, "b")) == pytest.approx(-1.5)
     assert confidence(blind, "a") == confidence(blind, "b")
-    assert looked[-1].against[0].bits == -1.5
+    assert checked[-1].against[0].bits == -1.5
 
 
 def test_a_faint_finding_weighs_less() -> None:
@@ -77,15 +77,15 @@ def test_shares_sum_to_one_and_none_is_certain(scores: list[float]) -> None:
     assert rest >= 0
 
 
-def test_two_unrelated_troubles_are_two_problems() -> None:
+def test_two_unrelated_groups_are_two_problems() -> None:
     ranks = {symptom.id: symptom.rank for symptom in symptoms().values()}
     found = [
         finding("validation_parts", "gap", symptom="overfitting"),
         finding("data_wait", "wait", symptom="slow_training"),
         finding("lr_constant", "lr"),
     ]
-    made = complaints(found, ranks, (0.0, 100.0))
-    assert [c.symptoms for c in made] == [("overfitting",), ("slow_training",)]
+    groups = group_findings(found, ranks, (0.0, 100.0))
+    assert [c.symptoms for c in groups] == [("overfitting",), ("slow_training",)]
 
 
 def test_stuck_after_a_blow_up_is_one_problem_and_before_it_is_two() -> None:
@@ -96,8 +96,8 @@ def test_stuck_after_a_blow_up_is_one_problem_and_before_it_is_two() -> None:
 
     after = [at("loss_diverges", "divergence", 40), at("loss_frozen", "plateau", 60)]
     before = [at("loss_diverges", "divergence", 80), at("plateau", "plateau", 30)]
-    assert [c.symptoms for c in complaints(after, ranks, (0, 100))] == [("divergence", "plateau")]
-    assert len(complaints(before, ranks, (0, 100))) == 2
+    assert [c.symptoms for c in group_findings(after, ranks, (0, 100))] == [("divergence", "plateau")]
+    assert len(group_findings(before, ranks, (0, 100))) == 2
 
 
 def test_every_question_names_what_is_there_and_sums_up() -> None:
@@ -123,7 +123,7 @@ def test_the_question_that_splits_the_leading_causes_comes_first() -> None:
     assert certain == ()
 
 
-def test_a_field_that_would_tell_is_asked_for() -> None:
+def test_an_informative_field_is_asked_for() -> None:
     shares = {"lr_too_high": 0.4, "unclipped_gradients": 0.4}
     wanted = next_questions(
         shares,

@@ -35,7 +35,7 @@ def shown(table: Table) -> dict[str, list[float | None]]:
 def test_bare_tokens_and_torn_tail(tmp_path: Path) -> None:
     table, notes = read(tmp_path, '{"s": 0, "x": NaN}\n{"s": 1, "x": -Infinity}\n{"s": 2, "x"')
     assert repr(shown(table)) == "{'s': [0.0, 1.0], 'x': [nan, -inf]}"
-    assert notes == ["1 line(s) are not JSON objects (torn or garbage); passed over"]
+    assert notes == ["1 line(s) are not JSON objects (torn or garbage); skipped"]
 
 
 def test_null_is_a_gap(tmp_path: Path) -> None:

@@ -218,9 +218,9 @@ def test_right_scripts_raise_nothing(path: Path) -> None:
     assert not linted.calls_for_action, [finding.text for finding in linted.findings]
 
 
-def test_broken_scripts_are_seen_and_mended(tmp_path: Path) -> None:
+def test_broken_scripts_are_found_and_fixed(tmp_path: Path) -> None:
     shutil.copy(SCRIPTS / "broken_zero_grad.py", tmp_path)
     shutil.copy(SCRIPTS / "broken_eval_mode.py", tmp_path)
-    seen = {path.stem: [f.id for f in lint(path).findings] for path in tmp_path.glob("*.py")}
-    assert seen["broken_zero_grad"] == ["script_zero_grad_missing"]
-    assert seen["broken_eval_mode"] == ["script_mode_not_restored"]
+    findings = {path.stem: [f.id for f in lint(path).findings] for path in tmp_path.glob("*.py")}
+    assert findings["broken_zero_grad"] == ["script_zero_grad_missing"]
+    assert findings["broken_eval_mode"] == ["script_mode_not_restored"]

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from traindx.core import names
-from traindx.core.names import Candidate
+from traindx.core.names import UnnamedColumn
 
 UNDERSTOOD = {
     "loss": ("", "loss", "", ""),
@@ -91,14 +91,14 @@ def test_canonical_names_are_themselves(name: str) -> None:
         assert (got.split, got.metric, got.part) == (front.rstrip("/"), name, "")
 
 
-def assigned(*raws: str | Candidate, **overrides: str) -> dict[str, str]:
-    columns = [raw if isinstance(raw, Candidate) else Candidate(raw, None, 50) for raw in raws]
+def assigned(*raws: str | UnnamedColumn, **overrides: str) -> dict[str, str]:
+    columns = [raw if isinstance(raw, UnnamedColumn) else UnnamedColumn(raw, None, 50) for raw in raws]
     return {c.raw: n.name for c, n in zip(columns, names.assign(columns, overrides), strict=True)}
 
 
 def test_per_step_values_get_the_plain_name() -> None:
     got = assigned(
-        Candidate("train_loss_step", None, 900), Candidate("train_loss_epoch", None, 9), "val_loss"
+        UnnamedColumn("train_loss_step", None, 900), UnnamedColumn("train_loss_epoch", None, 9), "val_loss"
     )
     assert got == {"train_loss_step": "loss", "train_loss_epoch": "loss@epoch", "val_loss": "val/loss"}
 
@@ -107,10 +107,10 @@ def test_epoch_values_alone_get_the_plain_name() -> None:
     assert assigned("train_loss_epoch") == {"train_loss_epoch": "loss"}
 
 
-def test_test_split_stands_in_for_validation_only_when_there_is_none() -> None:
+def test_test_split_replaces_validation_only_when_there_is_none() -> None:
     assert assigned("train_loss", "test_acc") == {"train_loss": "loss", "test_acc": "val/accuracy"}
     assert assigned("val_acc", "test_acc") == {"val_acc": "val/accuracy", "test_acc": "test/accuracy"}
-    assert assigned("loss", Candidate("test_loss", None, 1))["test_loss"] == "test/loss"
+    assert assigned("loss", UnnamedColumn("test_loss", None, 1))["test_loss"] == "test/loss"
 
 
 def test_a_lone_part_is_the_loss_and_several_are_not() -> None:
@@ -120,12 +120,12 @@ def test_a_lone_part_is_the_loss_and_several_are_not() -> None:
 
 
 def test_summary_values_do_not_take_the_curve() -> None:
-    got = assigned("loss", Candidate("train_loss", None, 1))
+    got = assigned("loss", UnnamedColumn("train_loss", None, 1))
     assert got == {"loss": "loss", "train_loss": "loss@final"}
 
 
 def test_learning_rate_has_no_split_and_groups_yield_the_first() -> None:
-    assert assigned(Candidate("lr", "val", 20)) == {"lr": "lr"}
+    assert assigned(UnnamedColumn("lr", "val", 20)) == {"lr": "lr"}
     assert assigned("lr-Adam/pg1", "lr-Adam/pg2")["lr-Adam/pg1"] == "lr"
 
 
@@ -168,7 +168,7 @@ def test_units_in_the_names_of_memory(raw: str, factor: float) -> None:
 
 
 def test_time_that_only_grows_is_the_time_since_the_start() -> None:
-    assert assigned(Candidate("time", None, 50, rising=True)) == {"time": "elapsed_s"}
+    assert assigned(UnnamedColumn("time", None, 50, rising=True)) == {"time": "elapsed_s"}
     assert assigned("time") == {"time": "step_s"}
 
 
@@ -183,14 +183,14 @@ def test_time_that_only_grows_is_the_time_since_the_start() -> None:
     ],
 )
 def test_losses_that_do_not_end_at_zero_are_marked(raws: list[str], floor: float | None, goal: str) -> None:
-    named = names.assign([Candidate(raw, None, 50) for raw in raws], {})
+    named = names.assign([UnnamedColumn(raw, None, 50) for raw in raws], {})
     first = next(n for n in named if n.name.startswith("loss"))
     assert (first.floor, first.goal) == (floor, goal)
 
 
 @given(st.lists(st.text(min_size=1, max_size=30), max_size=30))
 def test_any_names_become_distinct_names(raws: list[str]) -> None:
-    named = names.assign([Candidate(raw, None, 3) for raw in raws], {})
+    named = names.assign([UnnamedColumn(raw, None, 3) for raw in raws], {})
     assert len({n.name for n in named}) == len(raws)
     assert all(n.name for n in named)
 
@@ -221,7 +221,7 @@ def test_malformed_overrides_say_what_is_wanted() -> None:
 
 @pytest.mark.parametrize("raw", ["factor_loss", "support_loss", "train/CrossEntropyLoss"])
 def test_words_inside_words_mark_nothing(raw: str) -> None:
-    (named,) = names.assign([Candidate(raw, None, 50)], {})
+    (named,) = names.assign([UnnamedColumn(raw, None, 50)], {})
     assert (named.goal, named.floor) == ("lower", 0.0)
 
 
@@ -239,15 +239,15 @@ def test_words_inside_words_mark_nothing(raw: str) -> None:
         ),
     ],
 )
-def test_layers_ranks_and_second_tellings_stand_aside(name: str) -> None:
-    assert names.aside(name)
+def test_layers_ranks_and_second_reports_are_secondary(name: str) -> None:
+    assert names.is_secondary(name)
 
 
 @pytest.mark.parametrize(
     "name", ["loss", "val/loss", "grad_norm", "loss/box", "rank1", "lr/group1", "input/mean"]
 )
 def test_curves_of_the_run_do_not(name: str) -> None:
-    assert not names.aside(name)
+    assert not names.is_secondary(name)
 
 
 def test_canonical_is_the_name_of_a_column_alone() -> None:
@@ -260,10 +260,10 @@ def test_canonical_is_the_name_of_a_column_alone() -> None:
 
 def test_given_names_are_kept_and_come_first() -> None:
     columns = [
-        Candidate("loss", points=900),
-        Candidate("train loss", points=5, given="loss"),
-        Candidate("time", points=5, rising=True, given="step_s"),
-        Candidate("x", points=5, given="grad_norm/total"),
+        UnnamedColumn("loss", points=900),
+        UnnamedColumn("train loss", points=5, canonical="loss"),
+        UnnamedColumn("time", points=5, rising=True, canonical="step_s"),
+        UnnamedColumn("x", points=5, canonical="grad_norm/total"),
     ]
     assert [named.name for named in names.assign(columns, {})] == [
         "loss/loss",
@@ -274,5 +274,5 @@ def test_given_names_are_kept_and_come_first() -> None:
 
 
 def test_plain_is_the_name_before_another_took_it() -> None:
-    found = names.assign([Candidate("loss", points=9), Candidate("Loss (avg)@mean", points=9)], {})
+    found = names.assign([UnnamedColumn("loss", points=9), UnnamedColumn("Loss (avg)@mean", points=9)], {})
     assert [(named.name, named.plain) for named in found] == [("loss", "loss"), ("loss@mean", "loss")]

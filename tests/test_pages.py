@@ -86,9 +86,9 @@ every_remedy = pytest.mark.parametrize("remedy", remedies().values(), ids=lambda
 
 
 def test_every_id_of_the_contract_has_its_page() -> None:
-    told = {cause.id: cause.category for cause in causes().values()}
-    assert told == {id: category for category, line in CAUSES.items() for id in line.split()}
-    assert len(told) == 53
+    categories = {cause.id: cause.category for cause in causes().values()}
+    assert categories == {id: category for category, line in CAUSES.items() for id in line.split()}
+    assert len(categories) == 53
     assert list(symptoms()) == SYMPTOMS
     assert [symptom.rank for symptom in symptoms().values()] == list(range(1, 18))
     assert set(remedies()) == set(REMEDIES)
@@ -207,8 +207,8 @@ def test_a_page_is_read() -> None:
         ("# \n", "the first line"),
         ("# T\nno colon\n", "expected 'key: value'"),
         ("# T\na b: c\n", "expected 'key: value'"),
-        ("# T\nk: 1\nk: 2\n", "'k' stands twice"),
-        ("# T\n\n## A\nx\n## A\ny\n", "'A' stands twice"),
+        ("# T\nk: 1\nk: 2\n", "'k' occurs twice"),
+        ("# T\n\n## A\nx\n## A\ny\n", "'A' occurs twice"),
     ],
 )
 def test_a_malformed_page_says_what_is_wrong(text: str, complaint: str) -> None:
@@ -263,7 +263,7 @@ def test_evidence_is_data() -> None:
         ("plateau often", "plateau often, plateau rarely", "symptoms must read"),
         ("| 1 | -0.5 |", "| much | -0.5 |", "bits of 'loss_flat' must be numbers"),
         ("| loss_flat | 1 ", "| loss_flat ", "needs 4 cells"),
-        ("| plateau |", "| loss_flat |", "'loss_flat' stands twice"),
+        ("| plateau |", "| loss_flat |", "'loss_flat' occurs twice"),
         ("## Confirm\nTry it.\n", "", "'## Confirm' is missing"),
     ],
 )
@@ -290,6 +290,6 @@ def test_a_malformed_symptom_says_what_is_wrong() -> None:
         catalogue._symptom(parse("# T\nrank: first\nmeaning: M.\n", id="it", kind="symptom"))
 
 
-def test_pages_stand_in_the_package() -> None:
+def test_pages_are_in_the_package() -> None:
     for folder in catalogue.FOLDERS.values():
         assert {path.suffix for path in (PACKAGE / folder).iterdir()} == {".md"}

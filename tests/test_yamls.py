@@ -40,7 +40,7 @@ def test_plain_data() -> None:
     }
 
 
-def test_cut_off_keeps_what_stands_before() -> None:
+def test_cut_off_keeps_what_comes_before() -> None:
     assert yamls.load(b"a: 1\nb: {x: 1, y: 2") == {"a": 1, "b": {"x": 1, "y": 2}}
 
 

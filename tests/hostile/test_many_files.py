@@ -17,8 +17,8 @@ ENDINGS = {"empty": "log", "csv": "csv", "text": "txt"}
 LOG = "step,loss\n" + "".join(f"{step},{2 / step:.4f}\n" for step in range(1, 40))
 
 
-def test_a_folder_of_more_than_is_looked_at(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is said; what was looked at is read."""
+def test_a_folder_of_more_than_is_searched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A note says so; what was searched is read."""
     monkeypatch.setattr(find, "_ENTRIES_MOST", 100)
     for number in range(200):
         (tmp_path / f"{number:03}.csv").write_text(LOG.replace("1,2.0", f"1,{number}.0"))
@@ -26,7 +26,7 @@ def test_a_folder_of_more_than_is_looked_at(tmp_path: Path, monkeypatch: pytest.
     assert len(found.runs) == 100
     [note] = found.skipped
     assert note.path == str(tmp_path)
-    assert "files and folders: only as many were looked at" in note.text
+    assert "files and folders: only as many were searched" in note.text
 
 
 def test_as_many_as_are_looked_at(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

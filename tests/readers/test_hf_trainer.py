@@ -30,7 +30,7 @@ def test_checkpoints_count_once() -> None:
     assert sum(file.endswith(STATE) for file in run.files) == 3
 
 
-def test_hidden_nan_is_told() -> None:
+def test_hidden_nan_is_reported() -> None:
     run = only_run(traindx.read(str(SAMPLES / "hf-trainer" / "nan_hidden")))
     assert [event.kind for event in run.events] == ["nan_filter"]
     assert run.events[0].step == 8

@@ -53,7 +53,7 @@ def test_seconds(text: str, value: float | None) -> None:
     assert seconds(text) == value
 
 
-def test_beside_a_trainer_state_it_is_one_run(tmp_path: Path) -> None:
+def test_next_to_a_trainer_state_it_is_one_run(tmp_path: Path) -> None:
     rows = [f'{{"current_steps": {n}, "total_steps": 3, "loss": {4 - n}, "lr": 0.1}}' for n in (1, 2, 3)]
     (tmp_path / LOG).write_text("\n".join(rows) + "\n")
     history = ", ".join(f'{{"step": {n}, "loss": {4 - n}, "grad_norm": 1.5}}' for n in (1, 2, 3))

@@ -95,7 +95,7 @@ def test_blocks_of_rows(tmp_path: Path) -> None:
 
 
 def test_rows_by_column(tmp_path: Path) -> None:
-    """Columns are named once; what does not fit the names, or comes before them, is passed over."""
+    """Columns are named once; what does not fit the names, or comes before them, is skipped."""
     tape = recorded(tmp_path)
     tape.bare({"rows": [[0.1], [1], [9.0]]})
     tape.bare({"columns": ["t", "step", "loss", "lr"]})
@@ -212,7 +212,7 @@ def test_facts_become_settings_and_notes(tmp_path: Path) -> None:
     assert run.config["libraries"] == "torch 2.13.0, peft 0.1"
     notes = [note.text for note in run.notes]
     assert notes[0] == "12 lines could not be written: the recording has gaps"
-    assert "could not be looked at: layers (compiled)" in notes
+    assert "not measured: layers (compiled)" in notes
     assert any("events.out.tfevents.1" in note for note in notes)
 
 
@@ -278,7 +278,7 @@ def test_events_and_what_the_recording_says_of_itself(tmp_path: Path) -> None:
         Event("mode", "module=bn, training=False", 2.0),
     )
     assert [note.text for note in run.notes] == [
-        "could not be looked at: layers (the probe failed)",
+        "not measured: layers (the probe failed)",
         "5 lines could not be written: no space left on device",
     ]
 
@@ -306,7 +306,7 @@ def test_ranks_side_by_side(tmp_path: Path) -> None:
     assert points(run, "loss/rank2")[-1] == (5.0, 1.5)
     apart, *_ = [event for event in run.events if event.kind == "replicas_differ"]
     assert apart.step == 6.0
-    assert "rank 1 differ from those of rank 0 at 1 of 2 looks" in apart.text
+    assert "rank 1 differ from those of rank 0 at 1 of 2 samples" in apart.text
     assert "100 and 100.5" in apart.text
     assert Event("exception", "rank 2: RuntimeError: Connection closed by peer", 5.0) in run.events
     assert [event for event in run.events if event.kind == "mode"] == [
@@ -422,16 +422,16 @@ def test_every_prefix_of_a_recording_is_read(tmp_path: Path, monkeypatch: pytest
     tape.event("nonfinite", "x")
     tape.end(config={"lr": 0.5})
     whole, facts = tape.path.read_bytes(), (tape.folder / "run.json").read_bytes()
-    seen = 0
+    points_read = 0
     for cut in range(len(whole) + 1):
         tape.path.write_bytes(whole[:cut])
         (tape.folder / "run.json").write_bytes(facts[: cut % len(facts)])
         for run in traindx.read(tape.folder).runs:
             steps = len(run.series["loss"]) if "loss" in run.series else 0
-            assert steps >= seen
-            seen = steps
+            assert steps >= points_read
+            points_read = steps
             assert not any("torn" in note.text for note in run.notes)
-    assert seen == 4
+    assert points_read == 4
 
 
 def test_nothing_but_a_crash(tmp_path: Path) -> None:

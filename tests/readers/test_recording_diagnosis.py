@@ -75,12 +75,12 @@ def seen(diagnosis: Diagnosis) -> set[str]:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_a_healthy_recording_is_healthy(tmp_path: Path, seed: int) -> None:
-    told = diagnose(healthy(tmp_path / ".traindx" / "r", inside=True, seed=seed))
-    assert told.verdict == "healthy"
-    assert told.problems == ()
+    diagnosis = diagnose(healthy(tmp_path / ".traindx" / "r", inside=True, seed=seed))
+    assert diagnosis.verdict == "healthy"
+    assert diagnosis.problems == ()
 
 
-def test_what_stands_beside_the_curves_changes_nothing(tmp_path: Path) -> None:
+def test_secondary_series_change_nothing(tmp_path: Path) -> None:
     plain = diagnose(healthy(tmp_path / "a" / ".traindx" / "r", inside=False))
     run = healthy(tmp_path / "b" / ".traindx" / "r", inside=True, ranks=2)
     assert {"printed/lr", "weight_norm/memory_bank", "loss/rank1"} <= set(run.series)

@@ -11,8 +11,8 @@ import traindx
 from tests.readers.tape import STARTED, Tape
 from tests.readers.truth import only_run
 from traindx.core.nouns import Event, Run
-from traindx.logs.printed_text import Printed
-from traindx.logs.recordings import Chunk
+from traindx.logs.printed_text import PrintedText
+from traindx.logs.recordings import PrintedChunk
 
 
 @pytest.fixture
@@ -25,7 +25,7 @@ def points(run: Run, name: str) -> list[tuple[float, float]]:
     return list(zip(series.steps.tolist(), series.values.tolist(), strict=True))
 
 
-def test_printed_values_stand_at_the_steps_they_were_printed_at(tape: Tape) -> None:
+def test_printed_values_have_the_steps_they_were_printed_at(tape: Tape) -> None:
     tape.prints("loading data\nepoch 0 train loss 2.4 val loss 2.31 val acc 0.10\n")
     for epoch in range(1, 5):
         tape.rows(7, loss=2.0 / epoch, lr=0.1)
@@ -180,16 +180,16 @@ def test_lines_and_their_steps_are_those_of_a_slow_reading() -> None:
     for step in range(200):
         for _ in range(int(rng.integers(0, 4))):
             word = f"w{rng.integers(0, 99)}" + rng.choice(["\n", " ", "\r\n", "\r"])
-            chunks.append(Chunk("out", word, float(step), 0.1 * step))
+            chunks.append(PrintedChunk("out", word, float(step), 0.1 * step))
             line += word.rstrip("\r\n")
             if word[-1] in "\r\n":
                 expected.append((line, step))
                 line = ""
-    printed = Printed(chunks, 0.0, "x")
-    told = [text.decode() for text in printed.text.split(b"\n")[:-1]]
-    found = [(text, int(step)) for text, step in zip(told, printed.steps, strict=True)]
+    printed = PrintedText(chunks, 0.0, "x")
+    lines_read = [text.decode() for text in printed.text.split(b"\n")[:-1]]
+    found = [(text, int(step)) for text, step in zip(lines_read, printed.steps, strict=True)]
     assert found == expected + ([(line, found[-1][1])] if line else [])
-    for start, text in zip(printed.starts, told, strict=True):
+    for start, text in zip(printed.starts, lines_read, strict=True):
         assert printed.text[start:].startswith(text.encode() + b"\n")
 
 
@@ -230,7 +230,7 @@ def test_what_was_printed_of_trouble_becomes_events(tape: Tape) -> None:
     assert events[2].text.endswith("(3x4 and 5x6)")
 
 
-def test_an_interrupt_is_told_once(tape: Tape) -> None:
+def test_an_interrupt_is_reported_once(tape: Tape) -> None:
     tape.rows(3, loss=1.0)
     tape.prints(TRACEBACK.format("KeyboardInterrupt"), "err")
     tape.end("interrupted")

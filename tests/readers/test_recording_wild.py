@@ -158,7 +158,7 @@ def test_garbage_between_lines_is_counted(tmp_path: Path) -> None:
     run = only_run(traindx.read(tape.folder))
     assert len(run.series["loss"]) == 6
     assert [n.text for n in run.notes if "torn" in n.text] == [
-        "2 line(s) are torn or no JSON objects; passed over"
+        "2 line(s) are torn or no JSON objects; skipped"
     ]
 
 

@@ -94,9 +94,9 @@ def test_runs(tmp_path: Path, name: str) -> None:
 
 
 def dataset(rows: int) -> str:
-    made = random.Random(0)
+    rng = random.Random(0)
     return "age,weight,time,price\n" + "".join(
-        f"{made.randrange(90)},{made.random()},{made.randrange(9)},{made.random()}\n" for _ in range(rows)
+        f"{rng.randrange(90)},{rng.random()},{rng.randrange(9)},{rng.random()}\n" for _ in range(rows)
     )
 
 

@@ -64,25 +64,29 @@ def points(tracks: Tracks) -> dict[str, list[tuple[float, float, float]]]:
 
 
 def oracle(path: Path) -> dict[str, list[tuple[float, float, float]]]:
-    seen = EventAccumulator(
+    accumulator = EventAccumulator(
         str(path), size_guidance={"scalars": 0, "tensors": 0}, purge_orphaned_data=False
     ).Reload()
     found = {
-        tag: [(e.wall_time, float(e.step), e.value) for e in seen.Scalars(tag)]
-        for tag in seen.Tags()["scalars"]
+        tag: [(e.wall_time, float(e.step), e.value) for e in accumulator.Scalars(tag)]
+        for tag in accumulator.Tags()["scalars"]
     }
-    for tag in seen.Tags()["tensors"]:
-        plugin = seen.summary_metadata[tag].plugin_data.plugin_name if tag in seen.summary_metadata else ""
+    for tag in accumulator.Tags()["tensors"]:
+        plugin = (
+            accumulator.summary_metadata[tag].plugin_data.plugin_name
+            if tag in accumulator.summary_metadata
+            else ""
+        )
         if plugin not in ("", "scalars"):
             continue
         rows = []
-        for e in seen.Tensors(tag):
+        for e in accumulator.Tensors(tag):
             try:
-                held = tensor_util.make_ndarray(e.tensor_proto)
+                tensor = tensor_util.make_ndarray(e.tensor_proto)
             except (ValueError, TypeError):
                 continue
-            if (held.size == 1 and held.dtype.kind in "fiub") or str(held.dtype) == "bfloat16":
-                rows.append((e.wall_time, float(e.step), float(held.reshape(()).item())))
+            if (tensor.size == 1 and tensor.dtype.kind in "fiub") or str(tensor.dtype) == "bfloat16":
+                rows.append((e.wall_time, float(e.step), float(tensor.reshape(()).item())))
         if rows:
             found[tag] = rows
     return {tag: rows for tag, rows in found.items() if rows}
@@ -172,9 +176,9 @@ def _tensor(draw: st.DrawFn, tensor: TensorProto, form: str, number: float) -> N
         tensor.tensor_shape.dim.add(size=1)
     whole = int(number) % 100 if math.isfinite(number) else 7
     if form == "content":
-        held = np.array(number if "f" in CONTENT[kind] else whole)
+        array = np.array(number if "f" in CONTENT[kind] else whole)
         with np.errstate(over="ignore", invalid="ignore"):
-            tensor.tensor_content = held.astype(CONTENT[kind]).tobytes()
+            tensor.tensor_content = array.astype(CONTENT[kind]).tobytes()
     elif kind == 19:
         tensor.half_val.append(int(np.float16(whole).view(np.uint16)))
     else:
@@ -492,9 +496,9 @@ def test_samples_hold_what_was_logged(library: str) -> None:
     truth = json.loads((SAMPLES / library / "truth.json").read_text())
     runs = {Path(run.name).name: run for run in traindx.read(str(SAMPLES / library)).runs}
     assert runs.keys() == truth.keys()
-    for name, said in truth.items():
+    for name, expected in truth.items():
         found = {(s.source, key.startswith("val/")): s for key, s in runs[name].series.items()}
-        for logged, rows in said["series"].items():
+        for logged, rows in expected["series"].items():
             split, _, tag = logged.rpartition(":")
             hits = [
                 s
@@ -504,5 +508,5 @@ def test_samples_hold_what_was_logged(library: str) -> None:
             assert len(hits) == 1, logged
             assert hits[0].steps.tolist() == [row[0] for row in rows]
             np.testing.assert_allclose(hits[0].values, [float(row[1]) for row in rows], rtol=1e-6)
-        for key, value in said["config"].items():
+        for key, value in expected["config"].items():
             assert runs[name].config[key] == value

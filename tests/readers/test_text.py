@@ -21,11 +21,11 @@ def only(found: traindx.Reading) -> Run:
 
 @pytest.mark.parametrize("name", sorted(truth_of("text")))
 def test_real_output(name: str) -> None:
-    told = truth_of("text")[name]
+    expected = truth_of("text")[name]
     run = only(traindx.read(SAMPLES / "text" / name))
-    assert run.axis == told["axis"]
+    assert run.axis == expected["axis"]
     plain = {series.source: series for series in reversed(list(run.series.values()))}
-    for source, points in told["series"].items():
+    for source, points in expected["series"].items():
         steps, values = np.array([[float(a), float(b)] for a, b in points]).T
         np.testing.assert_allclose(plain[source].steps, steps, rtol=1e-3, err_msg=source)
         np.testing.assert_allclose(plain[source].values, values, rtol=1e-9, err_msg=source)
@@ -85,8 +85,8 @@ def test_parameters_in_all_and_trainable(
     tmp_path: Path, line: str, total: int | None, trainable: int | None
 ) -> None:
     run = only(read_text(tmp_path, "a.log", "\n".join([line, *(f"step {s} loss {9 - s}" for s in range(8))])))
-    told = (run.settings.get("model_parameters"), run.settings.get("trainable_parameters"))
-    assert told == (total, trainable)
+    counts = (run.settings.get("model_parameters"), run.settings.get("trainable_parameters"))
+    assert counts == (total, trainable)
 
 
 def test_a_log_level_and_date_are_no_epoch(tmp_path: Path) -> None:
@@ -193,7 +193,7 @@ def test_a_table_whose_header_comes_again(tmp_path: Path) -> None:
     assert "error" not in found.runs[1].series
 
 
-def test_stamps_tell_the_time_of_every_point(tmp_path: Path) -> None:
+def test_stamps_give_the_time_of_every_point(tmp_path: Path) -> None:
     begin = datetime(2024, 2, 28, 23, 59, 50, 500_000, tzinfo=UTC)
     moments = [begin + timedelta(seconds=7 * i) for i in range(20)]
     shown = [f"{m:%Y-%m-%d %H:%M:%S},{m.microsecond // 1000:03d}" for m in moments]

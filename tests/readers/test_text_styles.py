@@ -26,20 +26,20 @@ def check(run: traindx.Run, name: str, points: Points) -> None:
 
 @pytest.mark.parametrize("name", sorted(STYLES))
 def test_style(name: str, tmp_path: Path) -> None:
-    text, told, axis = STYLES[name]()
+    text, expected, axis = STYLES[name]()
     path = tmp_path / "train.log"
     path.write_bytes(text.encode("gbk" if name.endswith("gbk") else "utf-8"))
     found = traindx.read(path)
     assert len(found.runs) == 1, (found.skipped, [r.name for r in found.runs])
     run = found.runs[0]
     assert run.axis == axis
-    for series, points in told.items():
+    for series, points in expected.items():
         check(run, series, points)
 
 
 @pytest.mark.parametrize("name", ["nanogpt", "keras_bars", "prose_epochs"])
 def test_gzip_crlf_and_utf16_do_not_matter(name: str, tmp_path: Path) -> None:
-    text, told, _ = STYLES[name]()
+    text, expected, _ = STYLES[name]()
     forms = {
         "a.log.gz": gzip.compress(text.encode()),
         "b.log": text.replace("\n", "\r\n").encode(),
@@ -50,5 +50,5 @@ def test_gzip_crlf_and_utf16_do_not_matter(name: str, tmp_path: Path) -> None:
         (tmp_path / file).write_bytes(data)
         runs = traindx.read(tmp_path / file).runs
         assert len(runs) == 1, file
-        for series, points in told.items():
+        for series, points in expected.items():
             check(runs[0], series, points)

@@ -26,10 +26,10 @@ def folder_of(name: str) -> Path:
     return next(SAMPLES.glob(f"offline-run-*-{name}"))
 
 
-def assert_holds(run: Run, said: dict[str, dict[str, list[tuple[float, str | float]]]]) -> None:
+def assert_holds(run: Run, expected: dict[str, dict[str, list[tuple[float, str | float]]]]) -> None:
     found = {series.source: series for series in run.series.values()}
-    assert found.keys() == said["series"].keys()
-    for name, rows in said["series"].items():
+    assert found.keys() == expected["series"].keys()
+    for name, rows in expected["series"].items():
         assert found[name].steps.tolist() == [row[0] for row in rows], name
         np.testing.assert_array_equal(found[name].values, [float(row[1]) for row in rows], err_msg=name)
 
@@ -80,7 +80,7 @@ def test_summary_alone_gives_last_values(tmp_path: Path) -> None:
     assert "only the summary" in run.notes[0].text
 
 
-def test_summary_of_a_trainer_stands_at_its_global_step(tmp_path: Path) -> None:
+def test_summary_of_a_trainer_is_at_its_global_step(tmp_path: Path) -> None:
     summary(tmp_path, '{"_step": 132, "train/global_step": 31500, "eval/loss": 1.13}')
     (run,) = traindx.read(str(tmp_path)).runs
     assert run.series["val/loss"].steps.tolist() == [31500]

@@ -55,9 +55,9 @@ def nanogpt() -> Told:
         if s % 200 == 0:
             out.append(f"step {s}: train loss {loss(s):.4f}, val loss {val(s):.4f}")
         out.append(f"iter {s}: loss {loss(s):.4f}, time {97.5 + s % 7:.2f}ms, mfu {12.3:.2f}%")
-    told = {"loss": over(STEPS, loss), "val/loss": over(STEPS[::10], val)}
-    told["step_s"] = [(s, round((97.5 + s % 7) / 1000, 6)) for s in STEPS]
-    return "\n".join(out), told, "step"
+    expected = {"loss": over(STEPS, loss), "val/loss": over(STEPS[::10], val)}
+    expected["step_s"] = [(s, round((97.5 + s % 7) / 1000, 6)) for s in STEPS]
+    return "\n".join(out), expected, "step"
 
 
 @style
@@ -69,32 +69,32 @@ def build_nanogpt() -> Told:
         out.append(
             f"step {s:5d} | loss: {loss(s):.6f} | lr {lr(s):.4e} | norm: {norm(s):.4f} | dt: 412.11ms | tok/sec: 1271234.50"
         )
-    told = {
+    expected = {
         "loss": over(STEPS, loss),
         "val/loss": over(STEPS[::10], val),
         "lr": over(STEPS, lr),
         "grad_norm": over(STEPS, norm),
     }
-    return "\n".join(out), told, "step"
+    return "\n".join(out), expected, "step"
 
 
 @style
 def pytorch_mnist() -> Told:
-    out, told = [], {"loss": [], "val/loss": [], "val/accuracy": []}
+    out, expected = [], {"loss": [], "val/loss": [], "val/accuracy": []}
     n = 0
     for e in range(1, 6):
         for b in range(0, 60000, 6400):
             n = (e - 1) * 60000 + b
             out.append(f"Train Epoch: {e} [{b}/60000 ({100 * b // 60000}%)]\tLoss: {loss(n / 300):.6f}")
-            told["loss"].append((n, loss(n / 300)))
+            expected["loss"].append((n, loss(n / 300)))
         out += [
             "",
             f"Test set: Average loss: {val(n / 300):.4f}, Accuracy: {9000 + e}/10000 ({90 + e / 100:.2f}%)",
             "",
         ]
-        told["val/loss"].append((n, val(n / 300)))
-        told["val/accuracy"].append((n, (9000 + e) / 100))
-    return "\n".join(out), told, "step"
+        expected["val/loss"].append((n, val(n / 300)))
+        expected["val/accuracy"].append((n, (9000 + e) / 100))
+    return "\n".join(out), expected, "step"
 
 
 @style
@@ -136,13 +136,13 @@ def keras_bars() -> Told:
     out.append(
         f"1/9 [==>...........................] - ETA: 0s - loss: 0.9\b\b\b\b9/9 [{'=' * 30}] - 0s 1ms/step - loss: 0.7777 - accuracy: 0.6\n"
     )
-    told = {
+    expected = {
         "loss": over(EPOCHS, loss),
         "val/loss": over(EPOCHS, val),
         "accuracy": over(EPOCHS, acc),
         "test/loss": [(12, 0.7777)],
     }
-    return "".join(out), told, "epoch"
+    return "".join(out), expected, "epoch"
 
 
 @style
@@ -173,7 +173,7 @@ def keras_verbose2() -> Told:
 
 @style
 def hf_stdout() -> Told:
-    out, told = (
+    out, expected = (
         [
             "***** Running training *****",
             "  Num examples = 1,200",
@@ -188,16 +188,16 @@ def hf_stdout() -> Told:
         out.append(
             f"\r{{'loss': {loss(20 * i)}, 'grad_norm': {norm(i)}, 'learning_rate': {lr(i)}, 'epoch': {e}}}\n"
         )
-        told["loss"].append((e, loss(20 * i)))
+        expected["loss"].append((e, loss(20 * i)))
         if i % 10 == 0:
             out.append(
                 f"\n{{'eval_loss': {val(20 * i)}, 'eval_accuracy': {acc(i)}, 'eval_runtime': 1.21, 'eval_samples_per_second': 82.1, 'epoch': {e}}}\n"
             )
-            told["val/loss"].append((e, val(20 * i)))
+            expected["val/loss"].append((e, val(20 * i)))
     out.append(
         "{'train_runtime': 120.1, 'train_samples_per_second': 30.0, 'train_loss': 0.77, 'epoch': 3.0}\n"
     )
-    return "\n".join(out[:4]) + "\n" + "".join(out[4:]), told, "epoch"
+    return "\n".join(out[:4]) + "\n" + "".join(out[4:]), expected, "epoch"
 
 
 @style
@@ -345,11 +345,11 @@ def yolo_console() -> Told:
 @style
 def xgboost() -> Told:
     rows = [f"[{i}]\ttrain-logloss:{loss(i * 20):.5f}\teval-logloss:{val(i * 20):.5f}" for i in range(40)]
-    told = {
+    expected = {
         "loss": [(i, float(f"{loss(i * 20):.5f}")) for i in range(40)],
         "val/loss": [(i, float(f"{val(i * 20):.5f}")) for i in range(40)],
     }
-    return "\n".join(rows), told, "step"
+    return "\n".join(rows), expected, "step"
 
 
 @style
@@ -385,8 +385,8 @@ def torchtitan() -> Told:
         out.append(
             f"[rank0]:2024-06-03 10:00:{s % 60:02d},201 - root - INFO - \x1b[36mstep: {s:2d}  \x1b[32mloss: {loss(s):7.4f}  \x1b[33mmemory: 22.25GiB(23.42%)  \x1b[34mtps: 3,104  \x1b[35mmfu: 18.79%\x1b[39m"
         )
-    told = {"loss": over(STEPS[1:], loss), "tokens_per_s": [(s, 3104.0) for s in STEPS[1:]]}
-    return "\n".join(out), told, "step"
+    expected = {"loss": over(STEPS[1:], loss), "tokens_per_s": [(s, 3104.0) for s in STEPS[1:]]}
+    return "\n".join(out), expected, "step"
 
 
 @style
@@ -502,11 +502,11 @@ def nan_midway() -> Told:
         f"step={s} loss={loss(s) if s < 500 else 'nan'} grad_norm={norm(s) if s < 480 else 'inf'}"
         for s in STEPS
     ]
-    told = {
+    expected = {
         "loss": [(s, loss(s) if s < 500 else math.nan) for s in STEPS],
         "grad_norm": [(s, norm(s) if s < 480 else math.inf) for s in STEPS],
     }
-    return "\n".join(rows), told, "step"
+    return "\n".join(rows), expected, "step"
 
 
 @style
@@ -670,9 +670,9 @@ def bars_and_bracketed_epochs() -> Told:
 
 def _by_epoch(line: str) -> Told:
     epochs = list(range(10))
-    told = {"loss": over(epochs, loss), "val/loss": over(epochs, val), "val/accuracy": over(epochs, acc)}
+    expected = {"loss": over(epochs, loss), "val/loss": over(epochs, val), "val/accuracy": over(epochs, acc)}
     filled = [line.format(e=e, loss=loss(e), val=val(e), acc=acc(e)) for e in epochs]
-    return "\n".join(filled), told, "epoch"
+    return "\n".join(filled), expected, "epoch"
 
 
 @style
@@ -696,9 +696,9 @@ def short_epochs() -> Told:
 
 
 def _with_norm(line: str) -> Told:
-    told = {"loss": over(STEPS, loss), "grad_norm": over(STEPS, norm), "lr": over(STEPS, lr)}
+    expected = {"loss": over(STEPS, loss), "grad_norm": over(STEPS, norm), "lr": over(STEPS, lr)}
     filled = [line.format(s=s, loss=loss(s), norm=norm(s), lr=lr(s)) for s in STEPS]
-    return "\n".join(filled), told, "step"
+    return "\n".join(filled), expected, "step"
 
 
 @style
@@ -717,8 +717,8 @@ def terms_in_brackets() -> Told:
         f"====> Epoch: {e} Average loss: {loss(e):.4f} (recon {val(e):.4f}, kl {acc(e):.4f}) Test loss: {val(e):.4f}"
         for e in EPOCHS
     ]
-    told = {"loss": over(EPOCHS, loss), "loss/recon": over(EPOCHS, val), "kl": over(EPOCHS, acc)}
-    return "\n".join(out), {**told, "val/loss": over(EPOCHS, val)}, "epoch"
+    expected = {"loss": over(EPOCHS, loss), "loss/recon": over(EPOCHS, val), "kl": over(EPOCHS, acc)}
+    return "\n".join(out), {**expected, "val/loss": over(EPOCHS, val)}, "epoch"
 
 
 @style
@@ -728,12 +728,12 @@ def terms_of_two_losses() -> Told:
         f" val loss {val(s):.4f} (pix {acc(s):.4f}, tv {norm(s):.3f})"
         for s in STEPS
     ]
-    told = {"loss/pix": over(STEPS, acc), "val/loss/tv": over(STEPS, norm), "val/loss": over(STEPS, val)}
-    return "\n".join(out), told, "step"
+    expected = {"loss/pix": over(STEPS, acc), "val/loss/tv": over(STEPS, norm), "val/loss": over(STEPS, val)}
+    return "\n".join(out), expected, "step"
 
 
 @style
 def memory_with_a_unit() -> Told:
     out = [f"step {s} loss {loss(s):.4f} rss {100 + s} MB lr {lr(s):.3e}" for s in STEPS]
-    told = {"loss": over(STEPS, loss), "lr": over(STEPS, lr)}
-    return "\n".join(out), {**told, "rss_bytes": [(s, (100 + s) * 1e6) for s in STEPS]}, "step"
+    expected = {"loss": over(STEPS, loss), "lr": over(STEPS, lr)}
+    return "\n".join(out), {**expected, "rss_bytes": [(s, (100 + s) * 1e6) for s in STEPS]}, "step"

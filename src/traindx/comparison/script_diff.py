@@ -11,7 +11,7 @@ from difflib import SequenceMatcher, unified_diff
 from traindx.comparison.subjects import Subject
 from traindx.core import files
 from traindx.source.edits import in_diff
-from traindx.source.parsing import parse
+from traindx.source.script import parse
 
 _LARGEST = 2_000_000
 _LINES_MOST = 200

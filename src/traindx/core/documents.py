@@ -1,4 +1,4 @@
-"""JSON, TOML and YAML that somebody else wrote: plain data, or one exception for every kind of damage.
+"""JSON, TOML and YAML of unknown origin: plain data, or one exception for every kind of damage.
 
 Numbers of any length are numbers in JSON: an integer that does not fit 64 bits is a float, as in orjson.
 """
@@ -36,7 +36,7 @@ def toml_of(text: str | bytes) -> dict[str, Any]:
 
 
 def yaml_of(text: str) -> Any:
-    """What PyYAML's safe loader makes of a configuration; one whose aliases multiply is damaged."""
+    """A configuration as PyYAML's safe loader reads it; one whose aliases multiply is damaged."""
     return _guarded("YAML", lambda: _yaml(text))
 
 
@@ -62,16 +62,16 @@ def too_deep(text: bytes, value: object, usual: int = 0) -> bool:
 
 def _guarded(kind: str, parse: Callable[[], object]) -> Any:
     try:
-        found = parse()
-        if shallow(found):
-            return found
+        document = parse()
+        if shallow(document):
+            return document
     except (RecursionError, MemoryError):
         pass
     except (ValueError, OverflowError) as error:
-        said = " ".join(str(error).split())[:200]
-        if "integer string conversion" in said:
-            said = _TOO_LONG
-        raise Damaged(f"not valid {kind} ({said})") from None
+        message = " ".join(str(error).split())[:200]
+        if "integer string conversion" in message:
+            message = _TOO_LONG
+        raise Damaged(f"not valid {kind} ({message})") from None
     raise Damaged(f"{kind} nested too deeply")
 
 
@@ -92,9 +92,9 @@ def _toml(text: str | bytes) -> dict[str, Any]:
     return table
 
 
-def _refuse_long_integers(found: object) -> None:
+def _refuse_long_integers(document: object) -> None:
     """Python reads hexadecimal integers of any length, and then cannot print them."""
-    waiting: list[object] = [found]
+    waiting: list[object] = [document]
     for value in waiting:
         if isinstance(value, dict | list):
             waiting += value.values() if isinstance(value, dict) else value
@@ -110,15 +110,15 @@ def _yaml(text: str) -> object:
     try:
         # libyaml's parser, where there is one: the other takes half a minute for a thousand brackets.
         _refuse_growth(yaml.parse(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)))
-        found: object = yaml.safe_load(text)
-        _refuse_long_integers(found)
-        return found
+        document: object = yaml.safe_load(text)
+        _refuse_long_integers(document)
+        return document
     except yaml.YAMLError as error:
         raise ValueError(str(error)) from None
 
 
 def _refuse_growth(events: Iterable[Any]) -> None:
-    """Aliases written out must not be more than a configuration holds, nor stand in what they stand for."""
+    """Aliases, written out, must not exceed the size of a configuration nor contain themselves."""
     sizes: dict[str | None, int] = {}
     stack: list[tuple[str | None, int]] = [(None, 0)]
     for event in events:
@@ -131,7 +131,7 @@ def _refuse_growth(events: Iterable[Any]) -> None:
             sizes[anchor] = size
         elif kind == "AliasEvent":
             size = _NODES_MOST if event.anchor in dict(stack) else sizes.get(event.anchor, 1)
-        above, held = stack[-1]
-        stack[-1] = (above, held + size)
-        if held + size > _NODES_MOST or len(stack) > DEEPEST:
+        above, nodes = stack[-1]
+        stack[-1] = (above, nodes + size)
+        if nodes + size > _NODES_MOST or len(stack) > DEEPEST:
             raise ValueError(_TOO_MUCH)

@@ -1,7 +1,7 @@
-"""Named files, read so that nothing waits for ever and nothing grows without an end.
+"""Reading named files without waiting forever or reading without end.
 
-A name may lead to a pipe nobody writes to, a device that never ends, a socket or a folder: these are refused
-before they are opened. Of a regular file no more is read than it held when it was opened.
+A name may lead to a pipe that nobody writes to, an endless device, a socket or a folder: these are refused
+before they are opened. A regular file is read up to the size it had when it was opened.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _KINDS = ((stat.S_ISFIFO, "a pipe"), (stat.S_ISSOCK, "a socket"), (stat.S_ISDIR,
 def opened(path: Name) -> IO[bytes]:
     """A regular file, open for reading; raises OSError for any other, with a phrase that says what it is."""
     try:
-        # Asked before it is opened: a program that waits for somebody to open its pipe must go on waiting.
+        # Checked before opening: a program that waits for a reader of its pipe must keep waiting.
         refuse_others(os.stat(path), path)
         handle = os.open(path, _FLAGS)
     except ValueError:

@@ -1,4 +1,4 @@
-"""Names that nothing has yet: `report`, else `report-2`, `report-3`, ..."""
+"""Free file names: `report`, else `report-2`, `report-3`, ..."""
 
 from __future__ import annotations
 
@@ -16,5 +16,5 @@ def numbered(path: Path, ending: str = "") -> Iterator[Path]:
 
 
 def first_free(path: Path, ending: str = "") -> Path:
-    """The first of them that is not there, not even as a link to nowhere."""
+    """The first of them that does not exist, not even as a broken link."""
     return next(one for one in numbered(path, ending) if not os.path.lexists(one))

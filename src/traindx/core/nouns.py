@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     FloatArray = npt.NDArray[np.float64]
     BoolArray = npt.NDArray[np.bool_]
     IntArray = npt.NDArray[np.int64]
+else:  # NumPy is not loaded for the sake of a name in an annotation
+    FloatArray = BoolArray = IntArray = Any
 
 Axis = Literal["step", "epoch", "row"]
 Goal = Literal["lower", "higher", "none"]
@@ -33,7 +35,7 @@ class Unreadable(Exception):
 
 @dataclass(frozen=True)
 class Note:
-    """Something about the input that the user should know: skipped, torn, superseded, odd."""
+    """A remark about the input for the user: skipped, torn, superseded, odd."""
 
     path: str
     text: str
@@ -43,7 +45,7 @@ class Note:
 class Event:
     """Something that happened at one moment of a run: an overflow, a resume, a crash.
 
-    `data` is what a recorder told of it beside the text: the origin of a NaN, names of parameters.
+    `data` is what a recorder adds to the text: the origin of a NaN, names of parameters.
     """
 
     kind: str
@@ -54,7 +56,7 @@ class Event:
 
 @dataclass(frozen=True, eq=False)
 class Series:
-    """One curve. `steps` never decreases; NaN and Inf in `values` are values the log held.
+    """One curve. `steps` never decreases; NaN and Inf in `values` are values of the log.
 
     `axis` says what its steps count: mostly the same for all curves of a run, but a log may count
     validation by epochs and training by steps.
@@ -76,10 +78,10 @@ class Series:
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """One training as its logs tell it.
+    """One training as read from its logs.
 
-    `axis` is what most of its curves are counted by; `formats` are the readers that told it, the main
-    one first. `facts` are what a recording tells of model, data, loss and optimizer (`run.json`).
+    `axis` is what most of its curves are counted by; `formats` are the readers that read it, the main
+    one first. `facts` is what a recording says about model, data, loss and optimizer (`run.json`).
     """
 
     name: str
@@ -97,7 +99,7 @@ class Run:
 
     @property
     def format(self) -> str:
-        """The reader that told most of it."""
+        """The reader that read most of it."""
         return self.formats[0]
 
     @property
@@ -113,7 +115,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Reading:
-    """What a search for runs gave: the runs, and what was passed over and why."""
+    """The result of a search for runs: the runs, and what was skipped and why."""
 
     runs: tuple[Run, ...]
     skipped: tuple[Note, ...]
@@ -121,7 +123,7 @@ class Reading:
 
 @dataclass(frozen=True)
 class Place:
-    """Where something stands: a line of the user's source, a layer of the model, or both."""
+    """A location: a line of the user's source, a layer of the model, or both."""
 
     file: str = ""
     line: int | None = None
@@ -145,12 +147,12 @@ class Edit:
 
 @dataclass(frozen=True)
 class Finding:
-    """What one detector saw, with its numbers.
+    """What one detector found, with its numbers.
 
-    `symptom` is None for a sign: something that speaks for or against a cause but is no trouble by
-    itself (a constant learning rate, half precision). `strength` (0 to 1) says how clearly it was seen.
+    `symptom` is None for a sign: evidence for or against a cause that is no problem by
+    itself (a constant learning rate, half precision). `strength` (0 to 1) says how clear it is.
     `numbers` are what was measured, under the names remedies use. `marks` are steps to mark in plots.
-    `places` are the lines or layers it speaks of, the most telling first; `edits` would mend them.
+    `places` are the lines or layers concerned, the most informative first; `edits` would fix them.
     The engine fills in `id`, `family` and `thresholds`.
     """
 
@@ -172,16 +174,16 @@ class Finding:
 
 @dataclass(frozen=True)
 class Skipped:
-    """A detector could not look; `needs` says what would let it.
+    """A check that was not made; `needs` says what it requires.
 
-    Empty when there is nothing to look at and nothing is missing: no spike whose place could be told.
+    Empty when there is nothing to check and nothing is missing, such as no spike to locate.
     """
 
     needs: str = ""
 
 
 @dataclass(frozen=True)
-class Told:
+class AnswerEvidence:
     """What a person answered, in bits for (or against) causes; it counts once with findings of its family."""
 
     id: str
@@ -192,7 +194,7 @@ class Told:
 
 @dataclass(frozen=True)
 class Check:
-    """One line of the coverage: a detector that looked, or what it would have needed."""
+    """One line of the coverage: a check that was made, or what it would have needed."""
 
     check: str
     status: Literal["ran", "skipped"]
@@ -202,7 +204,7 @@ class Check:
 
 @dataclass(frozen=True)
 class Evidence:
-    """A finding as it weighs on one cause; negative bits speak against it."""
+    """A finding as evidence about one cause; negative bits are against it."""
 
     finding: str
     text: str
@@ -215,7 +217,7 @@ class Evidence:
 class Fix:
     """A remedy with this run's own numbers filled in; `config` is setting -> new value.
 
-    `trials` are the interventions that try it on a running training, the likeliest first.
+    `trials` are the changes that try it in a running training, the likeliest first.
     """
 
     remedy: str
@@ -243,7 +245,7 @@ class Hypothesis:
 
 @dataclass(frozen=True)
 class Problem:
-    """One thing gone wrong with its ranked differential; `rest` is what no listed cause takes."""
+    """A problem with its ranked causes; `rest` is the probability that none of them is right."""
 
     symptom: str
     also: tuple[str, ...]
@@ -260,7 +262,7 @@ class Problem:
 class Diagnosis:
     """Everything traindx says about one run.
 
-    `reasons` are sentences: why health can be believed, or what to log when evidence is thin.
+    `reasons` are sentences: why the run counts as healthy, or what to log when evidence is insufficient.
     `signs` are the findings that belong to no problem.
     """
 

@@ -1,4 +1,4 @@
-"""Numbers as people write them: one way for reports, remedies and reasons."""
+"""Numbers as text, in one way for reports, remedies and reasons."""
 
 from __future__ import annotations
 

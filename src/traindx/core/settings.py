@@ -1,13 +1,13 @@
 """The project's own settings: `[tool.traindx]` of a pyproject.toml, or a traindx.toml.
 
-    [tool.traindx.map]                      # the log's columns, where their names do not tell
+    [tool.traindx.map]                      # the log's columns, where their names are not understood
     loss = "my_objective"
 
     [tool.traindx.thresholds.loss_spikes]   # a detector's keyword-only parameters
     spike_ratio = 3.0
 
-The file nearest above the working folder counts. In traindx.toml the tables stand without
-`tool.traindx`.
+The nearest file in the working folder or above it counts. In traindx.toml the tables are written
+without `tool.traindx`.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ import re
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from types import ModuleType
 from typing import TYPE_CHECKING
@@ -33,7 +33,7 @@ _LARGEST = 1 << 20
 
 @dataclass(frozen=True)
 class Claim:
-    """A reader's word that a file is its own.
+    """A reader's claim to a file.
 
     `run` is the path of the run the file belongs to: files of equal `run` are read together.
     `part` marks a file that only adds to a run (a configuration): alone it makes none.
@@ -53,7 +53,7 @@ class Bundle:
 
 @dataclass(frozen=True)
 class Reader:
-    """One log format. Lower `rank` is asked first: special formats before general ones."""
+    """One log format. Readers of lower `rank` are asked first: special formats before general ones."""
 
     id: str
     title: str
@@ -65,19 +65,22 @@ class Reader:
 
 @dataclass(frozen=True)
 class Detector:
-    """One finding. The module's name is the finding's id.
+    """One check. The module's name is the finding's id.
 
     `detect` names its inputs as parameters (`traindx.evidence.inputs` lists them) and its thresholds as
-    keyword-only parameters; None means looked and not seen. `needs` are what a signature cannot say:
-    `setting:` and a name, `fact:` and a name, `layer/*`; `a|b` is either. `guards` are what keeps it from
-    looking. Findings of one `family` are several views of one happening: inference counts them once.
-    A finding takes back those it `explains`: a loss that is summed up, never reset, does not diverge.
+    keyword-only parameters; None means checked, not found. `needs` are what a signature cannot say:
+    `setting:` and a name, `fact:` and a name, `layer/*`; `a|b` is either. `guards` are the kinds of
+    training it does not apply to. Findings of one `family` describe one event: inference counts them once.
+    `speaks_for` is for detectors of plugins: cause -> bits when found, bits when checked and not found. Those
+    of built-in ones are rows in the pages of the causes. A finding withdraws those it `explains`: a loss that
+    is summed up, never reset, does not diverge.
     """
 
     title: str
     needs: tuple[str, ...] = ()
     family: str = ""
     explains: tuple[str, ...] = ()
+    speaks_for: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     guards: tuple[str, ...] = ()
     id: str = ""
     area: str = ""
@@ -109,13 +112,13 @@ def _plugins(group: str) -> Iterator[ModuleType]:
             yield importlib.import_module(module)
         except Exception as error:
             who = f"the plugin {name} ({module})"
-            warnings.warn(f"{who} could not be loaded and is left out: {error}", stacklevel=2)
+            warnings.warn(f"{who} could not be loaded and is ignored: {error}", stacklevel=2)
 
 
 def _declared(group: str) -> dict[str, str]:
     """Name -> module of the group's entry points in all installed packages: asked of the files, since the
     standard way to ask takes longer than reading a typical run, and waits at a pipe."""
-    found: dict[str, str] = {}
+    modules: dict[str, str] = {}
     for folder in sys.path:
         try:
             with os.scandir(folder or ".") as entries:
@@ -128,8 +131,8 @@ def _declared(group: str) -> dict[str, str]:
             except OSError:
                 continue
             if f"[{group}]".encode() in text:
-                found = {**dict(_points(text.decode("utf-8", "replace"), group)), **found}
-    return found
+                modules = {**dict(_points(text.decode("utf-8", "replace"), group)), **modules}
+    return modules
 
 
 def _points(text: str, group: str) -> Iterator[tuple[str, str]]:
@@ -150,12 +153,12 @@ def _all_modules(package: str, group: str) -> Iterator[ModuleType]:
 @cache
 def readers() -> tuple[Reader, ...]:
     """All readers, the ones to ask first in front."""
-    found = []
+    units = []
     for module in _all_modules("traindx.logs.formats", "traindx.readers"):
         unit = getattr(module, "READER", None)
         if isinstance(unit, Reader):
-            found.append(replace(unit, page=(module.__doc__ or "").strip()))
-    return tuple(sorted(found, key=lambda unit: (unit.rank, unit.id)))
+            units.append(replace(unit, page=(module.__doc__ or "").strip()))
+    return tuple(sorted(units, key=lambda unit: (unit.rank, unit.id)))
 
 
 @cache
@@ -188,3 +191,14 @@ def _filled(page: str, thresholds: Mapping[str, object]) -> str:
 def detector(id: str) -> Detector:
     """One detector by its id."""
     return next(unit for unit in detectors() if unit.id == id)
+
+
+@cache
+def plugin_detectors() -> tuple[Detector, ...]:
+    """The detectors of other packages, without loading the built-in ones."""
+    declared = ((module, getattr(module, "DETECTOR", None)) for module in _plugins("traindx.detectors"))
+    return tuple(
+        replace(unit, id=module.__name__.rpartition(".")[2], module=module.__name__)
+        for module, unit in declared
+        if isinstance(unit, Detector)
+    )

@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from functools import cached_property
 
-from traindx.core.names import aside
+from traindx.core.names import is_secondary
 from traindx.core.nouns import Run
 from traindx.evidence.curve import Curve as Curve
 from traindx.evidence.inside import Inside
@@ -125,7 +125,7 @@ class Case:
     @cached_property
     def names(self) -> tuple[str, ...]:
         """The names of its series but those of layers and further ranks, and what was told twice."""
-        return tuple(name for name in self.run.series if not aside(name))
+        return tuple(name for name in self.run.series if not is_secondary(name))
 
     @cached_property
     def lr_groups(self) -> list[Curve]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from traindx.core.nouns import Check, Finding, Skipped, Told
+from traindx.core.nouns import AnswerEvidence, Check, Finding, Skipped
 from traindx.core.settings import Threshold
 from traindx.core.units import Detector, detectors
 from traindx.evidence.case import Case
@@ -41,7 +41,7 @@ class Examination:
     unseen: frozenset[str]
     checks: tuple[Check, ...]
     missing: Mapping[str, str]
-    told: tuple[Told, ...] = ()
+    told: tuple[AnswerEvidence, ...] = ()
     asked: frozenset[str] = frozenset()
 
     @property

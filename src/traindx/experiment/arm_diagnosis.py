@@ -8,8 +8,7 @@ from dataclasses import replace
 from traindx.core.nouns import Diagnosis, Run
 from traindx.engine import diagnose_case
 from traindx.evidence.case import Case
-from traindx.source.parsing import parse
-from traindx.source.script import Script
+from traindx.source.script import Script, parse
 
 
 def examined(run: Run, script: Script | None, *, every_cause: bool = False) -> Diagnosis:

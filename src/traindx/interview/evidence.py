@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from traindx.core.nouns import Finding, Run, Scalar, Severity, Told
+from traindx.core.nouns import AnswerEvidence, Finding, Run, Scalar, Severity
 from traindx.core.units import detectors
 from traindx.engine import examine
 from traindx.evidence.case import Case
@@ -16,7 +16,7 @@ from traindx.evidence.examine import Examination
 from traindx.interview.answers import Answer
 from traindx.interview.contradictions import against_each_other, against_measured, denied, excluded
 from traindx.knowledge.catalogue import symptoms
-from traindx.knowledge.questions import TOLD, Option, Question, questions
+from traindx.knowledge.questions import ANSWER_WEIGHT, Option, Question, questions
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +52,7 @@ def weighed(
     findings = [_symptom(name, case, examination, answers, said) for name in told_symptoms]
     said += excluded(told_symptoms) + against_each_other(answers)
     unseen: set[str] = set()
-    told: list[Told] = []
+    told: list[AnswerEvidence] = []
     for answer in answers.values():
         question = questions()[answer.question]
         for name in answer.options:
@@ -150,7 +150,7 @@ def _symptom(
         symptom=name,
         severity=severity,
         step=steps[-1] if steps and name == "nonfinite" else None,
-        strength=TOLD,
+        strength=ANSWER_WEIGHT,
         id=stands_for or "told",
         family=family,
     )
@@ -158,14 +158,16 @@ def _symptom(
 
 def _finding(question: Question, option: Option, id: str, answer: Answer) -> Finding:
     unit = next(unit for unit in detectors() if unit.id == id)
-    return Finding(_said(question, option), strength=TOLD, step=answer.step, id=id, family=unit.family)
+    return Finding(
+        _said(question, option), strength=ANSWER_WEIGHT, step=answer.step, id=id, family=unit.family
+    )
 
 
-def _told(question: Question, option: Option) -> Told:
+def _told(question: Question, option: Option) -> AnswerEvidence:
     family = f"answer_{question.id}"
     if option.sees:
         family = next(unit.family for unit in detectors() if unit.id == option.sees[0])
-    return Told(
+    return AnswerEvidence(
         option.sees[0] if option.sees else f"answer_{question.id}",
         family,
         _said(question, option),

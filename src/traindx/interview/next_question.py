@@ -9,16 +9,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from traindx.core.nouns import Finding, Told
+from traindx.core.nouns import AnswerEvidence, Finding
 from traindx.core.units import detectors
 from traindx.interview.answers import Answer
 from traindx.interview.evidence import Weighed
 from traindx.knowledge.catalogue import Cause, causes
-from traindx.knowledge.infer import Ranked, Seen, evidence_on, rank
-from traindx.knowledge.judge import seen_in, troubles_of
+from traindx.knowledge.infer import Observations, Ranked, evidence_on, rank
+from traindx.knowledge.judge import finding_groups, observations_of
 from traindx.knowledge.questions import (
+    ANSWER_WEIGHT,
     KNOWN,
-    TOLD,
     Option,
     Question,
     information,
@@ -57,8 +57,8 @@ class Choice:
 
 def differentials(weighed: Weighed) -> list[Differential]:
     """The ranking of every problem, worst problem first; small ones only when there is nothing else."""
-    seen = seen_in(weighed.examination)
-    every = troubles_of(weighed.case, weighed.examination)
+    seen = observations_of(weighed.examination)
+    every = finding_groups(weighed.case, weighed.examination)
     made = []
     for trouble in [one for one in every if one.severity != "low"] or every:
         ranked, rest = rank(trouble.symptoms, seen, causes().values())
@@ -72,7 +72,7 @@ def choices(weighed: Weighed, asked: Mapping[str, Answer]) -> list[Choice]:
     problems = [problem for problem in every if not problem.settled]
     if not problems and len(asked) < FEWEST:
         problems = every
-    seen = seen_in(weighed.examination)
+    seen = observations_of(weighed.examination)
     found = []
     for question in open_questions(weighed, asked):
         choice = _worth(question, problems, seen)
@@ -110,7 +110,7 @@ def _known(question: Question, weighed: Weighed) -> bool:
     return bool(question.series) and all(weighed.case.has(name) for name in question.series)
 
 
-def _worth(question: Question, problems: Sequence[Differential], seen: Seen) -> Choice:
+def _worth(question: Question, problems: Sequence[Differential], seen: Observations) -> Choice:
     worth, apart = 0.0, None
     for number, problem in enumerate(problems):
         if not question.concerns(problem.symptoms):
@@ -127,7 +127,7 @@ def _worth(question: Question, problems: Sequence[Differential], seen: Seen) -> 
     return Choice(question, worth * KNOWN[question.effort] - COST, apart)
 
 
-def _bits(question: Question, candidates: Iterable[Cause], seen: Seen) -> dict[str, list[float]]:
+def _bits(question: Question, candidates: Iterable[Cause], seen: Observations) -> dict[str, list[float]]:
     """What each answer would add to each cause, beside all that is known already."""
     after = [_if_said(question, option, seen) for option in question.options.values()]
     found = {}
@@ -137,18 +137,22 @@ def _bits(question: Question, candidates: Iterable[Cause], seen: Seen) -> dict[s
     return found
 
 
-def _if_said(question: Question, option: Option, seen: Seen) -> Seen:
+def _if_said(question: Question, option: Option, seen: Observations) -> Observations:
     families = _families()
     known = {finding.id for finding in seen.findings} | set(seen.unseen)
     new = [
-        Finding("", strength=TOLD, id=id, family=families[id]) for id in option.sees[:1] if id not in known
+        Finding("", strength=ANSWER_WEIGHT, id=id, family=families[id])
+        for id in option.sees[:1]
+        if id not in known
     ]
     ruled = {id: families[id] for id in option.rules_out if id not in known}
-    told = list(seen.told)
+    told = list(seen.answers)
     if option.bits:
         family = families[option.sees[0]] if option.sees else f"answer_{question.id}"
-        told.append(Told(question.id, family, "", option.bits))
-    return replace(seen, findings=(*seen.findings, *new), unseen={**seen.unseen, **ruled}, told=tuple(told))
+        told.append(AnswerEvidence(question.id, family, "", option.bits))
+    return replace(
+        seen, findings=(*seen.findings, *new), unseen={**seen.unseen, **ruled}, answers=tuple(told)
+    )
 
 
 def _families() -> dict[str, str]:

@@ -13,8 +13,8 @@ from traindx.core.names import METRICS, parts
 from traindx.core.nouns import Run, Series, Unreadable
 from traindx.interview.typed_numbers import NUMBER, numbers_in
 from traindx.logs.assemble import run_from_log
-from traindx.logs.log_file import Held
-from traindx.logs.objective import with_loss
+from traindx.logs.derived import with_loss
+from traindx.logs.log_file import MemoryFile
 
 NAME = "answers"
 _ROW = re.compile(r"([^\W\d][^\d:=]*?)\s*[:=]?\s+((?:[-+\w.]+[\s,;]+){2,}[-+\w.]+)")
@@ -47,7 +47,7 @@ def _log(text: str) -> Run | None:
     """Lines of a log, as the text reader reads them."""
     from traindx.logs.text.read import logs_of
 
-    held = Held(text.encode("utf-8", "replace") + b"\n", NAME)
+    held = MemoryFile(text.encode("utf-8", "replace") + b"\n", NAME)
     try:
         logs = list(logs_of(held))
     except (Unreadable, ValueError, OverflowError):

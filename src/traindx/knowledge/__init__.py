@@ -1,1 +1,1 @@
-"""What is known about causes, symptoms and remedies, and how it is weighed against what was seen."""
+"""What is known about causes, symptoms and remedies, and how it is weighed against what was found."""

@@ -1,6 +1,6 @@
-"""Everything the pages hold, as data: causes, symptoms, remedies, reference sheets.
+"""The content of the pages as data: causes, symptoms, remedies, reference sheets.
 
-The folders of pages stand beside this package; each is read when it is first asked for. Detectors keep
+The folders of pages are in this package; each is read when it is first asked for. Detectors keep
 their page in their docstring; `pages_of` finds them too.
 """
 
@@ -14,6 +14,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeVar
 
 from traindx.core.nouns import SEVERITIES, Severity
+from traindx.core.units import plugin_detectors
 from traindx.knowledge.pages import Page, bullets, first_paragraph, read_page, table, words
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ _PACKAGE = Path(__file__).parent
 
 @dataclass(frozen=True)
 class Weight:
-    """Bits that a finding speaks for a cause: when seen, and when looked for and not seen."""
+    """Bits of a finding for a cause: when it is found, and when it was checked and not found."""
 
     seen: float
     unseen: float
@@ -65,10 +66,10 @@ class Cause:
 
 @dataclass(frozen=True)
 class Symptom:
-    """What is seen; of several the one of lowest rank is the primary one.
+    """How a problem shows; of several the one of lowest rank is the primary one.
 
     `told` is how people say it and `words` are other ways to, `menu` its place in a list to choose from
-    (0: not there). When somebody tells it, that is `finding`, of this `severity`. Symptoms of one `kind` are
+    (0: not there). A person's report of it is `finding`, of this `severity`. Symptoms of one `kind` are
     commonly shown together by one cause. `trial` is the share of the training that shows whether it is gone
     (None: the usual one); `sudden` ones begin at a moment. `excludes` are symptoms that cannot be there too.
     """
@@ -99,7 +100,7 @@ class Symptom:
 class Remedy:
     """What to do. `set` is setting -> template of its new value; `do` are templates, special ones first.
 
-    `trials` are templates of interventions that do the same to a running training, the likeliest first;
+    `trials` are templates of changes that do the same to a running training, the likeliest first;
     `then` names what must be measured afterwards for `expect` to be met. It `alters` what the `loss` means,
     or what every `measure` means: then values before and after cannot be compared. It is left out where a
     condition of `unless` holds.
@@ -140,8 +141,8 @@ def causes() -> Mapping[str, Cause]:
 @cache
 def symptoms() -> Mapping[str, Symptom]:
     """Every symptom by its id, the primary ones first."""
-    found = _load("symptom", _symptom)
-    return MappingProxyType(dict(sorted(found.items(), key=lambda item: item[1].rank)))
+    by_id = _load("symptom", _symptom)
+    return MappingProxyType(dict(sorted(by_id.items(), key=lambda item: item[1].rank)))
 
 
 @cache
@@ -193,13 +194,13 @@ def _cause(page: Page) -> Cause:
 
 def _settings(page: Page) -> Mapping[str, str]:
     """`lr more, warmup less` by setting."""
-    found = {}
+    settings = {}
     for item in words(page.head.get("settings", "")):
         name, _, way = item.partition(" ")
         if way not in WAYS:
             raise page.malformed(f"settings must read 'name {'|'.join(WAYS)}', not {item!r}")
-        found[name] = way
-    return MappingProxyType(found)
+        settings[name] = way
+    return MappingProxyType(settings)
 
 
 def _priors(page: Page) -> Mapping[str, str]:
@@ -223,12 +224,15 @@ def _evidence(page: Page) -> Mapping[str, Weight]:
             raise page.malformed(f"an evidence row needs 4 cells, got {row!r}")
         finding = row[0].strip("`")
         if finding in weights:
-            raise page.malformed(f"the finding {finding!r} stands twice in the evidence")
+            raise page.malformed(f"the finding {finding!r} occurs twice in the evidence")
         try:
             seen, unseen = (float(cell) if cell else 0.0 for cell in row[1:3])
         except ValueError:
             raise page.malformed(f"the bits of {finding!r} must be numbers, got {row[1:3]!r}") from None
         weights[finding] = Weight(seen, unseen, row[3])
+    for unit in plugin_detectors():
+        if page.id in unit.speaks_for and unit.id not in weights:
+            weights[unit.id] = Weight(*unit.speaks_for[page.id], f"declared by {unit.module}")
     return MappingProxyType(weights)
 
 
@@ -296,19 +300,14 @@ def _sheet(page: Page) -> Sheet:
 
 def pages_of(id: str) -> tuple[Page, ...]:
     """Every page under an id: a cause, a symptom, a detector, a remedy, a sheet may share it."""
-    found = []
+    pages = []
     for kind, folder in FOLDERS.items():
-        found += [read_page(path, kind) for path in _files(folder) if path.stem == id]
-    if id in _detector_names() or not found:
+        pages += [read_page(path, kind) for path in _files(folder) if path.stem == id]
+    if id in _detector_names() or not pages:
         from traindx.core.units import detectors
 
-        found += [detector_page(unit) for unit in detectors() if unit.id == id]
-    return tuple(found)
-
-
-def page_of(id: str) -> Page | None:
-    """The first page under an id, None when nothing is called that."""
-    return next(iter(pages_of(id)), None)
+        pages += [detector_page(unit) for unit in detectors() if unit.id == id]
+    return tuple(pages)
 
 
 def detector_page(unit: Detector) -> Page:
@@ -330,17 +329,17 @@ def thresholds(unit: Detector) -> dict[str, float | int | bool | str]:
 
 
 def _detector_names() -> set[str]:
-    """The ids of the built-in detectors, told by their files: importing them takes a while."""
+    """The ids of the built-in detectors, from their file names: importing them takes a while."""
     files = (_PACKAGE.parent / "evidence" / "detectors").glob("[!_]*/[!_]*.py")
     return {path.stem for path in files}
 
 
 def known_ids() -> set[str]:
     """Every id that has a page."""
-    found = _detector_names()
+    ids = _detector_names()
     for folder in FOLDERS.values():
-        found.update(path.stem for path in _files(folder))
-    return found
+        ids.update(path.stem for path in _files(folder))
+    return ids
 
 
 def nearest(id: str, count: int = 3, also: Set[str] = frozenset()) -> tuple[str, ...]:

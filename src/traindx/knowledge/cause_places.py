@@ -1,4 +1,4 @@
-"""Where a cause sits: the line or layer its evidence names, and the edit that would mend it."""
+"""Where a cause is: the line or layer its evidence names, and the edit that would fix it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _SYSTEM = ("step_s", "rss_bytes", "gpu_mem_bytes")
 
 
 def speaking_findings(ranked: Ranked, findings: Sequence[Finding]) -> list[Finding]:
-    """The findings that speak for a cause, the strongest first."""
+    """The findings that are evidence for a cause, the strongest first."""
     by_id = {finding.id: finding for finding in findings}
     return [by_id[item.finding] for item in ranked.evidence if item.finding in by_id]
 
@@ -43,7 +43,7 @@ def with_patch(fixes: tuple[Fix, ...], speaking: Sequence[Finding], script: Scri
 
 
 def kinds_of_evidence(case: Case) -> tuple[str, ...]:
-    """What of a training was looked at: its log, its settings, its inside, ..."""
+    """The kinds of evidence there are: log, settings, internals, ..."""
     series = case.run.series
     kinds = {
         "log": bool(series),

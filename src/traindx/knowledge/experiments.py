@@ -1,4 +1,4 @@
-"""What experiments tell about causes: how likely each outcome is if this is the cause (experiments.toml)."""
+"""What experiments say about causes: how likely each outcome is if this is the cause (experiments.toml)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _FILE = Path(__file__).parent / "experiments.toml"
 class Experiment:
     """Something to change and to watch; `causes` and `others` are words of its measure's profiles.
 
-    Beside the outcomes of its measure there is `active`: not inert, and not looked at any further.
+    In addition to the outcomes of its measure there is `active`: not inert, and not measured further.
     """
 
     id: str
@@ -46,7 +46,7 @@ class Experiment:
         return 1.0 - row["inert"] if outcome == "active" else row[outcome]
 
     def bits(self, outcome: str, cause: str) -> float:
-        """How much an outcome speaks for a cause, beside one that the experiment says nothing of."""
+        """Evidence of an outcome for a cause, compared with one that the experiment says nothing of."""
         raw = math.log2(self.likely(outcome, cause) / self.likely(outcome, None))
         return max(-_MOST_BITS, min(_MOST_BITS, raw))
 
@@ -60,12 +60,12 @@ def profiles() -> Mapping[str, Mapping[str, Mapping[str, float]]]:
 @cache
 def experiments() -> Mapping[str, Experiment]:
     """Every experiment by its id: those of the file, and every other remedy that can be tried."""
-    made = {id: _experiment(id, entry) for id, entry in _document()["experiments"].items()}
-    told = {experiment.remedy for experiment in made.values()}
+    by_id = {id: _experiment(id, entry) for id, entry in _document()["experiments"].items()}
+    covered = {experiment.remedy for experiment in by_id.values()}
     for remedy in remedies().values():
-        if remedy.trials and remedy.id not in told:
-            made[remedy.id] = _experiment(remedy.id, {"remedy": remedy.id, "title": remedy.title.lower()})
-    return made
+        if remedy.trials and remedy.id not in covered:
+            by_id[remedy.id] = _experiment(remedy.id, {"remedy": remedy.id, "title": remedy.title.lower()})
+    return by_id
 
 
 @cache
@@ -75,8 +75,8 @@ def _document() -> dict[str, Any]:
 
 def _experiment(id: str, entry: Mapping[str, object]) -> Experiment:
     remedy = str(entry.get("remedy", ""))
-    named = entry.get("causes", {})
-    assert isinstance(named, dict)
+    causes = entry.get("causes", {})
+    assert isinstance(causes, dict)
     symptoms = entry.get("symptoms", ())
     assert isinstance(symptoms, list | tuple)
     measure, others = entry.get("measure", "gain"), str(entry.get("others", "moves"))
@@ -85,7 +85,7 @@ def _experiment(id: str, entry: Mapping[str, object]) -> Experiment:
         str(entry["title"]),
         measure,  # type: ignore[arg-type]
         others,
-        _fitting({**_treated(remedy), **named}, others),
+        _fitting({**_treated(remedy), **causes}, others),
         remedy,
         str(entry.get("change", "")),
         frozenset(symptoms),

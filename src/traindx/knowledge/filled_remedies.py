@@ -47,7 +47,7 @@ def _say(remedy: Remedy, known: Mapping[str, str]) -> str:
 
 
 def _trials(remedy: Remedy, known: Mapping[str, str]) -> tuple[str, ...]:
-    """The interventions of which every number is known, each once."""
+    """The changes of which every number is known, each once."""
     plain = {name: text.replace(",", "") for name, text in known.items()}
     able = (template for template in remedy.trials if placeholders(template) <= plain.keys())
     return tuple(dict.fromkeys(template.format_map(plain) for template in able))
@@ -55,10 +55,10 @@ def _trials(remedy: Remedy, known: Mapping[str, str]) -> tuple[str, ...]:
 
 def _settings(remedy: Remedy, known: Mapping[str, str]) -> dict[str, Scalar]:
     """Setting -> new value, for those whose value is known."""
-    made: dict[str, Scalar] = {}
+    values: dict[str, Scalar] = {}
     for setting, template in remedy.set.items():
         if placeholders(template) <= known.keys():
             text = template.format_map(known)
             value = number(text)
-            made[setting] = text if value is None else int(value) if value == int(value) else value
-    return made
+            values[setting] = text if value is None else int(value) if value == int(value) else value
+    return values

@@ -1,5 +1,5 @@
-"""Which cause, how surely: log-odds over the causes of a problem, from what was seen, what was looked for
-and not seen, and what could not be looked for (which says nothing).
+"""Which cause, how surely: log-odds over the causes of a problem, from what was found, what was checked
+and not found, and what could not be checked (which says nothing).
 
 Each cause page gives its prior among the causes of a symptom (a word) and its evidence (bits of
 log-likelihood ratio). Findings of one family are views of one happening: only the strongest counts.
@@ -11,13 +11,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from traindx.core.nouns import Evidence, Finding, Told
+from traindx.core.nouns import AnswerEvidence, Evidence, Finding
 from traindx.knowledge.catalogue import Cause
 
 PRIOR_BITS: Mapping[str, float] = {"often": 4.5, "sometimes": 2.0, "rarely": -0.5}
 # A cause that only explains a secondary symptom is less likely to be the root.
 _SECONDARY = -1.5
-# What no page knows: as likely as a cause met "sometimes" of which nothing was seen.
+# What no page knows: as likely as a cause met "sometimes" for which nothing was found.
 REST_BITS = 2.0
 # Expert weights are not calibrated: nothing is surer than this.
 MOST = 0.95
@@ -26,7 +26,7 @@ _LEAST_BITS = 0.05
 
 @dataclass(frozen=True)
 class Ranked:
-    """A cause with its share of the probability and what speaks for and against it."""
+    """A cause with its probability and the evidence for and against it."""
 
     cause: Cause
     confidence: float
@@ -35,37 +35,39 @@ class Ranked:
 
 
 @dataclass(frozen=True)
-class Seen:
-    """What the run showed: findings, and the ids (with their families) that were looked for in vain.
+class Observations:
+    """What the run showed: findings, and the ids (with their families) that were checked, not found.
 
-    `told` is what a person answered about it.
+    `answers` is what a person answered about it.
     """
 
     findings: Sequence[Finding]
     unseen: Mapping[str, str]
     titles: Mapping[str, str]
-    told: Sequence[Told] = ()
+    answers: Sequence[AnswerEvidence] = ()
 
 
-def rank(symptoms: Sequence[str], seen: Seen, causes: Iterable[Cause]) -> tuple[list[Ranked], float]:
+def rank(
+    symptoms: Sequence[str], observations: Observations, causes: Iterable[Cause]
+) -> tuple[list[Ranked], float]:
     """The causes of these symptoms (the primary one first), likeliest first, and the rest."""
     candidates = [cause for cause in causes if any(s in cause.symptoms for s in symptoms)]
-    told = [evidence_on(cause, seen) for cause in candidates]
+    evidence = [evidence_on(cause, observations) for cause in candidates]
     scores = [
         _prior(cause, symptoms) + sum(item.bits for item in items)
-        for cause, items in zip(candidates, told, strict=True)
+        for cause, items in zip(candidates, evidence, strict=True)
     ]
     shares, rest = shares_of(scores)
-    made = [
+    ranking = [
         Ranked(
             cause,
             share,
             tuple(sorted((i for i in items if i.bits > 0), key=lambda i: -i.bits)),
             tuple(sorted((i for i in items if i.bits < 0), key=lambda i: i.bits)),
         )
-        for cause, share, items in zip(candidates, shares, told, strict=True)
+        for cause, share, items in zip(candidates, shares, evidence, strict=True)
     ]
-    return sorted(made, key=lambda ranked: -ranked.confidence), rest
+    return sorted(ranking, key=lambda ranked: -ranked.confidence), rest
 
 
 def shares_of(scores: Sequence[float]) -> tuple[list[float], float]:
@@ -90,30 +92,30 @@ def _prior(cause: Cause, symptoms: Sequence[str]) -> float:
     )
 
 
-def evidence_on(cause: Cause, seen: Seen) -> list[Evidence]:
+def evidence_on(cause: Cause, observations: Observations) -> list[Evidence]:
     """One item per family: its strongest finding, or what its absence says."""
     strongest: dict[str, Evidence] = {}
-    for finding in seen.findings:
+    for finding in observations.findings:
         weight = cause.evidence.get(finding.id)
         if weight is None:
             continue
         bits = round(weight.seen * finding.strength, 2)
         item = Evidence(finding.id, finding.text, bits, finding.step, finding.series)
-        held = strongest.get(finding.family)
-        if held is None or abs(item.bits) > abs(held.bits):
+        current = strongest.get(finding.family)
+        if current is None or abs(item.bits) > abs(current.bits):
             strongest[finding.family] = item
-    for answer in seen.told:
+    for answer in observations.answers:
         if answer.bits.get(cause.id):
-            # The answer is about this very cause: it stands above what the page says of its finding.
+            # The answer is about this very cause: it overrides what the page says of its finding.
             strongest[answer.family] = Evidence(answer.id, answer.text, answer.bits[cause.id])
     absent: dict[str, Evidence] = {}
     for finding_id, weight in cause.evidence.items():
-        family = seen.unseen.get(finding_id)
+        family = observations.unseen.get(finding_id)
         if family is None or family in strongest or not weight.unseen:
             continue
-        text = f"Looked for and not seen: {seen.titles.get(finding_id, finding_id)}."
-        held = absent.get(family)
-        if held is None or abs(weight.unseen) > abs(held.bits):
+        text = f"Checked, not found: {observations.titles.get(finding_id, finding_id)}."
+        current = absent.get(family)
+        if current is None or abs(weight.unseen) > abs(current.bits):
             absent[family] = Evidence(finding_id, text, weight.unseen)
-    items = [*strongest.values(), *absent.values()]
-    return [item for item in items if abs(item.bits) >= _LEAST_BITS]
+    evidence = [*strongest.values(), *absent.values()]
+    return [item for item in evidence if abs(item.bits) >= _LEAST_BITS]

@@ -21,13 +21,13 @@ from traindx.evidence.examine import Examination
 from traindx.knowledge.catalogue import causes, remedies, symptoms
 from traindx.knowledge.cause_places import kinds_of_evidence, place_of, speaking_findings, with_patch
 from traindx.knowledge.filled_remedies import fixes
-from traindx.knowledge.infer import Ranked, Seen, rank
-from traindx.knowledge.problems import Complaint, complaints
+from traindx.knowledge.infer import Observations, Ranked, rank
+from traindx.knowledge.problems import FindingGroup, group_findings
 from traindx.knowledge.questions import next_questions
 from traindx.knowledge.run_numbers import facts
 from traindx.knowledge.verdict import nothing_judged, reasons_for_health, what_to_log
 
-# How many causes are told, and from which confidence on.
+# How many causes are reported, and the least confidence.
 _SHOWN = (6, 0.02)
 _EVERY = (60, 0.001)
 _BENIGN = 0.5
@@ -57,8 +57,8 @@ def judge(case: Case, examination: Examination, *, every_cause: bool = False) ->
     `every_cause` keeps the unlikely ones, which an experiment may bring up.
     """
     ranks = {symptom.id: symptom.rank for symptom in symptoms().values()}
-    troubles = troubles_of(case, examination)
-    problems = _problems(case, examination, troubles, _EVERY if every_cause else _SHOWN)
+    groups = finding_groups(case, examination)
+    problems = _problems(case, examination, groups, _EVERY if every_cause else _SHOWN)
     problems.sort(key=lambda p: (SEVERITIES.index(p.severity), ranks[p.symptom]))
     verdict = _verdict(case, problems, examination.findings)
     used = {id(finding) for problem in problems for finding in problem.findings}
@@ -74,24 +74,24 @@ def judge(case: Case, examination: Examination, *, every_cause: bool = False) ->
 
 
 def _problems(
-    case: Case, examination: Examination, troubles: Sequence[Complaint], shown: tuple[int, float]
+    case: Case, examination: Examination, groups: Sequence[FindingGroup], shown: tuple[int, float]
 ) -> list[Problem]:
-    """One for each trouble; defects that come down to the same cause are one problem."""
-    made: dict[str, tuple[Complaint, Problem]] = {}
-    for number, trouble in enumerate(troubles):
-        problem = _problem(case, examination, trouble, shown)
-        alone = {symptoms()[one].kind for one in trouble.symptoms} == {"defect"} and problem.hypotheses
+    """One for each group of findings; defects that come down to the same cause are one problem."""
+    by_cause: dict[str, tuple[FindingGroup, Problem]] = {}
+    for number, group in enumerate(groups):
+        problem = _problem(case, examination, group, shown)
+        alone = {symptoms()[one].kind for one in group.symptoms} == {"defect"} and problem.hypotheses
         key = problem.hypotheses[0].cause if alone else str(number)
-        if key in made:
-            held = made[key][0]
-            trouble = replace(held, findings=held.findings + trouble.findings)
-            problem = _problem(case, examination, trouble, shown)
-        made[key] = (trouble, problem)
-    return [problem for _, problem in made.values()]
+        if key in by_cause:
+            earlier = by_cause[key][0]
+            group = replace(earlier, findings=earlier.findings + group.findings)
+            problem = _problem(case, examination, group, shown)
+        by_cause[key] = (group, problem)
+    return [problem for _, problem in by_cause.values()]
 
 
 def _leads_to(finding: str) -> frozenset[str]:
-    """The symptoms of the causes that a finding speaks strongly for."""
+    """The symptoms of the causes that a finding is strong evidence for."""
     strong = (
         cause
         for cause in causes().values()
@@ -117,10 +117,10 @@ def _verdict(case: Case, problems: Sequence[Problem], findings: Sequence[Finding
     return "insufficient_evidence" if short or doubtful or nothing_judged(case) else "healthy"
 
 
-def seen_in(examination: Examination) -> Seen:
+def observations_of(examination: Examination) -> Observations:
     """An examination as inference weighs it."""
     units = {unit.id: unit for unit in detectors()}
-    return Seen(
+    return Observations(
         examination.findings,
         {name: units[name].family for name in examination.unseen},
         {name: unit.title.lower() for name, unit in units.items()},
@@ -128,35 +128,35 @@ def seen_in(examination: Examination) -> Seen:
     )
 
 
-def troubles_of(case: Case, examination: Examination) -> list[Complaint]:
-    """The problems of a run before anybody asked why, worst first."""
+def finding_groups(case: Case, examination: Examination) -> list[FindingGroup]:
+    """The problems of a run before their causes are ranked, worst first."""
     ranks = {symptom.id: symptom.rank for symptom in symptoms().values()}
-    return complaints(examination.findings, ranks, case.span, _leads_to)
+    return group_findings(examination.findings, ranks, case.span, _leads_to)
 
 
-def _problem(case: Case, examination: Examination, trouble: Complaint, most: tuple[int, float]) -> Problem:
-    ranked, rest = rank(trouble.symptoms, seen_in(examination), causes().values())
+def _problem(case: Case, examination: Examination, group: FindingGroup, most: tuple[int, float]) -> Problem:
+    ranked, rest = rank(group.symptoms, observations_of(examination), causes().values())
     shown = [r for r in ranked[: most[0]] if r.confidence >= most[1]] or ranked[:1]
     rest += sum(r.confidence for r in ranked if r not in shown)
-    known = facts(case, trouble.findings + tuple(examination.findings), trouble.onset)
+    known = facts(case, group.findings + tuple(examination.findings), group.onset)
     asked = next_questions(
         {r.cause.id: r.confidence for r in shown},
         rest,
         causes(),
         examination.missing,
         _LOGGING,
-        trouble.symptoms,
+        group.symptoms,
         asked=examination.asked,
-        looked=examination.looked,
+        checked=examination.looked,
     )
     return Problem(
-        symptom=trouble.symptoms[0],
-        also=trouble.symptoms[1:],
-        severity=_severity(trouble.severity, ranked),
-        onset_step=trouble.onset,
-        summary=trouble.findings[0].text,
-        findings=trouble.findings,
-        hypotheses=tuple(_hypothesis(r, trouble, known, case, examination) for r in shown),
+        symptom=group.symptoms[0],
+        also=group.symptoms[1:],
+        severity=_severity(group.severity, ranked),
+        onset_step=group.onset,
+        summary=group.findings[0].text,
+        findings=group.findings,
+        hypotheses=tuple(_hypothesis(r, group, known, case, examination) for r in shown),
         rest=max(0.0, rest),
         questions=asked,
     )
@@ -173,13 +173,13 @@ def _severity(severity: Severity, ranked: Sequence[Ranked]) -> Severity:
     settled = first is not None and first.confidence >= _BENIGN
     if severity == "low" and first is not None and settled:
         set_so = {unit.id for unit in detectors() if unit.from_settings}
-        named = [e for e in first.evidence if e.finding in set_so and e.bits >= _PLAIN_BITS]
-        return "medium" if named else "low"
+        from_settings = [e for e in first.evidence if e.finding in set_so and e.bits >= _PLAIN_BITS]
+        return "medium" if from_settings else "low"
     return severity
 
 
 def _hypothesis(
-    ranked: Ranked, trouble: Complaint, known: Mapping[str, str], case: Case, examination: Examination
+    ranked: Ranked, group: FindingGroup, known: Mapping[str, str], case: Case, examination: Examination
 ) -> Hypothesis:
     cause = ranked.cause
     speaking = speaking_findings(ranked, examination.findings)
@@ -187,7 +187,7 @@ def _hypothesis(
         cause=cause.id,
         title=cause.title,
         confidence=ranked.confidence,
-        evidence=_with_symptom(ranked.evidence, trouble.findings[0]),
+        evidence=_with_symptom(ranked.evidence, group.findings[0]),
         against=ranked.against,
         fixes=with_patch(fixes((remedies()[name] for name in cause.remedies), known), speaking, case.script),
         confirm=cause.confirm or None,
@@ -198,7 +198,7 @@ def _hypothesis(
 
 
 def _with_symptom(evidence: tuple[Evidence, ...], first: Finding) -> tuple[Evidence, ...]:
-    """What made it a problem is always among the evidence, even when it tells no cause from another."""
+    """What made it a problem is always among the evidence, even when it separates no causes."""
     if any(item.finding == first.id for item in evidence):
         return evidence
     return (*evidence, Evidence(first.id, first.text, 0.0, first.step, first.series))

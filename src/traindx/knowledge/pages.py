@@ -87,13 +87,13 @@ def parse(text: str, *, id: str, kind: str) -> Page:
         if not colon or not key.strip().isidentifier():
             raise _malformed(kind, id, f"expected 'key: value' above the first section, got {line!r}")
         if key.strip() in head:
-            raise _malformed(kind, id, f"the key {key.strip()!r} stands twice")
+            raise _malformed(kind, id, f"the key {key.strip()!r} occurs twice")
         head[key.strip()] = value.strip()
     sections: dict[str, str] = {}
     for part in parts:
         heading, _, content = part.partition("\n")
         if heading.strip() in sections:
-            raise _malformed(kind, id, f"the section {heading.strip()!r} stands twice")
+            raise _malformed(kind, id, f"the section {heading.strip()!r} occurs twice")
         sections[heading.strip()] = content.strip()
     return Page(id, kind, first[2:].strip(), MappingProxyType(head), MappingProxyType(sections))
 
@@ -103,7 +103,7 @@ def _malformed(kind: str, id: str, what: str) -> ValueError:
 
 
 def bullets(text: str) -> list[str]:
-    """The items of its lists, each in one line; a line that goes on below belongs to its item."""
+    """The items of its lists, each in one line; a line that continues below belongs to its item."""
     items: list[list[str]] = []
     inside = False
     for line in text.split("\n"):
@@ -136,7 +136,7 @@ def _cells(row: str) -> list[str]:
 
 
 def first_paragraph(text: str) -> str:
-    """What stands before the first blank line, in one line."""
+    """The text before the first blank line, in one line."""
     return " ".join(text.strip().partition("\n\n")[0].split())
 
 

@@ -1,4 +1,4 @@
-"""Findings -> problems: what belongs together, what is a trouble of its own."""
+"""Findings -> problems: which belong together, which are a problem of their own."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ _EARLY = 0.05
 
 
 @dataclass(frozen=True)
-class Complaint:
-    """Findings that are seen as one problem, before anybody asked why."""
+class FindingGroup:
+    """Findings that form one problem, before its causes are ranked."""
 
     symptoms: tuple[str, ...]
     severity: Severity
@@ -27,16 +27,16 @@ class Complaint:
         return min(steps, default=None)
 
 
-def complaints(
+def group_findings(
     findings: Sequence[Finding],
     ranks: Mapping[str, int],
     span: tuple[float, float],
     leads_to: Callable[[str], Set[str]] = lambda _: frozenset(),
-) -> list[Complaint]:
+) -> list[FindingGroup]:
     """The problems of a run, worst first.
 
     `ranks` orders the symptoms; `leads_to` gives the symptoms of the causes that a finding speaks strongly
-    for: a defect that explains trouble which is there is no second problem.
+    for: a defect that explains another problem is no second problem.
     """
     groups: dict[str, list[Finding]] = {}
     for finding in findings:
@@ -54,12 +54,12 @@ def complaints(
         ends = {symptom for finding in groups[defect] for symptom in leads_to(finding.id)}
         if home := _explained(groups, ends):
             groups[home] += groups.pop(defect)
-    made = [_complaint(members, ranks) for members in groups.values()]
-    return sorted(made, key=lambda c: (SEVERITIES.index(c.severity), ranks[c.symptoms[0]]))
+    result = [_complaint(members, ranks) for members in groups.values()]
+    return sorted(result, key=lambda c: (SEVERITIES.index(c.severity), ranks[c.symptoms[0]]))
 
 
 def _explained(groups: Mapping[str, Sequence[Finding]], symptoms: Set[str]) -> str:
-    """The trouble that these symptoms belong to; empty when there is none."""
+    """The group that these symptoms belong to; empty when there is none."""
     for name in _CAUSED:
         if any(finding.symptom in symptoms for finding in groups.get(name, ())):
             return name
@@ -67,7 +67,7 @@ def _explained(groups: Mapping[str, Sequence[Finding]], symptoms: Set[str]) -> s
 
 
 def _group(finding: Finding) -> str:
-    """Defects stand each alone; so does trouble that only the validation data have."""
+    """Each defect is its own group; so are problems of the validation data alone."""
     kind = symptoms()[str(finding.symptom)].kind
     if kind == "defect":
         return f"defect {finding.family}"
@@ -84,7 +84,7 @@ def _follows(stuck: Sequence[Finding], unstable: Sequence[Finding], span: tuple[
     return halt >= blow or (halt <= early and blow <= early)
 
 
-def _complaint(members: Sequence[Finding], ranks: Mapping[str, int]) -> Complaint:
+def _complaint(members: Sequence[Finding], ranks: Mapping[str, int]) -> FindingGroup:
     """The primary symptom is the highest-ranked one among the gravest findings."""
     gravest = min(SEVERITIES.index(f.severity) for f in members)
     order = sorted(
@@ -97,4 +97,4 @@ def _complaint(members: Sequence[Finding], ranks: Mapping[str, int]) -> Complain
         ),
     )
     symptoms = tuple(dict.fromkeys(str(f.symptom) for f in order))
-    return Complaint(symptoms, SEVERITIES[gravest], tuple(order))
+    return FindingGroup(symptoms, SEVERITIES[gravest], tuple(order))

@@ -1,7 +1,7 @@
-"""What to ask next: the question whose answer is expected to tell most about the cause.
+"""What to ask next: the question whose answer is expected to decide most about the cause.
 
-A question is asked of a person (questions.toml) or of the log: a finding that could not be looked for
-would be an answer too, if its field were logged.
+A question is asked of a person (questions.toml) or of the log: a check that could not be made would
+be an answer too, if its field were logged.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ KINDS = ("one", "any", "settings", "values", "onset", "progress", "waiting")
 # How likely somebody can answer, by what it takes.
 KNOWN = {"know": 0.9, "look": 0.6, "try": 0.25}
 # What a person says weighs less than the same when it was measured.
-TOLD = 0.85
+ANSWER_WEIGHT = 0.85
 _LEAST_GAIN = 0.03
 _BASE_RATE = 0.1
 _MOST_LIKELY = 0.95
@@ -29,9 +29,9 @@ _MOST_LIKELY = 0.95
 
 @dataclass(frozen=True)
 class Option:
-    """One answer. `bits` weigh on causes by name; `sees` and `rules_out` are findings it stands for.
+    """One answer. `bits` weigh on causes by name; `sees` are findings it confirms, `rules_out` others.
 
-    `shown_by` are findings of a log, recording or script that would tell the same.
+    `shown_by` are findings of a log, recording or script that would show the same.
     """
 
     id: str
@@ -69,10 +69,10 @@ class Question:
     def concerns(self, symptoms: Sequence[str]) -> bool:
         return not self.symptoms or bool(self.symptoms & set(symptoms))
 
-    def settled(self, looked: Set[str]) -> bool:
-        """Whether findings that were looked for have answered it already."""
-        telling = [(*o.sees, *o.shown_by) for o in self.options.values() if not o.fine]
-        return any(telling) and all(set(names) & looked for names in telling if names)
+    def settled(self, checked: Set[str]) -> bool:
+        """Whether checks that were made have answered it already."""
+        findings = [(*o.sees, *o.shown_by) for o in self.options.values() if not o.fine]
+        return any(findings) and all(set(names) & checked for names in findings if names)
 
 
 @cache
@@ -83,7 +83,7 @@ def questions() -> Mapping[str, Question]:
 
 
 def _question(name: str, entry: Mapping[str, Any]) -> Question:
-    options = {key: _option(key, told) for key, told in entry["options"].items()}
+    options = {key: _option(key, option) for key, option in entry["options"].items()}
     return Question(
         id=name,
         ask=entry["ask"],
@@ -99,17 +99,17 @@ def _question(name: str, entry: Mapping[str, Any]) -> Question:
     )
 
 
-def _option(name: str, told: Mapping[str, Any]) -> Option:
+def _option(name: str, entry: Mapping[str, Any]) -> Option:
     return Option(
         id=name,
-        say=told["say"],
-        often=float(told["often"]),
-        bits=told.get("bits", {}),
-        sees=tuple(told.get("sees", ())),
-        rules_out=tuple(told.get("rules_out", ())),
-        shown_by=tuple(told.get("shown_by", ())),
-        set=told.get("set"),
-        fine=bool(told.get("fine", False)),
+        say=entry["say"],
+        often=float(entry["often"]),
+        bits=entry.get("bits", {}),
+        sees=tuple(entry.get("sees", ())),
+        rules_out=tuple(entry.get("rules_out", ())),
+        shown_by=tuple(entry.get("shown_by", ())),
+        set=entry.get("set"),
+        fine=bool(entry.get("fine", False)),
     )
 
 
@@ -123,27 +123,27 @@ def next_questions(
     count: int = 3,
     *,
     asked: Set[str] = frozenset(),
-    looked: Set[str] = frozenset(),
+    checked: Set[str] = frozenset(),
 ) -> tuple[str, ...]:
-    """The most telling questions first: of the person, and for fields that are not in the log.
+    """The most informative questions first: to the person, and for fields that are not in the log.
 
     `missing` is finding -> need that could not be met; `logging` is need -> how to ask for it. Left out
-    are questions that were `asked` and those that what was `looked` for has answered.
+    are questions that were `asked` and those that findings which were `checked` have answered.
     """
     gains: dict[str, float] = {}
     for question in questions().values():
         fit = question.chosen and question.concerns(symptoms)
-        if not fit or question.id in asked or question.settled(looked):
+        if not fit or question.id in asked or question.settled(checked):
             continue
-        given = {c: likelihoods(question, option_bits(question, causes[c])) for c in shares}
+        by_cause = {c: likelihoods(question, option_bits(question, causes[c])) for c in shares}
         even = [option.often for option in question.options.values()]
-        gains[question.short] = information(shares, rest, given, even)
+        gains[question.short] = information(shares, rest, by_cause, even)
     for finding, need in missing.items():
         text = logging.get(need)
         if text is None:
             continue
-        given = {c: _seen_or_not(causes[c].evidence.get(finding)) for c in shares}
-        gain = information(shares, rest, given, [_BASE_RATE, 1 - _BASE_RATE])
+        by_cause = {c: _found_or_not(causes[c].evidence.get(finding)) for c in shares}
+        gain = information(shares, rest, by_cause, [_BASE_RATE, 1 - _BASE_RATE])
         gains[text] = max(gain, gains.get(text, 0.0))
     best = sorted(((gain, text) for text, gain in gains.items() if gain >= _LEAST_GAIN), reverse=True)
     return tuple(text for _, text in best[:count])
@@ -157,9 +157,9 @@ def option_bits(question: Question, cause: Cause) -> list[float]:
 def _weighs(option: Option, cause: Cause) -> float:
     if cause.id in option.bits:
         return option.bits[cause.id]
-    seen = [cause.evidence[name].seen * TOLD for name in option.sees if name in cause.evidence]
+    found = [cause.evidence[name].seen * ANSWER_WEIGHT for name in option.sees if name in cause.evidence]
     ruled = [cause.evidence[name].unseen for name in option.rules_out if name in cause.evidence]
-    return max(seen, key=abs, default=0.0) + sum(ruled)
+    return max(found, key=abs, default=0.0) + sum(ruled)
 
 
 def likelihoods(question: Question, bits: Sequence[float]) -> list[float]:
@@ -170,21 +170,21 @@ def likelihoods(question: Question, bits: Sequence[float]) -> list[float]:
     return [weight / sum(weights) for weight in weights]
 
 
-def _seen_or_not(weight: Weight | None) -> list[float]:
+def _found_or_not(weight: Weight | None) -> list[float]:
     """How likely the finding is, and its absence, if this is the cause."""
     if weight is None:
         return [_BASE_RATE, 1 - _BASE_RATE]
-    seen = min(_MOST_LIKELY, _BASE_RATE * 2.0**weight.seen)
+    likely = min(_MOST_LIKELY, _BASE_RATE * 2.0**weight.seen)
     if weight.unseen < 0:
-        seen = max(seen, min(_MOST_LIKELY, 1 - (1 - _BASE_RATE) * 2.0**weight.unseen))
-    return [seen, 1 - seen]
+        likely = max(likely, min(_MOST_LIKELY, 1 - (1 - _BASE_RATE) * 2.0**weight.unseen))
+    return [likely, 1 - likely]
 
 
 def information(
-    shares: Mapping[str, float], rest: float, given: Mapping[str, Sequence[float]], even: Sequence[float]
+    shares: Mapping[str, float], rest: float, by_cause: Mapping[str, Sequence[float]], even: Sequence[float]
 ) -> float:
     """Expected drop of the entropy over causes, in bits."""
-    rows = [(shares[cause], given[cause]) for cause in shares]
+    rows = [(shares[cause], by_cause[cause]) for cause in shares]
     rows.append((rest, even))
     before = entropy([share for share, _ in rows])
     after = 0.0

@@ -34,7 +34,7 @@ _SETTINGS = {
 }
 
 
-# Told together or not at all: the best of a loss beside the last of an accuracy makes no sense.
+# Given together or not at all: the best of a loss next to the last of an accuracy makes no sense.
 _VALIDATED = {"val_best", "val_best_step", "val_last"}
 
 
@@ -64,7 +64,7 @@ def facts(case: Case, findings: Sequence[Finding], onset: float | None) -> dict[
 
 
 def number(text: str | None) -> float | None:
-    """The number a fact's text stands for."""
+    """The number in a fact's text."""
     try:
         value = float((text or "").replace(",", ""))
     except ValueError:
@@ -122,8 +122,8 @@ def _loss(case: Case) -> dict[str, str]:
     if loss is None or not len(loss):
         return {}
     val = case.val_loss
-    kept = val if val is not None and len(val) >= 3 else loss
-    step, best = kept.best_point if kept is val else (kept.best_step, kept.best)
+    curve = val if val is not None and len(val) >= 3 else loss
+    step, best = curve.best_point if curve is val else (curve.best_step, curve.best)
     return {
         "first_value": short(float(loss.y[0])),
         "last_value": short(float(loss.y[-1])),

@@ -1,4 +1,4 @@
-"""Why a run can be believed to be healthy; what to log when nobody can tell."""
+"""Why a run counts as healthy; what to log when the evidence is insufficient."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def reasons_for_health(case: Case, examination: Examination) -> tuple[str, ...]:
         reasons.append(f"All {values:,} logged values are finite.")
     reasons += _steady(case)
     ran = sum(check.status == "ran" for check in examination.checks)
-    reasons.append(f"{ran} checks looked and none saw trouble of medium weight or more.")
+    reasons.append(f"{ran} checks were made; none found a problem of medium severity or more.")
     return tuple(reasons)
 
 
@@ -53,25 +53,27 @@ def nothing_judged(case: Case) -> bool:
 
 
 def what_to_log(case: Case, examination: Examination) -> tuple[str, ...]:
-    """What is too thin, and what would let the checks look."""
+    """What evidence is missing, and what to log for the checks that could not be made."""
     if not case.run.series and case.script is not None:
         return ("Only the source was read: record a run (traindx run), or give its log, to judge it.",)
     thin = next((f.text for f in examination.findings if f.id == "run_too_short"), None)
     wanted = [text for need, text in _WANTED if not case.has(need)]
     blind = sum(check.status == "skipped" for check in examination.checks)
-    said = [thin] if thin else []
+    lines = [thin] if thin else []
     if not case.surrogate and not thin:
-        said.append(
-            "The loss hardly moved: a run that was good from the start looks the same as one that stands."
+        lines.append(
+            "The loss hardly moved: a run that starts good looks the same as one that does not learn."
         )
     if case.surrogate:
-        said.append("The loss of RL and GAN training is a surrogate: its course says nothing about progress.")
-    said.append(f"{blind} of {len(examination.checks)} checks could not look.")
+        lines.append(
+            "The loss of RL and GAN training is a surrogate: its course says nothing about progress."
+        )
+    lines.append(f"{blind} of {len(examination.checks)} checks could not be made.")
     if wanted:
-        said.append(f"Log {'; '.join(wanted)}.")
+        lines.append(f"Log {'; '.join(wanted)}.")
     else:
-        said.append("Let it run longer, or log more often, and diagnose again.")
-    return tuple(said)
+        lines.append("Let it run longer, or log more often, and diagnose again.")
+    return tuple(lines)
 
 
 def _fell(what: str, curve: Curve | None) -> list[str]:
@@ -80,7 +82,7 @@ def _fell(what: str, curve: Curve | None) -> list[str]:
     first, last = curve.head, curve.tail
     ends = f"{short(first)} to {short(last)} in {len(curve):,} points"
     if not last < first:
-        return [f"{what} went from {ends}, without trouble that could be told from its noise."]
+        return [f"{what} went from {ends}, without a problem that exceeds its noise."]
     share = f" ({(first - last) / first:.0%})" if first > 0 and last > 0 else ""
     return [f"{what} fell from {ends}{share} and {_end(curve)}."]
 

@@ -1,25 +1,20 @@
-"""From what a reader saw to a Run: names, splits, restarts, settings, traits.
+"""From a reader's log to a Run: names, splits, restarts, settings, traits.
 
-Readers hand over a `Log`: columns named as their writer named them. Everything that is the same
-for all formats happens here, once.
+Readers return a `Log`: columns named as their writer named them. What is the same for all formats
+is done here, once.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from traindx.core import names
-from traindx.core.nouns import Note, Run, Scalar, Series
+from traindx.core.nouns import FloatArray, Note, Run, Scalar, Series
 from traindx.logs.derived import detection_totals, hidden_nans
 from traindx.logs.log import Column, Log
-
-if TYPE_CHECKING:
-    from traindx.core.nouns import FloatArray
-
 
 # Whole numbers beyond the range of floats cannot be calculated with.
 _LARGEST = 10**300
@@ -38,9 +33,9 @@ def run_from_log(
     """Name, order and describe the columns of one log."""
     columns = [c for c in log.columns if c.values.size]
     columns += detection_totals(columns)
-    chosen = names.assign([candidate(column) for column in columns], overrides=mapping or {})
+    named_columns = names.assign([candidate(column) for column in columns], overrides=mapping or {})
     series: dict[str, Series] = {}
-    for column, named in sorted(zip(columns, chosen, strict=True), key=lambda pair: pair[1].order):
+    for column, named in sorted(zip(columns, named_columns, strict=True), key=lambda pair: pair[1].order):
         steps, values, times = in_order(column.steps, column.values, column.times)
         unit = _unit(column.name, named.name)
         series[named.name] = Series(
@@ -74,18 +69,18 @@ def run_from_log(
 
 
 def _unit(raw: str, name: str) -> float:
-    """What a column's values are multiplied by: `mem_mb` is told in bytes."""
+    """The factor of a column's values: `mem_mb` is converted to bytes."""
     return names.byte_factor(raw) if names.parts(name).metric.endswith("_bytes") else 1.0
 
 
-def candidate(column: Column) -> names.Candidate:
-    """What the naming of a run's columns needs to know of one."""
+def candidate(column: Column) -> names.UnnamedColumn:
+    """A column as the naming of a run's columns needs it."""
     values = column.values
     rising = False
-    if not column.given and values.size > 2 and names.understand(column.name).metric == "step_s":
+    if not column.canonical and values.size > 2 and names.understand(column.name).metric == "step_s":
         rising = bool((values[1:] >= values[:-1]).all() and values[-1] > 2 * values[0])
     derived = column.derived is not None
-    return names.Candidate(column.name, column.split, int(values.size), derived, rising, column.given)
+    return names.UnnamedColumn(column.name, column.split, int(values.size), derived, rising, column.canonical)
 
 
 def in_order(
@@ -126,13 +121,13 @@ def flatten(config: Mapping[str, object], depth: int = 4) -> dict[str, Scalar]:
         elif isinstance(value, list | tuple) and len(value) == 1 and left:
             walk(prefix, value[0], left - 1)
         else:
-            flat[prefix] = _said(value)
+            flat[prefix] = _as_text(value)
 
     walk("", config, depth)
     return flat
 
 
-def _said(value: object) -> str:
+def _as_text(value: object) -> str:
     try:
         return str(value)[:200]
     except (ValueError, RecursionError):  # an integer too long to be written, or lists in lists in lists

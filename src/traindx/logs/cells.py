@@ -1,16 +1,14 @@
-"""Text that holds numbers, many at a time or one by one, told apart from gaps and words."""
+"""Numbers from text, many at a time or one by one, as opposed to gaps and words."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 import orjson
 
-if TYPE_CHECKING:
-    from traindx.core.nouns import BoolArray, FloatArray
+from traindx.core.nouns import BoolArray, FloatArray
 
 # JSON has no NaN and no Inf: while a batch is parsed these stand in for them. The blanks around
 # them make `nan5` two tokens, which JSON refuses.
@@ -98,6 +96,6 @@ def cell_number(text: str, *, decimal_comma: bool = False) -> float | None:
         return cell_number(text[:-1], decimal_comma=decimal_comma)
     if text[0] in "-+0123456789":
         return float(text.replace(",", "")) if _THOUSANDS.fullmatch(text) else None
-    if found := _WRAPPED.fullmatch(text):
-        return cell_number(found[1])
+    if wrapped := _WRAPPED.fullmatch(text):
+        return cell_number(wrapped[1])
     return None

@@ -8,36 +8,36 @@ import numpy as np
 
 from traindx.core.nouns import Note, Run, Series
 
-_TELLING = 8
+_LONG_ENOUGH = 8
 _COMPARED_MOST = 1000
 
 
-def without_copies(told: list[list[Run]]) -> list[Run]:
+def without_copies(runs_by_source: list[list[Run]]) -> list[Run]:
     """Drop copies that are the beginning of another file's history; trainings of one file are none."""
-    kept: list[Run] = []
+    distinct: list[Run] = []
     alike: dict[tuple[object, ...], list[tuple[int, int]]] = {}
-    for source, runs in enumerate(told):
+    for source, runs in enumerate(runs_by_source):
         for run in runs:
             first = next(iter(run.series.values()), None)
-            long = first is not None and len(first) >= _TELLING
+            long = first is not None and len(first) >= _LONG_ENOUGH
             begin = _fingerprint(run, series=3, points=1)
-            more = (*begin, *_fingerprint(run, series=1, points=_TELLING))
-            # Many runs may begin alike: a long one is held against those that also go on alike, or are short.
+            more = (*begin, *_fingerprint(run, series=1, points=_LONG_ENOUGH))
+            # Many runs may begin alike: a long one is compared with those that continue alike, or are short.
             near = alike.get(more, []) + alike.get(("short", *begin), []) if long else alike.get(begin, [])
             for at, other in near[:_COMPARED_MOST]:
-                if other != source and _prefix(run, kept[at]):
-                    kept[at] = _longer(run, kept[at])
+                if other != source and _prefix(run, distinct[at]):
+                    distinct[at] = _longer(run, distinct[at])
                     break
             else:
                 for key in (begin, more if long else ("short", *begin)):
-                    alike.setdefault(key, []).append((len(kept), source))
-                kept.append(run)
-    return kept
+                    alike.setdefault(key, []).append((len(distinct), source))
+                distinct.append(run)
+    return distinct
 
 
 def _longer(a: Run, b: Run) -> Run:
     long, short = (a, b) if a.points > b.points else (b, a)
-    note = Note(short.path, f"{short.name} holds the same history, or its beginning; counted once")
+    note = Note(short.path, f"{short.name} has the same history, or its beginning; counted once")
     return replace(long, files=tuple(dict.fromkeys(long.files + short.files)), notes=(*long.notes, note))
 
 

@@ -8,20 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from traindx.core.nouns import Unreadable
+from traindx.core.nouns import BoolArray, FloatArray, Unreadable
 from traindx.logs import cells
 from traindx.logs.layouts import SPACE, Layout, distinct, is_decoration, is_number, learn_layout, split_line
 from traindx.logs.lines import blocks, plain, text_of
-from traindx.logs.tables import LABEL_NAMES, Table
-
-if TYPE_CHECKING:
-    from traindx.core.nouns import BoolArray, FloatArray
-    from traindx.logs.log_file import File
-
+from traindx.logs.log_file import File
+from traindx.logs.tables import LABEL_NAMES, RowBlock, Table, joined
 
 _ALL_BYTES = bytes(range(256))
 
@@ -37,13 +32,13 @@ class Peek:
 
 
 def read_table(file: File) -> Table:
-    """All numbers of a delimited file by column; gaps told apart from NaN."""
+    """All numbers of a delimited file by column; gaps are distinguished from NaN."""
     sheets = _Sheets()
     for block in blocks(file):
         sheets.add(block)
     for note in sheets.notes():
         file.note(note)
-    return sheets.table()
+    return joined(sheets.parts)
 
 
 def peek(head: bytes) -> Peek | None:
@@ -58,7 +53,9 @@ def peek(head: bytes) -> Peek | None:
     if sheets.layout is None:
         return None
     shown = max(sheets.rows * len(sheets.layout.names), 1)
-    return Peek(sheets.layout, sheets.table(), sheets.words / shown, sheets.ragged / max(sheets.rows, 1))
+    return Peek(
+        sheets.layout, joined(sheets.parts), sheets.words / shown, sheets.ragged / max(sheets.rows, 1)
+    )
 
 
 class _Sheets:
@@ -66,7 +63,7 @@ class _Sheets:
 
     def __init__(self) -> None:
         self.layout: Layout | None = None
-        self.parts: list[tuple[Layout, FloatArray, BoolArray | None, dict[str, list[str]]]] = []
+        self.parts: list[RowBlock] = []
         self.rows = self.words = self.ragged = self.too_long = self.headers = 0
 
     def add(self, block: bytes) -> None:
@@ -78,10 +75,10 @@ class _Sheets:
     def _begin(self, block: bytes) -> bytes:
         cut = block.find(b"\n", 65536)
         lines = text_of(block if cut < 0 else block[:cut]).split("\n")
-        found = learn_layout(lines)
-        if found is None:
+        learned = learn_layout(lines)
+        if learned is None:
             return b"" if cut < 0 else block[cut + 1 :]
-        self.layout, skip = found
+        self.layout, skip = learned
         at = 0
         for _ in range(skip):
             at = block.find(b"\n", at) + 1
@@ -94,17 +91,17 @@ class _Sheets:
         if b'"' in block or b"#" in block or layout.decimal_comma:
             return False
         block = _single_blanks(block) if layout.delimiter == SPACE else block.strip(b"\n")
-        found = _parse_plain(block, layout)
-        if found is None:
+        cell_values = _parse_plain(block, layout)
+        if cell_values is None:
             header = layout.header.encode()
             if header and header in block:
                 block = b"".join((b"\n", block, b"\n")).replace(b"\n" + header + b"\n", b"\n")
             while b"\n\n" in block:
                 block = block.replace(b"\n\n", b"\n")
-            found = _parse_plain(block.strip(b"\n"), layout)
-        if found is None:
+            cell_values = _parse_plain(block.strip(b"\n"), layout)
+        if cell_values is None:
             return False
-        values, present = found
+        values, present = cell_values
         shape = (-1, len(layout.names))
         self._keep(layout, values.reshape(shape), None if present is None else present.reshape(shape), {})
         return True
@@ -169,48 +166,20 @@ class _Sheets:
             full = present.any(axis=1)
             if not full.all():
                 values, present = values[full], present[full]
-                kept = np.flatnonzero(full).tolist()
-                labels = {name: [words[at] for at in kept] for name, words in labels.items()}
+                rows = np.flatnonzero(full).tolist()
+                labels = {name: [words[at] for at in rows] for name, words in labels.items()}
             if present.all():
                 present = None
         self.rows += len(values)
-        self.parts.append((layout, values, present, labels))
+        masks = [None] * len(layout.names) if present is None else list(present.T)
+        columns = dict(zip(layout.names, zip(values.T, masks, strict=True), strict=True))
+        self.parts.append((len(values), columns, labels))
 
     def notes(self) -> Iterator[str]:
         if self.too_long:
             yield f"{self.too_long} row(s) have more cells than the header; the cells beyond it are left out"
         if self.headers:
-            yield f"the header comes again {self.headers} time(s) in the middle"
-
-    def table(self) -> Table:
-        titles = list(dict.fromkeys(name for layout, *_ in self.parts for name in layout.names))
-        places = [{name: at for at, name in enumerate(layout.names)} for layout, *_ in self.parts]
-        table = Table({}, {})
-        for title in titles:
-            values, present = self._column(title, places)
-            if present is None or present.any():
-                table.values[title] = values
-                if present is not None:
-                    table.present[title] = present
-        for title in dict.fromkeys(name for part in self.parts for name in part[3]):
-            table.labels[title] = [
-                c for _, v, _, labels in self.parts for c in labels.get(title, [""] * len(v))
-            ]
-        return table
-
-    def _column(self, title: str, places: list[dict[str, int]]) -> tuple[FloatArray, BoolArray | None]:
-        values: list[FloatArray] = []
-        present: list[BoolArray] = []
-        gaps = False
-        for (_, cut, mask, _), place in zip(self.parts, places, strict=True):
-            at = place.get(title)
-            values.append(np.full(len(cut), np.nan) if at is None else cut[:, at])
-            if at is None:
-                present.append(np.zeros(len(cut), dtype=bool))
-            else:
-                present.append(np.ones(len(cut), dtype=bool) if mask is None else mask[:, at])
-            gaps = gaps or not present[-1].all()
-        return np.concatenate(values), np.concatenate(present) if gaps else None
+            yield f"the header is repeated {self.headers} time(s)"
 
 
 def _parse_plain(block: bytes, layout: Layout) -> tuple[FloatArray, BoolArray | None] | None:
@@ -223,8 +192,8 @@ def _parse_plain(block: bytes, layout: Layout) -> tuple[FloatArray, BoolArray | 
         if b"," in block:
             return None
         block = block.replace(mark, b",")
-    found = cells.numbers(block.replace(b"\n", b","))
-    return found if found is not None and found[0].size == len(cuts) else None
+    numbers = cells.numbers(block.replace(b"\n", b","))
+    return numbers if numbers is not None and numbers[0].size == len(cuts) else None
 
 
 def _single_blanks(block: bytes) -> bytes:
@@ -242,12 +211,12 @@ def _logical_lines(text: str) -> Iterator[str]:
         if line.count('"') % 2 == 0:
             yield line
             continue
-        held = [line]
+        parts = [line]
         for more in lines:
-            held.append(more)
-            if more.count('"') % 2 or len(held) >= 20:
+            parts.append(more)
+            if more.count('"') % 2 or len(parts) >= 20:
                 break
-        if sum(part.count('"') for part in held) % 2 == 0 and len(held) > 1:
-            yield "\n".join(held)
+        if sum(part.count('"') for part in parts) % 2 == 0 and len(parts) > 1:
+            yield "\n".join(parts)
         else:
-            yield from held
+            yield from parts

@@ -1,18 +1,15 @@
-"""Curves that the recorder saw and the script told as well: which of them keeps the name."""
+"""Curves that both the recorder and the script reported: which of them gets the plain name."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from traindx.core.nouns import FloatArray
 from traindx.logs.log import Column
-from traindx.logs.printed_text import Told
-
-if TYPE_CHECKING:
-    from traindx.core.nouns import FloatArray
+from traindx.logs.printed_text import ScriptColumn
 
 _HELD_OUT = ("val/", "test/")
 _ENOUGH = 3
@@ -21,49 +18,51 @@ _APART = 1.3
 _STEADY = 1.15
 
 
-def with_told(recorded: Iterable[Column], tellings: Sequence[tuple[str, Sequence[Told]]]) -> list[Column]:
-    """The recorded columns and what the script told, by the way it told it, the surest first.
+def with_script_columns(
+    recorded: Iterable[Column], reports: Sequence[tuple[str, Sequence[ScriptColumn]]]
+) -> list[Column]:
+    """The recorded columns and those the script reported, by the way it did, the surest first.
 
-    What was recorded of the training stands, and what the script says of it goes aside
-    (`printed/loss`). On held-out data the script knows best what it measures: what was observed goes
-    aside (`observed/val/loss`), unless the script told less than three values of it, or told the same
+    A recorded curve of the training keeps its name, and the script's is renamed
+    (`printed/loss`). On held-out data the script knows best what it measures: the observed curve is
+    renamed (`observed/val/loss`), unless the script reported fewer than three values, or the same
     curve in a unit that is further from that of the recorded loss (sums where that is a mean).
     """
     columns = list(recorded)
     recorder = set(map(id, columns))
-    holders: dict[str, Column] = {column.given: column for column in columns}
+    holders: dict[str, Column] = {column.canonical: column for column in columns}
     loss = holders.get("loss")
-    for source, told in tellings:
+    for source, reported in reports:
         longest: dict[str, Column] = {}
-        for one in told:
-            if one.plain not in longest or longest[one.plain].values.size < one.column.values.size:
-                longest[one.plain] = one.column
+        for script in reported:
+            if script.plain not in longest or longest[script.plain].values.size < script.column.values.size:
+                longest[script.plain] = script.column
         for plain, column in longest.items():
-            seen = holders.get(plain)
-            if seen is not None and id(seen) in recorder and _better(plain, column, seen, loss):
-                seen.given = f"observed/{plain}"
+            observed = holders.get(plain)
+            if observed is not None and id(observed) in recorder and _better(plain, column, observed, loss):
+                observed.canonical = f"observed/{plain}"
                 del holders[plain]
-        for one in told:
-            if one.plain in holders:
-                one.column.given = f"{source}/{one.column.given}"
-            columns.append(one.column)
+        for script in reported:
+            if script.plain in holders:
+                script.column.canonical = f"{source}/{script.column.canonical}"
+            columns.append(script.column)
         holders = {**longest, **holders}
     return columns
 
 
-def _better(name: str, told: Column, observed: Column, loss: Column | None) -> bool:
-    """Whether what the script told takes the place of what was observed."""
-    if not name.startswith(_HELD_OUT) or told.values.size < min(_ENOUGH, observed.values.size):
+def _better(name: str, reported: Column, observed: Column, loss: Column | None) -> bool:
+    """Whether the script's curve replaces the observed one."""
+    if not name.startswith(_HELD_OUT) or reported.values.size < min(_ENOUGH, observed.values.size):
         return False
-    if told.axis not in (None, "step"):
-        return told.values.size > observed.values.size
-    _, mine, other = np.intersect1d(told.steps, observed.steps, return_indices=True)
+    if reported.axis not in (None, "step"):
+        return reported.values.size > observed.values.size
+    _, at_reported, at_observed = np.intersect1d(reported.steps, observed.steps, return_indices=True)
     level = _level(loss.values) if loss is not None else 0.0
-    pairs = told.values[mine], observed.values[other]
+    pairs = reported.values[at_reported], observed.values[at_observed]
     if level <= 0 or not _one_curve(*pairs):
         return True
-    mine_off, other_off = (abs(math.log(_level(values) / level)) for values in pairs)
-    return mine_off <= other_off
+    reported_off, observed_off = (abs(math.log(_level(values) / level)) for values in pairs)
+    return reported_off <= observed_off
 
 
 def _one_curve(a: FloatArray, b: FloatArray) -> bool:

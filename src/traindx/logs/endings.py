@@ -1,4 +1,4 @@
-"""What happened in a recorded training: the recorder's word, the printed text's, and how it ended."""
+"""The events of a recorded training, from the recorder and the printed text, and how it ended."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from traindx.core.nouns import Event
-from traindx.logs.printed_text import Printed
+from traindx.logs.printed_text import PrintedText
 from traindx.logs.recordings import Part
-from traindx.logs.run_facts import Ending, Facts, ending_event, exception_kind
+from traindx.logs.run_facts import Ending, RunFacts, ending_event, exception_kind
 
 # Events about the recording itself, not the training.
 _OF_THE_RECORDING = frozenset({"recording_lost", "recording_gap"})
@@ -18,10 +18,10 @@ _AT_THE_END = 5.0
 _DATA_LONGEST = 200
 
 
-def told_events(
-    ranks: Mapping[int, Part], first: int, facts: Facts, printed: Printed, *, last: bool
+def recorded_events(
+    ranks: Mapping[int, Part], first: int, facts: RunFacts, printed: PrintedText, *, last: bool
 ) -> tuple[list[Event], list[str]]:
-    """Events and notes of all ranks, each told once; `first` is the rank that gives the plain names."""
+    """Events and notes of all ranks, each once; `first` is the rank whose series get the plain names."""
     events: list[Event] = []
     notes = list(facts.notes)
     endless = True
@@ -33,8 +33,9 @@ def told_events(
             if not any(_same(event, other) for other in events):
                 events.append(replace(event, text=front + event.text))
         notes += [front + m.text for m in part.events if m.kind in _OF_THE_RECORDING and m.text]
-        if not facts.told:
-            notes += [front + f"a probe failed: {m.text}" for m in part.events if m.kind == "probe_failed"]
+        if not facts.exists:
+            failed = (m.text for m in part.events if m.kind == "probe_failed")
+            notes += [f"{front}a measurement failed: {text}" for text in failed]
     if endless and last and facts.version >= 2:
         notes.append("the recording has no end: the training still runs, or it was killed")
     ends = [event for event in events if event.kind in _LAST_WORDS]
@@ -50,7 +51,7 @@ def _events(part: Part, ending: Ending | None, rank: int) -> Iterator[Event]:
     for moment in part.events:
         if moment.kind in _OF_THE_RECORDING or moment.kind in ("ended", "probe_failed"):
             continue
-        text = moment.text or _told(moment.data)
+        text = moment.text or _data_text(moment.data)
         kind = exception_kind(text) if moment.kind == "exception" else moment.kind
         # It still counts by the steps of the training before.
         step = None if kind == "new_training" else moment.step
@@ -59,7 +60,7 @@ def _events(part: Part, ending: Ending | None, rank: int) -> Iterator[Event]:
         yield event
 
 
-def _told(data: Mapping[str, object]) -> str:
+def _data_text(data: Mapping[str, object]) -> str:
     return ", ".join(f"{key}={value}" for key, value in data.items())[:_DATA_LONGEST]
 
 
@@ -75,7 +76,7 @@ def _ending(part: Part) -> Ending | None:
 
 
 def _same(event: Event, other: Event) -> bool:
-    """Whether two events tell one happening: the same words, or crashes of which one quotes the other."""
+    """Whether two events are one: the same words, or crashes of which one quotes the other."""
     if event.kind not in _LAST_WORDS:
         return event == other
     a, b = event.text[:_SAME_TEXT], other.text[:_SAME_TEXT]
@@ -83,7 +84,7 @@ def _same(event: Event, other: Event) -> bool:
 
 
 def _final(event: Event, time: float, ends: list[Event], end: float | None) -> bool:
-    """Whether a printed crash is the one the recorder saw: its traceback, printed at the very end."""
+    """Whether a printed crash is the recorded one: its traceback, printed at the very end."""
     if not ends or event.kind not in _LAST_WORDS or end is None:
         return False
     return event.step == ends[-1].step and abs(time - end) <= _AT_THE_END

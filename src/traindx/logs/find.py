@@ -1,4 +1,4 @@
-"""Paths to runs: walk, ask the readers, read each run's files together, count copies once."""
+"""From paths to runs: walk, ask the readers, read the files of a run together, count copies once."""
 
 from __future__ import annotations
 
@@ -16,30 +16,19 @@ from traindx.core.nouns import Note, Reading, Run, Unreadable
 from traindx.core.units import Bundle, Claim, Reader, readers
 from traindx.logs.assemble import run_from_log
 from traindx.logs.copies import begins, without_copies
+from traindx.logs.derived import with_loss
 from traindx.logs.log_file import File, natural, pipe_file, reason, stdin_file
-from traindx.logs.objective import with_loss
 
-_SKIP_FOLDERS = {
-    ".git",
-    "__pycache__",
-    "node_modules",
-    ".venv",
-    "venv",
-    ".ipynb_checkpoints",
-    ".tox",
-    ".mypy_cache",
-}
-_NOISE_NAMES = {
-    "debug.log",
-    "debug-internal.log",
-    "debug-core.log",
-    "requirements.txt",
-    "conda-environment.yaml",
-}
+_SKIP_FOLDERS = frozenset(
+    ".git __pycache__ node_modules .venv venv .tox .mypy_cache .ipynb_checkpoints".split()
+)
+_NOISE_NAMES = frozenset(
+    "debug.log debug-internal.log debug-core.log requirements.txt conda-environment.yaml".split()
+)
 _LFS = b"version https://git-lfs"
 _ENTRIES_MOST = 100_000
 _TOO_MANY = (
-    f"it holds more than {_ENTRIES_MOST:,} files and folders: only as many were looked at; name the folder "
+    f"it holds more than {_ENTRIES_MOST:,} files and folders: only as many were searched; name the folder "
     "of the run you mean"
 )
 _HEADS_KEPT = 500
@@ -48,14 +37,14 @@ _HEADS_KEPT = 500
 def find_runs(paths: Sequence[str], *, mapping: Mapping[str, str] | None = None) -> Reading:
     """Every run below the given paths ('-' is standard input)."""
     skipped: list[Note] = []
-    told: dict[str, dict[str, list[Run]]] = {}
+    runs_by_format: dict[str, dict[str, list[Run]]] = {}
     with np.errstate(all="ignore"):
         for path in {p if p in ("-", "") else os.path.realpath(p): p for p in paths}.values():
-            files, named = _files(path, skipped)
-            for reader, bundle in _bundles(files, skipped, named=named):
+            files, explicit = _files(path, skipped)
+            for reader, bundle in _bundles(files, skipped, explicit=explicit):
                 runs = _read(reader, bundle, skipped, mapping)
-                told.setdefault(os.path.abspath(bundle.run), {})[reader.id] = runs
-        joined = [runs for formats in told.values() for runs in _joined(list(formats.values()))]
+                runs_by_format.setdefault(os.path.abspath(bundle.run), {})[reader.id] = runs
+        joined = [runs for formats in runs_by_format.values() for runs in _joined(list(formats.values()))]
         runs = [with_loss(run, mapping or {}) for run in without_copies(joined)]
         return Reading(tuple(runs), tuple(skipped))
 
@@ -66,7 +55,7 @@ def _files(path: str, skipped: list[Note]) -> tuple[Iterable[File], bool]:
         if path == "-":
             return [stdin_file()], True
         if not path:
-            skipped.append(Note(path, "an empty path"))
+            skipped.append(Note(path, "the path is empty"))
             return [], True
         mode = os.stat(path).st_mode
         if stat.S_ISDIR(mode):
@@ -85,17 +74,17 @@ def _files(path: str, skipped: list[Note]) -> tuple[Iterable[File], bool]:
 
 def _walk(root: str, skipped: list[Note]) -> Iterator[File]:
     """The files below a folder, each once however many links lead to it."""
-    seen: set[tuple[int, int]] = set()
+    visited: set[tuple[int, int]] = set()
     waiting, left = [root], _ENTRIES_MOST
     while waiting:
         folder = waiting.pop()
         try:
-            here = os.stat(folder)
-            if (here.st_dev, here.st_ino) in seen:
+            folder_stat = os.stat(folder)
+            if (folder_stat.st_dev, folder_stat.st_ino) in visited:
                 continue
-            seen.add((here.st_dev, here.st_ino))
-            with os.scandir(folder) as found:
-                entries = sorted(islice(found, left + 1), key=lambda entry: natural(entry.name))
+            visited.add((folder_stat.st_dev, folder_stat.st_ino))
+            with os.scandir(folder) as scanner:
+                entries = sorted(islice(scanner, left + 1), key=lambda entry: natural(entry.name))
         except OSError as error:
             skipped.append(Note(str(Path(folder)), reason(error)))
             continue
@@ -108,7 +97,7 @@ def _walk(root: str, skipped: list[Note]) -> Iterator[File]:
             try:
                 if entry.is_dir():
                     below += [entry.path] if entry.name not in _SKIP_FOLDERS else []
-                elif _new_file(entry, seen):
+                elif _new_file(entry, visited):
                     yield File(Path(entry.path))
             except FileNotFoundError:
                 continue
@@ -117,35 +106,37 @@ def _walk(root: str, skipped: list[Note]) -> Iterator[File]:
         waiting += reversed(below)
 
 
-def _new_file(entry: os.DirEntry[str], seen: set[tuple[int, int]]) -> bool:
+def _new_file(entry: os.DirEntry[str], visited: set[tuple[int, int]]) -> bool:
     """Whether it is a regular file, and not a link to one that another link has led to."""
     if not entry.is_symlink():
         return entry.is_file()
     real = entry.stat()
-    if not stat.S_ISREG(real.st_mode) or (real.st_dev, real.st_ino) in seen:
+    if not stat.S_ISREG(real.st_mode) or (real.st_dev, real.st_ino) in visited:
         return False
-    seen.add((real.st_dev, real.st_ino))
+    visited.add((real.st_dev, real.st_ino))
     return True
 
 
-def _bundles(files: Iterable[File], skipped: list[Note], *, named: bool) -> list[tuple[Reader, Bundle]]:
+def _bundles(files: Iterable[File], skipped: list[Note], *, explicit: bool) -> list[tuple[Reader, Bundle]]:
     groups: dict[tuple[str, str], list[tuple[File, Claim]]] = {}
     units = {unit.id: unit for unit in readers()}
     claimed = 0
     for file in files:
         try:
-            why = _noise(file, named=named)
-            found = None if why else _claim(file, named=named)
+            why = _noise(file, explicit=explicit)
+            claimed_by = None if why else _claim(file, explicit=explicit)
         except Exception as error:
-            skipped.append(Note(file.shown, _told(error, "the search", [file])))
+            skipped.append(Note(file.shown, _error_line(error, "the search", [file])))
             continue
         if why:
             skipped.append(Note(file.shown, why))
-        elif found is None:
-            if named:
-                skipped.append(Note(file.shown, "no reader knows this format"))
+        elif claimed_by is None:
+            if explicit:
+                skipped.append(
+                    Note(file.shown, "no reader knows this format; docs/formats.md lists those that are read")
+                )
         else:
-            reader, claim = found
+            reader, claim = claimed_by
             groups.setdefault((claim.run, reader.id), []).append((file, claim))
             claimed += 1
             if claimed > _HEADS_KEPT:
@@ -153,31 +144,36 @@ def _bundles(files: Iterable[File], skipped: list[Note], *, named: bool) -> list
     bundles = []
     for (run, unit), members in groups.items():
         if all(claim.part for _, claim in members):
-            if named:
-                skipped.append(Note(members[0][0].shown, "holds a configuration but no metrics"))
+            if explicit:
+                skipped.append(
+                    Note(
+                        members[0][0].shown,
+                        "it is a configuration without metrics: name the file or folder of the log",
+                    )
+                )
             continue
         ordered = tuple(sorted((f for f, _ in members), key=lambda f: natural(f.shown)))
         bundles.append((units[unit], Bundle(run, ordered)))
     return bundles
 
 
-def _noise(file: File, *, named: bool) -> str | None:
+def _noise(file: File, *, explicit: bool) -> str | None:
     """Why a file is not worth reading, or None."""
     if file.size == 0:
         return "empty file"
     if file.head.startswith(_LFS):
         return "a Git LFS pointer, not the file itself; fetch it with `git lfs pull`"
-    if not named and file.name.lower() in _NOISE_NAMES:
+    if not explicit and file.name.lower() in _NOISE_NAMES:
         return "a log of the logger itself, not of the training"
     return None
 
 
-def _claim(file: File, *, named: bool) -> tuple[Reader, Claim] | None:
+def _claim(file: File, *, explicit: bool) -> tuple[Reader, Claim] | None:
     for reader in readers():
         claim = reader.claim(file)
         if claim is not None:
             return reader, claim
-    if named and b"\0" not in file.head[:4096]:
+    if explicit and b"\0" not in file.head[:4096]:
         return readers()[-1], Claim(file.shown)
     return None
 
@@ -189,7 +185,7 @@ def _read(
         logs = list(reader.read(bundle))
     except Exception as error:
         logs = []
-        skipped.append(Note(bundle.run, _told(error, f"the {reader.id} reader", bundle.files)))
+        skipped.append(Note(bundle.run, _error_line(error, f"the {reader.id} reader", bundle.files)))
     path = bundle.run if bundle.run not in (".", "") else bundle.files[0].shown
     notes = [note for file in bundle.files for note in file.notes]
     runs = []
@@ -207,14 +203,14 @@ def _read(
         if run.series:
             runs.append(run)
         else:
-            skipped.extend(run.notes or [Note(path, f"{reader.title}: no metric in it")])
+            skipped.extend(run.notes or [Note(path, f"{reader.title}: it has no metric")])
     if not logs:
         skipped.extend(notes)
     return runs
 
 
-def _told(error: Exception, who: str, files: Sequence[File]) -> str:
-    """One line for the user; what nobody foresaw comes through when TRAINDX_DEBUG is set."""
+def _error_line(error: Exception, who: str, files: Sequence[File]) -> str:
+    """One line for the user; an unforeseen error is raised when TRAINDX_DEBUG is set."""
     if isinstance(error, Unreadable):
         return str(error)
     if isinstance(error, OSError):
@@ -231,7 +227,7 @@ def _told(error: Exception, who: str, files: Sequence[File]) -> str:
 
 
 def _joined(formats: list[list[Run]]) -> list[list[Run]]:
-    """What several formats tell of one run folder, as one run where they count alike."""
+    """The runs that several formats read from one run folder, as one run where they use one axis."""
     whole = [runs for runs in formats if len(runs) == 1]
     apart = [runs for runs in formats if len(runs) > 1]
     while len(whole) > 1 and _count_alike(whole[0][0], whole[-1][0]):
@@ -243,7 +239,7 @@ def _joined(formats: list[list[Run]]) -> list[list[Run]]:
 
 
 def _count_alike(first: Run, second: Run) -> bool:
-    """Whether two formats of a run use one axis: they say so, or what both hold stands at equal steps."""
+    """Whether two formats of a run use one axis: they say so, or the series of both have equal steps."""
     shared = [(s, second.series[n]) for n, s in first.series.items() if n in second.series]
     if not shared:
         return first.axis == second.axis
@@ -251,14 +247,14 @@ def _count_alike(first: Run, second: Run) -> bool:
 
 
 def _join(first: Run, second: Run) -> Run:
-    """Two formats of one run: the first one's series stand, the second adds what is new."""
+    """Two formats of one run: the second adds the series that the first does not have."""
     series = {**first.series, **{n: s for n, s in second.series.items() if n not in first.series}}
     differ = [n for n, s in second.series.items() if n in first.series and not begins(s, first.series[n])]
     notes = first.notes + second.notes
     if differ:
         listed = ", ".join(differ[:3]) + (", ..." if len(differ) > 3 else "")
         notes += (
-            Note(first.path, f"{second.format} holds other points of {listed}; {first.format}'s are shown"),
+            Note(first.path, f"{second.format} has other points of {listed}; {first.format}'s are shown"),
         )
     return replace(
         first,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,14 +10,12 @@ from traindx.core import names
 from traindx.core.nouns import Unreadable
 from traindx.logs import jsons
 from traindx.logs.lines import plain
+from traindx.logs.log import Log
 from traindx.logs.log_file import HEAD_BYTES, File
 from traindx.logs.tables import Table, logs_from_table
 
-if TYPE_CHECKING:
-    from traindx.logs.log import Log
-
 # Metrics that few data sets have as a column, unlike `time`, `memory`, `error` or `cost`.
-_TELLING = frozenset(
+_INFORMATIVE = frozenset(
     (
         *("loss", "perplexity", "bits_per_byte", "accuracy", "accuracy/top5", "wer", "cer", "mse", "rmse"),
         *("mae", "f1", "auc", "iou", "dice", "map50", "map", "bleu", "rouge", "psnr", "ssim", "fid"),
@@ -45,9 +42,9 @@ def head_rows(file: File) -> list[jsons.Row] | None:
     starts = sum(line.lstrip().startswith(b"{") for line in lines)
     if starts < 0.6 * len(lines):
         return None
-    found = [row for row in map(jsons.parse_line, lines[:400]) if row is not None]
+    rows = [row for row in map(jsons.parse_line, lines[:400]) if row is not None]
     enough = max(1, round(0.6 * min(len(lines), 400)))
-    return found if len(found) >= enough or (found and len(lines) <= 3) else None
+    return rows if len(rows) >= enough or (rows and len(lines) <= 3) else None
 
 
 def _torn_row(line: bytes) -> list[jsons.Row] | None:
@@ -58,15 +55,15 @@ def _torn_row(line: bytes) -> list[jsons.Row] | None:
     return [row] if isinstance(row, dict) else None
 
 
-def looks_like_training(table: Table) -> bool:
-    """Whether the columns of a table speak of a training rather than of a data set."""
-    told = [name for name in table.values if _telling(name)]
-    losses = [name for name in told if "loss" in name.lower()]
+def is_training(table: Table) -> bool:
+    """Whether the columns of a table are those of a training rather than of a data set."""
+    metrics = [name for name in table.values if _is_informative(name)]
+    losses = [name for name in metrics if "loss" in name.lower()]
     counters = [n for n in table.values if names.counter_rank(n) is not None and _counting(table, n)]
     real = [n for n in counters if not _INDEX.fullmatch(n.strip())]
-    if told and real:
+    if metrics and real:
         return True
-    if table.rows >= 3 and (losses or _split_pair(told)):
+    if table.rows >= 3 and (losses or _split_pair(metrics)):
         return True
     return bool(real) and len(table.values) >= 2 and table.rows >= 5
 
@@ -74,7 +71,7 @@ def looks_like_training(table: Table) -> bool:
 def has_result(cells: dict[str, float]) -> bool:
     """Whether single values are results of a training, not settings: a counter and a metric."""
     counted = any(names.counter_rank(name.rpartition("/")[2]) is not None for name in cells)
-    plain = [names.understand(n) for n in cells if _telling(n)]
+    plain = [names.understand(n) for n in cells if _is_informative(n)]
     return counted and any(m.metric not in _SETTINGS and not m.part for m in plain)
 
 
@@ -85,15 +82,15 @@ def logs(table: Table, *, config: dict[str, object] | None = None) -> list[Log]:
     return logs_from_table(table, config=config, times=clock)
 
 
-def _telling(name: str) -> bool:
+def _is_informative(name: str) -> bool:
     meaning = names.understand(name)
-    return meaning.known and meaning.metric in _TELLING
+    return meaning.known and meaning.metric in _INFORMATIVE
 
 
-def _split_pair(told: list[str]) -> bool:
-    """`train_acc` beside `val_acc`."""
+def _split_pair(metrics: list[str]) -> bool:
+    """Whether `train_acc` comes with `val_acc`."""
     splits: dict[str, set[str]] = {}
-    for name in told:
+    for name in metrics:
         meaning = names.understand(name)
         splits.setdefault(meaning.metric, set()).add(meaning.split or "train")
     return any({"train"} < found for found in splits.values())
@@ -124,7 +121,7 @@ def _clock(table: Table) -> str | None:
 
 
 def _drop_row_numbers(table: Table) -> None:
-    """Row numbers that a data frame wrote beside a real counter are no metric."""
+    """Row numbers that a data frame adds to a real counter are no metric."""
     if not any(names.counter_rank(n) is not None and not _INDEX.fullmatch(n.strip()) for n in table.values):
         return
     for name in [n for n in table.values if n.lower().startswith(("unnamed: 0", "index"))]:

@@ -1,4 +1,4 @@
-"""Gzip piece by piece, so that no more is unpacked than is asked for."""
+"""Gzip unpacked piece by piece, never more than is asked for."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import IO
 
 
 def gunzip(handle: IO[bytes], size: int) -> Iterator[bytes]:
-    """Unpack member after member; what stands before a damage is given before the error."""
+    """Unpack member after member; what precedes a damaged place is yielded before the error."""
     unpack = zlib.decompressobj(wbits=31)
     data = b""
     while data := data or handle.read(256 * 1024):

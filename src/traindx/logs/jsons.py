@@ -2,29 +2,26 @@
 
 orjson reads what is strict JSON; the standard library reads the rest (bare NaN and Infinity).
 Nested objects become columns named with `/` between the levels. Lines that are no JSON object are
-passed over and counted.
+skipped and counted.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import orjson
 
 from traindx.core.documents import Damaged, json_of, shallow, too_deep
 from traindx.core.nouns import Unreadable
-from traindx.logs.lines import blocks, plain, text_of
-from traindx.logs.memory_limit import room_for
-from traindx.logs.tables import LABEL_NAMES, Table, as_number
-from traindx.logs.uniform_lines import Column, alike
+from traindx.logs.lines import blocks, plain, room_for, text_of
+from traindx.logs.log_file import File
+from traindx.logs.tables import LABEL_NAMES, Cells, RowBlock, Table, as_number, joined
 from traindx.logs.uniform_lines import Row as Row
+from traindx.logs.uniform_lines import alike
 from traindx.logs.uniform_lines import parse_line as parse_line
-
-if TYPE_CHECKING:
-    from traindx.logs.log_file import File
 
 MAX_DOCUMENT = 256 << 20
 MAX_COLUMNS = 200_000
@@ -45,8 +42,8 @@ def _loaded(data: bytes) -> tuple[object, list[str]]:
     """The document, and the keys of it that were left out."""
     room_for(data)
     try:
-        found = orjson.loads(data)
-        return _flat(found) if too_deep(data, found) else (found, [])
+        document = orjson.loads(data)
+        return _flat(document) if too_deep(data, document) else (document, [])
     except orjson.JSONDecodeError:
         pass
     try:
@@ -55,27 +52,31 @@ def _loaded(data: bytes) -> tuple[object, list[str]]:
         raise Unreadable(str(error)) from None
 
 
-def _flat(found: object) -> tuple[object, list[str]]:
-    kept = {key: value for key, value in found.items() if shallow(value)} if isinstance(found, dict) else {}
-    if not kept or not isinstance(found, dict):
+def _flat(document: object) -> tuple[object, list[str]]:
+    shallow_part = (
+        {key: value for key, value in document.items() if shallow(value)}
+        if isinstance(document, dict)
+        else {}
+    )
+    if not shallow_part or not isinstance(document, dict):
         raise Unreadable("JSON nested too deeply")
-    return kept, [key for key in found if key not in kept]
+    return shallow_part, [key for key in document if key not in shallow_part]
 
 
 def load_torn(data: bytes) -> object:
-    """What stands before the cut in a JSON document that is cut off."""
+    """The part before the cut of a JSON document that is cut off."""
     text = text_of(plain(data))
     closers, cut, depth = [], 0, 0
-    for found in _STRUCTURE.finditer(text):
-        mark = found[0]
+    for match in _STRUCTURE.finditer(text):
+        mark = match[0]
         if mark in "[{":
             closers.append("]" if mark == "[" else "}")
         elif mark in "]}":
             if not closers or closers.pop() != mark:
                 break
-            cut, depth = found.end(), len(closers)
+            cut, depth = match.end(), len(closers)
         elif mark == ",":
-            cut, depth = found.start(), len(closers)
+            cut, depth = match.start(), len(closers)
         elif mark == '"':
             break
         if len(closers) > 200:
@@ -86,24 +87,34 @@ def load_torn(data: bytes) -> object:
 
 
 def load_file(file: File) -> object:
-    """The document in a file; of a torn or a huge one what stands before the cut, with a note."""
+    """The document in a file; of a torn or a huge one the part before the cut, with a note."""
     data = b"" if file.size > MAX_DOCUMENT else file.read(MAX_DOCUMENT + 1)
     if file.size > MAX_DOCUMENT or len(data) > MAX_DOCUMENT:
-        raise Unreadable(f"a JSON document larger than {MAX_DOCUMENT >> 20} MiB")
+        raise Unreadable(f"the JSON document is larger than {MAX_DOCUMENT >> 20} MiB, the most that is read")
     most = _fitting(data)
     if most < len(data):
-        found = load_torn(data[:most])
-        file.note(f"the JSON holds too many values: the first {most >> 20} MiB were read")
-        return found
+        document = load_torn(data[:most])
+        file.note(f"the JSON has too many values: the first {most >> 20} MiB were read")
+        return document
     try:
-        found, left_out = _loaded(data)
+        document, left_out = _loaded(data)
     except Unreadable:
-        found = load_torn(data)
+        document = load_torn(data)
         file.note("the JSON is cut off or damaged; read up to there")
-        return found
+        return document
     if left_out:
         file.note(f"nested too deeply, and left out: {', '.join(left_out[:3])}")
-    return found
+    return document
+
+
+def load_object(file: File) -> Row | None:
+    """The object in a file; None when it is another document, or with a note when it is damaged."""
+    try:
+        document = load_file(file)
+    except Unreadable as error:
+        file.note(str(error))
+        return None
+    return document if isinstance(document, dict) else None
 
 
 def _fitting(data: bytes) -> int:
@@ -118,7 +129,7 @@ def _fitting(data: bytes) -> int:
 
 
 def read_rows(file: File) -> list[Row]:
-    """All objects of a JSON-lines file, as they stand."""
+    """All objects of a JSON-lines file, unchanged."""
     rows: list[Row] = []
     garbage = 0
     for block in blocks(file):
@@ -131,7 +142,7 @@ def read_rows(file: File) -> list[Row]:
 
 def read_table(file: File) -> Table:
     """All numbers of a JSON-lines file by column."""
-    parts: list[tuple[int, dict[str, Column], dict[str, list[str]]]] = []
+    parts: list[RowBlock] = []
     garbage = 0
     for block in blocks(file):
         fast = alike(block)
@@ -143,18 +154,18 @@ def read_table(file: File) -> Table:
         if rows:
             parts.append((len(rows), *columns_of(rows)))
     _note_garbage(file, garbage)
-    return _joined(parts)
+    return joined(parts)
 
 
 def table_of(rows: Sequence[Row]) -> Table:
     """Rows that are already in memory as a table."""
-    return _joined([(len(rows), *columns_of(rows))]) if rows else Table({}, {})
+    return joined([(len(rows), *columns_of(rows))]) if rows else Table({}, {})
 
 
 def table_of_lists(lists: Mapping[str, list[Any]]) -> Table:
     """Lists of equal length as a table."""
-    found = {title: column for title, raw in lists.items() if (column := column_of(raw)) is not None}
-    return _joined([(len(next(iter(lists.values()), [])), found, {})])
+    columns = {title: column for title, raw in lists.items() if (column := column_of(raw)) is not None}
+    return joined([(len(next(iter(lists.values()), [])), columns, {})])
 
 
 def flatten_row(
@@ -168,34 +179,34 @@ def flatten_row(
             yield f"{prefix}{key}", value
 
 
-def columns_of(rows: Sequence[Row], *, nested: bool = True) -> tuple[dict[str, Column], dict[str, list[str]]]:
+def columns_of(rows: Sequence[Row], *, nested: bool = True) -> tuple[dict[str, Cells], dict[str, list[str]]]:
     """Numbers by column, and the words of columns that may name a split."""
     titles: Row = {}
     for row in rows:
         titles.update(row)
     if len(titles) > MAX_COLUMNS:
         raise Unreadable(f"more than {MAX_COLUMNS:,} columns")
-    columns: dict[str, Column] = {}
+    columns: dict[str, Cells] = {}
     labels: dict[str, list[str]] = {}
     for title in titles:
         raw = [row.get(title) for row in rows]
         kinds = set(map(type, raw))
         if nested and dict in kinds:
             return columns_of([dict(flatten_row(row)) for row in rows], nested=False)
-        found = _column(raw, kinds)
-        if found is not None:
-            columns[title] = found
+        column = _column(raw, kinds)
+        if column is not None:
+            columns[title] = column
         if title.rpartition("/")[2].lower() in LABEL_NAMES and any(isinstance(v, str) for v in raw):
             labels[title] = [v.strip()[:24] if isinstance(v, str) else "" for v in raw]
     return columns, labels
 
 
-def column_of(raw: list[Any]) -> Column | None:
-    """Numbers from what JSON held, and which cells hold one (None: all); None when no cell does."""
+def column_of(raw: list[Any]) -> Cells | None:
+    """Values of JSON as numbers, and which cells have one (None: all); None when no cell has."""
     return _column(raw, set(map(type, raw)))
 
 
-def _column(raw: list[Any], kinds: set[type]) -> Column | None:
+def _column(raw: list[Any], kinds: set[type]) -> Cells | None:
     if kinds == {type(None)}:
         return None
     if kinds <= {float, int, type(None)}:
@@ -233,28 +244,11 @@ def _rows(block: bytes) -> tuple[list[Row], int]:
     except orjson.JSONDecodeError:
         pass
     lines = [line for line in block.split(b"\n") if line.strip()]
-    found = [parse_line(line) for line in lines]
-    good = [row for row in found if row is not None]
-    return good, len(found) - len(good)
-
-
-def _joined(parts: Sequence[tuple[int, dict[str, Column], dict[str, list[str]]]]) -> Table:
-    table = Table({}, {})
-    for title in dict.fromkeys(name for _, columns, _ in parts for name in columns):
-        values, present, gaps = [], [], False
-        for rows, columns, _ in parts:
-            value, mask = columns.get(title, (np.full(rows, np.nan), np.zeros(rows, dtype=bool)))
-            values.append(value)
-            present.append(np.ones(rows, dtype=bool) if mask is None else mask)
-            gaps = gaps or mask is not None
-        table.values[title] = np.concatenate(values)
-        if gaps:
-            table.present[title] = np.concatenate(present)
-    for title in dict.fromkeys(name for *_, labels in parts for name in labels):
-        table.labels[title] = [word for rows, _, labels in parts for word in labels.get(title, [""] * rows)]
-    return table
+    parsed = [parse_line(line) for line in lines]
+    good = [row for row in parsed if row is not None]
+    return good, len(parsed) - len(good)
 
 
 def _note_garbage(file: File, lines: int) -> None:
     if lines:
-        file.note(f"{lines} line(s) are not JSON objects (torn or garbage); passed over")
+        file.note(f"{lines} line(s) are not JSON objects (torn or garbage); skipped")

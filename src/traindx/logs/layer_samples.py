@@ -1,22 +1,20 @@
-"""Looks inside a model: lists of numbers, one per layer, that become one series per layer."""
+"""Samples of a model's layers: lists with a number per layer become a series per layer."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from traindx.core.nouns import BoolArray, FloatArray
 from traindx.logs.jsons import MAX_COLUMNS, flatten_row
+from traindx.logs.layouts import numbered_repeats
 from traindx.logs.log import Column
 from traindx.logs.tables import as_number
 
-if TYPE_CHECKING:
-    from traindx.core.nouns import BoolArray, FloatArray
-
 _NAME_LONGEST = 400
-Piece = tuple["FloatArray", "FloatArray", "FloatArray"]
+Piece = tuple[FloatArray, FloatArray, FloatArray]
 
 
 @dataclass
@@ -29,7 +27,7 @@ class _Stretch:
     rows: list[list[object]] = field(default_factory=list)
 
 
-class Samples:
+class LayerSamples:
     """The samples of one process, gathered by group and statistic."""
 
     def __init__(self) -> None:
@@ -41,14 +39,14 @@ class Samples:
         """The names that later lists of these groups count by."""
         for group, names in groups.items():
             if isinstance(names, list):
-                self._names[group] = _distinct([str(name)[:_NAME_LONGEST] for name in names])
+                self._names[group] = numbered_repeats([str(name)[:_NAME_LONGEST] for name in names])
 
     def names(self) -> dict[str, list[str]]:
-        """The latest names of each group, in the order in which they were told."""
+        """The latest names of each group, in the order in which they were given."""
         return {group: list(names) for group, names in self._names.items()}
 
     def add(self, step: float | None, t: float | None, groups: Mapping[str, object]) -> dict[str, object]:
-        """Take one sample; gives back what of it is single numbers, under their full names."""
+        """Add one sample; returns its single numbers under their full names."""
         self._step = step if step is not None else self._step
         single: dict[str, object] = {}
         for group, statistics in groups.items():
@@ -79,13 +77,13 @@ class Samples:
                 for name, piece in _pieces(group, statistic, stretch, started):
                     if name in pieces or len(pieces) < MAX_COLUMNS:
                         pieces.setdefault(name, []).append(piece)
-        made = []
-        for name, found in pieces.items():
+        columns = []
+        for name, parts in pieces.items():
             steps, times, values = (
-                found[0] if len(found) == 1 else (np.concatenate(x) for x in zip(*found, strict=True))
+                parts[0] if len(parts) == 1 else (np.concatenate(x) for x in zip(*parts, strict=True))
             )
-            made.append(Column(name, steps, values, times, given=name))
-        return made
+            columns.append(Column(name, steps, values, times, canonical=name))
+        return columns
 
 
 def _pieces(group: str, statistic: str, stretch: _Stretch, started: float) -> Iterator[tuple[str, Piece]]:
@@ -121,13 +119,3 @@ def _matrix(rows: list[list[object]], width: int) -> tuple[FloatArray, BoolArray
                 values[layer, at] = number
                 present[layer, at] = True
     return values, present
-
-
-def _distinct(names: list[str]) -> tuple[str, ...]:
-    """Names that stand twice are numbered from the second on."""
-    seen: dict[str, int] = {}
-    out = []
-    for name in names:
-        seen[name] = seen.get(name, 0) + 1
-        out.append(name if seen[name] == 1 else f"{name}#{seen[name]}")
-    return tuple(out)

@@ -11,10 +11,13 @@ from dataclasses import dataclass
 from traindx.core import names
 from traindx.core.nouns import Unreadable
 from traindx.logs import cells
+from traindx.logs.lines import plain, text_of
+from traindx.logs.log_file import File
 
 MAX_COLUMNS = 200_000
 SPACE = " "
 _DELIMITERS = ("\t", ";", "|", ",")
+_HEADER_DELIMITERS = (",", ";", "\t")
 _QUOTED = re.compile(r'"(?:[^"]|"")*"')
 
 
@@ -113,20 +116,41 @@ def _is_header(row: Sequence[str], following: Sequence[Sequence[str]]) -> bool:
     """Words where the rows below hold numbers, or words only."""
     if not any(cell.strip() for cell in row):
         return False
-    here = sum(map(is_number, row[:500]))
-    if not here:
+    numbers = sum(map(is_number, row[:500]))
+    if not numbers:
         return True
     below = [sum(map(is_number, other[:500])) for other in following[:10]]
     known = any(names.counter_rank(c) is not None or names.understand(c).known for c in row[:500])
-    return bool(below) and known and here < min(below) and here < 0.5 * len(row)
+    return bool(below) and known and numbers < min(below) and numbers < 0.5 * len(row)
 
 
 def distinct(titles: Iterable[str]) -> tuple[str, ...]:
-    """Header cells as names: blanks off, the unnamed numbered, the repeated told apart."""
-    seen: dict[str, int] = {}
+    """Header cells as distinct names: stripped, the unnamed and the repeated ones numbered."""
+    return numbered_repeats(
+        title.strip(" \t\"'\ufeff") or f"Unnamed: {at}" for at, title in enumerate(titles)
+    )
+
+
+def numbered_repeats(names: Iterable[str]) -> tuple[str, ...]:
+    """Names of which the second and later of one kind are numbered: `loss`, `loss#2`."""
+    counts: dict[str, int] = {}
     out = []
-    for at, title in enumerate(titles):
-        name = title.strip(" \t\"'\ufeff") or f"Unnamed: {at}"
-        seen[name] = seen.get(name, 0) + 1
-        out.append(name if seen[name] == 1 else f"{name}#{seen[name]}")
+    for name in names:
+        counts[name] = counts.get(name, 0) + 1
+        out.append(name if counts[name] == 1 else f"{name}#{counts[name]}")
     return tuple(out)
+
+
+def header(file: File) -> tuple[str, ...]:
+    """The header cells, blanks taken off; empty when the file does not begin with a header line."""
+    start = plain(file.head).lstrip()
+    if start[:1] in (b"{", b"[", b"<"):
+        return ()
+    lines = [line for line in text_of(start).split("\n", 8)[:8] if line.strip()][:2]
+    if not lines:
+        return ()
+    delimiter = max(_HEADER_DELIMITERS, key=lines[0].count)
+    cells = tuple(cell.strip() for cell in split_line(lines[0], delimiter))
+    if len(lines) > 1 and lines[1].count(delimiter) < min(len(cells) - 1, 1):
+        return ()
+    return cells if not any(map(is_number, cells)) else ()

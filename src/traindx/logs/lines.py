@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import codecs
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
 
-from traindx.logs.memory_limit import room_for
+import numpy as np
 
-if TYPE_CHECKING:
-    from traindx.logs.log_file import File
+from traindx.logs.log_file import File
 
 MAX_LINE = 16 * 1024 * 1024
 _BOMS = (
@@ -17,11 +15,15 @@ _BOMS = (
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
+_SMALL = 1 << 16
+_PIECES = 3
+# orjson takes twelve times the text for its own notes; then what comes out of it: numbers, lists, objects.
+_NOTES, _VALUE, _LIST, _OBJECT = 13, 40, 88, 250
 
 
 def blocks(file: File) -> Iterator[bytes]:
-    """The file's lines in blocks; only the last may lack its line end. Monster lines are dropped."""
-    held: list[bytes] = []
+    """The file's lines in blocks; only the last may lack its line end. Lines of many MiB are dropped."""
+    pending: list[bytes] = []
     size, dropping, dropped = 0, False, 0
     for chunk in plain_chunks(file.chunks()):
         end = chunk.rfind(b"\n") + 1
@@ -31,21 +33,21 @@ def blocks(file: File) -> Iterator[bytes]:
                 continue
             chunk, end, dropping = chunk[start:], end - start, False
         if end:
-            whole = _one_line_end(b"".join((*held, chunk[:end])))
+            whole = _one_line_end(b"".join((*pending, chunk[:end])))
             room_for(whole)
             yield whole
-            held, size = [], 0
-        held.append(chunk[end:])
-        size += len(held[-1])
+            pending, size = [], 0
+        pending.append(chunk[end:])
+        size += len(pending[-1])
         if size > MAX_LINE:
-            whole = b"".join(held)
+            whole = b"".join(pending)
             cut = whole.rfind(b"\r") + 1
             if cut:
                 yield _one_line_end(whole[:cut])
-            held, size = [whole[cut:]], len(whole) - cut
+            pending, size = [whole[cut:]], len(whole) - cut
             if size > MAX_LINE:
-                held, size, dropping, dropped = [], 0, True, dropped + 1
-    if rest := b"".join(held):
+                pending, size, dropping, dropped = [], 0, True, dropped + 1
+    if rest := b"".join(pending):
         yield _one_line_end(rest)
     if dropped:
         file.note(f"{dropped} line(s) longer than {MAX_LINE >> 20} MiB skipped")
@@ -65,14 +67,14 @@ def text_of(data: bytes) -> str:
 
 
 def plain_chunks(chunks: Iterable[bytes], encoding: str | None = None) -> Iterator[bytes]:
-    """Pieces of a file as UTF-8 without marks and NULs; `encoding` tells that of a piece from its middle."""
+    """Pieces of a file as UTF-8 without marks and NULs; `encoding` is that of a piece from the middle."""
     decoder: codecs.IncrementalDecoder | None = None
     for number, chunk in enumerate(chunks):
         if number == 0:
-            told, skip = encoding_of(chunk) if encoding is None else (encoding, 0)
+            detected, skip = encoding_of(chunk) if encoding is None else (encoding, 0)
             chunk = chunk[skip:]
-            if told != "utf-8":
-                decoder = codecs.getincrementaldecoder(told)("replace")
+            if detected != "utf-8":
+                decoder = codecs.getincrementaldecoder(detected)("replace")
         if decoder is not None:
             chunk = decoder.decode(chunk).encode("utf-8", "replace")
         if b"\0" in chunk:
@@ -98,3 +100,22 @@ def _one_line_end(block: bytes) -> bytes:
     if b"\r" not in block:
         return block
     return block.replace(b"\r\r\n", b"\n").replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+
+
+def room_for(data: bytes) -> None:
+    """Raise MemoryError when the values of a text would not fit; judged by a few pieces of it.
+
+    Memory is asked for before it is needed: where it runs out halfway, orjson ends the whole process.
+    """
+    last = len(data) - _SMALL
+    if last <= 0:
+        return
+    pieces = [data[at : at + _SMALL] for at in range(0, last + 1, max(1, last // (_PIECES - 1)))]
+    needed = sum(
+        _VALUE * (piece.count(b",") + piece.count(b"\n"))
+        + _LIST * piece.count(b"[")
+        + _OBJECT * piece.count(b"{")
+        for piece in pieces
+    )
+    # Not touched, so that it costs nothing but the asking: a bytearray would be filled with zeros.
+    np.empty(_NOTES * len(data) + needed * len(data) // sum(map(len, pieces)), np.uint8)

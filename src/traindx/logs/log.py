@@ -1,14 +1,11 @@
-"""What a reader hands over: one run as its writer laid it out, names untouched."""
+"""The output of a reader: one run as its writer laid it out, names unchanged."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from traindx.core.nouns import Axis, Event
-
-if TYPE_CHECKING:
-    from traindx.core.nouns import FloatArray, IntArray
+from traindx.core.nouns import Axis, Event, FloatArray, IntArray
 
 
 @dataclass
@@ -16,8 +13,8 @@ class Column:
     """One metric as logged. Only points that were logged: a literal NaN is one, a gap is not.
 
     `split` is what the place says when the name does not (a folder `validation/`, a section);
-    `axis` is set where the column counts otherwise than its log. `places` are offsets into the text the
-    values stand in. `given` is the canonical name where the writer speaks it: nothing is guessed then.
+    `axis` is set where the column counts otherwise than its log. `places` are offsets into the text of the
+    values. `canonical` is the canonical name where the writer used it: nothing is guessed then.
     """
 
     name: str
@@ -28,7 +25,7 @@ class Column:
     derived: str | None = None
     axis: Axis | None = None
     places: IntArray | None = None
-    given: str = ""
+    canonical: str = ""
 
 
 @dataclass

@@ -27,7 +27,7 @@ _GZIP_MAGIC = b"\x1f\x8b"
 
 
 class File:
-    """One input file. `name` and `folder` speak of the plain file: `.gz` is taken off."""
+    """One input file. `name` and `folder` are those of the plain file, without `.gz`."""
 
     def __init__(self, path: Path, shown: str | None = None) -> None:
         self.path = path
@@ -45,22 +45,22 @@ class File:
         return str(Path(self.shown).parent)
 
     @cached_property
-    def _first_look(self) -> os.stat_result:
+    def _first_stat(self) -> os.stat_result:
         return self.path.stat()
 
     @cached_property
     def size(self) -> int:
-        """As it was when first looked at: what is added later is not read."""
-        return self._first_look.st_size
+        """The size when the file was first opened: what is added later is not read."""
+        return self._first_stat.st_size
 
     @property
     def changed(self) -> bool:
-        """Whether it is no longer what it was when first looked at: a training writes it."""
+        """Whether it has changed since it was first opened, because a training writes it."""
         try:
             now = self.path.stat()
         except OSError:
             return True
-        first = self._first_look
+        first = self._first_stat
         return (now.st_size, now.st_mtime_ns) != (first.st_size, first.st_mtime_ns)
 
     def open(self) -> IO[bytes]:
@@ -87,8 +87,8 @@ class File:
         return b"".join(parts)[:HEAD_BYTES]
 
     def chunks(self, size: int = CHUNK_BYTES) -> Iterator[bytes]:
-        """The content piece by piece, as long as it was when first looked at; a torn gzip ends where it
-        tears, and one that unpacks to far more than logs do ends early, both with a note."""
+        """The content piece by piece, up to the size at first; a torn gzip ends where it is torn, and
+        one that unpacks to far more than logs do ends early, both with a note."""
         return self._pieces(size, self.notes)
 
     def _pieces(self, size: int, notes: list[Note]) -> Iterator[bytes]:
@@ -160,15 +160,15 @@ class File:
         _add(self.notes, Note(self.shown, text))
 
     def forget(self) -> None:
-        """Give back the memory of what was read."""
+        """Free the memory of what was read."""
         self.__dict__.pop("head", None)
 
     def __repr__(self) -> str:
         return f"File({self.shown!r})"
 
 
-class Held(File):
-    """Content that is in memory already. It comes in one chunk, so that offsets into it hold."""
+class MemoryFile(File):
+    """Content that is in memory already. It is one chunk, so that offsets into it stay valid."""
 
     def __init__(self, content: bytes, shown: str) -> None:
         super().__init__(Path(shown), shown)
@@ -186,7 +186,7 @@ class Held(File):
 
 
 def stdin_file() -> File:
-    """Standard input, spooled to disk so that readers may look twice."""
+    """Standard input, spooled to disk so that it can be read twice."""
     if sys.stdin is None:
         raise Unreadable("standard input is closed")
     return _spooled(sys.stdin.buffer, "-")
@@ -219,7 +219,7 @@ def reason(error: OSError) -> str:
 
 
 def _add(notes: list[Note], note: Note) -> None:
-    """Once, however often a file is gone through."""
+    """Add a note once, however often the file is read."""
     if note not in notes:
         notes.append(note)
 

@@ -7,22 +7,18 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from traindx.core import names
-from traindx.core.nouns import Event, Unreadable
+from traindx.core.nouns import Event, FloatArray, IntArray, Unreadable
 from traindx.logs.assemble import candidate
 from traindx.logs.log import Column, Log
-from traindx.logs.log_file import Held
-from traindx.logs.recordings import Chunk
+from traindx.logs.log_file import MemoryFile
+from traindx.logs.recordings import PrintedChunk
 from traindx.logs.text.clean import clean
 from traindx.logs.text.marks import Signs
 from traindx.logs.text.read import logs_of
-
-if TYPE_CHECKING:
-    from traindx.core.nouns import FloatArray, IntArray
 
 # A line, up to what ends or redraws it.
 _LINE = re.compile(rb"([^\n\r\x08]*)(?:\r\n|\n|\r|\x08+|\Z)")
@@ -31,25 +27,25 @@ _BOM = b"\xef\xbb\xbf"
 
 
 @dataclass(frozen=True)
-class Told:
-    """A column that the script itself told, and what it would be called were it the only one."""
+class ScriptColumn:
+    """A column that the script itself reported, and the name it would have if it were the only one."""
 
     column: Column
     plain: str
 
 
 @dataclass(frozen=True)
-class Line:
+class PrintedLine:
     """A printed line and the number of the chunk that completed it."""
 
     text: bytes
     chunk: int
 
 
-class Printed:
+class PrintedText:
     """The text of a recording, line by line on the recorder's clock."""
 
-    def __init__(self, output: Sequence[Chunk], started: float, shown: str) -> None:
+    def __init__(self, output: Sequence[PrintedChunk], started: float, shown: str) -> None:
         lines = _lines(output, "out") + _lines(output, "err")
         lines.sort(key=lambda line: line.chunk)
         self.text = b"".join(line.text + b"\n" for line in lines)
@@ -61,11 +57,11 @@ class Printed:
 
     @cached_property
     def logs(self) -> list[Log]:
-        """The trainings the text tells of by itself, on its own axis; none when it tells nothing."""
+        """The trainings in the text alone, on its own axis; none when there is none."""
         if not self.text.strip():
             return []
         try:
-            return [log for log in logs_of(Held(self.text, self.shown)) if log.columns]
+            return [log for log in logs_of(MemoryFile(self.text, self.shown)) if log.columns]
         except Unreadable:
             return []
         except Exception:
@@ -73,35 +69,35 @@ class Printed:
                 raise
             return []
 
-    def columns(self) -> list[Told]:
+    def columns(self) -> list[ScriptColumn]:
         """What was printed, under canonical names and on the recorder's axis."""
-        made: dict[str, Told] = {}
+        by_name: dict[str, ScriptColumn] = {}
         for log in self.logs:
             placed = [self._placed(column, log) for column in log.columns]
-            for one in named_by_script(placed):
-                before = made.get(one.column.given)
+            for script in script_columns(placed):
+                before = by_name.get(script.column.canonical)
                 if before is not None:
-                    one = Told(_joined(before.column, one.column), one.plain)
-                made[one.column.given] = one
-        return list(made.values())
+                    script = ScriptColumn(_joined(before.column, script.column), script.plain)
+                by_name[script.column.canonical] = script
+        return list(by_name.values())
 
     def config(self) -> dict[str, object]:
         """Settings that were printed; of several trainings the first one's count."""
-        found: dict[str, object] = {}
+        settings: dict[str, object] = {}
         for log in self.logs:
-            found = {**log.config, **found}
-        return found
+            settings = {**log.config, **settings}
+        return settings
 
     def events(self) -> list[tuple[Event, float]]:
-        """Overflows, crashes and the like that the text tells of, and when they were printed."""
+        """Overflows, crashes and the like in the text, and when they were printed."""
         signs = Signs()
-        signs.look(self.text, 0)
-        found: dict[Event, float] = {}
-        for offset, kind, text in sorted(signs.found):
+        signs.scan(self.text, 0)
+        times: dict[Event, float] = {}
+        for offset, kind, text in sorted(signs.events):
             at = int(np.searchsorted(self.starts, offset, side="right")) - 1
             step = float(self.steps[at])
-            found.setdefault(Event(kind, text, step if np.isfinite(step) else None), float(self.times[at]))
-        return list(found.items())
+            times.setdefault(Event(kind, text, step if np.isfinite(step) else None), float(self.times[at]))
+        return list(times.items())
 
     def _placed(self, column: Column, log: Log) -> Column:
         """A column at the steps its lines were printed at.
@@ -118,16 +114,16 @@ class Printed:
         return replace(column, axis=None, steps=np.maximum.accumulate(steps), times=times)
 
 
-def named_by_script(columns: Sequence[Column]) -> list[Told]:
+def script_columns(columns: Sequence[Column]) -> list[ScriptColumn]:
     """Columns as the script calls them, given canonical names as those of any log."""
-    chosen = names.assign([candidate(column) for column in columns], overrides={})
+    named_columns = names.assign([candidate(column) for column in columns], overrides={})
     return [
-        Told(replace(column, given=named.name, split=None), named.plain)
-        for column, named in zip(columns, chosen, strict=True)
+        ScriptColumn(replace(column, canonical=named.name, split=None), named.plain)
+        for column, named in zip(columns, named_columns, strict=True)
     ]
 
 
-def _lines(output: Sequence[Chunk], stream: str) -> list[Line]:
+def _lines(output: Sequence[PrintedChunk], stream: str) -> list[PrintedLine]:
     """The lines of one stream; one that was printed in pieces counts when its last piece came."""
     numbers = [number for number, chunk in enumerate(output) if chunk.stream == stream]
     texts = [output[number].text.encode("utf-8", "replace") for number in numbers]
@@ -135,14 +131,14 @@ def _lines(output: Sequence[Chunk], stream: str) -> list[Line]:
     whole = b"".join(texts)
     lines = []
     at = 0
-    for found in _LINE.finditer(whole):
-        if found.start() == len(whole):
+    for match in _LINE.finditer(whole):
+        if match.start() == len(whole):
             break
-        last = max(found.end(1) - 1, found.start())
+        last = max(match.end(1) - 1, match.start())
         while at < len(numbers) - 1 and ends[at] <= last:
             at += 1
-        text = clean(found[1][:_LONGEST]).replace(b"\0", b"").replace(b"\x1b", b" ")
-        lines.append(Line(text.removeprefix(_BOM), numbers[at]))
+        text = clean(match[1][:_LONGEST]).replace(b"\0", b"").replace(b"\x1b", b" ")
+        lines.append(PrintedLine(text.removeprefix(_BOM), numbers[at]))
     return lines
 
 

@@ -1,4 +1,4 @@
-"""A reader of protobuf's wire format for the few messages that training logs hold."""
+"""A reader of protobuf's wire format for the few messages in training logs."""
 
 from __future__ import annotations
 

@@ -10,41 +10,43 @@ import numpy as np
 from traindx.core import names
 from traindx.core.nouns import Event
 from traindx.logs.assemble import flatten
-from traindx.logs.duplicate_curves import with_told
-from traindx.logs.endings import told_events
+from traindx.logs.duplicate_curves import with_script_columns
+from traindx.logs.endings import recorded_events
 from traindx.logs.log import Column, Log
-from traindx.logs.printed_text import Printed, Told, named_by_script
+from traindx.logs.printed_text import PrintedText, ScriptColumn, script_columns
 from traindx.logs.recordings import Part
-from traindx.logs.run_facts import Facts
+from traindx.logs.run_facts import RunFacts
 
 _CHECKSUMS = ("replica_checksum", "replica/checksum")
 _ALIKE = 1e-6
 _WRITTEN_LATE = 5.0
 
 
-def log_of_ranks(ranks: Mapping[int, Part], facts: Facts, shown: str, *, last: bool) -> list[Log]:
-    """One log, or those that the printed text tells of when no step was recorded.
+def log_of_ranks(ranks: Mapping[int, Part], facts: RunFacts, shown: str, *, last: bool) -> list[Log]:
+    """One log, or those of the printed text when no step was recorded.
 
     The first rank that trains gives the plain names: a process that only starts others takes no step.
-    `last` says that this is the training `run.json` speaks of.
+    `last` says that this is the training that `run.json` describes.
     """
-    seen = {rank: ranks[rank].columns() for rank in sorted(ranks)}
-    first = next((rank for rank, columns in seen.items() if _stepped(columns)), min(ranks))
+    columns_by_rank = {rank: ranks[rank].columns() for rank in sorted(ranks)}
+    first = next((rank for rank, columns in columns_by_rank.items() if _stepped(columns)), min(ranks))
     part = ranks[first]
-    heard = part if part.output else ranks[min(ranks)]
-    printed = Printed(heard.output, heard.started, shown)
-    recorded = [column for column in seen[first] if column.given]
-    logged = named_by_script([c for c in seen[first] if not c.given] + part.logged.columns(part.started))
+    printing = part if part.output else ranks[min(ranks)]
+    printed = PrintedText(printing.output, printing.started, shown)
+    recorded = [column for column in columns_by_rank[first] if column.canonical]
+    logged = script_columns(
+        [c for c in columns_by_rank[first] if not c.canonical] + part.logged.columns(part.started)
+    )
     own = facts if last else replace(facts, notes=[], ending=None)
-    events, notes = told_events(ranks, first, own, printed, last=last)
+    events, notes = recorded_events(ranks, first, own, printed, last=last)
     config = {**_gaps(printed.config(), facts.config), **facts.config}
-    if not _stepped(seen[first]):
+    if not _stepped(columns_by_rank[first]):
         return _unstepped(recorded, logged, printed, config, events, notes)
-    events += _replicas(seen, first)
+    events += _replicas(columns_by_rank, first)
     notes += _last_steps(ranks, ended=facts.ending is not None or not last)
-    columns = with_told(recorded, [("logged", logged), ("printed", printed.columns())])
-    for rank in sorted(set(seen) - {first}):
-        columns += _of_rank(rank, seen[rank] + ranks[rank].logged.columns(ranks[rank].started))
+    columns = with_script_columns(recorded, [("logged", logged), ("printed", printed.columns())])
+    for rank in sorted(set(columns_by_rank) - {first}):
+        columns += _of_rank(rank, columns_by_rank[rank] + ranks[rank].logged.columns(ranks[rank].started))
     inside = {**(facts.inside if last else {}), "sampled": part.samples.names()}
     return [Log(columns, "step", config, events, notes, facts=inside)]
 
@@ -55,14 +57,14 @@ def _stepped(columns: list[Column]) -> bool:
 
 def _unstepped(
     recorded: list[Column],
-    logged: list[Told],
-    printed: Printed,
+    logged: list[ScriptColumn],
+    printed: PrintedText,
     config: dict[str, object],
     events: list[Event],
     notes: list[str],
 ) -> list[Log]:
     """No optimizer step was seen: the text as any text log, else whatever there is, row by row."""
-    told = [_by_row(one.column) for one in logged]
+    rows = [_by_row(script.column) for script in logged]
     nowhere = [replace(event, step=None) for event in events]
     if printed.logs:
         notes = [*notes, "no optimizer step was recorded: this is what the script printed"]
@@ -71,11 +73,11 @@ def _unstepped(
             log.notes += notes
             log.events = [*log.events, *_new(nowhere, log.events)]
         taken = {names.canonical(column.name) for column in printed.logs[0].columns}
-        for column in told:
-            column.given = f"logged/{column.given}" if column.given in taken else column.given
-        printed.logs[0].columns += told
+        for column in rows:
+            column.canonical = f"logged/{column.canonical}" if column.canonical in taken else column.canonical
+        printed.logs[0].columns += rows
         return printed.logs
-    columns = told + [_by_row(column) for column in recorded]
+    columns = rows + [_by_row(column) for column in recorded]
     why = "no optimizer step was recorded"
     ends = [event.text for event in nowhere if event.kind in ("exception", "out_of_memory", "exit")]
     notes = [why + (f"; it ended with {ends[-1]}" if ends else ""), *notes]
@@ -92,7 +94,7 @@ def _new(events: list[Event], known: list[Event]) -> Iterator[Event]:
 
 
 def _gaps(printed: Mapping[str, object], recorded: Mapping[str, object]) -> dict[str, object]:
-    """Of the printed settings those that the recorder does not know."""
+    """The printed settings that the recorder does not know."""
     known = names.settings(flatten(recorded))
     return {
         key: value
@@ -103,26 +105,26 @@ def _gaps(printed: Mapping[str, object], recorded: Mapping[str, object]) -> dict
 
 def _of_rank(rank: int, columns: list[Column]) -> Iterator[Column]:
     for column in columns:
-        called = column.given or names.canonical(column.name)
-        yield replace(column, name=f"{column.name}/rank{rank}", given=f"{called}/rank{rank}")
+        name = column.canonical or names.canonical(column.name)
+        yield replace(column, name=f"{column.name}/rank{rank}", canonical=f"{name}/rank{rank}")
 
 
-def _replicas(seen: Mapping[int, list[Column]], first: int) -> Iterator[Event]:
+def _replicas(columns_by_rank: Mapping[int, list[Column]], first: int) -> Iterator[Event]:
     """Weights that should be the same on all ranks and are not."""
-    base = _checksum(seen[first])
-    for rank, columns in seen.items():
+    base = _checksum(columns_by_rank[first])
+    for rank, columns in columns_by_rank.items():
         column = _checksum(columns)
         if rank == first or base is None or column is None:
             continue
-        steps, mine, other = np.intersect1d(base.steps, column.steps, return_indices=True)
-        a, b = base.values[mine], column.values[other]
+        steps, in_base, in_column = np.intersect1d(base.steps, column.steps, return_indices=True)
+        a, b = base.values[in_base], column.values[in_column]
         apart = np.abs(a - b) > _ALIKE * np.maximum(np.abs(a), np.abs(b))
         apart |= np.isfinite(a) != np.isfinite(b)
         if apart.any():
             at = int(np.flatnonzero(apart)[0])
             text = (
                 f"the weights of rank {rank} differ from those of rank {first} at {int(apart.sum())} of "
-                f"{apart.size} looks, first at step {steps[at]:g}: checksums {a[at]:.9g} and {b[at]:.9g}"
+                f"{apart.size} samples, first at step {steps[at]:g}: checksums {a[at]:.9g} and {b[at]:.9g}"
             )
             yield Event("replicas_differ", text, float(steps[at]))
 

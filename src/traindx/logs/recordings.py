@@ -1,6 +1,6 @@
 """One rank of a traindx recording: its lines sorted into rows, samples, events and printed output.
 
-Whatever a line holds, nothing here raises: what is no number is a gap, what is no object is passed over.
+Whatever a line contains, nothing here raises: what is no number is a gap, what is no object is skipped.
 """
 
 from __future__ import annotations
@@ -8,29 +8,26 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from traindx.core import names
 from traindx.core.documents import shallow
+from traindx.core.nouns import FloatArray, IntArray
 from traindx.logs.jsons import MAX_COLUMNS, Row, column_of, flatten_row, parse_line
-from traindx.logs.layer_samples import Samples
+from traindx.logs.layer_samples import LayerSamples
 from traindx.logs.lines import blocks
 from traindx.logs.log import Column
+from traindx.logs.log_file import File
 from traindx.logs.run_facts import DEEPEST
 from traindx.logs.tables import as_number, fill_gaps
-
-if TYPE_CHECKING:
-    from traindx.core.nouns import FloatArray, IntArray
-    from traindx.logs.log_file import File
 
 _STREAMS = ("out", "err")
 
 
 @dataclass(frozen=True)
-class Moment:
-    """Something that happened, as the recorder told it."""
+class RecordedEvent:
+    """An event as the recorder wrote it."""
 
     kind: str
     text: str
@@ -40,7 +37,7 @@ class Moment:
 
 
 @dataclass(frozen=True)
-class Chunk:
+class PrintedChunk:
     """What the script printed at one step."""
 
     stream: str
@@ -51,62 +48,62 @@ class Chunk:
 
 @dataclass
 class Part:
-    """What one process told of one training."""
+    """What one process recorded of one training."""
 
     started: float
     rows: Rows = field(default_factory=lambda: Rows())
     logged: Rows = field(default_factory=lambda: Rows())
-    samples: Samples = field(default_factory=Samples)
+    samples: LayerSamples = field(default_factory=LayerSamples)
     singles: set[str] = field(default_factory=set)
-    events: list[Moment] = field(default_factory=list)
-    output: list[Chunk] = field(default_factory=list)
+    events: list[RecordedEvent] = field(default_factory=list)
+    output: list[PrintedChunk] = field(default_factory=list)
     names: list[str] = field(default_factory=list)
     lines: int = 0
 
     def _by_columns(self, values: list[object]) -> dict[str, object]:
-        """A block whose columns were named before; one that does not fit them is passed over."""
+        """A block whose columns were named before; one that does not fit them is skipped."""
         return dict(zip(self.names, values, strict=True)) if len(values) == len(self.names) else {}
 
     def add(self, row: Row) -> None:
-        """Take one line."""
+        """Add one line."""
         self.lines += 1
         if isinstance(block := row.get("rows"), dict | list):
             self.rows.add(block if isinstance(block, dict) else self._by_columns(block))
             return
-        if isinstance(named := row.get("columns"), list):
-            self.names = [str(name) for name in named]
+        if isinstance(titles := row.get("columns"), list):
+            self.names = [str(name) for name in titles]
             return
         step, t = _finite(row.get("step")), _finite(row.get("t"))
         if "event" in row:
             data = row.get("data")
-            told = (str(row["event"])[:80], str(row.get("text") or "")[:2000], step, t)
+            event = (str(row["event"])[:80], str(row.get("text") or "")[:2000], step, t)
             self.events.append(
-                Moment(*told, data if isinstance(data, dict) and shallow(data, DEEPEST) else {})
+                RecordedEvent(*event, data if isinstance(data, dict) and shallow(data, DEEPEST) else {})
             )
-        elif isinstance(named := row.get("names"), dict):
-            self.samples.rename(named)
+        elif isinstance(titles := row.get("names"), dict):
+            self.samples.rename(titles)
         elif isinstance(groups := row.get("sample"), dict):
             if single := self.samples.add(step, t, groups):
                 self.singles.update(single)
                 self.rows.add({**single, "t": row.get("t"), "step": row.get("step")})
-        elif isinstance(said := row.get("log"), dict):
-            self.logged.add({**dict(flatten_row(said)), "t": row.get("t"), "step": row.get("step")})
+        elif isinstance(logged := row.get("log"), dict):
+            self.logged.add({**dict(flatten_row(logged)), "t": row.get("t"), "step": row.get("step")})
         elif streams := [stream for stream in _STREAMS if isinstance(row.get(stream), str)]:
-            self.output += [Chunk(stream, str(row[stream]), step, t) for stream in streams]
+            self.output += [PrintedChunk(stream, str(row[stream]), step, t) for stream in streams]
         else:
             self.rows.add({key: v for key, v in flatten_row(row) if not isinstance(v, list)})
 
     def columns(self) -> list[Column]:
-        """What was recorded; `given` is set where the recorder itself made up the name."""
+        """What was recorded; `canonical` is set where the recorder itself made up the name."""
         rows = self.rows.columns(self.started)
         for column in rows:
             if column.name in self.singles or _of_the_recorder(column.name):
-                column.given = column.name
+                column.canonical = column.name
         return rows + self.samples.columns(self.started)
 
 
 class _Cells:
-    """A column as it comes: its cells, and the stretches of rows they stand in."""
+    """A column as it comes: its cells, and the ranges of rows they belong to."""
 
     __slots__ = ("begins", "ends", "values")
 
@@ -171,24 +168,24 @@ class Rows:
         if not np.isfinite(steps).any():
             steps = np.arange(steps.size, dtype=float)
         there = np.isfinite(steps)
-        made = []
+        columns = []
         for name, cells in self._columns.items():
-            found = column_of(cells.values)
-            if found is None:
+            numbers = column_of(cells.values)
+            if numbers is None:
                 continue
-            values, present = found
+            values, present = numbers
             rows = cells.rows()
             keep = there[rows] if present is None else there[rows] & present
             if not keep.all():
                 rows, values = rows[keep], values[keep]
             if values.size:
-                made.append(Column(name, steps[rows], values, times[rows]))
-        return made
+                columns.append(Column(name, steps[rows], values, times[rows]))
+        return columns
 
 
 def parts_of(file: File) -> list[Part]:
     """The trainings in one rank's file: one, unless the script or a later start began another."""
-    found: list[Part] = [Part(0.0)]
+    parts: list[Part] = [Part(0.0)]
     garbage, torn = 0, False
     for line in _lines(file):
         row = parse_line(line)
@@ -197,21 +194,21 @@ def parts_of(file: File) -> list[Part]:
             garbage += 1
         elif "recording" in row:
             started = _finite(row.get("started")) or 0.0
-            if not found[-1].lines:
-                found[-1].started = started
-            elif abs(started - found[-1].started) > 1.0:
-                found.append(Part(started))
+            if not parts[-1].lines:
+                parts[-1].started = started
+            elif abs(started - parts[-1].started) > 1.0:
+                parts.append(Part(started))
         else:
-            if row.get("event") == "new_training" and found[-1].lines:
-                found.append(Part(found[-1].started, names=found[-1].names))
-            found[-1].add(row)
+            if row.get("event") == "new_training" and parts[-1].lines:
+                parts.append(Part(parts[-1].started, names=parts[-1].names))
+            parts[-1].add(row)
     if garbage - torn:
-        file.note(f"{garbage - torn} line(s) are torn or no JSON objects; passed over")
-    return found
+        file.note(f"{garbage - torn} line(s) are torn or no JSON objects; skipped")
+    return parts
 
 
 def _of_the_recorder(name: str) -> bool:
-    """Whether a name is canonical as it stands, and not one that a script gave."""
+    """Whether a name is canonical already, and not one that a script gave."""
     return names.parts(name).known or name.startswith("optimizer/") or names.canonical(name) == name
 
 
@@ -228,10 +225,10 @@ def _fitted(value: object, count: int) -> list[object]:
 
 
 def _numbers(cells: list[object]) -> FloatArray:
-    found = column_of(cells) if cells else None
-    if found is None:
+    numbers = column_of(cells) if cells else None
+    if numbers is None:
         return np.full(len(cells), np.nan)
-    return found[0]
+    return numbers[0]
 
 
 def _finite(value: object) -> float | None:

@@ -1,11 +1,11 @@
-"""`run.json` of a recording: settings, how it ended, what could not be seen."""
+"""`run.json` of a recording: settings, how it ended, what could not be measured."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from traindx.core.nouns import Event, Unreadable
+from traindx.core.nouns import Event
 from traindx.logs import jsons
 from traindx.logs.log_file import File
 from traindx.logs.tables import as_number
@@ -13,7 +13,7 @@ from traindx.logs.tables import as_number
 VERSION = 2
 DEEPEST = 30
 _WELL_KNOWN = ("command", "script", "python", "device", "world_size", "seed")
-_TOLD_ELSEWHERE = frozenset({"version", "config", "ended", "dropped", "unseen"})
+_READ_ELSEWHERE = frozenset({"version", "config", "ended", "dropped", "unseen"})
 _NOTES_MOST = 40
 _OUT_OF_MEMORY = (
     "out of memory",
@@ -36,10 +36,10 @@ class Ending:
 
 
 @dataclass
-class Facts:
-    """What `run.json` tells; `told` is False when there is none to tell."""
+class RunFacts:
+    """The content of `run.json`; `exists` is False when there is none."""
 
-    told: bool = False
+    exists: bool = False
     version: float = VERSION
     config: dict[str, object] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
@@ -47,48 +47,43 @@ class Facts:
     inside: dict[str, object] = field(default_factory=dict)
 
 
-def facts_of(file: File) -> Facts:
-    """The facts of a run; of a torn file what stands before the tear."""
-    try:
-        run = jsons.load_file(file)
-    except Unreadable as error:
-        file.note(str(error))
-        return Facts()
-    if not isinstance(run, dict):
-        return Facts()
+def facts_of(file: File) -> RunFacts:
+    """The facts of a run; of a torn file those before the tear."""
+    run = jsons.load_object(file)
+    if run is None:
+        return RunFacts()
     version = as_number(run.get("version"))
     if version is not None and version > VERSION:
-        file.note(f"written by a newer traindx (recording version {version:g}, this one knows {VERSION})")
-    return Facts(
-        told=True,
+        file.note(
+            f"written by a newer traindx (recording version {version:g}, not {VERSION}): update traindx"
+        )
+    return RunFacts(
+        exists=True,
         version=1 if version is None else version,
         config=_config(run),
         notes=list(_notes(run)),
         ending=ending_of(run.get("ended")),
-        inside={key: value for key, value in run.items() if key not in _TOLD_ELSEWHERE},
+        inside={key: value for key, value in run.items() if key not in _READ_ELSEWHERE},
     )
 
 
 def confirmed_of(file: File) -> dict[str, object]:
-    """What experiments on the recorded script have shown: the cause, how surely, how many there were."""
-    try:
-        told = jsons.load_file(file)
-    except Unreadable:
+    """The result of experiments on the recorded script: the cause, its confidence, how many there were."""
+    document = jsons.load_object(file) or {}
+    if not isinstance(cause := document.get("cause"), str):
         return {}
-    if not isinstance(told, dict) or not isinstance(cause := told.get("cause"), str):
-        return {}
-    share, tried = as_number(told.get("confidence")), told.get("experiments")
+    share, tried = as_number(document.get("confidence")), document.get("experiments")
     count = len(tried) if isinstance(tried, list) else 0
     return {"confirmed": {"cause": cause[:80], "confidence": share, "experiments": count}}
 
 
-def ending_of(told: object) -> Ending | None:
-    """The word of how it ended, alone or in an object with its text and step."""
-    if isinstance(told, str) and told:
-        return Ending(told[:40], "", None)
-    if isinstance(told, Mapping) and isinstance(how := told.get("how"), str):
-        text = told.get("text")
-        return Ending(how[:40], text[:2000] if isinstance(text, str) else "", as_number(told.get("step")))
+def ending_of(ended: object) -> Ending | None:
+    """How it ended: a word, alone or in an object with its text and step."""
+    if isinstance(ended, str) and ended:
+        return Ending(ended[:40], "", None)
+    if isinstance(ended, Mapping) and isinstance(how := ended.get("how"), str):
+        text = ended.get("text")
+        return Ending(how[:40], text[:2000] if isinstance(text, str) else "", as_number(ended.get("step")))
     return None
 
 
@@ -109,8 +104,8 @@ def exception_kind(text: str) -> str:
 
 
 def _config(run: Mapping[str, object]) -> dict[str, object]:
-    """The settings, and a few facts beside them: libraries as one text, their names mean nothing else."""
-    found: dict[str, object] = {}
+    """The settings and a few more facts; libraries as one text, since their names are no settings."""
+    config_facts: dict[str, object] = {}
     for key in _WELL_KNOWN:
         value = run.get(key)
         if key == "script" and isinstance(value, Mapping):
@@ -118,12 +113,12 @@ def _config(run: Mapping[str, object]) -> dict[str, object]:
         if key == "command" and isinstance(value, list):
             value = " ".join(str(word) for word in value)
         if isinstance(value, str | int | float):
-            found[key] = value
+            config_facts[key] = value
     libraries = run.get("libraries")
     if isinstance(libraries, Mapping) and libraries:
-        found["libraries"] = ", ".join(f"{name} {version}" for name, version in libraries.items())
+        config_facts["libraries"] = ", ".join(f"{name} {version}" for name, version in libraries.items())
     config = run.get("config")
-    return {**found, **config} if isinstance(config, dict) else found
+    return {**config_facts, **config} if isinstance(config, dict) else config_facts
 
 
 def _notes(run: Mapping[str, object]) -> Iterator[str]:
@@ -132,14 +127,14 @@ def _notes(run: Mapping[str, object]) -> Iterator[str]:
         yield f"{dropped:,.0f} lines could not be written: the recording has gaps"
     passed = as_number(run.get("passed_over"))
     if passed:
-        yield f"{passed:,.0f} steps were only counted: a row of each would have taken too much time or room"
+        yield f"{passed:,.0f} steps were only counted: a row for each would have taken too much time or space"
     unseen = run.get("unseen")
-    told = list(unseen.items()) if isinstance(unseen, Mapping) else unseen
-    for entry in told[:_NOTES_MOST] if isinstance(told, list) else ():
+    entries = list(unseen.items()) if isinstance(unseen, Mapping) else unseen
+    for entry in entries[:_NOTES_MOST] if isinstance(entries, list) else ():
         if isinstance(entry, Mapping):
             entry = (entry.get("what", ""), entry.get("why", ""))
         what, why = entry if isinstance(entry, tuple | list) and len(entry) == 2 else (entry, "")
-        yield f"could not be looked at: {what}" + (f" ({why})" if why else "")
+        yield f"not measured: {what}" + (f" ({why})" if why else "")
     links = run.get("links")
     paths = (
         [str(link.get("path", "")) if isinstance(link, Mapping) else str(link) for link in links]

@@ -1,16 +1,12 @@
-"""Where one training ends in a file and the next begins, or one goes on from a checkpoint."""
+"""Where one training ends in a file and the next begins, or one continues from a checkpoint."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from traindx.core.nouns import Event
-
-if TYPE_CHECKING:
-    from traindx.core.nouns import BoolArray, FloatArray, IntArray
+from traindx.core.nouns import BoolArray, Event, FloatArray, IntArray
 
 
 @dataclass(frozen=True)
@@ -40,7 +36,7 @@ def segments(steps: FloatArray) -> list[Segment]:
 
     A step that falls back to where its training began starts another training. A fall to a later
     step is a resume from a checkpoint: what had been logged beyond it is superseded. A lone row
-    out of order is neither, and a column that falls all the time has no order to speak of.
+    out of order is neither, and a column that falls all the time has no order at all.
     """
     back = _falls(steps)
     low, high = (float(np.nanmin(steps)), float(np.nanmax(steps))) if back.size else (0.0, 0.0)
@@ -71,8 +67,8 @@ def segments(steps: FloatArray) -> list[Segment]:
 
 
 def _segment(begin: int, end: int, resumes: list[tuple[int, Event]], dropped: BoolArray) -> Segment:
-    gone = dropped[begin:end]
-    return Segment(begin, end, tuple(resumes), gone if gone.any() else None)
+    superseded = dropped[begin:end]
+    return Segment(begin, end, tuple(resumes), superseded if superseded.any() else None)
 
 
 def _falls(steps: FloatArray) -> IntArray:

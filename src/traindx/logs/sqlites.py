@@ -27,7 +27,7 @@ _STEPS_BETWEEN = 1_000_000
 
 @contextmanager
 def opened(file: File) -> Iterator[sqlite3.Connection]:
-    """A connection that cannot write. With a write-ahead log beside the file a copy of both is read."""
+    """A connection that cannot write. With a write-ahead log next to the file a copy of both is read."""
     path = file.local_path()
     wal = path.with_name(path.name + "-wal")
     with tempfile.TemporaryDirectory(prefix="traindx-") as scratch:
@@ -80,21 +80,21 @@ def table_columns(file: File, *tables: str) -> dict[str, set[str]]:
     """The columns of the named tables that exist (views do not count); nothing for a broken file."""
     if not file.head.startswith(MAGIC):
         return {}
-    found: dict[str, set[str]] = {}
+    columns: dict[str, set[str]] = {}
     try:
         with opened(file) as connection:
-            # The text is what SQLite goes by; the type beside it may be a lie.
-            made = {
+            # SQLite goes by the text; the stored type may be false.
+            statements = {
                 str(name): str(text)
                 for name, text in connection.execute("SELECT name, sql FROM sqlite_master")
             }
             for table in tables:
-                if made.get(table, "").upper().startswith("CREATE TABLE"):
+                if statements.get(table, "").upper().startswith("CREATE TABLE"):
                     info = connection.execute(f'PRAGMA table_info("{table}")')
-                    found[table] = {str(row[1]) for row in info}
+                    columns[table] = {str(row[1]) for row in info}
     except (*DAMAGE, OSError):
         return {}
-    return found
+    return columns
 
 
 def rows(file: File, connection: sqlite3.Connection, query: str) -> Iterator[tuple[object, ...]]:
@@ -106,9 +106,9 @@ def rows(file: File, connection: sqlite3.Connection, query: str) -> Iterator[tup
 
 
 def _why(error: Exception) -> str:
-    said = str(error) if isinstance(error, sqlite3.Error) else "unreadable text"
-    if said == "interrupted":
+    message = str(error) if isinstance(error, sqlite3.Error) else "unreadable text"
+    if message == "interrupted":
         return "takes longer than its size explains"
-    if "too big" in said or isinstance(error, MemoryError):
+    if "too big" in message or isinstance(error, MemoryError):
         return f"holds a cell of more than {_CELL_MOST >> 20} MiB"
-    return f"is damaged ({said})"
+    return f"is damaged ({message})"

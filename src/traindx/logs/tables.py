@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from traindx.core import names
-from traindx.core.nouns import Axis, Event
+from traindx.core.nouns import Axis, BoolArray, Event, FloatArray, IntArray
 from traindx.logs.log import Column, Log
 from traindx.logs.segments import segments
 
-if TYPE_CHECKING:
-    from traindx.core.nouns import BoolArray, FloatArray, IntArray
-
-_ABSENT = np.nan
+# Values of a column and which of them were logged (None: all).
+Cells = tuple[FloatArray, BoolArray | None]
+# How many rows there are, their columns, and the words of columns that may name a split.
+RowBlock = tuple[int, dict[str, Cells], dict[str, list[str]]]
 LABEL_NAMES = frozenset(
     ("mode", "split", "phase", "stage", "subset", "set", "type", "kind", "partition", "dataset")
 )
@@ -24,10 +23,10 @@ LABEL_NAMES = frozenset(
 
 @dataclass
 class Table:
-    """Columns of equal length. `present[name]` tells a logged cell, NaN or not, from a gap.
+    """Columns of equal length. `present[name]` distinguishes a logged cell, NaN or not, from a gap.
 
-    A column without an entry in `present` has no gaps. `labels` holds the words of columns that may
-    tell the split of a row (`phase`: train, val).
+    A column without an entry in `present` has no gaps. `labels` are the words of columns that may
+    name the split of a row (`phase`: train, val).
     """
 
     values: dict[str, FloatArray]
@@ -43,31 +42,29 @@ class Table:
         return mask if mask is not None else np.ones(self.rows, dtype=bool)
 
 
-def table_from_rows(rows: Sequence[Mapping[str, object]]) -> Table:
-    """A table from dicts whose keys may differ row by row. Null, text and lists are gaps."""
-    order: dict[str, None] = {}
-    for row in rows:
-        for key in row:
-            order.setdefault(key)
-    values: dict[str, FloatArray] = {}
-    present: dict[str, BoolArray] = {}
-    for key in order:
-        column = np.full(len(rows), _ABSENT)
-        mask = np.zeros(len(rows), dtype=bool)
-        for i, row in enumerate(rows):
-            number = as_number(row.get(key))
-            if number is not None:
-                column[i] = number
-                mask[i] = True
-        if mask.any():
-            values[str(key)] = column
-            if not mask.all():
-                present[str(key)] = mask
-    return Table(values, present)
+def joined(parts: Sequence[RowBlock]) -> Table:
+    """Blocks of rows below each other; a column that a block lacks has gaps there."""
+    table = Table({}, {})
+    for title in dict.fromkeys(name for _, columns, _ in parts for name in columns):
+        cells = [columns[title] if title in columns else _absent(rows) for rows, columns, _ in parts]
+        values = np.concatenate([numbers for numbers, _ in cells])
+        if any(mask is not None and not mask.all() for _, mask in cells):
+            present = [np.ones(numbers.size, dtype=bool) if mask is None else mask for numbers, mask in cells]
+            if not any(mask.any() for mask in present):
+                continue
+            table.present[title] = np.concatenate(present)
+        table.values[title] = values
+    for title in dict.fromkeys(name for *_, labels in parts for name in labels):
+        table.labels[title] = [word for rows, _, labels in parts for word in labels.get(title, [""] * rows)]
+    return table
+
+
+def _absent(rows: int) -> Cells:
+    return np.full(rows, np.nan), np.zeros(rows, dtype=bool)
 
 
 def as_number(value: object) -> float | None:
-    """A float from what JSON or YAML held; None for what is not a number."""
+    """A value of JSON or YAML as a float; None when it is not a number."""
     if isinstance(value, bool):
         return float(value)
     if isinstance(value, int | float):

@@ -7,20 +7,17 @@ text between the numbers is then the same, and once it is taken out, numbers are
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 import numpy as np
 import orjson
 
 from traindx.core.documents import Damaged, json_of, too_deep
+from traindx.core.nouns import BoolArray, FloatArray
 from traindx.logs import cells
 from traindx.logs.lines import text_of
-
-if TYPE_CHECKING:
-    from traindx.core.nouns import BoolArray, FloatArray
+from traindx.logs.tables import Cells
 
 Row = dict[str, object]
-Column = tuple["FloatArray", "BoolArray | None"]
 
 _KINDS = 24
 _SAMPLE = 16384
@@ -44,15 +41,15 @@ def parse_line(line: bytes) -> Row | None:
     return row if isinstance(row, dict) and not too_deep(line, row) else None
 
 
-def alike(block: bytes) -> tuple[int, dict[str, Column]] | None:
+def alike(block: bytes) -> tuple[int, dict[str, Cells]] | None:
     """How many lines a block has, and its columns; None when its lines are of too many kinds."""
     block = block.strip(b"\n")
     row = parse_line(block[:_SAMPLE].partition(b"\n")[0])
     if row is not None and not all(type(value) in _PLAIN for value in row.values()):
         return None
     start = block[:_SAMPLE].translate(None, _IN_NUMBERS).split(b"\n")
-    if len(set(start[:-1])) < 2 and (found := _uniform(block)) is not None:
-        return found
+    if len(set(start[:-1])) < 2 and (uniform := _uniform(block)) is not None:
+        return uniform
     lines = block.split(b"\n")
     kinds: dict[bytes, list[int]] = {}
     for at, kind in enumerate(block.translate(None, _IN_NUMBERS).split(b"\n")):
@@ -67,14 +64,14 @@ def alike(block: bytes) -> tuple[int, dict[str, Column]] | None:
     return _of_kinds(lines, list(kinds.values()))
 
 
-def _of_kinds(lines: list[bytes], kinds: list[list[int]]) -> tuple[int, dict[str, Column]] | None:
+def _of_kinds(lines: list[bytes], kinds: list[list[int]]) -> tuple[int, dict[str, Cells]] | None:
     columns: dict[str, tuple[FloatArray, BoolArray]] = {}
     for members in kinds:
-        found = _uniform(b"\n".join([lines[at] for at in members]))
-        if found is None:
+        uniform = _uniform(b"\n".join([lines[at] for at in members]))
+        if uniform is None:
             return None
         rows = np.array(members)
-        for title, (numbers, there) in found[1].items():
+        for title, (numbers, there) in uniform[1].items():
             if title not in columns:
                 columns[title] = np.full(len(lines), np.nan), np.zeros(len(lines), dtype=bool)
             values, present = columns[title]
@@ -83,12 +80,12 @@ def _of_kinds(lines: list[bytes], kinds: list[list[int]]) -> tuple[int, dict[str
     return len(lines), {t: (values, None if there.all() else there) for t, (values, there) in columns.items()}
 
 
-def _uniform(block: bytes) -> tuple[int, dict[str, Column]] | None:
+def _uniform(block: bytes) -> tuple[int, dict[str, Cells]] | None:
     """Columns of a block whose lines differ in their numbers only; None when they do not.
 
     The text between the numbers of the first line, one piece per key, is replaced in all lines by one
     byte per piece: these bytes must come in the same order in every line, and nothing but numbers
-    may be left beside them.
+    may be left between them.
     """
     block = block.strip(b"\n")
     end = block.find(b"\n")
@@ -107,13 +104,13 @@ def _uniform(block: bytes) -> tuple[int, dict[str, Column]] | None:
     lines = block.count(b"\n") + 1
     if flat.translate(None, _NO_MARKS) != (marks * lines)[:-1]:
         return None
-    found = cells.numbers(flat.translate(_MARKS_TO_COMMAS))
-    if found is None or found[0].size != lines * len(row):
+    numbers = cells.numbers(flat.translate(_MARKS_TO_COMMAS))
+    if numbers is None or numbers[0].size != lines * len(row):
         return None
-    values, present = found
+    values, present = numbers
     grid = values.reshape(lines, len(row))
     mask = None if present is None else present.reshape(lines, len(row))
-    columns: dict[str, Column] = {}
+    columns: dict[str, Cells] = {}
     for at, title in enumerate(row):
         there = None if mask is None or mask[:, at].all() else mask[:, at].copy()
         if there is None or there.any():

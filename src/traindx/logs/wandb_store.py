@@ -7,16 +7,13 @@ import zlib
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import orjson
 
 from traindx.core.documents import Damaged, json_of, too_deep
+from traindx.logs.log_file import File
 from traindx.logs.protowire import I64, LEN, VARINT, Malformed, double, fields, signed, text
 from traindx.logs.tables import as_number
-
-if TYPE_CHECKING:
-    from traindx.logs.log_file import File
 
 MAGIC = b":W&B"
 _BLOCK = 32 * 1024
@@ -30,7 +27,7 @@ _VALUE_KEY = b"\x82\x01"
 
 @dataclass
 class Store:
-    """What one datastore held. `columns` has for each key the rows it was logged in and the numbers."""
+    """The content of one datastore. `columns` has for each key the rows it was logged in and the numbers."""
 
     rows: int = 0
     columns: dict[str, tuple[list[int], list[float]]] = field(default_factory=dict)
@@ -42,7 +39,7 @@ class Store:
 
 
 def records(file: File, store: Store) -> Iterator[bytes]:
-    """The records of a datastore; blocks whose checksum is wrong are passed over."""
+    """The records of a datastore; blocks whose checksum is wrong are skipped."""
     parts: list[bytes] = []
     rest = b""
     begin = len(MAGIC) + 3
@@ -58,7 +55,7 @@ def records(file: File, store: Store) -> Iterator[bytes]:
 
 
 def _joined(data: bytes, at: int, end: int, parts: list[bytes], store: Store) -> Iterator[bytes]:
-    """The records that end in one block; `parts` carries one that goes on in the next."""
+    """The records that end in one block; `parts` carries one that continues in the next."""
     while at + 7 <= end:
         crc, length, kind = _CHUNK.unpack_from(data, at)
         if not kind and not length:
@@ -153,11 +150,11 @@ def _cell(record: bytes, start: int, end: int, store: Store, row: int, keys: dic
 
 
 def put(store: Store, key: str, row: int, value: object, depth: int = 4) -> None:
-    """Note a number of a row; nested values are taken apart, what is no number is passed over."""
+    """Note a number of a row; nested values are taken apart, what is no number is skipped."""
     if isinstance(value, dict):
         if "_type" not in value and depth:
-            for inner, held in value.items():
-                put(store, f"{key}.{inner}", row, held, depth - 1)
+            for inner, part in value.items():
+                put(store, f"{key}.{inner}", row, part, depth - 1)
         return
     number = as_number(value) if not isinstance(value, str) or value in _WORDS else None
     if number is None:
@@ -200,8 +197,8 @@ def _item(record: bytes, start: int, end: int) -> tuple[str, object, bool]:
 def parse_json(data: bytes) -> object:
     """The value a JSON text holds; None when it is damaged."""
     try:
-        found = orjson.loads(data)
-        return None if too_deep(data, found) else found
+        document = orjson.loads(data)
+        return None if too_deep(data, document) else document
     except orjson.JSONDecodeError:
         with suppress(Damaged):
             return json_of(data.decode("utf-8", "replace"))

@@ -10,10 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from traindx.logs.log_file import File
+from traindx.logs.log_file import File
 
 LIMIT_BYTES = 1 << 20
 _NODES = 100_000
@@ -40,11 +39,11 @@ def load(data: bytes) -> dict[str, object]:
     text = re.sub(_UNPRINTABLE, " ", data[:LIMIT_BYTES].decode("utf-8-sig", "replace"))
     root = _Holder({})
     whole = _build(text, root)
-    found = root.value if isinstance(root.value, dict) else {}
+    settings = root.value if isinstance(root.value, dict) else {}
     if not whole:
         for key, value in _lines(text):
-            found.setdefault(key, value)
-    return found
+            settings.setdefault(key, value)
+    return settings
 
 
 def load_files(files: Iterable[File], names: Collection[str]) -> dict[str, object]:
@@ -57,7 +56,7 @@ def load_files(files: Iterable[File], names: Collection[str]) -> dict[str, objec
 
 
 def scalar(text: str) -> object:
-    """What an unquoted word stands for: a number, a truth value, nothing, or the text itself."""
+    """The value of an unquoted word: a number, a truth value, nothing, or the text itself."""
     word = text.strip()
     if word.lower() in _WORDS:
         return _WORDS[word.lower()]
@@ -152,16 +151,16 @@ def _close(stack: list[_Holder], anchors: dict[str, tuple[object, int]]) -> None
 
 def _merge(mapping: dict[str, object]) -> None:
     """Spread what `<<` brings in; own keys win."""
-    if isinstance(brought := mapping.get("<<"), dict | list):
+    if isinstance(merged := mapping.get("<<"), dict | list):
         del mapping["<<"]
-        for part in brought if isinstance(brought, list) else [brought]:
+        for part in merged if isinstance(merged, list) else [merged]:
             if isinstance(part, dict):
                 for key, value in part.items():
                     mapping.setdefault(key, value)
 
 
 def _item(event: Any, anchors: dict[str, tuple[object, int]], room: int) -> tuple[object, int]:
-    """A scalar or an alias as data, and how many nodes it stands for."""
+    """A scalar or an alias as data, and how many nodes it has."""
     if type(event).__name__ == "AliasEvent":
         item, size = anchors.get(event.anchor, (None, 0))
         return (item, size) if 0 < size <= room else (f"*{event.anchor}", 1)
@@ -175,8 +174,8 @@ def _item(event: Any, anchors: dict[str, tuple[object, int]], room: int) -> tupl
 def _lines(text: str) -> Iterator[tuple[str, object]]:
     """Top-level `key: value` lines of a file that is not valid as a whole."""
     for line in text.splitlines()[:_NODES]:
-        found = _LINE.match(line)
-        if found and found["value"]:
-            value = found["value"].partition(" #")[0].strip()
+        match = _LINE.match(line)
+        if match and match["value"]:
+            value = match["value"].partition(" #")[0].strip()
             quoted = re.fullmatch(r"(['\"])(.*)\1", value)
-            yield found["key"], quoted[2] if quoted else scalar(value)
+            yield match["key"], quoted[2] if quoted else scalar(value)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from traindx.core.names import METRICS, aside
+from traindx.core.names import METRICS, is_secondary
 from traindx.core.nouns import Series
 
 _LEAST_LAYERS = 2
@@ -32,7 +32,7 @@ def families(series: Iterable[Series]) -> list[Family]:
         alike.setdefault(_kind(one.name), []).append(one)
     found = []
     for kind, members in alike.items():
-        if len(members) < (_LEAST_LAYERS if aside(members[0].name) else _LEAST):
+        if len(members) < (_LEAST_LAYERS if is_secondary(members[0].name) else _LEAST):
             found += [Family(one, (one,)) for one in members]
         else:
             found.append(Family(_middle(kind, members), tuple(members)))
@@ -46,7 +46,7 @@ def _kind(name: str) -> str:
     if not slash or head in ("printed", "logged", "observed", "val", "test"):
         return plain
     ranked = "/rank*" if plain != name else ""
-    layers = aside(f"{head}/") or (head in METRICS and METRICS[head].goal == "none")
+    layers = is_secondary(f"{head}/") or (head in METRICS and METRICS[head].goal == "none")
     return f"{head}/*{ranked}" if layers and plain != f"{head}/rank*" else plain
 
 

@@ -1,4 +1,4 @@
-"""The user's source, read and never run: what detectors that need `script` look at."""
+"""The user's source, read and never run: the input of detectors that need `script`."""
 
 from traindx.source.script import Script, Source, read_script
 

@@ -1,6 +1,6 @@
 """Where a script sets what a cause is about: the line of the learning rate, of the loss, of the loader.
 
-For a number that comes from a constant, an option or a configuration it is the line where the number stands.
+For a number that comes from a constant, an option or a configuration it is the line of the number.
 """
 
 from __future__ import annotations
@@ -10,12 +10,11 @@ from collections.abc import Callable
 from traindx.core.nouns import Place
 from traindx.source import anchors_of_data as data
 from traindx.source import anchors_of_loop as loop
+from traindx.source import anchors_of_loss as loss
 from traindx.source import anchors_of_model as model
 from traindx.source import anchors_of_ranks as ranks
 from traindx.source import anchors_of_sets as sets
 from traindx.source.anchors_of_samples import pairing, sample
-from traindx.source.anchors_of_terms import compared, penalty
-from traindx.source.anchors_of_waiting import waiting
 from traindx.source.edit_pieces import place
 from traindx.source.script import Script
 from traindx.source.training import Training
@@ -38,11 +37,11 @@ FINDERS: dict[str, Finder] = {
     "warmup": loop.warmup,
     "clip": loop.clip,
     "accumulation": loop.accumulation,
-    "loss": loop.loss,
-    "loss_call": loop.loss_call,
-    "penalty": penalty,
-    "compared": compared,
-    "loss_sum": model.loss_sum,
+    "loss": loss.loss,
+    "loss_call": loss.loss_call,
+    "penalty": loss.penalty,
+    "compared": loss.compared,
+    "loss_sum": loss.loss_sum,
     "loop": loop.training_loop,
     "eval_mode": loop.eval_mode,
     "train_mode": loop.train_mode,
@@ -50,7 +49,7 @@ FINDERS: dict[str, Finder] = {
     "scaler": loop.scaler,
     "resume": loop.resume,
     "metric": loop.metric,
-    "waiting": waiting,
+    "waiting": loop.waiting,
     "model": model.model,
     "narrowest": model.narrowest,
     "widest": model.widest,
@@ -90,12 +89,12 @@ FINDERS: dict[str, Finder] = {
 
 
 def anchor(script: Script, name: str) -> Place | None:
-    """The line that sets `name` (`lr`, `optimizer`, `loss`, ...); None when it cannot be told."""
+    """The line that sets `name` (`lr`, `optimizer`, `loss`, ...); None when it is not known."""
     finder = FINDERS.get(name)
     if finder is None:
         return None
     try:
-        found = finder(script.training)
+        spot = finder(script.training)
     except (LookupError, RecursionError):
         return None
-    return place(found) if found is not None and hasattr(found.node, "lineno") else None
+    return place(spot) if spot is not None and hasattr(spot.node, "lineno") else None

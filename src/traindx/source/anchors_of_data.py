@@ -12,11 +12,11 @@ from traindx.source.training import Training
 from traindx.source.values import Const, Instance, Made, Spot, Unknown, Value, number, options
 
 _LOADERS = ("DataLoader", "StatefulDataLoader")
-_BATCH = re.compile(r"^(train_?)?(batch_?size|bs|batch|mini_?batch(_?size)?)$", re.IGNORECASE)
+_BATCH = re.compile(r"^(train_?)?(batch_?size|bs|batch|mini_?batch(_?size)?)$", re.I)
 _INPUTS = re.compile(
-    r"^(x|xs|x_?train|x_?tr|inputs?|images?|features?|data|samples|train_?x|signals?)$", re.IGNORECASE
+    r"^(x|xs|x_?train|x_?tr|inputs?|images?|features?|data|samples|train_?x|signals?)$", re.I
 )
-_TARGETS = re.compile(r"^(y|ys|y_?train|y_?tr|targets?|labels?|classes|train_?y)$", re.IGNORECASE)
+_TARGETS = re.compile(r"^(y|ys|y_?train|y_?tr|targets?|labels?|classes|train_?y)$", re.I)
 _CONVERSIONS = frozenset(
     """
     tensor from_numpy as_tensor FloatTensor LongTensor Tensor asarray float double long int to astype numpy
@@ -27,15 +27,15 @@ _SPLITS = ("ConcatDataset", "train_test_split", "random_split", "KFold", "Strati
 
 
 def _loaders(training: Training) -> list[Event]:
-    return [e for e in training.trace.events if e.value.kind == "call" and e.value.short in _LOADERS]
+    return [e for e in training.trace.calls if e.value.short in _LOADERS]
 
 
 def iterated(training: Training) -> Made | None:
     """The loader that the training loop runs over."""
-    found = main_iteration(training)
-    for loop in reversed(found.step.event.loops if found else ()):
-        for one in options(loop.over):
-            inner = one
+    iteration = main_iteration(training)
+    for loop in reversed(iteration.step.event.loops if iteration else ()):
+        for over in options(loop.over):
+            inner = over
             for _ in range(4):
                 if isinstance(inner, Made) and inner.kind == "call" and inner.short in _LOADERS:
                     return inner
@@ -44,12 +44,12 @@ def iterated(training: Training) -> Made | None:
 
 
 def train_loader(training: Training) -> Spot | None:
-    found = iterated(training)
-    if found is not None:
-        return found.spot
-    made = _loaders(training)
-    if made:
-        return made[0].spot
+    loader = iterated(training)
+    if loader is not None:
+        return loader.spot
+    loaders = _loaders(training)
+    if loaders:
+        return loaders[0].spot
     loop = main_iteration(training)
     return origin(loop.loop.over) if loop is not None and loop.loop.over is not None else None
 
@@ -62,23 +62,25 @@ def val_loader(training: Training) -> Spot | None:
 def batch_size(training: Training) -> Spot | None:
     loader = iterated(training) or next((e.value for e in _loaders(training)), None)
     if loader is not None:
-        given = loader.argument(1, "batch_size")
-        return origin(given) or loader.spot
+        size = loader.argument(1, "batch_size")
+        return origin(size) or loader.spot
     for event in training.trace.events:
         for name in ("batch_size", "per_device_train_batch_size"):
             if name in event.value.keywords:
                 return origin(event.value.keywords[name])
-    named = [b for b in training.trace.bindings if _BATCH.match(b.name) and number(b.value) is not None]
-    if named:
-        return origin(named[0].value)
+    sizes = [b for b in training.trace.bindings if _BATCH.match(b.name) and number(b.value) is not None]
+    if sizes:
+        return origin(sizes[0].value)
     return _slice_size(training)
 
 
 def _slice_size(training: Training) -> Spot | None:
     """The width of slices or random draws that the loop takes."""
-    found = main_iteration(training)
+    iteration = main_iteration(training)
     for event in training.trace.events:
-        inner = found is not None and (found.loop in event.loops or event.value is found.loop.over)
+        inner = iteration is not None and (
+            iteration.loop in event.loops or event.value is iteration.loop.over
+        )
         if inner and event.value.name in ("range", "torch.randint", "torch.randn", "split"):
             numbers = [one for one in event.value.args if isinstance(one, Const)]
             if numbers:
@@ -102,22 +104,22 @@ def shuffle(training: Training) -> Spot | None:
 
 def inputs(training: Training) -> Spot | None:
     """Where the training inputs are made."""
-    return _fed(training) or _part(training, 0, _INPUTS)
+    return _model_rows(training) or _part(training, 0, _INPUTS)
 
 
-def _fed(training: Training) -> Spot | None:
+def _model_rows(training: Training) -> Spot | None:
     """Where that is bound of which the training loop, without a loader, gives rows to a model."""
     loop = main_iteration(training)
     if loop is None or iterated(training) is not None:
         return None
     before = loop.backwards[0].at
     for event in training.trace.events:
-        made = event.value
-        if made.kind != "apply" or not made.args or loop.loop not in event.loops or event.at > before:
+        call = event.value
+        if call.kind != "apply" or not call.args or loop.loop not in event.loops or event.at > before:
             continue
-        rows = made.args[0]
+        rows = call.args[0]
         whole = rows.receiver if isinstance(rows, Made) and rows.kind == "item" else None
-        if whole is not None and is_module(made.receiver) and not event.grad_off:
+        if whole is not None and is_module(call.receiver) and not event.grad_off:
             return _bound_spot(training, whole)
     return None
 
@@ -130,17 +132,17 @@ def targets(training: Training) -> Spot | None:
 def _part(training: Training, at: int, names: re.Pattern[str]) -> Spot | None:
     loader = iterated(training)
     dataset = next(iter(options(loader.argument(0, "dataset"))), None) if loader is not None else None
-    found = _of_dataset(training, dataset, at, names)
-    if found is not None:
-        return found
+    spot = _of_dataset(training, dataset, at, names)
+    if spot is not None:
+        return spot
     loop = main_iteration(training)
     bound = [b for b in training.trace.bindings if names.match(b.name) and not b.added]
     early = [b for b in bound if loop is None or loop.loop not in b.loops]
     inner = [b for b in bound if b not in early and not _from_loader(b.value)]
-    chosen = early or inner
-    if not chosen:
+    bindings = early or inner
+    if not bindings:
         return train_loader(training)
-    return _bound_spot(training, chosen[0].value) or chosen[0].spot
+    return _bound_spot(training, bindings[0].value) or bindings[0].spot
 
 
 def _from_loader(value: Value) -> bool:
@@ -153,9 +155,9 @@ def _of_dataset(training: Training, dataset: Value | None, at: int, names: re.Pa
     if isinstance(dataset, Made) and dataset.short == "TensorDataset" and len(dataset.args) > at:
         return _bound_spot(training, dataset.args[at])
     if isinstance(dataset, Instance):
-        kept = [b for b in training.trace.bindings if b.owner is dataset]
-        looked_up = stored(dataset, at)
-        own = [b for b in kept if b.name == looked_up] or [b for b in kept if names.match(b.name)]
+        bindings = [b for b in training.trace.bindings if b.owner is dataset]
+        attribute = stored(dataset, at)
+        own = [b for b in bindings if b.name == attribute] or [b for b in bindings if names.match(b.name)]
         return own[0].spot if own else dataset.spot
     return None
 
@@ -163,8 +165,8 @@ def _of_dataset(training: Training, dataset: Value | None, at: int, names: re.Pa
 def dataset(training: Training) -> Value | None:
     """The data set of the training loader, before it was divided."""
     loader = iterated(training)
-    given = next(iter(options(loader.argument(0, "dataset"))), None) if loader is not None else None
-    return _undivided(given)
+    data = next(iter(options(loader.argument(0, "dataset"))), None) if loader is not None else None
+    return _undivided(data)
 
 
 def validated(training: Training) -> Value | None:
@@ -219,14 +221,14 @@ def _is_cast_of(value: Value, inner: Value) -> bool:
 
 def split(training: Training) -> Spot | None:
     """Where training and validation data are parted."""
-    found = next((e.spot for e in training.trace.events if e.value.short in _SPLITS), None)
-    if found is not None:
-        return found
-    held = validated(training)
-    if isinstance(held, Made) and held.short == "Subset":
-        return made_at(training, held) or held.spot
-    if isinstance(held, Made) and held.short == "TensorDataset" and held.args:
-        return made_at(training, held.args[0]) or held.args[0].spot or val_loader(training)
+    spot = next((e.spot for e in training.trace.events if e.value.short in _SPLITS), None)
+    if spot is not None:
+        return spot
+    data = validated(training)
+    if isinstance(data, Made) and data.short == "Subset":
+        return made_at(training, data) or data.spot
+    if isinstance(data, Made) and data.short == "TensorDataset" and data.args:
+        return made_at(training, data.args[0]) or data.args[0].spot or val_loader(training)
     return val_loader(training)
 
 

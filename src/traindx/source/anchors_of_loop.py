@@ -6,16 +6,14 @@ import ast
 import re
 from collections.abc import Iterable, Iterator
 
-from traindx.source.execution import Binding, Event
+from traindx.source.execution import Binding, Event, Loop
 from traindx.source.roles import is_optimizer, is_scaler, is_scheduler
 from traindx.source.training import Iteration, Training
-from traindx.source.values import Const, Items, Made, Spot, Table, Value, number, options
+from traindx.source.values import Const, DictValue, Items, Made, Spot, Value, number, options
 
-_RATE = re.compile(
-    r"^(base_|max_|init_|initial_|peak_)?(lr|learning_?rate|step_?size|alpha|eta)$", re.IGNORECASE
-)
-_LOSS = re.compile(r"loss|objective|cost|criterion", re.IGNORECASE)
-_ACCUMULATED = re.compile(r"acc(um)?", re.IGNORECASE)
+_RATE = re.compile(r"^(base_|max_|init_|initial_|peak_)?(lr|learning_?rate|step_?size|alpha|eta)$", re.I)
+LOSS = re.compile(r"loss|objective|cost|criterion", re.I)
+_ACCUMULATED = re.compile(r"acc(um)?", re.I)
 
 
 def origin(value: Value | None) -> Spot | None:
@@ -34,27 +32,29 @@ def optimizers(training: Training) -> list[Made]:
     stepping = [
         o for step in training.steps for o in step.optimizers if isinstance(o, Made) and o.kind == "call"
     ]
-    made = [e.value for e in training.trace.events if e.value.kind == "call" and is_optimizer(e.value)]
+    constructed = [e.value for e in training.trace.calls if is_optimizer(e.value)]
     keras = [e.value for e in training.trace.events if e.value.name.startswith("keras.optimizers.")]
-    return list({id(one): one for one in [*stepping, *made, *keras]}.values())
+    return list({id(one): one for one in [*stepping, *constructed, *keras]}.values())
 
 
 def optimizer(training: Training) -> Spot | None:
-    found = optimizers(training)
-    if found:
-        return found[0].spot
+    known = optimizers(training)
+    if known:
+        return known[0].spot
     return _first(training.trace.methods("compile"))
 
 
 def setting(training: Training, place: int, *names: str) -> Spot | None:
     """Where an argument of the optimizer, or of one of its groups, is written."""
-    for one in optimizers(training):
-        value = one.argument(place, *names)
+    for optimizer_call in optimizers(training):
+        value = optimizer_call.argument(place, *names)
         if value is not None:
             return origin(value)
-        groups = one.args[0] if one.args else None
+        groups = optimizer_call.args[0] if optimizer_call.args else None
         for group in groups.items if isinstance(groups, Items) else []:
-            known = [group.items[n] for n in names if n in group.items] if isinstance(group, Table) else []
+            known = (
+                [group.items[n] for n in names if n in group.items] if isinstance(group, DictValue) else []
+            )
             if known:
                 return origin(known[0])
     return _written(training, *names)
@@ -62,14 +62,14 @@ def setting(training: Training, place: int, *names: str) -> Spot | None:
 
 def _written(training: Training, *names: str) -> Spot | None:
     """The only number of that name in a table or a default, where it could not be followed."""
-    found = [
+    spots = [
         Spot(source, value)
         for source in training.script.sources
         for node in ast.walk(source.tree)
         for name, value in _entries(node)
         if name in names and _is_number(value)
     ]
-    return found[0] if len(found) == 1 else None
+    return spots[0] if len(spots) == 1 else None
 
 
 def _entries(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
@@ -95,14 +95,14 @@ def _is_number(node: ast.expr) -> bool:
 
 
 def rate(training: Training) -> Spot | None:
-    found = setting(training, 1, "lr", "learning_rate")
-    if found is not None:
-        return found
+    spot = setting(training, 1, "lr", "learning_rate")
+    if spot is not None:
+        return spot
     for event in training.trace.events:
         if event.value.name.endswith("TrainingArguments") and "learning_rate" in event.value.keywords:
             return origin(event.value.keywords["learning_rate"])
-    named = [b for b in training.trace.bindings if _RATE.match(b.name) and number(b.value) is not None]
-    return origin(named[0].value) if named else optimizer(training)
+    rates = [b for b in training.trace.bindings if _RATE.match(b.name) and number(b.value) is not None]
+    return origin(rates[0].value) if rates else optimizer(training)
 
 
 def momentum(training: Training) -> Spot | None:
@@ -123,24 +123,24 @@ def weight_decay(training: Training) -> Spot | None:
 
 
 def backward(training: Training) -> Spot | None:
-    found = main_iteration(training)
-    return found.backwards[0].spot if found else _first(training.backwards)
+    iteration = main_iteration(training)
+    return iteration.backwards[0].spot if iteration else _first(training.backwards)
 
 
 def step(training: Training) -> Spot | None:
-    found = main_iteration(training)
-    return found.step.event.spot if found else None
+    iteration = main_iteration(training)
+    return iteration.step.event.spot if iteration else None
 
 
 def zero_grad(training: Training) -> Spot | None:
-    found = main_iteration(training)
-    zeros = found.zeros if found and found.zeros else training.zeros
+    iteration = main_iteration(training)
+    zeros = iteration.zeros if iteration and iteration.zeros else training.zeros
     return zeros[0].event.spot if zeros else None
 
 
 def scheduler(training: Training) -> Spot | None:
-    made = (e for e in training.trace.events if e.value.kind == "call" and is_scheduler(e.value))
-    return _first(made) or _group_rate(training)
+    constructed = (e for e in training.trace.calls if is_scheduler(e.value))
+    return _first(constructed) or _group_rate(training)
 
 
 def _group_rate(training: Training) -> Spot | None:
@@ -158,8 +158,8 @@ def warmup(training: Training) -> Spot | None:
         for name, value in event.value.keywords.items():
             if "warmup" in name:
                 return origin(value)
-    named = (b for b in training.trace.bindings if "warmup" in b.name.lower())
-    return _first(named)
+    bindings = (b for b in training.trace.bindings if "warmup" in b.name.lower())
+    return _first(bindings)
 
 
 def clip(training: Training) -> Spot | None:
@@ -178,52 +178,19 @@ def clip(training: Training) -> Spot | None:
 
 def accumulation(training: Training) -> Spot | None:
     """The test that decides whether to step; else the backward pass."""
-    found = main_iteration(training)
-    if found is None:
+    iteration = main_iteration(training)
+    if iteration is None:
         return None
-    step_arms = [arm for arm in found.step.event.arms if arm not in found.backwards[0].arms]
+    step_arms = [arm for arm in iteration.step.event.arms if arm not in iteration.backwards[0].arms]
     divided = (b for b in training.trace.bindings if _ACCUMULATED.search(b.name) and number(b.value))
     if step_arms and isinstance(step_arms[-1].node, ast.If):
-        return found.backwards[0].spot
-    return _first(divided) or found.backwards[0].spot
-
-
-def loss(training: Training) -> Spot | None:
-    """Where the loss function is made; for one of the script's own, where it is called."""
-    call = _training_loss(training)
-    if call is not None:
-        return call
-    return loss_call(training)
-
-
-def _training_loss(training: Training) -> Spot | None:
-    found = main_iteration(training)
-    inner = [x for x in training.losses if found is None or found.loop in x.event.loops]
-    graded = [x for x in inner if not x.event.grad_off]
-    if graded and graded[0].setup.spot is not None:
-        return graded[0].setup.spot
-    for event in training.trace.methods("compile"):
-        given = event.value.argument(1, "loss")
-        if given is not None:
-            return origin(given)
-    return None
-
-
-def loss_call(training: Training) -> Spot | None:
-    """The statement of the training loop that computes the loss."""
-    found = main_iteration(training)
-    if found is None:
-        return None
-    before = found.backwards[0].at
-    named = [
-        b for b in training.trace.bindings if found.loop in b.loops and b.at < before and _LOSS.search(b.name)
-    ]
-    return named[-1].spot if named else found.backwards[0].spot
+        return iteration.backwards[0].spot
+    return _first(divided) or iteration.backwards[0].spot
 
 
 def training_loop(training: Training) -> Spot | None:
-    found = main_iteration(training)
-    return found.loop.spot if found else None
+    iteration = main_iteration(training)
+    return iteration.loop.spot if iteration else None
 
 
 def eval_mode(training: Training) -> Spot | None:
@@ -247,8 +214,8 @@ def precision(training: Training) -> Spot | None:
 
 def scaler(training: Training) -> Spot | None:
     steps = (one.event for one in training.steps if one.scaler is not None)
-    made = (e for e in training.trace.events if e.value.kind == "call" and is_scaler(e.value))
-    return _first(steps) or _first(made)
+    constructed = (e for e in training.trace.calls if is_scaler(e.value))
+    return _first(steps) or _first(constructed)
 
 
 def resume(training: Training) -> Spot | None:
@@ -260,11 +227,41 @@ def resume(training: Training) -> Spot | None:
 
 def metric(training: Training) -> Spot | None:
     """What is summed up or printed in the training loop."""
-    found = main_iteration(training)
+    iteration = main_iteration(training)
     sums = [b for b in training.trace.bindings if b.added and b.loops and not isinstance(b.value, Const)]
-    inner = [b for b in sums if found is None or found.loop in b.loops]
-    return _first([b for b in inner if _LOSS.search(b.name)]) or _first(inner)
+    inner = [b for b in sums if iteration is None or iteration.loop in b.loops]
+    return _first([b for b in inner if LOSS.search(b.name)]) or _first(inner)
 
 
-def _first(found: Iterable[Event | Binding]) -> Spot | None:
-    return next((one.spot for one in found), None)
+def _first(events: Iterable[Event | Binding]) -> Spot | None:
+    return next((one.spot for one in events), None)
+
+
+def waiting(training: Training) -> Spot | None:
+    """What makes each step wait: saving, reading a number back, printing."""
+    iteration = main_iteration(training)
+    inner = [
+        e
+        for e in training.trace.events
+        if iteration is not None and iteration.loop in e.loops and not e.grad_off
+    ]
+    for names in (
+        ("save", "savez", "savez_compressed"),
+        ("item", "cpu", "numpy", "tolist", "synchronize"),
+        ("print", "log", "add_scalar"),
+    ):
+        for event in inner:
+            if event.value.short in names:
+                return _called_from(event, iteration.loop) if iteration is not None else event.spot
+    return None
+
+
+def _called_from(event: Event, loop: Loop) -> Spot:
+    """The call in the loop that leads to what happens in a function written elsewhere."""
+    names = {getattr(function, "name", "") for function in event.functions}
+    for node in ast.walk(loop.spot.node):
+        if isinstance(node, ast.Call):
+            called = getattr(node.func, "attr", getattr(node.func, "id", ""))
+            if called and called in names and not any(one is event.spot.node for one in ast.walk(node)):
+                return Spot(loop.spot.source, node)
+    return event.spot

@@ -10,7 +10,7 @@ from traindx.source.execution import Event
 from traindx.source.flow import activation_spot, cuts, parametric
 from traindx.source.roles import is_module, operation
 from traindx.source.training import Training, sources
-from traindx.source.values import Instance, Made, Spot, Value, number, options, parents
+from traindx.source.values import Instance, Made, Spot, Value, number, options, parents, upstream
 
 _WIDE = ("Linear", "Conv1d", "Conv2d", "Conv3d", "LSTM", "GRU", "RNN", "Embedding", "Dense")
 _ACTIVATIONS = frozenset("relu sigmoid tanh leaky_relu gelu silu elu selu softplus hardtanh".split())
@@ -20,22 +20,20 @@ _UNSTABLE = frozenset("log sqrt exp div pow rsqrt reciprocal acos asin log2 log1
 
 def model(training: Training) -> Spot | None:
     """Where the model is made that the optimizer holds."""
-    for one in optimizers(training):
-        for module in sources(one):
+    for optimizer_call in optimizers(training):
+        for module in sources(optimizer_call):
             if module.spot is not None:
                 return module.spot
-    found = (e.spot for e in training.trace.events if e.value.kind == "call" and is_module(e.value))
-    return next(found, None)
+    spots = (e.spot for e in training.trace.calls if is_module(e.value))
+    return next(spots, None)
 
 
 def _widths(training: Training) -> list[tuple[float, Value]]:
     """The widths of hidden layers, with where they are written."""
     layers = [
         e.value
-        for e in training.trace.events
-        if e.value.kind == "call"
-        and e.value.short in _WIDE
-        and e.value.name.startswith(("torch.nn.", "keras."))
+        for e in training.trace.calls
+        if e.value.short in _WIDE and e.value.name.startswith(("torch.nn.", "keras."))
     ]
     keras = [one for one in layers if one.name.startswith("keras.")]
     values = [one.argument(0, "units") for one in keras[:-1]]
@@ -49,56 +47,50 @@ def _widths(training: Training) -> list[tuple[float, Value]]:
 
 
 def narrowest(training: Training) -> Spot | None:
-    found = _widths(training)
-    return origin(min(found, key=lambda pair: pair[0])[1]) if found else model(training)
+    widths = _widths(training)
+    return origin(min(widths, key=lambda pair: pair[0])[1]) if widths else model(training)
 
 
 def widest(training: Training) -> Spot | None:
-    found = _widths(training)
-    return origin(max(found, key=lambda pair: pair[0])[1]) if found else model(training)
+    widths = _widths(training)
+    return origin(max(widths, key=lambda pair: pair[0])[1]) if widths else model(training)
 
 
 def _outputs(training: Training) -> list[Value]:
     """What the losses of the training loop are given."""
-    found = main_iteration(training)
-    inner = [x for x in training.losses if found is None or found.loop in x.event.loops]
+    iteration = main_iteration(training)
+    inner = [x for x in training.losses if iteration is None or iteration.loop in x.event.loops]
     return [x.given for x in inner if not x.event.grad_off]
 
 
-def _back(value: Value, wanted: Callable[[Made], bool], most: int = 400) -> Made | None:
-    """The nearest value behind another that is as wanted, breadth first."""
-    waiting, seen = [value], 0
-    while waiting and seen < most:
-        at = waiting.pop(0)
-        seen += 1
-        if isinstance(at, Made) and wanted(at):
-            return at
-        if isinstance(at, Made) and at.kind == "apply":
-            waiting += at.args
-        elif not isinstance(at, Instance):
-            waiting += parents(at)
-    return None
+def _back(value: Value, wanted: Callable[[Made], bool]) -> Made | None:
+    """The nearest value behind another that is as wanted."""
+    return next((at for at in upstream([value], _inputs) if isinstance(at, Made) and wanted(at)), None)
+
+
+def _inputs(value: Value) -> list[Value]:
+    if isinstance(value, Made) and value.kind == "apply":
+        return value.args
+    return [] if isinstance(value, Instance) else parents(value)
 
 
 def output_layer(training: Training) -> Spot | None:
     """The last layer with parameters before the loss."""
-    for given in _outputs(training):
-        found = _back(given, lambda one: parametric(one) is not None)
-        layer = parametric(found) if found is not None else None
+    for output in _outputs(training):
+        call = _back(output, lambda one: parametric(one) is not None)
+        layer = parametric(call) if call is not None else None
         if layer is not None:
             return layer.spot
-    layers = [
-        e for e in training.trace.events if e.value.kind == "call" and e.value.short in ("Linear", "Dense")
-    ]
+    layers = [e for e in training.trace.calls if e.value.short in ("Linear", "Dense")]
     return layers[-1].spot if layers else None
 
 
 def output_activation(training: Training) -> Spot | None:
     """The activation between the last layer and the loss."""
-    for given in _outputs(training):
-        found = _back(given, lambda one: parametric(one) is not None or operation(one) in _ENDS)
-        if found is not None and operation(found) in _ENDS:
-            return activation_spot(found)
+    for output in _outputs(training):
+        call = _back(output, lambda one: parametric(one) is not None or operation(one) in _ENDS)
+        if call is not None and operation(call) in _ENDS:
+            return activation_spot(call)
     return _bound_by_hand(training) if not _outputs(training) else None
 
 
@@ -106,9 +98,9 @@ def _bound_by_hand(training: Training) -> Spot | None:
     """The activation before a loss that is written by hand."""
     loop = main_iteration(training)
     for value in options(loop.backwards[0].value.receiver) if loop is not None else ():
-        found = _back(value, lambda one: parametric(one) is not None or operation(one) in _BOUNDS)
-        if found is not None and operation(found) in _BOUNDS:
-            return activation_spot(found)
+        call = _back(value, lambda one: parametric(one) is not None or operation(one) in _BOUNDS)
+        if call is not None and operation(call) in _BOUNDS:
+            return activation_spot(call)
     return None
 
 
@@ -118,9 +110,9 @@ _ENDS = frozenset("softmax sigmoid tanh relu log_softmax softplus clamp exp".spl
 
 def _operation(training: Training, names: frozenset[str]) -> Spot | None:
     """The first operation of these in the training loop."""
-    found = main_iteration(training)
+    iteration = main_iteration(training)
     for event in training.trace.events:
-        if operation(event.value) in names and (found is None or found.loop in event.loops):
+        if operation(event.value) in names and (iteration is None or iteration.loop in event.loops):
             return activation_spot(event.value)
     return None
 
@@ -139,15 +131,15 @@ def relu(training: Training) -> Spot | None:
 
 def init(training: Training) -> Spot | None:
     """Where weights are given their first values by hand."""
-    named = [e for e in training.trace.events if e.value.name.startswith("torch.nn.init.")]
-    if named:
-        return max(named, key=_oddness).spot
+    inits = [e for e in training.trace.events if e.value.name.startswith("torch.nn.init.")]
+    if inits:
+        return max(inits, key=_oddness).spot
     by_hand = [e for e in training.trace.methods(*_INITS) if _is_weight(e) and not _in_training(training, e)]
     if by_hand:
         return by_hand[0].spot
     bound = (b.spot for b in training.trace.bindings if b.name in ("weight", "data") and b.owner is not None)
-    made = (e.spot for e in training.trace.events if e.value.name == "torch.nn.Parameter")
-    return next(bound, None) or next(made, None)
+    parameters = (e.spot for e in training.trace.events if e.value.name == "torch.nn.Parameter")
+    return next(bound, None) or next(parameters, None)
 
 
 def _oddness(event: Event) -> int:
@@ -169,8 +161,8 @@ def _is_weight(event: Event) -> bool:
 
 
 def _in_training(training: Training, event: Event) -> bool:
-    found = main_iteration(training)
-    return found is not None and found.loop in event.loops
+    iteration = main_iteration(training)
+    return iteration is not None and iteration.loop in event.loops
 
 
 def dropout(training: Training) -> Spot | None:
@@ -185,10 +177,8 @@ def dropout(training: Training) -> Spot | None:
 
 def normalisation(training: Training) -> Spot | None:
     kinds = ("BatchNorm", "LayerNorm", "GroupNorm", "InstanceNorm", "RMSNorm", "BatchNormalization")
-    found = (
-        e.spot for e in training.trace.events if e.value.kind == "call" and e.value.short.startswith(kinds)
-    )
-    return next(found, None)
+    spots = (e.spot for e in training.trace.calls if e.value.short.startswith(kinds))
+    return next(spots, None)
 
 
 def freeze(training: Training) -> Spot | None:
@@ -197,18 +187,20 @@ def freeze(training: Training) -> Spot | None:
         if event.value.args:
             return event.spot
     bound = (b.spot for b in training.trace.bindings if b.name in ("requires_grad", "trainable"))
-    found = main_iteration(training)
+    iteration = main_iteration(training)
     detached = (
-        e.spot for e in training.trace.methods("detach") if cuts(e.value) and found and found.loop in e.loops
+        e.spot
+        for e in training.trace.methods("detach")
+        if cuts(e.value) and iteration and iteration.loop in e.loops
     )
     return next(bound, None) or next(detached, None)
 
 
 def math(training: Training) -> Spot | None:
     """A logarithm, root, division or the like in the loop, written by hand."""
-    found = main_iteration(training)
+    iteration = main_iteration(training)
     for event in training.trace.events:
-        inner = found is not None and found.loop in event.loops and not event.grad_off
+        inner = iteration is not None and iteration.loop in event.loops and not event.grad_off
         if inner and operation(event.value) in _UNSTABLE and event.value.name != "norm":
             return event.spot
     return None
@@ -216,21 +208,11 @@ def math(training: Training) -> Spot | None:
 
 def repeated(training: Training) -> Spot | None:
     """Layers that are made over and over: the trunk of a deep stack."""
-    made = [e for e in training.trace.events if e.value.kind == "call" and e.loops and e.root is None]
-    layered = [e for e in made if is_module(e.value) or is_module(e.value.receiver)]
+    calls = [e for e in training.trace.calls if e.loops and e.root is None]
+    layered = [e for e in calls if is_module(e.value) or is_module(e.value.receiver)]
     if layered:
         return min(layered, key=lambda event: len(event.functions)).spot
     for event in training.trace.events:
         if event.value.name == "torch.nn.Sequential" and isinstance(event.spot.node, ast.Call):
             return event.spot
     return model(training)
-
-
-def loss_sum(training: Training) -> Spot | None:
-    """Where the terms of what is backpropagated are added up."""
-    found = main_iteration(training)
-    given = found.backwards[0].value.receiver if found is not None and found.backwards else None
-    for value in options(given):
-        if isinstance(value, Made) and value.kind == "operator" and value.name == "Add":
-            return value.spot
-    return None

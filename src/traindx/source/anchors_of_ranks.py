@@ -13,7 +13,7 @@ from traindx.source.script import Source
 from traindx.source.training import Training
 from traindx.source.values import Spot
 
-_RANK = re.compile(r"^(global_|local_|node_|my_|get_)*rank$", re.IGNORECASE)
+_RANK = re.compile(r"^(global_|local_|node_|my_|get_)*rank$", re.I)
 _WRAPPERS = ("DistributedDataParallel", "DDP", "FullyShardedDataParallel", "FSDP")
 _REDUCES = ("all_reduce", "all_reduce_coalesced", "all_gather", "reduce_scatter")
 _REPORTS = re.compile(
@@ -24,9 +24,9 @@ _REPORTS = re.compile(
 def unsynced(training: Training) -> Spot | None:
     """What lets processes drift apart: the wrapper passed by, a start of its own, no wrapper at all."""
     main = training.script.main
-    wrapped = [one for one in _assigned(main.tree) if _called(one.value) in _WRAPPERS]
-    for one in wrapped:
-        passed = _passed_by(training, one)
+    wrapped = [assignment for assignment in _assigned(main.tree) if _called(assignment.value) in _WRAPPERS]
+    for assignment in wrapped:
+        passed = _passed_by(training, assignment)
         if passed is not None:
             return passed
     for node in ast.walk(main.tree):
@@ -40,8 +40,8 @@ def unsynced(training: Training) -> Spot | None:
 
 def wrapper(training: Training) -> Spot | None:
     """Where the model is made one of several replicas."""
-    made = (e.spot for e in training.trace.events if e.value.kind == "call" and e.value.short in _WRAPPERS)
-    return next(made, None)
+    spots = (e.spot for e in training.trace.calls if e.value.short in _WRAPPERS)
+    return next(spots, None)
 
 
 def _assigned(tree: ast.AST) -> list[ast.Assign]:
@@ -56,19 +56,19 @@ def _called(node: ast.AST | None) -> str:
 
 def _passed_by(training: Training, wrapping: ast.Assign) -> Spot | None:
     """The call in the training loop of the model inside a wrapper."""
-    found = main_iteration(training)
-    if found is None:
+    iteration = main_iteration(training)
+    if iteration is None:
         return None
-    given = wrapping.value.args[0] if isinstance(wrapping.value, ast.Call) and wrapping.value.args else None
+    wrapped = wrapping.value.args[0] if isinstance(wrapping.value, ast.Call) and wrapping.value.args else None
     wrapper = ast.dump(wrapping.targets[0]).replace("Store()", "Load()")
-    inner = "" if given is None or isinstance(given, ast.Call) else ast.dump(given)
-    for one in _trained(training, found.loop):
-        if not isinstance(one, ast.Call) or _grad_off(found.loop.spot.source, one):
+    inner = "" if wrapped is None or isinstance(wrapped, ast.Call) else ast.dump(wrapped)
+    for node in _trained(training, iteration.loop):
+        if not isinstance(node, ast.Call) or _grad_off(iteration.loop.spot.source, node):
             continue
-        at = one.func
+        at = node.func
         unwrapped = isinstance(at, ast.Attribute) and at.attr == "module" and ast.dump(at.value) == wrapper
         if unwrapped or (inner != wrapper and ast.dump(at) == inner):
-            return Spot(found.loop.spot.source, one)
+            return Spot(iteration.loop.spot.source, node)
     return None
 
 
@@ -76,8 +76,8 @@ def _trained(training: Training, loop: Loop) -> Iterator[ast.AST]:
     """The syntax of a loop and of the functions it calls."""
     yield from ast.walk(loop.spot.node)
     called = dict.fromkeys(f for e in training.trace.events if loop in e.loops for f in e.functions)
-    for one in called:
-        inner = list(ast.walk(one))
+    for function in called:
+        inner = list(ast.walk(function))
         if loop.spot.node not in inner:
             yield from inner
 
@@ -97,15 +97,15 @@ def _grad_off(source: Source, node: ast.AST) -> bool:
 
 def _own_seed(source: Source) -> Spot | None:
     """A seed that differs between processes, and so do the first weights."""
-    for one in ast.walk(source.tree):
-        if isinstance(one, ast.Call) and _called(one) in (
+    for node in ast.walk(source.tree):
+        if isinstance(node, ast.Call) and _called(node) in (
             "manual_seed",
             "manual_seed_all",
             "seed_everything",
         ):
-            plain = not (isinstance(one.func, ast.Attribute) and isinstance(one.func.value, ast.Call))
-            if plain and any(_mentions_rank(given) for given in one.args):
-                return Spot(source, one)
+            plain = not (isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Call))
+            if plain and any(_mentions_rank(argument) for argument in node.args):
+                return Spot(source, node)
     return None
 
 
@@ -118,43 +118,43 @@ def by_rank(training: Training) -> Spot | None:
     """What depends on the process, other than who reports."""
     source = training.script.main
     for find in (_sleeps, _chosen, _branches):
-        found = next(find(source), None)
-        if found is not None:
-            return Spot(source, found)
+        node = next(find(source), None)
+        if node is not None:
+            return Spot(source, node)
     return None
 
 
 def _sleeps(source: Source) -> Iterator[ast.AST]:
     """A wait under a test of the rank, or as long as the rank says."""
-    for one in ast.walk(source.tree):
-        if isinstance(one, ast.Call) and _called(one) == "sleep":
-            at: ast.AST | None = one
+    for node in ast.walk(source.tree):
+        if isinstance(node, ast.Call) and _called(node) == "sleep":
+            at: ast.AST | None = node
             while at is not None and not isinstance(at, ast.FunctionDef):
                 if isinstance(at, ast.If) and _mentions_rank(at.test):
                     yield at
                 at = source.parents.get(at)
-            if any(_mentions_rank(given) for given in one.args):
-                yield one
+            if any(_mentions_rank(argument) for argument in node.args):
+                yield node
 
 
 def _chosen(source: Source) -> Iterator[ast.AST]:
     """A value chosen by the rank."""
-    for one in ast.walk(source.tree):
-        if isinstance(one, ast.IfExp) and _mentions_rank(one.test):
-            yield one
-        if isinstance(one, ast.Subscript) and _looked_up(one) and _mentions_rank(one.slice):
-            yield one
+    for node in ast.walk(source.tree):
+        if isinstance(node, ast.IfExp) and _mentions_rank(node.test):
+            yield node
+        if isinstance(node, ast.Subscript) and _reads_item(node) and _mentions_rank(node.slice):
+            yield node
 
 
-def _looked_up(node: ast.Subscript) -> bool:
+def _reads_item(node: ast.Subscript) -> bool:
     return isinstance(node.ctx, ast.Load) and not isinstance(node.slice, ast.Slice)
 
 
 def _branches(source: Source) -> Iterator[ast.AST]:
     """A branch on the rank that does more than report."""
-    for one in ast.walk(source.tree):
-        if isinstance(one, ast.If) and _mentions_rank(one.test) and not all(map(_reports, one.body)):
-            yield one
+    for node in ast.walk(source.tree):
+        if isinstance(node, ast.If) and _mentions_rank(node.test) and not all(map(_reports, node.body)):
+            yield node
 
 
 def _reports(node: ast.stmt) -> bool:

@@ -6,7 +6,7 @@ import ast
 
 from traindx.source.anchors_of_data import dataset
 from traindx.source.attributes import lookup
-from traindx.source.returned import chain, given, names, of_self, sampler
+from traindx.source.returned import chain, is_attribute_of_self, names, sample_parts, sampler
 from traindx.source.training import Training
 from traindx.source.values import Function, Instance, Spot
 
@@ -28,22 +28,22 @@ def pairing(training: Training) -> Spot | None:
     method = sampler(data) if isinstance(data, Instance) else None
     if method is None:
         return None
-    inputs, targets = (_looked_up(method, at) for at in (0, 1))
+    inputs, targets = (_lookups(method, at) for at in (0, 1))
     asked = {ast.dump(one.slice) for one in inputs}
     other = [one for one in targets if ast.dump(one.slice) not in asked]
     return Spot(method.scope.source, other[0]) if inputs and other and len(other) == len(targets) else None
 
 
-def _looked_up(method: Function, at: int) -> list[ast.Subscript]:
+def _lookups(method: Function, at: int) -> list[ast.Subscript]:
     """What is taken from attributes for the input (0) or target (1) of a sample."""
-    lines = [line for value in given(method.node, at) for line in chain(method.node, value)]
+    lines = [line for value in sample_parts(method.node, at) for line in chain(method.node, value)]
     inner = [one for line in lines for one in ast.walk(line)]
-    return [one for one in inner if isinstance(one, ast.Subscript) and of_self(one.value)]
+    return [one for one in inner if isinstance(one, ast.Subscript) and is_attribute_of_self(one.value)]
 
 
 def _computed(data: Instance, method: Function, depth: int) -> Spot | None:
     node = method.node
-    lines = [line for value in given(node, 0) for line in chain(node, value)]
+    lines = [line for value in sample_parts(node, 0) for line in chain(node, value)]
     own = {one.arg for one in node.args.args[1:]}
     computing = [one for one in lines if _flattens(one)] or [one for one in lines if _fixed(one, own)]
     if computing:
@@ -51,7 +51,7 @@ def _computed(data: Instance, method: Function, depth: int) -> Spot | None:
     for one in lines:
         called = one.func if isinstance(one, ast.Call) else None
         inner = lookup(data.cls, called.attr) if isinstance(called, ast.Attribute) else None
-        if depth and inner is not None and isinstance(inner[0], Function) and of_self(called):
+        if depth and inner is not None and isinstance(inner[0], Function) and is_attribute_of_self(called):
             return _computed(data, inner[0], depth - 1)
     arithmetic = [one for one in lines if any(isinstance(inner, ast.BinOp) for inner in ast.walk(one))]
     return Spot(method.scope.source, arithmetic[0]) if arithmetic else None
@@ -59,23 +59,29 @@ def _computed(data: Instance, method: Function, depth: int) -> Spot | None:
 
 def _flattens(node: ast.expr) -> bool:
     """Whether an expression gives the same for different things: whole parts, limits, fillings."""
-    for one in ast.walk(node):
-        if isinstance(one, ast.BinOp) and isinstance(one.op, ast.FloorDiv):
+    for inner in ast.walk(node):
+        if isinstance(inner, ast.BinOp) and isinstance(inner.op, ast.FloorDiv):
             return True
-        sides = (one.left, one.right) if isinstance(one, ast.BinOp) and isinstance(one.op, ast.Mult) else ()
+        sides = (
+            (inner.left, inner.right)
+            if isinstance(inner, ast.BinOp) and isinstance(inner.op, ast.Mult)
+            else ()
+        )
         if any(isinstance(side, ast.Constant) and side.value == 0 for side in sides):
             return True
-        if isinstance(one, ast.Call):
-            name = one.func.attr if isinstance(one.func, ast.Attribute) else getattr(one.func, "id", "")
+        if isinstance(inner, ast.Call):
+            name = inner.func.attr if isinstance(inner.func, ast.Attribute) else getattr(inner.func, "id", "")
             if name in _FLAT:
                 return True
     return False
 
 
 def _fixed(node: ast.expr, own: set[str]) -> bool:
-    """Whether something is looked up with nothing of what the method was asked for."""
-    looked = [one for one in ast.walk(node) if isinstance(one, ast.Subscript)]
-    held = [one for one in looked if isinstance(one.value, ast.Attribute) and of_self(one.value)]
-    return any(not names(one.slice) and not isinstance(one.slice, ast.Slice) for one in held) and not (
+    """Whether something is looked up without any argument of the method."""
+    subscripts = [one for one in ast.walk(node) if isinstance(one, ast.Subscript)]
+    of_self = [
+        one for one in subscripts if isinstance(one.value, ast.Attribute) and is_attribute_of_self(one.value)
+    ]
+    return any(not names(one.slice) and not isinstance(one.slice, ast.Slice) for one in of_self) and not (
         names(node) & own
     )

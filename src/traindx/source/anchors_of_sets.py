@@ -21,6 +21,7 @@ from traindx.source.values import (
     Value,
     number,
     parents,
+    upstream,
 )
 
 _DRAWS = frozenset(
@@ -31,15 +32,15 @@ _DRAWS = frozenset(
 )
 _JOINS = frozenset("cat concat concatenate stack column_stack hstack c_ insert assign".split())
 _FILLS = ("masked_fill", "masked_fill_", "where", "full_like", "full", "index_fill_")
-_COLUMNS = re.compile(r"^(input_|feature_)?(features?|columns|cols|names|predictors)$", re.IGNORECASE)
+_COLUMNS = re.compile(r"^(input_|feature_)?(features?|columns|cols|names|predictors)$", re.I)
 _FEW_COLUMNS = 3
-_COUNTS = re.compile(r"^(n|size|length|count|total)$|^(n|num)_|_size$|samples", re.IGNORECASE)
+_COUNTS = re.compile(r"^(n|size|length|count|total)$|^(n|num)_|_size$|samples", re.I)
 _FAR_OUT = 1000
-_MASK = re.compile(r"mask|valid|keep", re.IGNORECASE)
+_MASK = re.compile(r"mask|valid|keep", re.I)
 
 
 def samples(training: Training) -> Spot | None:
-    """How many samples there are: the number itself where it can be told."""
+    """How many samples there are: the number itself where it is known."""
     data = dataset(training)
     if data is None:
         return None
@@ -48,11 +49,14 @@ def samples(training: Training) -> Spot | None:
 
 def _size(training: Training, data: Value) -> Spot | None:
     if isinstance(data, Instance):
-        made = (e for e in training.trace.events if e.value.receiver is data and e.value.kind == "call")
-        event = next(made, None)
-        named = event.value.keywords if event is not None else {}
-        given = [*(event.value.args[:1] if event else []), *(named[n] for n in named if _COUNTS.match(n))]
-        counts = [one for one in given if (number(one) or 0) > 1]
+        calls = (e for e in training.trace.events if e.value.receiver is data and e.value.kind == "call")
+        event = next(calls, None)
+        keywords = event.value.keywords if event is not None else {}
+        arguments = [
+            *(event.value.args[:1] if event else []),
+            *(keywords[n] for n in keywords if _COUNTS.match(n)),
+        ]
+        counts = [one for one in arguments if (number(one) or 0) > 1]
         return origin(counts[0]) if counts else None
     parts = [one for one in _behind_all(data) if isinstance(one, Made)]
     counts = [count for one in parts if one.short in _DRAWS and (count := _count(one)) is not None]
@@ -65,10 +69,10 @@ def _size(training: Training, data: Value) -> Spot | None:
 
 def _behind_all(value: Value, most: int = 200) -> list[Value]:
     """What a value was made of, the nearest first."""
-    found = [value]
-    for one in found:
-        found += [] if isinstance(one, Instance) or len(found) > most else parents(one)[:3]
-    return found
+    values = [value]
+    for one in values:
+        values += [] if isinstance(one, Instance) or len(values) > most else parents(one)[:3]
+    return values
 
 
 def _most(value: Made) -> int | None:
@@ -91,20 +95,20 @@ def _count(draw: Made) -> Value | None:
 
 
 def mask(training: Training) -> Spot | None:
-    """Where targets are told to be ignored."""
+    """Where targets are marked to be ignored."""
     ignored = {number(one.setup.keywords.get("ignore_index")) for one in training.losses} - {None} or {-100.0}
     for binding in training.trace.bindings:
         stored = isinstance(binding.owner, Made | Either | Unknown)
         if stored and number(binding.value) in ignored:
             return binding.spot
     for event in training.trace.events:
-        given = [*event.value.args, *event.value.keywords.values()]
-        if event.value.short in _FILLS and any(number(unwrapped(one)) in ignored for one in given):
+        arguments = [*event.value.args, *event.value.keywords.values()]
+        if event.value.short in _FILLS and any(number(unwrapped(one)) in ignored for one in arguments):
             return event.spot
-    named = (
+    spots = (
         b.spot for b in training.trace.bindings if _MASK.search(b.name) and not isinstance(b.value, Const)
     )
-    return next(named, None)
+    return next(spots, None)
 
 
 def leak(training: Training) -> Spot | None:
@@ -145,23 +149,19 @@ def _no_number(value: Value) -> bool:
 
 def _behind(value: Value, wanted: Value, most: int) -> bool:
     """Whether a value was made of another one."""
-    waiting = list(parents(value))
-    for _ in range(most):
-        if not waiting:
-            return False
-        at = waiting.pop(0)
-        if at is wanted:
-            return True
-        waiting += [] if isinstance(at, Instance) else parents(at)
-    return False
+    return any(at is wanted for at in upstream(parents(value), _made_of, most))
+
+
+def _made_of(value: Value) -> list[Value]:
+    return [] if isinstance(value, Instance) else parents(value)
 
 
 def val_transform(training: Training) -> Spot | None:
     """What validation data are put through where training data are put through something else."""
-    one, other = dataset(training), validated(training)
-    mine, yours = _arguments(training, one), _arguments(training, other)
-    for name, value in yours.items():
-        twin = mine.get(name)
+    train_data, val_data = dataset(training), validated(training)
+    train_arguments, val_arguments = _arguments(training, train_data), _arguments(training, val_data)
+    for name, value in val_arguments.items():
+        twin = train_arguments.get(name)
         if twin is not value and _transforms(value):
             return made_at(training, value) or value.spot
     return None
@@ -173,26 +173,26 @@ def val_inputs(training: Training) -> Spot | None:
     for event in training.trace.events:
         asked = event.value.kind == "apply" and id(event.value.receiver) in ours and event.value.args
         if asked and event.grad_off and not loops & set(event.loops):
-            given = event.value.args[0]
-            return made_at(training, given) or given.spot
+            inputs = event.value.args[0]
+            return made_at(training, inputs) or inputs.spot
     return None
 
 
 def _arguments(training: Training, data: Value | None) -> dict[str | int, Value]:
-    made = data if isinstance(data, Made) and data.kind == "call" else None
+    call = data if isinstance(data, Made) and data.kind == "call" else None
     for event in training.trace.events:
         if (
-            made is None
+            call is None
             and isinstance(data, Instance)
             and event.value.receiver is data
             and event.value.kind == "call"
         ):
-            made = event.value
-    if made is None:
+            call = event.value
+    if call is None:
         return {}
-    given: dict[str | int, Value] = dict(enumerate(made.args))
-    given.update(made.keywords)
-    return given
+    arguments: dict[str | int, Value] = dict(enumerate(call.args))
+    arguments.update(call.keywords)
+    return arguments
 
 
 def _transforms(value: Value) -> bool:

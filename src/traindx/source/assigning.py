@@ -7,7 +7,7 @@ import ast
 from traindx.source.attributes import item
 from traindx.source.follow_state import Machine
 from traindx.source.scopes import Scope
-from traindx.source.values import Const, Instance, Items, Made, Spot, Table, Value
+from traindx.source.values import Const, DictValue, Instance, Items, Made, Spot, Value
 
 
 def assign(
@@ -25,18 +25,18 @@ def assign(
         owner = evaluate(machine, scope, target.value)
         if isinstance(owner, Instance):
             machine.set_attribute(owner, target.attr, value)
-        elif isinstance(owner, Table):
+        elif isinstance(owner, DictValue):
             owner.items[target.attr] = value
         machine.binding(target.attr, value, spot, owner=owner)
     elif isinstance(target, ast.Subscript):
         owner, key = evaluate(machine, scope, target.value), evaluate(machine, scope, target.slice)
-        if isinstance(owner, Table) and isinstance(key, Const):
+        if isinstance(owner, DictValue) and isinstance(key, Const):
             owner.items[key.value] = value
         name = str(key.value) if isinstance(key, Const) else "[]"
         machine.binding(name, value, spot, owner=owner)
     elif isinstance(target, ast.Tuple | ast.List):
-        for one, part in zip(target.elts, parts(value, target.elts, spot), strict=True):
-            inner = one.value if isinstance(one, ast.Starred) else one
+        for child, part in zip(target.elts, parts(value, target.elts, spot), strict=True):
+            inner = child.value if isinstance(child, ast.Starred) else child
             assign(machine, scope, inner, part, spot=spot)
 
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from traindx.source.follow_state import Machine
 from traindx.source.values import (
+    Arguments,
     Class,
     Const,
+    DictValue,
     Either,
     Function,
     Instance,
@@ -15,7 +17,6 @@ from traindx.source.values import (
     Named,
     Spot,
     Super,
-    Table,
     Unknown,
     Value,
     either,
@@ -35,9 +36,9 @@ def attribute(machine: Machine, of: Value, name: str, spot: Spot) -> Value:
     if isinstance(of, Super):
         return _of_super(of, name, spot)
     if isinstance(of, Class):
-        found = lookup(of, name)
-        return found[0] if found else Made(spot, "attribute", name, of)
-    if isinstance(of, Table) and name in of.items:
+        member = lookup(of, name)
+        return member[0] if member else Made(spot, "attribute", name, of)
+    if isinstance(of, DictValue) and name in of.items:
         return of.items[name]
     if isinstance(of, Either):
         ways = [attribute(machine, one, name, spot) for one in of.options]
@@ -51,10 +52,10 @@ def attribute(machine: Machine, of: Value, name: str, spot: Spot) -> Value:
 def _of_instance(machine: Machine, of: Instance, name: str, spot: Spot) -> Value:
     if name in of.attributes:
         return of.attributes[name]
-    found = lookup(of.cls, name)
-    if found is None:
+    member = lookup(of.cls, name)
+    if member is None:
         return of if name in _WRAPPERS else Made(spot, "attribute", name, of)
-    value, home = found
+    value, home = member
     if not isinstance(value, Function):
         return value
     decorators = {_decorator(one) for one in getattr(value.node, "decorator_list", ())}
@@ -64,15 +65,15 @@ def _of_instance(machine: Machine, of: Instance, name: str, spot: Spot) -> Value
     if decorators & {"property", "cached_property", "functools.cached_property"}:
         from traindx.source.calling import call
 
-        return call(machine, bound, [], {}, spot)
+        return call(machine, bound, Arguments(), spot)
     return bound
 
 
 def _of_super(of: Super, name: str, spot: Spot) -> Value:
     for base in of.home.bases:
-        found = lookup(base, name) if isinstance(base, Class) else None
-        if found is not None and isinstance(found[0], Function):
-            return Function(found[0].spot, found[0].node, found[0].scope, of.this, found[1])
+        member = lookup(base, name) if isinstance(base, Class) else None
+        if member is not None and isinstance(member[0], Function):
+            return Function(member[0].spot, member[0].node, member[0].scope, of.this, member[1])
     return Made(spot, "attribute", f"super.{name}", of.this)
 
 
@@ -114,9 +115,9 @@ _SAME = (
 def item(of: Value, key: Value, spot: Spot) -> Value:
     """`of[key]`."""
     if isinstance(key, Const):
-        if isinstance(of, Table):
-            found = of.items.get(key.value, of.items.get(...))
-            return found if found is not None else Unknown(spot, str(key.value))
+        if isinstance(of, DictValue):
+            value = of.items.get(key.value, of.items.get(...))
+            return value if value is not None else Unknown(spot, str(key.value))
         if isinstance(of, Items) and isinstance(key.value, int):
             known = not of.open and -len(of.items) <= key.value < len(of.items)
             if known or (of.open and key.value == -1 and of.items):
@@ -126,12 +127,12 @@ def item(of: Value, key: Value, spot: Spot) -> Value:
         return either(spot, [item(one, key, spot) for one in of.options])
     if isinstance(of, Items) and of.items and not isinstance(key, Const):
         return either(spot, of.items)
-    if isinstance(of, Table) and holds_optimizers(of):
+    if isinstance(of, DictValue) and holds_optimizers(of):
         return either(spot, [*of.items.values()])
     return Made(spot, "item", "[]", of, [key])
 
 
-def holds_optimizers(table: Table) -> bool:
+def holds_optimizers(table: DictValue) -> bool:
     """Whether a table gives a class of optimizer by its name, and nothing else."""
     known = [isinstance(one, Named) and one.name.startswith("torch.optim.") for one in table.items.values()]
     return bool(known) and all(known)
@@ -147,7 +148,7 @@ def element(of: Value, spot: Spot) -> Value:
         special = _ELEMENTS.get(of.name if of.kind in ("call", "method") else "")
         if special is not None:
             return special(of, spot)
-    if isinstance(of, Table):
+    if isinstance(of, DictValue):
         return Unknown(spot)
     return Made(spot, "item", "each", of)
 
@@ -171,12 +172,12 @@ def _index(_of: Made, spot: Spot) -> Value:
 
 
 def _pairs(of: Made, spot: Spot) -> Value:
-    values = list(of.receiver.items.values()) if isinstance(of.receiver, Table) else []
+    values = list(of.receiver.items.values()) if isinstance(of.receiver, DictValue) else []
     return Items(spot, [Unknown(spot, "key"), either(spot, values) if values else Unknown(spot)], "tuple")
 
 
 def _values(of: Made, spot: Spot) -> Value:
-    values = list(of.receiver.items.values()) if isinstance(of.receiver, Table) else []
+    values = list(of.receiver.items.values()) if isinstance(of.receiver, DictValue) else []
     return either(spot, values) if values else Unknown(spot)
 
 

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
+from dataclasses import replace
 
 from traindx.source.attributes import attribute, lookup
 from traindx.source.follow_state import Machine
 from traindx.source.library import answer, is_module_class, run_layers
 from traindx.source.scopes import Scope, declared_outside
 from traindx.source.values import (
+    Arguments,
     Class,
     Const,
+    DictValue,
     Either,
     Function,
     Instance,
@@ -19,78 +22,53 @@ from traindx.source.values import (
     Made,
     Named,
     Spot,
-    Table,
     Unknown,
     Value,
     either,
 )
 
-_LAUNCHERS = {
-    "torch.multiprocessing.spawn",
-    "torch.multiprocessing.start_processes",
-    "accelerate.notebook_launcher",
-}
+_LAUNCHERS = frozenset(
+    """
+    torch.multiprocessing.spawn torch.multiprocessing.start_processes accelerate.notebook_launcher
+    """.split()
+)
 _NO_GRAD_DECORATORS = ("no_grad", "inference_mode")
 
 
-def call(
-    machine: Machine,
-    target: Value,
-    args: list[Value],
-    keywords: dict[str, Value],
-    spot: Spot,
-    *,
-    open_ended: bool = False,
-) -> Value:
+def call(machine: Machine, target: Value, arguments: Arguments, spot: Spot) -> Value:
     """What calling `target` gives."""
     machine.spend()
     if isinstance(target, Function):
-        return enter(machine, target, args, keywords, spot, open_ended=open_ended)
+        return enter(machine, target, arguments, spot)
     if isinstance(target, Class):
-        return instantiate(machine, target, args, keywords, spot, open_ended=open_ended)
+        return instantiate(machine, target, arguments, spot)
     if isinstance(target, Instance):
-        return _call_instance(machine, target, args, keywords, spot, open_ended)
+        return _call_instance(machine, target, arguments, spot)
     if isinstance(target, Either):
         ways = []
-        for way, one in enumerate(target.options[:4]):
+        for way, option in enumerate(target.options[:4]):
             with machine.on_arm(spot.node, way):
-                ways.append(call(machine, one, args, keywords, spot, open_ended=open_ended))
+                ways.append(call(machine, option, arguments, spot))
         return either(spot, ways)
-    return _call_library(machine, target, args, keywords, spot, open_ended)
+    return _call_library(machine, target, arguments, spot)
 
 
-def _call_instance(
-    machine: Machine,
-    target: Instance,
-    args: list[Value],
-    keywords: dict[str, Value],
-    spot: Spot,
-    open_ended: bool,
-) -> Value:
+def _call_instance(machine: Machine, target: Instance, arguments: Arguments, spot: Spot) -> Value:
     names = ("__call__", "forward", "call") if is_module_class(target.cls) else ("__call__",)
     for name in names:
-        found = lookup(target.cls, name)
-        if found is not None:
-            machine.event(Made(spot, "apply", target.cls.node.name, target, args, keywords, open_ended))
-            method = attribute(machine, target, name, spot)
-            return call(machine, method, args, keywords, spot, open_ended=open_ended)
-    return machine.event(Made(spot, "apply", "", target, args, keywords, open_ended))
+        if lookup(target.cls, name) is not None:
+            machine.event(arguments.to(spot, "apply", target.cls.node.name, target))
+            return call(machine, attribute(machine, target, name, spot), arguments, spot)
+    return machine.event(arguments.to(spot, "apply", "", target))
 
 
-def _call_library(
-    machine: Machine,
-    target: Value,
-    args: list[Value],
-    keywords: dict[str, Value],
-    spot: Spot,
-    open_ended: bool,
-) -> Value:
+def _call_library(machine: Machine, target: Value, arguments: Arguments, spot: Spot) -> Value:
     if isinstance(target, Named):
-        made = Made(spot, "call", target.name, None, args, keywords, open_ended)
+        made = arguments.to(spot, "call", target.name, None)
     elif isinstance(target, Made) and target.kind == "attribute":
-        made = Made(spot, "method", target.name, target.receiver, args, keywords, open_ended)
+        made = arguments.to(spot, "method", target.name, target.receiver)
     else:
-        made = Made(spot, "apply", "", target, args, keywords, open_ended)
+        made = arguments.to(spot, "apply", "", target)
     _hand_over(machine, made)
     machine.event(made)
     return answer(machine, made) if made.kind != "apply" else _apply(machine, made)
@@ -100,86 +78,69 @@ def _apply(machine: Machine, made: Made) -> Value:
     """A library's object called: layers pass the value on, one after the other."""
     layer = made.receiver
     if isinstance(layer, Made) and layer.name == "functools.partial" and layer.args:
-        args = [*layer.args[1:], *made.args]
-        keywords = {**layer.keywords, **made.keywords}
-        return call(
-            machine, layer.args[0], args, keywords, made.spot or Spot(machine.script.main, ast.Pass())
-        )
+        arguments = Arguments([*layer.args[1:], *made.args], {**layer.keywords, **made.keywords})
+        return call(machine, layer.args[0], arguments, made.spot or Spot(machine.script.main, ast.Pass()))
     return run_layers(machine, made, call)
 
 
 def _hand_over(machine: Machine, made: Made) -> None:
     """Functions given to a library are called by it, somehow."""
-    given = [*made.args, *made.keywords.values()]
-    flat = [one for value in given for one in (value.items if isinstance(value, Items) else [value])]
-    for value in flat:
+    arguments = [*made.args, *made.keywords.values()]
+    values = [one for value in arguments for one in (value.items if isinstance(value, Items) else [value])]
+    for value in values:
         if not isinstance(value, Function) or (value.node in machine.given_away and made.short != "step"):
             continue
         machine.given_away.add(value.node)
         now = made.short == "step" or made.name in _LAUNCHERS
         before, machine.handed = machine.handed, machine.handed or not now
         try:
-            enter(machine, value, _handed_arguments(made), {}, made.spot or value.spot, open_ended=True)
+            enter(machine, value, Arguments(_handed_arguments(made), open=True), made.spot or value.spot)
         finally:
             machine.handed = before
 
 
 def _handed_arguments(made: Made) -> list[Value]:
-    given = made.argument(1, "args")
-    if made.name in _LAUNCHERS and isinstance(given, Items):
-        return [Unknown(made.spot, "rank"), *given.items]
+    arguments = made.argument(1, "args")
+    if made.name in _LAUNCHERS and isinstance(arguments, Items):
+        return [Unknown(made.spot, "rank"), *arguments.items]
     threaded = made.keywords.get("args") if "target" in made.keywords else None
     return list(threaded.items) if isinstance(threaded, Items) else []
 
 
-def enter(
-    machine: Machine,
-    function: Function,
-    args: list[Value],
-    keywords: dict[str, Value],
-    spot: Spot | None,
-    *,
-    open_ended: bool = False,
-) -> Value:
+def enter(machine: Machine, function: Function, arguments: Arguments, spot: Spot | None) -> Value:
     """Follow a function of the script."""
     if not machine.may_enter(function):
         return Unknown(spot)
     scope = Scope(function.scope.source, function.scope, this=function.owner, home=function.home)
     scope.outside = declared_outside(function.node)
-    given = [function.owner, *args] if function.owner is not None else list(args)
-    _bind(machine, scope, function, given, keywords, open_ended)
+    if function.owner is not None:
+        arguments = replace(arguments, args=[function.owner, *arguments.args])
+    _bind(machine, scope, function, arguments)
     machine.trace.visited.add(function.node)
     machine.functions.append(function.node)
     try:
-        with machine.under(_decorator_contexts(machine, function)):
+        with machine.under(_decorator_contexts(function)):
             return machine.run_body(machine, scope, function.node)
     finally:
         machine.functions.pop()
 
 
-def _decorator_contexts(machine: Machine, function: Function) -> list[str]:
-    found = []
+def _decorator_contexts(function: Function) -> list[str]:
+    contexts = []
     for node in getattr(function.node, "decorator_list", ()):
         inner = node.func if isinstance(node, ast.Call) else node
         if isinstance(inner, ast.Attribute | ast.Name):
             name = inner.attr if isinstance(inner, ast.Attribute) else inner.id
             if name in _NO_GRAD_DECORATORS:
-                found.append(f"torch.{name}")
-    del machine
-    return found
+                contexts.append(f"torch.{name}")
+    return contexts
 
 
-def _bind(
-    machine: Machine,
-    scope: Scope,
-    function: Function,
-    args: Sequence[Value],
-    keywords: dict[str, Value],
-    open_ended: bool,
-) -> None:
+def _bind(machine: Machine, scope: Scope, function: Function, arguments: Arguments) -> None:
     """Parameters get what they are called with, else their default, else nothing known."""
     from traindx.source.expressions import evaluate
 
+    args, keywords = arguments.args, arguments.keywords
     spec = function.node.args
     names = [*spec.posonlyargs, *spec.args]
     defaults = dict(
@@ -192,18 +153,18 @@ def _bind(
             value: Value = keywords[name]
         elif at < len(names) and at < len(args):
             value = args[at]
-        elif name in defaults and not open_ended:
+        elif name in defaults and not arguments.open:
             value = _default(machine, evaluate(machine, function.scope, defaults[name]), function)
         else:
             value = Unknown(Spot(scope.source, parameter), name)
         scope.names[name] = value
     if spec.vararg is not None:
         rest = list(args[len(names) :])
-        scope.names[spec.vararg.arg] = Items(None, rest, "tuple", open_ended)
+        scope.names[spec.vararg.arg] = Items(None, rest, "tuple", arguments.open)
     if spec.kwarg is not None:
         taken = {a.arg for a in [*names, *spec.kwonlyargs]}
         rest_keywords: dict[object, Value] = {k: v for k, v in keywords.items() if k not in taken}
-        scope.names[spec.kwarg.arg] = Table(None, rest_keywords, open_ended)
+        scope.names[spec.kwarg.arg] = DictValue(None, rest_keywords, arguments.open)
 
 
 def _default(machine: Machine, value: Value, function: Function) -> Value:
@@ -212,44 +173,38 @@ def _default(machine: Machine, value: Value, function: Function) -> Value:
     return Const(value.spot, value.value, soft=True) if unsure and isinstance(value, Const) else value
 
 
-def instantiate(
-    machine: Machine,
-    cls: Class,
-    args: list[Value],
-    keywords: dict[str, Value],
-    spot: Spot,
-    *,
-    open_ended: bool = False,
-) -> Value:
+def instantiate(machine: Machine, cls: Class, arguments: Arguments, spot: Spot) -> Value:
     """An object of a class of the script."""
-    made = Instance(spot, cls)
-    machine.trace.instances.append(made)
-    found = lookup(cls, "__init__")
-    if found is not None and isinstance(found[0], Function):
-        method = Function(found[0].spot, found[0].node, found[0].scope, made, found[1])
-        call(machine, method, args, keywords, spot, open_ended=open_ended)
+    instance = Instance(spot, cls)
+    machine.trace.instances.append(instance)
+    init = lookup(cls, "__init__")
+    if init is not None and isinstance(init[0], Function):
+        method = Function(init[0].spot, init[0].node, init[0].scope, instance, init[1])
+        call(machine, method, arguments, spot)
     else:
         fields = [name for one in reversed(list(cls.line_of_descent)) for name in _fields(one)]
-        made.attributes |= dict(zip(dict.fromkeys(fields), args, strict=False)) | keywords
-        left = [one for one in fields if one not in made.attributes]
-        made.attributes |= _from_factories(machine, cls, left)
+        instance.attributes |= (
+            dict(zip(dict.fromkeys(fields), arguments.args, strict=False)) | arguments.keywords
+        )
+        left = [one for one in fields if one not in instance.attributes]
+        instance.attributes |= _from_factories(machine, cls, left)
         after = lookup(cls, "__post_init__")
         if after is not None and isinstance(after[0], Function):
-            call(machine, attribute(machine, made, "__post_init__", spot), [], {}, spot)
-    machine.event(Made(spot, "call", cls.node.name, made, args, keywords, open_ended))
-    return made
+            call(machine, attribute(machine, instance, "__post_init__", spot), Arguments(), spot)
+    machine.event(arguments.to(spot, "call", cls.node.name, instance))
+    return instance
 
 
 def _from_factories(machine: Machine, cls: Class, names: Sequence[str]) -> dict[str, Value]:
-    """The fields of a dataclass that are made anew for each object: `field(default_factory=...)`."""
-    found: dict[str, Value] = {}
+    """The fields of a dataclass that are made for each object: `field(default_factory=...)`."""
+    values: dict[str, Value] = {}
     for name in dict.fromkeys(names):
-        given = (lookup(cls, name) or (None, cls))[0]
-        if isinstance(given, Made) and given.name == "dataclasses.field" and given.spot is not None:
-            factory = given.keywords.get("default_factory")
+        default = (lookup(cls, name) or (None, cls))[0]
+        if isinstance(default, Made) and default.name == "dataclasses.field" and default.spot is not None:
+            factory = default.keywords.get("default_factory")
             if isinstance(factory, Function | Class):
-                found[name] = call(machine, factory, [], {}, given.spot)
-    return found
+                values[name] = call(machine, factory, Arguments(), default.spot)
+    return values
 
 
 def _fields(cls: Class) -> list[str]:
@@ -268,7 +223,3 @@ def unknown_arguments(function: Function) -> list[Value]:
     needed = names[: len(names) - len(spec.defaults)]
     skip = 1 if function.owner is not None else 0
     return [Unknown(Spot(function.scope.source, one), one.arg) for one in needed[skip:]]
-
-
-def none(spot: Spot | None) -> Const:
-    return Const(spot, None)

@@ -4,7 +4,18 @@ from __future__ import annotations
 
 import ast
 
-from traindx.source.values import Class, Const, Function, Instance, Items, Made, Module, Spot, Table, Value
+from traindx.source.values import (
+    Class,
+    Const,
+    DictValue,
+    Function,
+    Instance,
+    Items,
+    Made,
+    Module,
+    Spot,
+    Value,
+)
 
 
 def truth(value: Value) -> bool | None:
@@ -40,7 +51,7 @@ def _is_none(left: Value, right: Value) -> bool | None:
         return None
     if isinstance(other, Const):
         return None if other.soft else other.value is None
-    known = is_object(other) or isinstance(other, Items | Table)
+    known = is_object(other) or isinstance(other, Items | DictValue)
     return False if known else None
 
 

@@ -40,35 +40,19 @@ class Domain:
     added: bool = False
 
 
-_ABOVE_ZERO = Domain(0.0, margin=1e-7)
-_BETWEEN_ONES = Domain(-1.0, 1.0)
-_ROOT = Domain(0.0, margin=1e-8, added=True)
 DOMAINS: dict[str, Domain] = {
-    "log": _ABOVE_ZERO,
-    "log2": _ABOVE_ZERO,
-    "log10": _ABOVE_ZERO,
-    "log1p": Domain(-1.0),
-    "sqrt": _ROOT,
-    "rsqrt": _ROOT,
-    "pow": _ABOVE_ZERO,
-    "Pow": _ABOVE_ZERO,
-    "lgamma": Domain(0.0),
-    "digamma": Domain(0.0),
-    "logit": Domain(0.0, 1.0),
-    "acos": _BETWEEN_ONES,
-    "arccos": _BETWEEN_ONES,
-    "asin": _BETWEEN_ONES,
-    "arcsin": _BETWEEN_ONES,
-    "atanh": _BETWEEN_ONES,
-    "arctanh": _BETWEEN_ONES,
-    "erfinv": _BETWEEN_ONES,
-    "acosh": Domain(1.0),
-    "arccosh": Domain(1.0),
-    "div": Domain(0.0, margin=1e-8),
-    "divide": Domain(0.0, margin=1e-8),
-    "true_divide": Domain(0.0, margin=1e-8),
-    "reciprocal": Domain(0.0, margin=1e-8),
-    "Div": Domain(0.0, margin=1e-8),
+    name: domain
+    for domain, names in (
+        (Domain(0.0, margin=1e-7), "log log2 log10 pow Pow"),
+        (Domain(-1.0), "log1p"),
+        (Domain(0.0, margin=1e-8, added=True), "sqrt rsqrt"),
+        (Domain(0.0), "lgamma digamma"),
+        (Domain(0.0, 1.0), "logit"),
+        (Domain(-1.0, 1.0), "acos arccos asin arcsin atanh arctanh erfinv"),
+        (Domain(1.0), "acosh arccosh"),
+        (Domain(0.0, margin=1e-8), "div divide true_divide reciprocal Div"),
+    )
+    for name in names.split()
 }
 LOGARITHMS = frozenset({"log", "log2", "log10"})
 

@@ -9,7 +9,7 @@ from traindx.source.values import Spot
 
 
 def place(spot: Spot) -> Place:
-    """Where a piece of source stands."""
+    """The location of a piece of source."""
     return Place(spot.source.path, spot.line)
 
 
@@ -23,19 +23,19 @@ def statement(spot: Spot) -> ast.stmt | None:
 
 def put_before(spot: Spot, text: str, grade: Grade) -> tuple[Edit, ...]:
     """A line of its own before the statement; none where the statement does not begin a line."""
-    found = _indent(spot)
-    if found is None:
+    position = _indent(spot)
+    if position is None:
         return ()
-    node, indent = found
+    node, indent = position
     return (Edit(spot.source.path, node.lineno, node.lineno - 1, (indent + text,), grade),)
 
 
 def put_after(spot: Spot, text: str, grade: Grade) -> tuple[Edit, ...]:
     """A line of its own after the statement."""
-    found = _indent(spot)
-    if found is None:
+    position = _indent(spot)
+    if position is None:
         return ()
-    node, indent = found
+    node, indent = position
     end = node.end_lineno or node.lineno
     if spot.source.lines[end - 1].encode()[node.end_col_offset :].strip().startswith(b";"):
         return ()
@@ -44,10 +44,10 @@ def put_after(spot: Spot, text: str, grade: Grade) -> tuple[Edit, ...]:
 
 def remove(spot: Spot, grade: Grade) -> tuple[Edit, ...]:
     """The statement taken out, where others stay in its block."""
-    found = _indent(spot)
-    if found is None:
+    position = _indent(spot)
+    if position is None:
         return ()
-    node, _ = found
+    node, _ = position
     around = spot.source.parents.get(node)
     blocks = [getattr(around, name, None) for name in ("body", "orelse", "finalbody")]
     if not any(isinstance(block, list) and node in block and len(block) > 1 for block in blocks):
@@ -82,7 +82,7 @@ def _indent(spot: Spot) -> tuple[ast.stmt, str] | None:
 
 
 def segment(spot: Spot | None) -> str:
-    """The code of a piece as it is written, when it stands on one line."""
+    """The code of a piece as it is written, when it is on one line."""
     if spot is None:
         return ""
     text = ast.get_source_segment(spot.source.text, spot.node)

@@ -8,8 +8,7 @@ from collections.abc import Iterable, Sequence
 from difflib import unified_diff
 
 from traindx.core.nouns import Edit
-from traindx.source.parsing import parse
-from traindx.source.script import Script
+from traindx.source.script import Script, parse
 
 _LINES = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+$")
 
@@ -23,23 +22,23 @@ def edited(text: str, edits: Sequence[Edit]) -> str:
         lines[-1] += end
     for edit in sorted(edits, key=lambda edit: (edit.first, edit.last), reverse=True):
         lines[edit.first - 1 : edit.last] = [line + end for line in edit.new]
-    made = "".join(lines)
-    return made if closed else made.removesuffix(end)
+    result = "".join(lines)
+    return result if closed else result.removesuffix(end)
 
 
 def apart(edits: Iterable[Sequence[Edit]]) -> list[Edit]:
     """Of several groups of edits those that touch no line of one before: a group is made as a whole."""
-    chosen: list[Edit] = []
+    compatible: list[Edit] = []
     for group in edits:
-        if not any(_meet(one, other) for one in group for other in chosen):
-            chosen += group
-    return chosen
+        if not any(_meet(one, other) for one in group for other in compatible):
+            compatible += group
+    return compatible
 
 
-def _meet(one: Edit, other: Edit) -> bool:
-    if one.file != other.file:
+def _meet(first: Edit, second: Edit) -> bool:
+    if first.file != second.file:
         return False
-    return one.first <= max(other.last, other.first) and other.first <= max(one.last, one.first)
+    return first.first <= max(second.last, second.first) and second.first <= max(first.last, first.first)
 
 
 def parses(text: str) -> bool:
@@ -66,7 +65,7 @@ def diff(script: Script, edits: Sequence[Edit]) -> str:
 def in_diff(name: str) -> str:
     """A name as git writes it: in quotes where it could end the line or the name, with octal bytes.
 
-    Behind one with a blank stands a tab, where readers of diffs take the name to end.
+    A name with a blank is followed by a tab, where readers of diffs take the name to end.
     """
     if name.isprintable() and not set(name) & set('"\\'):
         return f"{name}\t" if " " in name else name

@@ -1,12 +1,10 @@
-"""What a script would do, in order: its calls with the loops, branches and contexts they stand in."""
+"""What a script would do, in order: its calls with the loops, branches and contexts around them."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from traindx.source.script import Source
 from traindx.source.values import Class, Instance, Made, Spot, Value
 
 
@@ -33,7 +31,7 @@ class Event:
 
     `loops` and `arms` are those around it, the outermost first, also around the functions it was reached
     through (`functions`); `contexts` the `with` blocks and decorators around it by name. `root` is the
-    function that was looked at for itself because nothing calls it; None is the script's own run.
+    function that was followed by itself because nothing calls it; None is the script's own run.
     `handed` is true in functions that the script gives away to be called: hooks, closures, workers.
     """
 
@@ -57,15 +55,12 @@ class Event:
         return any(name in NO_GRAD for name in self.contexts)
 
 
-NO_GRAD = {
-    "torch.no_grad",
-    "torch.inference_mode",
-    "torch.set_grad_enabled(False)",
-    "torch.autograd.no_grad",
-    "torch.autograd.inference_mode",
-    "torch.autograd.grad_mode.no_grad",
-    "torch.autograd.grad_mode.inference_mode",
-}
+NO_GRAD = frozenset(
+    """
+    torch.no_grad torch.inference_mode torch.set_grad_enabled(False) torch.autograd.no_grad
+    torch.autograd.inference_mode torch.autograd.grad_mode.no_grad torch.autograd.grad_mode.inference_mode
+    """.split()
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,25 +81,24 @@ class Binding:
 
 @dataclass(eq=False)
 class Trace:
-    """Everything that was seen while following a script; `complete` unless it grew too large."""
+    """Everything met while following a script; `complete` unless it grew too large."""
 
     events: list[Event] = field(default_factory=list)
     bindings: list[Binding] = field(default_factory=list)
     instances: list[Instance] = field(default_factory=list)
     classes: list[Class] = field(default_factory=list)
     visited: set[ast.AST] = field(default_factory=set)
-    spots: dict[ast.AST, Source] = field(default_factory=dict)
     complete: bool = True
+
+    @property
+    def calls(self) -> list[Event]:
+        """Calls of library functions and of classes."""
+        return [e for e in self.events if e.value.kind == "call"]
 
     def named(self, *names: str) -> list[Event]:
         """Calls of library functions and classes by their full dotted names."""
-        return [e for e in self.events if e.value.kind == "call" and e.value.name in names]
+        return [e for e in self.calls if e.value.name in names]
 
     def methods(self, *names: str) -> list[Event]:
         """Calls of methods by name, whatever their object."""
         return [e for e in self.events if e.value.kind == "method" and e.value.name in names]
-
-
-def within(events: Sequence[Event], loop: Loop) -> list[Event]:
-    """The events inside a loop, those of inner loops too."""
-    return [event for event in events if loop in event.loops]

@@ -14,15 +14,16 @@ from traindx.source.execution import Loop
 from traindx.source.follow_state import Machine
 from traindx.source.scopes import Scope
 from traindx.source.values import (
+    Arguments,
     Class,
     Const,
+    DictValue,
     Function,
     Items,
     Made,
     Named,
     Spot,
     Super,
-    Table,
     Unknown,
     Value,
     either,
@@ -40,7 +41,7 @@ _LARGEST = 1e12
 
 
 def evaluate(machine: Machine, scope: Scope, node: ast.expr) -> Value:
-    """What an expression stands for; the calls in it are noted on the way."""
+    """The value of an expression; the calls in it are noted on the way."""
     machine.spend()
     handler = _HANDLERS.get(type(node))
     if handler is not None:
@@ -57,9 +58,9 @@ def _constant(_machine: Machine, scope: Scope, node: ast.Constant) -> Value:
 
 
 def _name(_machine: Machine, scope: Scope, node: ast.Name) -> Value:
-    found = scope.find(node.id)
-    if found is not None:
-        return found
+    value = scope.find(node.id)
+    if value is not None:
+        return value
     spot = Spot(scope.source, node)
     return Named(spot, node.id) if hasattr(builtins, node.id) else Unknown(spot, node.id)
 
@@ -80,12 +81,12 @@ def _sliced(of: Value, part: ast.Slice, spot: Spot) -> Value:
         return Made(spot, "item", "[]", of, [Unknown(spot, "slice")])
     try:
         ends = [None if end is None else ast.literal_eval(end) for end in (part.lower, part.upper, part.step)]
-        kept = of.items[slice(*ends)] if all(end is None or isinstance(end, int) for end in ends) else None
+        sliced = of.items[slice(*ends)] if all(end is None or isinstance(end, int) for end in ends) else None
     except (ValueError, TypeError, SyntaxError, RecursionError):
-        kept = None
-    if kept is None or of.open:
+        sliced = None
+    if sliced is None or of.open:
         return Items(spot, list(of.items), of.kind, open=True)
-    return Items(spot, kept, of.kind)
+    return Items(spot, sliced, of.kind)
 
 
 def _call(machine: Machine, scope: Scope, node: ast.Call) -> Value:
@@ -93,13 +94,13 @@ def _call(machine: Machine, scope: Scope, node: ast.Call) -> Value:
     if isinstance(node.func, ast.Name) and node.func.id == "super" and scope.find("super") is None:
         this, home = _here(scope)
         return Super(spot, this, home) if this is not None and home is not None else Unknown(spot, "super")
-    args, keywords, open_ended = _arguments(machine, scope, node)
+    arguments = _arguments(machine, scope, node)
     if isinstance(node.func, ast.Attribute):
         receiver = evaluate(machine, scope, node.func.value)
         target = attribute(machine, receiver, node.func.attr, Spot(scope.source, node.func))
     else:
         target = evaluate(machine, scope, node.func)
-    return call(machine, target, args, keywords, spot, open_ended=open_ended)
+    return call(machine, target, arguments, spot)
 
 
 def _here(scope: Scope) -> tuple[Value | None, Class | None]:
@@ -112,28 +113,28 @@ def _here(scope: Scope) -> tuple[Value | None, Class | None]:
     return None, None
 
 
-def _arguments(machine: Machine, scope: Scope, node: ast.Call) -> tuple[list[Value], dict[str, Value], bool]:
+def _arguments(machine: Machine, scope: Scope, node: ast.Call) -> Arguments:
     args: list[Value] = []
     keywords: dict[str, Value] = {}
     open_ended = False
-    for one in node.args:
-        if isinstance(one, ast.Starred):
-            given = evaluate(machine, scope, one.value)
-            known = isinstance(given, Items)
-            args += given.items if isinstance(given, Items) else []
-            open_ended |= not known or given.open if isinstance(given, Items) else True
+    for argument in node.args:
+        if isinstance(argument, ast.Starred):
+            unpacked = evaluate(machine, scope, argument.value)
+            known = isinstance(unpacked, Items)
+            args += unpacked.items if isinstance(unpacked, Items) else []
+            open_ended |= not known or unpacked.open if isinstance(unpacked, Items) else True
         else:
-            args.append(evaluate(machine, scope, one))
+            args.append(evaluate(machine, scope, argument))
     for keyword in node.keywords:
         value = evaluate(machine, scope, keyword.value)
         if keyword.arg is not None:
             keywords[keyword.arg] = value
-        elif isinstance(value, Table):
-            keywords |= {str(key): one for key, one in value.items.items()}
+        elif isinstance(value, DictValue):
+            keywords |= {str(key): argument for key, argument in value.items.items()}
             open_ended |= value.open
         else:
             open_ended = True
-    return args, keywords, open_ended
+    return Arguments(args, keywords, open_ended)
 
 
 def _binary(machine: Machine, scope: Scope, node: ast.BinOp) -> Value:
@@ -153,20 +154,20 @@ def _folded(left: Value, op: ast.operator, right: Value) -> float | None:
     """Arithmetic of two plain numbers."""
     if not (isinstance(left, Const) and isinstance(right, Const)):
         return None
-    one, other = left.value, right.value
-    if isinstance(one, bool | str | bytes | complex) or isinstance(other, bool | str | bytes | complex):
+    a, b = left.value, right.value
+    if isinstance(a, bool | str | bytes | complex) or isinstance(b, bool | str | bytes | complex):
         return None
-    if one is None or other is None:
+    if a is None or b is None:
         return None
     try:
         if isinstance(op, ast.Pow):
-            small = abs(one) <= 1e6 and abs(other) <= 32
-            made = one**other if small else None
+            small = abs(a) <= 1e6 and abs(b) <= 32
+            result = a**b if small else None
         else:
-            made = _FOLDED[type(op)](one, other) if type(op) in _FOLDED else None
+            result = _FOLDED[type(op)](a, b) if type(op) in _FOLDED else None
     except (ArithmeticError, ValueError):
         return None
-    return made if isinstance(made, int | float) and abs(made) < _LARGEST else None
+    return result if isinstance(result, int | float) and abs(result) < _LARGEST else None
 
 
 def _unary(machine: Machine, scope: Scope, node: ast.UnaryOp) -> Value:
@@ -189,11 +190,11 @@ def _compare(machine: Machine, scope: Scope, node: ast.Compare) -> Value:
 def _either(machine: Machine, scope: Scope, node: ast.BoolOp | ast.IfExp) -> Value:
     spot = Spot(scope.source, node)
     if isinstance(node, ast.BoolOp):
-        values = [evaluate(machine, scope, one) for one in node.values]
+        values = [evaluate(machine, scope, option) for option in node.values]
         known = [truth(value) for value in values]
         if all(isinstance(v, Const) and isinstance(v.value, bool) for v in values) and None not in known:
             return Const(spot, all(known) if isinstance(node.op, ast.And) else any(known))
-        if isinstance(node.op, ast.And) and any(one is False for one in known):
+        if isinstance(node.op, ast.And) and any(option is False for option in known):
             return values[known.index(False)]
         if any(isinstance(v, Made) and v.kind == "operator" for v in values):
             return Made(spot, "operator", type(node.op).__name__, args=values)
@@ -202,37 +203,37 @@ def _either(machine: Machine, scope: Scope, node: ast.BoolOp | ast.IfExp) -> Val
     if sure is not None:
         return evaluate(machine, scope, node.body if sure else node.orelse)
     ways = []
-    for way, one in enumerate((node.body, node.orelse)):
+    for way, option in enumerate((node.body, node.orelse)):
         with machine.on_arm(node, way):
-            ways.append(evaluate(machine, scope, one))
+            ways.append(evaluate(machine, scope, option))
     return either(spot, ways)
 
 
 def _items(machine: Machine, scope: Scope, node: ast.List | ast.Tuple | ast.Set) -> Value:
-    made = Items(Spot(scope.source, node), [], type(node).__name__.lower())
-    for one in node.elts:
-        if isinstance(one, ast.Starred):
-            given = evaluate(machine, scope, one.value)
-            made.items += given.items if isinstance(given, Items) else [given]
-            made.open |= not isinstance(given, Items) or given.open
+    result = Items(Spot(scope.source, node), [], type(node).__name__.lower())
+    for child in node.elts:
+        if isinstance(child, ast.Starred):
+            unpacked = evaluate(machine, scope, child.value)
+            result.items += unpacked.items if isinstance(unpacked, Items) else [unpacked]
+            result.open |= not isinstance(unpacked, Items) or unpacked.open
         else:
-            made.items.append(evaluate(machine, scope, one))
-    return made
+            result.items.append(evaluate(machine, scope, child))
+    return result
 
 
 def _table(machine: Machine, scope: Scope, node: ast.Dict) -> Value:
-    made = Table(Spot(scope.source, node), {})
+    result = DictValue(Spot(scope.source, node), {})
     for key, value in zip(node.keys, node.values, strict=True):
-        given = evaluate(machine, scope, value)
+        entry = evaluate(machine, scope, value)
         name = evaluate(machine, scope, key) if key is not None else None
         if isinstance(name, Const):
-            made.items[name.value] = given
-        elif key is None and isinstance(given, Table):
-            made.items |= given.items
-            made.open |= given.open
+            result.items[name.value] = entry
+        elif key is None and isinstance(entry, DictValue):
+            result.items |= entry.items
+            result.open |= entry.open
         else:
-            made.open = True
-    return made
+            result.open = True
+    return result
 
 
 def _lambda(_machine: Machine, scope: Scope, node: ast.Lambda) -> Value:
@@ -262,7 +263,7 @@ def _comprehension(
                 evaluate(machine, inner, test)
         if isinstance(node, ast.DictComp):
             evaluate(machine, inner, node.key)
-            return Table(spot, {...: evaluate(machine, inner, node.value)}, open=True)
+            return DictValue(spot, {...: evaluate(machine, inner, node.value)}, open=True)
         return Items(spot, [evaluate(machine, inner, node.elt)], "comprehension", open=True)
     finally:
         del machine.loops[len(machine.loops) - entered :]
@@ -282,8 +283,8 @@ def _passed(machine: Machine, scope: Scope, node: ast.Await | ast.Starred) -> Va
 def _yield(machine: Machine, scope: Scope, node: ast.Yield | ast.YieldFrom) -> Value:
     value = evaluate(machine, scope, node.value) if node.value is not None else Unknown(None)
     if machine.yields:
-        given = element(value, Spot(scope.source, node)) if isinstance(node, ast.YieldFrom) else value
-        machine.yields[-1].append(given)
+        yielded = element(value, Spot(scope.source, node)) if isinstance(node, ast.YieldFrom) else value
+        machine.yields[-1].append(yielded)
     return Unknown(Spot(scope.source, node))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from traindx.source.roles import is_module, operation
+from traindx.source.roles import is_module
 from traindx.source.values import Instance, Made, Spot, Value, parents
 
 _CUTS = frozenset(
@@ -40,22 +40,22 @@ class Reach:
 
 def reach(value: Value) -> Reach:
     """Follow a value back to every layer it was made by."""
-    found = Reach()
+    result = Reach()
     waiting: list[tuple[Value, Made | None]] = [(value, None)]
-    seen: set[tuple[int, int]] = set()
+    visited: set[tuple[int, int]] = set()
     while waiting:
         at, by = waiting.pop()
-        if (id(at), id(by)) in seen or len(seen) > 20_000:
+        if (id(at), id(by)) in visited or len(visited) > 20_000:
             continue
-        seen.add((id(at), id(by)))
+        visited.add((id(at), id(by)))
         by = by or (at if isinstance(at, Made) and cuts(at) else None)
         layer = parametric(at)
         if layer is not None and by is None:
-            found.alive.append(layer)
+            result.alive.append(layer)
         elif layer is not None and by is not None:
-            found.cut.append((layer, by))
+            result.cut.append((layer, by))
         waiting += [(one, by) for one in _before(at)]
-    return found
+    return result
 
 
 def _before(value: Value) -> list[Value]:
@@ -105,21 +105,21 @@ def owner(layer: Value, modules: list[Instance]) -> tuple[Instance, str] | None:
 
 def parts(value: Value, depth: int = 6) -> list[Value]:
     """The layers inside a layer: of a Sequential, a ModuleList, an object of the script."""
-    found: list[Value] = []
+    layers: list[Value] = []
     if depth == 0:
-        return found
+        return layers
     inner: list[Value] = []
     if isinstance(value, Instance):
         inner = list(value.attributes.values())
     elif (isinstance(value, Made) and value.kind == "call") or not isinstance(value, Made):
         inner = parents(value)
-    for one in inner:
-        if one is not value:
-            found.append(one)
-            found += parts(one, depth - 1)
-        if len(found) > 3_000:
+    for layer in inner:
+        if layer is not value:
+            layers.append(layer)
+            layers += parts(layer, depth - 1)
+        if len(layers) > 3_000:
             break
-    return found
+    return layers
 
 
 def activation_spot(value: Made) -> Spot | None:
@@ -128,7 +128,3 @@ def activation_spot(value: Made) -> Spot | None:
     if value.kind == "apply" and isinstance(layer, Made) and layer.spot is not None:
         return layer.spot
     return value.spot
-
-
-def describe(value: Value) -> str:
-    return operation(value) or "value"

@@ -13,7 +13,7 @@ from traindx.source.importing import module_scope
 from traindx.source.scopes import Scope
 from traindx.source.script import Script
 from traindx.source.statements import run_body
-from traindx.source.values import Class, Function, Instance, Value
+from traindx.source.values import Arguments, Class, Function, Instance, Value
 
 _BUDGET = 120_000
 
@@ -39,38 +39,38 @@ def _follow_uncalled(machine: Machine, scope: Scope) -> None:
         if function.node in machine.trace.visited:
             continue
         machine.root = function.node
-        enter(machine, function, unknown_arguments(function), {}, function.spot)
+        enter(machine, function, Arguments(unknown_arguments(function)), function.spot)
     machine.root = None
 
 
 def _uncalled(machine: Machine, scope: Scope) -> list[Function]:
-    found: list[Function] = []
+    functions: list[Function] = []
     for value in list(scope.names.values()):
         if isinstance(value, Function) and value.scope.source is scope.source:
-            found.append(value)
+            functions.append(value)
         elif isinstance(value, Class) and value.scope.source is scope.source:
-            found += _methods(machine, value)
-    return [one for one in found if one.node not in machine.trace.visited]
+            functions += _methods(machine, value)
+    return [one for one in functions if one.node not in machine.trace.visited]
 
 
 def _methods(machine: Machine, cls: Class) -> list[Function]:
     """The methods of a class, bound to an object of it: one the script makes, else one made for this."""
-    made: Value | None = next((one for one in machine.trace.instances if one.cls is cls), None)
-    if made is None:
+    instance: Value | None = next((one for one in machine.trace.instances if one.cls is cls), None)
+    if instance is None:
         machine.root = cls.node
         init = lookup(cls, "__init__")
         args: list[Value] = []
         if init is not None and isinstance(init[0], Function):
             args = unknown_arguments(Function(None, init[0].node, init[0].scope, Instance(None, cls)))
         assert cls.spot is not None
-        made = instantiate(machine, cls, args, {}, cls.spot)
+        instance = instantiate(machine, cls, Arguments(args), cls.spot)
         machine.root = None
     own = [(name, value) for name, value in cls.attributes.items() if isinstance(value, Function)]
     bound = []
     for name, value in own:
         if value.node in machine.trace.visited or value.scope.source is not cls.scope.source:
             continue
-        method = attribute(machine, made, name, value.spot) if value.spot is not None else None
+        method = attribute(machine, instance, name, value.spot) if value.spot is not None else None
         if isinstance(method, Function):
             bound.append(method)
     return bound

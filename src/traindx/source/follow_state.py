@@ -1,4 +1,4 @@
-"""The state while a script is followed: where one is, and how much may still be looked at."""
+"""The state while a script is followed: the current place, and how much may still be followed."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ _DEEPEST = 24
 
 
 class Exhausted(Exception):
-    """The script leads further than it is worth following."""
+    """The script is too long to follow."""
 
 
 @dataclass(eq=False)
 class Machine:
-    """Loops, branches, contexts and functions around the place one is at, and what was seen so far."""
+    """Loops, branches, contexts and functions around the current place, and the trace so far."""
 
     script: Script
     run_body: Callable[[Machine, Scope, ast.AST], Value]
@@ -41,7 +41,7 @@ class Machine:
     _at: int = 0
 
     def spend(self) -> None:
-        """One piece of syntax more."""
+        """Count one more piece of syntax."""
         self.budget -= 1
         if self.budget < 0:
             raise Exhausted
@@ -51,21 +51,11 @@ class Machine:
         return self._at
 
     def event(self, made: Made) -> Made:
-        """Note a call; it is given back."""
+        """Record a call and return it."""
         made.graded = not any(name in NO_GRAD for name in self.contexts)
         if made.spot is not None:
             self.trace.events.append(
-                Event(
-                    made,
-                    made.spot,
-                    self.clock(),
-                    tuple(self.loops),
-                    tuple(self.arms),
-                    tuple(self.contexts),
-                    tuple(self.functions),
-                    self.root,
-                    self.handed,
-                )
+                Event(made, made.spot, *self._position(), tuple(self.functions), self.root, self.handed)
             )
         return made
 
@@ -79,21 +69,11 @@ class Machine:
         owner: Value | None = None,
         before: Value | None = None,
     ) -> None:
-        """Note that a name or attribute got a value."""
-        self.trace.bindings.append(
-            Binding(
-                name,
-                value,
-                spot,
-                self.clock(),
-                tuple(self.loops),
-                tuple(self.arms),
-                tuple(self.contexts),
-                added,
-                owner,
-                before,
-            )
-        )
+        """Record that a name or attribute got a value."""
+        self.trace.bindings.append(Binding(name, value, spot, *self._position(), added, owner, before))
+
+    def _position(self) -> tuple[int, tuple[Loop, ...], tuple[Arm, ...], tuple[str, ...]]:
+        return self.clock(), tuple(self.loops), tuple(self.arms), tuple(self.contexts)
 
     def set_attribute(self, instance: Instance, name: str, value: Value) -> None:
         """Set an attribute; under another branch than before it may be either."""

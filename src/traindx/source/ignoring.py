@@ -11,7 +11,7 @@ _COMMENT = re.compile(r"#\s*traindx:\s*ignore(?:\[([^\]]*)\])?(?![\w\[])")
 
 
 def silenced(script: Script, id: str, finding: Finding) -> bool:
-    """Whether the line a finding speaks of, or the one its statement begins with, silences it."""
+    """Whether the line of a finding, or the first line of its statement, silences it."""
     if not finding.places or finding.places[0].line is None:
         return False
     at = finding.places[0]
@@ -22,7 +22,7 @@ def silenced(script: Script, id: str, finding: Finding) -> bool:
 
 
 def _silences(line: str, id: str) -> bool:
-    found = _COMMENT.search(line)
-    if found is None:
+    comment = _COMMENT.search(line)
+    if comment is None:
         return False
-    return found[1] is None or id in {name.strip() for name in found[1].split(",")}
+    return comment[1] is None or id in {name.strip() for name in comment[1].split(",")}

@@ -13,11 +13,11 @@ from traindx.source.values import Module, Named, Spot, Value
 
 def run_import(machine: Machine, scope: Scope, node: ast.Import) -> str:
     for alias in node.names:
-        found = module_of(machine.script, scope.source, alias.name, 0)
+        source = module_of(machine.script, scope.source, alias.name, 0)
         spot = Spot(scope.source, node)
         first = alias.name.split(".")[0]
-        if found is not None and (alias.asname or "." not in alias.name):
-            scope.bind(alias.asname or first, Module(spot, module_scope(machine, found)))
+        if source is not None and (alias.asname or "." not in alias.name):
+            scope.bind(alias.asname or first, Module(spot, module_scope(machine, source)))
         elif alias.asname:
             scope.bind(alias.asname, Named(spot, canonical(alias.name)))
         else:
@@ -52,10 +52,10 @@ def module_scope(machine: Machine, source: Source) -> Scope:
     if source.path not in machine.modules:
         scope = Scope(source)
         machine.modules[source.path] = scope
-        kept = (machine.loops, machine.arms, machine.contexts, machine.functions)
+        saved = (machine.loops, machine.arms, machine.contexts, machine.functions)
         machine.loops, machine.arms, machine.contexts, machine.functions = [], [], [], []
         try:
             run_block(machine, scope, source.tree.body)
         finally:
-            machine.loops, machine.arms, machine.contexts, machine.functions = kept
+            machine.loops, machine.arms, machine.contexts, machine.functions = saved
     return machine.modules[source.path]

@@ -21,12 +21,11 @@ class Compiled:
     units: float | None
     loss: str
     from_logits: bool | None
-    loss_value: Value | None
 
 
 def compiled(trace: Trace) -> list[Compiled]:
     """Every Keras model that is compiled with a loss."""
-    found = []
+    models = []
     for event in trace.methods("compile"):
         loss = event.value.argument(1, "loss")
         if "optimizer" not in event.value.keywords and loss is None:
@@ -34,8 +33,8 @@ def compiled(trace: Trace) -> list[Compiled]:
         name, logits = _loss(loss)
         last = _last_layer(trace, event.value.receiver)
         activation, units = _activation(last)
-        found.append(Compiled(event, last, activation, units, name, logits, loss))
-    return found
+        models.append(Compiled(event, last, activation, units, name, logits))
+    return models
 
 
 def _loss(value: Value | None) -> tuple[str, bool | None]:
@@ -43,10 +42,10 @@ def _loss(value: Value | None) -> tuple[str, bool | None]:
     if isinstance(value, Const) and isinstance(value.value, str):
         return _snake(value.value), False
     if isinstance(value, Made) and value.name.startswith("keras.losses."):
-        given = value.keywords.get("from_logits")
-        if given is None:
+        logits = value.keywords.get("from_logits")
+        if logits is None:
             return _snake(value.short), False
-        return _snake(value.short), given.value is True if isinstance(given, Const) else None
+        return _snake(value.short), logits.value is True if isinstance(logits, Const) else None
     return "", None
 
 
@@ -67,9 +66,9 @@ def _last_layer(trace: Trace, model: Value | None) -> Made | None:
         return None
     if model.name in _SEQUENTIAL:
         layers = model.args[0] if model.args else model.keywords.get("layers")
-        found = list(layers.items) if isinstance(layers, Items) else []
-        found += [e.value.args[0] for e in trace.methods("add") if e.value.receiver is model and e.value.args]
-        last = found[-1] if found else None
+        known = list(layers.items) if isinstance(layers, Items) else []
+        known += [e.value.args[0] for e in trace.methods("add") if e.value.receiver is model and e.value.args]
+        last = known[-1] if known else None
         return last if isinstance(last, Made) and last.kind == "call" else None
     if model.name in _MODEL:
         output = model.argument(1, "outputs")
@@ -83,16 +82,16 @@ def _activation(layer: Made | None) -> tuple[str | None, float | None]:
         return None, None
     if layer.short in ("Softmax", "Activation"):
         first = layer.argument(0, "activation")
-        named = str(first.value) if isinstance(first, Const) else None
-        return ("softmax", None) if layer.short == "Softmax" else (named, None)
+        activation_name = str(first.value) if isinstance(first, Const) else None
+        return ("softmax", None) if layer.short == "Softmax" else (activation_name, None)
     if layer.short != "Dense" or layer.open:
         return None, None
     units = layer.argument(0, "units")
     width = float(units.value) if isinstance(units, Const) and isinstance(units.value, int) else None
-    given = layer.argument(1, "activation")
-    if given is None or (isinstance(given, Const) and given.value in (None, "linear")):
+    activation = layer.argument(1, "activation")
+    if activation is None or (isinstance(activation, Const) and activation.value in (None, "linear")):
         return "linear", width
-    if isinstance(given, Const):
-        return str(given.value), width
-    name = getattr(given, "name", "")
+    if isinstance(activation, Const):
+        return str(activation.value), width
+    name = getattr(activation, "name", "")
     return (name.rpartition(".")[2] or None), width

@@ -7,57 +7,36 @@ from collections.abc import Callable
 from traindx.source.attributes import element, holds_optimizers
 from traindx.source.follow_state import Machine
 from traindx.source.values import (
+    Arguments,
     Class,
     Const,
+    DictValue,
     Either,
     Instance,
     Items,
     Made,
     Named,
     Spot,
-    Table,
     Unknown,
     Value,
     either,
 )
 
 # Give back what they are given, changed in no way that matters here.
-_WRAPPERS = {
-    "torch.compile",
-    "torch.jit.script",
-    "torch.nn.DataParallel",
-    "torch.nn.parallel.DataParallel",
-    "torch.nn.parallel.DistributedDataParallel",
-    "torch.nn.parallel.distributed.DistributedDataParallel",
-    "torch.nn.SyncBatchNorm.convert_sync_batchnorm",
-    "torch.distributed.fsdp.FullyShardedDataParallel",
-    "apex.parallel.DistributedDataParallel",
-    "tqdm.tqdm",
-    "tqdm.auto.tqdm",
-    "tqdm.notebook.tqdm",
-    "tqdm.trange",
-    "iter",
-    "list",
-    "tuple",
-    "copy.copy",
-    "vars",
-    "rich.progress.track",
-    "fastprogress.progress_bar",
-    "typing.cast",
-}
-_SAME_OBJECT = {
-    "to",
-    "cuda",
-    "cpu",
-    "float",
-    "double",
-    "half",
-    "bfloat16",
-    "requires_grad_",
-    "train",
-    "eval",
-    "compile",
-}
+_WRAPPERS = frozenset(
+    """
+    torch.compile torch.jit.script torch.nn.DataParallel torch.nn.parallel.DataParallel
+    torch.nn.parallel.DistributedDataParallel torch.nn.parallel.distributed.DistributedDataParallel
+    torch.nn.SyncBatchNorm.convert_sync_batchnorm torch.distributed.fsdp.FullyShardedDataParallel
+    apex.parallel.DistributedDataParallel tqdm.tqdm tqdm.auto.tqdm tqdm.notebook.tqdm tqdm.trange iter
+    list tuple copy.copy vars rich.progress.track fastprogress.progress_bar typing.cast
+    """.split()
+)
+_SAME_OBJECT = frozenset(
+    """
+    to cuda cpu float double half bfloat16 requires_grad_ train eval compile
+    """.split()
+)
 _PREPARES = {"prepare", "setup", "setup_dataloaders", "setup_module", "setup_optimizers"}
 _MODULE_BASES = {"Module", "LightningModule", "Model", "Layer", "PreTrainedModel", "Sequential"}
 _CHAINS = {"torch.nn.Sequential", "keras.Sequential", "keras.models.Sequential"}
@@ -82,7 +61,7 @@ def answer(machine: Machine, made: Made) -> Value:
         return receiver or made
     if made.name in _PREPARES and made.args and not isinstance(receiver, Instance):
         return made.args[0] if len(made.args) == 1 else Items(made.spot, list(made.args), "tuple")
-    if isinstance(receiver, Items | Table):
+    if isinstance(receiver, Items | DictValue):
         return _of_container(machine, made, receiver)
     if made.name in ("parse_args", "parse_known_args", "parse_args_into_dataclasses"):
         return _options(machine, made)
@@ -107,7 +86,7 @@ def is_model_library(name: str) -> bool:
     )
 
 
-def _of_container(machine: Machine, made: Made, holder: Items | Table) -> Value:
+def _of_container(machine: Machine, made: Made, holder: Items | DictValue) -> Value:
     first = made.args[0] if made.args else None
     if isinstance(holder, Items):
         if made.name in ("append", "add", "insert") and made.args:
@@ -127,10 +106,10 @@ def _of_container(machine: Machine, made: Made, holder: Items | Table) -> Value:
     if made.name == "get" and holds_optimizers(holder):
         return either(made.spot, [*holder.items.values()])
     if made.name == "update":
-        given = first.items if isinstance(first, Table) else {}
-        holder.items |= given
+        entries = first.items if isinstance(first, DictValue) else {}
+        holder.items |= entries
         holder.items.update(made.keywords)
-        holder.open |= first is not None and not isinstance(first, Table)
+        holder.open |= first is not None and not isinstance(first, DictValue)
     return made
 
 
@@ -141,15 +120,15 @@ def _nowhere() -> Spot:
 def _options(machine: Machine, made: Made) -> Value:
     """The defaults of a command line's options."""
     parser = _root(made.receiver)
-    found: dict[object, Value] = {}
+    defaults: dict[object, Value] = {}
     for event in machine.trace.events:
         if event.value.name == "add_argument" and _root(event.value.receiver) is parser:
             name = _destination(event.value)
             if name:
-                found[name] = _default(event.value)
+                defaults[name] = _default(event.value)
         if event.value.name == "set_defaults" and _root(event.value.receiver) is parser:
-            found.update(event.value.keywords)
-    table = Table(made.spot, found, open=True)
+            defaults.update(event.value.keywords)
+    table = DictValue(made.spot, defaults, open=True)
     if made.name == "parse_known_args":
         return Items(made.spot, [table, Unknown(made.spot)], "tuple")
     return table
@@ -163,9 +142,9 @@ def _root(value: Value | None) -> Value | None:
 
 
 def _destination(option: Made) -> str:
-    given = option.keywords.get("dest")
-    if isinstance(given, Const):
-        return str(given.value)
+    destination = option.keywords.get("dest")
+    if isinstance(destination, Const):
+        return str(destination.value)
     names = [str(one.value) for one in option.args if isinstance(one, Const)]
     long = next((name for name in names if name.startswith("--")), names[0] if names else "")
     return long.lstrip("-").replace("-", "_")
@@ -173,8 +152,8 @@ def _destination(option: Made) -> str:
 
 def _default(option: Made) -> Value:
     if "default" in option.keywords:
-        given = option.keywords["default"]
-        return Const(given.spot, given.value, soft=True) if isinstance(given, Const) else given
+        default = option.keywords["default"]
+        return Const(default.spot, default.value, soft=True) if isinstance(default, Const) else default
     action = option.keywords.get("action")
     if isinstance(action, Const) and action.value in ("store_true", "store_false"):
         return Const(option.spot, action.value == "store_false", soft=True)
@@ -183,12 +162,14 @@ def _default(option: Made) -> Value:
 
 def _dict(made: Made) -> Value:
     first = made.args[0] if made.args else None
-    items = dict(first.items) if isinstance(first, Table) else {}
-    return Table(made.spot, items | dict(made.keywords), made.open or not isinstance(first, Table | None))
+    items = dict(first.items) if isinstance(first, DictValue) else {}
+    return DictValue(
+        made.spot, items | dict(made.keywords), made.open or not isinstance(first, DictValue | None)
+    )
 
 
 def _namespace(made: Made) -> Value:
-    return Table(made.spot, dict[object, Value](made.keywords.items()), made.open)
+    return DictValue(made.spot, dict[object, Value](made.keywords.items()), made.open)
 
 
 def _number(made: Made) -> Value:
@@ -205,8 +186,8 @@ def _getattr(made: Made) -> Value:
     if len(made.args) >= 2 and isinstance(made.args[0], Named) and isinstance(made.args[1], Const):
         return Named(made.spot, f"{made.args[0].name}.{made.args[1].value!s}")
     if len(made.args) >= 2 and isinstance(made.args[0], Named) and made.args[0].name == "torch.optim":
-        return Named(made.spot, "torch.optim.Optimizer")  # one of them: which, only a run can tell
-    if len(made.args) >= 2 and isinstance(made.args[0], Table) and isinstance(made.args[1], Const):
+        return Named(made.spot, "torch.optim.Optimizer")  # one of them: which one is known only in a run
+    if len(made.args) >= 2 and isinstance(made.args[0], DictValue) and isinstance(made.args[1], Const):
         return made.args[0].items.get(made.args[1].value) or Unknown(made.spot)
     return made
 
@@ -216,8 +197,8 @@ def _next(made: Made) -> Value:
 
 
 def _field(made: Made) -> Value:
-    given = made.keywords.get("default")
-    return given if given is not None else made
+    default = made.keywords.get("default")
+    return default if default is not None else made
 
 
 _CALLS: dict[str, Callable[[Made], Value]] = {
@@ -246,30 +227,30 @@ def run_layers(machine: Machine, made: Made, call: Call) -> Value:
     if layers is None or len(made.args) != 1:
         return made
     value = made.args[0]
-    for one in layers:
-        value = call(machine, one, [value], {}, made.spot)
+    for step in layers:
+        value = call(machine, step, Arguments([value]), made.spot)
     return value
 
 
 def chain(machine: Machine, layer: Made) -> list[Value] | None:
     """The layers of a Sequential in order, those that were added later too; None when not all are known."""
-    found: list[Value] = []
-    for one in layer.args:
-        if isinstance(one, Made) and one.name == "collections.OrderedDict" and one.args:
-            one = one.args[0]
-        if isinstance(one, Items):
-            found += [_layer(part) for part in one.items]
-        elif isinstance(one, Table):
-            found += list(one.items.values())
+    layers: list[Value] = []
+    for argument in layer.args:
+        if isinstance(argument, Made) and argument.name == "collections.OrderedDict" and argument.args:
+            argument = argument.args[0]
+        if isinstance(argument, Items):
+            layers += [_layer(part) for part in argument.items]
+        elif isinstance(argument, DictValue):
+            layers += list(argument.items.values())
         else:
-            found.append(one)
+            layers.append(argument)
     for event in machine.trace.methods("append", "add_module", "add"):
         if event.value.receiver is layer and event.value.args:
-            found.append(event.value.args[-1])
-    return found if not layer.open or found else None
+            layers.append(event.value.args[-1])
+    return layers if not layer.open or layers else None
 
 
 def _layer(value: Value) -> Value:
     """The layer of a pair of name and layer."""
-    named = isinstance(value, Items) and len(value.items) == 2 and isinstance(value.items[0], Const)
-    return value.items[1] if named and isinstance(value, Items) else value
+    is_pair = isinstance(value, Items) and len(value.items) == 2 and isinstance(value.items[0], Const)
+    return value.items[1] if is_pair and isinstance(value, Items) else value

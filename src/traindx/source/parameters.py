@@ -11,44 +11,44 @@ _FREEZERS = ("requires_grad_", "freeze")
 
 def held(training: Training) -> set[int]:
     """The modules and layers (by id) whose parameters the optimizers that step were given."""
-    found: set[int] = set()
+    ids: set[int] = set()
     added = _added(training)
     for step in training.steps:
         for optimizer in step.optimizers:
             for module in sources(optimizer):
                 inner = [module, *parts(module)]
                 later = [part for one in inner for part in added.get(id(one), ())]
-                found |= {id(part) for one in [*inner, *later] for part in (one, *parts(one, 3))}
+                ids |= {id(part) for one in [*inner, *later] for part in (one, *parts(one, 3))}
     for event in training.manual_updates:
         for module in owners_of(event.value.receiver) if event.value.receiver is not None else []:
-            found |= {id(module), *(id(one) for one in parts(module))}
-    return found
+            ids |= {id(module), *(id(one) for one in parts(module))}
+    return ids
 
 
 def _added(training: Training) -> dict[int, list[Value]]:
     """Layers that are put into a sequence or list after it was made."""
-    found: dict[int, list[Value]] = {}
+    layers: dict[int, list[Value]] = {}
     for event in training.trace.methods("add_module", "append", "add", "extend", "insert"):
         if event.value.receiver is not None and event.value.args:
-            found.setdefault(id(event.value.receiver), []).append(event.value.args[-1])
-    return found
+            layers.setdefault(id(event.value.receiver), []).append(event.value.args[-1])
+    return layers
 
 
 def frozen(training: Training) -> set[int]:
     """Layers that the script freezes on purpose; all of them when it is not clear which."""
-    found: set[int] = set()
+    ids: set[int] = set()
     for event in training.trace.methods(*_FREEZERS):
         if event.value.receiver is not None:
-            found |= {id(event.value.receiver), *(id(one) for one in parts(event.value.receiver))}
+            ids |= {id(event.value.receiver), *(id(one) for one in parts(event.value.receiver))}
     off = [b for b in training.trace.bindings if b.name == "requires_grad" and not _is_true(b.value)]
     switched = [b for b in off if b.owner is not None]
     owners = [owners_of(b.owner) for b in switched if b.owner is not None]
     for module in (one for known in owners for one in known):
-        found |= {id(module), *(id(part) for part in parts(module))}
+        ids |= {id(module), *(id(part) for part in parts(module))}
     if any(not known for known in owners):
-        everything = [e.value for e in training.trace.events if e.value.kind == "call"]
-        found |= {id(one) for one in everything} | {id(one) for one in training.trace.instances}
-    return found
+        everything = [e.value for e in training.trace.calls]
+        ids |= {id(one) for one in everything} | {id(one) for one in training.trace.instances}
+    return ids
 
 
 def _is_true(value: Value) -> bool:

@@ -118,16 +118,16 @@ class LossCall:
 
 def loss_call(event: Event) -> LossCall | None:
     """The loss function that a call is, if it is one of PyTorch's."""
-    made = event.value
-    if made.kind == "call" and made.short in _LOSS_FUNCTIONS and made.name.startswith("torch.nn.functional."):
-        given = made.argument(0, "input")
-        return LossCall(made.short, event, given, made.argument(1, "target"), made) if given else None
-    layer = made.receiver
-    if made.kind == "apply" and isinstance(layer, Made) and layer.kind == "call":
+    call = event.value
+    if call.kind == "call" and call.short in _LOSS_FUNCTIONS and call.name.startswith("torch.nn.functional."):
+        outputs = call.argument(0, "input")
+        return LossCall(call.short, event, outputs, call.argument(1, "target"), call) if outputs else None
+    layer = call.receiver
+    if call.kind == "apply" and isinstance(layer, Made) and layer.kind == "call":
         kind = _LOSSES.get(layer.short) if layer.name.startswith("torch.nn.") else None
-        given = made.argument(0, "input")
-        if kind is not None and given is not None:
-            return LossCall(kind, event, given, made.argument(1, "target"), layer)
+        outputs = call.argument(0, "input")
+        if kind is not None and outputs is not None:
+            return LossCall(kind, event, outputs, call.argument(1, "target"), layer)
     return None
 
 

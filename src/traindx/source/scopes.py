@@ -1,4 +1,4 @@
-"""Names and what they stand for, by block; and the modules of a script."""
+"""Names and their values, by block; and the modules of a script."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Scope:
     home: Class | None = None
 
     def find(self, name: str) -> Value | None:
-        """What a name stands for here."""
+        """The value of a name here."""
         scope: Scope | None = self
         while scope is not None:
             if name in scope.names and not (scope is self and name in self.outside):
@@ -38,25 +38,25 @@ class Scope:
         scope.names[name] = value
 
     def _around(self) -> list[Scope]:
-        found, scope = [], self.outer
+        scopes, scope = [], self.outer
         while scope is not None:
-            found.append(scope)
+            scopes.append(scope)
             scope = scope.outer
-        return found
+        return scopes
 
 
 def module_of(script: Script, source: Source, name: str, level: int) -> Source | None:
     """The file of the script that an import names."""
-    here = os.path.dirname(source.path)
+    folder = os.path.dirname(source.path)
     for _ in range(level - 1):
-        here = os.path.dirname(here)
-    starts = [here] if level else [here, os.path.dirname(script.main.path)]
+        folder = os.path.dirname(folder)
+    starts = [folder] if level else [folder, os.path.dirname(script.main.path)]
     for start in starts:
         place = os.path.join(start, *name.split(".")) if name else start
         for path in (place + ".py", os.path.join(place, "__init__.py")):
-            found = next((one for one in script.sources if _same(one.path, path)), None)
-            if found is not None and found is not source:
-                return found
+            module = next((one for one in script.sources if _same(one.path, path)), None)
+            if module is not None and module is not source:
+                return module
     return None
 
 

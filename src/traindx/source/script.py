@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import hashlib
 import os
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,7 +15,6 @@ from typing import TYPE_CHECKING
 
 from traindx.core import files
 from traindx.core.nouns import Run, Unreadable
-from traindx.source.parsing import parse
 
 if TYPE_CHECKING:
     from traindx.source.execution import Trace
@@ -38,7 +38,7 @@ class Source:
 
     @cached_property
     def parents(self) -> dict[ast.AST, ast.AST]:
-        """What each piece of syntax stands in."""
+        """The parent of each node of the syntax tree."""
         return {child: node for node in ast.walk(self.tree) for child in ast.iter_child_nodes(node)}
 
 
@@ -71,30 +71,30 @@ def read_script(path: str | os.PathLike[str]) -> Script:
     """Parse a script and the local modules it imports; raises Unreadable with one line that says why."""
     shown = os.fspath(path)
     main = _read(Path(path), shown)
-    found = {Path(path).resolve(): main}
+    sources = {Path(path).resolve(): main}
     waiting = [(main, Path(path).resolve())]
-    while waiting and len(found) < _MODULES_MOST:
+    while waiting and len(sources) < _MODULES_MOST:
         source, place = waiting.pop(0)
         for module in _local_modules(source.tree, place.parent, Path(path).resolve().parent):
-            if module in found or len(found) >= _MODULES_MOST:
+            if module in sources or len(sources) >= _MODULES_MOST:
                 continue
             try:
-                found[module] = _read(module, _shown(module, Path(path)))
+                sources[module] = _read(module, _shown(module, Path(path)))
             except Unreadable:
                 continue
-            waiting.append((found[module], module))
-    return Script(tuple(found.values()))
+            waiting.append((sources[module], module))
+    return Script(tuple(sources.values()))
 
 
 def script_of(run: Run) -> tuple[Script | None, str]:
-    """The script a recording was made of, if it still is that very script; else why it is not looked at."""
-    told = run.facts.get("script")
-    if not isinstance(told, dict) or not isinstance(path := told.get("path"), str):
+    """The script a recording was made of, if it has not changed; else why it is not read."""
+    facts = run.facts.get("script")
+    if not isinstance(facts, dict) or not isinstance(path := facts.get("path"), str):
         return None, ""
     try:
         if not path.endswith(".py"):
             return None, ""
-        if hashlib.sha256(files.read(path, _LARGEST)).hexdigest() != told.get("sha256"):
+        if hashlib.sha256(files.read(path, _LARGEST)).hexdigest() != facts.get("sha256"):
             return None, f"{path} has changed since it was recorded: give --script to read it nevertheless"
         return read_script(path), ""
     except (OSError, Unreadable):
@@ -112,7 +112,7 @@ def _read(path: Path, shown: str) -> Source:
     except OSError as error:
         raise Unreadable(f"{shown} cannot be read: {error.strerror or error}") from None
     except (SyntaxError, UnicodeDecodeError) as error:
-        raise Unreadable(f"{shown} is no Python source: {error}") from None
+        raise Unreadable(f"{shown} is not Python source: {error}") from None
     return _parse(text, shown)
 
 
@@ -126,7 +126,7 @@ def _parse(text: str, shown: str) -> Source:
 
 
 def _shown(module: Path, script: Path) -> str:
-    """A module's path as the user would write it, beside the script."""
+    """A module's path as the user would write it, relative to the script's."""
     try:
         return os.path.join(os.path.dirname(os.fspath(script)), module.relative_to(script.resolve().parent))
     except ValueError:
@@ -158,3 +158,10 @@ def _files(name: str, folder: Path, root: Path, level: int) -> Iterator[Path]:
             if file.is_file():
                 yield file.resolve()
                 return
+
+
+def parse(text: str, name: str = "<unknown>") -> ast.Module:
+    """The tree. Python warns of odd strings and numbers on standard error, with the file's name as it is."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return ast.parse(text, name)

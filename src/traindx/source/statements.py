@@ -1,4 +1,4 @@
-"""Statements: what they bind, and whether the block goes on after them."""
+"""Statements: what they bind, and whether the block continues after them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 
 from traindx.source.assigning import assign, run_annotated, run_assign, run_augmented
 from traindx.source.attributes import element
-from traindx.source.calling import none
 from traindx.source.certain_tests import truth
 from traindx.source.execution import Arm, Loop
 from traindx.source.expressions import evaluate
@@ -17,11 +16,11 @@ from traindx.source.scopes import Scope
 from traindx.source.values import Class, Const, Function, Items, Made, Named, Spot, Unknown, Value, either
 
 _FEW = 4
-End = str  # "" when the block goes on, else "return", "continue", "break" or "raise"
+End = str  # "" when the block continues, else "return", "continue", "break" or "raise"
 
 
 def run_block(machine: Machine, scope: Scope, body: Sequence[ast.stmt]) -> End:
-    """Follow statements; what follows a conditional `continue` or `return` stands on the other arm."""
+    """Follow statements; what follows a conditional `continue` or `return` is on the other arm."""
     length = len(machine.arms)
     try:
         for statement in body:
@@ -48,7 +47,7 @@ def run_body(machine: Machine, scope: Scope, node: ast.AST) -> Value:
     if yielded:
         return Items(spot, yielded, "comprehension", open=True)
     if not returned:
-        return none(spot)
+        return Const(spot, None)
     return either(spot, returned if ended else [v for v in returned if not _is_none(v)] or returned)
 
 
@@ -69,7 +68,7 @@ def _expression(machine: Machine, scope: Scope, node: ast.Expr) -> End:
 
 def _return(machine: Machine, scope: Scope, node: ast.Return) -> End:
     spot = Spot(scope.source, node)
-    value = evaluate(machine, scope, node.value) if node.value is not None else none(spot)
+    value = evaluate(machine, scope, node.value) if node.value is not None else Const(spot, None)
     if machine.returns:
         machine.returns[-1].append(value)
     return "return"
@@ -85,7 +84,7 @@ def _branch(machine: Machine, scope: Scope, node: ast.If) -> End:
 
 
 def _ways(machine: Machine, scope: Scope, node: ast.stmt, bodies: Sequence[Sequence[ast.stmt]]) -> End:
-    """Follow each way from the same start; afterwards a name is what the ways that go on give it."""
+    """Follow each way from the same start; afterwards a name has the values of the ways that continue."""
     before = dict(scope.names)
     results: list[tuple[End, dict[str, Value]]] = []
     for way, body in enumerate(bodies):
@@ -135,15 +134,15 @@ def _loop(machine: Machine, scope: Scope, node: ast.For | ast.AsyncFor | ast.Whi
             evaluate(machine, scope, node.test)
             end = run_block(machine, scope, node.body)
         elif over is not None:
-            for one in _turns(over, Spot(scope.source, node.iter)):
-                assign(machine, scope, node.target, one)
+            for turn in _turns(over, Spot(scope.source, node.iter)):
+                assign(machine, scope, node.target, turn)
                 end = run_block(machine, scope, node.body)
                 if end in ("break", "return", "raise"):
                     break
     after = {name: _grown(before.get(name), value) for name, value in scope.names.items()}
-    kept = {name: value for name, value in before.items() if not isinstance(after.get(name), Items)}
+    unchanged = {name: value for name, value in before.items() if not isinstance(after.get(name), Items)}
     scope.names.clear()
-    scope.names.update(_joined([kept, after]))
+    scope.names.update(_joined([unchanged, after]))
     run_block(machine, scope, node.orelse)
     forever = isinstance(node, ast.While) and isinstance(node.test, ast.Constant) and not _breaks(node)
     return end if forever and end == "return" else ""
@@ -171,11 +170,11 @@ def _breaks(node: ast.While) -> bool:
 
 def _with(machine: Machine, scope: Scope, node: ast.With | ast.AsyncWith) -> End:
     names = []
-    for one in node.items:
-        value = evaluate(machine, scope, one.context_expr)
+    for item in node.items:
+        value = evaluate(machine, scope, item.context_expr)
         names.append(_context_name(value))
-        if one.optional_vars is not None:
-            assign(machine, scope, one.optional_vars, value)
+        if item.optional_vars is not None:
+            assign(machine, scope, item.optional_vars, value)
     with machine.under(names):
         return run_block(machine, scope, node.body)
 
@@ -211,9 +210,8 @@ def _match(machine: Machine, scope: Scope, node: ast.Match) -> End:
 
 def _function(machine: Machine, scope: Scope, node: ast.FunctionDef | ast.AsyncFunctionDef) -> End:
     home = scope.home if scope.this is None else None
-    made = Function(Spot(scope.source, node), node, _not_class(scope), None, home)
-    scope.bind(node.name, made)
-    machine.trace.spots[node] = scope.source
+    function = Function(Spot(scope.source, node), node, _not_class(scope), None, home)
+    scope.bind(node.name, function)
     for decorator in node.decorator_list:
         evaluate(machine, scope, decorator)
     return ""
@@ -231,10 +229,10 @@ def _class(machine: Machine, scope: Scope, node: ast.ClassDef) -> End:
     spot = Spot(scope.source, node)
     bases = [evaluate(machine, scope, base) for base in node.bases]
     inner = Scope(scope.source, scope)
-    made = Class(spot, node, inner, bases, inner.names)
-    inner.home = made
-    scope.bind(node.name, made)
-    machine.trace.classes.append(made)
+    cls = Class(spot, node, inner, bases, inner.names)
+    inner.home = cls
+    scope.bind(node.name, cls)
+    machine.trace.classes.append(cls)
     run_block(machine, inner, node.body)
     return ""
 

@@ -11,7 +11,7 @@ from traindx.source.execution import Binding, Event, Loop, Trace
 from traindx.source.flow import parts
 from traindx.source.roles import LossCall, is_module, is_optimizer, is_scaler, is_scheduler, loss_call
 from traindx.source.script import Script
-from traindx.source.values import Const, Items, Made, Table, Value, options, parents
+from traindx.source.values import Const, DictValue, Items, Made, Value, options, parents
 
 _MANAGERS = {"lightning.Trainer", "lightning.Fabric", "transformers.Trainer", "transformers.Seq2SeqTrainer"}
 # What may be done with an optimizer without touching gradients.
@@ -65,8 +65,8 @@ class Training:
         """Whether a framework runs the loop: it zeroes, steps and switches modes itself."""
         calls = (e.value for e in self.trace.events if e.value.kind in ("call", "method"))
         return any(
-            made.name in _MANAGERS or (made.name.startswith("lightning") and made.short == "Trainer")
-            for made in calls
+            call.name in _MANAGERS or (call.name.startswith("lightning") and call.short == "Trainer")
+            for call in calls
         )
 
     @property
@@ -77,24 +77,24 @@ class Training:
     @cached_property
     def backwards(self) -> tuple[Event, ...]:
         """Backward passes, also through a scaler or an accelerator."""
-        found = [
+        events = [
             *self.trace.methods("backward", "manual_backward"),
             *self.trace.named("torch.autograd.backward"),
         ]
-        return tuple(sorted(found, key=lambda event: event.at))
+        return tuple(sorted(events, key=lambda event: event.at))
 
     @cached_property
     def steps(self) -> tuple[Step, ...]:
         """Steps of optimizers, also through a scaler."""
-        found = []
+        steps = []
         for event in self.trace.methods("step"):
             receiver = event.value.receiver
             first = event.value.argument(0, "optimizer")
             if is_scaler(receiver) and first is not None:
-                found.append(Step(event, self._optimizers(first), receiver))
+                steps.append(Step(event, self._optimizers(first), receiver))
             elif is_optimizer(receiver) and not is_scheduler(receiver):
-                found.append(Step(event, self._optimizers(receiver)))
-        return tuple(found)
+                steps.append(Step(event, self._optimizers(receiver)))
+        return tuple(steps)
 
     def _optimizers(self, value: Value | None) -> tuple[Value, ...]:
         return tuple(one for one in options(value) if is_optimizer(one))
@@ -116,18 +116,18 @@ class Training:
     @cached_property
     def zeros(self) -> tuple[Zero, ...]:
         """Everything that clears gradients."""
-        found = [Zero(e.at, e.loops, e.arms, e.value.receiver, e) for e in self.trace.methods("zero_grad")]
-        found += [
+        zeros = [Zero(e.at, e.loops, e.arms, e.value.receiver, e) for e in self.trace.methods("zero_grad")]
+        zeros += [
             Zero(e.at, e.loops, e.arms, None, e)
             for e in self.trace.methods("zero_", "fill_", "detach_")
             if _of_grad(e.value.receiver)
         ]
-        found += [
+        zeros += [
             Zero(b.at, b.loops, b.arms, None, b)
             for b in self.trace.bindings
             if b.name == "grad" and b.owner is not None and _is_nothing(b.value)
         ]
-        return tuple(sorted(found, key=lambda zero: zero.at))
+        return tuple(sorted(zeros, key=lambda zero: zero.at))
 
     @cached_property
     def made_gradients(self) -> tuple[Event | Binding, ...]:
@@ -137,22 +137,22 @@ class Training:
 
     @cached_property
     def iterations(self) -> tuple[Iteration, ...]:
-        """One per step that stands in a loop with a backward pass."""
-        found = []
+        """One per step that is in a loop with a backward pass."""
+        iterations = []
         for step in self.steps:
             for loop in reversed(step.event.loops):
                 inner = tuple(b for b in self.backwards if loop in b.loops)
                 if inner:
                     zeros = tuple(z for z in self.zeros if loop in z.loops and clears(z, step))
-                    found.append(Iteration(loop, step, inner, zeros))
+                    iterations.append(Iteration(loop, step, inner, zeros))
                     break
-        return tuple(found)
+        return tuple(iterations)
 
     @cached_property
     def losses(self) -> tuple[LossCall, ...]:
         """Every call of a loss function of PyTorch."""
-        found = (loss_call(event) for event in self.trace.events)
-        return tuple(one for one in found if one is not None)
+        calls = (loss_call(event) for event in self.trace.events)
+        return tuple(one for one in calls if one is not None)
 
     def followed(self, name: str) -> bool:
         """Whether every call of a method in the script was reached."""
@@ -167,10 +167,10 @@ class Training:
     def given_away(self, value: Value, loop: Loop) -> bool:
         """Whether a value is handed to something unknown inside a loop."""
         for event in self.trace.events:
-            made = event.value
-            if loop in event.loops and made.name not in _HARMLESS and not is_scheduler(made):
-                given = [one for arg in [*made.args, *made.keywords.values()] for one in _flat(arg)]
-                if any(one is value for one in given):
+            call = event.value
+            if loop in event.loops and call.name not in _HARMLESS and not is_scheduler(call):
+                arguments = [one for arg in [*call.args, *call.keywords.values()] for one in _flat(arg)]
+                if any(one is value for one in arguments):
                     return True
         return False
 
@@ -230,12 +230,12 @@ def _strangers(modules: list[Value], step: Step) -> bool:
         return False
     if not all(known_parameters(one) for one in step.optimizers):
         return False
-    theirs = [module for one in step.optimizers for module in sources(one)]
-    if not all(is_module(one) for one in theirs):
+    step_modules = [module for one in step.optimizers for module in sources(one)]
+    if not all(is_module(one) for one in step_modules):
         return False
-    mine = {id(part) for one in modules for part in (one, *parts(one)) if is_module(part)}
-    yours = {id(part) for one in theirs for part in (one, *parts(one)) if is_module(part)}
-    return not mine & yours
+    own_parts = {id(part) for one in modules for part in (one, *parts(one)) if is_module(part)}
+    step_parts = {id(part) for one in step_modules for part in (one, *parts(one)) if is_module(part)}
+    return not own_parts & step_parts
 
 
 def _shared(owners: list[Value], others: tuple[Value, ...]) -> bool:
@@ -250,20 +250,20 @@ def sources(optimizer: Value) -> list[Value]:
     """The modules whose parameters an optimizer was given."""
     if not isinstance(optimizer, Made) or not optimizer.args:
         return []
-    found: list[Value] = []
-    for one in _given(optimizer.args[0]):
-        found += owners_of(one)
-    return found
+    modules: list[Value] = []
+    for one in _parameter_values(optimizer.args[0]):
+        modules += owners_of(one)
+    return modules
 
 
-def _given(value: Value, depth: int = 4) -> Iterator[Value]:
+def _parameter_values(value: Value, depth: int = 4) -> Iterator[Value]:
     """What an optimizer is given, one by one: lists and groups are opened."""
     for one in options(value):
         if isinstance(one, Items) and depth:
             for inner in one.items:
-                yield from _given(inner, depth - 1)
-        elif isinstance(one, Table) and "params" in one.items:
-            yield from _given(one.items["params"], depth - 1)
+                yield from _parameter_values(inner, depth - 1)
+        elif isinstance(one, DictValue) and "params" in one.items:
+            yield from _parameter_values(one.items["params"], depth - 1)
         else:
             yield one
 
@@ -282,15 +282,10 @@ def owners_of(value: Value) -> list[Value]:
     return []
 
 
-def constant(value: Value | None) -> object:
-    """The plain value of a constant; None for anything else."""
-    return value.value if isinstance(value, Const) else None
-
-
 def known_parameters(optimizer: Value) -> bool:
     """Whether everything an optimizer was given are the parameters of known modules."""
     if not isinstance(optimizer, Made) or optimizer.kind != "call" or not optimizer.args or optimizer.open:
         return False
-    given = list(_flat(optimizer.args[0]))
-    found = sources(optimizer)
-    return bool(found) and len(given) <= len(found) and all(one.spot is not None for one in found)
+    values = list(_flat(optimizer.args[0]))
+    modules = sources(optimizer)
+    return bool(modules) and len(values) <= len(modules) and all(one.spot is not None for one in modules)

@@ -1,13 +1,13 @@
-"""What an expression of a script stands for: constants, layers, tensors, functions, or nothing known.
+"""The value of an expression of a script: constants, layers, tensors, functions, or nothing known.
 
 A value remembers where it was written (`spot`) and what it was made of, so that one can ask of the loss
-which layer its input came through, and of a learning rate on which line its number stands.
+which layer its input came through, and of a learning rate on which line its number is written.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
@@ -53,7 +53,7 @@ class Value:
 class Const(Value):
     """A number, text, truth value or None, with the place where it is written.
 
-    `soft` when it only stands in for what is not given: the default of an option.
+    `soft` when it is only a default, such as that of an option.
     """
 
     value: str | int | float | bool | complex | bytes | None
@@ -70,7 +70,7 @@ class Items(Value):
 
 
 @dataclass(eq=False)
-class Table(Value):
+class DictValue(Value):
     """A dict; `open` when it may hold more than is known."""
 
     items: dict[object, Value]
@@ -180,6 +180,19 @@ class Made(Value):
         return self.args[place] if 0 <= place < len(self.args) else None
 
 
+@dataclass(frozen=True, eq=False)
+class Arguments:
+    """The arguments of a call; `open` when there may be more than is known."""
+
+    args: list[Value] = field(default_factory=list)
+    keywords: dict[str, Value] = field(default_factory=dict)
+    open: bool = False
+
+    def to(self, spot: Spot, kind: Kind, name: str, receiver: Value | None) -> Made:
+        """What came of a call with these arguments."""
+        return Made(spot, kind, name, receiver, self.args, self.keywords, self.open)
+
+
 @dataclass(eq=False)
 class Either(Value):
     """One of several, by the way the program took."""
@@ -243,3 +256,16 @@ def parents(value: Value) -> list[Value]:
     if isinstance(value, Items):
         return list(value.items)
     return []
+
+
+def upstream(
+    starts: list[Value], before: Callable[[Value], list[Value]] = parents, most: int = 400
+) -> Iterator[Value]:
+    """Values and what they were made of, the nearest first, at most so many."""
+    waiting = list(starts)
+    for _ in range(most):
+        if not waiting:
+            return
+        at = waiting.pop(0)
+        yield at
+        waiting += before(at)

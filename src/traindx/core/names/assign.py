@@ -1,4 +1,4 @@
-"""All columns of one run, named: who gets the plain name, and what the names tell of the training."""
+"""Names for all columns of one run: which column gets the plain name, and what kind of training it is."""
 
 from __future__ import annotations
 
@@ -8,8 +8,15 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from traindx.core.names.overrides import forced_columns
-from traindx.core.names.secondary import aside
-from traindx.core.names.understand import Meaning, gan_side, parts, tokens, understand, without_split
+from traindx.core.names.understand import (
+    Meaning,
+    gan_side,
+    is_secondary,
+    parts,
+    tokens,
+    understand,
+    without_split,
+)
 from traindx.core.names.vocabulary import METRICS, SPLITS
 from traindx.core.nouns import Goal, Series
 
@@ -37,10 +44,10 @@ def _words(raw: str) -> set[str]:
 
 
 @dataclass(frozen=True)
-class Candidate:
-    """A column that wants a name: as written, the split its place tells, its number of points.
+class UnnamedColumn:
+    """A column before naming: its name as written, the split by its place, its number of points.
 
-    `rising` says that its values only ever grow: such a `time` is the time since the start. `given` is
+    `rising` says that its values only ever grow: such a `time` is the time since the start. `canonical` is
     its canonical name where that is known.
     """
 
@@ -49,12 +56,12 @@ class Candidate:
     points: int = 1
     derived: bool = False
     rising: bool = False
-    given: str = ""
+    canonical: str = ""
 
 
 @dataclass(frozen=True)
-class Named:
-    """The name a column got, what is wished of it, and where it stands in the list.
+class NamedColumn:
+    """A column's canonical name, whether lower or higher is better, and its place in the list.
 
     `plain` is what it would be called if no other column were like it.
     """
@@ -66,7 +73,7 @@ class Named:
     plain: str = ""
 
 
-def assign(candidates: Sequence[Candidate], overrides: Mapping[str, str]) -> list[Named]:
+def assign(candidates: Sequence[UnnamedColumn], overrides: Mapping[str, str]) -> list[NamedColumn]:
     """Give every column of one run a distinct canonical name.
 
     `overrides` maps canonical names to columns (`--map loss=my_column`), as written or as they would be
@@ -78,37 +85,37 @@ def assign(candidates: Sequence[Candidate], overrides: Mapping[str, str]) -> lis
         m.split == "test" and c.points > 1 for m, c in zip(meanings, candidates, strict=True)
     )
     rl = any(m.metric == "reward" for m in meanings) or any(
-        _words(c.raw) & _RL for c in candidates if not aside(c.given)
+        _words(c.raw) & _RL for c in candidates if not is_secondary(c.canonical)
     )
     taken: dict[str, int] = {}
     order = sorted(range(len(candidates)), key=lambda i: _priority(candidates[i], meanings[i], forced))
-    result: dict[int, Named] = {}
+    result: dict[int, NamedColumn] = {}
     for i in order:
         candidate, meaning = candidates[i], meanings[i]
         if candidate.raw in forced:
             name = forced[candidate.raw]
         else:
-            name = candidate.given or _spell(meaning, candidate, test_is_val, taken, overrides)
+            name = candidate.canonical or _spell(meaning, candidate, test_is_val, taken, overrides)
         base, n = name, 2
         while name in taken:
             name, n = f"{base}#{n}", n + 1
         taken[name] = i
-        plain = candidate.given or _plain(meaning, test_is_val)
+        plain = candidate.canonical or _plain(meaning, test_is_val)
         result[i] = replace(_named(name, candidate, rl), plain=plain)
     _promote_only_one(result, candidates, taken)
     return [result[i] for i in range(len(candidates))]
 
 
-def _forced(candidates: Sequence[Candidate], overrides: Mapping[str, str]) -> dict[str, str]:
+def _forced(candidates: Sequence[UnnamedColumn], overrides: Mapping[str, str]) -> dict[str, str]:
     raws = [c.raw for c in candidates]
     if set(overrides.values()) <= set(raws):
         return {column: name for name, column in overrides.items()}
     return forced_columns(overrides, raws, [named.name for named in assign(candidates, {})])
 
 
-def _meaning(candidate: Candidate, forced: Mapping[str, str]) -> Meaning:
-    if candidate.given and candidate.raw not in forced:
-        return parts(candidate.given)
+def _meaning(candidate: UnnamedColumn, forced: Mapping[str, str]) -> Meaning:
+    if candidate.canonical and candidate.raw not in forced:
+        return parts(candidate.canonical)
     meaning = understand(forced.get(candidate.raw, candidate.raw))
     if meaning.metric == "step_s" and candidate.rising:
         meaning = Meaning(meaning.split, "elapsed_s", meaning.part, "", True)
@@ -123,7 +130,7 @@ def _meaning(candidate: Candidate, forced: Mapping[str, str]) -> Meaning:
 _HEAD = re.compile(r"^(.*acc(?:uracy)?)_(\d+)$", re.I)
 
 
-def _numbered_heads(candidates: Sequence[Candidate], meanings: list[Meaning]) -> list[Meaning]:
+def _numbered_heads(candidates: Sequence[UnnamedColumn], meanings: list[Meaning]) -> list[Meaning]:
     """`acc_0` ... `acc_6` number the heads of a model; without `acc_0` the number is a top-k."""
     hits = [_HEAD.match(c.raw) for c in candidates]
     zeros = {hit[1] for hit in hits if hit and hit[2] == "0"}
@@ -142,13 +149,13 @@ _SPLITLESS = frozenset(
 _SCOPE_RANKS = {"epoch": 1, "bar": 2, "batch": 3, "mean": 4, "best": 5, "final": 6}
 
 
-def _priority(candidate: Candidate, meaning: Meaning, forced: Mapping[str, str]) -> tuple[object, ...]:
-    """Who gets the plain name: the forced, the per-step, the many-pointed, the first."""
+def _priority(candidate: UnnamedColumn, meaning: Meaning, forced: Mapping[str, str]) -> tuple[object, ...]:
+    """Which column gets the plain name: the forced, the per-step, the one with more points, the first."""
     scope = _SCOPE_RANKS.get(meaning.scope, 0)
     summary = candidate.points <= 1
     return (
         candidate.raw not in forced,
-        not candidate.given,
+        not candidate.canonical,
         summary,
         scope,
         candidate.derived,
@@ -159,7 +166,7 @@ def _priority(candidate: Candidate, meaning: Meaning, forced: Mapping[str, str])
 
 def _spell(
     meaning: Meaning,
-    candidate: Candidate,
+    candidate: UnnamedColumn,
     test_is_val: bool,
     taken: Mapping[str, int],
     overrides: Mapping[str, str],
@@ -196,24 +203,24 @@ def _front(meaning: Meaning, test_is_val: bool) -> str:
 _RANKS = {"loss": 0, "accuracy": 2, "lr": 4, "grad_norm": 5}
 
 
-def _named(name: str, candidate: Candidate, rl: bool) -> Named:
-    told = parts(name)
-    split, metric = told.split, METRICS.get(told.metric)
+def _named(name: str, candidate: UnnamedColumn, rl: bool) -> NamedColumn:
+    meaning = parts(name)
+    split, metric = meaning.split, METRICS.get(meaning.metric)
     goal: Goal = metric.goal if metric else "none"
     floor = metric.floor if metric else None
-    if told.metric == "loss":
+    if meaning.metric == "loss":
         if rl or not _UNBOUNDED.isdisjoint(_words(candidate.raw)):
             floor = None
         if rl and not split:
             goal = "none"
-        if told.part and gan_side(candidate.raw):
+        if meaning.part and gan_side(candidate.raw):
             goal, floor = "none", None
-    rank = _RANKS.get(told.metric, 6) if metric and not told.part else 6 if metric else 8
-    return Named(name, goal, floor, (rank + (1 if split else 0), name))
+    rank = _RANKS.get(meaning.metric, 6) if metric and not meaning.part else 6 if metric else 8
+    return NamedColumn(name, goal, floor, (rank + (1 if split else 0), name))
 
 
 def _promote_only_one(
-    result: dict[int, Named], candidates: Sequence[Candidate], taken: dict[str, int]
+    result: dict[int, NamedColumn], candidates: Sequence[UnnamedColumn], taken: dict[str, int]
 ) -> None:
     """When no column is plainly the loss (or the lr) but just one is of its kind, that one is it."""
     for name in ("loss", "val/loss", "lr", "grad_norm"):
@@ -224,7 +231,7 @@ def _promote_only_one(
             for i, n in result.items()
             if n.name.startswith(name + "/")
             and "@" not in n.name
-            and not (candidates[i].given and aside(n.name))
+            and not (candidates[i].canonical and is_secondary(n.name))
         ]
         if name == "lr" and lone:
             lone = [min(lone, key=lambda i: (-candidates[i].points, i))]
@@ -236,23 +243,23 @@ def _promote_only_one(
 
 
 def traits(series: Mapping[str, Series]) -> frozenset[str]:
-    """What kind of training the names tell: `rl`, `gan`, `preference`, `elbo`, ..."""
-    told = [s.source for name, s in series.items() if not aside(name)]
-    raws = [source.lower() for source in told]
+    """What kind of training it is, judged by the names: `rl`, `gan`, `preference`, `elbo`, ..."""
+    sources = [s.source for name, s in series.items() if not is_secondary(name)]
+    raws = [source.lower() for source in sources]
     words = set[str]().union(*map(_words, raws))
-    found = set()
+    kinds = set()
     preference = any(raw.endswith(("rewards/chosen", "logps/chosen")) for raw in raws)
     if preference:
-        found.add("preference")
+        kinds.add("preference")
     elif words & _RL or any(parts(name).metric == "reward" for name in series):
-        found.add("rl")
-    if {gan_side(source) for source in told} >= {"g", "d"}:
-        found.add("gan")
+        kinds.add("rl")
+    if {gan_side(source) for source in sources} >= {"g", "d"}:
+        kinds.add("gan")
     if "elbo" in words or (words & {"kl", "kld"} and words & {"recon", "reconstruction", "rec"}):
-        found.add("elbo")
+        kinds.add("elbo")
     if words & {"sisdr", "sisnr"}:
-        found.add("si_sdr")
+        kinds.add("si_sdr")
     loss = series.get("loss")
     if loss is not None and len(loss) and (loss.values < 0).any():
-        found.add("negative_loss")
-    return frozenset(found)
+        kinds.add("negative_loss")
+    return frozenset(kinds)

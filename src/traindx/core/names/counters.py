@@ -11,14 +11,14 @@ from traindx.core.nouns import Axis
 
 def counter_rank(raw: str) -> int | None:
     """How well a name serves as the step (0 best), None when it is no counter."""
-    found = COUNTERS.get(_counter_key(raw))
-    return found[0] if found else None
+    counter = COUNTERS.get(_counter_key(raw))
+    return counter[0] if counter else None
 
 
 def axis_of(raw: str) -> Axis | None:
     """What a counter counts: steps or epochs."""
-    found = COUNTERS.get(_counter_key(raw))
-    return found[1] if found else None
+    counter = COUNTERS.get(_counter_key(raw))
+    return counter[1] if counter else None
 
 
 # Columns of spaCy's table, and Marian's abbreviations.

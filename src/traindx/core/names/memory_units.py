@@ -1,4 +1,4 @@
-"""Memory columns whose name tells the unit: `gpu_mem_mb`, `rss_gb`, `VRAM (GiB)`.
+"""Memory columns whose name contains the unit: `gpu_mem_mb`, `rss_gb`, `VRAM (GiB)`.
 
 Words of the host (`rss`, `ram`, `cpu`, `process`) make it `rss_bytes`. All else is `gpu_mem_bytes`, a plain
 `mem_mb` too: what training loops print under that name is mostly `torch.cuda.max_memory_allocated()`.
@@ -17,27 +17,12 @@ _UNITS = {
 _HOST = frozenset({"rss", "ram", "cpu", "host", "process", "proc", "resident", "system", "sys", "maxrss"})
 _GPU = frozenset({"gpu", "cuda", "vram", "device", "hbm"})
 _MEMORY = frozenset({"mem", "memory", "rss", "maxrss", "ram", "vram", "gpu", "cuda"})
-_ADJECTIVES = frozenset(
-    {
-        "max",
-        "peak",
-        "alloc",
-        "allocated",
-        "reserved",
-        "cached",
-        "used",
-        "usage",
-        "use",
-        "in",
-        "current",
-        "cur",
-    }
-)
+_ADJECTIVES = frozenset("max peak alloc allocated reserved cached used usage use in current cur".split())
 _NUMBERED = re.compile(r"(gpu|cuda|rank|device)(\d+)")
 
 
 def memory(words: list[str]) -> tuple[str, str, float] | None:
-    """Canonical metric, part (the number of a device) and bytes per unit; None when the words tell none."""
+    """Canonical metric, part (the number of a device) and bytes per unit; None when there is no unit."""
     if words[-1:] == ["b"] and len(words) > 2:
         words = [*words[:-2], words[-2] + "b"]  # `GiB` falls apart into `Gi` and `B`
     if len(words) < 2 or words[-1] not in _UNITS:

@@ -38,8 +38,8 @@ def refers(column: str, raw: str) -> bool:
     """Whether a `--map` that says `column` can mean the column written as `raw`."""
     if column.lower() == raw.lower():
         return True
-    said, there = understand(column), understand(raw)
-    told = there.split.replace("train", "")
-    split_fits = not told or said.split == told or (said.split, told) == ("val", "test")
-    same = (said.metric, said.part.lower()) == (there.metric, there.part.lower())
+    asked, column_meaning = understand(column), understand(raw)
+    split = column_meaning.split.replace("train", "")
+    split_fits = not split or asked.split == split or (asked.split, split) == ("val", "test")
+    same = (asked.metric, asked.part.lower()) == (column_meaning.metric, column_meaning.part.lower())
     return same and split_fits

@@ -13,7 +13,7 @@ _SETTING_ORDER = {word: at for line in SETTINGS.values() for at, word in enumera
 
 
 def setting_name(raw: str) -> str | None:
-    """The canonical setting a configuration key stands for."""
+    """The canonical setting that a configuration key means."""
     return _setting(raw)[0]
 
 
@@ -39,12 +39,12 @@ def settings(config: Mapping[str, Scalar]) -> dict[str, Scalar]:
             continue
         if name is not None and (name not in best or rank < best[name][0]):
             best[name] = (rank, _plain(value))
-    found = {name: value for name, (_, value) in best.items()}
-    if found.get("bf16") is True:
-        found.setdefault("precision", "bf16")
-    elif found.get("fp16") is True:
-        found.setdefault("precision", "fp16")
-    return dict(sorted(found.items(), key=lambda item: list(SETTINGS).index(item[0])))
+    by_name = {name: value for name, (_, value) in best.items()}
+    if by_name.get("bf16") is True:
+        by_name.setdefault("precision", "bf16")
+    elif by_name.get("fp16") is True:
+        by_name.setdefault("precision", "fp16")
+    return dict(sorted(by_name.items(), key=lambda item: list(SETTINGS).index(item[0])))
 
 
 def _plain(value: Scalar) -> Scalar:

@@ -32,7 +32,7 @@ _GAN_PART = re.compile(r"^(?:[GD]_(?:GAN|L1|real|fake|A|B|VGG|adv|feat)\w*|cycle
 
 @dataclass(frozen=True)
 class Meaning:
-    """A log name, understood: `metric` is empty when the vocabulary does not hold it."""
+    """A log name, understood: `metric` is empty when it is not in the vocabulary."""
 
     split: str
     metric: str
@@ -68,8 +68,8 @@ def understand(raw: str) -> Meaning:
         return Meaning(split, metric, "", "", True)
     if canonical := _already(raw.strip()):
         return canonical
-    if found := _LOSS_PREFIX.fullmatch(raw.strip()):
-        part = "" if found[1].endswith("total") else found[1]
+    if match := _LOSS_PREFIX.fullmatch(raw.strip()):
+        part = "" if match[1].endswith("total") else match[1]
         return Meaning("", "loss", part, "", True)
     if _GAN_PART.match(raw.strip()):
         return Meaning("", "loss", raw.strip().lower(), "", True)
@@ -112,16 +112,16 @@ def understand(raw: str) -> Meaning:
 
 
 def byte_factor(raw: str) -> float:
-    """How many bytes the unit in the name of a memory column stands for; 1 when it tells none."""
-    found = memory([w for w in tokens(raw) if SPLITS.get(w) != "train"])
-    return found[2] if found else 1.0
+    """Bytes per unit of a memory column, by its name; 1 when the name has no unit."""
+    unit = memory([w for w in tokens(raw) if SPLITS.get(w) != "train"])
+    return unit[2] if unit else 1.0
 
 
 _AVERAGES = frozenset({"avg", "average", "averaged", "mean"})
 
 
 def _is_split(words: list[str], at: int) -> bool:
-    """`valid` in the middle of a name is an adjective, unless only `best` or the like stands before it."""
+    """`valid` in the middle of a name is an adjective, unless only `best` or the like precedes it."""
     if words[at] not in ADJECTIVES or at in (0, len(words) - 1):
         return True
     return all(word in FILLERS or word in SCOPE_WORDS for word in words[:at])
@@ -134,23 +134,23 @@ _LAYER = re.compile(
 
 def _already(raw: str) -> Meaning | None:
     """Canonical names and per-layer norms are taken as they are."""
-    if found := _LAYER.search(raw):
-        kind = "weight_norm" if found["m"].lower()[0] in "wp" else "grad_norm"
-        layer = found["layer"]
+    if match := _LAYER.search(raw):
+        kind = "weight_norm" if match["m"].lower()[0] in "wp" else "grad_norm"
+        layer = match["layer"]
         if layer.lower() in ("total", "global", "all"):
             return Meaning("", kind, "", "", True)
         return Meaning("", kind, layer, "", True)
-    told = parts(raw)
-    if not told.known or told.scope not in ("", *SCOPES):
+    meaning = parts(raw)
+    if not meaning.known or meaning.scope not in ("", *SCOPES):
         return None
-    if not told.part and "/" not in told.metric:
-        return told
-    split, metric, part = told.split, told.metric, told.part
-    if split == "" and metric in ("loss", "grad_norm", "weight_norm", "lr") and part and not told.scope:
+    if not meaning.part and "/" not in meaning.metric:
+        return meaning
+    split, metric, part = meaning.split, meaning.metric, meaning.part
+    if split == "" and metric in ("loss", "grad_norm", "weight_norm", "lr") and part and not meaning.scope:
         if metric == "lr":
             return Meaning("", "lr", "" if part in ("pg0", "group0", "0") else part, "", True)
         if part.lower() not in SPLITS and part.split("_")[0].lower() not in SPLITS:
-            return told
+            return meaning
     return None
 
 
@@ -171,15 +171,15 @@ def parts(name: str) -> Meaning:
 
 def canonical(raw: str) -> str:
     """What a name alone would be called, its scope left out."""
-    told = understand(raw)
-    return (f"{told.split}/" if told.split not in ("", "train") else "") + without_split(told)
+    meaning = understand(raw)
+    return (f"{meaning.split}/" if meaning.split not in ("", "train") else "") + without_split(meaning)
 
 
-def without_split(told: Meaning) -> str:
+def without_split(meaning: Meaning) -> str:
     """Metric and part of a name."""
-    if not told.known:
-        return told.part
-    return told.metric + (f"/{told.part}" if told.part else "")
+    if not meaning.known:
+        return meaning.part
+    return meaning.metric + (f"/{meaning.part}" if meaning.part else "")
 
 
 def gan_side(raw: str) -> str:
@@ -223,7 +223,7 @@ _COMPOSABLE = frozenset(
 
 
 def _part_name(raw: str) -> str:
-    """The name kept for what the vocabulary does not hold, its split taken off the front."""
+    """The name of what is not in the vocabulary, with the split removed from the front."""
     text = raw.strip()
     head, sep, rest = text.partition("/")
     if sep and rest and head.lower() in SPLITS:
@@ -240,3 +240,14 @@ def _part_name(raw: str) -> str:
 def split_of(word: str) -> str:
     """`train`, `val` or `test` when a word names a split, else nothing."""
     return SPLITS.get(word.strip().lower(), "")
+
+
+# Names of secondary series contain words of the user's model (`grad_norm/memory_bank`): not interpreted.
+_SECONDARY = re.compile(
+    r"^(?:(?:grad|weight|update|activation)_\w+/|(?:printed|logged|observed)/)|/rank\d+(?:@\w+)?$"
+)
+
+
+def is_secondary(name: str) -> bool:
+    """Whether a canonical name is that of a layer, of a rank above the first, or of a second report."""
+    return _SECONDARY.search(name) is not None

@@ -3,12 +3,12 @@
 The delimiter (comma, semicolon, tab, bar, blanks) and the header are learned from the first lines.
 Padded, quoted, repeated and empty header cells, ragged rows, comments, percent signs, thousands
 separators, decimal commas, a header that comes again after a restart, UTF-16 and odd line ends are
-coped with. An empty cell and a word are gaps, a literal `nan` is a value. A column of words like
-`phase` tells the split of its rows. TensorBoard's CSV download (`Wall time,Step,Value`) takes the
+read. An empty cell and a word are gaps, a literal `nan` is a value. A column of words like
+`phase` gives the split of its rows. TensorBoard's CSV download (`Wall time,Step,Value`) takes the
 metric's name from the file name.
 
 A table needs a counter (`step`, `epoch`, ...) or names of metrics to be taken for a training: data
-sets are left alone. Without a header the file name must speak of metrics.
+sets are left alone. Without a header the file name must contain a word for a metric.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from __future__ import annotations
 import os
 import re
 from pathlib import PurePath
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from traindx.core import names
+from traindx.core.nouns import BoolArray, FloatArray
 from traindx.core.units import Bundle, Claim, Reader
 from traindx.logs import csvs, generic
 from traindx.logs.layouts import SPACE
@@ -28,20 +28,19 @@ from traindx.logs.log import Log
 from traindx.logs.log_file import File
 from traindx.logs.tables import Table
 
-if TYPE_CHECKING:
-    from traindx.core.nouns import BoolArray, FloatArray
-
 _SUFFIXES = (".csv", ".tsv", ".tab", ".dat")
 _PLAIN_SUFFIXES = ("", ".log", ".txt", ".out", ".data", ".res")
 # A header of 100,000 columns does not fit into the head.
 _WIDE_BYTES = 8 << 20
-_SPEAKS = re.compile(r"loss|acc|metric|train|valid|eval|history|curve|learning|reward|perplexity|error", re.I)
+_METRIC_FILE = re.compile(
+    r"loss|acc|metric|train|valid|eval|history|curve|learning|reward|perplexity|error", re.I
+)
 _TAG = re.compile(r"(?:^|-)tag-(?P<tag>.+)$")
 _BINARY = re.compile(rb"[\x01-\x06\x0e-\x1a]")
 
 
 def claim(file: File) -> Claim | None:
-    """A table whose columns speak of a training."""
+    """A table whose columns are those of a training."""
     start = file.head[:4096]
     if start.lstrip()[:1] in (b"{", b"[", b"<") or _BINARY.search(start):
         return None
@@ -49,17 +48,17 @@ def claim(file: File) -> Claim | None:
     if not listed and os.path.splitext(file.name)[1].lower() not in _PLAIN_SUFFIXES:
         return None
     wide = listed and b"\n" not in file.head and file.size > len(file.head)
-    found = csvs.peek(file.read(_WIDE_BYTES) if wide else file.head)
-    if found is None or not found.table.values:
+    peek = csvs.peek(file.read(_WIDE_BYTES) if wide else file.head)
+    if peek is None or not peek.table.values:
         return None
-    if not listed and (found.words > 0.2 or found.ragged > 0.1 or not found.layout.named):
+    if not listed and (peek.words > 0.2 or peek.ragged > 0.1 or not peek.layout.named):
         return None
-    if found.layout.delimiter == SPACE and (found.words > 0.05 or found.ragged > 0.1):
+    if peek.layout.delimiter == SPACE and (peek.words > 0.05 or peek.ragged > 0.1):
         return None
-    if not found.layout.named and (found.ragged or not _SPEAKS.search(file.name)):
+    if not peek.layout.named and (peek.ragged or not _METRIC_FILE.search(file.name)):
         return None
-    table = _titled(found.table, file, headed=found.layout.named)
-    return Claim(file.shown) if generic.looks_like_training(table) else None
+    table = _titled(peek.table, file, headed=peek.layout.named)
+    return Claim(file.shown) if generic.is_training(table) else None
 
 
 def read(bundle: Bundle) -> list[Log]:

@@ -14,7 +14,6 @@ from pathlib import PurePath
 
 import numpy as np
 
-from traindx.core.nouns import Unreadable
 from traindx.core.units import Bundle, Claim, Reader
 from traindx.logs import csvs, jsons, yamls
 from traindx.logs.log import Column, Log
@@ -25,7 +24,7 @@ _FLAT = "__plots__metrics__"
 
 
 def claim(file: File) -> Claim | None:
-    """A TSV below `plots/metrics`, or a file beside `plots`."""
+    """A TSV below `plots/metrics`, or a file next to `plots`."""
     parts = PurePath(file.folder).parts
     if file.name.endswith(".tsv"):
         for at in range(len(parts) - 1, 0, -1):
@@ -68,24 +67,18 @@ def _columns(file: File, name: str) -> list[Column]:
         return []
     steps = np.where(table.has("step"), table.values["step"], np.nan)
     clock = table.values.get("timestamp")
-    found = []
+    columns = []
     for title, values in table.values.items():
         there = table.has(title)
         if title not in ("step", "timestamp"):
             label = name if title == name.rpartition("/")[2] else f"{name}/{title}"
             times = None if clock is None else clock[there] / 1000
-            found.append(Column(label, steps[there], values[there], times))
-    return found
+            columns.append(Column(label, steps[there], values[there], times))
+    return columns
 
 
 def _add_last_values(file: File, log: Log) -> None:
-    try:
-        last = jsons.load_file(file)
-    except Unreadable as error:
-        file.note(str(error))
-        return
-    if not isinstance(last, dict):
-        return
+    last = jsons.load_object(file) or {}
     have = {column.name for column in log.columns}
     ends = [float(np.nanmax(c.steps)) for c in log.columns if np.isfinite(c.steps).any()]
     at = max(ends, default=as_number(last.get("step")) or 0.0)

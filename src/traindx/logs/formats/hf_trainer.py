@@ -4,15 +4,15 @@ One list, `log_history`, mixes training rows, evaluation rows, rows of custom ca
 summary row. The summary (`train_loss` is a mean over the whole run, `train_runtime`, `total_flos`)
 is no curve: it goes into the configuration under `summary.`, as do `all_results.json` and its kin.
 Rows without a step take it from the epoch they name; rows that hold nothing but step and epoch are
-passed over; text values are gaps; bare `NaN` and `Infinity` are values.
+skipped; text values are gaps; bare `NaN` and `Infinity` are values.
 
 The run is the output folder. Every checkpoint holds the history up to itself: copies that begin a
 longer history count once, a history that goes another way is a run of its own. The top-level fields
 (`max_steps`, `num_train_epochs`, `train_batch_size`, ...), the model's `config.json` and
 `adapter_config.json` give the configuration; `training_args.bin` is a pickle and is never opened.
 
-A training loss of exactly 0.0 beside a `grad_norm` that is not finite is a NaN that the Trainer
-replaced (`logging_nan_inf_filter`); it is kept as written and told as an event.
+A training loss of exactly 0.0 with a `grad_norm` that is not finite is a NaN that the Trainer
+replaced (`logging_nan_inf_filter`); it is kept as written and reported as an event.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from traindx.core.units import Bundle, Claim, Reader
 from traindx.logs import jsons
 from traindx.logs.log import Log
 from traindx.logs.log_file import File
-from traindx.logs.tables import as_number, logs_from_table, table_from_rows
+from traindx.logs.tables import as_number, logs_from_table
 
 STATE = "trainer_state.json"
 _CONFIGS = {"config.json": "", "adapter_config.json": "adapter"}
@@ -38,7 +38,6 @@ _HISTORY = re.compile(rb'"log_history"\s*:\s*\[')
 _MODEL_KEYS = re.compile(rb'"(architectures|model_type|transformers_version|peft_type)"\s*:')
 _CHECKPOINT = re.compile(r"checkpoint-\d+")
 _NOT_CONFIG = {"log_history", "stateful_callbacks", "is_local_process_zero", "is_world_process_zero"}
-_PART_LIMIT = 4 << 20
 
 Row = dict[str, object]
 
@@ -73,9 +72,9 @@ def read(bundle: Bundle) -> Iterator[Log]:
         elif (history := _history(file)) is not None:
             histories.append(history)
     if not histories:
-        raise Unreadable("no log_history in it")
-    kept = _without_beginnings(histories)
-    for number, history in enumerate(kept):
+        raise Unreadable("it has no log_history")
+    distinct = _without_beginnings(histories)
+    for number, history in enumerate(distinct):
         yield from _logs(history, shared, "" if number == 0 else history.place)
 
 
@@ -91,18 +90,14 @@ class _History:
 
 def _history(file: File) -> _History | None:
     """What one state file holds; None, with a note, when it holds no history."""
-    try:
-        state = jsons.load_file(file)
-    except Unreadable as error:
-        file.note(str(error))
-        return None
-    found = state.get("log_history") if isinstance(state, dict) else None
-    if not isinstance(state, dict) or not isinstance(found, list):
-        file.note("no log_history in it")
+    state = jsons.load_object(file) or {}
+    log_history = state.get("log_history")
+    if not isinstance(log_history, list):
+        file.note("it has no log_history")
         return None
     config = {key: value for key, value in state.items() if key not in _NOT_CONFIG}
     rows, summary = [], {}
-    for row in found:
+    for row in log_history:
         if not isinstance(row, dict):
             continue
         if "train_runtime" in row and "loss" not in row:
@@ -120,14 +115,14 @@ def _history(file: File) -> _History | None:
 
 
 def _without_beginnings(histories: Sequence[_History]) -> list[_History]:
-    """The longest history first; of equal ones the one that knows its summary."""
+    """The longest history first; of equal ones the one that has its summary."""
     ordered = sorted(histories, key=lambda h: (len(h.rows), "summary" in h.config), reverse=True)
-    kept: list[_History] = []
+    distinct: list[_History] = []
     for history in ordered:
         end = len(history.marks)
-        if not any(other.marks[:end] == history.marks for other in kept):
-            kept.append(history)
-    return kept
+        if not any(other.marks[:end] == history.marks for other in distinct):
+            distinct.append(history)
+    return distinct
 
 
 def _logs(history: _History, shared: Mapping[str, object], place: str) -> Iterator[Log]:
@@ -136,7 +131,7 @@ def _logs(history: _History, shared: Mapping[str, object], place: str) -> Iterat
         note = "log_history is empty: no loss or evaluation was logged"
         yield Log([], config=config, notes=[note], name=place)
         return
-    for log in logs_from_table(table_from_rows(_with_steps(history.rows)), config=config):
+    for log in logs_from_table(jsons.table_of(_with_steps(history.rows)), config=config):
         log.name = " ".join(part for part in (place, log.name) if part)
         yield log
 
@@ -147,7 +142,7 @@ def _summary(config: Mapping[str, object]) -> Row:
 
 
 def _with_steps(rows: list[Row]) -> list[Row]:
-    """Rows that lack a step take it from the epoch, where other rows tell how the two go together."""
+    """Rows that lack a step take it from the epoch, where other rows have both."""
     numbers = [(as_number(row.get("epoch")), as_number(row.get("step"))) for row in rows]
     known = {(e, s) for e, s in numbers if e is not None and s is not None and np.isfinite(e + s)}
     if len(known) < 2 or all(step is not None for _, step in numbers):
@@ -163,23 +158,17 @@ def _with_steps(rows: list[Row]) -> list[Row]:
 
 
 def _add_part(file: File, shared: Row) -> None:
-    """Settings of the model, or results written beside the state."""
-    try:
-        found = jsons.load(file.read(_PART_LIMIT))
-    except Unreadable as error:
-        file.note(str(error))
-        return
-    if not isinstance(found, dict):
-        return
+    """Settings of the model, or results written next to the state."""
+    settings = jsons.load_object(file) or {}
     if file.name in _RESULTS:
         summary = shared.setdefault("summary", {})
         if isinstance(summary, dict):
-            summary.update((k, v) for k, v in found.items() if k not in ("epoch", "step"))
+            summary.update((k, v) for k, v in settings.items() if k not in ("epoch", "step"))
     elif prefix := _CONFIGS[file.name]:
-        shared[prefix] = found
+        shared[prefix] = settings
     else:
-        shared.update((k, v) for k, v in found.items() if k not in ("id2label", "label2id"))
-        labels = found.get("id2label")
+        shared.update((k, v) for k, v in settings.items() if k not in ("id2label", "label2id"))
+        labels = settings.get("id2label")
         if isinstance(labels, dict):
             shared.setdefault("num_labels", len(labels))
 

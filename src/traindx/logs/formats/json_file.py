@@ -3,7 +3,7 @@
 Read are: a list of row objects; an object of lists (`{"loss": [...], "val_loss": [...]}`), nested
 or not; an object of objects keyed by row number, as data frames write them, either way round; data
 frames in split form; TensorBoard's JSON download (`[[wall time, step, value], ...]`); and a single
-object of results when it has a counter and a metric beside it. The single values around a history
+object of results when it has a counter and a metric. The single values around a history
 are its configuration. Shorter lists that divide the longest (validation every few epochs) are
 spread over it. A document that is cut off is read up to the cut.
 
@@ -71,13 +71,13 @@ def _logs(document: object, file: File) -> Iterator[Log]:
     config: dict[str, object] = {}
     if isinstance(document, Mapping) and not _frame(document):
         config = {str(k): v for k, v in document.items() if not isinstance(v, list) and not _frame(v)}
-    found = False
+    has_rows = False
     for rows in _row_lists(document, 4):
         table = jsons.table_of(rows)
-        if table.values and generic.looks_like_training(table):
-            found = True
+        if table.values and generic.is_training(table):
+            has_rows = True
             yield from generic.logs(table, config=config)
-    if found or not isinstance(document, Mapping):
+    if has_rows or not isinstance(document, Mapping):
         return
     lists = _lists(document)
     log = _log_of_lists(lists, {k: v for k, v in config.items() if k not in _roots(lists)})
@@ -140,16 +140,16 @@ def _frame(value: object) -> list[jsons.Row]:
 
 def _lists(document: Mapping[str, object]) -> Series:
     """Lists of numbers below any level, by the path to them; a level that all share is left out."""
-    found: Series = {}
+    lists: Series = {}
     for name, value in jsons.flatten_row(document):
         if isinstance(value, list) and value and all(v is None or as_number(v) is not None for v in value):
-            found[name] = value
-    while found:
-        tops = {name.partition("/")[0] for name in found}
-        if len(tops) > 1 or not all("/" in name for name in found) or names.split_of(next(iter(tops))):
+            lists[name] = value
+    while lists:
+        tops = {name.partition("/")[0] for name in lists}
+        if len(tops) > 1 or not all("/" in name for name in lists) or names.split_of(next(iter(tops))):
             break
-        found = {name.partition("/")[2]: values for name, values in found.items()}
-    return found
+        lists = {name.partition("/")[2]: values for name, values in lists.items()}
+    return lists
 
 
 def _roots(lists: Series) -> set[str]:
@@ -182,10 +182,10 @@ def _log_of_lists(lists: Series, config: dict[str, object]) -> Log | None:
 
 
 def _is_history(lists: Series, table: Table) -> bool:
-    if table.values and generic.looks_like_training(table):
+    if table.values and generic.is_training(table):
         return True
     ones = {name: np.zeros(1) for name in lists}
-    return generic.looks_like_training(Table({**ones, "epoch": np.zeros(1)}, {})) if len(lists) > 1 else False
+    return generic.is_training(Table({**ones, "epoch": np.zeros(1)}, {})) if len(lists) > 1 else False
 
 
 def _log_of_results(cells: dict[str, float]) -> Log:
@@ -194,7 +194,11 @@ def _log_of_results(cells: dict[str, float]) -> Log:
     counter = counters[0][2]
     at = np.array([cells[counter]])
     columns = [Column(name, at, np.array([value])) for name, value in cells.items() if name != counter]
-    return Log(columns, axis=names.axis_of(counter.rpartition("/")[2]) or "step", notes=["final values only"])
+    return Log(
+        columns,
+        axis=names.axis_of(counter.rpartition("/")[2]) or "step",
+        notes=["only final values, no history"],
+    )
 
 
 READER = Reader("json", "JSON document with a training history", 71, claim, read)

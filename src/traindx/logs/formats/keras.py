@@ -4,7 +4,7 @@ CSVLogger files are known by their header whatever they are called: `epoch`, the
 `val_` twin in alphabetical order; another order is a table of somebody's own. `NA` (a metric that an
 epoch did not log) is a gap, `nan` a value; `\\r\\r\\n` line ends, other separators, a data frame's
 unnamed index column and files without an epoch column (the row counts) are read. Trainings appended
-to one file are told apart where the epoch starts again.
+to one file are separated where the epoch starts again.
 
 A history in JSON is a dict of lists or, from a data frame, a dict of dicts keyed by the epoch;
 `{"history": ..., "params": ...}` gives its parameters as configuration. Validation lists that are
@@ -15,23 +15,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from traindx.core import names
-from traindx.core.nouns import Unreadable
+from traindx.core.nouns import FloatArray, Unreadable
 from traindx.core.units import Bundle, Claim, Reader
 from traindx.logs import csvs, jsons
-from traindx.logs.headers import header
+from traindx.logs.layouts import header
 from traindx.logs.log import Column, Log
 from traindx.logs.log_file import HEAD_BYTES, File
 from traindx.logs.tables import logs_from_table
 
-if TYPE_CHECKING:
-    from traindx.core.nouns import FloatArray
-
-    _Curve = tuple[FloatArray, FloatArray]
+_Curve = tuple[FloatArray, FloatArray]
 
 _NAME = re.compile(r"[A-Za-z]\w*")
 _INDEX = "Unnamed: 0"
@@ -89,28 +85,28 @@ def _is_history(file: File) -> bool:
     if file.size > HEAD_BYTES and len(file.head) < HEAD_BYTES:
         return False
     try:
-        found = jsons.load(file.head) if len(file.head) < HEAD_BYTES else jsons.load_torn(file.head)
+        document = jsons.load(file.head) if len(file.head) < HEAD_BYTES else jsons.load_torn(file.head)
     except Unreadable:
         return False
-    if not isinstance(found, dict):
+    if not isinstance(document, dict):
         return False
-    curves = _curves(found)
-    told = [name for name in curves if names.understand(name).metric in ("loss", "accuracy")]
-    others = _history_part(found).keys() - curves.keys()
+    curves = _curves(document)
+    metrics = [name for name in curves if names.understand(name).metric in ("loss", "accuracy")]
+    others = _history_part(document).keys() - curves.keys()
     if any(names.axis_of(name) == "step" for name in curves):
         return False
-    return bool(told) and len(others) <= len(curves)
+    return bool(metrics) and len(others) <= len(curves)
 
 
-def _history_part(found: Mapping[str, object]) -> Mapping[str, object]:
-    inner = found.get("history")
-    return inner if isinstance(inner, dict) else found
+def _history_part(document: Mapping[str, object]) -> Mapping[str, object]:
+    inner = document.get("history")
+    return inner if isinstance(inner, dict) else document
 
 
-def _curves(found: Mapping[str, object]) -> dict[str, _Curve]:
+def _curves(document: Mapping[str, object]) -> dict[str, _Curve]:
     """Each metric with its epochs; what is no list of numbers is left out."""
-    told = {str(name): _curve(values) for name, values in _history_part(found).items()}
-    return {name: curve for name, curve in told.items() if curve is not None}
+    curves = {str(name): _curve(values) for name, values in _history_part(document).items()}
+    return {name: curve for name, curve in curves.items() if curve is not None}
 
 
 def _curve(values: object) -> _Curve | None:
@@ -128,39 +124,39 @@ def _curve(values: object) -> _Curve | None:
 
 def _history_log(file: File) -> Log:
     """A history as one log; a counter list in it gives the epochs."""
-    found = jsons.load_file(file)
-    if not isinstance(found, dict):
-        raise Unreadable("the JSON holds no history")
-    curves = _curves(found)
+    document = jsons.load_file(file)
+    if not isinstance(document, dict):
+        raise Unreadable("the JSON has no history of a training")
+    curves = _curves(document)
     whole = max((values.size for _, values in curves.values()), default=0)
     counter = next((n for n in curves if names.axis_of(n) == "epoch" and curves[n][1].size == whole), None)
     count = curves.pop(counter) if counter else None
     log = Log([], axis="epoch")
     for name, (epochs, values) in curves.items():
-        stride = _stride(values.size, whole, found)
+        stride = _stride(values.size, whole, document)
         places = _counted(epochs, count) if stride == 1 else (epochs + 1) * stride - 1
         log.columns.append(Column(name, places, values))
         if stride > 1:
             had = f"{name} has {values.size} values for {whole} epochs"
             log.notes.append(f"{had}: taken as logged every {stride} epochs")
-    params = found.get("params")
+    params = document.get("params")
     log.config = {**params} if isinstance(params, dict) and params.keys().isdisjoint(curves) else {}
     return log
 
 
 def _counted(epochs: FloatArray, count: _Curve | None) -> FloatArray:
-    """The epochs as a counter beside the metrics tells them."""
+    """The epochs according to a counter among the metrics."""
     if count is None:
         return epochs
     order = np.argsort(count[0], kind="stable")
-    known, told = count[0][order], count[1][order]
+    known, counted = count[0][order], count[1][order]
     at = np.minimum(np.searchsorted(known, epochs), known.size - 1)
-    return np.where(known[at] == epochs, told[at], epochs)
+    return np.where(known[at] == epochs, counted[at], epochs)
 
 
-def _stride(size: int, whole: int, found: Mapping[str, object]) -> int:
+def _stride(size: int, whole: int, document: Mapping[str, object]) -> int:
     """Every how many epochs a list that is shorter than the others was logged."""
-    from_list = any(isinstance(values, list) for values in _history_part(found).values())
+    from_list = any(isinstance(values, list) for values in _history_part(document).values())
     return whole // size if from_list and 1 < size < whole and whole % size == 0 else 1
 
 

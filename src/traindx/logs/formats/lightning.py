@@ -1,4 +1,4 @@
-"""Lightning's CSVLogger: `metrics.csv` with the `hparams.yaml` beside it; a `version_N` folder is a run.
+"""Lightning's CSVLogger: `metrics.csv` with the `hparams.yaml` next to it; a `version_N` folder is a run.
 
 Rows are sparse: training, validation and learning-rate rows have the cells of the others empty, an
 `lr-Adam` row has no epoch. `*_step` and `*_epoch` columns, columns in any order and columns with odd
@@ -16,7 +16,7 @@ from pathlib import PurePath
 
 from traindx.core.units import Bundle, Claim, Reader
 from traindx.logs import csvs, yamls
-from traindx.logs.headers import header
+from traindx.logs.layouts import header
 from traindx.logs.log import Log
 from traindx.logs.log_file import File
 from traindx.logs.tables import logs_from_table
@@ -27,10 +27,10 @@ _VERSION = re.compile(r"version_\d+")
 
 
 def claim(file: File) -> Claim | None:
-    """A `metrics.csv` with step and epoch; hyperparameters only where such a file is beside them."""
+    """A `metrics.csv` with step and epoch; hyperparameters only next to such a file."""
     if file.name == _HPARAMS:
-        beside = (file.path.parent / METRICS).is_file() or (file.path.parent / f"{METRICS}.gz").is_file()
-        return Claim(file.folder, part=True) if beside else None
+        has_metrics = (file.path.parent / METRICS).is_file() or (file.path.parent / f"{METRICS}.gz").is_file()
+        return Claim(file.folder, part=True) if has_metrics else None
     if not file.name.endswith(METRICS):
         return None
     columns = header(file)

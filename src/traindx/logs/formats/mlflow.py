@@ -15,17 +15,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import PurePath
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from traindx.core.nouns import FloatArray
 from traindx.core.units import Bundle, Claim, Reader
 from traindx.logs import csvs, sqlites, yamls
 from traindx.logs.log import Column, Log
 from traindx.logs.log_file import File
-
-if TYPE_CHECKING:
-    from traindx.core.nouns import FloatArray
 
 _METRIC_LINE = re.compile(rb"\s*\d{10,16} (?:[-+.\deE]+|-?nan|-?inf)(?: -?\d+)?(?: \S.*)?\r?(?:\n|$)", re.I)
 _TABLES = {"metrics": {"key", "value", "timestamp", "run_uuid"}, "runs": {"run_uuid"}}
@@ -36,8 +33,8 @@ _STATUS = {1: "running", 2: "scheduled", 3: "finished", 4: "failed", 5: "killed"
 def claim(file: File) -> Claim | None:
     """A metric file, something of a run's folder, or the database."""
     if file.head.startswith(sqlites.MAGIC):
-        found = sqlites.table_columns(file, *_TABLES)
-        fits = all(wanted <= found.get(table, set()) for table, wanted in _TABLES.items())
+        columns = sqlites.table_columns(file, *_TABLES)
+        fits = all(wanted <= columns.get(table, set()) for table, wanted in _TABLES.items())
         return Claim(file.shown) if fits else None
     if file.name == "meta.yaml" and re.search(rb"^(artifact_uri|artifact_location):", file.head, re.M):
         return Claim(file.folder, part=True)
@@ -46,7 +43,7 @@ def claim(file: File) -> Claim | None:
         return Claim(folder or file.shown)
     for kind in ("params", "tags"):
         below = _run_folder(file, kind)
-        if below is not None and _beside(file, below):
+        if below is not None and _has_meta(file, below):
             return Claim(below, part=True)
     return None
 
@@ -76,10 +73,10 @@ def _run_folder(file: File, kind: str) -> str | None:
     parts = PurePath(file.folder).parts
     places = [at for at, part in enumerate(parts) if part == kind and at]
     folders = [str(PurePath(*parts[:at])) for at in places]
-    return next((folder for folder in folders if _beside(file, folder)), folders[0] if folders else None)
+    return next((folder for folder in folders if _has_meta(file, folder)), folders[0] if folders else None)
 
 
-def _beside(file: File, folder: str) -> bool:
+def _has_meta(file: File, folder: str) -> bool:
     depth = len(PurePath(file.folder).parts) - len(PurePath(folder).parts)
     above = file.path.parent
     for _ in range(depth):

@@ -1,6 +1,6 @@
 """traindx's own recordings: `.traindx/<run>/rank-<N>.jsonl` and `run.json`.
 
-The format is told in [recording.md](recording.md). A recording is read at any time, also while the
+The format is described in [recording.md](recording.md). A recording is read at any time, also while the
 training runs: a torn last line and a missing `run.json` do not matter.
 
 The first rank that takes steps gives the plain names, the series of the others get the suffix
@@ -11,7 +11,7 @@ before what was observed (`observed/val/loss`). When no optimizer step was recor
 read as any text log.
 
 Weights that differ between ranks, the end of the training and crashes become events; what could not be
-looked at, lines that were lost and a recording without an end are noted.
+measured, lines that were lost and a recording without an end are noted.
 """
 
 from __future__ import annotations
@@ -28,22 +28,22 @@ from traindx.logs.log import Log
 from traindx.logs.log_file import File
 from traindx.logs.rank_files import log_of_ranks
 from traindx.logs.recordings import Part, parts_of
-from traindx.logs.run_facts import Facts, confirmed_of, facts_of
+from traindx.logs.run_facts import RunFacts, confirmed_of, facts_of
 from traindx.logs.tables import as_number, logs_from_table
 
 _RANK = re.compile(r"rank-(?P<rank>\d{1,6})\.jsonl")
-# Beside the ranks: what the recorder wrote of the run, half a `run.json`, the wish to stop, and what
-# experiments have shown since (`traindx confirm --save`).
-_BESIDE = re.compile(r"run\.json|\.run-\w+|stop(?:-at)?|confirmed\.json")
+# Next to the ranks: what the recorder wrote of the run, half a `run.json`, the request to stop, and the
+# results of later experiments (`traindx confirm --save`).
+_OTHER_FILES = re.compile(r"run\.json|\.run-\w+|stop(?:-at)?|confirmed\.json")
 _MARKS = (b'"recording"', b'"rows"', b'"names"', b'"sample"', b'"log"', b'"out"', b'"err"')
 
 
 def claim(file: File) -> Claim | None:
-    """A rank's file, or what stands beside one."""
+    """A rank's file, or another file of its recording."""
     if _RANK.fullmatch(file.name):
         ours = Path(file.folder).parent.name == ".traindx" or b'"t"' in file.head[:4096] or _marked(file)
         return Claim(file.folder) if ours or (file.path.parent / "run.json").is_file() else None
-    if _BESIDE.fullmatch(file.name) and any(file.path.parent.glob("rank-*.jsonl*")):
+    if _OTHER_FILES.fullmatch(file.name) and any(file.path.parent.glob("rank-*.jsonl*")):
         return Claim(file.folder, part=True)
     return None
 
@@ -54,25 +54,27 @@ def _marked(file: File) -> bool:
 
 def read(bundle: Bundle) -> list[Log]:
     """The ranks of one recording side by side; another training in its files is another log."""
-    facts = next((facts_of(file) for file in bundle.files if file.name == "run.json"), Facts())
+    facts = next((facts_of(file) for file in bundle.files if file.name == "run.json"), RunFacts())
     for file in bundle.files:
         if file.name == "confirmed.json":
             facts.inside.update(confirmed_of(file))
     files = {int(found["rank"]): file for file in bundle.files if (found := _RANK.fullmatch(file.name))}
     if not any(map(_marked, files.values())):
         return _version_one(files, facts)
-    told = {rank: parts_of(file) for rank, file in files.items()}
-    count = max(map(len, told.values()))
+    parts_by_rank = {rank: parts_of(file) for rank, file in files.items()}
+    count = max(map(len, parts_by_rank.values()))
     logs: list[Log] = []
     for number in range(count):
-        ranks: dict[int, Part] = {rank: parts[number] for rank, parts in told.items() if number < len(parts)}
+        ranks: dict[int, Part] = {
+            rank: parts[number] for rank, parts in parts_by_rank.items() if number < len(parts)
+        }
         logs += log_of_ranks(ranks, facts, bundle.run, last=number == count - 1)
     for earlier, later in pairwise(logs):
         later.config = {**earlier.config, **later.config}  # settings are printed once, before the first
     return logs
 
 
-def _version_one(files: dict[int, File], facts: Facts) -> list[Log]:
+def _version_one(files: dict[int, File], facts: RunFacts) -> list[Log]:
     """Single rows and events, `t` in unix seconds; a restart in a file begins another log."""
     logs: list[Log] = []
     for rank, file in sorted(files.items()):
@@ -105,15 +107,15 @@ def _rank(file: File) -> list[Log]:
 
 
 def _events(file: File) -> list[Event]:
-    found = []
+    events = []
     for block in blocks(File(file.path, file.shown)):
         if b'"event"' not in block:
             continue
         for line in block.split(b"\n"):
             row = jsons.parse_line(line) if b'"event"' in line else None
             if row is not None and "event" in row:
-                found.append(Event(str(row["event"]), str(row.get("text", "")), as_number(row.get("step"))))
-    return found
+                events.append(Event(str(row["event"]), str(row.get("text", "")), as_number(row.get("step"))))
+    return events
 
 
 READER = Reader("recording", "traindx recording", 10, claim, read)

@@ -6,21 +6,21 @@ other fields, of every numeric type. NaN and Inf are kept, wall times too. Steps
 counted: different tags may count different things (steps, epochs).
 
 The files of one folder are one run, in the order of the time in their names. Folders `train/`,
-`validation/`, `val/`, `eval/`, `test/` beside each other (or below a folder that holds event files
+`validation/`, `val/`, `eval/`, `test/` next to each other (or below a folder that holds event files
 itself) are the splits of one run; a lone `train/` is the name of a run. The folders that
 `SummaryWriter.add_scalars` and `add_hparams` make below the run's folder belong to it.
 
 A later file whose tags begin again where they began is another training. One that begins inside what
-had been logged is a resume: the points it supersedes are dropped and the resume is told. The same
-holds inside one file. Steps that begin anew with each epoch are joined into one count. Where every
-point stands at one and the same step, the points are counted instead.
+had been logged is a resume: the points it supersedes are dropped and the resume is reported. The same
+holds inside one file. Steps that start again with each epoch are joined into one count. Where every
+point has one and the same step, the points are counted instead.
 
 Configuration comes from text summaries (Hugging Face's `args` and `model_config`; JSON, Python dicts,
 Markdown tables, `key: value` lines) and from the hparams plugin. Files that hold no scalars (a graph
 only, a run that died early) are named with what they hold.
 
-Checksums are checked. A damaged stretch is passed over and reading goes on at the next sound record;
-a last record that is cut off is what a live run looks like.
+Checksums are checked. A damaged part is skipped and reading continues at the next sound record;
+a last record that is cut off is usual for a live run.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from traindx.logs.log import Column, Log
 from traindx.logs.log_file import File, natural
 
 if TYPE_CHECKING:
-    from traindx.logs.tfevents.runs import Track, Tracks, Training
+    from traindx.logs.tfevents.runs import LoggedTraining, Track, Tracks
 
 _NAME = re.compile(r"^(?P<lead>.*?)(?:events?\.)?(?:out\.)?tfevents(?:\.(?P<time>\d+))?(?:\.|$)")
 _SESSION = re.compile(r"^\d{9,}\.\d+$")
@@ -65,7 +65,7 @@ def _is_event_file(head: bytes) -> bool:
 
 
 def _run_folder(file: File) -> str:
-    """The folder that stands for the run: the file's own, or the one above when that is a part of it."""
+    """The run's folder: the file's own, or the one above when the file's own is a part of the run."""
     folder, above = Path(file.folder), Path(file.folder).parent
     disk = file.path.parent
     if folder == above or not folder.name:
@@ -89,10 +89,12 @@ def _holds_events(folder: Path) -> bool:
 
 def _sibling_splits(folder: Path) -> bool:
     try:
-        beside = [name for name in os.listdir(folder.parent) if name != folder.name and names.split_of(name)]
+        siblings = [
+            name for name in os.listdir(folder.parent) if name != folder.name and names.split_of(name)
+        ]
     except OSError:
         return False
-    return any(_holds_events(folder.parent / name) for name in beside)
+    return any(_holds_events(folder.parent / name) for name in siblings)
 
 
 def _is_part_of_tag(head: bytes, folder: str) -> bool:
@@ -114,7 +116,7 @@ def read(bundle: Bundle) -> Iterable[Log]:
     folders: dict[str, list[File]] = {}
     for file in sorted(bundle.files, key=_by_time):
         folders.setdefault(file.folder, []).append(file)
-    found: list[tuple[str, list[Training]]] = []
+    by_folder: list[tuple[str, list[LoggedTraining]]] = []
     failed: list[str] = []
     spare: dict[str, object] = {}
     for folder, files in folders.items():
@@ -128,10 +130,10 @@ def read(bundle: Bundle) -> Iterable[Log]:
         for tracks, config in contents:
             if not tracks:
                 spare.update(config)
-        found.append((folder, trainings(contents)))
+        by_folder.append((folder, trainings(contents)))
     if len(failed) == len(bundle.files):
         raise Unreadable(failed[0])
-    return _logs(bundle.run, found, spare)
+    return _logs(bundle.run, by_folder, spare)
 
 
 def _by_time(file: File) -> tuple[float, list[tuple[int, int, str]]]:
@@ -152,16 +154,18 @@ def _content(file: File) -> tuple[Tracks, dict[str, object]]:
     for text in damage.notes():
         file.note(text)
     if not scalars.tag.size:
-        held = ", ".join(f"{count} {kind}" for kind, count in scalars.others.most_common()) or "nothing"
-        file.note(f"event file without scalars; it holds {held}")
+        contents = ", ".join(f"{count} {kind}" for kind, count in scalars.others.most_common()) or "nothing"
+        file.note(f"event file without scalars; it holds {contents}")
     return tracks_of(scalars), {**config_of(scalars.texts), **scalars.hparams}
 
 
-def _logs(run: str, found: Sequence[tuple[str, list[Training]]], spare: dict[str, object]) -> list[Log]:
+def _logs(
+    run: str, by_folder: Sequence[tuple[str, list[LoggedTraining]]], spare: dict[str, object]
+) -> list[Log]:
     """The trainings of the folders put together: each joins the one of the main folder it began in."""
-    main = max((each for _, each in found), key=len, default=[])
+    main = max((each for _, each in by_folder), key=len, default=[])
     logs = [Log([], config=dict(spare)) for _ in main]
-    for folder, each in found:
+    for folder, each in by_folder:
         for number, training in enumerate(each):
             at = number
             if len(each) != len(main):
@@ -185,14 +189,14 @@ def _by_epoch(log: Log) -> None:
     """Keras logs `epoch_*` by epoch, and validation a second time as `evaluation_*_vs_iterations`."""
     validation = [c for c in log.columns if c.split == "val" and c.name.startswith("epoch_")]
     epochs = {column.name.removeprefix("epoch_"): column for column in validation}
-    kept = []
+    columns = []
     for column in log.columns:
         match = re.fullmatch("evaluation_(.+)_vs_iterations", column.name)
         twin = epochs.get(match[1]) if match else None
         if twin is None or not np.array_equal(twin.values, column.values, equal_nan=True):
-            kept.append(column)
-    log.columns = kept
-    if kept and all(column.name.startswith("epoch_") for column in kept):
+            columns.append(column)
+    log.columns = columns
+    if columns and all(column.name.startswith("epoch_") for column in columns):
         log.axis = "epoch"
 
 

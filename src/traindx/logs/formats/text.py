@@ -1,7 +1,7 @@
 """Plain text: whatever a training printed.
 
-No list of known projects: the reader looks at which line shapes repeat, which numbers in them
-move, what the words beside a number call it, and which number counts steps or epochs. It reads
+No list of known projects: the reader finds out which line shapes repeat, which numbers in them
+move, what the words next to a number call it, and which number counts steps or epochs. It reads
 `k=v`, `k: v`, `k v | k v`, tables under a header line, JSON or Python dicts behind a logging
 prefix, progress bars redrawn by carriage returns or backspaces, meters `Loss 4.28 (4.31)` (the
 number in brackets becomes `loss@mean`), terms of a loss `loss 1.2 (recon 1.0, kl 0.2)`, records
@@ -9,29 +9,26 @@ spread over several lines, per-epoch summaries among per-step lines, numbers wit
 separators or exponents, `nan` and `inf`.
 
 Lines without a counter take the step of the counting line they belong to. Several trainings in
-one file are told apart where the counter starts again; a counter that falls back to a later step
+one file are separated where the counter starts again; a counter that falls back to a later step
 is a resume, and what it superseded is dropped. Lines of several ranks become series of their own
-beside those of the first rank.
+next to those of the first rank.
 
-Settings come from what stands before the first measurement: `key: value` lines, `Namespace(...)`,
+Settings come from what is printed before the first measurement: `key: value` lines, `Namespace(...)`,
 dicts, command lines. Overflows, crashes, early stops and out-of-memory errors become events.
 
-Colours, NUL holes, UTF-16 and stray bytes of other encodings do not disturb it. What it cannot
-know: a number that no word names, and a counter that never moves.
+Colours, NUL holes, UTF-16 and stray bytes of other encodings do no harm. Not read are
+numbers that no word names, and counters that never move.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 from traindx.core.units import Bundle, Claim, Reader
+from traindx.logs.log import Log
 from traindx.logs.log_file import File
 from traindx.logs.text.clean import clean
-
-if TYPE_CHECKING:
-    from traindx.logs.log import Log
 
 _HOLE = 8 << 20
 _TEXT_ENDINGS = (".log", ".txt", ".out", ".err", ".stdout", ".stderr", "")

@@ -3,7 +3,7 @@
 Every row of its `metrics` table holds one logged dict as JSON; NaN and Inf are written there as the
 strings "NaN" and "Infinity". Nested dicts become names with `/`. The configuration comes from
 `configs` and alerts become events. The database is opened read-only and never changed; when a
-write-ahead log lies beside it, a copy of both is read, so a live run shows its newest rows.
+write-ahead log is next to it, a copy of both is read, so a live run shows its newest rows.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ def claim(file: File) -> Claim | None:
     """A SQLite file whose `metrics` table has Trackio's columns."""
     if not file.head.startswith(sqlites.MAGIC):
         return None
-    found = sqlites.table_columns(file, "metrics")
-    return Claim(file.shown) if found.get("metrics", set()) >= _NEEDED else None
+    columns = sqlites.table_columns(file, "metrics")
+    return Claim(file.shown) if columns.get("metrics", set()) >= _NEEDED else None
 
 
 def read(bundle: Bundle) -> Iterator[Log]:

@@ -1,4 +1,4 @@
-"""Ultralytics YOLO: `results.csv` with the `args.yaml` beside it (YOLOv5: `opt.yaml`, `hyp.yaml`).
+"""Ultralytics YOLO: `results.csv` with the `args.yaml` next to it (YOLOv5: `opt.yaml`, `hyp.yaml`).
 
 The schemas of v5 (`train/obj_loss`, `metrics/mAP_0.5`, `x/lr0`), v8 and later (`train/dfl_loss`,
 `metrics/mAP50(B)`, `lr/pg0`), segmentation and pose, and classification are read; headers and cells
@@ -15,7 +15,7 @@ from collections.abc import Iterator
 
 from traindx.core.units import Bundle, Claim, Reader
 from traindx.logs import csvs, yamls
-from traindx.logs.headers import header
+from traindx.logs.layouts import header
 from traindx.logs.log import Log
 from traindx.logs.log_file import File
 from traindx.logs.tables import logs_from_table
@@ -25,10 +25,10 @@ _CONFIGS = ("args.yaml", "opt.yaml", "hyp.yaml")
 
 
 def claim(file: File) -> Claim | None:
-    """Columns `train/...` and `metrics/...` by epoch; settings only beside a `results.csv`."""
+    """Columns `train/...` and `metrics/...` by epoch; settings only next to a `results.csv`."""
     if file.name in _CONFIGS:
-        beside = (file.path.parent / RESULTS).is_file()
-        return Claim(file.folder, part=True) if beside else None
+        has_results = (file.path.parent / RESULTS).is_file()
+        return Claim(file.folder, part=True) if has_results else None
     if not file.name.endswith(".csv"):
         return None
     columns = header(file)

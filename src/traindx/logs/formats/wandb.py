@@ -1,13 +1,13 @@
 """Weights & Biases run folders (`offline-run-*`, `run-*`), read without the wandb package.
 
 The history comes from the binary datastore `run-*.wandb`, also while it is being written: a torn end
-is read up to the tear, blocks with a wrong checksum are passed over. The configuration comes from the
+is read up to the tear, blocks with a wrong checksum are skipped. The configuration comes from the
 datastore and from `files/config.yaml`. A run whose history is not on disk (it was sent to the server)
 gives its last values from `files/wandb-summary.json`: one point per series, and a note says so.
 
 The step is `_step`, unless the run defined a step metric (`define_metric`) or logs a counter such as
 `train/global_step` in every row. `_timestamp` gives the times. Nested keys are joined by dots. NaN and
-Infinity are kept; images, tables, histograms and text are passed over. `latest-run` is a link to a run
+Infinity are kept; images, tables, histograms and text are skipped. `latest-run` is a link to a run
 and not another one.
 """
 
@@ -18,20 +18,16 @@ import re
 from collections.abc import Iterable
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from traindx.core import names
-from traindx.core.nouns import Unreadable
+from traindx.core.nouns import Axis, FloatArray, IntArray, Unreadable
 from traindx.core.units import Bundle, Claim, Reader
 from traindx.logs import yamls
 from traindx.logs.log import Column, Log
 from traindx.logs.log_file import File
 from traindx.logs.wandb_store import MAGIC, Store, parse_json, put, read_store
-
-if TYPE_CHECKING:
-    from traindx.core.nouns import Axis, FloatArray, IntArray
 
 _SUMMARY = "wandb-summary.json"
 _RUN_FOLDER = re.compile(r"^(offline-)?run-\d{8}_\d{6}-[^/]+$|^latest-run$")
@@ -76,11 +72,11 @@ def read(bundle: Bundle) -> Iterable[Log]:
             stores.append(_store(file))
             summary = {**stores[-1].summary, **summary}
         elif file.name.endswith(_SUMMARY):
-            held = parse_json(file.read(_JSON_LIMIT))
-            if not isinstance(held, dict):
+            values = parse_json(file.read(_JSON_LIMIT))
+            if not isinstance(values, dict):
                 file.note("the summary is not valid JSON")
             else:
-                summary.update(held)
+                summary.update(values)
         elif file.name == "config.yaml":
             config.update(_unwrapped(yamls.load(file.read(_JSON_LIMIT))))
     logs = []
@@ -118,7 +114,7 @@ def _store(file: File) -> Store:
         file.note(str(error))
         return Store()
     if store.lost:
-        file.note(f"{store.lost} damaged blocks or records were passed over")
+        file.note(f"{store.lost} damaged blocks or records were skipped")
     if store.torn:
         file.note("the last record is not complete (still being written, or cut off)")
     return store
@@ -127,11 +123,11 @@ def _store(file: File) -> Store:
 def _unwrapped(config: dict[str, object]) -> dict[str, object]:
     """Settings without W&B's own, and out of their `{desc, value}` wrapping."""
     plain: dict[str, object] = {}
-    for key, held in config.items():
+    for key, value in config.items():
         if key in ("_wandb", "wandb_version"):
             continue
-        wrapped = isinstance(held, dict) and "value" in held and set(held) <= {"desc", "value"}
-        plain[key] = held["value"] if wrapped and isinstance(held, dict) else held
+        wrapped = isinstance(value, dict) and "value" in value and set(value) <= {"desc", "value"}
+        plain[key] = value["value"] if wrapped and isinstance(value, dict) else value
     return plain
 
 
@@ -141,9 +137,9 @@ def _is_own(name: str) -> bool:
 
 def _columns(store: Store) -> tuple[list[Column], Axis]:
     """The history as columns, each with the steps it is counted by."""
-    held = {key: (np.array(rows), np.array(values)) for key, (rows, values) in store.columns.items()}
-    by_row = {key: _per_row(store.rows, *held[key]) for key in held}
-    counter = _counter(store, held)
+    logged = {key: (np.array(rows), np.array(values)) for key, (rows, values) in store.columns.items()}
+    by_row = {key: _per_row(store.rows, *logged[key]) for key in logged}
+    counter = _counter(store, logged)
     default = by_row.get(counter) if counter else None
     if default is None:
         default = np.arange(store.rows, dtype=float)
@@ -151,7 +147,7 @@ def _columns(store: Store) -> tuple[list[Column], Axis]:
     defined = _defined_steps(store)
     columns: list[Column] = []
     axes: list[Axis] = []
-    for key, (rows, values) in held.items():
+    for key, (rows, values) in logged.items():
         if _is_own(key) or key == counter or key in defined.values():
             continue
         own = defined.get(key)
@@ -170,20 +166,20 @@ def _per_row(size: int, rows: IntArray, values: FloatArray) -> FloatArray:
     return full
 
 
-def _counter(store: Store, held: dict[str, tuple[IntArray, FloatArray]]) -> str:
+def _counter(store: Store, logged: dict[str, tuple[IntArray, FloatArray]]) -> str:
     """The column that counts steps: a counter logged in every row, else `_step`."""
-    found = []
-    for key, (rows, values) in held.items():
+    counters = []
+    for key, (rows, values) in logged.items():
         rank = names.counter_rank(key)
         every = rows.size == store.rows and np.isfinite(values).all()
         if rank is None or key.startswith("_") or names.axis_of(key) != "step" or not every:
             continue
         moves = np.diff(values)
         # of one row alone it cannot be seen what counts
-        told = (moves > 0).any() if store.rows > 1 else key.endswith("global_step")
-        if (moves >= 0).all() and told:
-            found.append((rank, key))
-    return min(found)[1] if found else "_step" if "_step" in held else ""
+        advances = (moves > 0).any() if store.rows > 1 else key.endswith("global_step")
+        if (moves >= 0).all() and advances:
+            counters.append((rank, key))
+    return min(counters)[1] if counters else "_step" if "_step" in logged else ""
 
 
 def _defined_steps(store: Store) -> dict[str, str]:

@@ -27,10 +27,10 @@ def claim(file: File) -> Claim | None:
     first = file.head.lstrip(b"\xef\xbb\xbf\r\n")[:20000].partition(b"\n")[0]
     if b"," not in first or _MARK.encode() not in first:
         return None
-    found = csvs.peek(file.head)
-    if found is None or len(found.layout.names) < 2:
+    peek = csvs.peek(file.head)
+    if peek is None or len(peek.layout.names) < 2:
         return None
-    x, *others = found.layout.names
+    x, *others = peek.layout.names
     twins = any(name.endswith(_TWINS) for name in others)
     if not all(_MARK in name for name in others) or not (twins or names.counter_rank(x) is not None):
         return None

@@ -1,21 +1,20 @@
-"""Steps from the counters of a line: global steps, places in an epoch, epochs, bars."""
+"""Steps from the counters of a line: global steps, positions in an epoch, epochs, bars."""
 
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from traindx.logs.text.dated import Dated, Track
-
-if TYPE_CHECKING:
-    from traindx.core.nouns import FloatArray, IntArray
+from traindx.core.nouns import FloatArray, IntArray
+from traindx.logs.text.dated import DatedLines, Track
 
 
-def epoch_track(parts: list[Dated]) -> Track:
+def epoch_track(parts: list[DatedLines]) -> Track:
     pairs = [
-        (p.seen.offsets, p.seen.columns[p.seen.shape.epoch]) for p in parts if p.seen.shape.epoch is not None
+        (p.lines.offsets, p.lines.columns[p.lines.shape.epoch])
+        for p in parts
+        if p.lines.shape.epoch is not None
     ]
     if not pairs:
         return np.zeros(0, np.int64), np.zeros(0)
@@ -38,9 +37,9 @@ def at(offsets: IntArray, track: Track, *, following: bool = False) -> FloatArra
     return values[index]
 
 
-def own_steps(part: Dated, epochs: Track) -> None:
+def own_steps(part: DatedLines, epochs: Track) -> None:
     """Steps from the counters in the line itself, joined with the epoch where they start again."""
-    shape, columns = part.seen.shape, part.seen.columns
+    shape, columns = part.lines.shape, part.lines.columns
     if shape.step is not None:
         steps = columns[shape.step]
         if (steps[1:] < steps[:-1]).any():
@@ -90,10 +89,10 @@ def _within_epochs(epoch: FloatArray) -> FloatArray | None:
     return count
 
 
-def epoch_of(part: Dated, epochs: Track) -> FloatArray:
-    """The epoch each line names, or stands in."""
-    own = part.seen.shape.epoch
-    return part.seen.columns[own] if own is not None else at(part.seen.offsets, epochs)
+def epoch_of(part: DatedLines, epochs: Track) -> FloatArray:
+    """The epoch that each line names, or belongs to."""
+    own = part.lines.shape.epoch
+    return part.lines.columns[own] if own is not None else at(part.lines.offsets, epochs)
 
 
 def _starts_again(steps: FloatArray, epoch: FloatArray) -> bool:
@@ -143,15 +142,15 @@ def _running(inner: FloatArray) -> FloatArray:
     return np.asarray(inner + np.cumsum(offset))
 
 
-def as_epochs(part: Dated, epochs: Track) -> None:
-    """Bars inside an epoch lie between the epochs; a finished bar is the epoch's own value."""
-    shape = part.seen.shape
+def as_epochs(part: DatedLines, epochs: Track) -> None:
+    """Bars inside an epoch are placed between the epochs; a finished bar is the epoch's own value."""
+    shape = part.lines.shape
     if part.level != "step" or shape.inner is None:
         return
-    inner = part.seen.columns[shape.inner]
+    inner = part.lines.columns[shape.inner]
     slot = shape.slots[shape.inner].total
     total = (
-        part.seen.columns.get(slot, np.full(inner.size, np.nanmax(inner)))
+        part.lines.columns.get(slot, np.full(inner.size, np.nanmax(inner)))
         if slot is not None
         else np.full(inner.size, np.nanmax(inner))
     )

@@ -1,27 +1,25 @@
-"""Lines of one shape with their place on the axis, and the splits they speak of."""
+"""Lines of one shape with their place on the axis, and their splits."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 
-from traindx.logs.text.scan import Seen
-
-if TYPE_CHECKING:
-    from traindx.core.nouns import BoolArray, FloatArray, IntArray
+from traindx.core.nouns import BoolArray, FloatArray, IntArray
+from traindx.logs.text.scan import ShapeLines
 
 Level = Literal["step", "epoch", "none"]
-Track = tuple["IntArray", "FloatArray"]
+Track = tuple[IntArray, FloatArray]
 
 
 @dataclass(eq=False)
-class Dated:
+class DatedLines:
     """Lines of one shape with their place on the axis."""
 
-    seen: Seen
+    lines: ShapeLines
     level: Level
     steps: FloatArray
     keep: BoolArray
@@ -31,28 +29,28 @@ class Dated:
     done: BoolArray | None = None
 
 
-def below_own_header(seen: Seen, headers: Sequence[tuple[int, bytes]]) -> Seen:
-    """Only the rows of a table shape that stand below the header which named it."""
-    if not seen.shape.header or len({bone for _, bone in headers}) < 2:
-        return seen
-    nearest = np.searchsorted([offset for offset, _ in headers], seen.offsets, side="right") - 1
-    own = np.array([at < 0 or headers[at][1] == seen.shape.header for at in nearest.tolist()], dtype=bool)
-    return _pick(seen, own)
+def below_own_header(lines: ShapeLines, headers: Sequence[tuple[int, bytes]]) -> ShapeLines:
+    """Only the rows of a table shape that are below the header which named it."""
+    if not lines.shape.header or len({bone for _, bone in headers}) < 2:
+        return lines
+    nearest = np.searchsorted([offset for offset, _ in headers], lines.offsets, side="right") - 1
+    own = np.array([at < 0 or headers[at][1] == lines.shape.header for at in nearest.tolist()], dtype=bool)
+    return _pick(lines, own)
 
 
-def by_split_and_rank(seen: Seen, marks: list[tuple[int, str]]) -> list[Dated]:
-    """Cut one shape's lines by the section they stand in and the rank that wrote them."""
-    shape = seen.shape
-    n = seen.offsets.size
+def by_split_and_rank(lines: ShapeLines, marks: list[tuple[int, str]]) -> list[DatedLines]:
+    """Separate the lines of one shape by their section and by the rank that wrote them."""
+    shape = lines.shape
+    n = lines.offsets.size
     if shape.rank is None and (shape.split or not marks):
-        return [_dated(seen, "" if shape.split == "train" else shape.split)]
+        return [_dated(lines, "" if shape.split == "train" else shape.split)]
     splits = np.full(n, "" if shape.split == "train" else shape.split, dtype=object)
     epoch_mark = shape.epoch is not None and not shape.values
     if not shape.split and marks and not epoch_mark:
-        where = np.searchsorted([m[0] for m in marks], seen.offsets, side="right") - 1
+        where = np.searchsorted([m[0] for m in marks], lines.offsets, side="right") - 1
         kinds = np.array(["" if m[1] == "train" else m[1] for m in marks], dtype=object)
         splits[where >= 0] = kinds[where[where >= 0]]
-    ranks = seen.columns.get(shape.rank, np.zeros(n)) if shape.rank is not None else np.zeros(n)
+    ranks = lines.columns.get(shape.rank, np.zeros(n)) if shape.rank is not None else np.zeros(n)
     out = []
     several = np.unique(ranks[np.isfinite(ranks)])
     for split in dict.fromkeys(splits):
@@ -60,56 +58,56 @@ def by_split_and_rank(seen: Seen, marks: list[tuple[int, str]]) -> list[Dated]:
             keep = (splits == split) & (ranks == rank)
             if keep.any():
                 suffix = "" if rank == several[0] else f"/rank{int(rank)}"
-                out.append(_dated(_pick(seen, keep), str(split), suffix))
+                out.append(_dated(_pick(lines, keep), str(split), suffix))
     return out
 
 
-def _dated(seen: Seen, split: str, suffix: str = "") -> Dated:
-    n = seen.offsets.size
-    return Dated(seen, "none", np.broadcast_to(np.nan, n), np.ones(n, bool), split, suffix=suffix)
+def _dated(lines: ShapeLines, split: str, suffix: str = "") -> DatedLines:
+    n = lines.offsets.size
+    return DatedLines(lines, "none", np.broadcast_to(np.nan, n), np.ones(n, bool), split, suffix=suffix)
 
 
-def _pick(seen: Seen, keep: BoolArray) -> Seen:
+def _pick(lines: ShapeLines, keep: BoolArray) -> ShapeLines:
     if keep.all():
-        return seen
-    return Seen(seen.shape, seen.offsets[keep], {i: c[keep] for i, c in seen.columns.items()})
+        return lines
+    return ShapeLines(lines.shape, lines.offsets[keep], {i: c[keep] for i, c in lines.columns.items()})
 
 
-def split_of_neighbours(parts: list[Dated]) -> None:
+def split_of_neighbours(parts: list[DatedLines]) -> None:
     """A result without counter or split that always follows a validation line is a validation result."""
     kinds = [_split(p) for p in parts]
     for i, part in enumerate(parts):
-        if kinds[i] or part.seen.shape.counts or not part.seen.shape.judged():
+        if kinds[i] or part.lines.shape.counts or not part.lines.shape.judged():
             continue
-        nearest = np.full(part.seen.offsets.size, -1)
-        leads = np.zeros(part.seen.offsets.size, dtype=np.int64)
+        nearest = np.full(part.lines.offsets.size, -1)
+        leads = np.zeros(part.lines.offsets.size, dtype=np.int64)
         for j, other in enumerate(parts):
             if j == i:
                 continue
-            at = np.searchsorted(other.seen.offsets, part.seen.offsets) - 1
-            before = np.where(at >= 0, other.seen.offsets[np.maximum(at, 0)], -1)
+            at = np.searchsorted(other.lines.offsets, part.lines.offsets) - 1
+            before = np.where(at >= 0, other.lines.offsets[np.maximum(at, 0)], -1)
             closer = before > nearest
             nearest[closer], leads[closer] = before[closer], j
-        told = [kinds[j] for j, near in zip(leads, nearest, strict=True) if near >= 0]
+        splits = [kinds[j] for j, near in zip(leads, nearest, strict=True) if near >= 0]
         for split in ("val", "test"):
-            if told and told.count(split) >= 0.8 * part.seen.offsets.size:
+            if splits and splits.count(split) >= 0.8 * part.lines.offsets.size:
                 part.split = split
 
 
-def _split(part: Dated) -> str:
+def _split(part: DatedLines) -> str:
     """The split of a line by its place, or by the names in it where they all agree."""
-    told = {split for _, split in part.seen.shape.judged()}
-    return part.split or (told.pop() if len(told) == 1 and "train" not in told else "")
+    splits = {split for _, split in part.lines.shape.judged()}
+    return part.split or (splits.pop() if len(splits) == 1 and "train" not in splits else "")
 
 
-def part_evaluations(parts: list[Dated], epochs: Track) -> list[Dated]:
+def part_evaluations(parts: list[DatedLines], epochs: Track) -> list[DatedLines]:
     """Bars that run after an epoch's own bar is full, or to another length, are evaluations."""
     bars = [p for p in parts if _counts_inside(p)]
     if not bars or not epochs[0].size:
         return parts
-    offsets = np.concatenate([p.seen.offsets for p in bars])
-    inner = np.concatenate([p.seen.columns[_slot(p)] for p in bars])
-    total = np.concatenate([p.seen.columns[_total(p)] for p in bars])
+    offsets = np.concatenate([p.lines.offsets for p in bars])
+    inner = np.concatenate([p.lines.columns[_slot(p)] for p in bars])
+    total = np.concatenate([p.lines.columns[_total(p)] for p in bars])
     order = np.argsort(offsets, kind="stable")
     inner, total = inner[order], total[order]
     window = np.searchsorted(epochs[0], offsets[order], side="right")
@@ -129,20 +127,20 @@ def part_evaluations(parts: list[Dated], epochs: Track) -> list[Dated]:
     out = [p for p in parts if not _counts_inside(p)]
     at = 0
     for part in bars:
-        flags = evaluation[at : at + part.seen.offsets.size]
-        at += part.seen.offsets.size
+        flags = evaluation[at : at + part.lines.offsets.size]
+        at += part.lines.offsets.size
         for keep, split in ((~flags, part.split), (flags, "test")):
             if keep.any():
-                cut = _dated(_pick(part.seen, keep), split, part.suffix)
+                cut = _dated(_pick(part.lines, keep), split, part.suffix)
                 if split == "test":
-                    cut.keep = cut.seen.columns[_slot(part)] >= cut.seen.columns[_total(part)]
+                    cut.keep = cut.lines.columns[_slot(part)] >= cut.lines.columns[_total(part)]
                 out.append(cut)
     return out
 
 
-def _counts_inside(part: Dated) -> bool:
+def _counts_inside(part: DatedLines) -> bool:
     """A bar or count towards a total, in a line that does not name its epoch."""
-    shape = part.seen.shape
+    shape = part.lines.shape
     return (
         shape.inner is not None
         and shape.epoch is None
@@ -152,9 +150,9 @@ def _counts_inside(part: Dated) -> bool:
     )
 
 
-def _slot(part: Dated) -> int:
-    return part.seen.shape.inner or 0
+def _slot(part: DatedLines) -> int:
+    return part.lines.shape.inner or 0
 
 
-def _total(part: Dated) -> int:
-    return part.seen.shape.slots[_slot(part)].total or 0
+def _total(part: DatedLines) -> int:
+    return part.lines.shape.slots[_slot(part)].total or 0

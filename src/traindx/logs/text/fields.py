@@ -43,7 +43,7 @@ _SPLIT_WORD = re.compile(
 
 
 @dataclass
-class Slot:
+class NumberSlot:
     """One number of a shape: its name as written, and what it is to its neighbours."""
 
     name: str
@@ -58,13 +58,13 @@ class Slot:
     percent: bool = False
 
 
-def name_slots(skeleton: bytes) -> list[Slot]:
+def name_slots(skeleton: bytes) -> list[NumberSlot]:
     """A slot for every number of the skeleton, in order."""
     texts = skeleton.split(NUMBER)
-    slots: list[Slot] = []
+    slots: list[NumberSlot] = []
     for i in range(len(texts) - 1):
         before, after = texts[i], texts[i + 1]
-        slot = _name_one(before, after, slots, first=i == 0)
+        slot = _name_slot(before, after, slots, first=i == 0)
         slot.timed = after.startswith(TIME_UNIT)
         slot.prose = bool(_PROSE_END.search(before.rstrip()))
         bytes_unit = _BYTES_UNIT.match(after)
@@ -79,26 +79,26 @@ def name_slots(skeleton: bytes) -> list[Slot]:
 
 
 def _is_memory(name: str) -> bool:
-    """A memory whose own name tells no unit."""
-    told = names.understand(name).metric
-    return told == "gpu_mem" or (
-        told == "rss_bytes" and names.byte_factor(name) == 1.0 and "byte" not in name
+    """Whether it is a memory whose own name has no unit."""
+    metric = names.understand(name).metric
+    return metric == "gpu_mem" or (
+        metric == "rss_bytes" and names.byte_factor(name) == 1.0 and "byte" not in name
     )
 
 
-def _carry_splits(slots: list[Slot]) -> None:
-    """`Valid acc: 0.3 | loss: 2.0`: the split said once holds for what follows and was not said yet."""
-    word, said = "", set[tuple[str, str]]()
+def _carry_splits(slots: list[NumberSlot]) -> None:
+    """`Valid acc: 0.3 | loss: 2.0`: a split named once applies to the metrics after it, until one repeats."""
+    word, measured = "", set[tuple[str, str]]()
     for slot in slots:
         if slot.kind != "value" or not slot.name:
             continue
         meaning, first = names.understand(slot.name), slot.name.split(" ")[0]
         kind = (meaning.metric, meaning.part)
         if meaning.split:
-            spoken = " " in slot.name and names.split_of(first) in ("val", "test")
-            word, said = (first if spoken else ""), {kind}
-        elif word and not counter_of(slot.name) and kind not in said and _measured(meaning):
-            said.add(kind)
+            is_word = " " in slot.name and names.split_of(first) in ("val", "test")
+            word, measured = (first if is_word else ""), {kind}
+        elif word and not counter_of(slot.name) and kind not in measured and _measured(meaning):
+            measured.add(kind)
             slot.name = f"{word} {slot.name}"
 
 
@@ -109,73 +109,73 @@ def _measured(meaning: names.Meaning) -> bool:
     return names.METRICS[meaning.metric].goal != "none" or meaning.metric in ("score", "kl", "entropy")
 
 
-def _keep_apart(slots: list[Slot]) -> None:
+def _keep_apart(slots: list[NumberSlot]) -> None:
     """Two values of one name in one line are two things: the second is numbered."""
-    seen: dict[str, int] = {}
+    counts: dict[str, int] = {}
     for slot in slots:
         if slot.kind == "value" and slot.name:
-            seen[slot.name] = seen.get(slot.name, 0) + 1
-            if seen[slot.name] > 1 and not counter_of(slot.name):
-                slot.name += f"#{seen[slot.name]}"
+            counts[slot.name] = counts.get(slot.name, 0) + 1
+            if counts[slot.name] > 1 and not counter_of(slot.name):
+                slot.name += f"#{counts[slot.name]}"
 
 
-def _name_one(before: bytes, after: bytes, slots: list[Slot], *, first: bool) -> Slot:
+def _name_slot(before: bytes, after: bytes, slots: list[NumberSlot], *, first: bool) -> NumberSlot:
     previous = slots[-1] if slots else None
     if previous is not None:
         unit = _BYTES_UNIT if previous.name.endswith("[bytes]") else _UNIT
         before = unit.sub(b"", before, count=1)
-        related = _beside(before.strip(), after, previous, slots)
+        related = _related(before.strip(), after, previous, slots)
         if related is not None:
             return related
     if _SOURCE_LINE.search(before):
-        return Slot("", "ignored")
+        return NumberSlot("", "ignored")
     name, keyed, factor = _left_name(before, whole_line=first)
     if name.lower() in ("eta", "remaining", "time left") or "..." in name:
-        return Slot(name, "ignored")
+        return NumberSlot(name, "ignored")
     if previous is not None and keyed and name and _in_prose(slots, before):
         previous.kind = "ignored"
         name = f"{previous.name} {name}"
     if not name and (counter := _COUNTER_BEHIND.match(after)):
-        return Slot(text(counter[0]), right=True)
+        return NumberSlot(text(counter[0]), right=True)
     if not name and previous is not None and before.strip().lower() in (b"is", b"was", b":", b"=", b"->"):
         name = _subject(previous.name)
         keyed = bool(name)
     if not name and (right := _right_name(after, any(s.right for s in slots))):
-        return Slot(right, right=True)
+        return NumberSlot(right, right=True)
     timed = names.understand(name).metric.endswith("_s")
-    return Slot(name, keyed=keyed, factor=factor if timed else 1.0)
+    return NumberSlot(name, keyed=keyed, factor=factor if timed else 1.0)
 
 
-def _beside(bare: bytes, after: bytes, previous: Slot, slots: list[Slot]) -> Slot | None:
+def _related(bare: bytes, after: bytes, previous: NumberSlot, slots: list[NumberSlot]) -> NumberSlot | None:
     """A number that belongs to the one before it: a total, a share, a running mean, a spread."""
     here = len(slots)
     if bare.lower() in (b"/", b"of", b"out of") and previous.kind == "value" and previous.total is None:
         previous.total = here
-        return Slot(previous.name, "total", of=here - 1)
+        return NumberSlot(previous.name, "total", of=here - 1)
     if bare == b"=" and previous.kind == "total" and previous.of is not None:
         slots[previous.of].kind = "ignored"
-        return Slot(previous.name, "value", keyed=True)
+        return NumberSlot(previous.name, "value", keyed=True)
     if bare == b"-" and (counter := _COUNTER_BEHIND.match(after)):
         previous.kind = "ignored"
-        return Slot(text(counter[0]), right=True)
+        return NumberSlot(text(counter[0]), right=True)
     if bare in (b"(", b", (") and after.startswith(b"/") and previous.kind == "value" and previous.name:
-        return Slot("", "ignored")
+        return NumberSlot("", "ignored")
     if bare == b"/" and previous.kind == "ignored":
-        return Slot("", "ignored")
+        return NumberSlot("", "ignored")
     if bare in _SPREAD and previous.kind == "value" and previous.name:
-        return Slot("", "ignored")
+        return NumberSlot("", "ignored")
     if bare == b"(" and after.lstrip().startswith(b"%"):
         if previous.kind == "total" and previous.of is not None:
             slots[previous.of].percent = True
-        return Slot("", "ignored")
+        return NumberSlot("", "ignored")
     if bare == b"(" and after.startswith(TIME_UNIT) and not previous.timed:
-        return Slot("", "ignored")
+        return NumberSlot("", "ignored")
     if bare in _MEANS and previous.kind == "value" and previous.name:
-        return Slot(previous.name, "mean", of=here - 1)
+        return NumberSlot(previous.name, "mean", of=here - 1)
     return None
 
 
-def _in_prose(slots: list[Slot], before: bytes) -> bool:
+def _in_prose(slots: list[NumberSlot], before: bytes) -> bool:
     """`accuracy on the 10000 test images: 55`: the first number is part of the second one's name."""
     previous = slots[-1]
     plain = not re.search(rb"[,;|=()\[\]\t]", before.rstrip(b":= "))
@@ -189,7 +189,7 @@ def _subject(name: str) -> str:
 
 
 def _left_name(before: bytes, *, whole_line: bool) -> tuple[str, bool, float]:
-    """The words in front of a number, whether `=` or `:` ties them to it, and the unit they tell."""
+    """The words in front of a number, whether `=` or `:` joins them to it, and their unit."""
     left = before.rstrip(_OPENERS)
     keyed = False
     cell = before.rstrip()
@@ -243,21 +243,21 @@ def _right_name(after: bytes, others: bool) -> str:
     return name if closed and not names.split_of(name) else ""
 
 
-def line_split(skeleton: bytes, slots: list[Slot]) -> str:
-    """The split a line speaks of outside the names of its numbers: `[eval] iter 3: loss 0.2`."""
-    found = [m[1].lower() for m in _SPLIT_WORD.finditer(_before_values(skeleton, slots))]
-    if not found:
+def line_split(skeleton: bytes, slots: list[NumberSlot]) -> str:
+    """The split that a line names apart from the names of its numbers: `[eval] iter 3: loss 0.2`."""
+    words = [m[1].lower() for m in _SPLIT_WORD.finditer(_before_values(skeleton, slots))]
+    if not words:
         for segment in re.split(rb"[|,]", skeleton)[:6]:
             if NUMBER not in segment:
-                found += [m[1].lower() for m in _SPLIT_WORD.finditer(segment)]
-    kinds = [names.split_of(text(f)) for f in found]
+                words += [m[1].lower() for m in _SPLIT_WORD.finditer(segment)]
+    kinds = [names.split_of(text(f)) for f in words]
     for kind in ("val", "test", "train"):
         if kind in kinds:
             return kind
     return ""
 
 
-def _before_values(skeleton: bytes, slots: list[Slot]) -> bytes:
+def _before_values(skeleton: bytes, slots: list[NumberSlot]) -> bytes:
     """The text in front of the first number that is no counter, without that number's own name."""
     texts = skeleton.split(NUMBER)
     for i, slot in enumerate(slots):

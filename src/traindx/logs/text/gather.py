@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from traindx.core import names
-from traindx.core.nouns import Event
+from traindx.core.nouns import BoolArray, Event, FloatArray, IntArray
 from traindx.logs.log import Column, Log
-from traindx.logs.text.dated import Dated
+from traindx.logs.text.dated import DatedLines
 from traindx.logs.text.stamps import Stamps
 from traindx.logs.text.timeline import Span, Timeline, metric_key, values_of
 
-if TYPE_CHECKING:
-    from traindx.core.nouns import BoolArray, FloatArray, IntArray
-
-Piece = tuple["IntArray", "FloatArray", "FloatArray"]
+Piece = tuple[IntArray, FloatArray, FloatArray]
 
 
 def logs(timeline: Timeline, stamps: Stamps) -> list[Log]:
@@ -40,23 +35,23 @@ def _log(timeline: Timeline, span: Span, stamps: Stamps) -> Log:
     pieces: dict[tuple[str, str], list[Piece]] = {}
     config: dict[str, object] = {}
     final = {
-        metric_key(p.seen.shape.slots[i].name, p.split)
+        metric_key(p.lines.shape.slots[i].name, p.split)
         for p in timeline.dated
-        if p.scope != "bar" and (p.seen.offsets.size > 1 or not p.seen.shape.bar)
-        for i in p.seen.shape.values
+        if p.scope != "bar" and (p.lines.offsets.size > 1 or not p.lines.shape.bar)
+        for i in p.lines.shape.values
     }
     for part in timeline.dated:
-        for slot in part.seen.shape.values:
-            if _said_once_a_run(part, slot, len(timeline.spans)):
+        for slot in part.lines.shape.values:
+            if _is_printed_setting(part, slot, len(timeline.spans)):
                 continue
             for name, piece in _slot_pieces(part, slot, span, final):
                 pieces.setdefault((name, part.split), []).append(piece)
     columns = []
-    for (name, split), found in pieces.items():
+    for (name, split), parts in pieces.items():
         offsets, steps, values = (
-            (np.concatenate(x) for x in zip(*found, strict=True)) if len(found) > 1 else found[0]
+            (np.concatenate(x) for x in zip(*parts, strict=True)) if len(parts) > 1 else parts[0]
         )
-        if len(found) > 1:
+        if len(parts) > 1:
             order = np.argsort(offsets, kind="stable")
             offsets, steps, values = offsets[order], steps[order], values[order]
         if timeline.axis == "row":
@@ -64,21 +59,23 @@ def _log(timeline: Timeline, span: Span, stamps: Stamps) -> Log:
         if _is_setting(name, values):
             config[name] = float(values[0])
             continue
-        if _stands_still(name, values):
+        if _never_moves(name, values):
             continue
         columns.append(Column(name, steps, values, stamps.at(offsets), split or None, places=offsets))
     events = [event for _, _, event in span.resumes]
     return Log(columns, timeline.axis, config=config, events=events)
 
 
-def _slot_pieces(part: Dated, slot: int, span: Span, final: set[tuple[str, str]]) -> list[tuple[str, Piece]]:
+def _slot_pieces(
+    part: DatedLines, slot: int, span: Span, final: set[tuple[str, str]]
+) -> list[tuple[str, Piece]]:
     offsets, steps, values, done = values_of(part, slot, span)
     if not values.size:
         return []
-    name = part.seen.shape.slots[slot].name + part.suffix
+    name = part.lines.shape.slots[slot].name + part.suffix
     if (share := _share(part, slot, span)) is not None:
         values = share
-    if part.seen.shape.slots[slot].kind == "mean":
+    if part.lines.shape.slots[slot].kind == "mean":
         return [(name + "@mean", (offsets, steps, values))]
     if done is not None and metric_key(name, part.split) in final:
         return [(name + "@bar", (offsets, steps, values))]
@@ -87,19 +84,19 @@ def _slot_pieces(part: Dated, slot: int, span: Span, final: set[tuple[str, str]]
     return [(f"{name}@{part.scope}" if part.scope else name, (offsets, steps, values))]
 
 
-def _share(part: Dated, slot: int, span: Span) -> FloatArray | None:
+def _share(part: DatedLines, slot: int, span: Span) -> FloatArray | None:
     """`Accuracy: 9837/10000 (98%)` is a share, in percent where the log says so, not a count."""
-    total = part.seen.shape.slots[slot].total
-    if total is None or total not in part.seen.columns:
+    total = part.lines.shape.slots[slot].total
+    if total is None or total not in part.lines.columns:
         return None
     hits, of = values_of(part, slot, span)[2], values_of(part, total, span)[2]
     if hits.size != of.size or not (of > 0).all():
         return None
-    return hits / of * (100.0 if part.seen.shape.slots[slot].percent else 1.0)
+    return hits / of * (100.0 if part.lines.shape.slots[slot].percent else 1.0)
 
 
 def _bar_pieces(name: str, piece: Piece, done: BoolArray) -> list[tuple[str, Piece]]:
-    """A bar redrawn: whole epochs under the plain name, what lies between them as `@bar`."""
+    """A bar redrawn: whole epochs under the plain name, what is between them as `@bar`."""
     offsets, steps, values = piece
     last = done & ~np.append((steps[1:] == steps[:-1]) & done[1:], False)
     out: list[tuple[str, Piece]] = []
@@ -111,13 +108,13 @@ def _bar_pieces(name: str, piece: Piece, done: BoolArray) -> list[tuple[str, Pie
     return out
 
 
-def _said_once_a_run(part: Dated, slot: int, runs: int) -> bool:
+def _is_printed_setting(part: DatedLines, slot: int, runs: int) -> bool:
     """`base_lr: 0.6` among the settings printed when each training begins."""
-    metric = names.understand(part.seen.shape.slots[slot].name).metric
-    return part.level == "none" and metric in ("lr", "grad_norm") and part.seen.offsets.size <= runs
+    metric = names.understand(part.lines.shape.slots[slot].name).metric
+    return part.level == "none" and metric in ("lr", "grad_norm") and part.lines.offsets.size <= runs
 
 
-def _stands_still(name: str, values: FloatArray) -> bool:
+def _never_moves(name: str, values: FloatArray) -> bool:
     """A number of unknown meaning that never moves: a source line, a process id."""
     return values.size >= 5 and not names.understand(name).known and bool((values == values[0]).all())
 
@@ -140,7 +137,7 @@ def step_at(timeline: Timeline, offset: int) -> float | None:
     return float(timeline.track_steps[at]) if at >= 0 else None
 
 
-def with_events(log: Log, span: Span, timeline: Timeline, found: list[tuple[int, str, str]]) -> None:
-    for offset, kind, text in found:
+def with_events(log: Log, span: Span, timeline: Timeline, signs: list[tuple[int, str, str]]) -> None:
+    for offset, kind, text in signs:
         if span.begin <= offset < span.end:
             log.events.append(Event(kind, text, step_at(timeline, offset)))

@@ -6,11 +6,11 @@ import re
 from collections.abc import Sequence
 
 from traindx.core import names
-from traindx.logs.text.fields import Slot, counter_of, line_split, name_slots
+from traindx.logs.text.fields import NumberSlot, counter_of, line_split, name_slots
 from traindx.logs.text.numerals import floats
-from traindx.logs.text.shapes import CODE, Shape, find_roles, telling
+from traindx.logs.text.shapes import CODE, LineShape, find_roles, is_informative
 from traindx.logs.text.skeleton import BAR, NUMBER, pattern, skeletons, slot_count
-from traindx.logs.text.tables import Headed, by_header
+from traindx.logs.text.tables import HeadedRows, by_header
 from traindx.logs.text.terms import name_terms
 
 _LONGEST = 8192
@@ -34,7 +34,7 @@ class Sample:
         self.bones = skeletons(cleaned)
 
 
-def learn(sample: Sample, known: Sequence[Shape] = ()) -> list[Shape]:
+def learn(sample: Sample, known: Sequence[LineShape] = ()) -> list[LineShape]:
     """The shapes worth reading in a sample, most frequent first, beyond those already known."""
     learned = {shape.skeleton for shape in known}
     groups: dict[bytes, list[int]] = {}
@@ -50,7 +50,7 @@ def learn(sample: Sample, known: Sequence[Shape] = ()) -> list[Shape]:
     return _choose(shapes, known)
 
 
-def _shapes(bone: bytes, where: list[int], sample: Sample) -> list[Shape]:
+def _shapes(bone: bytes, where: list[int], sample: Sample) -> list[LineShape]:
     if slot_count(bone) > _MAX_SLOTS:
         return []
     slots = name_slots(bone)
@@ -62,7 +62,7 @@ def _shapes(bone: bytes, where: list[int], sample: Sample) -> list[Shape]:
     return shapes
 
 
-def _shape(bone: bytes, group: Headed, sample: Sample) -> Shape | None:
+def _shape(bone: bytes, group: HeadedRows, sample: Sample) -> LineShape | None:
     slots, where = group.slots, group.rows
     if not _promising(slots, len(where)):
         return None
@@ -73,7 +73,7 @@ def _shape(bone: bytes, group: Headed, sample: Sample) -> Shape | None:
     if len(rows) < 0.8 * len(picked):
         return None
     probe = [floats(rows, at if len(slots) > 1 else None) for at in range(len(slots))]
-    shape = Shape(bone, len(where), where[0], where[-1], slots, line_split(bone, slots), BAR in bone)
+    shape = LineShape(bone, len(where), where[0], where[-1], slots, line_split(bone, slots), BAR in bone)
     shape.header = group.header
     find_roles(shape, probe)
     if not shape.counts and not shape.values:
@@ -81,12 +81,12 @@ def _shape(bone: bytes, group: Headed, sample: Sample) -> Shape | None:
     return shape
 
 
-def _promising(slots: list[Slot], count: int) -> bool:
+def _promising(slots: list[NumberSlot], count: int) -> bool:
     """Whether a shape may turn out worth reading: judged by names alone, before any matching."""
     for slot in slots:
         if slot.kind != "value":
             continue
-        if slot.name and (meaning := names.understand(slot.name)).known and telling(meaning.metric):
+        if slot.name and (meaning := names.understand(slot.name)).known and is_informative(meaning.metric):
             return True
         if slot.name and counter_of(slot.name) and (count >= 2 or slot.total is not None):
             return True
@@ -95,7 +95,7 @@ def _promising(slots: list[Slot], count: int) -> bool:
     return False
 
 
-def _wanted(shape: Shape) -> list[int]:
+def _wanted(shape: LineShape) -> list[int]:
     wanted = set(shape.values)
     for i in (shape.step, shape.epoch, shape.inner, shape.rank):
         if i is not None:
@@ -109,18 +109,18 @@ def _wanted(shape: Shape) -> list[int]:
     return sorted(wanted)
 
 
-def _choose(shapes: list[Shape], known: Sequence[Shape]) -> list[Shape]:
-    """Keep the lines that tell of the training; drop what merely holds numbers."""
+def _choose(shapes: list[LineShape], known: Sequence[LineShape]) -> list[LineShape]:
+    """Keep the lines that report the training; drop those that merely contain numbers."""
     strong = [s for s in shapes if s.strong()]
     often = [s for s in strong if s.count >= 2 and (s.counts or s.judged())]
-    kept = often + _singles([s for s in strong if s.count == 1], often, known)
-    if not kept and not known:
-        kept = [s for s in shapes if _counts_something(s)]
-    if not kept:
+    shapes_to_read = often + _singles([s for s in strong if s.count == 1], often, known)
+    if not shapes_to_read and not known:
+        shapes_to_read = [s for s in shapes if _counts_something(s)]
+    if not shapes_to_read:
         return []
-    begin, end = min(s.first for s in kept), max(s.last for s in kept)
-    most = max(s.count for s in [*kept, *known])
-    kept += [s for s in strong if s.count >= 2 and not (s.counts or s.judged()) and s.last >= begin]
+    begin, end = min(s.first for s in shapes_to_read), max(s.last for s in shapes_to_read)
+    most = max(s.count for s in [*shapes_to_read, *known])
+    shapes_to_read += [s for s in strong if s.count >= 2 and not (s.counts or s.judged()) and s.last >= begin]
     for s in shapes:
         if s.strong():
             continue
@@ -129,24 +129,24 @@ def _choose(shapes: list[Shape], known: Sequence[Shape]) -> list[Shape]:
         if not frequent:
             s.values = []
         if (s.counts and (s.count >= 2 or s.epoch is not None)) or s.values:
-            kept.append(s)
-    kept.sort(key=lambda s: (not s.strong(), -s.count))
-    for s in kept[:_MAX_SHAPES]:
+            shapes_to_read.append(s)
+    shapes_to_read.sort(key=lambda s: (not s.strong(), -s.count))
+    for s in shapes_to_read[:_MAX_SHAPES]:
         s.wanted = _wanted(s)
         s.units = [i for i in s.values if s.slots[i].timed]
         s.regex = pattern(s.skeleton, set(s.wanted), set(s.units))
-    return kept[:_MAX_SHAPES]
+    return shapes_to_read[:_MAX_SHAPES]
 
 
-def _counts_something(shape: Shape) -> bool:
-    """Lines without any known metric that still tell a course: a named counter beside moving values."""
+def _counts_something(shape: LineShape) -> bool:
+    """Whether lines without a known metric still show a course: a named counter and moving values."""
     if shape.count < 5 or (shape.step is None and shape.epoch is None) or CODE.search(shape.skeleton):
         return False
     shape.values = [i for i in shape.values if shape.slots[i].keyed]
     return bool(shape.values)
 
 
-def _variant(single: Shape, often: Sequence[Shape]) -> bool:
+def _variant(single: LineShape, often: Sequence[LineShape]) -> bool:
     """A line that lacks, or adds, only the end of a frequent one."""
     if len(single.slots) < 2 or not single.counts:
         return False
@@ -155,26 +155,26 @@ def _variant(single: Shape, often: Sequence[Shape]) -> bool:
     )
 
 
-def _plain_field(shape: Shape, i: int) -> bool:
-    """`name=3`, or a lone word beside its number in a line that counts."""
+def _plain_field(shape: LineShape, i: int) -> bool:
+    """`name=3`, or a lone word next to its number in a line with a counter."""
     return shape.slots[i].keyed or (shape.counts and " " not in shape.slots[i].name and len(shape.slots) <= 3)
 
 
-def _singles(singles: list[Shape], often: list[Shape], known: Sequence[Shape]) -> list[Shape]:
-    """Lines that stand once: the whole of a one-epoch log, or results after the training.
+def _singles(singles: list[LineShape], often: list[LineShape], known: Sequence[LineShape]) -> list[LineShape]:
+    """Lines that occur once: the whole of a one-epoch log, or results after the training.
 
-    What stands once before the first measurement is a setting.
+    What occurs once before the first measurement is a setting.
     """
-    told = {pair for s in [*often, *known] for pair in s.strong()}
+    known_pairs = {pair for s in [*often, *known] for pair in s.strong()}
     begin = min((s.first for s in often), default=-1)
     out = []
     for s in sorted(singles, key=lambda s: s.first):
-        new = [p for p in s.judged() if p not in told]
+        new = [p for p in s.judged() if p not in known_pairs]
         named = any(not names.split_of(s.slots[i].name) for i in s.values if s.pair(i) in new)
         terse = named and len(s.skeleton.split()) <= 4
         plain = s.counts or terse or any(s.slots[i].keyed for i in s.values if s.pair(i) in new)
         if new and plain and s.first > begin and not CODE.search(s.skeleton):
-            s.values = [i for i in s.values if s.pair(i) not in told]
+            s.values = [i for i in s.values if s.pair(i) not in known_pairs]
             out.append(s)
         elif (s.bar and s.inner is not None and s.judged() and s.first > begin) or _variant(s, often):
             out.append(s)

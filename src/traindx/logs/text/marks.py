@@ -8,7 +8,7 @@ from typing import Generic, TypeVar
 
 from traindx.core import names
 from traindx.logs.text.clean import text
-from traindx.logs.text.shapes import Shape
+from traindx.logs.text.shapes import LineShape
 from traindx.logs.text.skeleton import NUMBER, pattern
 
 _SECTION = re.compile(
@@ -38,59 +38,59 @@ _IDLE = re.compile(
 )
 _MOST_PER_KIND = 200
 
-Told = TypeVar("Told")
+Label = TypeVar("Label")
 
 
-class Marks(Generic[Told]):
+class Marks(Generic[Label]):
     """Places of lines of known skeletons, with what each skeleton says."""
 
-    def __init__(self, bones: Mapping[bytes, Told]) -> None:
-        self._patterns = [(pattern(bone, set()), told) for bone, told in bones.items()]
-        self._found: list[tuple[int, Told]] = []
+    def __init__(self, bones: Mapping[bytes, Label]) -> None:
+        self._patterns = [(pattern(bone, set()), label) for bone, label in bones.items()]
+        self._places: list[tuple[int, Label]] = []
 
-    def look(self, piece: bytes, base: int) -> None:
-        for regex, told in self._patterns:
-            self._found += [(base + m.start(), told) for m in regex.finditer(piece)]
+    def scan(self, piece: bytes, base: int) -> None:
+        for regex, label in self._patterns:
+            self._places += [(base + m.start(), label) for m in regex.finditer(piece)]
 
-    def marks(self) -> list[tuple[int, Told]]:
-        return sorted(self._found, key=lambda mark: mark[0])
+    def marks(self) -> list[tuple[int, Label]]:
+        return sorted(self._places, key=lambda mark: mark[0])
 
 
 def sections(bones: Iterable[bytes]) -> Marks[str]:
-    """Lines such as `> EVALUATION` that say which split the lines below speak of."""
-    found: dict[bytes, str] = {}
+    """Lines such as `> EVALUATION` that say to which split the lines below belong."""
+    splits: dict[bytes, str] = {}
     for bone in dict.fromkeys(bones):
         hit = _SECTION.match(bone) if 2 < len(bone) < 80 and NUMBER not in bone else None
-        if hit and b"..." not in bone and len(found) < 12:
-            found[bone] = names.split_of(text(hit[1]))
-    kinds = set(found.values())
-    return Marks(found if "train" in kinds and len(kinds) > 1 else {})
+        if hit and b"..." not in bone and len(splits) < 12:
+            splits[bone] = names.split_of(text(hit[1]))
+    kinds = set(splits.values())
+    return Marks(splits if "train" in kinds and len(kinds) > 1 else {})
 
 
-def headers(shapes: Iterable[Shape]) -> Marks[bytes]:
-    """The header lines of printed tables: what stands below is named by the nearest one."""
+def headers(shapes: Iterable[LineShape]) -> Marks[bytes]:
+    """The header lines of printed tables: rows are named by the nearest one above."""
     return Marks({bone: bone for shape in shapes for bone in shape.headers})
 
 
 class Signs:
-    """Overflows, crashes and the like, with the line that tells them."""
+    """Overflows, crashes and the like, with the line that reports them."""
 
     def __init__(self) -> None:
-        self.found: list[tuple[int, str, str]] = []
+        self.events: list[tuple[int, str, str]] = []
         self._counts: dict[str, int] = {}
 
-    def look(self, piece: bytes, base: int) -> None:
+    def scan(self, piece: bytes, base: int) -> None:
         for sign, kind in _SIGNS:
             at = piece.find(sign)
             while at >= 0 and self._counts.get(kind, 0) < _MOST_PER_KIND:
-                told = _tell(piece, at, kind)
-                if not _IDLE.search(told):
+                line = _event_line(piece, at, kind)
+                if not _IDLE.search(line):
                     self._counts[kind] = self._counts.get(kind, 0) + 1
-                    self.found.append((base + at, kind, told))
+                    self.events.append((base + at, kind, line))
                 at = piece.find(sign, at + len(sign))
 
 
-def _tell(piece: bytes, at: int, kind: str) -> str:
+def _event_line(piece: bytes, at: int, kind: str) -> str:
     """The line of a sign; for a crash, the last line of its traceback."""
     if kind == "exception":
         below = piece[at : at + 20_000].split(b"\n")[1:]

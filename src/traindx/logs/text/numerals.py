@@ -5,14 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from operator import itemgetter
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from traindx.core.nouns import FloatArray
+from traindx.core.nouns import FloatArray
 
-# A cell whose text is no number after all: told apart from a NaN that the log wrote.
+# Marks a cell whose text is no number after all, in contrast to a NaN that the log wrote.
 MISSING = float(np.frombuffer(b"\x01\x00\xde\xad\x00\x00\xf8\x7f", dtype=np.float64)[0])
 _MISSING_BITS = np.float64(MISSING).view(np.uint64)
 _GROUPED = re.compile(rb"[-+]?\d{1,3}(?:,\d{3})+(?:\.\d+)?(?:[eE][-+]?\d+)?")
@@ -24,14 +23,14 @@ def floats(rows: Sequence[bytes | tuple[bytes, ...]], at: int | None) -> FloatAr
     try:
         return np.fromiter(map(float, _cells(rows, at)), dtype=np.float64, count=len(rows))
     except ValueError:
-        return np.array([one(cell) for cell in _cells(rows, at)], dtype=np.float64)
+        return np.array([number_of(cell) for cell in _cells(rows, at)], dtype=np.float64)
 
 
 def _cells(rows: Sequence[bytes | tuple[bytes, ...]], at: int | None) -> Iterable[bytes]:
     return cast("Iterable[bytes]", rows if at is None else map(itemgetter(at), rows))
 
 
-def one(cell: bytes) -> float:
+def number_of(cell: bytes) -> float:
     try:
         return float(cell)
     except ValueError:

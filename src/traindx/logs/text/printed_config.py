@@ -45,7 +45,7 @@ _MOST_LINES = 4000
 
 def settings_in(region: bytes) -> dict[str, object]:
     """`key: value` lines, `Namespace(...)`, dicts and command lines of a stretch of log."""
-    found: dict[str, object] = {}
+    settings: dict[str, object] = {}
     for raw in region.split(b"\n")[:_MOST_LINES]:
         if not raw.strip() or len(raw) > 20_000:
             continue
@@ -53,65 +53,65 @@ def settings_in(region: bytes) -> dict[str, object]:
         stamp = _STAMP.match(line)
         body = _ORIGIN.sub("", line[stamp.end() :], count=1) if stamp else _BULLET.sub("", line, count=1)
         for name, count in _parameter_counts(body) if len(body) < 400 else ():
-            if count > float(str(found.get(name, 0))):
-                found[name] = count
-        if _looks_nested(body):
-            found.update(nested_settings(raw))
+            if count > float(str(settings.get(name, 0))):
+                settings[name] = count
+        if _is_nested(body):
+            settings.update(nested_settings(raw))
         elif len(body) < 2000 and not _CODE.search(body):
-            _line(body, found)
-    return found
+            _line(body, settings)
+    return settings
 
 
-def _looks_nested(body: str) -> bool:
+def _is_nested(body: str) -> bool:
     return (
         bool(re.search(r"\w\(\w+=|\{\s*['\"]\w+['\"]\s*:", body)) and body.count("=") + body.count(":") >= 2
     )
 
 
 def _insides(line: str) -> list[str]:
-    """What stands between the first opening and the last closing brace, and likewise for `Name(a=`."""
-    found = []
+    """The text between the first opening and the last closing brace, and likewise for `Name(a=`."""
+    insides = []
     for opener, closer in ((re.search(r"\{", line), "}"), (re.search(r"\w\(\w+=", line), ")")):
         if opener and (end := line.rfind(closer)) > opener.start():
-            found.append(line[opener.start() : end + 1])
-    return found
+            insides.append(line[opener.start() : end + 1])
+    return insides
 
 
 def nested_settings(raw: bytes) -> dict[str, object]:
     """The pairs inside the `{...}` or `Name(...)` of one line."""
-    found: dict[str, object] = {}
+    settings: dict[str, object] = {}
     line = text(raw)
     for inside in _insides(_BLANKS.sub(" ", line)):
         for key, value in _PAIR.findall(inside)[:400]:
             if not value.endswith("("):
-                _keep(key, value, found)
-    return found if len(found) > 1 else {}
+                _keep(key, value, settings)
+    return settings if len(settings) > 1 else {}
 
 
-def _line(body: str, found: dict[str, object]) -> None:
+def _line(body: str, settings: dict[str, object]) -> None:
     for key, value in _FLAG.findall(body):
-        _keep(key, value, found)
+        _keep(key, value, settings)
     whole = _WHOLE.match(body)
     if whole and not re.search(r"[:=|]", whole[2]):
-        _keep(whole[1], whole[2], found)
+        _keep(whole[1], whole[2], settings)
         return
     for key, value in _PAIR.findall(_TITLE.sub("", body, count=1))[:40]:
         if not (_PARAMETERS.search(body) and re.fullmatch("param(?:eter)?s", key, re.I)):
-            _keep(key, value, found)
+            _keep(key, value, settings)
 
 
-def _keep(key: str, value: str, found: dict[str, object]) -> None:
+def _keep(key: str, value: str, settings: dict[str, object]) -> None:
     """Single words are kept as they are; a key of several words only when it names a setting."""
     key = key.strip()
     if value.endswith("("):
         return
     if " " in key and names.setting_name(key.replace(" ", "_")) is None:
         return
-    found.setdefault(key.replace(" ", "_"), value.strip().strip("'\"").rstrip(","))
+    settings.setdefault(key.replace(" ", "_"), value.strip().strip("'\"").rstrip(","))
 
 
 def _parameter_counts(body: str) -> Iterator[tuple[str, int]]:
-    """How many parameters a line says there are, in all and trainable; the frozen ones are not told."""
+    """The numbers of all and of trainable parameters that a line reports; frozen ones are left out."""
     if hit := _TRAINABLE_OF.search(body):
         yield "trainable_parameters", _count(hit[1], hit[2])
         yield "model_parameters", _count(hit[3], hit[4])

@@ -17,8 +17,8 @@ from traindx.logs.text.clean import pieces
 from traindx.logs.text.learn import Sample, learn
 from traindx.logs.text.marks import Marks, Signs, headers, sections
 from traindx.logs.text.printed_config import nested_settings, settings_in
-from traindx.logs.text.scan import Seen, scan
-from traindx.logs.text.shapes import Shape
+from traindx.logs.text.scan import ShapeLines, scan
+from traindx.logs.text.shapes import LineShape
 from traindx.logs.text.stamps import Stamps
 from traindx.logs.text.timeline import Timeline, date_lines
 
@@ -29,10 +29,11 @@ _SAMPLE_BLOCK = 16 << 10
 _SCAN_CHUNK = 4 << 20
 _REGION = 256 << 10
 _LINE = 16 << 10
+_NO_METRIC = "no line repeats with a metric that changes, such as `step 10: loss 0.5`"
 
 
 def logs_of(file: File) -> list[Log]:
-    """The trainings a text log tells of."""
+    """The trainings in a text log."""
     sample = Sample(_sample(file))
     shapes = learn(sample)
     if not shapes:
@@ -40,32 +41,32 @@ def logs_of(file: File) -> list[Log]:
     signs, stamps = Signs(), Stamps(sample.text)
     splits, titles = sections(sample.bones), headers(shapes)
     residue: list[bytes] | None = [] if _large(file) else None
-    seen = _scan(file, shapes, [splits, signs, titles, stamps], residue)
+    lines = _scan(file, shapes, [splits, signs, titles, stamps], residue)
     if residue:
         more = learn(Sample(b"\n" + b"\n".join(residue) + b"\n"), shapes)
         if more:
-            seen += _scan(file, more, [], None)
-    if not seen:
-        raise Unreadable("no line in it repeats with a metric that moves")
-    timeline = date_lines(seen, splits.marks(), titles.marks())
+            lines += _scan(file, more, [], None)
+    if not lines:
+        raise Unreadable(_NO_METRIC)
+    timeline = date_lines(lines, splits.marks(), titles.marks())
     logs = gather.logs(timeline, stamps)
     _settings(file, timeline, logs)
     for log, span in zip(logs, timeline.spans, strict=True):
-        gather.with_events(log, span, timeline, signs.found)
+        gather.with_events(log, span, timeline, signs.events)
     return logs
 
 
 def _nothing(sample: bytes) -> str:
-    """Why there is no run, with the last sign of progress where one was printed."""
+    """Why there is no run, with the last progress bar where one was printed."""
     bars = re.findall(rb"(\d{1,12})/(\d{1,12}) \[\d{1,4}:\d\d", sample)
     if bars:
         done, total = bars[-1]
         return f"only progress bars, the last at {int(done)} of {int(total)}; no metric was printed"
-    return "no line in it repeats with a metric that moves"
+    return _NO_METRIC
 
 
 def _large(file: File) -> bool:
-    """Whether a file is learned from samples; what a packed one holds is not known beforehand."""
+    """Whether shapes are learned from samples of the file; the size of a packed one is not known."""
     return file.gzipped or file.size > _WHOLE_BELOW
 
 
@@ -88,30 +89,30 @@ def _sample(file: File) -> bytes:
 
 def _scan(
     file: File,
-    shapes: list[Shape],
-    lookouts: Sequence[Marks[str] | Marks[bytes] | Signs | Stamps],
+    shapes: list[LineShape],
+    scanners: Sequence[Marks[str] | Marks[bytes] | Signs | Stamps],
     residue: list[bytes] | None,
-) -> list[Seen]:
-    def looked_at() -> Iterator[bytes]:
+) -> list[ShapeLines]:
+    def scanned() -> Iterator[bytes]:
         base = 0
         for piece in pieces(file.chunks(_SCAN_CHUNK)):
-            for lookout in lookouts:
-                lookout.look(piece, base)
+            for scanner in scanners:
+                scanner.scan(piece, base)
             yield piece
             base += len(piece)
 
-    return scan(looked_at(), shapes, 0 if file.gzipped else file.size, residue)
+    return scan(scanned(), shapes, 0 if file.gzipped else file.size, residue)
 
 
 def _settings(file: File, timeline: Timeline, logs: list[Log]) -> None:
-    """Read the settings that stand before each training's first measurement, or inside it."""
-    told = [p.seen.offsets for p in timeline.dated if p.seen.shape.judged() and p.seen.shape.count > 1]
-    told = told or [p.seen.offsets for p in timeline.dated]
+    """Read the settings that are printed before each training's first measurement, or in its line."""
+    by_part = [p.lines.offsets for p in timeline.dated if p.lines.shape.judged() and p.lines.shape.count > 1]
+    by_part = by_part or [p.lines.offsets for p in timeline.dated]
     regions = []
     for span in timeline.spans:
-        places = [int(np.searchsorted(offsets, span.begin)) for offsets in told]
-        first = min((int(o[at]) for o, at in zip(told, places, strict=True) if at < o.size), default=0)
-        before = max((int(o[at - 1]) for o, at in zip(told, places, strict=True) if at > 0), default=0)
+        places = [int(np.searchsorted(offsets, span.begin)) for offsets in by_part]
+        first = min((int(o[at]) for o, at in zip(by_part, places, strict=True) if at < o.size), default=0)
+        before = max((int(o[at - 1]) for o, at in zip(by_part, places, strict=True) if at > 0), default=0)
         regions += [(max(before, first - _REGION), first), (first, first + _LINE)]
     texts = _cut(file, regions)
     for number, log in enumerate(logs):

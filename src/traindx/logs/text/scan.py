@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from traindx.core.nouns import BoolArray, FloatArray, IntArray
 from traindx.logs.text.numerals import floats
-from traindx.logs.text.shapes import Shape
-
-if TYPE_CHECKING:
-    from traindx.core.nouns import BoolArray, FloatArray, IntArray
+from traindx.logs.text.shapes import LineShape
 
 _RESIDUE_PER_PIECE = 96 * 1024
 _RESIDUE_TOTAL = 6 * 1024 * 1024
@@ -21,10 +18,10 @@ _SECONDS = {b"s": 1.0, b"ms": 1e-3, b"us": 1e-6, b"ns": 1e-9}
 
 
 @dataclass(eq=False)
-class Seen:
-    """All lines of one shape: where they stand in the log, and their numbers by slot."""
+class ShapeLines:
+    """All lines of one shape: their offsets in the log, and their numbers by slot."""
 
-    shape: Shape
+    shape: LineShape
     offsets: IntArray
     columns: dict[int, FloatArray]
 
@@ -35,7 +32,7 @@ class _Growing:
     Room that is never written costs no memory; joining pieces at the end would cost it twice.
     """
 
-    def __init__(self, shape: Shape) -> None:
+    def __init__(self, shape: LineShape) -> None:
         self.shape = shape
         self.count = 0
         self.offsets = np.empty(0, np.int64)
@@ -59,35 +56,35 @@ class _Growing:
         new[: self.count] = old[: self.count]
         return new
 
-    def seen(self) -> Seen:
+    def lines(self) -> ShapeLines:
         columns = {i: column[: self.count] for i, column in self.columns.items()}
-        return Seen(self.shape, self.offsets[: self.count], columns)
+        return ShapeLines(self.shape, self.offsets[: self.count], columns)
 
 
 def scan(
-    pieces: Iterable[bytes], shapes: list[Shape], size: int, residue: list[bytes] | None = None
-) -> list[Seen]:
+    pieces: Iterable[bytes], shapes: list[LineShape], size: int, residue: list[bytes] | None = None
+) -> list[ShapeLines]:
     """Lines of the given shapes in a log of about `size` bytes.
 
     `residue` collects a share of the lines that no shape explains.
     """
     growing = [_Growing(shape) for shape in shapes]
     base = 0
-    kept = 0
+    residue_bytes = 0
     for piece in pieces:
-        found = [(into, rows) for into in growing if (rows := into.shape.regex.findall(piece))]
+        matches = [(into, rows) for into in growing if (rows := into.shape.regex.findall(piece))]
         lines = _line_starts(piece)
         free = np.ones(lines.size, dtype=bool)
-        for into, rows in sorted(found, key=lambda pair: len(pair[1])):
+        for into, rows in sorted(matches, key=lambda pair: len(pair[1])):
             starts = _starts(piece, into.shape, len(rows), lines, free)
             free[np.searchsorted(lines, starts)] = False
             into.add(starts + base, rows, min((base + len(piece)) / max(size, 1), 1.0))
-        if residue is not None and kept < _RESIDUE_TOTAL:
+        if residue is not None and residue_bytes < _RESIDUE_TOTAL:
             for line in _lines(piece, lines[free]):
                 residue.append(line)
-                kept += len(line)
+                residue_bytes += len(line)
         base += len(piece)
-    return [one.seen() for one in growing if one.count]
+    return [one.lines() for one in growing if one.count]
 
 
 def _line_starts(piece: bytes) -> IntArray:
@@ -97,9 +94,9 @@ def _line_starts(piece: bytes) -> IntArray:
     return starts
 
 
-def _starts(piece: bytes, shape: Shape, count: int, lines: IntArray, free: BoolArray) -> IntArray:
-    """Where the lines of a shape stand. When it takes every line that is left, no search is needed;
-    a few of them are tried all the same."""
+def _starts(piece: bytes, shape: LineShape, count: int, lines: IntArray, free: BoolArray) -> IntArray:
+    """The offsets of the lines of a shape. When it takes every line that is left, no search is
+    needed; a few of them are tried all the same."""
     if count == int(np.count_nonzero(free)):
         left = lines[free]
         tried = left[:: max(1, left.size // 16)].tolist()
@@ -108,7 +105,7 @@ def _starts(piece: bytes, shape: Shape, count: int, lines: IntArray, free: BoolA
     return np.fromiter((m.start() for m in shape.regex.finditer(piece)), np.int64, count)
 
 
-def _columns(shape: Shape, rows: Sequence[bytes | tuple[bytes, ...]]) -> Iterator[tuple[int, FloatArray]]:
+def _columns(shape: LineShape, rows: Sequence[bytes | tuple[bytes, ...]]) -> Iterator[tuple[int, FloatArray]]:
     """Numbers by slot; those with a unit behind them in seconds or bytes."""
     single = len(shape.wanted) + len(shape.units) == 1
     at = 0
@@ -122,15 +119,15 @@ def _columns(shape: Shape, rows: Sequence[bytes | tuple[bytes, ...]]) -> Iterato
 
 
 def _scale(units: Iterable[bytes | tuple[bytes, ...]]) -> float | FloatArray:
-    seen = list(units)
-    kinds = set(seen)
+    names = list(units)
+    kinds = set(names)
     if len(kinds) == 1:
         return _SECONDS[kinds.pop()]  # type: ignore[index]
-    return np.array([_SECONDS[unit] for unit in seen])  # type: ignore[index]
+    return np.array([_SECONDS[unit] for unit in names])  # type: ignore[index]
 
 
 def _lines(piece: bytes, starts: IntArray) -> Iterator[bytes]:
-    """Lines that no shape took, up to a budget."""
+    """Lines of no known shape, up to a budget."""
     left = _RESIDUE_PER_PIECE
     for start in starts[:4000]:
         line = piece[start : piece.find(b"\n", start + 1)]

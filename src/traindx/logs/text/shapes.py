@@ -8,26 +8,26 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from traindx.core import names
-from traindx.logs.text.fields import Slot, counter_of
+from traindx.logs.text.fields import NumberSlot, counter_of
 from traindx.logs.text.skeleton import NUMBER
 
 CODE = re.compile(
     rb"\w\((?!s\)|ms\)|%\))|^\s*(?:def|class|import|from|return|if|for|while|@|#|//)\b|(?<!=)==(?![=>])|\+=|;\s*$"
 )
-# Lines that tell of a change, not of a measurement: their numbers stand elsewhere too.
+# Lines that report a change, not a measurement: their numbers are in other lines too.
 _NEWS = re.compile(rb"(?i)\b(?:decreased|improved|improving|increased|did not improve)\b")
 _RANK_WORDS = frozenset({"rank", "local_rank", "gpu", "worker", "proc", "process"})
 
 
 @dataclass
-class Shape:
+class LineShape:
     """A line that repeats. `step`, `epoch`, `inner` and `rank` are the slots that count."""
 
     skeleton: bytes
     count: int
     first: int
     last: int
-    slots: list[Slot]
+    slots: list[NumberSlot]
     split: str
     bar: bool
     step: int | None = None
@@ -50,24 +50,24 @@ class Shape:
         return [p for p in self.strong() if names.METRICS[p[0].split("/")[0]].goal != "none"]
 
     def strong(self) -> list[tuple[str, str]]:
-        """The (metric, split) pairs this shape tells beyond doubt."""
+        """The (metric, split) pairs that this shape contains beyond doubt."""
         return [pair for i in self.values if (pair := self.pair(i)) is not None]
 
     def pair(self, slot: int) -> tuple[str, str] | None:
         meaning = names.understand(self.slots[slot].name)
-        if not meaning.known or not telling(meaning.metric) or self.slots[slot].kind != "value":
+        if not meaning.known or not is_informative(meaning.metric) or self.slots[slot].kind != "value":
             return None
         split = meaning.split or self.split or "train"
         scope = "" if meaning.scope == "mean" else meaning.scope
         return f"{meaning.metric}/{meaning.part}{scope}", split
 
 
-def telling(metric: str) -> bool:
+def is_informative(metric: str) -> bool:
     """Metrics that make a line worth reading on their own."""
     return names.METRICS[metric].goal != "none" or metric in ("lr", "grad_norm", "loss_scale", "score")
 
 
-def find_roles(shape: Shape, probe: list[np.ndarray]) -> None:
+def find_roles(shape: LineShape, probe: list[np.ndarray]) -> None:
     """Which slots count, which carry values."""
     code = bool(CODE.search(shape.skeleton))
     for i, slot in enumerate(shape.slots):
@@ -91,11 +91,11 @@ def find_roles(shape: Shape, probe: list[np.ndarray]) -> None:
         _nameless_counter(shape, probe)
 
 
-def _scores(shape: Shape, probe: list[np.ndarray]) -> None:
-    """`Loss: 1.9, Train: 0.18, Val: 0.11` and `Val: 75.8%`: beside a named loss, or in percent, bare
-    splits are scores."""
+def _scores(shape: LineShape, probe: list[np.ndarray]) -> None:
+    """`Loss: 1.9, Train: 0.18, Val: 0.11` and `Val: 75.8%`: next to a named loss, or in percent,
+    bare splits are scores."""
     plain = [shape.slots[i].name for i in shape.values]
-    named = any(names.understand(name).metric == "loss" and not names.split_of(name) for name in plain)
+    has_loss = any(names.understand(name).metric == "loss" and not names.split_of(name) for name in plain)
     texts = shape.skeleton.split(NUMBER)
     for i in shape.values:
         slot = shape.slots[i]
@@ -104,12 +104,12 @@ def _scores(shape: Shape, probe: list[np.ndarray]) -> None:
         if (
             names.split_of(slot.name)
             and data.size
-            and (percent or (named and 0 <= data.min() <= data.max() <= 100))
+            and (percent or (has_loss and 0 <= data.min() <= data.max() <= 100))
         ):
             slot.name += " accuracy" if percent else " score"
 
 
-def _nameless_counter(shape: Shape, probe: list[np.ndarray]) -> None:
+def _nameless_counter(shape: LineShape, probe: list[np.ndarray]) -> None:
     """A whole number without a name that rises: `[120] loss=0.3`, `664: learn: 0.69`.
 
     Two of them side by side, `[2,  2000]`, are the epoch and the place in it.
@@ -160,7 +160,7 @@ def _alike(value: np.ndarray, mean: np.ndarray) -> bool:
     return bool(0.02 * np.median(a) <= np.median(b) <= 50 * np.median(a) or np.median(a) == 0)
 
 
-def _count_slot(shape: Shape, i: int, slot: Slot, data: np.ndarray, whole: bool) -> bool:
+def _count_slot(shape: LineShape, i: int, slot: NumberSlot, data: np.ndarray, whole: bool) -> bool:
     """Take a slot as a counter when its name or its place says so."""
     name = counter_of(slot.name) if slot.name else ""
     rising = data.size >= 2 and bool((np.diff(data) >= 0).mean() >= 0.9) and data[-1] > data[0]
@@ -189,8 +189,8 @@ def _count_slot(shape: Shape, i: int, slot: Slot, data: np.ndarray, whole: bool)
         return True
     rank = names.counter_rank(name)
     if shape.step is not None:
-        held = names.counter_rank(counter_of(shape.slots[shape.step].name))
-        if rank is not None and held is not None and rank < held:
+        current = names.counter_rank(counter_of(shape.slots[shape.step].name))
+        if rank is not None and current is not None and rank < current:
             if shape.inner is None:
                 shape.inner = shape.step
             shape.step = i
@@ -203,6 +203,6 @@ def _count_slot(shape: Shape, i: int, slot: Slot, data: np.ndarray, whole: bool)
     return True
 
 
-def _follows_counter(shape: Shape, i: int) -> bool:
+def _follows_counter(shape: LineShape, i: int) -> bool:
     between = shape.skeleton.split(NUMBER)[i].strip()
     return (i - 1) in (shape.epoch, shape.step) and between in (b"][", b":", b"-", b"/", b"] [", b",")

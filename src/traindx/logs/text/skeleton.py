@@ -104,7 +104,7 @@ def pattern(skeleton: bytes, wanted: Set[int], units: Set[int] = frozenset()) ->
 
 
 def _punctuation(char: bytes) -> bool:
-    """Blanks beside these come and go with the width of a number."""
+    """Whether blanks next to the character come and go with the width of a number."""
     return not (char.isalnum() or char == b"_" or char in b" \t\x01\x02\x03\x04\x05")
 
 

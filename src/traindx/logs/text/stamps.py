@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from traindx.core.nouns import FloatArray, IntArray
+from traindx.core.nouns import FloatArray, IntArray
 
 _STAMPED = re.compile(
     rb"\n(?:[A-Z]+ - )?[\[(]?(\d{4}[-/]\d\d[-/]\d\d[ T]\d\d:\d\d:\d\d)(?:[.,](\d{1,9}))?(?!\d)"
@@ -20,9 +18,9 @@ _PLACES = ((0, 4), (5, 7), (8, 10), (11, 13), (14, 16), (17, 19))
 
 
 class Stamps:
-    """The stamped lines of a log: where they stand and what time they tell.
+    """The lines of a log that have a timestamp: their offsets and times.
 
-    A log seldom names its zone, so times are as if in UTC: differences are right, the hour may not be.
+    A log rarely names its zone, so times are read as UTC: differences are right, the hour may not be.
     """
 
     def __init__(self, sample: bytes) -> None:
@@ -32,14 +30,14 @@ class Stamps:
         self._times: list[FloatArray] = []
         self._last: tuple[IntArray, FloatArray] | None = None
 
-    def look(self, piece: bytes, base: int) -> None:
+    def scan(self, piece: bytes, base: int) -> None:
         if not self._on:
             return
-        found = _STAMPED.findall(piece)
-        if found:
-            starts = np.fromiter((m.start() for m in _STAMPED.finditer(piece)), np.int64, len(found))
+        stamps = _STAMPED.findall(piece)
+        if stamps:
+            starts = np.fromiter((m.start() for m in _STAMPED.finditer(piece)), np.int64, len(stamps))
             self._offsets.append(starts + base)
-            self._times.append(unix_seconds(found))
+            self._times.append(unix_seconds(stamps))
 
     def at(self, offsets: IntArray) -> FloatArray | None:
         """The time of each line: its own stamp, or the last one above it.

@@ -7,50 +7,50 @@ from dataclasses import dataclass
 
 from traindx.core import names
 from traindx.logs.text.clean import text
-from traindx.logs.text.fields import Slot, counter_of
+from traindx.logs.text.fields import NumberSlot, counter_of
 from traindx.logs.text.skeleton import NUMBER
 
-_LOOK_BACK = 4
+_LINES_ABOVE = 4
 _RULE = re.compile(r"[-=+: ]+")
 _VALUE = re.compile(r"[=:]\s*[-+.\d]|^[-+]?\d+(\.\d*)?$")
 _BAR = re.compile(rb":\s*\d+%\|")
 
 
 @dataclass
-class Headed:
+class HeadedRows:
     """Rows of one shape below one header (none when the line names its own numbers)."""
 
     header: bytes
-    slots: list[Slot]
+    slots: list[NumberSlot]
     rows: list[int]
 
 
 def by_header(
-    bone: bytes, slots: list[Slot], where: list[int], lines: list[bytes], bones: list[bytes]
-) -> list[Headed]:
+    bone: bytes, slots: list[NumberSlot], where: list[int], lines: list[bytes], bones: list[bytes]
+) -> list[HeadedRows]:
     """The rows of a shape, parted by the header above them: it may change within a log."""
     own = sum(1 for s in slots if s.name and s.kind == "value")
     if own > len(slots) // 2 or len(slots) < 2:
-        return [Headed(b"", slots, where)]
+        return [HeadedRows(b"", slots, where)]
     cells = _cells(bone)
-    groups: dict[bytes, Headed] = {}
-    current = Headed(b"", slots, [])
+    groups: dict[bytes, HeadedRows] = {}
+    current = HeadedRows(b"", slots, [])
     for number, at in enumerate(where):
         follows = number > 0 and where[number - 1] == at - 1
         if not follows and (number < 3 or groups):
-            found = _header_above(at, cells, lines, bones)
-            if found is not None:
-                above, names_of = found
-                fresh = Headed(above, _named(names_of, cells, len(slots)), [])
+            header = _header_above(at, cells, lines, bones)
+            if header is not None:
+                above, names_of = header
+                fresh = HeadedRows(above, _named(names_of, cells, len(slots)), [])
                 current = groups.setdefault(above, fresh)
         current.rows.append(at)
-    return list(groups.values()) or [Headed(b"", slots, where)]
+    return list(groups.values()) or [HeadedRows(b"", slots, where)]
 
 
 def _header_above(
     at: int, cells: list[bytes], lines: list[bytes], bones: list[bytes]
 ) -> tuple[bytes, list[str]] | None:
-    for above in range(at - 1, max(at - 1 - _LOOK_BACK, -1), -1):
+    for above in range(at - 1, max(at - 1 - _LINES_ABOVE, -1), -1):
         if bones[above].count(NUMBER) > 3:
             continue
         upper = lines[above - 1] if above and NUMBER not in bones[above - 1] else b""
@@ -98,16 +98,16 @@ def _fits(header: list[str], cells: list[bytes]) -> bool:
     return n < len(cells) and cells[n - 1].endswith(b":")
 
 
-def _named(header: list[str], cells: list[bytes], count: int) -> list[Slot]:
-    slots: list[Slot] = []
+def _named(header: list[str], cells: list[bytes], count: int) -> list[NumberSlot]:
+    slots: list[NumberSlot] = []
     for column, cell in enumerate(cells):
         for part in range(cell.count(NUMBER)):
             name = header[column] if column < len(header) else ""
             if part == 0:
-                slots.append(Slot(name, "value" if name else "ignored", keyed=True))
+                slots.append(NumberSlot(name, "value" if name else "ignored", keyed=True))
             elif part == 1 and NUMBER + b"/" + NUMBER in cell:
                 slots[-1].total = len(slots)
-                slots.append(Slot(name, "total", of=len(slots) - 1))
+                slots.append(NumberSlot(name, "total", of=len(slots) - 1))
             else:
-                slots.append(Slot("", "ignored"))
+                slots.append(NumberSlot("", "ignored"))
     return slots[:count]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from traindx.core import names
-from traindx.logs.text.fields import Slot, counter_of
+from traindx.logs.text.fields import NumberSlot, counter_of
 
 _OPENS = re.compile(rb"^\s*\(\s*[A-Za-z]")
 _GOES_ON = re.compile(rb"^\s*[,;+|/]?\s*[A-Za-z][^()\[\]]*$")
@@ -18,7 +18,7 @@ _OF_ITSELF = frozenset(
 )
 
 
-def name_terms(texts: Sequence[bytes], slots: Sequence[Slot]) -> None:
+def name_terms(texts: Sequence[bytes], slots: Sequence[NumberSlot]) -> None:
     """Call the unknown names of a bracket of at least two after the loss in front of it."""
     for first, (loss, term) in enumerate(pairwise(slots), 1):
         if not _is_loss(loss) or not term.name or not _OPENS.match(texts[first]):
@@ -33,16 +33,16 @@ def name_terms(texts: Sequence[bytes], slots: Sequence[Slot]) -> None:
             _name_term(slots[at], split)
 
 
-def _is_loss(slot: Slot) -> bool:
+def _is_loss(slot: NumberSlot) -> bool:
     meaning = names.understand(slot.name)
     return slot.kind == "value" and meaning.metric == "loss" and not meaning.part
 
 
-def _name_term(slot: Slot, split: str) -> None:
+def _name_term(slot: NumberSlot, split: str) -> None:
     front, _, word = slot.name.rpartition(" ")
-    told = bool(names.split_of(front))
-    if slot.kind != "value" or not _TERM.fullmatch(word) or (front and not told):
+    has_split = bool(names.split_of(front))
+    if slot.kind != "value" or not _TERM.fullmatch(word) or (front and not has_split):
         return
     if names.understand(word).known or counter_of(word) or word.lower() in _OF_ITSELF:
         return
-    slot.name = f"{front if told else split} {word}_loss".strip()
+    slot.name = f"{front if has_split else split} {word}_loss".strip()

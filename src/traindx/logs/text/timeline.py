@@ -1,20 +1,19 @@
-"""When each line of a log was said: steps, epochs, splits and runs from counters and places."""
+"""When each line of a log was printed: steps, epochs, splits and runs from counters and places."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from traindx.core import names
-from traindx.core.nouns import Axis, Event
+from traindx.core.nouns import Axis, BoolArray, Event, FloatArray, IntArray
 from traindx.logs.segments import segments
 from traindx.logs.text.counters import as_epochs, at, epoch_track, own_steps
 from traindx.logs.text.dated import (
-    Dated,
+    DatedLines,
     below_own_header,
     by_split_and_rank,
     part_evaluations,
@@ -22,10 +21,7 @@ from traindx.logs.text.dated import (
 )
 from traindx.logs.text.fields import counter_of
 from traindx.logs.text.numerals import present
-from traindx.logs.text.scan import Seen
-
-if TYPE_CHECKING:
-    from traindx.core.nouns import BoolArray, FloatArray, IntArray
+from traindx.logs.text.scan import ShapeLines
 
 
 @dataclass
@@ -40,19 +36,19 @@ class Span:
 @dataclass
 class Timeline:
     axis: Axis
-    dated: list[Dated]
+    dated: list[DatedLines]
     spans: list[Span]
     track_offsets: IntArray
     track_steps: FloatArray
 
 
 def date_lines(
-    seen: list[Seen], marks: list[tuple[int, str]], headers: Sequence[tuple[int, bytes]] = ()
+    lines: list[ShapeLines], marks: list[tuple[int, str]], headers: Sequence[tuple[int, bytes]] = ()
 ) -> Timeline:
     """Put every line on one axis."""
-    seen = [own for one in seen if (own := below_own_header(one, headers)).offsets.size]
-    _summaries_beside_bars(seen)
-    parts = [part for one in seen for part in by_split_and_rank(one, marks)]
+    lines = [own for group in lines if (own := below_own_header(group, headers)).offsets.size]
+    _summaries_next_to_bars(lines)
+    parts = [part for group in lines for part in by_split_and_rank(group, marks)]
     split_of_neighbours(parts)
     epochs = epoch_track(parts)
     parts = part_evaluations(parts, epochs)
@@ -70,103 +66,105 @@ def date_lines(
     return Timeline(axis, parts, spans, track_offsets, track_steps)
 
 
-def _summaries_beside_bars(seen: list[Seen]) -> None:
-    """`[3/100] Train Loss: ...` beside bars that run to another total counts the epochs."""
-    inside = [one for one in seen if one.shape.inner is not None and one.shape.epoch is None]
-    if not any(one.shape.bar for one in inside):
+def _summaries_next_to_bars(lines: list[ShapeLines]) -> None:
+    """`[3/100] Train Loss: ...` among bars with another total counts the epochs."""
+    inside = [group for group in lines if group.shape.inner is not None and group.shape.epoch is None]
+    if not any(group.shape.bar for group in inside):
         return
-    for one in inside:
-        shape = one.shape
+    for group in inside:
+        shape = group.shape
         if shape.bar or shape.step is not None or shape.inner is None:
             continue
-        moves = np.diff(one.columns[shape.inner])
-        if one.offsets.size > 1 and (moves == 1).all():
+        moves = np.diff(group.columns[shape.inner])
+        if group.offsets.size > 1 and (moves == 1).all():
             shape.epoch, shape.inner = shape.inner, None
 
 
-def _choose_axis(parts: list[Dated]) -> Axis:
+def _choose_axis(parts: list[DatedLines]) -> Axis:
     """Steps where plain lines count them; epochs where only bars do; rows where nothing counts."""
     leaders = _leaders(parts)
-    solid = [p for p in leaders if p.level == "step" and not (p.seen.shape.bar and p.seen.shape.step is None)]
+    solid = [
+        p for p in leaders if p.level == "step" and not (p.lines.shape.bar and p.lines.shape.step is None)
+    ]
     if solid:
         return "step"
-    if any(p.level == "epoch" for p in leaders) or any(p.seen.shape.epoch is not None for p in parts):
+    if any(p.level == "epoch" for p in leaders) or any(p.lines.shape.epoch is not None for p in parts):
         return "epoch"
     return "step" if any(p.level == "step" for p in leaders) else "row"
 
 
-def _leaders(parts: list[Dated]) -> list[Dated]:
-    """The lines trusted to tell the time: those that carry the training's own measurements and
-    count; where measurements do not count, the lines that count most often beside them."""
+def _leaders(parts: list[DatedLines]) -> list[DatedLines]:
+    """The lines whose counter is trusted: those with the training's own measurements and a
+    counter; where measurements have none, the lines that count most often."""
     train = [p for p in parts if p.split not in ("val", "test") and not p.suffix]
     for some in (train, [p for p in parts if not p.suffix]):
         measured = [
-            p for p in some if p.level != "none" and p.seen.shape.judged() and p.seen.offsets.size > 1
+            p for p in some if p.level != "none" and p.lines.shape.judged() and p.lines.offsets.size > 1
         ]
         if measured:
             return measured
         counting = _of_best_counter([p for p in some if p.level != "none"])
         if counting:
-            most = max(p.seen.offsets.size for p in counting)
-            return [p for p in counting if p.seen.offsets.size >= 0.5 * most]
+            most = max(p.lines.offsets.size for p in counting)
+            return [p for p in counting if p.lines.offsets.size >= 0.5 * most]
     return []
 
 
-def _of_best_counter(parts: list[Dated]) -> list[Dated]:
+def _of_best_counter(parts: list[DatedLines]) -> list[DatedLines]:
     """Of lines that count different things (iterations, samples) only those of the plainest."""
     ranks = []
     for part in parts:
-        slot = part.seen.shape.step
-        rank = names.counter_rank(counter_of(part.seen.shape.slots[slot].name)) if slot is not None else None
+        slot = part.lines.shape.step
+        rank = names.counter_rank(counter_of(part.lines.shape.slots[slot].name)) if slot is not None else None
         ranks.append(2.5 if rank is None else rank)
     return [p for p, rank in zip(parts, ranks, strict=True) if rank == min(ranks)]
 
 
-def _track(parts: list[Dated], axis: Axis) -> tuple[IntArray, FloatArray]:
-    """The course of the counter through the file, from the lines that are trusted to tell it."""
+def _track(parts: list[DatedLines], axis: Axis) -> tuple[IntArray, FloatArray]:
+    """The counter's course through the file, from the lines whose counter is trusted."""
     level = "epoch" if axis == "epoch" else "step"
     leaders = [p for p in _leaders(parts) if p.level == level]
     whole = [p for p in leaders if p.scope != "bar"]
-    chosen = whole or leaders or [p for p in parts if p.level == level and not p.suffix]
-    if not chosen:
+    counting = whole or leaders or [p for p in parts if p.level == level and not p.suffix]
+    if not counting:
         return np.zeros(0, np.int64), np.zeros(0)
-    most = max(chosen, key=lambda p: p.seen.offsets.size)
-    alone = sum(p.seen.offsets.size for p in chosen) <= 1.1 * most.seen.offsets.size
+    most = max(counting, key=lambda p: p.lines.offsets.size)
+    alone = sum(p.lines.offsets.size for p in counting) <= 1.1 * most.lines.offsets.size
     if alone and most.done is None and most.keep.all() and np.isfinite(most.steps).all():
-        return most.seen.offsets, most.steps
-    offsets = np.concatenate([p.seen.offsets for p in chosen])
-    steps = np.concatenate([np.ceil(p.steps) if p.done is not None else p.steps for p in chosen])
-    ok = np.isfinite(steps) & np.concatenate([p.keep for p in chosen])
+        return most.lines.offsets, most.steps
+    offsets = np.concatenate([p.lines.offsets for p in counting])
+    steps = np.concatenate([np.ceil(p.steps) if p.done is not None else p.steps for p in counting])
+    ok = np.isfinite(steps) & np.concatenate([p.keep for p in counting])
     order = np.argsort(offsets[ok], kind="stable")
     return offsets[ok][order], steps[ok][order]
 
 
-def _inherit(part: Dated, axis: Axis, offsets: IntArray, steps: FloatArray) -> None:
+def _inherit(part: DatedLines, axis: Axis, offsets: IntArray, steps: FloatArray) -> None:
     """Lines without a counter of the axis take it from the counting line they belong to."""
     level = "epoch" if axis == "epoch" else "step"
     if part.level == level or not offsets.size:
         return
-    own = part.seen.offsets
+    own = part.lines.offsets
     following = part.level == "none" and bool(own.size) and own[0] < offsets[0]
     part.steps = at(own, (offsets, steps), following=following)
 
 
-def _scopes(parts: list[Dated], axis: Axis) -> None:
-    """Tell apart what one log says at several levels under one name."""
-    groups: dict[tuple[str, str], list[Dated]] = {}
+def _scopes(parts: list[DatedLines], axis: Axis) -> None:
+    """Distinguish by scope what one log reports at several levels under one name."""
+    groups: dict[tuple[str, str], list[DatedLines]] = {}
     for part in parts:
-        for key in part.seen.shape.strong():
+        for key in part.lines.shape.strong():
             groups.setdefault((key[0], part.split), []).append(part)
     for members in groups.values():
-        fine = [p for p in members if p.seen.shape.inner is not None and not p.scope]
+        fine = [p for p in members if p.lines.shape.inner is not None and not p.scope]
         for part in members:
-            coarse = part.seen.shape.inner is None and part.seen.shape.epoch is not None
+            coarse = part.lines.shape.inner is None and part.lines.shape.epoch is not None
             if part.scope:
                 continue
-            beside = any(p is not part and p.level == "step" for p in members)
+            has_steps = any(p is not part and p.level == "step" for p in members)
             if (
                 axis == "step"
-                and beside
+                and has_steps
                 and (part.level == "epoch" or (fine and coarse and part not in fine))
             ):
                 part.scope = "epoch"
@@ -195,7 +193,7 @@ def _spans(offsets: IntArray, steps: FloatArray, headers: list[int]) -> list[Spa
 
 
 def _fresh_tables(offsets: IntArray, steps: FloatArray, headers: list[int]) -> list[int]:
-    """Rows at which a header stands again and the counter is back where the table began."""
+    """Rows at which the header repeats and the counter is back where the table began."""
     cuts = [0]
     for row in np.searchsorted(offsets, headers).tolist():
         if cuts[-1] < row < steps.size and steps[row] <= steps[cuts[-1]]:
@@ -204,12 +202,12 @@ def _fresh_tables(offsets: IntArray, steps: FloatArray, headers: list[int]) -> l
 
 
 def values_of(
-    part: Dated, slot: int, within: Span
+    part: DatedLines, slot: int, within: Span
 ) -> tuple[IntArray, FloatArray, FloatArray, BoolArray | None]:
     """Offsets, steps, values and whether a bar was full, of one slot where the log wrote a number."""
-    low, high = np.searchsorted(part.seen.offsets, (within.begin, within.end)).tolist()
+    low, high = np.searchsorted(part.lines.offsets, (within.begin, within.end)).tolist()
     rows = slice(low, high)
-    offsets, steps, values = part.seen.offsets[rows], part.steps[rows], part.seen.columns[slot][rows]
+    offsets, steps, values = part.lines.offsets[rows], part.steps[rows], part.lines.columns[slot][rows]
     done = part.done[rows] if part.done is not None else None
     ok = present(values) & part.keep[rows]
     if part.level != "none" or np.isfinite(steps).any():

@@ -9,14 +9,12 @@ from __future__ import annotations
 
 import struct
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING
 
 import google_crc32c
 import numpy as np
 import numpy.typing as npt
 
-if TYPE_CHECKING:
-    from traindx.core.nouns import IntArray
+from traindx.core.nouns import IntArray
 
 BULK = 4096
 _ONES = 0xFFFFFFFF
@@ -33,7 +31,7 @@ def masked(crc: int) -> int:
 
 @lru_cache(maxsize=1 << 16)
 def size_crc(size: int) -> int:
-    """What stands after the length of a record."""
+    """The masked CRC that follows the length of a record."""
     return masked(google_crc32c.value(_SIZE.pack(size)))
 
 

@@ -9,18 +9,16 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
 
+from traindx.core.nouns import FloatArray, IntArray
 from traindx.logs.protowire import Malformed
 from traindx.logs.tfevents import summary as slow
 from traindx.logs.tfevents.layout import UInts, Values, events_of, keys_of, u64
-from traindx.logs.tfevents.record import Block, view
-
-if TYPE_CHECKING:
-    from traindx.core.nouns import FloatArray, IntArray
+from traindx.logs.tfevents.record import RecordBlock, view
 
 _SLOT_BITS = 18
 _TEMPLATE_LIMIT = 60_000
@@ -31,7 +29,7 @@ _NAMES = {"histograms": "histogram", "images": "image"}
 
 @dataclass
 class Scalars:
-    """All scalars of a file in file order, and what else the file held."""
+    """All scalars of a file in file order, and what else is in the file."""
 
     tags: list[str]
     tag: npt.NDArray[Any]
@@ -91,7 +89,7 @@ class Decoder:
         self.hparams: dict[str, object] = {}
         self.others: Counter[str] = Counter()
 
-    def add(self, block: Block) -> None:
+    def add(self, block: RecordBlock) -> None:
         """Decode the events of one block."""
         if not block.starts.size:
             return
@@ -121,9 +119,9 @@ class Decoder:
             values = Values(values.event[order], values.start[order], values.size[order])
         if values.event.size:
             tags, numbers = self._numbers(block.raw, values)
-            held = tags >= 0
-            if not held.all():
-                tags, numbers, values.event = tags[held], numbers[held], values.event[held]
+            is_scalar = tags >= 0
+            if not is_scalar.all():
+                tags, numbers, values.event = tags[is_scalar], numbers[is_scalar], values.event[is_scalar]
             self.parts.append((tags.astype(np.int32), steps[values.event], times[values.event], numbers))
 
     def _numbers(self, raw: bytes, values: Values) -> tuple[IntArray, FloatArray]:
@@ -150,7 +148,7 @@ class Decoder:
     def _match(
         self, raw: bytes, values: Values, keys: UInts, which: IntArray, tags: IntArray, numbers: FloatArray
     ) -> IntArray:
-        """Read the values whose layout is known; give back those whose layout is not."""
+        """Read the values whose layout is known; return those whose layout is not."""
         known = self.templates
         if not known.rows or not which.size:
             return which
@@ -166,28 +164,28 @@ class Decoder:
             same &= (eights[at] & known.masks[j][rows]) == known.words[j][rows]
         done = bool(same.all())
         if not done:
-            rows, start, found = rows[same], start[same], which[same]
+            rows, start, matched = rows[same], start[same], which[same]
         else:
-            found = which
+            matched = which
         got = self._gather(raw, start + known.place[rows], rows)
         if done and every:
             tags[:], numbers[:] = known.tag[rows], got
             return which[:0]
-        tags[found], numbers[found] = known.tag[rows], got
+        tags[matched], numbers[matched] = known.tag[rows], got
         return cast("IntArray", which[~same])
 
     def _gather(self, raw: bytes, places: IntArray, rows: npt.NDArray[np.int32]) -> FloatArray:
-        """The numbers at the places, each of the type its template tells."""
+        """The numbers at the places, each of its template's type."""
         used = np.flatnonzero(np.bincount(rows))
         kinds = sorted(set(self.templates.kind[used].tolist()))
         numbers = np.empty(rows.size)
         with np.errstate(invalid="ignore"):
             for kind in kinds:
-                held = cast("npt.NDArray[Any]", view(raw, _KINDS[kind]))
+                numbers_of_kind = cast("npt.NDArray[Any]", view(raw, _KINDS[kind]))
                 if len(kinds) == 1:
-                    return held[places].astype(float)
-                mine = self.templates.kind[rows] == kind
-                numbers[mine] = held[places[mine]]
+                    return numbers_of_kind[places].astype(float)
+                of_kind = self.templates.kind[rows] == kind
+                numbers[of_kind] = numbers_of_kind[places[of_kind]]
         return numbers
 
     def _walk(
@@ -214,7 +212,7 @@ class Decoder:
         if value.slot is not None and key and room and key not in self.templates.keys:
             self.templates.add(key, tag, raw, start, end, value.slot)
 
-    def _other(self, value: slow.Value, plugin: str) -> None:
+    def _other(self, value: slow.SummaryValue, plugin: str) -> None:
         if plugin == "hparams":
             self.hparams.update(slow.hparams(value.content))
             self.others["hyperparameters"] += 1

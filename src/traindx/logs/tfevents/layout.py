@@ -6,15 +6,13 @@ An event that is not laid out as usual is left to be walked: nothing is assumed 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import numpy as np
 import numpy.typing as npt
 
-from traindx.logs.tfevents.record import Block, view
-
-if TYPE_CHECKING:
-    from traindx.core.nouns import BoolArray, FloatArray, IntArray
+from traindx.core.nouns import BoolArray, FloatArray, IntArray
+from traindx.logs.tfevents.record import RecordBlock, view
 
 UInts = npt.NDArray[np.uint64]
 
@@ -53,7 +51,7 @@ class Values:
     size: IntArray
 
 
-def events_of(block: Block) -> tuple[FloatArray, IntArray, Values, IntArray]:
+def events_of(block: RecordBlock) -> tuple[FloatArray, IntArray, Values, IntArray]:
     """Wall time and step of every event, the summary values, and the events to be walked instead."""
     eights = cast(UInts, view(block.raw, "<u8"))
     start, end = block.starts, block.starts + block.sizes
@@ -89,17 +87,17 @@ def _values(eights: UInts, event: IntArray, at: IntArray, end: IntArray, plain: 
         more = at < end
         event, at, end = event[more], at[more], end[more]
     if len(rounds) == 1:
-        found = rounds[0]
+        values = rounds[0]
     elif rounds:
         parts = zip(*((r.event, r.start, r.size) for r in rounds), strict=True)
-        found = Values(*(np.concatenate(part) for part in parts))
+        values = Values(*(np.concatenate(part) for part in parts))
     else:
         none = np.zeros(0, dtype=np.int64)
         return Values(none, none, none)
-    whole = plain[found.event]
+    whole = plain[values.event]
     if not whole.all():
-        found = Values(found.event[whole], found.start[whole], found.size[whole])
-    return found
+        values = Values(values.event[whole], values.start[whole], values.size[whole])
+    return values
 
 
 def _varints(word: UInts) -> tuple[IntArray, IntArray]:

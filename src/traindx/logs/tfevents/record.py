@@ -12,16 +12,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import numpy as np
 import numpy.typing as npt
 
+from traindx.core.nouns import IntArray
+from traindx.logs.log_file import File
 from traindx.logs.tfevents.crc import BULK, all_sound, is_sound, size_crc
-
-if TYPE_CHECKING:
-    from traindx.core.nouns import IntArray
-    from traindx.logs.log_file import File
 
 BLOCK_BYTES = 2 * 1024 * 1024
 RECORD_LIMIT = 256 * 1024 * 1024
@@ -34,7 +32,7 @@ Words = npt.NDArray[np.uint32]
 
 
 @dataclass
-class Block:
+class RecordBlock:
     """A stretch of the file and the payloads of the sound records in it. `raw` ends in padding."""
 
     raw: bytes
@@ -53,16 +51,16 @@ class Damage:
 
     def notes(self) -> Iterator[str]:
         if self.lost_bytes:
-            yield f"{self.lost_bytes:,} bytes are damaged and were passed over"
+            yield f"{self.lost_bytes:,} bytes are damaged and were skipped"
         if self.bad_records:
             yield f"{self.bad_records:,} records with a wrong checksum were left out"
         if self.huge_records:
-            yield f"{self.huge_records:,} records over {RECORD_LIMIT >> 20} MiB were passed over"
+            yield f"{self.huge_records:,} records over {RECORD_LIMIT >> 20} MiB were skipped"
         if self.torn:
             yield "the last record is not complete (still being written, or cut off)"
 
 
-def blocks(file: File, damage: Damage) -> Iterator[Block]:
+def blocks(file: File, damage: Damage) -> Iterator[RecordBlock]:
     """The sound records of a file, block after block."""
     pending: list[bytes] = []
     have, need, skip = 0, 1, 0
@@ -103,7 +101,7 @@ class _Scan:
         self.need = 0
         self.pieces: list[tuple[IntArray, IntArray]] = []
 
-    def blocks(self) -> Iterator[Block]:
+    def blocks(self) -> Iterator[RecordBlock]:
         heads, sizes = _headers(self.raw, self.size)
         ends = heads + sizes + 16
         breaks = np.append(np.flatnonzero(ends[:-1] != heads[1:]), heads.size - 1)
@@ -137,20 +135,20 @@ class _Scan:
         return True
 
     def _resume(self, heads: IntArray) -> bool:
-        """Past a damage to the next header; False when the buffer holds none."""
+        """Skip a damaged place up to the next header; False when the buffer has none."""
         if self.need or self.at + 12 > self.size:
             return False
         after = int(np.searchsorted(heads, self.at + 1))
         limit = int(heads[after]) if after < heads.size else self.size
-        found = _any_header(self.raw, self.at + 1, limit)
-        if found is None and after < heads.size:
-            found = limit
-        end = found if found is not None else self.size if self.final else max(self.size - 11, self.at + 1)
+        header = _any_header(self.raw, self.at + 1, limit)
+        if header is None and after < heads.size:
+            header = limit
+        end = header if header is not None else self.size if self.final else max(self.size - 11, self.at + 1)
         self.damage.lost_bytes += end - self.at
         self.at = end
-        return found is not None
+        return header is not None
 
-    def _sound(self) -> Iterator[Block]:
+    def _sound(self) -> Iterator[RecordBlock]:
         heads = np.concatenate([piece[0] for piece in self.pieces])
         sizes = np.concatenate([piece[1] for piece in self.pieces])
         starts = heads + 12
@@ -165,7 +163,7 @@ class _Scan:
         if not good.all():
             self.damage.bad_records += int((~good).sum())
             starts, sizes = starts[good], sizes[good]
-        yield Block(self.raw, starts, sizes)
+        yield RecordBlock(self.raw, starts, sizes)
 
 
 def view(raw: bytes, dtype: str) -> npt.NDArray[np.generic]:

@@ -1,20 +1,16 @@
-"""From the scalars of several event files to trainings: restarts, resumes, counters that begin anew."""
+"""From the scalars of several event files to trainings: restarts, resumes, counters that start again."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from traindx.core.nouns import Event
+from traindx.core.nouns import BoolArray, Event, FloatArray, IntArray
 from traindx.logs.segments import segments
-
-if TYPE_CHECKING:
-    from traindx.core.nouns import BoolArray, FloatArray, IntArray
-    from traindx.logs.tfevents.events import Scalars
+from traindx.logs.tfevents.events import Scalars
 
 
 @dataclass
@@ -34,7 +30,7 @@ Tracks = dict[str, Track]
 
 
 @dataclass
-class Training:
+class LoggedTraining:
     """The curves of one training, from one or more files."""
 
     tracks: Tracks
@@ -43,7 +39,7 @@ class Training:
 
     @property
     def stepless(self) -> bool:
-        """Whether the writer never advanced the step: every curve stands at one step."""
+        """Whether the writer never advanced the step: every curve has a single step."""
         tracks = self.tracks.values()
         longest = max((t.steps.size for t in tracks), default=0)
         return longest > 2 and all((t.steps == t.steps[0]).all() for t in tracks)
@@ -72,9 +68,9 @@ def tracks_of(scalars: Scalars) -> Tracks:
     }
 
 
-def trainings(files: Iterable[tuple[Tracks, dict[str, object]]]) -> list[Training]:
-    """The trainings that the files of one folder, in the order of time, hold."""
-    found: list[Training] = []
+def trainings(files: Iterable[tuple[Tracks, dict[str, object]]]) -> list[LoggedTraining]:
+    """The trainings in the files of one folder, which are in the order of time."""
+    result: list[LoggedTraining] = []
     spare: dict[str, object] = {}
     for tracks, config in files:
         if not tracks:
@@ -82,28 +78,28 @@ def trainings(files: Iterable[tuple[Tracks, dict[str, object]]]) -> list[Trainin
             continue
         for number, part in enumerate(_parts(_one_count(tracks))):
             part.config = dict(config)
-            if number or not found or not _continue(found[-1], part):
-                found.append(part)
-    for training in found:
+            if number or not result or not _continue(result[-1], part):
+                result.append(part)
+    for training in result:
         training.config = {**spare, **training.config}
-    return found
+    return result
 
 
 def _main(tracks: Tracks) -> str:
-    """The tag that tells best how the training went on: a loss with many points."""
+    """The tag that shows the training's course best: a loss with many points."""
     return max(tracks, key=lambda tag: (tracks[tag].steps.size, "loss" in tag.lower()))
 
 
-def _parts(tracks: Tracks) -> list[Training]:
-    """The trainings in one file: a writer that was used again begins its steps anew."""
+def _parts(tracks: Tracks) -> list[LoggedTraining]:
+    """The trainings in one file: a writer that was used again starts its steps again."""
     main = tracks[_main(tracks)]
     cuts = segments(main.steps)
     if len(cuts) == 1 and not cuts[0].events:
-        return [Training(tracks)]
+        return [LoggedTraining(tracks)]
     bounds: list[tuple[int, int]] = []
     for before, after in pairwise(cuts):
         bounds.append((int(main.order[before.rows[-1]]), int(main.order[after.begin])))
-    parts = [Training({}, events=cut.events) for cut in cuts]
+    parts = [LoggedTraining({}, events=cut.events) for cut in cuts]
     for tag, track in tracks.items():
         edges = [0, *(_edge(track, low, high) for low, high in bounds), track.steps.size]
         for part, low, high in zip(parts, edges[:-1], edges[1:], strict=True):
@@ -124,9 +120,9 @@ def _edge(track: Track, low: int, high: int) -> int:
 
 
 def _one_count(tracks: Tracks) -> Tracks:
-    """Steps that count within an epoch and begin anew with each are joined into one count.
+    """Steps that count within an epoch and start again with each are joined into one count.
 
-    They look like restarts, but the curve goes on where it was and each stretch is as long as the
+    They look like restarts, but the curve continues where it was and each part is as long as the
     one before.
     """
     main = tracks[_main(tracks)]
@@ -138,8 +134,8 @@ def _one_count(tracks: Tracks) -> Tracks:
     if (begins != begins[0]).any() or (tops != tops[0]).any() or length < 2:
         return tracks
     jump = np.abs(main.values[falls] - main.values[falls - 1])
-    anew = np.abs(main.values[falls] - main.values[0])
-    if not (jump < anew).sum() > 0.5 * falls.size:
+    from_start = np.abs(main.values[falls] - main.values[0])
+    if not (jump < from_start).sum() > 0.5 * falls.size:
         return tracks
     joined: Tracks = {}
     for tag, track in tracks.items():
@@ -150,7 +146,7 @@ def _one_count(tracks: Tracks) -> Tracks:
     return joined
 
 
-def _continue(old: Training, new: Training) -> bool:
+def _continue(old: LoggedTraining, new: LoggedTraining) -> bool:
     """Add a later file to a training; False when it is another training."""
     common = [tag for tag in new.tracks if tag in old.tracks]
     tried = [tag for tag in common if old.tracks[tag].steps.size > 1] or common
@@ -182,8 +178,8 @@ def _continue(old: Training, new: Training) -> bool:
     return True
 
 
-def _supersede(old: Training, new: Training, tried: list[str]) -> None:
-    """Drop what had been logged beyond the checkpoint that the new file went on from."""
+def _supersede(old: LoggedTraining, new: LoggedTraining, tried: list[str]) -> None:
+    """Drop what had been logged after the checkpoint from which the new file continues."""
     main = _main({tag: old.tracks[tag] for tag in tried})
     point, peak = float(new.tracks[main].steps[0]), float(old.tracks[main].steps.max())
     dropped = 0

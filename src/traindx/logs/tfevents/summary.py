@@ -51,7 +51,7 @@ _TEXT_LIMIT = 1 << 20
 
 
 @dataclass
-class Value:
+class SummaryValue:
     """One summary value. `slot` is where a scalar's bytes lie and their type, if they are of fixed size."""
 
     tag: bytes = b""
@@ -64,7 +64,7 @@ class Value:
 
 
 @dataclass
-class Event:
+class TfEvent:
     """One event: the kind of its payload and where its summary values lie."""
 
     wall_time: float = 0.0
@@ -86,59 +86,59 @@ _EVENT_KINDS = {
 _VALUE_KINDS = {3: "histogram", 4: "image", 5: "histogram", 6: "audio"}
 
 
-def event(raw: bytes, start: int, end: int) -> Event:
+def event(raw: bytes, start: int, end: int) -> TfEvent:
     """Walk one event."""
-    found = Event()
+    result = TfEvent()
     for f in fields(raw, start, end):
         if f.id == 1 and f.wire == I64:
-            found.wall_time = double(f)
+            result.wall_time = double(f)
         elif f.id == 2 and f.wire == VARINT:
-            found.step = signed(f.number)
+            result.step = signed(f.number)
         elif f.id in _EVENT_KINDS and f.wire == LEN:
-            found.kind = _EVENT_KINDS[f.id]
+            result.kind = _EVENT_KINDS[f.id]
             if f.id == 5:
-                found.values += [
+                result.values += [
                     (v.start, v.end) for v in fields(raw, f.start, f.end) if v.id == 1 and v.wire == LEN
                 ]
-    return found
+    return result
 
 
-def value(raw: bytes, start: int, end: int) -> Value:
+def value(raw: bytes, start: int, end: int) -> SummaryValue:
     """Walk one summary value."""
-    found = Value()
+    result = SummaryValue()
     tensor: Field | None = None
     for f in fields(raw, start, end):
         if f.id == 1 and f.wire == LEN:
-            found.tag = raw[f.start : f.end]
+            result.tag = raw[f.start : f.end]
         elif f.id == 2 and f.wire == I32:
-            found.kind, found.number, found.slot = "scalar", single(f), (f.start, "<f4")
+            result.kind, result.number, result.slot = "scalar", single(f), (f.start, "<f4")
         elif f.id in _VALUE_KINDS and f.wire == LEN:
-            found.kind = _VALUE_KINDS[f.id]
+            result.kind = _VALUE_KINDS[f.id]
         elif f.id == 8 and f.wire == LEN:
-            found.kind, tensor = "tensor", f
+            result.kind, tensor = "tensor", f
         elif f.id == 9 and f.wire == LEN:
-            _metadata(raw, f, found)
-    if found.kind == "tensor" and tensor is not None:
-        _tensor(raw, tensor, found)
-    return found
+            _metadata(raw, f, result)
+    if result.kind == "tensor" and tensor is not None:
+        _tensor(raw, tensor, result)
+    return result
 
 
-def _metadata(raw: bytes, where: Field, found: Value) -> None:
+def _metadata(raw: bytes, where: Field, value: SummaryValue) -> None:
     for f in fields(raw, where.start, where.end):
         if f.id == 1 and f.wire == LEN:
-            found.plugin = found.plugin or ""
+            value.plugin = value.plugin or ""
             for inner in fields(raw, f.start, f.end):
                 if inner.id == 1 and inner.wire == LEN:
-                    found.plugin = text(raw, inner)
+                    value.plugin = text(raw, inner)
                 elif inner.id == 2 and inner.wire == LEN:
-                    found.content = raw[inner.start : min(inner.end, inner.start + _TEXT_LIMIT)]
+                    value.content = raw[inner.start : min(inner.end, inner.start + _TEXT_LIMIT)]
 
 
-def _tensor(raw: bytes, where: Field, found: Value) -> None:
+def _tensor(raw: bytes, where: Field, value: SummaryValue) -> None:
     """A tensor of one number is a scalar; one of strings is text."""
     dtype, elements = 0, 1
     content: Field | None = None
-    held: list[Field] = []
+    repeated: list[Field] = []
     for f in fields(raw, where.start, where.end):
         if f.id == 1 and f.wire == VARINT:
             dtype = f.number
@@ -146,22 +146,22 @@ def _tensor(raw: bytes, where: Field, found: Value) -> None:
             elements = _size(raw, f)
         elif f.id == 4 and f.wire == LEN:
             content = f
-        elif f.id == 8 and f.wire == LEN and len(found.texts) < 1000:
-            found.texts.append(raw[f.start : min(f.end, f.start + _TEXT_LIMIT)].decode("utf-8", "replace"))
-        elif f.id in _REPEATED and len(held) < 2:
-            held.append(f)
+        elif f.id == 8 and f.wire == LEN and len(value.texts) < 1000:
+            value.texts.append(raw[f.start : min(f.end, f.start + _TEXT_LIMIT)].decode("utf-8", "replace"))
+        elif f.id in _REPEATED and len(repeated) < 2:
+            repeated.append(f)
     if dtype == STRING:
-        found.kind = "text"
+        value.kind = "text"
         return
     if dtype not in _NUMERIC or elements != 1:
         return
     if content is not None and content.end > content.start:
         numbers = _content(raw, content, dtype)
     else:
-        numbers = [each for f in held for each in _elements(raw, f, _REPEATED[f.id], dtype)]
+        numbers = [each for f in repeated for each in _elements(raw, f, _REPEATED[f.id], dtype)]
     if len(numbers) == 1:
-        found.kind = "scalar"
-        found.number, found.slot = numbers[0]
+        value.kind = "scalar"
+        value.number, value.slot = numbers[0]
 
 
 def _size(raw: bytes, shape: Field) -> int:
@@ -221,32 +221,32 @@ def _bfloat16(bits: int) -> float:
 
 def hparams(content: bytes) -> dict[str, object]:
     """The hyperparameters in the plugin data of `_hparams_/session_start_info`."""
-    found: dict[str, object] = {}
+    settings: dict[str, object] = {}
     try:
         for start in (f for f in fields(content) if f.id == 3 and f.wire == LEN):
             for entry in (f for f in fields(content, start.start, start.end) if f.id == 1 and f.wire == LEN):
-                key, held = "", None
+                key, value = "", None
                 for f in fields(content, entry.start, entry.end):
                     if f.id == 1 and f.wire == LEN:
                         key = text(content, f)
                     elif f.id == 2 and f.wire == LEN:
-                        held = _plain_value(content, f)
+                        value = _plain_value(content, f)
                 if key:
-                    found[key] = held
+                    settings[key] = value
     except Malformed:
         pass
-    return found
+    return settings
 
 
 def _plain_value(content: bytes, where: Field) -> object:
-    held: object = None
+    value: object = None
     for f in fields(content, where.start, where.end):
         if f.id == 2 and f.wire == I64:
-            held = double(f)
+            value = double(f)
         elif f.id == 3 and f.wire == LEN:
-            held = text(content, f)
+            value = text(content, f)
         elif f.id == 4 and f.wire == VARINT:
-            held = bool(f.number)
-    if isinstance(held, float) and held.is_integer() and abs(held) < 1 << 53:
-        return int(held)
-    return held
+            value = bool(f.number)
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1 << 53:
+        return int(value)
+    return value

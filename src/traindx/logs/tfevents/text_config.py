@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from traindx.core.documents import Damaged, json_of, shallow
 from traindx.logs import yamls
 
-_TELLS = re.compile(r"arg|config|cfg|hparam|hyper|param|setting|option|\bopts?\b|flags", re.IGNORECASE)
+_SETTINGS_TAG = re.compile(r"arg|config|cfg|hparam|hyper|param|setting|option|\bopts?\b|flags", re.IGNORECASE)
 _WRAPPERS = re.compile(r"^\s*(?:<pre>|<code>|```\w*)+|(?:</pre>|</code>|```)+\s*$", re.IGNORECASE)
 _PAIR = re.compile(r"([A-Za-z_][\w.]*)=('[^']*'|\"[^\"]*\"|\[[^\]]*\]|\([^)]*\)|\{[^}]*\}|[^,()]+)")
 _BULLET = re.compile(r"^\s*(?:[-*+]\s+)?\**`?([A-Za-z_][\w./ -]{0,60}?)`?\**\s*[:=]\s*\**\s*`?(.*?)`?\s*$")
@@ -17,33 +17,33 @@ _LIMIT = 1 << 18
 
 
 def config_of(texts: Mapping[str, Sequence[str]]) -> dict[str, object]:
-    """What the texts of a file tell about the settings of the run."""
+    """The settings of the run in the texts of a file."""
     config: dict[str, object] = {}
-    for tag, held in texts.items():
+    for tag, parts in texts.items():
         name = tag.removesuffix("/text_summary")
-        found = parse(held, bool(_TELLS.search(name)))
-        if not found:
+        settings = parse(parts, bool(_SETTINGS_TAG.search(name)))
+        if not settings:
             continue
         if re.search(r"model.?config", name, re.IGNORECASE) and config:
-            config[name] = found
+            config[name] = settings
         else:
-            for key, value in found.items():
+            for key, value in settings.items():
                 config.setdefault(key, value)
     return config
 
 
-def parse(held: Sequence[str], told: bool) -> dict[str, object]:
+def parse(parts: Sequence[str], is_config: bool) -> dict[str, object]:
     """Settings in a text: JSON, a Python dict or Namespace, a Markdown table, `key: value` lines.
 
-    Unless the tag told that it holds settings, only JSON and tables are believed.
+    Unless the tag's name announces settings, only JSON and tables are read.
     """
-    if len(held) > 1 and len(held) % 2 == 0 and told:
-        return {key: yamls.scalar(value) for key, value in zip(held[::2], held[1::2], strict=True)}
-    text = _WRAPPERS.sub("", "\n".join(held)[:_LIMIT]).strip()
+    if len(parts) > 1 and len(parts) % 2 == 0 and is_config:
+        return {key: yamls.scalar(value) for key, value in zip(parts[::2], parts[1::2], strict=True)}
+    text = _WRAPPERS.sub("", "\n".join(parts)[:_LIMIT]).strip()
     if text.startswith("{"):
         return _literal(text)
     table = _table(text)
-    if table or not told:
+    if table or not is_config:
         return table
     call = re.fullmatch(r"\w+\((.*)\)", text, re.DOTALL)
     if call:
@@ -54,15 +54,15 @@ def parse(held: Sequence[str], told: bool) -> dict[str, object]:
 
 def _literal(text: str) -> dict[str, object]:
     try:
-        found = json_of(text)
+        document = json_of(text)
     except Damaged:
         try:
-            found = ast.literal_eval(text)
+            document = ast.literal_eval(text)
         except (ValueError, SyntaxError, MemoryError, RecursionError, TypeError):
             return {}
-        if not shallow(found):
+        if not shallow(document):
             return {}
-    return {str(key): value for key, value in found.items()} if isinstance(found, dict) else {}
+    return {str(key): value for key, value in document.items()} if isinstance(document, dict) else {}
 
 
 def _table(text: str) -> dict[str, object]:

@@ -26,7 +26,7 @@ from traindx.source.execution import Binding
 from traindx.source.flow import parts
 from traindx.source.library import is_module_class
 from traindx.source.roles import is_module
-from traindx.source.values import Instance, Items, Made, Spot, Table, Value, options
+from traindx.source.values import DictValue, Instance, Items, Made, Spot, Value, options
 
 DETECTOR = Detector(title="layers in a plain list", family="script_left_out")
 
@@ -51,7 +51,7 @@ def _layers(value: Value) -> list[Value]:
         value.items
         if isinstance(value, Items)
         else [*value.items.values()]
-        if isinstance(value, Table)
+        if isinstance(value, DictValue)
         else []
     )
     flat = [one for part in inner for one in (part.items if isinstance(part, Items) else [part])]
@@ -93,7 +93,7 @@ def _walked(training: Training, value: Value) -> bool:
 
 def _finding(binding: Binding) -> Finding:
     spot = binding.spot
-    kind = "dict" if isinstance(binding.value, Table) else "list"
+    kind = "dict" if isinstance(binding.value, DictValue) else "list"
     wrapper = "ModuleDict" if kind == "dict" else "ModuleList"
     text = (
         f"{where(spot)}: `self.{binding.name}` keeps layers in a plain {kind}: parameters() does not see "

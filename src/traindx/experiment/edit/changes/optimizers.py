@@ -14,7 +14,7 @@ from traindx.experiment.edit.new_number import Wanted, plain
 from traindx.experiment.edit.result import Uncertain
 from traindx.experiment.edit.trainers import set_in_trainer
 from traindx.experiment.edit.value_origin import change
-from traindx.source.values import Const, Items, Made, Table, Value, number, options
+from traindx.source.values import Const, DictValue, Items, Made, Value, number, options
 
 _NAMES = {"adamw": "AdamW", "adam": "Adam", "sgd": "SGD"}
 _SHARED = {"params", "lr", "weight_decay", "foreach", "maximize", "capturable", "differentiable", "fused"}
@@ -123,7 +123,7 @@ def _in_groups(made: Made, name: str) -> list[Value]:
     """The values that groups of parameters have for a setting, but for zeros: exempt on purpose."""
     groups = next(iter(options(made.args[0] if made.args else None)), None)
     tables = groups.items if isinstance(groups, Items) else []
-    found = [one.items[name] for one in tables if isinstance(one, Table) and name in one.items]
+    found = [one.items[name] for one in tables if isinstance(one, DictValue) and name in one.items]
     return [one for one in found if number(one) != 0]
 
 

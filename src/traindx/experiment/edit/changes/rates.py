@@ -12,7 +12,7 @@ from traindx.experiment.edit.new_number import Wanted
 from traindx.experiment.edit.result import Uncertain
 from traindx.experiment.edit.value_origin import change
 from traindx.source.roles import is_scheduler
-from traindx.source.values import Const, Items, Made, Table, Value, number, options, parents
+from traindx.source.values import Const, DictValue, Items, Made, Value, number, options, parents
 
 LIKE = (
     r"(lr|learning_rate|eta_min|rate)$|(SGD|ASGD|Adam\w*|NAdam|RAdam|RMSprop|Adagrad|Adadelta|Rprop|LBFGS|Lion)\.1$"
@@ -81,7 +81,7 @@ def _of_optimizer(job: Job, made: Made, wanted: Wanted) -> list[str]:
 def _group_rates(made: Made) -> list[Value]:
     groups = next(iter(options(made.args[0] if made.args else made.keywords.get("params"))), None)
     tables = groups.items if isinstance(groups, Items) else []
-    return [one.items["lr"] for one in tables if isinstance(one, Table) and "lr" in one.items]
+    return [one.items["lr"] for one in tables if isinstance(one, DictValue) and "lr" in one.items]
 
 
 def _in_group(job: Job, rate: Value, wanted: Wanted) -> str:

@@ -11,7 +11,7 @@ from traindx.experiment.edit.job import Job, at, function_of, statement_of
 from traindx.experiment.edit.result import Uncertain
 from traindx.source.execution import Event
 from traindx.source.roles import is_optimizer
-from traindx.source.values import Const, Made, Table, Value, options
+from traindx.source.values import Const, DictValue, Made, Value, options
 
 _PREFIX = re.compile(r"""f?["']module\.""")
 
@@ -71,7 +71,7 @@ def _saved(made: Made) -> list[str]:
     """The keys under which states of optimizers are saved."""
     found = []
     for table in options(made.args[0] if made.args else None):
-        for key, value in table.items.items() if isinstance(table, Table) else ():
+        for key, value in table.items.items() if isinstance(table, DictValue) else ():
             if isinstance(key, str) and any(_state_of_optimizer(one) for one in options(value)):
                 found.append(key)
     return found

@@ -127,8 +127,8 @@ def test_samples_of_every_format_that_move(tmp_path: Path, folder: str) -> None:
 
 _CUT = """
 import os, sqlite3, sys
-from traindx.reading.source import File
-from traindx.reading import sqlites
+from traindx.logs.log_file import File
+from traindx.logs import sqlites
 file = File(__import__("pathlib").Path(sys.argv[1]))
 with sqlites.opened(file) as db:
     rows = sqlites.rows(file, db, "SELECT key, value FROM metrics")

@@ -13,7 +13,7 @@ from traindx.comparison.subjects import Subject
 from traindx.core.nouns import SEVERITIES, Diagnosis, Evidence, Finding, Hypothesis, Problem, Severity
 from traindx.core.number_text import short
 from traindx.evidence.case import Curve
-from traindx.knowledge.catalogue import symptoms
+from traindx.knowledge.catalogue import in_the_loss
 
 FINDING = "baseline"
 _MOST = 0.95
@@ -146,7 +146,7 @@ def _reranked(problem: Problem, bad: Subject, good: Subject, code: CodeDifferenc
 
 def _regraded(problem: Problem, bad: Subject, good: Subject, worse: bool) -> tuple[Problem, str]:
     """One severity down for what the baseline shows as well and comes through no worse."""
-    shared = _shared(problem, bad, good) if symptoms()[problem.symptom].in_the_loss else None
+    shared = _shared(problem, bad, good) if in_the_loss(problem.symptom) else None
     if shared is None or worse or problem.severity == "low":
         return problem, ""
     lower: Severity = SEVERITIES[SEVERITIES.index(problem.severity) + 1]

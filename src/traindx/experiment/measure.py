@@ -11,7 +11,7 @@ import numpy as np
 
 from traindx.core.nouns import Run, Series
 from traindx.evidence.stats import level
-from traindx.knowledge.catalogue import symptoms as known_symptoms
+from traindx.knowledge.catalogue import symptom_kind
 
 if TYPE_CHECKING:
     from traindx.core.nouns import FloatArray
@@ -73,7 +73,7 @@ def yardstick(
             able = [name for name in names if run.series[name].goal != "none"]
             raise NoSuchMetric(f"there is no metric {wish!r}; there are: {', '.join(able) or 'none'}.")
         return Yardstick(wish, series.goal == "higher")
-    if symptoms and known_symptoms()[symptoms[0]].kind == "slow" and "step_s" in names:
+    if symptoms and symptom_kind(symptoms[0]) == "slow" and "step_s" in names:
         return Yardstick("step_s")
     if rare and (fair := fair_score(run)) is not None:
         return fair

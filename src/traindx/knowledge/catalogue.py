@@ -90,11 +90,6 @@ class Symptom:
     sudden: bool = False
     excludes: tuple[str, ...] = ()
 
-    @property
-    def in_the_loss(self) -> bool:
-        """Whether the loss shows when it is gone."""
-        return self.kind not in ("defect", "slow", "memory")
-
 
 @dataclass(frozen=True)
 class Remedy:
@@ -143,6 +138,16 @@ def symptoms() -> Mapping[str, Symptom]:
     """Every symptom by its id, the primary ones first."""
     by_id = _load("symptom", _symptom)
     return MappingProxyType(dict(sorted(by_id.items(), key=lambda item: item[1].rank)))
+
+
+def symptom_kind(id: str) -> str:
+    """The kind of a symptom; empty for none at all, where a remedy is tried on a healthy training."""
+    return symptoms()[id].kind if id else ""
+
+
+def in_the_loss(symptom: str) -> bool:
+    """Whether the loss shows when a symptom is gone."""
+    return symptom_kind(symptom) not in ("defect", "slow", "memory")
 
 
 @cache

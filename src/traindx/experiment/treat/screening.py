@@ -18,7 +18,7 @@ from traindx.experiment.treat.ledger import BEFORE, Ledger, Tell
 from traindx.experiment.treat.remedy_verdict import Pair, Verdict, by_symptom, judge
 from traindx.experiment.treat.request import Patient, Wishes
 from traindx.experiment.treat.results import Trial
-from traindx.knowledge.catalogue import symptoms
+from traindx.knowledge.catalogue import in_the_loss
 
 _LEAST_PACED = 20
 _ALIKE = 0.05
@@ -185,7 +185,7 @@ class Screening:
     def _with_symptom(self, candidate: Candidate, steps: int, verdict: Verdict, outcome: Outcome) -> Verdict:
         """Judged by the symptom where numbers cannot say it: they mean something else, or were never bad."""
         even = verdict.word in ("no difference", "cannot tell")
-        silent = even and (not symptoms()[self._symptom].in_the_loss or not verdict.pairs)
+        silent = even and (not in_the_loss(self._symptom) or not verdict.pairs)
         worse = candidate.other_loss and (even or (verdict.word == "hurt" and not verdict.by.higher))
         if not (silent or worse or candidate.other_measure) or outcome.run is None:
             return verdict

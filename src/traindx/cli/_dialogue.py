@@ -14,7 +14,7 @@ from traindx.report.labelled import hanging, wrap
 from traindx.report.text import visible
 
 if TYPE_CHECKING:
-    from traindx.interview.next_question import Choice
+    from traindx.interview.next_question import QuestionChoice
     from traindx.interview.session import Interview
     from traindx.report.layout import Screen
 
@@ -144,7 +144,7 @@ class Dialogue:
             return f"Enough: {MOST} questions."
         return "Enough: no further question would change the picture."
 
-    def _answer(self, choice: Choice) -> bool:
+    def _answer(self, choice: QuestionChoice) -> bool:
         """Ask until it is understood; whether it was known."""
         from traindx.interview.answers import NotUnderstood
 

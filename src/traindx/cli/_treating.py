@@ -13,7 +13,7 @@ from traindx.report.wording import percent, verdict_sentences, verdict_word
 if TYPE_CHECKING:
     from traindx.core.nouns import Diagnosis
     from traindx.experiment.arms import Arm, Outcome
-    from traindx.experiment.treat.candidates import Course
+    from traindx.experiment.treat.candidates import CauseCandidates
     from traindx.experiment.treat.results import Trial
 
 _CANDIDATES_SHOWN = 4
@@ -80,7 +80,7 @@ class Telling:
         yield ""
 
     def _planned(
-        self, plan: tuple[Course, ...], horizon: int, length: int, outcome: Outcome
+        self, plan: tuple[CauseCandidates, ...], horizon: int, length: int, outcome: Outcome
     ) -> Iterator[str]:
         for course in plan:
             names = [candidate.name for candidate in course.candidates]

@@ -11,7 +11,7 @@ import numpy as np
 
 from traindx.comparison.groups import Configuration, seed_spread
 from traindx.comparison.metric import Chosen
-from traindx.comparison.scores import Level, Score
+from traindx.comparison.scores import Score, ScoreLevel
 from traindx.comparison.subjects import Subject
 from traindx.evidence import stats
 
@@ -32,7 +32,7 @@ class Placed:
 
     configuration: int
     rank: int
-    final: Level
+    final: ScoreLevel
     best: float
     runs: int
     failed: int
@@ -168,13 +168,13 @@ def _ends(one: Configuration, scores: Sequence[Score | None]) -> list[float]:
     return [s.final.value for n in one.runs if (s := scores[n]) is not None and s.final.known]
 
 
-def _final(one: Configuration, scores: Sequence[Score | None]) -> Level:
+def _final(one: Configuration, scores: Sequence[Score | None]) -> ScoreLevel:
     """The mean of repeats with its standard error, or the level of a single run with its own."""
     ends = _ends(one, scores)
     if len(ends) > 1:
-        return Level(float(np.mean(ends)), float(np.std(ends, ddof=1) / math.sqrt(len(ends))))
+        return ScoreLevel(float(np.mean(ends)), float(np.std(ends, ddof=1) / math.sqrt(len(ends))))
     held = [s.final for n in one.runs if (s := scores[n]) is not None and s.final.known]
-    return held[0] if held else Level(math.nan)
+    return held[0] if held else ScoreLevel(math.nan)
 
 
 def _best(one: Configuration, scores: Sequence[Score | None]) -> float:

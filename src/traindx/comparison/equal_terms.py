@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from traindx.comparison.metric import Chosen
-from traindx.comparison.scores import Level, Score, clock, level_at, level_at_time, reached
+from traindx.comparison.scores import Score, ScoreLevel, clock, level_at, level_at_time, reached
 from traindx.comparison.subjects import Subject
 from traindx.core.nouns import Axis
 from traindx.evidence.case import Curve
@@ -35,14 +35,14 @@ class Terms:
 class Equal:
     """One run on equal terms."""
 
-    at_step: Level
-    at_time: Level
-    at_samples: Level
+    at_step: ScoreLevel
+    at_time: ScoreLevel
+    at_samples: ScoreLevel
     target_step: float | None
     target_seconds: float | None
 
 
-NOWHERE = Equal(Level(math.nan), Level(math.nan), Level(math.nan), None, None)
+NOWHERE = Equal(ScoreLevel(math.nan), ScoreLevel(math.nan), ScoreLevel(math.nan), None, None)
 
 
 def terms(
@@ -124,7 +124,9 @@ def equal(run: Subject, score: Score, chosen: Chosen, told: Terms) -> Equal:
         return NOWHERE
     unit = scale(run, curve, told.axis)
     at_step = _alive(curve, score, None if told.step is None else told.step / unit)
-    at_time = level_at_time(run, curve, told.seconds) if told.seconds and score.ended else Level(math.nan)
+    at_time = (
+        level_at_time(run, curve, told.seconds) if told.seconds and score.ended else ScoreLevel(math.nan)
+    )
     batch = run.samples_per_step
     at_samples = _alive(curve, score, told.samples / batch if told.samples and batch else None)
     target_step = reached(curve, told.target, chosen.sign) if told.target is not None else None
@@ -137,10 +139,10 @@ def equal(run: Subject, score: Score, chosen: Chosen, told: Terms) -> Equal:
     return Equal(at_step, at_time, at_samples, target_step, target_seconds)
 
 
-def _alive(curve: Curve, score: Score, step: float | None) -> Level:
+def _alive(curve: Curve, score: Score, step: float | None) -> ScoreLevel:
     """The level at a step that the run reached in good order."""
     if step is None or (score.broken_from is not None and score.broken_from <= step):
-        return Level(math.nan)
+        return ScoreLevel(math.nan)
     if score.last_step < 0.999 * step:
-        return Level(math.nan)
+        return ScoreLevel(math.nan)
     return level_at(curve, step)

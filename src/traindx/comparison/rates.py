@@ -31,7 +31,7 @@ class RateRange:
 
 
 @dataclass(frozen=True)
-class Scaling:
+class LrScaling:
     """How the best rate goes with the batch size: the power, and what the spacing of rates leaves open."""
 
     power: float
@@ -97,7 +97,7 @@ def _levels(tried: Sequence[tuple[float, float]]) -> list[tuple[float, float, in
     return made
 
 
-def scaling(by_batch: Mapping[float, RateRange]) -> Scaling | None:
+def scaling(by_batch: Mapping[float, RateRange]) -> LrScaling | None:
     """Whether the best rate grows with the batch as linear scaling says (power 1) or its root (0.5)."""
     inside = {batch: told for batch, told in by_batch.items() if told.edge != "both"}
     if len(inside) < 2:
@@ -115,7 +115,7 @@ def scaling(by_batch: Mapping[float, RateRange]) -> Scaling | None:
     low, high = power - slack, power + slack
     edges = [batch for batch in batches if inside[batch].edge]
     points = tuple((batch, math.exp(centre)) for batch, centre in zip(batches, centres, strict=True))
-    return Scaling(power, low, high, points, _verdict(low, high, edges))
+    return LrScaling(power, low, high, points, _verdict(low, high, edges))
 
 
 def _reach(told: RateRange) -> float:

@@ -15,7 +15,7 @@ from traindx.comparison.differing import Differing
 from traindx.comparison.effects import Effect, Interaction, effects
 from traindx.comparison.groups import Configuration, seed_spread
 from traindx.comparison.metric import Chosen
-from traindx.comparison.rates import RateRange, Scaling, rate_range, scaling
+from traindx.comparison.rates import LrScaling, RateRange, rate_range, scaling
 from traindx.comparison.scores import Score
 from traindx.comparison.subjects import Subject
 from traindx.evidence import stats
@@ -49,7 +49,7 @@ class Sweep:
     effects: tuple[Effect, ...]
     interactions: tuple[Interaction, ...]
     rates: tuple[RateRange, ...]
-    scaling: Scaling | None
+    scaling: LrScaling | None
     choices: tuple[tuple[str, tuple[AtItsBest, ...]], ...]
     descents: tuple[Descent, ...]
     aliased: tuple[tuple[str, ...], ...]
@@ -138,7 +138,7 @@ def _rates(
     ends: Sequence[float],
     settings: dict[str, list[str | None]],
     noise: float,
-) -> tuple[tuple[RateRange, ...], Scaling | None]:
+) -> tuple[tuple[RateRange, ...], LrScaling | None]:
     """Ranges by optimizer where it varies, and the best rate by batch size."""
     if "lr" not in settings:
         return (), None
@@ -162,7 +162,7 @@ def _scaling(
     rates: Sequence[float | None],
     optimizers: Sequence[str | None],
     noise: float,
-) -> Scaling | None:
+) -> LrScaling | None:
     """By the optimizer with most runs: the rule differs between them."""
     named = max(set(optimizers), key=list(optimizers).count, default=None)
     by_batch: dict[float, list[tuple[float, float]]] = {}

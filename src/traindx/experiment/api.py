@@ -42,11 +42,11 @@ def treat(
     text of each file before and after the proven edit.
     """
     from traindx.experiment.measure import NoSuchMetric
-    from traindx.experiment.treat.request import Wishes
+    from traindx.experiment.treat.request import TreatRequest
     from traindx.experiment.treat.treatment import Treatment
 
     program = found_program(script, args)
-    wishes = Wishes(steps, seeds, metric, only)
+    wishes = TreatRequest(steps, seeds, metric, only)
     try:
         with _workshop(program, jobs, time_budget) as shop:
             return Treatment(shop, source_of(program), program.args, wishes, progress or _quiet).run()
@@ -71,7 +71,7 @@ def confirm(
     """
     from traindx.experiment.arm_diagnosis import examined
     from traindx.experiment.arms import Arm
-    from traindx.experiment.confirm.confirm import Confirmation, Wishes
+    from traindx.experiment.confirm.confirm import Confirmation, ConfirmRequest
 
     program, first = found_program(script, args), None
     source = source_of(program)
@@ -82,7 +82,7 @@ def confirm(
             if run is None or not first.steps:
                 raise ValueError(f"{program.name} could not be observed: {first.said}")
         diagnosis = examined(run, source, every_cause=True)
-        wishes = Wishes(steps, seeds, None, time_budget)
+        wishes = ConfirmRequest(steps, seeds, None, time_budget)
         return Confirmation(shop, diagnosis, wishes, progress or _quiet, source, first).run()
 
 

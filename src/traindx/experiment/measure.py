@@ -41,7 +41,7 @@ class Yardstick:
 
 
 @dataclass(frozen=True)
-class Level:
+class MeasuredLevel:
     """A yardstick read off a run: where it stood, how sure that is, at which step. Infinite: it broke."""
 
     value: float
@@ -107,7 +107,7 @@ def steps_for_step(changes: Sequence[Change], run: Run | None) -> float:
     return 1.0
 
 
-def read_level(run: Run, by: Yardstick, upto: float | None = None) -> Level | None:
+def read_level(run: Run, by: Yardstick, upto: float | None = None) -> MeasuredLevel | None:
     """Where a run stood at a step, or at its end; None where it has no value so far."""
     series = run.series.get(by.name)
     if series is None or not len(series):
@@ -119,28 +119,28 @@ def read_level(run: Run, by: Yardstick, upto: float | None = None) -> Level | No
     steps = series.steps[kept]
     if by.name == "step_s":
         middle, error = level(values[np.isfinite(values)])
-        return Level(middle, error, float(steps[-1]))
+        return MeasuredLevel(middle, error, float(steps[-1]))
     return _end(by, series, values, float(steps[-1]))
 
 
-def _end(by: Yardstick, series: Series, values: FloatArray, step: float) -> Level:
+def _end(by: Yardstick, series: Series, values: FloatArray, step: float) -> MeasuredLevel:
     dense = series.name == "loss" and values.size > 30
     count = min(_END_MOST, max(_END_LEAST, round(_END * values.size))) if dense else _VALIDATION_LAST
     last = values[-min(count, values.size) :]
     if not np.isfinite(last[-1]) or not np.isfinite(last).any():
-        return Level(-math.inf if by.higher else math.inf, 0.0, step)
+        return MeasuredLevel(-math.inf if by.higher else math.inf, 0.0, step)
     finite = last[np.isfinite(last)]
     if dense:
         value, error = level(finite)
-        return Level(value, error, step)
+        return MeasuredLevel(value, error, step)
     # Validation is rare and mostly still moving: the last two are where it stands.
     value = float(finite[-2:].mean()) if values.size >= 6 else float(finite[-1])
     moves = np.diff(values[-6:][np.isfinite(values[-6:])])
     error = float(np.median(np.abs(moves - np.median(moves)))) if moves.size >= 3 else 0.0
-    return Level(value, error, step)
+    return MeasuredLevel(value, error, step)
 
 
-def gain(by: Yardstick, before: Level, after: Level) -> float:
+def gain(by: Yardstick, before: MeasuredLevel, after: MeasuredLevel) -> float:
     """How much better, as a share: 0.5 says that half of a loss is gone; of a score, its difference.
 
     Of two runs that both broke neither is better.
@@ -155,7 +155,7 @@ def gain(by: Yardstick, before: Level, after: Level) -> float:
     return (worse - better) / max(abs(worse), abs(better), 1e-12)
 
 
-def gain_error(by: Yardstick, before: Level, after: Level) -> float:
+def gain_error(by: Yardstick, before: MeasuredLevel, after: MeasuredLevel) -> float:
     """The standard error of a gain from the noise inside both runs."""
     if not (math.isfinite(before.value) and math.isfinite(after.value)):
         return 0.0

@@ -32,7 +32,7 @@ Kind = Literal["folder", "file", "link", "git"]
 
 
 @dataclass(frozen=True)
-class Entry:
+class CopiedItem:
     """One thing of the copy: `path` is the user's; a link leads to `target`."""
 
     kind: Kind
@@ -46,14 +46,14 @@ class Snapshot:
     def __init__(self, store: Path, folders: Sequence[str]) -> None:
         self.folders = tuple(_outermost(os.path.realpath(folder) for folder in folders))
         self._store = store
-        self._entries: list[Entry] = []
+        self._entries: list[CopiedItem] = []
         self._files = self._bytes = 0
         for folder in self.folders:
             self._take(folder)
 
     def _take(self, top: str) -> None:
         """Breadth first: what lies deep and is too much becomes a link."""
-        self._entries.append(Entry("folder", top))
+        self._entries.append(CopiedItem("folder", top))
         shallow = top in (os.sep, os.path.realpath(os.path.expanduser("~")))
         waiting = [top]
         for folder in waiting:
@@ -70,16 +70,16 @@ class Snapshot:
                 if taken.kind == "folder":
                     waiting.append(entry.path)
 
-    def _entry(self, entry: os.DirEntry[str], shallow: bool) -> Entry:
-        link = Entry("link", entry.path, entry.path)
+    def _entry(self, entry: os.DirEntry[str], shallow: bool) -> CopiedItem:
+        link = CopiedItem("link", entry.path, entry.path)
         with contextlib.suppress(OSError):
             if entry.is_symlink():
-                return Entry("link", entry.path, self._meant(entry.path))
+                return CopiedItem("link", entry.path, self._meant(entry.path))
             if entry.is_dir():
                 if entry.name == ".git" and not shallow:
-                    return Entry("git", entry.path)
+                    return CopiedItem("git", entry.path)
                 whole = shallow or entry.name in _LINKED or self._crowded(entry.path)
-                return link if whole else Entry("folder", entry.path)
+                return link if whole else CopiedItem("folder", entry.path)
             facts = entry.stat()
             if not stat.S_ISREG(facts.st_mode) or not self._room(facts.st_size):
                 return link
@@ -88,7 +88,7 @@ class Snapshot:
             self._keep(entry.path)
             self._files += 1
             self._bytes += facts.st_size
-            return Entry("file", entry.path)
+            return CopiedItem("file", entry.path)
         return link
 
     def _meant(self, path: str) -> str:
@@ -125,7 +125,7 @@ class Snapshot:
             _edit(root, os.path.realpath(path), text)
         (scratch / CLAIMS).write_bytes(b"".join(claims))
 
-    def _make(self, entry: Entry, root: Path, there: str) -> None:
+    def _make(self, entry: CopiedItem, root: Path, there: str) -> None:
         with contextlib.suppress(FileExistsError):
             if entry.kind == "folder":
                 if os.path.islink(there):

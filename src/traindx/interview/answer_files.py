@@ -20,7 +20,7 @@ _LARGEST = 5_000_000
 
 
 @dataclass(frozen=True)
-class Given:
+class AnswerFile:
     """What a file holds: symptoms as ids, question -> raw answer, plans in words."""
 
     symptoms: tuple[str, ...] = ()
@@ -28,7 +28,7 @@ class Given:
     plan: str = ""
 
 
-def read_answers(path: str) -> Given:
+def read_answers(path: str) -> AnswerFile:
     """The answers of a file; raises Unreadable with one line that says what is wrong."""
     try:
         text = files.read(path, _LARGEST).decode("utf-8-sig")
@@ -47,7 +47,7 @@ def parsed(text: str, path: str) -> Mapping[str, object]:
     return data if isinstance(data, dict) else {}
 
 
-def given(data: Mapping[str, object], path: str) -> Given:
+def given(data: Mapping[str, object], path: str) -> AnswerFile:
     """What the tables of a file mean."""
     answers = data.get("answers", {})
     if not isinstance(answers, Mapping):
@@ -59,7 +59,7 @@ def given(data: Mapping[str, object], path: str) -> Given:
         near = f"; did you mean {close[0]}?" if close else ""
         raise Unreadable(f"{path}: there is no question {str(unknown[0])!r}{near}")
     plan = data.get("plan", "")
-    return Given(
+    return AnswerFile(
         _symptoms(data.get("symptoms", ()), path),
         {str(key): value for key, value in told.items()},
         ", ".join(map(str, plan)) if isinstance(plan, list) else str(plan),
@@ -83,7 +83,7 @@ def _symptoms(said: object, path: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def take(interview: Interview, given: Given, path: str) -> None:
+def take(interview: Interview, given: AnswerFile, path: str) -> None:
     """Put the answers of a file into an interview; raises Unreadable for one that has no sense."""
     if given.symptoms:
         interview.tell(given.symptoms)

@@ -14,14 +14,16 @@ _SURE = 0.5
 
 
 @dataclass(frozen=True)
-class Step:
+class NextCommand:
     """A command (or a line of code), and what it is for."""
 
     command: str
     why: str
 
 
-def steps_onward(interview: Interview, diagnosis: Diagnosis, commands: Set[str], script: str) -> list[Step]:
+def steps_onward(
+    interview: Interview, diagnosis: Diagnosis, commands: Set[str], script: str
+) -> list[NextCommand]:
     """The two or three most useful things to do next, of the commands there are."""
     case = interview.weighed.case
     script = shlex.quote(script)
@@ -64,18 +66,18 @@ def steps_onward(interview: Interview, diagnosis: Diagnosis, commands: Set[str],
             sure,
         ),
     ]
-    made = [Step(command, why) for name, command, why, fit in offers if fit and name in commands]
+    made = [NextCommand(command, why) for name, command, why, fit in offers if fit and name in commands]
     line = log_line(interview)
     return [*made[:3], *([line] if line and not recorded else [])]
 
 
-def _without_problem(interview: Interview, commands: Set[str], script: str) -> list[Step]:
+def _without_problem(interview: Interview, commands: Set[str], script: str) -> list[NextCommand]:
     if interview.weighed.case.inside.recorded or "run" not in commands:
         return []
-    return [Step(f"traindx run {script}", "records what nobody can see from outside")]
+    return [NextCommand(f"traindx run {script}", "records what nobody can see from outside")]
 
 
-def log_line(interview: Interview) -> Step | None:
+def log_line(interview: Interview) -> NextCommand | None:
     """The line that would let most of the checks look; None when the log has it all."""
     case = interview.weighed.case
     fields = {
@@ -92,4 +94,4 @@ def log_line(interview: Interview) -> Step | None:
         if "grad_norm" in missing
         else ""
     )
-    return Step(f'{norm}print(f"{text}")', "before optimizer.step(): the log line that tells most")
+    return NextCommand(f'{norm}print(f"{text}")', "before optimizer.step(): the log line that tells most")

@@ -47,7 +47,7 @@ class Differential:
 
 
 @dataclass(frozen=True)
-class Choice:
+class QuestionChoice:
     """A question worth asking: what it is worth in bits, and the two causes it tells apart best."""
 
     question: Question
@@ -66,7 +66,7 @@ def differentials(weighed: Weighed) -> list[Differential]:
     return made
 
 
-def choices(weighed: Weighed, asked: Mapping[str, Answer]) -> list[Choice]:
+def choices(weighed: Weighed, asked: Mapping[str, Answer]) -> list[QuestionChoice]:
     """Every question that would still tell something, the most telling first."""
     every = differentials(weighed)
     problems = [problem for problem in every if not problem.settled]
@@ -110,7 +110,7 @@ def _known(question: Question, weighed: Weighed) -> bool:
     return bool(question.series) and all(weighed.case.has(name) for name in question.series)
 
 
-def _worth(question: Question, problems: Sequence[Differential], seen: Seen) -> Choice:
+def _worth(question: Question, problems: Sequence[Differential], seen: Seen) -> QuestionChoice:
     worth, apart = 0.0, None
     for number, problem in enumerate(problems):
         if not question.concerns(problem.symptoms):
@@ -124,7 +124,7 @@ def _worth(question: Question, problems: Sequence[Differential], seen: Seen) -> 
         worth += gain
         if number == 0 or apart is None:
             apart = _apart(likely, given)
-    return Choice(question, worth * KNOWN[question.effort] - COST, apart)
+    return QuestionChoice(question, worth * KNOWN[question.effort] - COST, apart)
 
 
 def _bits(question: Question, candidates: Iterable[Cause], seen: Seen) -> dict[str, list[float]]:

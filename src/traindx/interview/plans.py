@@ -15,7 +15,7 @@ _LIKELY = 0.3
 
 
 @dataclass(frozen=True)
-class Plan:
+class PlannedAttempt:
     """A thing to try: the causes it cures, why it often disappoints, what to observe first."""
 
     id: str
@@ -30,22 +30,22 @@ class Plan:
 class Reply:
     """What there is to say about a plan, given what is known."""
 
-    plan: Plan
+    plan: PlannedAttempt
     fits: Hypothesis | None
     text: str
 
 
 @cache
-def plans() -> Mapping[str, Plan]:
+def plans() -> Mapping[str, PlannedAttempt]:
     """Every plan by its id."""
     data = tomllib.loads((Path(__file__).parent / "plans.toml").read_text(encoding="utf-8"))
     return {
-        name: Plan(name, e["say"], tuple(e["words"]), tuple(e["cures"]), e["why"], e["observe"])
+        name: PlannedAttempt(name, e["say"], tuple(e["words"]), tuple(e["cures"]), e["why"], e["observe"])
         for name, e in data.items()
     }
 
 
-def understood_plans(text: str) -> list[Plan]:
+def understood_plans(text: str) -> list[PlannedAttempt]:
     """`1 3`, ids, or words: the plans that are meant."""
     listed = list(plans().values())
     parts = re.split(r"[\s,;]+", text.strip().lower())
@@ -62,13 +62,13 @@ def _there(part: str, count: int) -> bool:
     return not part.isdecimal() or 1 <= int(part[:6]) <= count
 
 
-def _hits(plan: Plan, said: str) -> int:
+def _hits(plan: PlannedAttempt, said: str) -> int:
     """How many letters of its words were said: longer words tell more."""
     found = [word for word in plan.words if re.search(rf"\b{re.escape(word)}s?\b", said)]
     return sum(len(word) for word in found)
 
 
-def reply(plan: Plan, diagnosis: Diagnosis) -> Reply:
+def reply(plan: PlannedAttempt, diagnosis: Diagnosis) -> Reply:
     """Whether the plan fits the ranking, and what would show that it helps."""
     leading = [h for problem in diagnosis.problems for h in problem.hypotheses[:3]]
     fitting = [h for h in leading if h.cause in plan.cures]

@@ -12,7 +12,7 @@ from traindx.evidence.case import Case
 from traindx.evidence.examine import Examination
 from traindx.interview.answers import Answer, understood
 from traindx.interview.evidence import Weighed, weighed, with_told_run
-from traindx.interview.next_question import Choice, choices, settled
+from traindx.interview.next_question import QuestionChoice, choices, settled
 from traindx.interview.pasted import NAME
 from traindx.knowledge.catalogue import symptoms as known_symptoms
 from traindx.knowledge.questions import questions
@@ -70,7 +70,7 @@ class Interview:
         return Weighed(made.case, made.examination, (*said, *made.contradictions))
 
     @cached_property
-    def next(self) -> Choice | None:
+    def next(self) -> QuestionChoice | None:
         """What to ask now; None when nothing would change the picture, or one cause stands out."""
         if settled(self.weighed, self.answers):
             return None

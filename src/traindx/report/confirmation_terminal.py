@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from traindx.experiment.arms import Outcome
     from traindx.experiment.confirm.belief import Belief
     from traindx.experiment.confirm.confirm import Confirmed, Tried
-    from traindx.experiment.confirm.next_experiment import Choice
+    from traindx.experiment.confirm.next_experiment import ExperimentChoice
 
 _SHOWN = 3
 _PLANNED = 6
@@ -35,7 +35,7 @@ def standing(belief: Belief, most: int = _SHOWN) -> str:
     return ", ".join(f"{title(cause)} {percent(belief.shares[cause])}" for cause in ranked)
 
 
-def reason(choice: Choice, belief: Belief) -> str:
+def reason(choice: ExperimentChoice, belief: Belief) -> str:
     """Which causes an experiment tells apart."""
     if len(choice.plans) > 1:
         return "each of them does nothing where there is nothing to mend: one run rules causes out"
@@ -46,7 +46,7 @@ def reason(choice: Choice, belief: Belief) -> str:
     return f"it tells {names} from {' and '.join(title(cause) for cause in down[:2])}"
 
 
-def named(choice: Choice) -> str:
+def named(choice: ExperimentChoice) -> str:
     if len(choice.plans) > 1:
         return f"a check-up ({', '.join(plan.change.id for plan in choice.plans)})"
     plan = choice.plans[0]
@@ -59,7 +59,7 @@ def head(problem: Problem, belief: Belief, screen: Screen) -> Iterator[str]:
     yield from labelled("causes", standing(belief), screen)
 
 
-def plan_lines(menu: Sequence[Choice], belief: Belief, screen: Screen) -> Iterator[str]:
+def plan_lines(menu: Sequence[ExperimentChoice], belief: Belief, screen: Screen) -> Iterator[str]:
     """The experiments there are, those that tell most a second first."""
     if not menu:
         yield from labelled("plan", "there is no experiment for these causes", screen)
@@ -82,7 +82,7 @@ def observed_lines(problem: Problem, belief: Belief, outcome: Outcome, screen: S
     yield from labelled("now", standing(belief), screen)
 
 
-def chosen_lines(number: int, choice: Choice, belief: Belief, screen: Screen) -> Iterator[str]:
+def chosen_lines(number: int, choice: ExperimentChoice, belief: Belief, screen: Screen) -> Iterator[str]:
     yield ""
     yield from labelled(f"try {number}", named(choice), screen, "bold")
     yield from labelled("why", f"{reason(choice, belief)} ({choice.bits:.2f} bits expected)", screen)

@@ -11,9 +11,9 @@ from traindx.report.json_text import json_bytes
 
 if TYPE_CHECKING:
     from traindx.experiment.arms import Outcome
-    from traindx.experiment.measure import Level
+    from traindx.experiment.measure import MeasuredLevel
     from traindx.experiment.treat.expectations import Expectation
-    from traindx.experiment.treat.remedy_verdict import Verdict
+    from traindx.experiment.treat.remedy_verdict import TrialVerdict
     from traindx.experiment.treat.results import Round, Treated, Trial
 
 SCHEMA = "traindx/treatment/1"
@@ -104,7 +104,7 @@ def _outcome(outcome: Outcome) -> dict[str, Any]:
     }
 
 
-def verdict_dict(verdict: Verdict) -> dict[str, Any]:
+def verdict_dict(verdict: TrialVerdict) -> dict[str, Any]:
     """A verdict with its pairs, interval and test."""
     difference = verdict.difference
     return {
@@ -124,7 +124,7 @@ def verdict_dict(verdict: Verdict) -> dict[str, Any]:
     }
 
 
-def _level(level: Level) -> dict[str, Any]:
+def _level(level: MeasuredLevel) -> dict[str, Any]:
     return {"value": number(level.value), "error": number(level.error), "step": number(level.step)}
 
 

@@ -11,8 +11,14 @@ from traindx.core.nouns import ACTED_ON, Diagnosis, Problem
 from traindx.experiment.arm_diagnosis import examined, symptoms_of_run
 from traindx.experiment.confirm.belief import Belief, told
 from traindx.experiment.confirm.experiments import Planned, planned
-from traindx.experiment.confirm.next_experiment import Choice, Price, choices, far_enough, out_of_reach
-from traindx.experiment.confirm.paired_runs import Beside, Reading
+from traindx.experiment.confirm.next_experiment import (
+    ExperimentChoice,
+    Price,
+    choices,
+    far_enough,
+    out_of_reach,
+)
+from traindx.experiment.confirm.paired_runs import ExperimentResult, PairedRuns
 
 if TYPE_CHECKING:
     from traindx.experiment.arms import Outcome, Workshop
@@ -31,8 +37,8 @@ _LOOK_INSIDE = "; that is by a log alone, and traindx run looks inside the train
 class Tried:
     """An experiment that was run: why, what it showed, how the ranking moved."""
 
-    choice: Choice
-    reading: Reading
+    choice: ExperimentChoice
+    reading: ExperimentResult
     before: Belief
     after: Belief
 
@@ -55,7 +61,7 @@ class Confirmed:
 
 
 @dataclass(frozen=True)
-class Wishes:
+class ConfirmRequest:
     """What the user asked for; None leaves it to the experiments."""
 
     steps: int | None = None
@@ -72,7 +78,7 @@ class Confirmation:
         self,
         workshop: Workshop,
         diagnosis: Diagnosis,
-        wishes: Wishes,
+        wishes: ConfirmRequest,
         tell: Tell,
         script: Script | None = None,
         untouched: Outcome | None = None,
@@ -91,7 +97,7 @@ class Confirmation:
         if problem is None:
             blind = "" if "internals" in self._first.evidence else _LOOK_INSIDE
             return Confirmed(self._first, self._first, None, (), _NOTHING_WRONG + blind)
-        beside = Beside(self._shop, problem, self._wishes.seeds, self._wishes.time_budget, self._held)
+        beside = PairedRuns(self._shop, problem, self._wishes.seeds, self._wishes.time_budget, self._held)
         watch = self._wishes.observe and "internals" not in self._first.evidence
         steps = far_enough(self._diagnosis, problem, self._wishes.steps)
         why = out_of_reach(self._diagnosis.run, problem, steps, self._wishes.time_budget)
@@ -107,7 +113,7 @@ class Confirmation:
             steps = far_enough(self._diagnosis, beside.problem, self._wishes.steps)
         return self._experiment(beside, untouched, min(steps, untouched.steps))
 
-    def _observe(self, untouched: Outcome, beside: Beside) -> None:
+    def _observe(self, untouched: Outcome, beside: PairedRuns) -> None:
         """Of a log, or a recording that looked at little: the untouched run here has told more."""
         assert untouched.run is not None
         fuller = examined(untouched.run, self._script, every_cause=True)
@@ -117,7 +123,7 @@ class Confirmation:
         self._diagnosis, self._observed, beside.problem = fuller, True, problem
         self._tell("observed", {"problem": problem, "belief": Belief.of(problem), "outcome": untouched})
 
-    def _experiment(self, beside: Beside, untouched: Outcome, steps: int) -> Confirmed:
+    def _experiment(self, beside: PairedRuns, untouched: Outcome, steps: int) -> Confirmed:
         problem = beside.problem
         belief, tried = Belief.of(problem), list[Tried]()
         menu = planned(problem, untouched.run or self._diagnosis.run)
@@ -141,7 +147,7 @@ class Confirmation:
             self._tell("showed", {"tried": tried[-1]})
         return self._result(beside, belief, tried, stopped)
 
-    def _enough(self, able: Sequence[Choice], belief: Belief, left: float) -> str:
+    def _enough(self, able: Sequence[ExperimentChoice], belief: Belief, left: float) -> str:
         """Why to stop here, or nothing."""
         first, share = belief.first, belief.shares[belief.first]
         spoken = [one for one in belief.shown if one.bits(first) >= _SPEAKS]
@@ -161,7 +167,7 @@ class Confirmation:
             return f"the untouched script did not show it in {steps} steps: nothing to compare with"
         return ""
 
-    def _result(self, beside: Beside, belief: Belief, tried: Sequence[Tried], stopped: str) -> Confirmed:
+    def _result(self, beside: PairedRuns, belief: Belief, tried: Sequence[Tried], stopped: str) -> Confirmed:
         problem, old = told(beside.problem, belief), self._diagnosis.problems
         problems = tuple(problem if one.findings == problem.findings else one for one in old)
         return Confirmed(
@@ -177,7 +183,7 @@ class Confirmation:
         )
 
 
-def _left_over(menu: Sequence[Planned], choice: Choice, reading: Reading) -> list[Planned]:
+def _left_over(menu: Sequence[Planned], choice: ExperimentChoice, reading: ExperimentResult) -> list[Planned]:
     """What can still be tried; what a check-up found, or could not look at, by itself."""
     rest = [one for one in menu if one not in choice.plans]
     if len(choice.plans) == 1:

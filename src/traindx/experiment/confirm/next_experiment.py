@@ -48,7 +48,7 @@ class Price:
 
 
 @dataclass(frozen=True)
-class Choice:
+class ExperimentChoice:
     """An experiment, or a check-up by several: how many steps, what it is expected to tell and to cost."""
 
     plans: tuple[Planned, ...]
@@ -57,18 +57,18 @@ class Choice:
     seconds: float
 
 
-def choices(menu: Sequence[Planned], belief: Belief, steps: int, price: Price) -> list[Choice]:
+def choices(menu: Sequence[Planned], belief: Belief, steps: int, price: Price) -> list[ExperimentChoice]:
     """All of them, those that tell most a second first."""
     made = []
     for plan in menu:
         need = steps_of(plan, steps)
         outcomes = () if not plan.checked else tuple(o for o in plan.experiment.outcomes if o != "inert")
         bits = belief.expected(plan.experiment, outcomes)
-        made.append(Choice((plan,), need, bits, price.seconds(need)))
+        made.append(ExperimentChoice((plan,), need, bits, price.seconds(need)))
     checked = [plan for plan in menu if plan.reveals]
     if len(checked) > 1:
         bits = sum(belief.expected(plan.experiment, _REVEALED) for plan in checked)
-        made.append(Choice(tuple(checked), steps, _SHARED * bits, price.seconds(steps)))
+        made.append(ExperimentChoice(tuple(checked), steps, _SHARED * bits, price.seconds(steps)))
     return sorted(made, key=lambda choice: -choice.bits / choice.seconds)
 
 

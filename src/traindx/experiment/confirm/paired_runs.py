@@ -13,7 +13,7 @@ from traindx.experiment.arm_diagnosis import symptoms_of_run
 from traindx.experiment.arms import Arm, Outcome
 from traindx.experiment.confirm.belief import Shown
 from traindx.experiment.confirm.experiments import Planned
-from traindx.experiment.confirm.next_experiment import Choice
+from traindx.experiment.confirm.next_experiment import ExperimentChoice
 from traindx.experiment.confirm.outcome_words import (
     apart,
     same_numbers,
@@ -40,7 +40,7 @@ _CHECKUP_TRIES = 3
 
 
 @dataclass(frozen=True)
-class Reading:
+class ExperimentResult:
     """What the arms of an experiment gave; without `shown`, `said` is why."""
 
     shown: tuple[Shown, ...]
@@ -50,7 +50,7 @@ class Reading:
     did: tuple[str, ...] = ()
 
 
-class Beside:
+class PairedRuns:
     """Runs arms of one script, each beside the untouched one of the same seed and length."""
 
     def __init__(
@@ -84,7 +84,7 @@ class Beside:
         self.spent += made.values()
         return [made[arm.seed] for arm in arms if arm.seed in made]
 
-    def carry_out(self, choice: Choice, longer: bool) -> Reading:
+    def carry_out(self, choice: ExperimentChoice, longer: bool) -> ExperimentResult:
         """An experiment or a check-up; once more and longer, where it cannot tell and that is allowed."""
         if len(choice.plans) > 1:
             return self._checkup(choice)
@@ -116,7 +116,7 @@ class Beside:
 
     # A check-up.
 
-    def _checkup(self, choice: Choice) -> Reading:
+    def _checkup(self, choice: ExperimentChoice) -> ExperimentResult:
         """All changes in one run: each says whether there was anything to change."""
         plans, outcomes, why = list(choice.plans), list[Outcome](), ""
         for _ in range(_CHECKUP_TRIES):
@@ -133,7 +133,7 @@ class Beside:
             why = made[0].said
         return _reading([], f"it could not be tried: {why}", outcomes, ())
 
-    def _revealed(self, plans: Sequence[Planned], outcomes: Sequence[Outcome]) -> Reading:
+    def _revealed(self, plans: Sequence[Planned], outcomes: Sequence[Outcome]) -> ExperimentResult:
         last = outcomes[-1]
         shown, did = list[Shown](), list[str]()
         for plan in plans:
@@ -215,9 +215,11 @@ class Beside:
         return self.problem.symptom in before and self.problem.symptom not in after
 
 
-def _reading(shown: Sequence[Shown], said: str, outcomes: Sequence[Outcome], did: tuple[str, ...]) -> Reading:
+def _reading(
+    shown: Sequence[Shown], said: str, outcomes: Sequence[Outcome], did: tuple[str, ...]
+) -> ExperimentResult:
     steps = max((one.steps for one in outcomes), default=0)
-    return Reading(tuple(shown), said, steps, sum(one.seconds for one in outcomes), did)
+    return ExperimentResult(tuple(shown), said, steps, sum(one.seconds for one in outcomes), did)
 
 
 def _cut_short(outcome: Outcome) -> bool:

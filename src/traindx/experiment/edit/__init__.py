@@ -15,7 +15,7 @@ from traindx.experiment.edit.result import Uncertain
 from traindx.source.script import Script
 
 
-class Asked(Protocol):
+class ChangeLike(Protocol):
     """An intervention with its values, as `traindx.experiment.runtime.change.Change` is one."""
 
     @property
@@ -25,7 +25,7 @@ class Asked(Protocol):
 
 
 def edit_for(
-    script: Script, change: Asked, *, run: Run | None = None, args: Sequence[str] = ()
+    script: Script, change: ChangeLike, *, run: Run | None = None, args: Sequence[str] = ()
 ) -> Edited | Instruction:
     """An intervention as source: the edit that does to the script what it does to the running training."""
     return edit_for_all(script, [change], run=run, args=args)
@@ -33,7 +33,7 @@ def edit_for(
 
 def edit_for_all(
     script: Script,
-    changes: Sequence[Asked],
+    changes: Sequence[ChangeLike],
     *,
     run: Run | None = None,
     args: Sequence[str] = (),
@@ -61,7 +61,7 @@ def edit_for_all(
         )
 
 
-def _no_edit(change: Asked) -> str:
+def _no_edit(change: ChangeLike) -> str:
     values = ", ".join(f"{name} = {value}" for name, value in change.values.items())
     shown = f" ({values})" if values else ""
     return f"No edit does what {change.id} does{shown}: it is a measurement, not a remedy."
@@ -104,7 +104,7 @@ def _summary(remedy: str, hypothesis: Hypothesis | None) -> str:
 
 
 __all__ = [
-    "Asked",
+    "ChangeLike",
     "Edited",
     "Instruction",
     "Place",

@@ -22,7 +22,7 @@ _DEEP = 6
 
 
 @dataclass(frozen=True)
-class Held:
+class NamedInputs:
     """A name that holds inputs: last bound by `bound`, first handed on by `used`, both in one block."""
 
     source: Source
@@ -42,7 +42,7 @@ class Held:
         return self.block.index(self.used)
 
 
-def held(source: Source, expression: ast.expr, words: str) -> Held:
+def held(source: Source, expression: ast.expr, words: str) -> NamedInputs:
     """The name behind an expression; raises Uncertain with the words when it cannot be told."""
     here: ast.expr = expression
     for _ in range(_DEEP):
@@ -149,7 +149,7 @@ def _stores(source: Source, name: str, function: ast.AST | None) -> list[ast.stm
     return sorted(found.values(), key=lambda one: one.lineno)
 
 
-def _bound(source: Source, name: ast.Name, words: str) -> Held:
+def _bound(source: Source, name: ast.Name, words: str) -> NamedInputs:
     function = function_of(source, name)
     stores = _stores(source, name.id, function)
     if not stores and function is not None:
@@ -163,7 +163,9 @@ def _bound(source: Source, name: ast.Name, words: str) -> Held:
         raise Uncertain(words, at(Spot(source, stores[-1] if stores else name)))
     around = source.parents.get(name)
     stretch = isinstance(around, ast.Subscript) and isinstance(around.slice, ast.Slice)
-    return Held(source, name.id, block, stores[-1], used, ast.unparse(around) if stretch and around else "")
+    return NamedInputs(
+        source, name.id, block, stores[-1], used, ast.unparse(around) if stretch and around else ""
+    )
 
 
 def _used(source: Source, node: ast.AST, block: list[ast.stmt]) -> ast.stmt | None:

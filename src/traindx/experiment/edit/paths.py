@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 
 from traindx.experiment.edit.job import Job
-from traindx.experiment.edit.options import Option, given, option_around, option_of
+from traindx.experiment.edit.options import CommandOption, given, option_around, option_of
 from traindx.source.values import Const, Made, Unknown, Value, options
 
 _LARGEST = 1_000_000
@@ -56,7 +56,7 @@ def _named(job: Job, value: Value | None, depth: int) -> str | None:
 
 def _told(job: Job, value: Value) -> str | None:
     """What the command line gives for it."""
-    option: Option | None = option_of(value)
+    option: CommandOption | None = option_of(value)
     if option is None and value.spot is not None and isinstance(value.spot.node, ast.expr):
         option = option_around(value.spot)
     found = given(job.args, option) if option is not None else None

@@ -24,7 +24,7 @@ _MARGINS = {"float16": 1e-3, "bfloat16": 1e-2}
 
 
 @dataclass(frozen=True)
-class Broken:
+class UnstableOperation:
     """An operation of the script that the recording names, and its argument as it is written."""
 
     name: str
@@ -41,7 +41,7 @@ def first_bad(job: Job) -> tuple[str, dict[str, object]]:
     return "", {}
 
 
-def broken(job: Job) -> list[Broken]:
+def broken(job: Job) -> list[UnstableOperation]:
     """Every place where the model's output goes through the operation that broke, unguarded."""
     told, _ = first_bad(job)
     word = word_of(told)
@@ -67,14 +67,14 @@ def of_data(job: Job, name: str) -> bool:
     return False
 
 
-def _places(roots: Sequence[Value], names: Sequence[str]) -> list[Broken]:
-    found: dict[int, Broken] = {}
+def _places(roots: Sequence[Value], names: Sequence[str]) -> list[UnstableOperation]:
+    found: dict[int, UnstableOperation] = {}
     for value in behind(roots):
         name = operation(value)
         if name in names and isinstance(value, Made) and value.spot is not None:
             for given, inner in _argument(value, value.spot.node):
                 if given is not None and (reach(given).alive or reach(given).cut):
-                    found.setdefault(id(value.spot.node), Broken(name, value.spot, inner))
+                    found.setdefault(id(value.spot.node), UnstableOperation(name, value.spot, inner))
     return list(found.values())
 
 
@@ -96,7 +96,7 @@ def _argument(value: Made, node: ast.AST) -> Iterator[tuple[Value | None, ast.ex
         yield value.args[int(divides)], node.args[int(divides)]
 
 
-def guard_each(job: Job, places: Sequence[Broken], least: str = "") -> list[str]:
+def guard_each(job: Job, places: Sequence[UnstableOperation], least: str = "") -> list[str]:
     """Every argument kept inside of its operation's domain; what was done, in words."""
     told, numbers = first_bad(job)
     low, kind = numbers.get("min"), str(numbers.get("dtype"))

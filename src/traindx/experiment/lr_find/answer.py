@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from traindx.experiment.lr_find.ramps import Levelled, Ramps, levelled
-from traindx.experiment.lr_find.shape import Shape, calmed, shape_of
+from traindx.experiment.lr_find.shape import RampShape, calmed, shape_of
 
 if TYPE_CHECKING:
     from traindx.core.nouns import FloatArray
@@ -125,7 +125,7 @@ def answer(ramps: Ramps, current: float | None = None) -> RangeAnswer:
     )
 
 
-def _supported(levels: Levelled, shape: Shape, noise: float) -> tuple[Verdict, str]:
+def _supported(levels: Levelled, shape: RampShape, noise: float) -> tuple[Verdict, str]:
     chance = _drop_by_chance(levels, shape)
     rose = float(shape.curve[-1]) > max(_SMALLEST_FALL, 4.0 * noise)
     smallest = _SMALLEST_FALL if levels.logarithmic else 0.0
@@ -147,7 +147,7 @@ def _told(levels: Levelled, drop: float) -> str:
     return f"{100.0 * (1.0 - math.exp(-max(drop, 0.0))):.2g} %" if levels.logarithmic else f"{drop:.3g}"
 
 
-def _drop_by_chance(levels: Levelled, shape: Shape) -> float:
+def _drop_by_chance(levels: Levelled, shape: RampShape) -> float:
     """The fall that the same treatment finds in noise alone, in 99 of 100 cases less.
 
     Noise is what is left over around the fitted curve, or how far the loss wanders while the rate is still
@@ -200,7 +200,7 @@ def _estimate(value: float | None, ends: tuple[float, float] | None) -> Estimate
     return Estimate(value, min(low, value), max(high, value))
 
 
-def _upper_end(shape: Shape) -> float | None:
+def _upper_end(shape: RampShape) -> float | None:
     if shape.edge is None or shape.falls is None:
         return None
     return min(math.sqrt(shape.falls * shape.edge), shape.edge / _HIGH_BELOW_EDGE)

@@ -15,7 +15,7 @@ from traindx.experiment.arms import Arm, Outcome, Workshop
 from traindx.experiment.changes.stop_at_divergence import WORDS as DIVERGED
 from traindx.experiment.lr_find.answer import STEPS_LEAST, RangeAnswer, answer
 from traindx.experiment.lr_find.ramps import Ramps
-from traindx.experiment.lr_find.search import Wishes, search
+from traindx.experiment.lr_find.search import RangeRequest, search
 from traindx.experiment.lr_find.spans import around
 from traindx.experiment.runtime.change import Change
 
@@ -145,7 +145,7 @@ def _nothing(outcome: Outcome, loss: str) -> str:
     return f"no '{loss}' was recorded for its {outcome.steps} steps."
 
 
-def examined(walk: ScriptWalk, wishes: Wishes) -> RangeAnswer:
+def examined(walk: ScriptWalk, wishes: RangeRequest) -> RangeAnswer:
     """The whole test: a look at the script first."""
     outcome = walk.still(wishes.steps, wishes.seed)
     if outcome.ended == "crashed":
@@ -154,7 +154,7 @@ def examined(walk: ScriptWalk, wishes: Wishes) -> RangeAnswer:
     if (walk.longest or wishes.steps) < STEPS_LEAST:
         seen = _curves(outcome.run, walk.loss)[0]
         return answer(Ramps.of(np.full(seen.size, current or math.nan), [seen]), current)
-    wishes = Wishes(wishes.steps, wishes.seeds, wishes.seed, wishes.span, current)
+    wishes = RangeRequest(wishes.steps, wishes.seeds, wishes.seed, wishes.span, current)
     return search(walk, around(optimizer, current), wishes)
 
 
@@ -184,6 +184,6 @@ def find_in_script(
 
     with Workshop(found_program(path, args)) as shop:
         try:
-            return examined(ScriptWalk(shop), Wishes(steps, seeds, seed, span))
+            return examined(ScriptWalk(shop), RangeRequest(steps, seeds, seed, span))
         except CannotTest as error:
             raise ValueError(str(error)) from None

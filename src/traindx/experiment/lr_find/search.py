@@ -8,7 +8,7 @@ from typing import Protocol
 
 from traindx.experiment.lr_find.answer import RangeAnswer, answer
 from traindx.experiment.lr_find.ramps import Ramps, levelled
-from traindx.experiment.lr_find.shape import Shape, shape_of
+from traindx.experiment.lr_find.shape import RampShape, shape_of
 
 STEPS = 150
 SEEDS = 3
@@ -29,7 +29,7 @@ class Walk(Protocol):
 
 
 @dataclass(frozen=True)
-class Wishes:
+class RangeRequest:
     """What was asked for; `span` as given by the user is walked as it is."""
 
     steps: int = STEPS
@@ -39,7 +39,7 @@ class Wishes:
     current: float | None = None
 
 
-def search(walk: Walk, around: tuple[float, float], wishes: Wishes) -> RangeAnswer:
+def search(walk: Walk, around: tuple[float, float], wishes: RangeRequest) -> RangeAnswer:
     """`around` is where to look first."""
     wide, close = (wishes.span, None) if wishes.span else _scouted(walk, around, wishes)
     found = _walked(walk, close or wide, wishes)
@@ -63,7 +63,7 @@ def _elsewhere(
     return None
 
 
-def _walked(walk: Walk, span: tuple[float, float], wishes: Wishes) -> RangeAnswer:
+def _walked(walk: Walk, span: tuple[float, float], wishes: RangeRequest) -> RangeAnswer:
     seeds = range(wishes.seed, wishes.seed + wishes.seeds)
     found = answer(walk(*span, wishes.steps, seeds, controls=False), wishes.current)
     if found.blur > _BLURRED:
@@ -72,7 +72,7 @@ def _walked(walk: Walk, span: tuple[float, float], wishes: Wishes) -> RangeAnswe
 
 
 def _scouted(
-    walk: Walk, around: tuple[float, float], wishes: Wishes
+    walk: Walk, around: tuple[float, float], wishes: RangeRequest
 ) -> tuple[tuple[float, float], tuple[float, float] | None]:
     """The rates looked at last, and where to look closely; None where nothing turned."""
     low, high = around
@@ -94,12 +94,12 @@ def _scouted(
     return (low, high), None
 
 
-def _shape(ramps: Ramps) -> Shape:
+def _shape(ramps: Ramps) -> RampShape:
     levels = levelled(ramps)
     return shape_of(levels.rates, levels.mean, noise=levels.noise)
 
 
-def _close(shape: Shape, edge: float) -> tuple[float, float]:
+def _close(shape: RampShape, edge: float) -> tuple[float, float]:
     """From where nothing happens yet to somewhat beyond the edge: about three decades."""
     begins = shape.begins if shape.begins is not None else edge / 30.0
     return min(max(begins / 10.0, edge / 1000.0), edge / 100.0), 8.0 * edge

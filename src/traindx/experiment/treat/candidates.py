@@ -73,7 +73,7 @@ class Candidate:
 
 
 @dataclass(frozen=True)
-class Course:
+class CauseCandidates:
     """What can be done about one cause; `told` are remedies that only words can carry out."""
 
     cause: str
@@ -85,9 +85,11 @@ class Course:
     """What the first remedy of the cause says to do, for the case that nothing helps."""
 
 
-def courses(diagnosis: Diagnosis, script: Script | None, only: str | None = None) -> list[Course]:
+def candidates_by_cause(
+    diagnosis: Diagnosis, script: Script | None, only: str | None = None
+) -> list[CauseCandidates]:
     """For each cause that is likely enough, what can be tried: the likeliest of the worst problem first."""
-    found: list[Course] = []
+    found: list[CauseCandidates] = []
     for problem in diagnosis.problems:
         if problem.severity not in ACTED_ON:
             continue
@@ -98,7 +100,7 @@ def courses(diagnosis: Diagnosis, script: Script | None, only: str | None = None
     return _worth_trying([course for course in found if course.candidates or course.told])
 
 
-def _worth_trying(found: Sequence[Course]) -> list[Course]:
+def _worth_trying(found: Sequence[CauseCandidates]) -> list[CauseCandidates]:
     """All; where the first cause is sure and only words are left for it, what is nearly as likely."""
     if not found or found[0].confidence < _SURE:
         return list(found)
@@ -115,7 +117,7 @@ def _course(
     hypothesis: Hypothesis,
     script: Script | None,
     only: str | None,
-) -> Course:
+) -> CauseCandidates:
     from traindx.experiment.edit import Edited, Instruction
 
     candidates: list[Candidate] = []
@@ -134,7 +136,9 @@ def _course(
     if symptoms()[problem.symptom].kind == "defect" and hypothesis.confidence < _DEFECT_LEAST:
         candidates = []
     every = _apart(candidates)
-    return Course(hypothesis.cause, hypothesis.confidence, problem.symptom, every, tuple(told), meant)
+    return CauseCandidates(
+        hypothesis.cause, hypothesis.confidence, problem.symptom, every, tuple(told), meant
+    )
 
 
 def _interventions(fix: Fix, hypothesis: Hypothesis) -> list[Candidate]:
@@ -171,7 +175,7 @@ def _apart(candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
     return tuple(made.values())
 
 
-def single(remedy: str, diagnosis: Diagnosis, script: Script | None) -> Course:
+def single(remedy: str, diagnosis: Diagnosis, script: Script | None) -> CauseCandidates:
     """What one remedy can do for a run, whatever its diagnosis says: for `traindx try`."""
     from traindx.evidence.case import Case
     from traindx.experiment.edit import Edited
@@ -193,7 +197,7 @@ def single(remedy: str, diagnosis: Diagnosis, script: Script | None) -> Course:
             else:
                 told.append(edit)
     symptom = diagnosis.problems[0].symptom if diagnosis.problems else ""
-    return Course(cause, confidence, symptom, _apart(candidates), tuple(told))
+    return CauseCandidates(cause, confidence, symptom, _apart(candidates), tuple(told))
 
 
 def risk(candidate: Candidate) -> int:

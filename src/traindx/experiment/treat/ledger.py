@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from traindx.experiment.arms import Arm, Outcome, Stop, Workshop
-from traindx.experiment.treat.request import Wishes
+from traindx.experiment.treat.request import TreatRequest
 from traindx.experiment.treat.results import Cost
 
 Tell = Callable[[str, Mapping[str, Any]], None]
@@ -24,7 +24,7 @@ class Ledger:
     left for the edited script.
     """
 
-    def __init__(self, workshop: Workshop, path: str, wishes: Wishes, tell: Tell) -> None:
+    def __init__(self, workshop: Workshop, path: str, wishes: TreatRequest, tell: Tell) -> None:
         self.workshop = workshop
         self.path = path
         self.outcomes: list[Outcome] = []

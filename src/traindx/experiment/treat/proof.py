@@ -14,11 +14,11 @@ from traindx.experiment.changes.save_weights import FILE as WEIGHTS
 from traindx.experiment.edit import Edited, Instruction, edit_for_all, text_now
 from traindx.experiment.measure import Yardstick, read_level, yardstick
 from traindx.experiment.runtime.change import Change
-from traindx.experiment.treat.candidates import Course
+from traindx.experiment.treat.candidates import CauseCandidates
 from traindx.experiment.treat.expectations import expectations
 from traindx.experiment.treat.ledger import EDITED, Ledger, Tell
-from traindx.experiment.treat.remedy_verdict import Pair, Verdict, changed_symptoms, judge
-from traindx.experiment.treat.request import Patient, Wishes
+from traindx.experiment.treat.remedy_verdict import Pair, TrialVerdict, changed_symptoms, judge
+from traindx.experiment.treat.request import ScriptState, TreatRequest
 from traindx.experiment.treat.results import Proof, Round, Trial
 
 # The edited script must keep at least so much of what the trial had gained.
@@ -28,14 +28,14 @@ _KEPT = 0.5
 class Proving:
     """Edits and proofs of one treatment; `texts` are the files as they were before the first edit."""
 
-    def __init__(self, ledger: Ledger, wishes: Wishes, tell: Tell, save_model: Path | None) -> None:
+    def __init__(self, ledger: Ledger, wishes: TreatRequest, tell: Tell, save_model: Path | None) -> None:
         self.texts: dict[str, str] = {}
         self._ledger = ledger
         self._wishes = wishes
         self._tell = tell
         self._save_model = save_model
 
-    def prove(self, patient: Patient, done: Round, winner: Trial) -> Round:
+    def prove(self, patient: ScriptState, done: Round, winner: Trial) -> Round:
         """The round with its edit and proof; with words where there is no edit, or it does not hold."""
         edited = _edit(patient, done.plan, winner)
         if isinstance(edited, Instruction):
@@ -52,7 +52,7 @@ class Proving:
         words = Instruction(f"{edited.text} ({why}: not applied)", None)
         return replace(done, edited=None, proof=proof, instruction=words)
 
-    def _proof(self, patient: Patient, winner: Trial, edited: Edited) -> Proof | None:
+    def _proof(self, patient: ScriptState, winner: Trial, edited: Edited) -> Proof | None:
         """The edited script for as long as the one before ran, untouched by interventions."""
         [outcome] = self._ledger.run([self._arm(patient, edited)])
         if outcome.run is None or patient.baseline.run is None:
@@ -77,7 +77,7 @@ class Proving:
         self._tell("proven", {"proof": proof})
         return proof
 
-    def _arm(self, patient: Patient, edited: Edited) -> Arm:
+    def _arm(self, patient: ScriptState, edited: Edited) -> Arm:
         cut = patient.baseline.ended in ("timed out", "stopped")
         return Arm(
             EDITED,
@@ -93,7 +93,7 @@ class Proving:
             self._save_model.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(kept, self._save_model)
 
-    def _by(self, patient: Patient, winner: Trial) -> Yardstick:
+    def _by(self, patient: ScriptState, winner: Trial) -> Yardstick:
         if winner.verdict is not None:
             return winner.verdict.by
         assert patient.baseline.run is not None
@@ -101,9 +101,9 @@ class Proving:
         return yardstick(patient.baseline.run, symptoms, self._wishes.metric) or Yardstick("loss")
 
 
-def mended(patient: Patient, edited: Edited, proof: Proof) -> Patient:
+def mended(patient: ScriptState, edited: Edited, proof: Proof) -> ScriptState:
     """The script after an edit that was proven: its proof is the baseline of the next round."""
-    return Patient(
+    return ScriptState(
         rewritten(patient.script, edited.sources),
         patient.args if edited.args is None else edited.args,
         proof.outcome,
@@ -112,7 +112,7 @@ def mended(patient: Patient, edited: Edited, proof: Proof) -> Patient:
     )
 
 
-def _edit(patient: Patient, plan: Sequence[Course], winner: Trial) -> Edited | Instruction:
+def _edit(patient: ScriptState, plan: Sequence[CauseCandidates], winner: Trial) -> Edited | Instruction:
     """The winner as an edit; where its intervention has none, another edit that does the same remedy."""
     if winner.candidate.edited is not None:
         return winner.candidate.edited
@@ -128,7 +128,7 @@ def _edit(patient: Patient, plan: Sequence[Course], winner: Trial) -> Edited | I
     return same[0] if same else made
 
 
-def _compared(by: Yardstick, before: Run, after: Run) -> Verdict:
+def _compared(by: Yardstick, before: Run, after: Run) -> TrialVerdict:
     """The whole runs beside each other."""
     first, last = read_level(before, by), read_level(after, by)
     return judge(by, [Pair(0, first, last)] if first is not None and last is not None else [])

@@ -9,7 +9,7 @@ from typing import Literal
 
 from traindx.core.nouns import ACTED_ON, Diagnosis
 from traindx.evidence.stats.differences import Difference, paired, within
-from traindx.experiment.measure import Level, Yardstick, gain, gain_error
+from traindx.experiment.measure import MeasuredLevel, Yardstick, gain, gain_error
 
 Word = Literal["helped", "hurt", "no difference", "cannot tell"]
 # A gain is told from none beyond so many standard errors, and never below so much of the value.
@@ -23,12 +23,12 @@ class Pair:
     """The same seed and data without and with the remedy, read at the same point of the training."""
 
     seed: int
-    before: Level
-    after: Level
+    before: MeasuredLevel
+    after: MeasuredLevel
 
 
 @dataclass(frozen=True)
-class Verdict:
+class TrialVerdict:
     """What the pairs say. `gain` is a share of the loss, or a difference of scores."""
 
     word: Word
@@ -73,7 +73,7 @@ def _mean(values: Sequence[float]) -> str:
     return f"{sum(finite) / len(finite):.4g}{broken}"
 
 
-def judge(by: Yardstick, pairs: Sequence[Pair]) -> Verdict:
+def judge(by: Yardstick, pairs: Sequence[Pair]) -> TrialVerdict:
     """Helped or hurt only where every pair says so beyond its own noise, or the exact test is sure."""
     gains = [gain(by, pair.before, pair.after) for pair in pairs]
     noise = [gain_error(by, pair.before, pair.after) for pair in pairs]
@@ -81,7 +81,7 @@ def judge(by: Yardstick, pairs: Sequence[Pair]) -> Verdict:
     if len(gains) == 1:
         difference = within((gains[0], noise[0]), (0.0, 0.0))
     mean = sum(gains) / len(gains) if gains else 0.0
-    return Verdict(_word(gains, noise, difference), by, tuple(pairs), mean, difference)
+    return TrialVerdict(_word(gains, noise, difference), by, tuple(pairs), mean, difference)
 
 
 def _word(gains: Sequence[float], noise: Sequence[float], difference: Difference) -> Word:
@@ -99,7 +99,7 @@ def _word(gains: Sequence[float], noise: Sequence[float], difference: Difference
     return "cannot tell"
 
 
-def by_symptom(verdict: Verdict, before: Diagnosis, after: Diagnosis, *, whole: bool) -> Verdict:
+def by_symptom(verdict: TrialVerdict, before: Diagnosis, after: Diagnosis, *, whole: bool) -> TrialVerdict:
     """The verdict of one whose numbers say nothing: whether the symptom is gone and nothing else came.
 
     A run shorter than the whole that does not show it may be too short to show it; the proof will tell.

@@ -12,7 +12,7 @@ _ROUNDS_MOST = 3
 
 
 @dataclass(frozen=True)
-class Wishes:
+class TreatRequest:
     """What the user asked for; None leaves it to the treatment."""
 
     steps: int | None = None
@@ -28,7 +28,7 @@ class Wishes:
 
 
 @dataclass
-class Patient:
+class ScriptState:
     """The script as it stands: changed by the rounds so far, with the run that shows it."""
 
     script: Script | None

@@ -12,11 +12,11 @@ from traindx.experiment.arm_diagnosis import examined, rewritten
 from traindx.experiment.arms import Arm, Outcome
 from traindx.experiment.horizon import LEAST
 from traindx.experiment.measure import Yardstick, read_level, steps_for_step, yardstick
-from traindx.experiment.treat.candidates import Candidate, Course, risk
+from traindx.experiment.treat.candidates import Candidate, CauseCandidates, risk
 from traindx.experiment.treat.expectations import Expectation, expectations
 from traindx.experiment.treat.ledger import BEFORE, Ledger, Tell
-from traindx.experiment.treat.remedy_verdict import Pair, Verdict, by_symptom, judge
-from traindx.experiment.treat.request import Patient, Wishes
+from traindx.experiment.treat.remedy_verdict import Pair, TrialVerdict, by_symptom, judge
+from traindx.experiment.treat.request import ScriptState, TreatRequest
 from traindx.experiment.treat.results import Trial
 from traindx.knowledge.catalogue import symptoms
 
@@ -30,7 +30,9 @@ _SEEDS, _SEEDS_COST = 3, 1.0
 class Screening:
     """The trials of one round."""
 
-    def __init__(self, ledger: Ledger, patient: Patient, steps: int, wishes: Wishes, tell: Tell) -> None:
+    def __init__(
+        self, ledger: Ledger, patient: ScriptState, steps: int, wishes: TreatRequest, tell: Tell
+    ) -> None:
         self._ledger = ledger
         self._patient = patient
         self._steps = steps
@@ -42,7 +44,7 @@ class Screening:
         if patient.baseline.run is not None:
             self._baselines[0] = patient.baseline.run
 
-    def run(self, plan: Sequence[Course]) -> tuple[list[Trial], Trial | None]:
+    def run(self, plan: Sequence[CauseCandidates]) -> tuple[list[Trial], Trial | None]:
         """Remedy by remedy until one helps enough; all trials, and the one to keep."""
         trials: list[Trial] = []
         for course in plan:
@@ -62,7 +64,7 @@ class Screening:
                     return trials, surer
         return trials, None
 
-    def _groups(self, course: Course) -> Iterator[list[Candidate]]:
+    def _groups(self, course: CauseCandidates) -> Iterator[list[Candidate]]:
         """The candidates remedy by remedy, none that was tried before; at last two remedies together."""
         for group in _by_remedy(course.candidates):
             new = [candidate for candidate in group if candidate.key not in self._known]
@@ -182,7 +184,9 @@ class Screening:
         paced = outcome.arm.steps
         return outcome.cut_short(min(paced or steps, self._patient.baseline.steps))
 
-    def _with_symptom(self, candidate: Candidate, steps: int, verdict: Verdict, outcome: Outcome) -> Verdict:
+    def _with_symptom(
+        self, candidate: Candidate, steps: int, verdict: TrialVerdict, outcome: Outcome
+    ) -> TrialVerdict:
         """Judged by the symptom where numbers cannot say it: they mean something else, or were never bad."""
         even = verdict.word in ("no difference", "cannot tell")
         silent = even and (not symptoms()[self._symptom].in_the_loss or not verdict.pairs)

@@ -10,16 +10,16 @@ from traindx.core.nouns import ACTED_ON, SEVERITIES, Diagnosis, Run
 from traindx.experiment.arm_diagnosis import examined
 from traindx.experiment.arms import Arm, Outcome, Workshop
 from traindx.experiment.horizon import horizon
-from traindx.experiment.treat.candidates import Course, courses
+from traindx.experiment.treat.candidates import CauseCandidates, candidates_by_cause
 from traindx.experiment.treat.ledger import UNTOUCHED, Ledger, Tell
 from traindx.experiment.treat.proof import Proving, mended
 from traindx.experiment.treat.remedy_verdict import symptoms_of
-from traindx.experiment.treat.request import Patient, Wishes
+from traindx.experiment.treat.request import ScriptState, TreatRequest
 from traindx.experiment.treat.results import Round, Status, Treated
 from traindx.experiment.treat.screening import Screening
 from traindx.source.script import Script
 
-Planner = Callable[[Diagnosis, "Script | None"], Sequence[Course]]
+Planner = Callable[[Diagnosis, "Script | None"], Sequence[CauseCandidates]]
 _UNTRIED = "no trial could be run for the likely cause"
 
 
@@ -31,7 +31,7 @@ class Treatment:
         workshop: Workshop,
         script: Script | None,
         args: Sequence[str],
-        wishes: Wishes,
+        wishes: TreatRequest,
         tell: Tell,
         plan: Planner | None = None,
         *,
@@ -44,7 +44,7 @@ class Treatment:
         path = script.main.path if script is not None else workshop.program.name
         self.ledger = Ledger(workshop, path, wishes, tell)
         self._proving = Proving(self.ledger, wishes, tell, save_model)
-        self._plan = plan or (lambda diagnosis, script: courses(diagnosis, script, wishes.only))
+        self._plan = plan or (lambda diagnosis, script: candidates_by_cause(diagnosis, script, wishes.only))
 
     def run(self, recorded: Run | None = None) -> Treated:
         """Everything; `recorded` is a run of this script from before, to begin with its diagnosis."""
@@ -59,7 +59,7 @@ class Treatment:
         if before.verdict != "problem" and not self.wishes.healthy_too:
             status, said = _left_alone(before, first)
             return self._treated(status, said, before, (first,))
-        patient = Patient(self.script, self.args, first, before)
+        patient = ScriptState(self.script, self.args, first, before)
         rounds: list[Round] = []
         while len(rounds) < self.wishes.rounds:
             done = self._round(patient)
@@ -82,7 +82,7 @@ class Treatment:
         assert named.run is not None
         return named, replace(told[self.ledger.training], run=named.run)
 
-    def _round(self, patient: Patient) -> Round | None:
+    def _round(self, patient: ScriptState) -> Round | None:
         plan = tuple(self._plan(patient.diagnosis, patient.script))
         length = patient.baseline.steps
         self.ledger.proof_seconds = patient.baseline.seconds
@@ -114,7 +114,7 @@ class Treatment:
         return Treated(self.ledger.path, self.args, status, said, before, arms, cost=cost)
 
     def _result(
-        self, before: Diagnosis, first: Outcome, patient: Patient, rounds: Sequence[Round]
+        self, before: Diagnosis, first: Outcome, patient: ScriptState, rounds: Sequence[Round]
     ) -> Treated:
         proven = [one for one in rounds if one.proof is not None and one.proof.reproduced]
         status, said = in_words(before, rounds, proven)

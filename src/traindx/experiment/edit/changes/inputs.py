@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from traindx.core.nouns import Scalar
 from traindx.evidence.inside import facts, word
 from traindx.experiment.edit.changes import Maker
-from traindx.experiment.edit.feeds import Held, batched, held
+from traindx.experiment.edit.feeds import NamedInputs, batched, held
 from traindx.experiment.edit.job import Job, at, call_of, function_of, statement_of, written
 from traindx.experiment.edit.names import fresh
 from traindx.experiment.edit.result import Uncertain
@@ -40,7 +40,7 @@ def normalise_inputs(job: Job, values: Mapping[str, Scalar]) -> str:
     except Uncertain:
         return _in_place(job, train, others)
     tried = [held(*other, _WORDS) for other in others]
-    every: dict[str, Held] = {}
+    every: dict[str, NamedInputs] = {}
     for one in sorted([first, *tried], key=lambda one: one.used.lineno):
         every.setdefault(one.name, one)
     both = any(one.name == first.name for one in tried) and every[first.name] is first
@@ -124,7 +124,7 @@ def _called_alike(job: Job) -> Iterator[_Fed]:
                 yield source, node.args[0]
 
 
-def _before_use(job: Job, every: list[Held], cut: str) -> str:
+def _before_use(job: Job, every: list[NamedInputs], cut: str) -> str:
     """All of them where the first is handed on; those that are not there yet, where they are."""
     train, *others = every
     if any(one.block is not train.block for one in others):

@@ -10,7 +10,7 @@ from traindx.experiment.edit.job import ancestors
 from traindx.source.script import Source
 from traindx.source.values import Const, Spot, Unknown, Value
 
-_MAKERS = {"add_argument", "option", "CommandOption", "DEFINE_float", "DEFINE_integer"}
+_MAKERS = {"add_argument", "option", "Option", "DEFINE_float", "DEFINE_integer"}
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from traindx.experiment.edit.job import ancestors
+from traindx.experiment.edit.job import ancestors, called
 from traindx.source.script import Source
 from traindx.source.values import Const, Spot, Unknown, Value
 
@@ -29,7 +29,7 @@ def option_of(value: Value) -> CommandOption | None:
     if isinstance(value, Const) and value.soft:
         call = next((one for one in ancestors(source, node) if isinstance(one, ast.Call)), None)
         return CommandOption(_flags(call), value.spot) if call is not None and _flags(call) else None
-    if isinstance(value, Unknown) and isinstance(node, ast.Call) and _called(node) == "add_argument":
+    if isinstance(value, Unknown) and isinstance(node, ast.Call) and called(node) == "add_argument":
         return CommandOption(_flags(node), None)
     if isinstance(value, Unknown) and value.name:
         return _decorated(source, node, value.name)
@@ -52,7 +52,7 @@ def _decorated(source: Source, node: ast.AST, name: str) -> CommandOption | None
     if function is None:
         return None
     for made in function.decorator_list:
-        if isinstance(made, ast.Call) and _called(made) == "option":
+        if isinstance(made, ast.Call) and called(made) == "option":
             flags = _flags(made)
             plain = [str(c.value) for c in made.args if isinstance(c, ast.Constant)]
             long = [flag.lstrip("-").replace("-", "_").split("/")[0] for flag in flags]
@@ -66,29 +66,25 @@ def _default(source: Source, call: ast.Call) -> Spot | None:
     return Spot(source, given) if isinstance(given, ast.Constant) else None
 
 
-def _called(call: ast.Call) -> str:
-    return call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
-
-
 def _flags(call: ast.AST) -> tuple[str, ...]:
-    if not isinstance(call, ast.Call) or _called(call) not in _MAKERS:
+    if not isinstance(call, ast.Call) or called(call) not in _MAKERS:
         return ()
     texts = [one.value for one in call.args if isinstance(one, ast.Constant)]
     return tuple(one for one in texts if isinstance(one, str) and one.startswith("-"))
 
 
-def given(args: Sequence[str], option: CommandOption) -> tuple[int, str] | None:
-    """Where on the command line an option's value stands, and the value."""
-    found = None
+def given_value(args: Sequence[str], option: CommandOption) -> tuple[int, str] | None:
+    """Where on the command line an option's value is, and the value."""
+    value_at = None
     for at, token in enumerate(args):
         name, equals, value = token.partition("=")
         if not _is(name, option.flags):
             continue
         if equals:
-            found = (at, value)
+            value_at = (at, value)
         elif at + 1 < len(args):
-            found = (at + 1, args[at + 1])
-    return found
+            value_at = (at + 1, args[at + 1])
+    return value_at
 
 
 def _is(token: str, flags: Sequence[str]) -> bool:

@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 
 from traindx.experiment.edit.job import Job
-from traindx.experiment.edit.options import CommandOption, given, option_around, option_of
+from traindx.experiment.edit.options import CommandOption, given_value, option_around, option_of
 from traindx.source.values import Const, Made, Unknown, Value, options
 
 _LARGEST = 1_000_000
@@ -38,9 +38,9 @@ def _named(job: Job, value: Value | None, depth: int) -> str | None:
     """The path as text."""
     if value is None or depth == 0:
         return None
-    told = _told(job, value)
-    if told is not None:
-        return told
+    given = _command_line_value(job, value)
+    if given is not None:
+        return given
     if isinstance(value, Const):
         return value.value if isinstance(value.value, str) else None
     if isinstance(value, Unknown):
@@ -51,19 +51,19 @@ def _named(job: Job, value: Value | None, depth: int) -> str | None:
         return _joined(job, value.args, depth, "" if value.name == "Add" else os.sep)
     if value.kind in ("attribute", "item"):
         return _part(job, value, depth)
-    return _made(job, value, depth)
+    return _from_call(job, value, depth)
 
 
-def _told(job: Job, value: Value) -> str | None:
+def _command_line_value(job: Job, value: Value) -> str | None:
     """What the command line gives for it."""
     option: CommandOption | None = option_of(value)
     if option is None and value.spot is not None and isinstance(value.spot.node, ast.expr):
         option = option_around(value.spot)
-    found = given(job.args, option) if option is not None else None
+    found = given_value(job.args, option) if option is not None else None
     return found[1] if found is not None else None
 
 
-def _made(job: Job, value: Made, depth: int) -> str | None:
+def _from_call(job: Job, value: Made, depth: int) -> str | None:
     first = value.receiver if value.kind == "method" else (value.args[0] if value.args else None)
     rest = value.args if value.kind == "method" else value.args[1:]
     texts = [one.value for one in rest if isinstance(one, Const) and isinstance(one.value, str)]

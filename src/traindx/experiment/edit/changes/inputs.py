@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 
-from traindx.core.nouns import Scalar
 from traindx.evidence.inside import facts, word
-from traindx.experiment.edit.changes import Maker
-from traindx.experiment.edit.feeds import NamedInputs, batched, held
+from traindx.experiment.edit.feeds import NamedInputs, batched, named_inputs
 from traindx.experiment.edit.job import Job, at, call_of, function_of, statement_of, written
 from traindx.experiment.edit.names import fresh
 from traindx.experiment.edit.result import Uncertain
 from traindx.source.anchors_of_data import dataset, validated
 from traindx.source.attributes import lookup
 from traindx.source.execution import Event
-from traindx.source.parameters import held as held_modules
+from traindx.source.parameters import held
 from traindx.source.returned import stored
 from traindx.source.script import Source
 from traindx.source.values import Function, Instance, Made, Spot, Value
@@ -27,19 +25,18 @@ _WORDS = (
 _Fed = tuple[Source, ast.expr]
 
 
-def normalise_inputs(job: Job, values: Mapping[str, Scalar]) -> str:
+def normalise_inputs(job: Job) -> str:
     """Mean and deviation of the training inputs are taken once, and used for all inputs."""
-    del values
     if job.training.trace.methods("fit_transform", "fit"):
-        raise Uncertain("The inputs seem to be scaled already: look at what reaches the model.")
+        raise Uncertain("The inputs seem to be scaled already: check what reaches the model.")
     train, others = _trained(job), _validated(job)
     if any(one is train[1] for _, one in others):  # each part would be scaled by its own numbers
         raise Uncertain(_WORDS, at(Spot(*train)))
     try:
-        first = held(*train, _WORDS)
+        first = named_inputs(*train, _WORDS)
     except Uncertain:
         return _in_place(job, train, others)
-    tried = [held(*other, _WORDS) for other in others]
+    tried = [named_inputs(*other, _WORDS) for other in others]
     every: dict[str, NamedInputs] = {}
     for one in sorted([first, *tried], key=lambda one: one.used.lineno):
         every.setdefault(one.name, one)
@@ -63,7 +60,7 @@ def _trained(job: Job) -> _Fed:
 
 def _applied(job: Job, which: Callable[[Event], bool]) -> Iterator[_Fed]:
     """The first argument of each call of a model, outside of models."""
-    ours = held_modules(job.training)
+    ours = held(job.training)
     for event in job.training.trace.events:
         node, source = event.spot.node, event.spot.source
         inside = getattr(function_of(source, node), "name", "") in ("forward", "__call__")
@@ -97,7 +94,7 @@ def _of_dataset(made: Value) -> _Fed | None:
 
 
 def _validated(job: Job) -> list[_Fed]:
-    """What the model is tried on; raises Uncertain when some of it cannot be told."""
+    """What the model is tried on; raises Uncertain when some of it is not found."""
     other = validated(job.training)
     found: list[_Fed] = []
     if other is not None:
@@ -143,11 +140,12 @@ def _before_use(job: Job, every: list[NamedInputs], cut: str) -> str:
 
 
 def _in_place(job: Job, train: _Fed, others: list[_Fed]) -> str:
-    """Tensors that have no name of their own, where they are handed to their data sets."""
+    """Tensors without a name, where they are passed to their data sets."""
     source, expression = train
     start = statement_of(Spot(source, expression))
     block = getattr(source.parents.get(start), "body", [])
-    if not isinstance(source.parents.get(expression), ast.Call) or not isinstance(expression, ast.Call):
+    passed = isinstance(source.parents.get(expression), ast.Call) and isinstance(expression, ast.Call)
+    if not passed or not isinstance(start, ast.Assign) or start not in block:
         raise Uncertain(_WORDS, at(Spot(source, expression)))
     nodes = {id(expression)}
     for there, other in others:
@@ -156,8 +154,6 @@ def _in_place(job: Job, train: _Fed, others: list[_Fed]) -> str:
         if not later or id(other) in nodes or not isinstance(other, ast.Call):
             raise Uncertain(_WORDS, at(Spot(there, other)))
         nodes.add(id(other))
-    if not isinstance(start, ast.Assign) or start not in block:
-        raise Uncertain(_WORDS, at(Spot(source, expression)))
     name = fresh(job.draft, source, "train_inputs")
     job.draft.before(source, start, f"{name} = {job.draft.text(source, expression)}")
     mean, std = _statistics(job, source, name, start)
@@ -184,10 +180,10 @@ def _statistic(job: Job, name: str, which: str) -> str:
     kinds = [word(layer, "type") for model in models for layer in facts(model.get("layer_list"))[:1]]
     unseen = not kinds and bool(job.training.trace.named("torch.nn.Embedding"))
     if kinds[:1] == ["Embedding"] or unseen:
-        raise Uncertain("The inputs are numbers of words or classes: they are not to be scaled.")
+        raise Uncertain("The inputs are indices of words or classes: do not scale them.")
     if kinds[:1] == ["Conv2d"]:
         return f"{name}.{which}((0, 2, 3)).reshape(1, -1, 1, 1)"
     return f"{name}.{which}(0)"
 
 
-MAKERS: dict[str, Maker] = {"normalise_inputs": normalise_inputs}
+EDITS = (normalise_inputs,)

@@ -7,13 +7,13 @@ import re
 from collections.abc import Iterator
 
 from traindx.core.nouns import Place
-from traindx.experiment.edit.defects import Mender
 from traindx.experiment.edit.job import Job
-from traindx.experiment.edit.result import Uncertain
+from traindx.experiment.edit.result import Uncertain, sentence
 from traindx.experiment.edit.value_origin import strangers
+from traindx.experiment.edit.value_sources import behind, inputs_of
 from traindx.source.flow import parametric
 from traindx.source.training import Training
-from traindx.source.values import Const, Made, Spot, Value, options, parents
+from traindx.source.values import Const, Made, Spot, Value, options
 
 _LAYERS = r"^(Linear|BatchNorm1d|LayerNorm|Sequential)\."
 _LOADED = re.compile(r"load_state_dict|from_pretrained|torch\.load\(|\.weight\b.*copy_")
@@ -34,17 +34,17 @@ def shrink(job: Job, place: Place | None) -> str:
 def _scaled(job: Job, place: Place | None, factor: float, word: str) -> str:
     if any(_LOADED.search(source.text) for source in job.script.sources):
         raise Uncertain(f"Weights of this width are loaded: make the hidden layers {word} with them.", place)
-    told = []
+    descriptions = []
     for spots in _widths(job):
         for spot in spots:
             old = job.draft.text(spot.source, spot.node)
             new = min(max(_NARROW, round(int(old) * factor)), max(_WIDE, int(old)))
             if str(new) != old:
                 job.draft.replace(spot.source, spot.node, str(new))
-                told.append(f"{old} -> {new} units in line {spot.line}")
-    if not told:
+                descriptions.append(f"{old} -> {new} units in line {spot.line}")
+    if not descriptions:
         raise Uncertain(f"Make the hidden layers {word} here.", place)
-    return "; ".join(dict.fromkeys(told)) + "."
+    return sentence(descriptions)
 
 
 def _widths(job: Job) -> list[list[Spot]]:
@@ -101,18 +101,9 @@ def _joints(training: Training) -> Iterator[list[Value | None]]:
 
 def _before(value: Value) -> list[Made]:
     """The layers with parameters nearest before a layer's call."""
-    waiting = list(value.args) if isinstance(value, Made) else []
-    found: list[Made] = []
-    for _ in range(200):
-        if not waiting:
-            break
-        at = waiting.pop()
-        layer = parametric(at)
-        if isinstance(layer, Made):
-            found.append(layer)
-        else:
-            waiting += list(at.args) if isinstance(at, Made) and at.kind == "apply" else parents(at)
-    return found
+    roots = value.args if isinstance(value, Made) else []
+    values = behind(roots, lambda one: [] if isinstance(parametric(one), Made) else inputs_of(one))
+    return [layer for one in values if isinstance(layer := parametric(one), Made)]
 
 
-MENDERS: dict[str, tuple[Mender, ...]] = {"enlarge_model": (enlarge,), "shrink_model": (shrink,)}
+EDITS = {"enlarge_model": (enlarge,), "shrink_model": (shrink,)}

@@ -6,9 +6,9 @@ import ast
 import re
 
 from traindx.core.nouns import Place
-from traindx.experiment.edit.defects import Mender
-from traindx.experiment.edit.job import Job, at, function_of, statement_of
+from traindx.experiment.edit.job import Job, at, function_of, once, statement_of
 from traindx.experiment.edit.result import Uncertain
+from traindx.experiment.edit.scopes import bound_name
 from traindx.source.execution import Event
 from traindx.source.roles import is_optimizer
 from traindx.source.values import Const, Made, Table, Value, options
@@ -17,16 +17,15 @@ _PREFIX = re.compile(r"""f?["']module\.""")
 
 
 def restore(job: Job, place: Place | None) -> str:
-    for mend in (_prefix, _optimizer):
-        told = mend(job)
-        if told:
-            return told
+    for edit in (_prefix, _optimizer):
+        description = edit(job)
+        if description:
+            return description
     raise Uncertain("Load all that was saved: weights, optimizer, schedule, scaler and step.", place)
 
 
 def _loads(job: Job) -> list[Event]:
-    found = job.training.trace.methods("load_state_dict")
-    return list({id(e.spot.node): e for e in found}.values())
+    return once(job.training.trace.methods("load_state_dict"))
 
 
 def _prefix(job: Job) -> str:
@@ -87,10 +86,9 @@ def _name(job: Job, event: Event) -> str | None:
     if len(made) != 1 or made[0].spot is None or made[0].spot.source is not event.spot.source:
         return None
     spot, source = made[0].spot, event.spot.source
-    around = source.parents.get(spot.node)
-    target = around.targets[0] if isinstance(around, ast.Assign) and len(around.targets) == 1 else None
+    target = bound_name(source, spot.node)
     same = function_of(source, spot.node) is function_of(source, event.spot.node)
     return target.id if isinstance(target, ast.Name) and same and spot.line < event.spot.line else None
 
 
-MENDERS: dict[str, tuple[Mender, ...]] = {"restore_state": (restore,)}
+EDITS = {"restore_state": (restore,)}

@@ -351,8 +351,8 @@ def test_words_are_those_of_the_first_remedy() -> None:
         Diagnosis(broke("log of 0", 0), "problem", (problem,), ()), parse_script(source)
     )
     assert [one.name for one in course.candidates] == ["edit: guard_math", "pass_logits"]
-    assert course.meant == Instruction("Bound it.", Place("train.py", 9)), "its edit may not help"
-    assert "softmax" in course.told[0].text
+    assert course.first_instruction == Instruction("Bound it.", Place("train.py", 9)), "its edit may not help"
+    assert "softmax" in course.instructions[0].text
 
 
 def test_validation_is_guarded_alike() -> None:

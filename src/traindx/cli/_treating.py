@@ -88,7 +88,11 @@ class Telling:
             if len(names) > _CANDIDATES_SHOWN:
                 told += f"; {len(names) - _CANDIDATES_SHOWN} more"
             if not names:
-                told = f"by hand: {course.told[0].text}" if course.told else "nothing can be tried"
+                told = (
+                    f"by hand: {course.instructions[0].text}"
+                    if course.instructions
+                    else "nothing can be tried"
+                )
             head = f"{course.cause} ({percent(course.confidence)})"
             name = "plan" if course is plan[0] else ""
             yield from labelled(name, f"{head}: {told}", self._screen)

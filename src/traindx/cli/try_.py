@@ -53,7 +53,7 @@ def command(remedy: str, program: tuple[str, ...], as_module: bool, **options: A
         from traindx.experiment.treat.candidates import single
 
         course = single(remedy, diagnosis, script)
-        if not (course.candidates or course.told):
+        if not (course.candidates or course.instructions):
             raise Failure(
                 f"{remedy} cannot be tried by itself here: 'traindx explain {remedy}' says what to do."
             )

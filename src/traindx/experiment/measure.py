@@ -56,7 +56,7 @@ class NoSuchMetric(ValueError):
 def yardstick(
     run: Run,
     symptoms: Sequence[str],
-    wish: str | None = None,
+    metric: str | None = None,
     *,
     other_loss: bool = False,
     rare: bool = False,
@@ -67,12 +67,12 @@ def yardstick(
     that counts rare classes.
     """
     names = list(run.series)
-    if wish is not None:
-        series = run.series.get(wish)
+    if metric is not None:
+        series = run.series.get(metric)
         if series is None:
             able = [name for name in names if run.series[name].goal != "none"]
-            raise NoSuchMetric(f"there is no metric {wish!r}; there are: {', '.join(able) or 'none'}.")
-        return Yardstick(wish, series.goal == "higher")
+            raise NoSuchMetric(f"there is no metric {metric!r}; there are: {', '.join(able) or 'none'}.")
+        return Yardstick(metric, series.goal == "higher")
     if symptoms and known_symptoms()[symptoms[0]].kind == "slow" and "step_s" in names:
         return Yardstick("step_s")
     if rare and (fair := fair_score(run)) is not None:
@@ -93,8 +93,8 @@ def fair_score(run: Run) -> Yardstick | None:
     """A score that does not grow by answering with the largest class; accuracy and the loss do."""
     names = [name for name, series in run.series.items() if series.goal == "higher"]
     names.sort(key=lambda name: not name.startswith("val/"))
-    found = (name for word in _FAIR for name in names if word in name.lower())
-    name = next(found, None)
+    fair = (name for word in _FAIR for name in names if word in name.lower())
+    name = next(fair, None)
     return Yardstick(name, higher=True) if name is not None else None
 
 
@@ -112,11 +112,11 @@ def read_level(run: Run, by: Yardstick, upto: float | None = None) -> MeasuredLe
     series = run.series.get(by.name)
     if series is None or not len(series):
         return None
-    kept = slice(None) if upto is None else slice(0, int(np.searchsorted(series.steps, upto, "right")))
-    values = series.values[kept]
+    part = slice(None) if upto is None else slice(0, int(np.searchsorted(series.steps, upto, "right")))
+    values = series.values[part]
     if not values.size:
         return None
-    steps = series.steps[kept]
+    steps = series.steps[part]
     if by.name == "step_s":
         middle, error = level(values[np.isfinite(values)])
         return MeasuredLevel(middle, error, float(steps[-1]))

@@ -56,7 +56,7 @@ def _round(one: Round) -> dict[str, Any]:
                 "cause": course.cause,
                 "confidence": round(course.confidence, 4),
                 "candidates": [{"remedy": c.remedy, "change": c.name} for c in course.candidates],
-                "instructions": [told.text for told in course.told],
+                "instructions": [told.text for told in course.instructions],
             }
             for course in one.plan
         ],

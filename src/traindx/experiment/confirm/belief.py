@@ -91,13 +91,13 @@ class Belief:
         return up, [cause for cause in able if cause not in up]
 
 
-def told(problem: Problem, belief: Belief, least: float = 0.02, most: int = 6) -> Problem:
+def ranked_again(problem: Problem, belief: Belief, least: float = 0.02, most: int = 6) -> Problem:
     """The problem with its causes ranked anew; experiments stand among the evidence."""
-    made = [_with(hypothesis, belief) for hypothesis in problem.hypotheses]
-    made.sort(key=lambda hypothesis: -hypothesis.confidence)
-    kept = [one for one in made[:most] if one.confidence >= least] or made[:1]
-    hidden = sum(one.confidence for one in made if one not in kept)
-    return replace(problem, hypotheses=tuple(kept), rest=belief.rest_now + hidden, questions=())
+    hypotheses = [_with(hypothesis, belief) for hypothesis in problem.hypotheses]
+    hypotheses.sort(key=lambda hypothesis: -hypothesis.confidence)
+    shown = [one for one in hypotheses[:most] if one.confidence >= least] or hypotheses[:1]
+    hidden = sum(one.confidence for one in hypotheses if one not in shown)
+    return replace(problem, hypotheses=tuple(shown), rest=belief.rest_now + hidden, questions=())
 
 
 def _with(hypothesis: Hypothesis, belief: Belief) -> Hypothesis:

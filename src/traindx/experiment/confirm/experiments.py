@@ -38,16 +38,16 @@ def planned(problem: Problem, run: Run) -> list[Planned]:
     """Every experiment that says something about a cause of this problem."""
     symptoms = {problem.symptom, *problem.also}
     able = {hypothesis.cause for hypothesis in problem.hypotheses}
-    made: list[Planned] = []
+    plans: list[Planned] = []
     for experiment in experiments().values():
         if experiment.symptoms and not experiment.symptoms & symptoms:
             continue
         if not any(cause in able and word != experiment.others for cause, word in experiment.causes.items()):
             continue
         change = _change(experiment, problem, run)
-        if change is not None and all(one.change != change for one in made):
-            made.append(Planned(experiment, change))
-    return made
+        if change is not None and all(one.change != change for one in plans):
+            plans.append(Planned(experiment, change))
+    return plans
 
 
 def _change(experiment: Experiment, problem: Problem, run: Run) -> Change | None:

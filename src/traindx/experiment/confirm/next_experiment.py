@@ -59,17 +59,17 @@ class ExperimentChoice:
 
 def choices(menu: Sequence[Planned], belief: Belief, steps: int, price: Price) -> list[ExperimentChoice]:
     """All of them, those that tell most a second first."""
-    made = []
+    able = []
     for plan in menu:
         need = steps_of(plan, steps)
         outcomes = () if not plan.checked else tuple(o for o in plan.experiment.outcomes if o != "inert")
         bits = belief.expected(plan.experiment, outcomes)
-        made.append(ExperimentChoice((plan,), need, bits, price.seconds(need)))
+        able.append(ExperimentChoice((plan,), need, bits, price.seconds(need)))
     checked = [plan for plan in menu if plan.reveals]
     if len(checked) > 1:
         bits = sum(belief.expected(plan.experiment, _REVEALED) for plan in checked)
-        made.append(ExperimentChoice(tuple(checked), steps, _SHARED * bits, price.seconds(steps)))
-    return sorted(made, key=lambda choice: -choice.bits / choice.seconds)
+        able.append(ExperimentChoice(tuple(checked), steps, _SHARED * bits, price.seconds(steps)))
+    return sorted(able, key=lambda choice: -choice.bits / choice.seconds)
 
 
 def steps_of(plan: Planned, steps: int) -> int:
@@ -90,10 +90,10 @@ def out_of_reach(run: Run, problem: Problem, steps: int, seconds: float) -> str:
     )
 
 
-def far_enough(diagnosis: Diagnosis, problem: Problem, wish: int | None) -> int:
+def far_enough(diagnosis: Diagnosis, problem: Problem, steps: int | None) -> int:
     """Steps of an arm: past the trouble and the first validations, or a usual number of them."""
-    if wish is not None:
-        return wish
+    if steps is not None:
+        return steps
     run = diagnosis.run
     length = int(run.last_step or 0) if run.axis == "step" else 0
     if length < 1:
@@ -101,7 +101,7 @@ def far_enough(diagnosis: Diagnosis, problem: Problem, wish: int | None) -> int:
     if shows_late(problem):
         return length
     onset = problem.onset_step or 0.0
-    validated, seen = run.series.get("val/loss"), 0.0
+    validated, validations = run.series.get("val/loss"), 0.0
     if validated is not None and len(validated) >= _VALIDATIONS and validated.axis == "step":
-        seen = float(validated.steps[_VALIDATIONS - 1]) + 1
-    return int(min(length, max(_LEAST, _SHARE * length, _BEYOND * onset, seen)))
+        validations = float(validated.steps[_VALIDATIONS - 1]) + 1
+    return int(min(length, max(_LEAST, _SHARE * length, _BEYOND * onset, validations)))

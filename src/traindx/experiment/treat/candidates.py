@@ -74,14 +74,14 @@ class Candidate:
 
 @dataclass(frozen=True)
 class CauseCandidates:
-    """What can be done about one cause; `told` are remedies that only words can carry out."""
+    """What can be done about one cause; `instructions` are for remedies that have no edit."""
 
     cause: str
     confidence: float
     symptom: str
     candidates: tuple[Candidate, ...]
-    told: tuple[Instruction, ...] = field(default=())
-    meant: Instruction | None = None
+    instructions: tuple[Instruction, ...] = field(default=())
+    first_instruction: Instruction | None = None
     """What the first remedy of the cause says to do, for the case that nothing helps."""
 
 
@@ -89,29 +89,29 @@ def candidates_by_cause(
     diagnosis: Diagnosis, script: Script | None, only: str | None = None
 ) -> list[CauseCandidates]:
     """For each cause that is likely enough, what can be tried: the likeliest of the worst problem first."""
-    found: list[CauseCandidates] = []
+    by_cause: list[CauseCandidates] = []
     for problem in diagnosis.problems:
         if problem.severity not in ACTED_ON:
             continue
         for hypothesis in problem.hypotheses[:_CAUSES_MOST]:
-            known = any(course.cause == hypothesis.cause for course in found)
-            if hypothesis.confidence >= _LEAST_CONFIDENCE and not known:
-                found.append(_course(diagnosis, problem, hypothesis, script, only))
-    return _worth_trying([course for course in found if course.candidates or course.told])
+            listed = any(course.cause == hypothesis.cause for course in by_cause)
+            if hypothesis.confidence >= _LEAST_CONFIDENCE and not listed:
+                by_cause.append(_candidates_for(diagnosis, problem, hypothesis, script, only))
+    return _worth_trying([course for course in by_cause if course.candidates or course.instructions])
 
 
-def _worth_trying(found: Sequence[CauseCandidates]) -> list[CauseCandidates]:
+def _worth_trying(by_cause: Sequence[CauseCandidates]) -> list[CauseCandidates]:
     """All; where the first cause is sure and only words are left for it, what is nearly as likely."""
-    if not found or found[0].confidence < _SURE:
-        return list(found)
-    if causes()[found[0].cause].untrusted:
-        return [found[0]]
-    if found[0].candidates:
-        return list(found)
-    return [course for course in found if course is found[0] or course.confidence >= _STILL_LIKELY]
+    if not by_cause or by_cause[0].confidence < _SURE:
+        return list(by_cause)
+    if causes()[by_cause[0].cause].untrusted:
+        return [by_cause[0]]
+    if by_cause[0].candidates:
+        return list(by_cause)
+    return [course for course in by_cause if course is by_cause[0] or course.confidence >= _STILL_LIKELY]
 
 
-def _course(
+def _candidates_for(
     diagnosis: Diagnosis,
     problem: Problem,
     hypothesis: Hypothesis,
@@ -121,8 +121,8 @@ def _course(
     from traindx.experiment.edit import Edited, Instruction
 
     candidates: list[Candidate] = []
-    told: list[Instruction] = []
-    meant: Instruction | None = None
+    instructions: list[Instruction] = []
+    first_instruction: Instruction | None = None
     fixes = [fix for fix in hypothesis.fixes if only in (None, fix.remedy)]
     for fix in fixes[:_REMEDIES_MOST] if only is None else fixes:
         candidates += _interventions(fix, hypothesis)
@@ -130,22 +130,29 @@ def _course(
             if isinstance(edit, Edited):
                 candidates.append(Candidate(fix.remedy, hypothesis.cause, hypothesis.confidence, edited=edit))
             else:
-                told.append(edit)
-        if meant is None:
-            meant = told[0] if told else Instruction(fix.summary, hypothesis.place)
+                instructions.append(edit)
+        if first_instruction is None:
+            first_instruction = (
+                instructions[0] if instructions else Instruction(fix.summary, hypothesis.place)
+            )
     if symptoms()[problem.symptom].kind == "defect" and hypothesis.confidence < _DEFECT_LEAST:
         candidates = []
-    every = _apart(candidates)
+    unique = _unique(candidates)
     return CauseCandidates(
-        hypothesis.cause, hypothesis.confidence, problem.symptom, every, tuple(told), meant
+        hypothesis.cause,
+        hypothesis.confidence,
+        problem.symptom,
+        unique,
+        tuple(instructions),
+        first_instruction,
     )
 
 
 def _interventions(fix: Fix, hypothesis: Hypothesis) -> list[Candidate]:
-    able = [changes for text in fix.trials if (changes := changes_of(text))]
+    variants = [changes for text in fix.trials if (changes := changes_of(text))]
     return [
         Candidate(fix.remedy, hypothesis.cause, hypothesis.confidence, changes)
-        for changes in able[:_VARIANTS_MOST]
+        for changes in variants[:_VARIANTS_MOST]
     ]
 
 
@@ -167,12 +174,12 @@ def _edits(
     return edit_for_remedy(script, fix.remedy, hypothesis, diagnosis)
 
 
-def _apart(candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
+def _unique(candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
     """Each once: two remedies may come down to the same change, two edits to the same text."""
-    made: dict[object, Candidate] = {}
+    unique: dict[object, Candidate] = {}
     for candidate in candidates:
-        made.setdefault(candidate.key, candidate)
-    return tuple(made.values())
+        unique.setdefault(candidate.key, candidate)
+    return tuple(unique.values())
 
 
 def single(remedy: str, diagnosis: Diagnosis, script: Script | None) -> CauseCandidates:
@@ -183,21 +190,21 @@ def single(remedy: str, diagnosis: Diagnosis, script: Script | None) -> CauseCan
     from traindx.knowledge.run_numbers import facts
 
     listed = [h for problem in diagnosis.problems for h in problem.hypotheses]
-    mine = [h for h in listed if any(fix.remedy == remedy for fix in h.fixes)]
-    known = facts(Case(diagnosis.run, script), [f for p in diagnosis.problems for f in p.findings], None)
-    able = list(fixes([remedies()[remedy]], known)) or [Fix(remedy, "")]
-    cause, confidence = (mine[0].cause, mine[0].confidence) if mine else ("", 0.0)
-    tries = [changes for text in able[0].trials if (changes := changes_of(text))]
+    fitting = [h for h in listed if any(fix.remedy == remedy for fix in h.fixes)]
+    numbers = facts(Case(diagnosis.run, script), [f for p in diagnosis.problems for f in p.findings], None)
+    filled = list(fixes([remedies()[remedy]], numbers)) or [Fix(remedy, "")]
+    cause, confidence = (fitting[0].cause, fitting[0].confidence) if fitting else ("", 0.0)
+    tries = [changes for text in filled[0].trials if (changes := changes_of(text))]
     candidates = [Candidate(remedy, cause, confidence, changes) for changes in tries]
-    told: list[Instruction] = []
-    for hypothesis in mine[:1]:
-        for edit in _edits(diagnosis, hypothesis, able[0], script):
+    instructions: list[Instruction] = []
+    for hypothesis in fitting[:1]:
+        for edit in _edits(diagnosis, hypothesis, filled[0], script):
             if isinstance(edit, Edited):
                 candidates.append(Candidate(remedy, cause, confidence, edited=edit))
             else:
-                told.append(edit)
+                instructions.append(edit)
     symptom = diagnosis.problems[0].symptom if diagnosis.problems else ""
-    return CauseCandidates(cause, confidence, symptom, _apart(candidates), tuple(told))
+    return CauseCandidates(cause, confidence, symptom, _unique(candidates), tuple(instructions))
 
 
 def risk(candidate: Candidate) -> int:

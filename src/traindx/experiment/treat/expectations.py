@@ -47,14 +47,14 @@ class _Arms:
 
     def values(self, name: str) -> tuple[FloatArray, FloatArray]:
         """The finite values of a series in both."""
-        found = []
+        both = []
         for run in (self.before, self.after):
             series = run.series.get(name)
             values = np.empty(0) if series is None else series.values
             if series is not None and self.upto is not None:
                 values = values[series.steps <= self.upto]
-            found.append(values[np.isfinite(values)])
-        return found[0], found[1]
+            both.append(values[np.isfinite(values)])
+        return both[0], both[1]
 
     def level(self, name: str) -> tuple[float, float] | None:
         """Where a series stood in both; None where one has none."""
@@ -65,10 +65,10 @@ class _Arms:
         return levels[0].value, levels[1].value
 
 
-Told = tuple[bool | None, str]
+Result = tuple[bool | None, str]
 
 
-def _lower(pair: tuple[float, float] | None, name: str) -> Told:
+def _lower(pair: tuple[float, float] | None, name: str) -> Result:
     """Whether the second number is lower by more than nothing; one that broke is infinitely high."""
     if pair is None:
         return None, f"no {name} in both runs"
@@ -80,33 +80,33 @@ def _lower(pair: tuple[float, float] | None, name: str) -> Told:
     return before - after > _MOVED * max(abs(before), abs(after)), f"{before:.4g} -> {after:.4g}"
 
 
-def _compared(arms: _Arms, name: str, read: Callable[[FloatArray], float], what: str) -> Told:
+def _compared(arms: _Arms, name: str, read: Callable[[FloatArray], float], what: str) -> Result:
     values = arms.values(name)
     if min(part.size for part in values) < _LEAST:
         return None, f"no {what} in both runs"
     return _lower((read(values[0]), read(values[1])), what)
 
 
-def _loss_lower(arms: _Arms) -> Told:
+def _loss_lower(arms: _Arms) -> Result:
     return _lower(arms.level("loss"), "training loss")
 
 
-def _validation_lower(arms: _Arms) -> Told:
+def _validation_lower(arms: _Arms) -> Result:
     return _lower(arms.level("val/loss"), "validation loss")
 
 
-def _start_lower(arms: _Arms) -> Told:
+def _start_lower(arms: _Arms) -> Result:
     return _compared(arms, "loss", lambda values: float(np.median(values[:3])), "training loss")
 
 
-def _gap_smaller(arms: _Arms) -> Told:
+def _gap_smaller(arms: _Arms) -> Result:
     loss, validation = arms.level("loss"), arms.level("val/loss")
     if loss is None or validation is None:
         return None, "no training and validation loss in both runs"
     return _lower((validation[0] - loss[0], validation[1] - loss[1]), "gap")
 
 
-def _sooner(arms: _Arms) -> Told:
+def _sooner(arms: _Arms) -> Result:
     """The level the old run ended at, and when the new one had it."""
     before, after = arms.values("loss")
     if min(before.size, after.size) < 5 * _LEAST:
@@ -121,7 +121,7 @@ def _sooner(arms: _Arms) -> Told:
     return share <= 0.5, f"the old run's {goal:.4g} reached after {share:.0%} of its steps"
 
 
-def _finite(arms: _Arms) -> Told:
+def _finite(arms: _Arms) -> Result:
     series = arms.after.series.get("loss")
     if series is None or not len(series):
         return None, "no training loss"
@@ -134,7 +134,7 @@ def _wildness(values: FloatArray) -> float:
     return float(values.max()) / middle if middle > 0 else math.inf
 
 
-def _gradients_calmer(arms: _Arms) -> Told:
+def _gradients_calmer(arms: _Arms) -> Result:
     before, after = arms.values("grad_norm")
     if min(before.size, after.size) < _LEAST:
         return None, "no gradient norms in both runs"
@@ -145,7 +145,7 @@ def _gradients_calmer(arms: _Arms) -> Told:
     )
 
 
-def _gradients_larger(arms: _Arms) -> Told:
+def _gradients_larger(arms: _Arms) -> Result:
     before, after = arms.values("grad_norm")
     if min(before.size, after.size) < _LEAST:
         return None, "no gradient norms in both runs"
@@ -153,15 +153,15 @@ def _gradients_larger(arms: _Arms) -> Told:
     return last > (1 + _MOVED) * first, f"median norm {first:.3g} -> {last:.3g}"
 
 
-def _noise_smaller(arms: _Arms) -> Told:
+def _noise_smaller(arms: _Arms) -> Result:
     return _compared(arms, "loss", noise, "training loss")
 
 
-def _spikes_smaller(arms: _Arms) -> Told:
+def _spikes_smaller(arms: _Arms) -> Result:
     return _compared(arms, "loss", lambda values: float(np.diff(values).max()), "training loss")
 
 
-def _rare_better(arms: _Arms) -> Told:
+def _rare_better(arms: _Arms) -> Result:
     by = fair_score(arms.before)
     levels = [read_level(run, by, arms.upto) for run in (arms.before, arms.after)] if by is not None else []
     if by is None or levels[0] is None or levels[1] is None:
@@ -170,15 +170,15 @@ def _rare_better(arms: _Arms) -> Told:
     return after - before > _MOVED, f"{by.words} {before:.3g} -> {after:.3g}"
 
 
-def _steps_quicker(arms: _Arms) -> Told:
+def _steps_quicker(arms: _Arms) -> Result:
     return _compared(arms, "step_s", lambda values: float(np.median(values)), "step times")
 
 
-def _memory_flatter(arms: _Arms) -> Told:
+def _memory_flatter(arms: _Arms) -> Result:
     return _compared(arms, "rss_bytes", lambda values: float(values[-1] - np.median(values[:5])), "memory")
 
 
-_MEASURED: Mapping[str, tuple[str, Callable[[_Arms], Told]]] = {
+_MEASURED: Mapping[str, tuple[str, Callable[[_Arms], Result]]] = {
     "loss lower": ("the training loss ends lower", _loss_lower),
     "validation lower": ("the validation loss ends lower", _validation_lower),
     "start lower": ("the first losses are lower", _start_lower),
@@ -225,13 +225,13 @@ def _each(
             yield Expectation("what was found is gone", *_gone(*diagnoses))
 
 
-def _gone(before: Diagnosis, after: Diagnosis) -> Told:
+def _gone(before: Diagnosis, after: Diagnosis) -> Result:
     """Whether each finding of the first problem was looked for again and is not there."""
-    found = {finding.id for problem in before.problems[:1] for finding in problem.findings}
-    again = {finding.id for problem in after.problems for finding in problem.findings}
+    before_ids = {finding.id for problem in before.problems[:1] for finding in problem.findings}
+    after_ids = {finding.id for problem in after.problems for finding in problem.findings}
     ran = {check.check for check in after.coverage if check.status == "ran"}
-    stays = sorted(found & again)
-    if not found or (not stays and not found & ran):
+    stays = sorted(before_ids & after_ids)
+    if not before_ids or (not stays and not before_ids & ran):
         return None, "nothing of it could be looked for again"
-    said = f"{len(found) - len(stays)} of {len(found)} findings gone"
-    return not stays, f"{said}; still there: {', '.join(stays)}" if stays else said
+    text = f"{len(before_ids) - len(stays)} of {len(before_ids)} findings gone"
+    return not stays, f"{text}; still there: {', '.join(stays)}" if stays else text

@@ -50,9 +50,9 @@ class TrialVerdict:
             return f"{self.word}: nothing could be compared"
         before = [pair.before.value for pair in self.pairs]
         after = [pair.after.value for pair in self.pairs]
-        told = f"{self.by.words} {_mean(before)} -> {_mean(after)}"
+        change = f"{self.by.words} {_mean(before)} -> {_mean(after)}"
         if len(self.pairs) == 1:
-            return f"{self.word}: {told} (one pair)"
+            return f"{self.word}: {change} (one pair)"
         better = sum(gain(self.by, p.before, p.after) > 0 for p in self.pairs)
         interval = (
             f", gain {self.gain:.0%} [{self.difference.low:.0%}, {self.difference.high:.0%}]"
@@ -60,7 +60,7 @@ class TrialVerdict:
             else ""
         )
         return (
-            f"{self.word}: {told}, better in {better} of {len(self.pairs)} pairs{interval}, "
+            f"{self.word}: {change}, better in {better} of {len(self.pairs)} pairs{interval}, "
             f"p = {self.difference.p:.2g}"
         )
 

@@ -30,25 +30,25 @@ class Sharpened:
     said: tuple[str, ...]
 
 
-def sharpen(told: Comparison, bad: int, good: int) -> Sharpened:
+def sharpen(comparison: Comparison, bad: int, good: int) -> Sharpened:
     """The diagnosis of one run of a comparison by another one; unchanged where that one is no better."""
-    patient, reference = told.runs[bad], told.runs[good]
-    if patient.diagnosis is None:
+    bad_run, reference = comparison.runs[bad], comparison.runs[good]
+    if bad_run.diagnosis is None:
         raise ValueError("the run has not been diagnosed")
-    worse, why = _worse(told, bad, good)
-    said = [why]
-    code = code_difference(reference, patient) if worse else None
+    worse, why = _worse(comparison, bad, good)
+    sentences = [why]
+    code = code_difference(reference, bad_run) if worse else None
     problems = []
-    for problem in patient.diagnosis.problems:
-        beside = _at_onset(problem, patient, reference)
-        made = _with_finding(problem, beside)
+    for problem in bad_run.diagnosis.problems:
+        contrast = _at_onset(problem, bad_run, reference)
+        sharpened = _with_finding(problem, contrast)
         if worse:
-            made = _reranked(made, patient, reference, code)
-        made, change = _regraded(made, patient, reference, worse)
-        said += [text for text in (beside, change) if text]
-        problems.append(made)
+            sharpened = _reranked(sharpened, bad_run, reference, code)
+        sharpened, change = _regraded(sharpened, bad_run, reference, worse)
+        sentences += [text for text in (contrast, change) if text]
+        problems.append(sharpened)
     problems.sort(key=lambda problem: SEVERITIES.index(problem.severity))
-    diagnosis = replace(patient.diagnosis, problems=tuple(problems))
+    diagnosis = replace(bad_run.diagnosis, problems=tuple(problems))
     if (
         not any(problem.severity != "low" for problem in problems)
         and diagnosis.verdict == "problem"
@@ -57,24 +57,26 @@ def sharpen(told: Comparison, bad: int, good: int) -> Sharpened:
         diagnosis = replace(diagnosis, verdict="healthy")
     if not problems and worse:
         diagnosis = replace(diagnosis, reasons=(*diagnosis.reasons, why))
-    return Sharpened(diagnosis, tuple(said))
+    return Sharpened(diagnosis, tuple(sentences))
 
 
-def _worse(told: Comparison, bad: int, good: int) -> tuple[bool, str]:
+def _worse(comparison: Comparison, bad: int, good: int) -> tuple[bool, str]:
     """Whether the run is clearly behind the reference, in a sentence with numbers."""
-    mine, theirs = told.scores[bad], told.scores[good]
-    name, metric, sign = told.runs[good].name, told.chosen.name, told.chosen.sign
-    if theirs is None or not theirs.final.known:
+    bad_score, good_score = comparison.scores[bad], comparison.scores[good]
+    name, metric, sign = comparison.runs[good].name, comparison.chosen.name, comparison.chosen.sign
+    if good_score is None or not good_score.final.known:
         return False, f"The baseline {name} has no {metric} at its end: nothing is concluded from it."
-    if mine is None or not mine.final.known:
+    if bad_score is None or not bad_score.final.known:
         return (
             True,
-            f"The baseline ends at {metric} {short(theirs.final.value)}; this run ended in NaN or Inf.",
+            f"The baseline ends at {metric} {short(good_score.final.value)}; this run ended in NaN or Inf.",
         )
-    apart = sign * (mine.final.value - theirs.final.value)
-    values = f"{metric} {short(mine.final.value)} against {short(theirs.final.value)} of the baseline"
-    noise = sum(level.error**2 for level in (mine.final, theirs.final)) ** 0.5
-    if apart > 2 * noise and apart > 0.01 * abs(theirs.final.value):
+    apart = sign * (bad_score.final.value - good_score.final.value)
+    values = (
+        f"{metric} {short(bad_score.final.value)} against {short(good_score.final.value)} of the baseline"
+    )
+    noise = sum(level.error**2 for level in (bad_score.final, good_score.final)) ** 0.5
+    if apart > 2 * noise and apart > 0.01 * abs(good_score.final.value):
         return True, f"Worse than the baseline: {values}."
     word = "No worse" if apart > -2 * noise else "Better"
     return (
@@ -90,10 +92,15 @@ def _at_onset(problem: Problem, bad: Subject, good: Subject) -> str:
         return ""
     parts = []
     for name in _CURVES:
-        mine, theirs = bad.curve(name), good.curve(name)
-        if mine is None or theirs is None or mine.axis != bad.run.axis or theirs.axis != bad.run.axis:
+        bad_curve, good_curve = bad.curve(name), good.curve(name)
+        if (
+            bad_curve is None
+            or good_curve is None
+            or bad_curve.axis != bad.run.axis
+            or good_curve.axis != bad.run.axis
+        ):
             continue
-        values = [_value(curve, step) for curve in (mine, theirs)]
+        values = [_value(curve, step) for curve in (bad_curve, good_curve)]
         if values[0] and values[1]:
             parts.append(f"{name} {values[0]} (baseline {values[1]})")
     if not parts:
@@ -126,15 +133,15 @@ def _reranked(problem: Problem, bad: Subject, good: Subject, code: CodeDifferenc
     """Causes weighed anew by what the reference says about each."""
     weighed: list[tuple[Hypothesis, float]] = []
     for cause in problem.hypotheses:
-        found = bearings(cause, bad, good, code)
-        bits = max(-_BITS_MOST, min(_BITS_MOST, sum(one.bits for one in found)))
-        speaks = [Evidence(FINDING, one.text, one.bits) for one in found]
-        made = replace(
+        evidence = bearings(cause, bad, good, code)
+        bits = max(-_BITS_MOST, min(_BITS_MOST, sum(one.bits for one in evidence)))
+        speaks = [Evidence(FINDING, one.text, one.bits) for one in evidence]
+        hypothesis = replace(
             cause,
             evidence=(*cause.evidence, *(item for item in speaks if item.bits > 0)),
             against=(*cause.against, *(item for item in speaks if item.bits < 0)),
         )
-        weighed.append((made, cause.confidence * 2.0**bits))
+        weighed.append((hypothesis, cause.confidence * 2.0**bits))
     total = sum(weight for _, weight in weighed) + problem.rest
     if total <= 0:
         return problem

@@ -28,38 +28,40 @@ class Bearing:
 
 def bearings(cause: Hypothesis, bad: Subject, good: Subject, code: CodeDifference | None) -> list[Bearing]:
     """What the reference says about one cause; nothing where it cannot tell."""
-    found = [*_settings(cause.cause, bad, good), *_line(cause, bad, code)]
-    return sorted(found, key=lambda one: -abs(one.bits))
+    evidence = [*_settings(cause.cause, bad, good), *_line(cause, bad, code)]
+    return sorted(evidence, key=lambda one: -abs(one.bits))
 
 
 def _settings(cause: str, bad: Subject, good: Subject) -> list[Bearing]:
     """Of several settings behind a cause those that differ speak; only when none does, the same ones."""
-    told: list[Bearing] = []
+    evidence: list[Bearing] = []
     same: list[str] = []
     for key, way in causes()[cause].settings.items() if cause in causes() else ():
-        mine, theirs = bad.settings.get(key), good.settings.get(key)
-        if mine is None or theirs is None:
+        bad_value, good_value = bad.settings.get(key), good.settings.get(key)
+        if bad_value is None or good_value is None:
             continue
-        if compared_value(mine) == compared_value(theirs):
-            same.append(f"{key} {shown(mine)}")
+        if compared_value(bad_value) == compared_value(good_value):
+            same.append(f"{key} {shown(bad_value)}")
             continue
         bits = _bits(bad.number(key), good.number(key), _WAYS[way])
         if bits:
-            told.append(Bearing(f"{key} is {shown(mine)}; the baseline trained with {shown(theirs)}", bits))
-    if told:
-        return told[:1]
+            evidence.append(
+                Bearing(f"{key} is {shown(bad_value)}; the baseline trained with {shown(good_value)}", bits)
+            )
+    if evidence:
+        return evidence[:1]
     if same:
         return [Bearing(f"{', '.join(same)} is the same in the baseline, which trained well", _SAME_BITS)]
     return []
 
 
-def _bits(mine: float | None, theirs: float | None, wants: int) -> float:
+def _bits(bad_value: float | None, good_value: float | None, wants: int) -> float:
     """The further from the baseline in the direction the cause needs, the more it says."""
-    if mine is None or theirs is None or wants == 0:
+    if bad_value is None or good_value is None or wants == 0:
         return _OTHER_BITS
-    if min(mine, theirs) <= 0:
-        return _OTHER_BITS if (mine - theirs) * wants > 0 else _OPPOSITE_BITS
-    ratio = (mine / theirs) ** wants
+    if min(bad_value, good_value) <= 0:
+        return _OTHER_BITS if (bad_value - good_value) * wants > 0 else _OPPOSITE_BITS
+    ratio = (bad_value / good_value) ** wants
     if ratio >= _CLEAR:
         return min(_MOST_BITS, 1.0 + 0.5 * math.log2(ratio))
     return _OPPOSITE_BITS if ratio <= 1 / _CLEAR else 0.0

@@ -129,15 +129,15 @@ def differing(runs: Sequence[Subject]) -> list[Differing]:
     """Everything told of the runs that is not the same in all of them, what counts first."""
     tables = [{**_plain(run.settings), **_surroundings(run)} for run in runs]
     keys = list(dict.fromkeys(key for table in tables for key in table))
-    found: list[tuple[str, Group, tuple[str | None, ...]]] = []
+    varying: list[tuple[str, Group, tuple[str | None, ...]]] = []
     for key in keys:
         values = tuple(table[key][0] if key in table else None for table in tables)
         alike = {table[key][1] for table in tables if key in table}
         if len(alike) > 1 or (len(alike) == 1 and None in values and len(runs) > 1):
-            found.append((key, _group(key, values), values))
-    changed = {key for key, _, values in found if len({v for v in values if v is not None}) > 1}
-    made = [_judged(key, group, values, changed) for key, group, values in found]
-    return sorted(made, key=lambda one: (not one.counts, GROUPS.index(one.group)))
+            varying.append((key, _group(key, values), values))
+    changed = {key for key, _, values in varying if len({v for v in values if v is not None}) > 1}
+    differences = [_judged(key, group, values, changed) for key, group, values in varying]
+    return sorted(differences, key=lambda one: (not one.counts, GROUPS.index(one.group)))
 
 
 def _judged(key: str, group: Group, values: tuple[str | None, ...], changed: set[str]) -> Differing:
@@ -145,8 +145,8 @@ def _judged(key: str, group: Group, values: tuple[str | None, ...], changed: set
         return Differing(key, group, values, False, why)
 
     if key not in changed:
-        told = sum(value is not None for value in values)
-        return no(f"told of {told} of {len(values)} runs only")
+        known_count = sum(value is not None for value in values)
+        return no(f"told of {known_count} of {len(values)} runs only")
     if group in ("seed", "environment", "bookkeeping"):
         return no("")
     if key in _HARMLESS:
@@ -215,24 +215,24 @@ def _number(text: str) -> bool:
 def _surroundings(run: Subject) -> dict[str, tuple[str, object]]:
     """What a recording tells of the machine and the data."""
     facts = run.run.facts
-    told: dict[str, Scalar] = {}
+    settings: dict[str, Scalar] = {}
     libraries = facts.get("libraries")
     pairs: Iterable[tuple[str, object]] = [("python", facts.get("python")), ("host", facts.get("host"))]
     if isinstance(libraries, Mapping):
         pairs = [*pairs, *libraries.items()]
     for key, value in pairs:
         if isinstance(value, str | int | float | bool) and value != "":
-            told[f"environment: {key}"] = value
+            settings[f"environment: {key}"] = value
     loader = _training_loader(facts.get("loaders"))
     for key in ("dataset", "samples", "shuffle", "drop_last", "sampler"):
         value = loader.get(key)
         if isinstance(value, str | int | float | bool):
-            told[f"data: {key}"] = value
-    return _plain(told)
+            settings[f"data: {key}"] = value
+    return _plain(settings)
 
 
 def _training_loader(loaders: object) -> Mapping[str, object]:
     if not isinstance(loaders, list):
         return {}
-    held = [one for one in loaders if isinstance(one, Mapping)]
-    return next((one for one in held if one.get("role") == "training"), held[0] if held else {})
+    mappings = [one for one in loaders if isinstance(one, Mapping)]
+    return next((one for one in mappings if one.get("role") == "training"), mappings[0] if mappings else {})

@@ -174,17 +174,17 @@ def _rough(curve: Curve) -> float | None:
 
 def _gap(run: Subject, chosen: Chosen, final: ScoreLevel) -> float | None:
     """Validation minus training of the same metric, at the end; positive when validation is worse."""
-    told = parts(chosen.name)
-    plain = told.metric + (f"/{told.part}" if told.part else "")
-    mine, other = (run.curve(plain), final) if told.split in ("val", "test") else (None, final)
-    if told.split not in ("val", "test"):
+    name_parts = parts(chosen.name)
+    plain = name_parts.metric + (f"/{name_parts.part}" if name_parts.part else "")
+    train, other = (run.curve(plain), final) if name_parts.split in ("val", "test") else (None, final)
+    if name_parts.split not in ("val", "test"):
         val = run.curve(f"val/{plain}")
         if val is None or not len(val) or not final.known:
             return None
         return chosen.sign * (level_at(val).value - final.value)
-    if mine is None or not len(mine) or not other.known:
+    if train is None or not len(train) or not other.known:
         return None
-    return chosen.sign * (other.value - level_at(mine).value)
+    return chosen.sign * (other.value - level_at(train).value)
 
 
 def _improving(curve: Curve, chosen: Chosen) -> bool:

@@ -63,41 +63,43 @@ def subjects(runs: Sequence[Run], diagnoses: Sequence[Diagnosis] | None = None) 
     """Runs made ready to be compared; the order stays."""
     names = distinct_names([run.name for run in runs])
     named = settings_of_names(names)
-    beside = settings_beside(runs)
-    made = []
+    configs = settings_beside(runs)
+    prepared = []
     for number, run in enumerate(runs):
         case = Case(run)
         settings = _settings(run)
-        filed = {key: value for key, value in beside[number].items() if key not in settings}
+        filed = {key: value for key, value in configs[number].items() if key not in settings}
         settings.update(filed)
         by_name = {key: value for key, value in named[number].items() if key not in settings}
         settings.update(by_name)
         if settings.get("lr") is None and case.lr is not None and len(case.lr):
             settings["lr"] = float(f"{np.max(case.lr.y):.4g}")
         diagnosis = diagnoses[number] if diagnoses is not None else None
-        kept = {key: value for key, value in settings.items() if value is not None and value != ""}
-        made.append(Subject(run, names[number], case, kept, frozenset(by_name), frozenset(filed), diagnosis))
-    return made
+        present = {key: value for key, value in settings.items() if value is not None and value != ""}
+        prepared.append(
+            Subject(run, names[number], case, present, frozenset(by_name), frozenset(filed), diagnosis)
+        )
+    return prepared
 
 
 def _settings(run: Run) -> dict[str, Scalar]:
     """Canonical settings first; configuration keys that stand for none of them under their own names."""
-    told: dict[str, Scalar] = dict(run.settings)
+    settings: dict[str, Scalar] = dict(run.settings)
     for key, value in run.config.items():
-        if setting_name(key) not in told and key not in told:
-            told[key] = value
-    return told
+        if setting_name(key) not in settings and key not in settings:
+            settings[key] = value
+    return settings
 
 
 def distinct_names(names: Sequence[str]) -> list[str]:
     """Names without the folders and the file name that all share; numbered where they are equal."""
-    shown = _without_shared(list(names))
-    seen: dict[str, int] = {}
-    made = []
-    for name in shown:
-        seen[name] = seen.get(name, 0) + 1
-        made.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
-    return made
+    short_names = _without_shared(list(names))
+    counts: dict[str, int] = {}
+    unique = []
+    for name in short_names:
+        counts[name] = counts.get(name, 0) + 1
+        unique.append(name if counts[name] == 1 else f"{name} ({counts[name]})")
+    return unique
 
 
 def _without_shared(names: list[str]) -> list[str]:

@@ -46,10 +46,10 @@ def treat(
     from traindx.experiment.treat.treatment import Treatment
 
     program = found_program(script, args)
-    wishes = TreatRequest(steps, seeds, metric, only)
+    request = TreatRequest(steps, seeds, metric, only)
     try:
         with _workshop(program, jobs, time_budget) as shop:
-            return Treatment(shop, source_of(program), program.args, wishes, progress or _quiet).run()
+            return Treatment(shop, source_of(program), program.args, request, progress or _quiet).run()
     except NoSuchMetric as error:
         raise ValueError(str(error)) from None
 
@@ -82,8 +82,8 @@ def confirm(
             if run is None or not first.steps:
                 raise ValueError(f"{program.name} could not be observed: {first.said}")
         diagnosis = examined(run, source, every_cause=True)
-        wishes = ConfirmRequest(steps, seeds, None, time_budget)
-        return Confirmation(shop, diagnosis, wishes, progress or _quiet, source, first).run()
+        request = ConfirmRequest(steps, seeds, None, time_budget)
+        return Confirmation(shop, diagnosis, request, progress or _quiet, source, first).run()
 
 
 def preflight(

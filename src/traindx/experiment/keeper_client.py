@@ -152,8 +152,8 @@ def _home() -> str:
     with contextlib.suppress(FileExistsError):
         os.mkdir(home, 0o700)
     facts = os.lstat(home)
-    ours = os.path.isdir(home) and not os.path.islink(home) and facts.st_uid == os.getuid()
-    return home if ours and not facts.st_mode & 0o022 else tempfile.mkdtemp(prefix="traindx-", dir=base)
+    private = os.path.isdir(home) and not os.path.islink(home) and facts.st_uid == os.getuid()
+    return home if private and not facts.st_mode & 0o022 else tempfile.mkdtemp(prefix="traindx-", dir=base)
 
 
 def sweep(home: str) -> None:

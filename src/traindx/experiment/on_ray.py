@@ -76,8 +76,8 @@ class RayWorkshop(Workshop):
 
 def _run(program: Program, cwd: str, arm: Arm, timeout: float | None) -> tuple[Outcome, bytes]:
     """In a worker: one arm in a workshop of its own."""
-    with tempfile.TemporaryDirectory(prefix="traindx-ray-") as kept:
-        with Workshop(program, keep=Path(kept), jobs=1, folder=cwd) as shop:
+    with tempfile.TemporaryDirectory(prefix="traindx-ray-") as folder:
+        with Workshop(program, keep=Path(folder), jobs=1, folder=cwd) as shop:
             outcome = shop.run_one(arm, timeout)
         packed = io.BytesIO()
         with tarfile.open(fileobj=packed, mode="w") as archive:

@@ -99,7 +99,7 @@ def _name(program: Program, root: str, folders: Sequence[str]) -> str:
 def _environment(scratch: Path, root: str, folders: Sequence[str], cwd: str) -> Mapping[str, str]:
     """Temporary files in the scratch, loggers that speak to nobody, modules from the copy."""
     temporary = str(scratch / "tmp")
-    told = {
+    variables = {
         MARK: str(scratch),
         "TRAINDX_ORDERS": str(scratch / "orders.json"),
         "TMPDIR": temporary,
@@ -117,13 +117,13 @@ def _environment(scratch: Path, root: str, folders: Sequence[str], cwd: str) -> 
         "DVC_STUDIO_OFFLINE": "true",
     }
     if os.environ.get("WANDB_DIR"):
-        told["WANDB_DIR"] = temporary
+        variables["WANDB_DIR"] = temporary
     path = os.environ.get("PYTHONPATH")
     if path:
         places = [os.path.normpath(os.path.join(cwd, each)) for each in path.split(os.pathsep)]
         led = [root + each if any(within(each, f) for f in folders) else each for each in places]
-        told["PYTHONPATH"] = os.pathsep.join(led)
-    return told
+        variables["PYTHONPATH"] = os.pathsep.join(led)
+    return variables
 
 
 def free_name(home: Path, name: str) -> Path:

@@ -77,7 +77,9 @@ def outcome_of(
     # An arm that is stopped after some steps has made these in the first: it is the one all arms share.
     run = trainings[0] if trainings else None
     steps = _steps(facts, run)
-    ended, said = _ending(facts, code, steps, seconds, stopped, out_of_time, _last_line(scratch / "err.txt"))
+    ended, message = _ending(
+        facts, code, steps, seconds, stopped, out_of_time, _last_line(scratch / "err.txt")
+    )
     changes = [each for each in facts.get("interventions") or () if isinstance(each, dict)]
     return Outcome(
         arm,
@@ -87,7 +89,7 @@ def outcome_of(
         seconds,
         steps,
         ended,
-        said.replace(root, "")[:_LONGEST],
+        message.replace(root, "")[:_LONGEST],
         changes={str(each["id"]): tuple(map(str, each.get("said") or ())) for each in changes},
         failed={str(each["id"]): str(each["failed"]) for each in changes if each.get("failed")},
         outside=outside,
@@ -166,8 +168,10 @@ def _ending(
     out_of_time: bool,
     last: str,
 ) -> tuple[Ended, str]:
-    told = facts.get("ended")
-    how, text = (str(told.get("how")), str(told.get("text"))) if isinstance(told, dict) else ("", "")
+    recorded = facts.get("ended")
+    how, text = (
+        (str(recorded.get("how")), str(recorded.get("text"))) if isinstance(recorded, dict) else ("", "")
+    )
     if out_of_time and (how != "finished" or not steps):
         return "timed out", _out_of_time(stopped, steps)
     if stopped and how != "finished":

@@ -66,9 +66,11 @@ def steps_onward(
             sure,
         ),
     ]
-    made = [NextCommand(command, why) for name, command, why, fit in offers if fit and name in commands]
+    next_commands = [
+        NextCommand(command, why) for name, command, why, fit in offers if fit and name in commands
+    ]
     line = log_line(interview)
-    return [*made[:3], *([line] if line and not recorded else [])]
+    return [*next_commands[:3], *([line] if line and not recorded else [])]
 
 
 def _without_problem(interview: Interview, commands: Set[str], script: str) -> list[NextCommand]:

@@ -57,49 +57,49 @@ class QuestionChoice:
 
 def differentials(weighed: Weighed) -> list[Differential]:
     """The ranking of every problem, worst problem first; small ones only when there is nothing else."""
-    seen = seen_in(weighed.examination)
+    evidence = seen_in(weighed.examination)
     every = troubles_of(weighed.case, weighed.examination)
-    made = []
+    problems = []
     for trouble in [one for one in every if one.severity != "low"] or every:
-        ranked, rest = rank(trouble.symptoms, seen, causes().values())
-        made.append(Differential(trouble.symptoms, tuple(ranked), rest))
-    return made
+        ranked, rest = rank(trouble.symptoms, evidence, causes().values())
+        problems.append(Differential(trouble.symptoms, tuple(ranked), rest))
+    return problems
 
 
-def choices(weighed: Weighed, asked: Mapping[str, Answer]) -> list[QuestionChoice]:
+def choices(weighed: Weighed, answers: Mapping[str, Answer]) -> list[QuestionChoice]:
     """Every question that would still tell something, the most telling first."""
     every = differentials(weighed)
     problems = [problem for problem in every if not problem.settled]
-    if not problems and len(asked) < FEWEST:
+    if not problems and len(answers) < FEWEST:
         problems = every
-    seen = seen_in(weighed.examination)
-    found = []
-    for question in open_questions(weighed, asked):
-        choice = _worth(question, problems, seen)
+    evidence = seen_in(weighed.examination)
+    able = []
+    for question in open_questions(weighed, answers):
+        choice = _worth(question, problems, evidence)
         if choice.worth >= LEAST:
-            found.append(choice)
-    return sorted(found, key=lambda choice: -choice.worth)
+            able.append(choice)
+    return sorted(able, key=lambda choice: -choice.worth)
 
 
-def open_questions(weighed: Weighed, asked: Mapping[str, Answer]) -> list[Question]:
+def open_questions(weighed: Weighed, answers: Mapping[str, Answer]) -> list[Question]:
     """The questions that concern the symptoms and that nothing has answered yet."""
-    told = [symptom for problem in differentials(weighed) for symptom in problem.symptoms]
-    looked = weighed.examination.looked
+    symptoms = [symptom for problem in differentials(weighed) for symptom in problem.symptoms]
+    checked = weighed.examination.looked
     return [
         question
         for question in questions().values()
-        if question.id not in asked
-        and question.concerns(told)
-        and not question.settled(looked)
+        if question.id not in answers
+        and question.concerns(symptoms)
+        and not question.settled(checked)
         and not _known(question, weighed)
     ]
 
 
-def settled(weighed: Weighed, asked: Mapping[str, Answer]) -> bool:
+def settled(weighed: Weighed, answers: Mapping[str, Answer]) -> bool:
     """Whether one cause stands out in every problem, or enough was asked."""
-    if len(asked) >= MOST:
+    if len(answers) >= MOST:
         return True
-    return len(asked) >= FEWEST and all(problem.settled for problem in differentials(weighed))
+    return len(answers) >= FEWEST and all(problem.settled for problem in differentials(weighed))
 
 
 def _known(question: Question, weighed: Weighed) -> bool:
@@ -110,57 +110,64 @@ def _known(question: Question, weighed: Weighed) -> bool:
     return bool(question.series) and all(weighed.case.has(name) for name in question.series)
 
 
-def _worth(question: Question, problems: Sequence[Differential], seen: Seen) -> QuestionChoice:
+def _worth(question: Question, problems: Sequence[Differential], evidence: Seen) -> QuestionChoice:
     worth, apart = 0.0, None
     for number, problem in enumerate(problems):
         if not question.concerns(problem.symptoms):
             continue
         likely = [r for r in problem.ranked if r.confidence >= _SHARE]
         small = sum(r.confidence for r in problem.ranked if r.confidence < _SHARE)
-        bits = _bits(question, [r.cause for r in likely], seen)
-        given = {r.cause.id: likelihoods(question, bits[r.cause.id]) for r in likely}
+        bits = _bits(question, [r.cause for r in likely], evidence)
+        by_cause = {r.cause.id: likelihoods(question, bits[r.cause.id]) for r in likely}
         even = [option.often for option in question.options.values()]
-        gain = information({r.cause.id: r.confidence for r in likely}, problem.rest + small, given, even)
+        gain = information({r.cause.id: r.confidence for r in likely}, problem.rest + small, by_cause, even)
         worth += gain
         if number == 0 or apart is None:
-            apart = _apart(likely, given)
+            apart = _apart(likely, by_cause)
     return QuestionChoice(question, worth * KNOWN[question.effort] - COST, apart)
 
 
-def _bits(question: Question, candidates: Iterable[Cause], seen: Seen) -> dict[str, list[float]]:
+def _bits(question: Question, candidates: Iterable[Cause], evidence: Seen) -> dict[str, list[float]]:
     """What each answer would add to each cause, beside all that is known already."""
-    after = [_if_said(question, option, seen) for option in question.options.values()]
-    found = {}
+    after = [_if_said(question, option, evidence) for option in question.options.values()]
+    bits = {}
     for cause in candidates:
-        now = sum(item.bits for item in evidence_on(cause, seen))
-        found[cause.id] = [sum(item.bits for item in evidence_on(cause, then)) - now for then in after]
-    return found
+        now = sum(item.bits for item in evidence_on(cause, evidence))
+        bits[cause.id] = [sum(item.bits for item in evidence_on(cause, then)) - now for then in after]
+    return bits
 
 
-def _if_said(question: Question, option: Option, seen: Seen) -> Seen:
+def _if_said(question: Question, option: Option, evidence: Seen) -> Seen:
     families = _families()
-    known = {finding.id for finding in seen.findings} | set(seen.unseen)
+    finding_ids = {finding.id for finding in evidence.findings} | set(evidence.unseen)
     new = [
-        Finding("", strength=TOLD, id=id, family=families[id]) for id in option.sees[:1] if id not in known
+        Finding("", strength=TOLD, id=id, family=families[id])
+        for id in option.sees[:1]
+        if id not in finding_ids
     ]
-    ruled = {id: families[id] for id in option.rules_out if id not in known}
-    told = list(seen.told)
+    ruled = {id: families[id] for id in option.rules_out if id not in finding_ids}
+    answers = list(evidence.told)
     if option.bits:
         family = families[option.sees[0]] if option.sees else f"answer_{question.id}"
-        told.append(Told(question.id, family, "", option.bits))
-    return replace(seen, findings=(*seen.findings, *new), unseen={**seen.unseen, **ruled}, told=tuple(told))
+        answers.append(Told(question.id, family, "", option.bits))
+    return replace(
+        evidence,
+        findings=(*evidence.findings, *new),
+        unseen={**evidence.unseen, **ruled},
+        told=tuple(answers),
+    )
 
 
 def _families() -> dict[str, str]:
     return {unit.id: unit.family for unit in detectors()}
 
 
-def _apart(likely: Sequence[Ranked], given: Mapping[str, Sequence[float]]) -> tuple[Ranked, Ranked] | None:
+def _apart(likely: Sequence[Ranked], by_cause: Mapping[str, Sequence[float]]) -> tuple[Ranked, Ranked] | None:
     """The two causes whose answers differ most, by how likely both are."""
     best: tuple[float, tuple[Ranked, Ranked]] | None = None
     for number, one in enumerate(likely[:8]):
         for other in likely[number + 1 : 8]:
-            pairs = zip(given[one.cause.id], given[other.cause.id], strict=True)
+            pairs = zip(by_cause[one.cause.id], by_cause[other.cause.id], strict=True)
             differ = sum(abs(a - b) for a, b in pairs) / 2
             weight = differ * one.confidence * other.confidence
             if best is None or weight > best[0]:

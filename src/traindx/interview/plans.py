@@ -52,8 +52,8 @@ def understood_plans(text: str) -> list[PlannedAttempt]:
     if parts and all(part.isdecimal() or part in plans() for part in parts):
         meant = [listed[int(p) - 1] if p.isdecimal() else plans()[p] for p in parts if _there(p, len(listed))]
         return list(dict.fromkeys(meant))
-    said = " ".join(text.lower().split())
-    hits = {plan.id: _hits(plan, said) for plan in listed}
+    words = " ".join(text.lower().split())
+    hits = {plan.id: _hits(plan, words) for plan in listed}
     most = max(hits.values(), default=0)
     return [plan for plan in listed if most and hits[plan.id] == most]
 
@@ -62,10 +62,10 @@ def _there(part: str, count: int) -> bool:
     return not part.isdecimal() or 1 <= int(part[:6]) <= count
 
 
-def _hits(plan: PlannedAttempt, said: str) -> int:
+def _hits(plan: PlannedAttempt, text: str) -> int:
     """How many letters of its words were said: longer words tell more."""
-    found = [word for word in plan.words if re.search(rf"\b{re.escape(word)}s?\b", said)]
-    return sum(len(word) for word in found)
+    hits = [word for word in plan.words if re.search(rf"\b{re.escape(word)}s?\b", text)]
+    return sum(len(word) for word in hits)
 
 
 def reply(plan: PlannedAttempt, diagnosis: Diagnosis) -> Reply:

@@ -65,9 +65,9 @@ class Interview:
         with np.errstate(all="ignore"):
             if self._looked is None or self._looked[0] != telling:
                 self._looked = telling, with_told_run(self.base, self.known)
-            case, examination, said = self._looked[1]
-            made = weighed(case, examination, self.symptoms, self.known)
-        return Weighed(made.case, made.examination, (*said, *made.contradictions))
+            case, examination, contradictions = self._looked[1]
+            evidence = weighed(case, examination, self.symptoms, self.known)
+        return Weighed(evidence.case, evidence.examination, (*contradictions, *evidence.contradictions))
 
     @cached_property
     def next(self) -> QuestionChoice | None:

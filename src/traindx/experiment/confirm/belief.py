@@ -54,10 +54,10 @@ class Belief:
         best = sorted([*self.shares.values(), 1e-9], reverse=True)
         return best[0] / best[1]
 
-    def after(self, shown: Shown) -> Belief:
+    def after(self, observation: Shown) -> Belief:
         """The shares with one experiment more, by Bayes."""
         # A second look by the same means replaces the first.
-        every = (*(one for one in self.shown if one.experiment.id != shown.experiment.id), shown)
+        every = (*(one for one in self.shown if one.experiment.id != observation.experiment.id), observation)
         scores = {
             cause: share * 2.0 ** sum(one.bits(cause) for one in every) for cause, share in self.prior.items()
         }
@@ -95,9 +95,9 @@ def ranked_again(problem: Problem, belief: Belief, least: float = 0.02, most: in
     """The problem with its causes ranked anew; experiments stand among the evidence."""
     hypotheses = [_with(hypothesis, belief) for hypothesis in problem.hypotheses]
     hypotheses.sort(key=lambda hypothesis: -hypothesis.confidence)
-    shown = [one for one in hypotheses[:most] if one.confidence >= least] or hypotheses[:1]
-    hidden = sum(one.confidence for one in hypotheses if one not in shown)
-    return replace(problem, hypotheses=tuple(shown), rest=belief.rest_now + hidden, questions=())
+    listed = [one for one in hypotheses[:most] if one.confidence >= least] or hypotheses[:1]
+    hidden = sum(one.confidence for one in hypotheses if one not in listed)
+    return replace(problem, hypotheses=tuple(listed), rest=belief.rest_now + hidden, questions=())
 
 
 def _with(hypothesis: Hypothesis, belief: Belief) -> Hypothesis:

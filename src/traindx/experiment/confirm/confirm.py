@@ -141,8 +141,8 @@ class Confirmation:
             self._notify("chosen", {"choice": choice, "belief": belief})
             reading = pairs.carry_out(choice, self._request.steps is None)
             after = belief
-            for shown in reading.shown:
-                after = after.after(shown)
+            for observation in reading.shown:
+                after = after.after(observation)
             tried.append(Tried(choice, reading, belief, after))
             belief = after
             menu = _left_over(menu, choice, reading)

@@ -89,7 +89,7 @@ class PairedRuns:
         if len(choice.plans) > 1:
             return self._checkup(choice)
         plan = choice.plans[0]
-        shown, text, outcomes = None, "", list[Outcome]()
+        observation, text, outcomes = None, "", list[Outcome]()
         for length in (choice.steps, _FURTHER * choice.steps):
             if length > choice.steps and not (longer and self._can_go_on(outcomes)):
                 break
@@ -100,13 +100,13 @@ class PairedRuns:
             outcomes = self._run(
                 [Arm(f"{name} {seed}", (plan.change,), seed, steps) for seed in range(self._seeds)]
             )
-            shown, text = self._read(plan, outcomes, length)
-            if shown is not None or text:
+            observation, text = self._read(plan, outcomes, length)
+            if observation is not None or text:
                 break
         unclear = "the runs are too short or too noisy to tell"
-        text = text or (shown.text if shown is not None else unclear)
+        text = text or (observation.text if observation is not None else unclear)
         did = outcomes[0].changes.get(plan.change.id, ()) if outcomes else ()
-        return _reading([shown] if shown is not None else [], text, outcomes, did)
+        return _reading([observation] if observation is not None else [], text, outcomes, did)
 
     def _can_go_on(self, outcomes: Sequence[Outcome]) -> bool:
         """A longer run may tell, where the script goes on and the time allows."""
@@ -135,19 +135,19 @@ class PairedRuns:
 
     def _revealed(self, plans: Sequence[Planned], outcomes: Sequence[Outcome]) -> ExperimentResult:
         last = outcomes[-1]
-        shown, did = list[Shown](), list[str]()
+        observations, did = list[Shown](), list[str]()
         for plan in plans:
             failed, done = last.failed.get(plan.change.id), last.changes.get(plan.change.id, ())
             if failed and not unreached(failed):
-                shown.append(show_inert(plan, failed))
+                observations.append(show_inert(plan, failed))
             elif done and not failed:
-                shown.append(show_active(plan, done[0]))
+                observations.append(show_active(plan, done[0]))
                 did.append(done[0])
-        idle = sum(one.outcome == "inert" for one in shown)
-        text = f"{idle} of {len(shown)} found nothing to change"
+        idle = sum(one.outcome == "inert" for one in observations)
+        text = f"{idle} of {len(observations)} found nothing to change"
         if did:
             text += f"; found: {'; '.join(did)}"
-        return _reading(shown, text, outcomes, ())
+        return _reading(observations, text, outcomes, ())
 
     # One experiment.
 
@@ -216,10 +216,10 @@ class PairedRuns:
 
 
 def _reading(
-    shown: Sequence[Shown], text: str, outcomes: Sequence[Outcome], did: tuple[str, ...]
+    observations: Sequence[Shown], text: str, outcomes: Sequence[Outcome], did: tuple[str, ...]
 ) -> ExperimentResult:
     steps = max((one.steps for one in outcomes), default=0)
-    return ExperimentResult(tuple(shown), text, steps, sum(one.seconds for one in outcomes), did)
+    return ExperimentResult(tuple(observations), text, steps, sum(one.seconds for one in outcomes), did)
 
 
 def _cut_short(outcome: Outcome) -> bool:

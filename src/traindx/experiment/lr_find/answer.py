@@ -106,8 +106,8 @@ def answer(ramps: Ramps, current: float | None = None) -> RangeAnswer:
             "seeds_disagree",
             (f"the seeds do not agree where it becomes unstable: {edge.low:.2g} to {edge.high:.2g}"),
         )
-    known = edge if verdict == "range" else None
-    high = None if known is None else _estimate(_upper_end(shape), ends.get("high"))
+    reported_edge = edge if verdict == "range" else None
+    high = None if reported_edge is None else _estimate(_upper_end(shape), ends.get("high"))
     return RangeAnswer(
         verdict,
         reason,
@@ -120,7 +120,7 @@ def answer(ramps: Ramps, current: float | None = None) -> RangeAnswer:
         begins=_estimate(shape.begins, ends.get("begins")),
         low=None if high is None else high.over(_WIDTH),
         high=high,
-        edge=known,
+        edge=reported_edge,
         current=current,
     )
 
@@ -129,21 +129,24 @@ def _supported(levels: Levelled, shape: RampShape, noise: float) -> tuple[Verdic
     chance = _drop_by_chance(levels, shape)
     rose = float(shape.curve[-1]) > max(_SMALLEST_FALL, 4.0 * noise)
     smallest = _SMALLEST_FALL if levels.logarithmic else 0.0
-    told = _told(levels, shape.drop)
+    distinct = _distinct(levels, shape.drop)
     if shape.drop <= max(chance, smallest):
         if rose and shape.edge is not None and shape.edge < levels.rates[levels.rates.size // 4]:
             return "diverges_at_once", f"the loss rises among the smallest rates tried, near {shape.edge:.2g}"
         if shape.drop > smallest or noise > smallest:
-            jitter = _told(levels, chance)
-            return "noisy", f"the loss fell by {told} at most; noise alone makes {jitter} look like a fall"
-        return "flat", f"the loss hardly answers to the rate: it fell by {told} at most"
+            jitter = _distinct(levels, chance)
+            return (
+                "noisy",
+                f"the loss fell by {distinct} at most; noise alone makes {jitter} look like a fall",
+            )
+        return "flat", f"the loss hardly answers to the rate: it fell by {distinct} at most"
     if shape.edge is None:
         top = levels.rates[-1]
         return "no_edge", f"the loss was still falling or level at the largest rate tried, {top:.3g}"
-    return "range", f"the loss fell by {told} and rose again"
+    return "range", f"the loss fell by {distinct} and rose again"
 
 
-def _told(levels: Levelled, drop: float) -> str:
+def _distinct(levels: Levelled, drop: float) -> str:
     return f"{100.0 * (1.0 - math.exp(-max(drop, 0.0))):.2g} %" if levels.logarithmic else f"{drop:.3g}"
 
 
@@ -171,18 +174,18 @@ def _intervals(levels: Levelled, noise: float) -> dict[str, tuple[float, float]]
     seeds, size = levels.values.shape
     calm = np.array([calmed(row) for row in levels.values])
     rest = levels.values - calm
-    found: dict[str, list[float]] = {"begins": [], "high": [], "edge": []}
+    samples: dict[str, list[float]] = {"begins": [], "high": [], "edge": []}
     blocks = -(-size // _BLOCK)
     for _ in range(_DRAWS):
         chosen = rng.integers(seeds, size=seeds)
         signs = rng.choice((-1.0, 1.0), size=(seeds, blocks)).repeat(_BLOCK, axis=1)[:, :size]
         drawn = (calm[chosen] + signs * rest[chosen]).mean(axis=0)
         shape = shape_of(levels.rates, drawn, noise=noise)
-        found["begins"].append(shape.begins or math.inf)
-        found["edge"].append(shape.edge or math.inf)
-        found["high"].append(_upper_end(shape) or math.inf)
+        samples["begins"].append(shape.begins or math.inf)
+        samples["edge"].append(shape.edge or math.inf)
+        samples["high"].append(_upper_end(shape) or math.inf)
     widen = math.sqrt(seeds / (seeds - 1)) if seeds > 1 else 1.0
-    return {name: _middle_of(np.array(values), widen) for name, values in found.items()}
+    return {name: _middle_of(np.array(values), widen) for name, values in samples.items()}
 
 
 def _middle_of(values: FloatArray, widen: float) -> tuple[float, float]:

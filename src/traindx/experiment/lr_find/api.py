@@ -46,8 +46,8 @@ def lr_find(
         raise ValueError("lr_find needs model, optimizer, loss_fn and loader, or the path of a script.")
     training = LiveTraining(model, optimizer, loader, compute or loss_of(loss_fn), accumulate)
     current = next((rate for rate in training.base_rates() if rate > 0), None)
-    wishes = RangeRequest(steps, seeds, seed, span, current)
-    return search(live(training), around(type(optimizer).__name__, current), wishes)
+    request = RangeRequest(steps, seeds, seed, span, current)
+    return search(live(training), around(type(optimizer).__name__, current), request)
 
 
 def live(training: LiveTraining) -> Callable[..., Ramps]:

@@ -60,10 +60,10 @@ class ScriptWalk:
     ) -> Ramps:
         """The ramps; where the script ends before, ramps over the steps there are."""
         steps = min(steps, self.longest or steps)
-        what = f"raising the rate from {first:.2g} to {last:.2g} in {steps} steps"
+        activity = f"raising the rate from {first:.2g} to {last:.2g} in {steps} steps"
         ramps = [_ramp(first, last, steps, seed) for seed in seeds]
-        beside = [_still(steps, seed) for seed in seeds] if controls else []
-        self._run(what, [*ramps, *beside])
+        control_arms = [_still(steps, seed) for seed in seeds] if controls else []
+        self._run(activity, [*ramps, *control_arms])
         walked = [self._done[_key(arm)] for arm in ramps]
         shortest = min((one.losses.size for one in walked if one.whole), default=steps)
         if STEPS_LEAST <= shortest < steps:
@@ -71,7 +71,7 @@ class ScriptWalk:
             return self(first, last, shortest, seeds, controls=controls)
         rates = np.geomspace(first, last, steps)[:shortest]
         return Ramps.of(
-            rates, [one.losses for one in walked], [self._done[_key(arm)].losses for arm in beside]
+            rates, [one.losses for one in walked], [self._done[_key(arm)].losses for arm in control_arms]
         )
 
     def still(self, steps: int, seed: int) -> Outcome:
@@ -84,11 +84,11 @@ class ScriptWalk:
             self.longest = outcome.steps
         return outcome
 
-    def _run(self, what: str, arms: Iterable[Arm]) -> None:
+    def _run(self, activity: str, arms: Iterable[Arm]) -> None:
         missing = [arm for arm in arms if _key(arm) not in self._done]
         if not missing:
             return
-        self.tell(what, missing)
+        self.tell(activity, missing)
         for outcome in self.shop.run(missing, progress=self.progress):
             self._done[_key(outcome.arm)] = self._walked(outcome)
 
@@ -107,8 +107,8 @@ class ScriptWalk:
         ramped = outcome.arm.changes[0].to_json()["id"] == "ramp_lr"
         falls = np.flatnonzero(np.diff(rates) < 0) if ramped else np.empty(0, dtype=np.intp)
         until = int(falls[0]) + 1 if falls.size else losses.size
-        asked = outcome.arm.steps or losses.size
-        whole = until < asked and not broke
+        requested = outcome.arm.steps or losses.size
+        whole = until < requested and not broke
         return _Walked(losses[:until], rates[:until], whole, outcome.seconds)
 
 
@@ -145,17 +145,17 @@ def _nothing(outcome: Outcome, loss: str) -> str:
     return f"no '{loss}' was recorded for its {outcome.steps} steps."
 
 
-def examined(walk: ScriptWalk, wishes: RangeRequest) -> RangeAnswer:
+def examined(walk: ScriptWalk, request: RangeRequest) -> RangeAnswer:
     """The whole test: a look at the script first."""
-    outcome = walk.still(wishes.steps, wishes.seed)
+    outcome = walk.still(request.steps, request.seed)
     if outcome.ended == "crashed":
         raise CannotTest(outcome.said)
     optimizer, current = _trained_with(outcome.run)
-    if (walk.longest or wishes.steps) < STEPS_LEAST:
-        seen = _curves(outcome.run, walk.loss)[0]
-        return answer(Ramps.of(np.full(seen.size, current or math.nan), [seen]), current)
-    wishes = RangeRequest(wishes.steps, wishes.seeds, wishes.seed, wishes.span, current)
-    return search(walk, around(optimizer, current), wishes)
+    if (walk.longest or request.steps) < STEPS_LEAST:
+        losses = _curves(outcome.run, walk.loss)[0]
+        return answer(Ramps.of(np.full(losses.size, current or math.nan), [losses]), current)
+    request = RangeRequest(request.steps, request.seeds, request.seed, request.span, current)
+    return search(walk, around(optimizer, current), request)
 
 
 def _trained_with(run: Run | None) -> tuple[str, float | None]:

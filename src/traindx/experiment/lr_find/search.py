@@ -39,15 +39,15 @@ class RangeRequest:
     current: float | None = None
 
 
-def search(walk: Walk, around: tuple[float, float], wishes: RangeRequest) -> RangeAnswer:
+def search(walk: Walk, around: tuple[float, float], request: RangeRequest) -> RangeAnswer:
     """`around` is where to look first."""
-    wide, close = (wishes.span, None) if wishes.span else _scouted(walk, around, wishes)
-    found = _walked(walk, close or wide, wishes)
-    again = _elsewhere(found.verdict, wide, close) if close is not None else None
+    wide, close = (request.span, None) if request.span else _scouted(walk, around, request)
+    range_answer = _walked(walk, close or wide, request)
+    again = _elsewhere(range_answer.verdict, wide, close) if close is not None else None
     if again is not None:
-        other = _walked(walk, again, wishes)
-        return other if other.found else found
-    return found
+        other = _walked(walk, again, request)
+        return other if other.found else range_answer
+    return range_answer
 
 
 def _elsewhere(
@@ -63,21 +63,21 @@ def _elsewhere(
     return None
 
 
-def _walked(walk: Walk, span: tuple[float, float], wishes: RangeRequest) -> RangeAnswer:
-    seeds = range(wishes.seed, wishes.seed + wishes.seeds)
-    found = answer(walk(*span, wishes.steps, seeds, controls=False), wishes.current)
-    if found.blur > _BLURRED:
-        found = answer(walk(*span, wishes.steps, seeds, controls=True), wishes.current)
-    return found
+def _walked(walk: Walk, span: tuple[float, float], request: RangeRequest) -> RangeAnswer:
+    seeds = range(request.seed, request.seed + request.seeds)
+    range_answer = answer(walk(*span, request.steps, seeds, controls=False), request.current)
+    if range_answer.blur > _BLURRED:
+        range_answer = answer(walk(*span, request.steps, seeds, controls=True), request.current)
+    return range_answer
 
 
 def _scouted(
-    walk: Walk, around: tuple[float, float], wishes: RangeRequest
+    walk: Walk, around: tuple[float, float], request: RangeRequest
 ) -> tuple[tuple[float, float], tuple[float, float] | None]:
     """The rates looked at last, and where to look closely; None where nothing turned."""
     low, high = around
     for _ in range(_SCOUTS_MOST):
-        ramps = walk(low, high, wishes.steps, (wishes.seed,), controls=True)
+        ramps = walk(low, high, request.steps, (request.seed,), controls=True)
         if ramps.steps < _SCOUT_LEAST:
             break
         shape = _shape(ramps)

@@ -52,12 +52,12 @@ def shape_of(rates: FloatArray, mean: FloatArray, *, noise: float) -> RampShape:
     edge = None
     if len(reached) >= _READ_LEAST:
         edge = math.exp(np.mean([*reached, *[float(places[-1])] * (len(rising) - len(reached))]))
-    known = [place for place in falling if place is not None]
+    crossings = [place for place in falling if place is not None]
     return RampShape(
         curve,
         drop,
-        math.exp(known[0]) if known else None,
-        math.exp(np.mean(known)) if known else None,
+        math.exp(crossings[0]) if crossings else None,
+        math.exp(np.mean(crossings)) if crossings else None,
         lowest,
         edge,
     )

@@ -51,13 +51,13 @@ def changed_memory(scratch: str) -> list[str]:
 
 
 def _memory_state() -> dict[str, list[int]]:
-    found: dict[str, list[int]] = {}
+    state: dict[str, list[int]] = {}
     for folder, _, names in os.walk(SHARED_MEMORY):
         for name in names:
             path = os.path.join(folder, name)
             with contextlib.suppress(OSError):
                 facts = os.lstat(path)
-                found[path] = [facts.st_size, facts.st_mtime_ns, facts.st_mode]
-        if len(found) > _MOST_FILES:
+                state[path] = [facts.st_size, facts.st_mtime_ns, facts.st_mode]
+        if len(state) > _MOST_FILES:
             break
-    return found
+    return state

@@ -108,8 +108,8 @@ class Keeper:
 
     def _reap(self) -> None:
         for name, (pid, scratch) in list(self._running.items()):
-            found, status = os.waitpid(pid, os.WNOHANG)
-            if not found:
+            ended, status = os.waitpid(pid, os.WNOHANG)
+            if not ended:
                 continue
             del self._running[name]
             if pid in self._spawned:
@@ -120,13 +120,13 @@ class Keeper:
 
     def _bury(self) -> None:
         """What trials left behind has become our child: it ends with the last of them."""
-        known = {pid for pid, _ in self._running.values()}
+        running = {pid for pid, _ in self._running.values()}
         for pid in processes.children():
-            if pid not in known:
+            if pid not in running:
                 with contextlib.suppress(OSError):
-                    if not known:
+                    if not running:
                         os.kill(pid, signal.SIGKILL)
-                    os.waitpid(pid, os.WNOHANG if known else 0)
+                    os.waitpid(pid, os.WNOHANG if running else 0)
 
     def _end(self, name: str) -> None:
         if name in self._running:

@@ -59,8 +59,8 @@ class Overlay:
             whole = self._claimed.get(folder)
             if whole is not None:
                 copy = self.root + full
-                here = whole or os.path.lexists(copy) or not self._brought.isdisjoint(_upwards(full))
-                return copy if here else path
+                copied = whole or os.path.lexists(copy) or not self._brought.isdisjoint(_upwards(full))
+                return copy if copied else path
         return path
 
     def _beyond(self, path: str, full: str) -> str:

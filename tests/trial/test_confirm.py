@@ -14,7 +14,7 @@ from click.testing import CliRunner, Result
 
 from traindx.cli import cli
 from traindx.core.nouns import Hypothesis, Problem, Run, Series
-from traindx.experiment.confirm.belief import Belief, Shown, told
+from traindx.experiment.confirm.belief import Belief, Shown, ranked_again
 from traindx.experiment.confirm.experiments import Planned, planned
 from traindx.experiment.confirm.next_experiment import Price, choices
 from traindx.experiment.confirm.outcome_words import (
@@ -118,7 +118,7 @@ class TestBelief:
     def test_experiments_stand_among_the_evidence(self) -> None:
         first = problem(lr_too_high=0.5, missing_zero_grad=0.4)
         belief = Belief.of(first).after(Shown(experiments()["zero_gradients"], "inert", 1.0, "Nothing.", 5.0))
-        ranked = told(first, belief).hypotheses
+        ranked = ranked_again(first, belief).hypotheses
         assert next(one.cause for one in ranked) == "lr_too_high"
         against = next(one for one in ranked if one.cause == "missing_zero_grad").against
         assert against[0].finding == "zero_gradients"

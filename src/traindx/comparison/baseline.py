@@ -130,7 +130,7 @@ def _with_finding(problem: Problem, text: str) -> Problem:
 
 
 def _reranked(problem: Problem, bad: Subject, good: Subject, code: CodeDifference | None) -> Problem:
-    """Causes weighed anew by what the reference says about each."""
+    """Causes weighed again by what the reference says about each."""
     weighed: list[tuple[Hypothesis, float]] = []
     for cause in problem.hypotheses:
         evidence = bearings(cause, bad, good, code)

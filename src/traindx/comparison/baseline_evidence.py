@@ -27,7 +27,7 @@ class Bearing:
 
 
 def bearings(cause: Hypothesis, bad: Subject, good: Subject, code: CodeDifference | None) -> list[Bearing]:
-    """What the reference says about one cause; nothing where it cannot tell."""
+    """What the reference says about one cause; nothing where it cannot say."""
     evidence = [*_settings(cause.cause, bad, good), *_line(cause, bad, code)]
     return sorted(evidence, key=lambda one: -abs(one.bits))
 
@@ -80,5 +80,5 @@ def _line(cause: Hypothesis, bad: Subject, code: CodeDifference | None) -> list[
         return [
             Bearing(f"line {place.line} is one in which the script differs from the baseline's", _LINE_BITS)
         ]
-    # An unchanged line says nothing: the place of a cause may be where it shows, not where it lies.
+    # An unchanged line says nothing: the place of a cause may be where it shows, not where it is.
     return []

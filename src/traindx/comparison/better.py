@@ -44,7 +44,7 @@ class Placed:
 def ranking(
     groups: Sequence[Configuration], runs: Sequence[Subject], scores: Sequence[Score | None], chosen: Chosen
 ) -> list[Placed]:
-    """Configurations from best to worst by their final level; those that failed stand last."""
+    """Configurations from best to worst by their final level; those that failed are last."""
     spread = seed_spread([one.runs for one in groups], scores, chosen.sign)
     order = sorted(range(len(groups)), key=lambda n: _order(groups[n], scores, chosen))
     order = [n for n in order if any(scores[run] is not None for run in groups[n].runs)]
@@ -120,7 +120,7 @@ def _wholly_worse(
     spread: tuple[float, int] | None,
     confidence: float,
 ) -> bool:
-    """Whether its best run lies beyond chance behind the leader's worst: wild scatter is no excuse then."""
+    """Whether its best run is beyond chance worse than the leader's worst, whatever the scatter."""
     ends, leader_ends = _ends(one, scores), _ends(leader, scores)
     if spread is None or not ends or not leader_ends:
         return False
@@ -189,7 +189,7 @@ def _best(one: Configuration, scores: Sequence[Score | None]) -> float:
 
 
 def _order(one: Configuration, scores: Sequence[Score | None], chosen: Chosen) -> tuple[bool, float, float]:
-    """Failed runs count: a configuration half of whose seeds fail stands behind all that do not."""
+    """Failed runs count: a configuration half of whose seeds fail is behind all that do not."""
     ends = _ends(one, scores)
     failed = sum((s := scores[n]) is not None and not s.ended for n in one.runs)
     if not ends:

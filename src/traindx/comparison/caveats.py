@@ -1,4 +1,4 @@
-"""What makes a comparison worth less than it looks, said beforehand."""
+"""What makes a comparison worth less than it seems."""
 
 from __future__ import annotations
 
@@ -51,8 +51,8 @@ def warnings_of(
             warnings.append(f"{names} are the same run (every curve is equal): counted once.")
     if len(groups) > 2 and unlike(changed):
         warnings.append(
-            "These look like different trainings: most settings are told of some runs only. They are ranked, "
-            "but not told as a sweep."
+            "These seem to be different trainings: most settings are known of some runs only. They are ranked, "
+            "but not analysed as a sweep."
         )
     if equal_terms.why_not:
         warnings.append(_sentence(equal_terms.why_not))
@@ -119,8 +119,8 @@ def _aliased(swept: Sweep | None) -> list[str]:
     if swept is None:
         return []
     return [
-        f"{' and '.join(group)} always changed together: their effects cannot be told apart (confounded); "
-        f"told as the effect of {group[0]}."
+        f"{' and '.join(group)} always changed together: their effects cannot be separated (confounded); "
+        f"reported as the effect of {group[0]}."
         for group in swept.aliased
     ]
 
@@ -145,7 +145,7 @@ def _only_seed(
     if seeds:
         return [f"Only the seed differs: these are repeats, and what differs between them is noise.{spread}"]
     return [
-        "Nothing that is told of these runs differs, not even a seed: they count as repeats. If something "
+        "Nothing that is known of these runs differs, not even a seed: they count as repeats. If something "
         f"was changed, log it.{spread}"
     ]
 
@@ -173,7 +173,7 @@ def _lengths(
         return []
     return [
         f"The runs are not equally long ({short_one[1]} ends at {equal_terms.axis} {short(short_one[0])}, "
-        f"{long_one[1]} at {short(long_one[0])}): look at equal {_even(equal_terms)}, not only at the end."
+        f"{long_one[1]} at {short(long_one[0])}): compare at equal {_even(equal_terms)}, not only at the end."
     ]
 
 
@@ -203,17 +203,17 @@ def _thin(runs: Sequence[Subject], scores: Sequence[Score | None], chosen: Chose
 
 
 def _named(runs: Sequence[Subject]) -> list[str]:
-    """Where settings were taken from when the logs themselves do not tell them."""
+    """Where settings come from when the logs themselves do not have them."""
     parts = []
     filed = [run for run in runs if run.by_file]
     if filed:
         parts.append(
-            f"The settings of {len(filed):,} of {len(runs):,} runs come from a file beside the log, not from "
+            f"The settings of {len(filed):,} of {len(runs):,} runs come from a file next to the log, not from "
             "the log itself."
         )
     keys = sorted({key for run in runs for key in run.by_name})
     if keys:
-        parts.append(f"The logs do not tell {', '.join(keys)}: taken from the names of the runs.")
+        parts.append(f"The logs do not have {', '.join(keys)}: taken from the names of the runs.")
     return parts
 
 

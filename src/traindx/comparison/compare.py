@@ -26,7 +26,7 @@ class TooFew(Exception):
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """Everything traindx says about runs beside each other; lists go by the place of a run."""
+    """Everything traindx says about runs compared with each other; lists are in the order of the runs."""
 
     runs: tuple[Subject, ...]
     chosen: Chosen
@@ -122,7 +122,7 @@ def _parting(
     chosen: Chosen,
     equal_terms: Terms,
 ) -> Parting | None:
-    """The leader against the next; the training loss where the metric has too few points to tell."""
+    """The leader against the next; the training loss where the metric has too few points."""
     if len(placed) < 2 or equal_terms.axis is None:
         return None
     pair = [runs_left[groups[one.configuration].runs[0]] for one in placed[:2]]

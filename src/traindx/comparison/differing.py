@@ -110,7 +110,7 @@ _HARMLESS = frozenset({"workers", "eval_batch_size"})
 class Differing:
     """One thing that is not the same in all runs.
 
-    `values` has one entry per run, None where it is not told. `counts` is False for what is no cause:
+    `values` has one entry per run, None where it is not known. `counts` is False for what is no cause:
     the seed, bookkeeping, what follows from another change, what only some runs tell.
     """
 
@@ -126,7 +126,7 @@ class Differing:
 
 
 def differing(runs: Sequence[Subject]) -> list[Differing]:
-    """Everything told of the runs that is not the same in all of them, what counts first."""
+    """Everything known of the runs that is not the same in all of them, what counts first."""
     tables = [{**_plain(run.settings), **_surroundings(run)} for run in runs]
     keys = list(dict.fromkeys(key for table in tables for key in table))
     varying: list[tuple[str, Group, tuple[str | None, ...]]] = []
@@ -213,7 +213,7 @@ def _number(text: str) -> bool:
 
 
 def _surroundings(run: Subject) -> dict[str, tuple[str, object]]:
-    """What a recording tells of the machine and the data."""
+    """What a recording says of the machine and the data."""
     facts = run.run.facts
     settings: dict[str, Scalar] = {}
     libraries = facts.get("libraries")

@@ -25,7 +25,7 @@ _SPARE = 4
 
 @dataclass(frozen=True)
 class Effect:
-    """One setting: the share of the rank order that it explains beside all others, with a 95 % interval.
+    """One setting: the share of the rank order that it explains next to all others, with a 95 % interval.
 
     `places` are the mean places of its values among all runs (0 first, 1 last), the best value first.
     """

@@ -21,7 +21,7 @@ _FEW = 4
 
 @dataclass(frozen=True)
 class Terms:
-    """What is equal for all; None where the logs do not tell. `axis` is None when they count differently."""
+    """What is equal for all; None where the logs do not say. `axis` is None when they count differently."""
 
     axis: Axis | None
     step: float | None
@@ -77,7 +77,7 @@ def _axis(curves: Sequence[tuple[Subject, Curve]]) -> tuple[Axis | None, str]:
     counted = {axis: next(run.name for run, curve in curves if curve.axis == axis) for axis in sorted(axes)}
     counted_by = ", ".join(f"{name} by {axis}s" for axis, name in counted.items())
     return None, (
-        f"the runs are counted in different units ({counted_by}) and nothing tells how they relate, so they "
+        f"the runs are counted in different units ({counted_by}) and nothing says how they relate, so they "
         "are not compared at equal steps; log the step and the epoch together to allow it"
     )
 

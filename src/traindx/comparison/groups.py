@@ -24,7 +24,7 @@ _SEED = re.compile(r"[\s_,.-]*\(?(?<![A-Za-z0-9])(?:seed|s)[=_-]?\d+\)?(?![A-Za-
 
 @dataclass(frozen=True)
 class Configuration:
-    """Runs of one configuration, by their places; `settings` are those that tell it from the others."""
+    """Runs of one configuration, by their places; `settings` are those that distinguish it from the others."""
 
     name: str
     settings: dict[str, str | None]
@@ -40,7 +40,7 @@ def _by_settings(settings: dict[str, str | None]) -> str:
 
 
 def configurations(runs: Sequence[Subject], differences: Sequence[Differing]) -> list[Configuration]:
-    """Repeats together; a run of which too little is told stands alone."""
+    """Repeats together; a run of which too little is known is alone."""
     changing = [one for one in differences if one.counts]
     alike: dict[tuple[object, ...], list[int]] = {}
     for number, run in enumerate(runs):
@@ -56,14 +56,14 @@ def configurations(runs: Sequence[Subject], differences: Sequence[Differing]) ->
 
 
 def _repeatable(run: Subject) -> bool:
-    """Whether enough is told of a run to call another one its repeat."""
+    """Whether enough is known of a run to call another one its repeat."""
     return "seed" in run.settings or len(run.settings) >= _SETTINGS_LEAST
 
 
 def _names(
     settings: Sequence[dict[str, str | None]], members: Sequence[tuple[int, ...]], runs: Sequence[Subject]
 ) -> list[str]:
-    """By the settings that vary where they tell all apart; else by the names of runs."""
+    """By the settings that vary where they distinguish all; else by the names of runs."""
     repeated = any(len(group) > 1 for group in members)
     by_setting = [_by_settings(one) for one in settings]
     few = bool(settings) and 0 < len(settings[0]) <= _NAMED_MOST

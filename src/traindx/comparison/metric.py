@@ -95,7 +95,7 @@ def _rank(name: str, avoid_loss: bool) -> tuple[int, int, str]:
 
 
 def _losses_differ(runs: Sequence[Subject]) -> bool:
-    """Values of different losses say nothing beside each other."""
+    """Values of different losses cannot be compared."""
     for key in ("loss_function", "label_smoothing"):
         losses = {str(run.settings[key]).lower().rsplit(".", 1)[-1] for run in runs if key in run.settings}
         if len(losses) > 1:

@@ -1,4 +1,4 @@
-"""Settings that only the names of runs tell: `sweep/lr=0.01,bs=64/seed3.csv`."""
+"""Settings that only the names of runs show: `sweep/lr=0.01,bs=64/seed3.csv`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _ENDINGS = re.compile(r"\.(?:csv|tsv|json|jsonl|txt|log|out|gz|db|wandb)\b")
 
 
 def settings_of_names(names: Sequence[str]) -> list[dict[str, Scalar]]:
-    """For each name the settings it tells; words that stand in every name alike tell nothing."""
+    """For each name the settings in it; words that are in every name say nothing."""
     by_name = [_settings_in(name) for name in names]
     values: dict[str, list[str]] = {}
     for one in by_name:

@@ -1,4 +1,4 @@
-"""Settings in a file beside the log: `config.json`, `.hydra/config.yaml`, or `run3.json` for run3.csv."""
+"""Settings in a file next to the log: `config.json`, `.hydra/config.yaml`, or `run3.json` for run3.csv."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _LARGEST = 1_000_000
 
 
 def settings_beside(runs: Sequence[Run]) -> list[dict[str, Scalar]]:
-    """For each run what a settings file in its folder tells; nothing where runs share the folder."""
+    """For each run the settings of a file in its folder; nothing where runs share the folder."""
     folders = [_folder(run) for run in runs]
     shared = Counter(folders)
     return [

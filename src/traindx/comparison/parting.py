@@ -29,7 +29,7 @@ _RATIO = 1.5
 class Parting:
     """Two runs part at `step`: until then their difference is noise, from there on it never is again.
 
-    `step` is None when they never do. `happened` are sentences on what was seen near it.
+    `step` is None when they never do. `happened` are sentences on what happened near it.
     """
 
     metric: str

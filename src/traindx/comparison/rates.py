@@ -135,7 +135,7 @@ def _verdict(low: float, high: float, edges: Sequence[float]) -> str:
     if not fits:
         return "none of the usual rules fits"
     if len(fits) > 1:
-        return f"the rates tried are too far apart to tell {' from '.join(fits)} scaling"
+        return f"the rates tried are too far apart to decide {' from '.join(fits)} scaling"
     return {"linear": "linear scaling holds", "square-root": "square-root scaling fits, linear does not"}.get(
         fits[0], "the best rate does not move with the batch size"
     )

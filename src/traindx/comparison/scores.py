@@ -24,7 +24,7 @@ _STILL_FALLS = 0.02
 
 @dataclass(frozen=True)
 class ScoreLevel:
-    """A value and the standard error that the noise around it gives; infinite when too few points tell."""
+    """A value and the standard error that the noise around it gives; infinite when there are too few points."""
 
     value: float
     error: float = math.inf
@@ -87,7 +87,7 @@ def score(run: Subject, chosen: Chosen) -> Score | None:
 
 
 def level_at(curve: Curve, step: float = math.inf) -> ScoreLevel:
-    """The level over the last tenth of what lies at or before a step; trend within it left aside."""
+    """The level over the last tenth of the points at or before a step; trend within it left aside."""
     end = int(np.searchsorted(curve.x, step, side="right"))
     if end == 0:
         return ScoreLevel(math.nan)

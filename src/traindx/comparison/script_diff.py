@@ -1,4 +1,4 @@
-"""The scripts of two runs, line by line, where the recordings tell them and they are unchanged since."""
+"""The scripts of two runs, line by line, where the recordings name them and they are unchanged since."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class CodeDifference:
 
 
 def script_id(run: Subject) -> str | None:
-    """What tells one version of a script from another; None when the recording knows no script."""
+    """The id of one version of a script; None when the recording has no script."""
     script = run.run.facts.get("script")
     return str(script["sha256"]) if isinstance(script, Mapping) and script.get("sha256") else None
 
@@ -79,7 +79,7 @@ def _compared(paths: list[str], first: str, second: str) -> CodeDifference:
 
 
 def _code_lines(text: str) -> set[int]:
-    """Lines that hold code: not blank, not a comment, not a text that stands for itself."""
+    """Lines that hold code: not blank, not a comment, not a docstring."""
     stripped = enumerate(map(str.strip, text.splitlines()), 1)
     lines = {number for number, line in stripped if line and not line.startswith("#")}
     try:

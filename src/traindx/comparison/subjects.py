@@ -1,4 +1,4 @@
-"""The runs of a comparison: each with its curves, a short name, and every setting that is told of it."""
+"""The runs of a comparison: each with its curves, a short name, and every known setting."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from traindx.evidence.case import Case, Curve
 class Subject:
     """One run of a comparison.
 
-    `by_name` are the settings that only its name tells, `by_file` those of a file beside its log.
+    `by_name` are the settings that only its name shows, `by_file` those of a file next to its log.
     """
 
     run: Run
@@ -44,7 +44,7 @@ class Subject:
 
     @property
     def samples_per_step(self) -> float | None:
-        """Samples that one optimizer step sees, when the batch size is told."""
+        """Samples of one optimizer step, when the batch size is known."""
         batch = self.number("batch_size")
         if batch is None:
             return None
@@ -83,7 +83,7 @@ def subjects(runs: Sequence[Run], diagnoses: Sequence[Diagnosis] | None = None) 
 
 
 def _settings(run: Run) -> dict[str, Scalar]:
-    """Canonical settings first; configuration keys that stand for none of them under their own names."""
+    """Canonical settings first; other configuration keys under their own names."""
     settings: dict[str, Scalar] = dict(run.settings)
     for key, value in run.config.items():
         if setting_name(key) not in settings and key not in settings:

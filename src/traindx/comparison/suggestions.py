@@ -24,7 +24,7 @@ def what_next(
     chosen: Chosen,
     sweep: Sweep | None,
 ) -> tuple[str, ...]:
-    """The most telling next runs, each with its reason."""
+    """The most informative next runs, each with its reason."""
     if not placed:
         return ()
     leader = groups[placed[0].configuration]
@@ -94,7 +94,7 @@ def _seeds(groups: Sequence[Configuration], placed: Sequence[Placed]) -> list[st
     why = (
         "what another seed would give is not known"
         if near[1].ruler in ("within", "unknown")
-        else ("they cannot be told apart with the repeats there are")
+        else ("they cannot be separated with the repeats there are")
     )
     return [f"Repeat {names} with {_SEEDS} seeds each: {why}."]
 
@@ -108,7 +108,7 @@ def _health(leader: Configuration, runs: Sequence[Subject]) -> list[str]:
         fixes = problem.hypotheses[0].fixes if problem.hypotheses else ()
         fix = f" {fixes[0].summary}" if fixes else ""
         return [
-            f"Mend the leader before building on it: {runs[number].name} shows "
+            f"Fix the leader before building on it: {runs[number].name} shows "
             f"{problem.symptom.replace('_', ' ')} ({problem.severity}).{fix}"
         ]
     return []

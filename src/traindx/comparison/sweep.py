@@ -98,7 +98,7 @@ def sweep(
 
 
 def unlike(differing: Sequence[Differing]) -> bool:
-    """Whether the runs look like different trainings: most of what differs is told of some of them only."""
+    """Whether the runs seem to be different trainings: most of what differs is known of some of them only."""
     changing = [one for one in differing if one.counts]
     return len(changing) >= _RAGGED_FROM and sum(map(_mostly_told, changing)) < len(changing) / 2
 
@@ -128,7 +128,7 @@ def _usual_error(scores: Sequence[Score | None]) -> float:
 
 
 def _aliased(settings: dict[str, list[str | None]]) -> tuple[tuple[str, ...], ...]:
-    """Settings that cut the runs into the same parts: their effects cannot be told apart."""
+    """Settings that split the runs into the same parts: their effects cannot be separated."""
     parts: dict[tuple[int, ...], list[str]] = {}
     for key, values in settings.items():
         first: dict[str | None, int] = {}

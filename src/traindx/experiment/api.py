@@ -36,7 +36,7 @@ def treat(
     jobs: int | None = None,
     progress: Progress | None = None,
 ) -> Treated:
-    """Find the cause of a script's trouble, try remedies in paired runs, and prove the best one as an edit.
+    """Find the cause of a script's problem, try remedies in paired runs, and prove the best one as an edit.
 
     The script runs in copies of its folder; nothing of yours is written. `sources` of the result holds the
     text of each file before and after the proven edit.
@@ -65,7 +65,7 @@ def confirm(
     jobs: int = 1,
     progress: Progress | None = None,
 ) -> Confirmed:
-    """Which cause is it? Experiments on a script that distinguish the likely causes of its trouble.
+    """Which cause is it? Experiments on a script that distinguish the likely causes of its problem.
 
     `run` is a log or recording of the script to begin with; without it the script is run first.
     """

@@ -28,7 +28,7 @@ __all__ = ["Arm", "Ended", "Outcome", "Workshop"]
 
 _BEAT = 0.1
 _CHECK_SECONDS = 0.5
-# How long a training may take to heed each word: the file its recorder looks for, an interrupt.
+# How long a training may take to react to each request: the file its recorder checks for, an interrupt.
 _GRACE = (3.0, 2.0)
 
 
@@ -42,12 +42,12 @@ class Arm:
     steps: int | None = None
     internals: bool = True
     sources: Mapping[str, str] = field(default_factory=dict)
-    """User path -> edited text, put into the copy instead of the original."""
+    """User path -> edited text, written into the copy instead of the original."""
     args: tuple[str, ...] | None = None
 
 
 Progress = Callable[[Arm, int, float], None]
-"""Told about twice a second of a running arm: its steps and seconds so far."""
+"""Called about twice a second for a running arm: its steps and seconds so far."""
 Stop = Callable[[Arm, Path], str | None]
 """Asked as often, with the arm's recording: why to stop it now, or None."""
 
@@ -197,7 +197,7 @@ class Workshop:
         return folder
 
     def _check(self, each: _Running, progress: Progress | None, stop: Stop | None) -> None:
-        """Tell how far it is, and whether it is to stop: by a word first, by force if that is not heard."""
+        """Report its progress and stop it if needed: by the stop file first, then by force."""
         now, seconds = time.monotonic(), self._open().seconds(each.name)
         if seconds is None:
             return
@@ -223,10 +223,10 @@ class Workshop:
         with contextlib.suppress(OSError):
             (each.recording / "stop").write_text(why, encoding="utf-8")
         if not steps_so_far(each.recording):
-            self._insist(each)  # nobody looks for the word before the first step
+            self._insist(each)  # the recorder checks for the file from the first step on
 
     def _insist(self, each: _Running) -> None:
-        """An interrupt lets the recording be closed; who does not heed that is ended."""
+        """An interrupt lets the recording be closed; a process that ignores it is killed."""
         if each.interrupted:
             self._open().end(each.name)
         else:

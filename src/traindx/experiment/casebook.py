@@ -48,7 +48,7 @@ class Entry:
 
 
 def path_of(folder: str | os.PathLike[str] = ".") -> Path:
-    """Where the casebook of a project lies."""
+    """The path of a project's casebook."""
     return Path(folder) / _FOLDER / _FILE
 
 
@@ -135,6 +135,6 @@ def for_cause(cause: str, folder: str | os.PathLike[str] = ".") -> list[Entry]:
 
 
 def sentence(entry: Entry) -> str:
-    """An entry as a line beside a diagnosis."""
+    """An entry as a line next to a diagnosis."""
     word = "helped" if entry.verdict == "helped" else "made it worse"
     return f"{entry.change} {word} here before ({entry.script}, {entry.date[:10]}: {entry.effect})"

@@ -92,7 +92,7 @@ class Bench:
             except queue.Empty:
                 return
             if message.get("gone"):
-                # Nobody is left who could tell of the others, or start another.
+                # The keeper is gone: nothing reports the others or starts another.
                 self._messages.put(message)
                 for name in sorted(self._began):
                     yield name, None, self._past(name)

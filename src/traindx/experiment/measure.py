@@ -42,7 +42,7 @@ class Yardstick:
 
 @dataclass(frozen=True)
 class MeasuredLevel:
-    """A yardstick read off a run: where it stood, how sure that is, at which step. Infinite: it broke."""
+    """The value of a yardstick in a run, its error, and at which step. Infinite: it broke."""
 
     value: float
     error: float
@@ -63,7 +63,7 @@ def yardstick(
 ) -> Yardstick | None:
     """What to judge by: what is asked for; the pace of a slow training; else validation, else the loss.
 
-    `other_loss` says that the remedy changes what the loss means: a score tells more then; with `rare` one
+    `other_loss` says that the remedy changes what the loss means: a score says more then; with `rare` one
     that counts rare classes.
     """
     names = list(run.series)
@@ -108,7 +108,7 @@ def steps_for_step(changes: Sequence[Change], run: Run | None) -> float:
 
 
 def read_level(run: Run, by: Yardstick, upto: float | None = None) -> MeasuredLevel | None:
-    """Where a run stood at a step, or at its end; None where it has no value so far."""
+    """The level of a run at a step, or at its end; None where it has no value so far."""
     series = run.series.get(by.name)
     if series is None or not len(series):
         return None
@@ -133,7 +133,7 @@ def _end(by: Yardstick, series: Series, values: FloatArray, step: float) -> Meas
     if dense:
         value, error = level(finite)
         return MeasuredLevel(value, error, step)
-    # Validation is rare and mostly still moving: the last two are where it stands.
+    # Validation is rare and mostly still moving: the last two are its level.
     value = float(finite[-2:].mean()) if values.size >= 6 else float(finite[-1])
     moves = np.diff(values[-6:][np.isfinite(values[-6:])])
     error = float(np.median(np.abs(moves - np.median(moves)))) if moves.size >= 3 else 0.0

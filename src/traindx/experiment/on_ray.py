@@ -49,7 +49,7 @@ class RayWorkshop(Workshop):
         progress: Progress | None = None,
         stop: Stop | None = None,
     ) -> Iterator[Outcome]:
-        """The outcomes as the tasks end; what runs is not looked at on the way."""
+        """The outcomes as the tasks end; running tasks are not monitored."""
         del progress, stop
         task = ray.remote(num_cpus=1, max_retries=0)(_run)
         waiting = {task.remote(self.program, self.cwd, arm, least(timeout, self.left)): arm for arm in arms}

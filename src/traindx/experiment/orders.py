@@ -1,4 +1,4 @@
-"""What an arm's process is told: the program, where it runs, what is changed, and its surroundings."""
+"""What an arm's process is given: the program, where it runs, what is changed, and its surroundings."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def cores() -> int:
 
 
 def threads(jobs: int) -> dict[str, str]:
-    """The threads of an arm: the user's own wish, or a fair share."""
+    """The threads of an arm: as the user set them, or a fair share."""
     return {_THREADS: os.environ.get(_THREADS) or str(max(1, cores() // jobs))}
 
 

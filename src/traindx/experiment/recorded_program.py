@@ -55,13 +55,13 @@ def _same_script(run: Run) -> None:
         raise CannotRepeat(f"the script of the recording is not there any more: {path} ({why}).") from None
     if script.get("sha256") not in (None, now):
         raise CannotRepeat(
-            f"{path} has changed since it was recorded: record it anew, or give it behind the recording "
+            f"{path} has changed since it was recorded: record it again, or give it behind the recording "
             "to try its present state."
         )
 
 
 def _program(words: list[str], folder: str) -> Program:
-    """Looked for in the folder it ran in."""
+    """The program, found from the folder it ran in."""
     try:
         if words[:1] == ["-m"] and len(words) > 1:
             return find_module(words[1], tuple(words[2:]), folder)

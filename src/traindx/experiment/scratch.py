@@ -1,6 +1,6 @@
 """A copy of what a training needs, made once and given to every arm: the user's own folder stays as it is.
 
-Small files are copied; large ones, large folders and what lies beside them are links, which the arm's guard
+Small files are copied; large ones, large folders and their siblings are links, which the arm's guard
 makes real when something is written there. Below `root` the copy repeats the paths of the machine, so that
 `../data` leads where it led.
 """
@@ -52,7 +52,7 @@ class Snapshot:
             self._take(folder)
 
     def _take(self, top: str) -> None:
-        """Breadth first: what lies deep and is too much becomes a link."""
+        """Breadth first: what is deep and too much becomes a link."""
         self._entries.append(CopiedItem("folder", top))
         shallow = top in (os.sep, os.path.realpath(os.path.expanduser("~")))
         waiting = [top]
@@ -92,7 +92,7 @@ class Snapshot:
         return link
 
     def _meant(self, path: str) -> str:
-        """Where a link of the user's leads: into a copied folder, then by its own words in the copy."""
+        """Where a link of the user's leads: into a copied folder, then to the same place in the copy."""
         real = os.path.realpath(path)
         if any(within(real, folder) for folder in self.folders):
             return "root:" + real
@@ -148,7 +148,7 @@ def _outermost(folders: Iterator[str]) -> Iterator[str]:
 
 
 def _link_siblings(root: Path, folder: str) -> None:
-    """Links to what lies beside the folder and beside its parent: `../data` is often read."""
+    """Links to the siblings of the folder and of its parent: `../data` is often read."""
     os.makedirs(f"{root}{folder}", exist_ok=True)
     for _ in range(_SIBLINGS):
         folder = os.path.dirname(folder)
@@ -195,7 +195,7 @@ def _small(folder: str) -> bool:
 def _edit(root: Path, path: str, text: str) -> None:
     target = Path(f"{root}{path}")
     if not target.parent.is_dir() or not within(os.path.realpath(target.parent), str(root)):
-        raise ValueError(f"{path} lies outside the folders that are copied for a trial: it cannot be edited.")
+        raise ValueError(f"{path} is outside the folders that are copied for a trial: it cannot be edited.")
     if target.is_symlink():
         target.unlink()
     from traindx.experiment.edit import encoded

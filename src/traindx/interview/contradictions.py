@@ -1,4 +1,4 @@
-"""What does not fit together: what was told against what was measured, and one answer against another."""
+"""Contradictions: an answer against what was measured, and one answer against another."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Answers as evidence: what they tell of the run, which findings they stand for, what they weigh.
+"""Answers as evidence: what they say of the run, which findings they are, what they weigh.
 
-Whatever was measured stands above what was told; where they differ, that is said.
+A measurement outranks an answer; where they differ, that is reported.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from traindx.knowledge.questions import TOLD, Option, Question, questions
 
 @dataclass(frozen=True, eq=False)
 class Weighed:
-    """A case with all that was told of it, and the sentences on what does not fit together."""
+    """A case with all answers about it, and the sentences on what does not fit together."""
 
     case: Case
     examination: Examination
@@ -29,7 +29,7 @@ class Weighed:
 
 
 def with_told_run(base: Case, answers: Mapping[str, Answer]) -> tuple[Case, Examination, tuple[str, ...]]:
-    """The case with the settings and curves that were told, looked at by every detector."""
+    """The case with the settings and curves of the answers, examined by every detector."""
     contradictions: list[str] = []
     run = _with_settings(base.run, answers, contradictions)
     run = _with_curves(run, answers, contradictions)
@@ -45,7 +45,7 @@ def with_told_run(base: Case, answers: Mapping[str, Answer]) -> tuple[Case, Exam
 def weighed(
     case: Case, examination: Examination, told_symptoms: Sequence[str], answers: Mapping[str, Answer]
 ) -> Weighed:
-    """An examination with the symptoms that were told and the answers that were given."""
+    """An examination with the stated symptoms and the answers."""
     contradictions: list[str] = []
     checked = examination.looked
     found_ids = {finding.id for finding in examination.findings}
@@ -61,7 +61,7 @@ def weighed(
             if conflict:
                 contradictions.append(conflict)
                 continue
-            # `sees` of an option are views of one thing: the first stands for it.
+            # `sees` of an option are views of one thing: the first is enough.
             findings += [
                 _finding(question, option, id, answer) for id in option.sees[:1] if id not in found_ids
             ]
@@ -83,7 +83,7 @@ def weighed(
 
 
 def _with_settings(run: Run, answers: Mapping[str, Answer], contradictions: list[str]) -> Run:
-    """The settings of the run stand; what was told fills the gaps."""
+    """The settings of the run are kept; answers fill the gaps."""
     stated: dict[str, Scalar] = {}
     for answer in answers.values():
         question = questions()[answer.question]
@@ -111,7 +111,7 @@ def _same(measured: Scalar, value: Scalar) -> bool:
 
 
 def _with_curves(run: Run, answers: Mapping[str, Answer], contradictions: list[str]) -> Run:
-    """The curves of the run stand; pasted ones are taken where it has none."""
+    """The curves of the run are kept; pasted ones are used where it has none."""
     for answer in answers.values():
         pasted = answer.pasted
         if pasted is None:
@@ -137,7 +137,7 @@ def _with_curves(run: Run, answers: Mapping[str, Answer], contradictions: list[s
 def _symptom(
     name: str, case: Case, examination: Examination, answers: Mapping[str, Answer], contradictions: list[str]
 ) -> Finding:
-    """What somebody sees. It stands for the finding of a detector, unless that has looked itself."""
+    """What somebody observed. It counts as the finding of a detector that could not check itself."""
     symptom = symptoms()[name]
     severity: Severity = symptom.severity
     family, stands_for = f"told_{name}", symptom.finding

@@ -56,7 +56,7 @@ def steps_onward(
         (
             "confirm",
             f"traindx confirm {shlex.quote(case.run.path)}",
-            "runs the cheapest experiment that tells the leading causes apart",
+            "runs the cheapest experiment that separates the leading causes",
             recorded and not sure,
         ),
         (
@@ -80,7 +80,7 @@ def _without_problem(interview: Interview, commands: Set[str], script: str) -> l
 
 
 def log_line(interview: Interview) -> NextCommand | None:
-    """The line that would let most of the checks look; None when the log has it all."""
+    """The log line that would enable most checks; None when the log has it all."""
     case = interview.weighed.case
     fields = {
         "loss": "loss {loss.item():.5g}",
@@ -96,4 +96,6 @@ def log_line(interview: Interview) -> NextCommand | None:
         if "grad_norm" in missing
         else ""
     )
-    return NextCommand(f'{norm}print(f"{text}")', "before optimizer.step(): the log line that tells most")
+    return NextCommand(
+        f'{norm}print(f"{text}")', "before optimizer.step(): the log line that enables most checks"
+    )

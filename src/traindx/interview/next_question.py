@@ -48,7 +48,7 @@ class Differential:
 
 @dataclass(frozen=True)
 class QuestionChoice:
-    """A question worth asking: what it is worth in bits, and the two causes it tells apart best."""
+    """A question worth asking: what it is worth in bits, and the two causes it separates best."""
 
     question: Question
     worth: float

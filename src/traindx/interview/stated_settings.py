@@ -20,7 +20,7 @@ _SCHEDULES = re.compile(
     r"\b(constant|cosine|linear|polynomial|exponential|one-?cycle|step(?=\s*(?:decay|lr))|plateau|inverse)\b",
     re.IGNORECASE,
 )
-# What a word beside a number stands for.
+# What a word next to a number means.
 _NOUNS = (
     (r"learning[ -]?rate|lr|rate", "lr"),
     (r"batch(?:[ _-]?size)?|bs", "batch_size"),
@@ -47,7 +47,7 @@ _SHARES = frozenset({"dropout", "label_smoothing", "momentum", "beta1", "beta2"}
 
 
 def stated_settings(answer: str | Mapping[Any, Any], wanted: Sequence[str]) -> dict[str, Scalar]:
-    """The settings that a text or a table tells; only such that can be meant."""
+    """The settings in a text or a table; only possible ones."""
     if isinstance(answer, Mapping):
         plain = {str(key): value for key, value in answer.items() if isinstance(value, str | int | float)}
         settings: dict[str, Scalar] = dict(names.settings(plain))
@@ -88,7 +88,7 @@ def _adjacent(text: str) -> tuple[dict[str, Scalar], str]:
 
 
 def _bare_numbers(rest: str) -> list[float]:
-    """The numbers of `Adam 1e-3` or of `0.5`, that no word beside them names."""
+    """The numbers of `Adam 1e-3` or of `0.5`, that no word next to them names."""
     plain = _SCHEDULES.sub(" ", _OPTIMIZERS.sub(" ", rest))
     values = [number(match) for match in NUMBER.finditer(plain)]
     return [] if re.search(r"[^\W\d_]{2,}", NUMBER.sub(" ", plain)) and len(values) > 1 else values

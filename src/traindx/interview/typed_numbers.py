@@ -21,7 +21,7 @@ def numbers_in(text: str) -> list[float]:
 
 
 def number(match: re.Match[str]) -> float:
-    """What a match of NUMBER stands for."""
+    """The value of a match of NUMBER."""
     return float(match[1].replace(",", "")) * times(match[2])
 
 

@@ -56,7 +56,7 @@ class Belief:
 
     def after(self, observation: Shown) -> Belief:
         """The shares with one experiment more, by Bayes."""
-        # A second look by the same means replaces the first.
+        # A repeated experiment replaces the first.
         every = (*(one for one in self.shown if one.experiment.id != observation.experiment.id), observation)
         scores = {
             cause: share * 2.0 ** sum(one.bits(cause) for one in every) for cause, share in self.prior.items()
@@ -92,7 +92,7 @@ class Belief:
 
 
 def ranked_again(problem: Problem, belief: Belief, least: float = 0.02, most: int = 6) -> Problem:
-    """The problem with its causes ranked anew; experiments stand among the evidence."""
+    """The problem with its causes ranked again; experiments are part of the evidence."""
     hypotheses = [_with(hypothesis, belief) for hypothesis in problem.hypotheses]
     hypotheses.sort(key=lambda hypothesis: -hypothesis.confidence)
     listed = [one for one in hypotheses[:most] if one.confidence >= least] or hypotheses[:1]

@@ -30,7 +30,7 @@ _WORTH = 0.04
 _SURE, _MARGIN = 0.9, 4.0
 _SPEAKS = 0.5
 _NOTHING_WRONG = "nothing is wrong that could be confirmed"
-_LOOK_INSIDE = "; that is by a log alone, and traindx run looks inside the training"
+_LOOK_INSIDE = "; that is by a log alone: traindx run also records the inside of the training"
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,7 @@ class Confirmation:
         why = out_of_reach(self._diagnosis.run, problem, steps, self._request.time_budget)
         if why:
             return self._result(pairs, Belief.of(problem), (), why)
-        # Who knows only a log wants to see the whole training once.
+        # With only a log, the whole training is recorded once.
         untouched = pairs.untouched(0, self._request.steps if watch else steps)
         if untouched is None or untouched.run is None or not untouched.steps:
             reason = untouched.said if untouched is not None else "the time is up"
@@ -116,7 +116,7 @@ class Confirmation:
         return self._experiment(pairs, untouched, min(steps, untouched.steps))
 
     def _observe(self, untouched: Outcome, pairs: PairedRuns) -> None:
-        """Of a log, or a recording that looked at little: the untouched run here has told more."""
+        """For a log, or a sparse recording: the untouched run recorded here shows more."""
         assert untouched.run is not None
         fuller = examined(untouched.run, self._script, every_cause=True)
         problem = first_problem(fuller, self._request.top)
@@ -159,7 +159,7 @@ class Confirmation:
             return "no further experiment speaks about these causes"
         most = max(one.bits for one in able)
         if most < _WORTH:
-            return f"no further experiment is expected to tell much (at best {most:.2f} bits)"
+            return f"no further experiment is expected to decide much (at best {most:.2f} bits)"
         return "" if left else "the time is up"
 
     def _no_start(self, untouched: Outcome, problem: Problem) -> str:
@@ -186,7 +186,7 @@ class Confirmation:
 
 
 def _left_over(menu: Sequence[Planned], choice: ExperimentChoice, reading: ExperimentResult) -> list[Planned]:
-    """What can still be tried; what a check-up found, or could not look at, by itself."""
+    """What can still be tried; what a check-up found, or could not check, by itself."""
     rest = [one for one in menu if one not in choice.plans]
     if len(choice.plans) == 1:
         return rest
@@ -197,7 +197,7 @@ def _left_over(menu: Sequence[Planned], choice: ExperimentChoice, reading: Exper
 
 
 def first_problem(diagnosis: Diagnosis, top: int | None = None) -> Problem | None:
-    """The problem to confirm; with `top`, only so many of its causes are told apart."""
+    """The problem to confirm; with `top`, only so many of its causes are distinguished."""
     acute = [problem for problem in diagnosis.problems if problem.severity in ACTED_ON]
     if not acute or not acute[0].hypotheses:
         return None

@@ -24,13 +24,13 @@ class Planned:
     experiment: Experiment
     change: Change
     checked: bool = False
-    """Whether a check-up has seen that there is something to change."""
+    """Whether a check-up has found something to change."""
     apart: bool = False
     """Whether it goes into no further check-up."""
 
     @property
     def reveals(self) -> bool:
-        """Whether the change itself tells by doing nothing that there is nothing to mend."""
+        """Whether the change shows by doing nothing that there is nothing to fix."""
         return self.experiment.others == "idle" and not self.apart and not self.experiment.alone
 
 

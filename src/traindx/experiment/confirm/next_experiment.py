@@ -1,4 +1,4 @@
-"""Which experiment comes next: the one that is expected to tell most a second of running."""
+"""Which experiment comes next: the one with the most expected information per second of running."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Price:
 
 @dataclass(frozen=True)
 class ExperimentChoice:
-    """An experiment, or a check-up by several: how many steps, what it is expected to tell and to cost."""
+    """An experiment, or a check-up by several: how many steps, its expected information and cost."""
 
     plans: tuple[Planned, ...]
     steps: int
@@ -58,7 +58,7 @@ class ExperimentChoice:
 
 
 def choices(menu: Sequence[Planned], belief: Belief, steps: int, price: Price) -> list[ExperimentChoice]:
-    """All of them, those that tell most a second first."""
+    """All of them, those with the most expected bits per second first."""
     able = []
     for plan in menu:
         need = steps_of(plan, steps)
@@ -73,17 +73,17 @@ def choices(menu: Sequence[Planned], belief: Belief, steps: int, price: Price) -
 
 
 def steps_of(plan: Planned, steps: int) -> int:
-    """One batch is learned by heart soon or never."""
+    """One batch is memorised soon or never."""
     return min(steps, _FIT_MOST) if plan.experiment.measure == "fit" else steps
 
 
 def out_of_reach(run: Run, problem: Problem, steps: int, seconds: float) -> str:
-    """Why no experiment fits into the time, or nothing: two runs at least must pass the trouble."""
+    """Why no experiment fits into the time, or nothing: two runs at least must pass the onset."""
     whole = Price.of(run).seconds(steps)
     if 2 * whole <= seconds or run.axis != "step":
         return ""
     onset = problem.onset_step or 0.0
-    where = f"to pass the trouble at step {onset:,.0f} " if onset else ""
+    where = f"to pass the onset at step {onset:,.0f} " if onset else ""
     return (
         f"each run takes {steps:,} steps {where}(about {whole / 60:,.0f} minutes) and an experiment two: "
         "give a longer --time-budget, or --steps"
@@ -91,7 +91,7 @@ def out_of_reach(run: Run, problem: Problem, steps: int, seconds: float) -> str:
 
 
 def far_enough(diagnosis: Diagnosis, problem: Problem, steps: int | None) -> int:
-    """Steps of an arm: past the trouble and the first validations, or a usual number of them."""
+    """Steps of an arm: past the onset and the first validations, or a usual number of them."""
     if steps is not None:
         return steps
     run = diagnosis.run

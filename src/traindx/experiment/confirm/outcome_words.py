@@ -53,7 +53,7 @@ def _alike(first: FloatArray, second: FloatArray) -> bool:
 
 
 def unreached(failed: str) -> bool:
-    """Whether a change found no place to act at, which says nothing about what it would have mended."""
+    """Whether a change found no place to act at, which says nothing about what it would have fixed."""
     return bool(_UNREACHED.search(failed))
 
 
@@ -63,14 +63,14 @@ def show_inert(planned: Planned, why: str) -> Shown:
 
 
 def show_active(planned: Planned, did: str) -> Shown:
-    """There was something to change; whether that mends anything is not known yet."""
+    """There was something to change; whether that fixes anything is not known yet."""
     return Shown(
         planned.experiment, "active", 1.0, f"{planned.experiment.title} finds something to change: {did}."
     )
 
 
 def show_gain(planned: Planned, verdict: TrialVerdict, cured: bool) -> Shown | None:
-    """What a comparison showed; None where it cannot tell."""
+    """What a comparison showed; None where it is undecided."""
     outcome = _gain_outcome(verdict, cured)
     if outcome is None:
         return None
@@ -85,7 +85,7 @@ def show_gain(planned: Planned, verdict: TrialVerdict, cured: bool) -> Shown | N
 
 
 _WORDS = {
-    "cured": "the trouble is gone",
+    "cured": "the problem is gone",
     "helped": "clearly better",
     "same": "no clear difference",
     "hurt": "clearly worse",
@@ -160,7 +160,7 @@ def show_fit(planned: Planned, run: Run) -> Shown | None:
 
 
 _FIT_WORDS = {
-    "fits": "it can be learned by heart",
+    "fits": "it can be memorised",
     "falls": "it falls some way",
     "stuck": "not even that is learned",
 }

@@ -1,4 +1,4 @@
-"""Experiments carried out: changed runs beside the untouched script, and what they show."""
+"""Experiments carried out: changed runs paired with the unchanged script, and what they show."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class ExperimentResult:
 
 
 class PairedRuns:
-    """Runs arms of one script, each beside the untouched one of the same seed and length."""
+    """Runs arms of one script, each paired with the unchanged one of the same seed and length."""
 
     def __init__(
         self, workshop: Workshop, problem: Problem, seeds: int, seconds: float, untouched: Outcome | None
@@ -85,7 +85,7 @@ class PairedRuns:
         return [outcomes[arm.seed] for arm in arms if arm.seed in outcomes]
 
     def carry_out(self, choice: ExperimentChoice, longer: bool) -> ExperimentResult:
-        """An experiment or a check-up; once more and longer, where it cannot tell and that is allowed."""
+        """An experiment or a check-up; once more and longer, where it is undecided and that is allowed."""
         if len(choice.plans) > 1:
             return self._checkup(choice)
         plan = choice.plans[0]
@@ -103,13 +103,13 @@ class PairedRuns:
             observation, text = self._read(plan, outcomes, length)
             if observation is not None or text:
                 break
-        unclear = "the runs are too short or too noisy to tell"
+        unclear = "the runs are too short or too noisy to decide"
         text = text or (observation.text if observation is not None else unclear)
         did = outcomes[0].changes.get(plan.change.id, ()) if outcomes else ()
         return _reading([observation] if observation is not None else [], text, outcomes, did)
 
     def _can_go_on(self, outcomes: Sequence[Outcome]) -> bool:
-        """A longer run may tell, where the script goes on and the time allows."""
+        """A longer run may decide, where the script continues and the time allows."""
         if any(one.ended != "stopped" for one in outcomes):
             return False
         return 2 * _FURTHER * sum(one.seconds for one in outcomes) < self.left
@@ -128,7 +128,7 @@ class PairedRuns:
             not_applicable = [plan for plan in plans if _hindered(latest[0], plan)]
             if not not_applicable:
                 return self._revealed(plans, outcomes)
-            # What cannot be applied here ends the run: the others go on without it.
+            # A change that cannot be applied ends the run: the others are tried without it.
             plans = [plan for plan in plans if plan not in not_applicable]
             why = latest[0].said
         return _reading([], f"it could not be tried: {why}", outcomes, ())
@@ -233,7 +233,7 @@ def _hindered(outcome: Outcome, plan: Planned) -> bool:
 
 
 def _common(before: Run, after: Run, by: Yardstick, pace: float) -> float | None:
-    """The last step of the untouched run up to which both have values, by the samples they have seen."""
+    """The last step of the untouched run up to which both have values, counted in samples."""
     if by.name not in before.series or by.name not in after.series:
         return None
     ends = float(before.series[by.name].steps[-1]), float(after.series[by.name].steps[-1]) / pace

@@ -1,4 +1,4 @@
-"""Calls and lists as text: an argument put in, replaced or taken out, everything else left as it is."""
+"""Calls and lists as text: an argument added, replaced or removed, everything else unchanged."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def _plain(space: cst.BaseParenthesizableWhitespace) -> cst.BaseParenthesizableW
 
 
 def _between(node: cst.Call, end: cst.BaseParenthesizableWhitespace) -> cst.BaseParenthesizableWhitespace:
-    """What parts two arguments, with the comment that stood behind the last one."""
+    """What separates two arguments, with the comment behind the last one."""
     import libcst as cst
 
     if not isinstance(end, cst.ParenthesizedWhitespace):
@@ -98,7 +98,7 @@ def _without(
 
 
 def _closed(new: Any, old: Any) -> Any:
-    """A part that ends as the old last one did, with the comment that stands behind it."""
+    """A part that ends as the old last one did, with the comment behind it."""
     import libcst as cst
 
     own = new.comma.whitespace_after if isinstance(new.comma, cst.Comma) else None

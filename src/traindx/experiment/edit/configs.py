@@ -89,7 +89,7 @@ def _put(tree: Any, keys: tuple[str | int, ...], value: Any) -> None:
 
 
 def _yaml_span(text: str, keys: tuple[str | int, ...]) -> tuple[int, int] | None:
-    """Where a scalar stands in YAML, or in JSON, which is YAML."""
+    """Where a scalar is in YAML, or in JSON, which is YAML."""
     import yaml
 
     try:
@@ -114,7 +114,7 @@ _PAIR = re.compile(r"""^\s*((?:[\w-]+|"[^"]*")(?:\s*\.\s*(?:[\w-]+|"[^"]*"))*)\s
 
 
 def _toml_span(text: str, keys: tuple[str | int, ...]) -> tuple[int, int] | None:
-    """Where a value stands in TOML: a line of its own under its table."""
+    """Where a value is in TOML: a line of its own under its table."""
     table: list[str] = []
     at = 0
     for line in text.splitlines(keepends=True):

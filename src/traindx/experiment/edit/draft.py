@@ -46,7 +46,7 @@ class Draft:
         """Where a node's text begins and ends."""
         first, last = getattr(node, "lineno", None), getattr(node, "end_lineno", None)
         if first is None or last is None:
-            raise Uncertain("The line of this cannot be told.")
+            raise Uncertain("This has no line in the source: change it by hand.")
         start = self._offset(source, first, node.col_offset)  # type: ignore[attr-defined]
         return start, self._offset(source, last, node.end_col_offset)  # type: ignore[attr-defined]
 
@@ -69,7 +69,7 @@ class Draft:
         return start, start if last < first else self._offset(source, last, 1 << 30)
 
     def line_of(self, source: Source, offset: int) -> int:
-        """The number of the line that a place in the text stands on."""
+        """The number of the line at an offset of the text."""
         self._offset(source, 1, 0)
         return bisect.bisect_right(self._starts[source.path], offset)
 
@@ -135,7 +135,9 @@ class Draft:
         indent = self._indent(source, node)
         if indent is None:
             if any(line.endswith(":") or line[:1].isspace() for line in lines):
-                raise Uncertain("Several statements stand on this line.", place(Spot(source, node)))
+                raise Uncertain(
+                    "This line has several statements: change it by hand.", place(Spot(source, node))
+                )
             self.splice(source, (start, start), "".join(f"{line}; " for line in lines))
             return
         begin = start - len(indent)
@@ -149,7 +151,9 @@ class Draft:
         rest = source.text[end:stop].strip()
         if indent is None or (rest and not rest.startswith("#")):
             if any(line.endswith(":") or line[:1].isspace() for line in lines):
-                raise Uncertain("Several statements stand on this line.", place(Spot(source, node)))
+                raise Uncertain(
+                    "This line has several statements: change it by hand.", place(Spot(source, node))
+                )
             self.splice(source, (end, end), "".join(f"; {line}" for line in lines))
             return
         closed = source.text[end:stop].endswith(("\n", "\r"))
@@ -157,7 +161,7 @@ class Draft:
         self.splice(source, (stop, stop), new if closed else "\n" + new.removesuffix("\n"))
 
     def remove(self, source: Source, node: ast.stmt) -> None:
-        """A statement taken out with its lines; `pass` where nothing else is left in its block."""
+        """A statement removed with its lines; `pass` where nothing else is left in its block."""
         start, end = self.span(source, node)
         indent = self._indent(source, node)
         stop = self._offset(source, node.end_lineno or node.lineno, 1 << 30)
@@ -171,7 +175,7 @@ class Draft:
         self.splice(source, (start - len(indent), stop), "")
 
     def _indent(self, source: Source, node: ast.stmt) -> str | None:
-        """What stands before a statement that begins its line; None for others."""
+        """The indentation of a statement that begins its line; None for others."""
         start, _ = self.span(source, node)
         before = source.text[self._offset(source, node.lineno, 0) : start]
         return before if not before.strip() else None

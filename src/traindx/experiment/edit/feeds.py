@@ -88,7 +88,7 @@ def _turns(source: Source, node: ast.AST) -> set[str]:
 
 
 def _piece(source: Source, name: ast.Name) -> ast.expr | None:
-    """What a name is cut from, where a loop binds it anew in each turn: `xb = x[rows]`."""
+    """What a name is cut from, where a loop binds it again in each iteration: `xb = x[rows]`."""
     stores = _stores(source, name.id, function_of(source, name))
     if len(stores) != 1 or not isinstance(stores[0], ast.Assign):
         return None

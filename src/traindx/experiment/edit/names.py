@@ -57,7 +57,7 @@ def _assigned(tree: ast.Module) -> set[str]:
 
 
 def add_import(draft: Draft, source: Source, line: str) -> None:
-    """An import after those that stand at the top of a file."""
+    """An import after those at the top of a file."""
     body = source.tree.body
     last = None
     for at, node in enumerate(body):

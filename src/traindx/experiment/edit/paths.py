@@ -1,4 +1,4 @@
-"""The file that an expression of a script names: joined, made beside the script, or given as an option."""
+"""The file that an expression of a script names: joined, relative to the script, or given as an option."""
 
 from __future__ import annotations
 

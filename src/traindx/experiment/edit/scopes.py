@@ -18,7 +18,7 @@ def stepped(iteration: Iteration) -> ast.expr:
         return node.args[0]
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
         return node.func.value
-    raise Uncertain("The optimizer's step cannot be told.", at(iteration.step.event.spot))
+    raise Uncertain("The optimizer's step was not found: change it by hand.", at(iteration.step.event.spot))
 
 
 def usable(source: Source, expression: ast.expr, made_at: ast.AST, here: ast.AST) -> bool:

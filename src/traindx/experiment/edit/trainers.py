@@ -17,7 +17,7 @@ _DEFAULTS = {"max_grad_norm": 1.0, "warmup_steps": 0.0, "weight_decay": 0.0}
 
 
 def set_in_trainer(job: Job, id: str, value: Scalar) -> str:
-    """The setting that does what an intervention does; empty when the script has no such trainer."""
+    """The trainer's setting for a change; empty when the script has no such trainer."""
     theirs, lightning = _NAMES[id]
     for event in job.training.trace.events:
         made = event.value

@@ -19,7 +19,7 @@ Verdict = Literal[
 ]
 Standing = Literal["too_low", "inside", "too_high", "unstable"]
 STEPS_LEAST = 40
-# The upper end lies midway from where the loss falls to where it rises, at least so far below the latter;
+# The upper end is midway from where the loss falls to where it rises, at least so far below the latter;
 # the lower end so far below the upper: measured on trainings of many kinds (benchmarks/README.md).
 _HIGH_BELOW_EDGE = 2.5
 _WIDTH = 4.0
@@ -32,7 +32,7 @@ _WIDEST = 10.0
 
 @dataclass(frozen=True)
 class Estimate:
-    """A rate with the interval that holds it in nine of ten repeats; an end is inf where none was seen."""
+    """A rate with the interval that holds it in nine of ten repeats; an end is inf where none was found."""
 
     value: float
     low: float
@@ -71,7 +71,7 @@ class RangeAnswer:
 
     @property
     def standing(self) -> Standing | None:
-        """Where the current rate lies."""
+        """Where the current learning rate is."""
         if self.current is None or self.low is None or self.high is None or self.edge is None:
             return None
         if self.current > self.edge.value:
@@ -169,7 +169,7 @@ def _drop_by_chance(levels: Levelled, shape: RampShape) -> float:
 
 
 def _intervals(levels: Levelled, noise: float) -> dict[str, tuple[float, float]]:
-    """Landmarks of curves drawn anew: seeds with replacement, leftovers by blocks with either sign."""
+    """Landmarks of resampled curves: seeds with replacement, leftovers by blocks with either sign."""
     rng = np.random.default_rng(0)
     seeds, size = levels.values.shape
     calm = np.array([calmed(row) for row in levels.values])

@@ -14,9 +14,9 @@ from traindx.evidence import stats
 if TYPE_CHECKING:
     from traindx.core.nouns import FloatArray
 
-# A loss this many times its start has diverged, however far it goes on.
+# A loss this many times its start has diverged, whatever follows.
 DIVERGED = 4.0
-# A loss this small beside its start is as good as none: how small it is tells nothing of the rate.
+# A loss this small relative to its start is as good as none: how small says nothing about the learning rate.
 SOLVED = 0.02
 _START_SHARE = 0.1
 _START_LEAST = 5
@@ -85,7 +85,7 @@ class Levelled:
 
 
 def levelled(ramps: Ramps) -> Levelled:
-    """Every seed on the common scale; what broke stands at the ceiling from there on."""
+    """Every seed on the common scale; what broke is at the ceiling from there on."""
     finite = np.isfinite(ramps.losses)
     logarithmic = _above_zero(ramps.losses) and _above_zero(ramps.controls)
     scaled, controls = (np.where(np.isfinite(a), a, np.nan) for a in (ramps.losses, ramps.controls))
@@ -146,7 +146,7 @@ def _far(scaled: FloatArray) -> float:
 
 
 def _noise(rows: FloatArray) -> float:
-    """Of one step: the middle of the seeds, without what stands at the ceiling or broke."""
+    """Of one step: the middle of the seeds, without what is at the ceiling or broke."""
     estimates = []
     for row in rows:
         moving = row[np.isfinite(row)]

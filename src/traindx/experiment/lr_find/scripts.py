@@ -44,7 +44,7 @@ class _Walked:
 
 @dataclass
 class ScriptWalk:
-    """Runs the arms that are asked for, each once. `tell` hears what is about to run."""
+    """Runs the requested arms, each once. `notify` is called with what is about to run."""
 
     shop: Workshop
     tell: Tell = lambda _, __: None
@@ -77,7 +77,7 @@ class ScriptWalk:
     def still(self, steps: int, seed: int) -> Outcome:
         """The script with a rate of almost nothing: what it trains with, and the loss of each batch."""
         arm = _still(steps, seed)
-        self.tell("looking at the script", [arm])
+        self.tell("running the script once", [arm])
         outcome = next(iter(self.shop.run([arm], progress=self.progress)))
         self._done[_key(arm)] = self._walked(outcome)
         if outcome.ended == "finished" and outcome.steps < steps:
@@ -103,7 +103,7 @@ class ScriptWalk:
         if outcome.ended in ("timed out", "interrupted"):
             raise CannotTest(f"{outcome.said}. Give it more time (--time-budget) or fewer --steps.")
         broke = outcome.ended == "crashed" or outcome.said.startswith(DIVERGED)
-        # Another optimizer (a new fold, say) begins its ramp anew: only the first counts.
+        # Another optimizer (a new fold, say) begins its ramp again: only the first counts.
         ramped = outcome.arm.changes[0].to_json()["id"] == "ramp_lr"
         falls = np.flatnonzero(np.diff(rates) < 0) if ramped else np.empty(0, dtype=np.intp)
         until = int(falls[0]) + 1 if falls.size else losses.size
@@ -146,7 +146,7 @@ def _nothing(outcome: Outcome, loss: str) -> str:
 
 
 def examined(walk: ScriptWalk, request: RangeRequest) -> RangeAnswer:
-    """The whole test: a look at the script first."""
+    """The whole test: a run of the script as it is first."""
     outcome = walk.still(request.steps, request.seed)
     if outcome.ended == "crashed":
         raise CannotTest(outcome.said)

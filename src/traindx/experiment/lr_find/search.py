@@ -40,7 +40,7 @@ class RangeRequest:
 
 
 def search(walk: Walk, around: tuple[float, float], request: RangeRequest) -> RangeAnswer:
-    """`around` is where to look first."""
+    """`around` is where to search first."""
     wide, close = (request.span, None) if request.span else _scouted(walk, around, request)
     range_answer = _walked(walk, close or wide, request)
     again = _elsewhere(range_answer.verdict, wide, close) if close is not None else None
@@ -53,12 +53,12 @@ def search(walk: Walk, around: tuple[float, float], request: RangeRequest) -> Ra
 def _elsewhere(
     verdict: str, wide: tuple[float, float], close: tuple[float, float]
 ) -> tuple[float, float] | None:
-    """Where to look when the close look did not show the turn."""
+    """Where to search when the close search did not show the turn."""
     if verdict in ("no_edge", "seeds_disagree"):
         # The slower ramp had learnt all there is before it came to the edge: a faster one comes there.
         return wide
     if verdict == "diverges_at_once":
-        # The scout passed its first rates so fast that they looked harmless.
+        # The scout passed its first learning rates so fast that they seemed harmless.
         return close[0] / 1e3, close[0] * 1e2
     return None
 
@@ -74,7 +74,7 @@ def _walked(walk: Walk, span: tuple[float, float], request: RangeRequest) -> Ran
 def _scouted(
     walk: Walk, around: tuple[float, float], request: RangeRequest
 ) -> tuple[tuple[float, float], tuple[float, float] | None]:
-    """The rates looked at last, and where to look closely; None where nothing turned."""
+    """The learning rates of the last ramp, and where to search closely; None where nothing turned."""
     low, high = around
     for _ in range(_SCOUTS_MOST):
         ramps = walk(low, high, request.steps, (request.seed,), controls=True)

@@ -32,7 +32,7 @@ def is_own(path: str) -> bool:
 
 
 def keep_memory_state(scratch: str) -> None:
-    """What lies in shared memory before a trial that the kernel cannot keep out of it; once a trial."""
+    """What is in shared memory before a trial that the kernel cannot keep out of it; once a trial."""
     with (
         contextlib.suppress(FileExistsError),
         open(os.path.join(scratch, _STATE), "x", encoding="utf-8") as file,

@@ -66,7 +66,7 @@ class Guard:
     def __init__(self, overlay: Overlay, mirrors: tuple[str, ...]) -> None:
         self.overlay = overlay
         self.mirrors = mirrors
-        """The user's folders that were copied: writing there is what a training does, and not told."""
+        """The user's folders that were copied: writing there is normal for a training and not reported."""
         self._own = threading.local()
         self._listed: set[tuple[str, str]] = set()
 

@@ -36,7 +36,7 @@ class Keeper:
         self._spawned: dict[int, subprocess.Popen[bytes]] = {}
 
     def serve(self, warm: bool) -> str | None:
-        """Until the workshop is gone; in a forked trial: where its orders stand."""
+        """Until the workshop is gone; in a forked trial: the path of its orders."""
         woken, wake = os.pipe()
         os.set_blocking(wake, False)
         os.set_blocking(woken, False)
@@ -192,7 +192,7 @@ def _run(path: str) -> None:
 
 
 def main() -> None:
-    """Keep trials; a forked one goes on from here as a program of its own."""
+    """Keep trials; a forked one continues from here as its own program."""
     if sys.argv[1] == "--arm":
         processes.end_with_parent()
         _run(sys.argv[2])

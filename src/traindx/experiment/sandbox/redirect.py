@@ -142,7 +142,7 @@ def _both(mapped: Callable[[Any], Any]) -> Wrap:
 
 
 def _chdir(guard: Guard) -> Wrap:
-    """Into the copy of a folder: what programs started from there write lies in the copy, too."""
+    """Into the copy of a folder: what programs started from there write is in the copy, too."""
 
     def wrap(original: Callable[..., Any]) -> Callable[..., Any]:
         def ours(path: Any) -> None:
@@ -199,7 +199,7 @@ def _replace_open(guard: Guard) -> None:
 
 
 def _replace_popen(guard: Guard) -> None:
-    """Programs are told the copy where they are told the user's folder."""
+    """Programs get the path of the copy wherever they are given the user's folder."""
     begin = subprocess.Popen.__init__
     led = _led(guard)
 

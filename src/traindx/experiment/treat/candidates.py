@@ -19,16 +19,16 @@ _CAUSES_MOST = 5
 _REMEDIES_MOST = 5
 _VARIANTS_MOST = 4
 _RISKS = ("low", "medium", "high")
-# Where a cause is sure and nobody but the user can mend it, what others do to the curves proves nothing.
+# Where a cause is sure and only the user can fix it, what other remedies do to the curves proves nothing.
 _SURE = 0.5
-# A defect need not show in the loss: that a loss falls faster is no proof that it was mended.
+# A defect need not show in the loss: that a loss falls faster does not prove that it was fixed.
 _DEFECT_LEAST = 0.3
 _STILL_LIKELY = 0.25
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """One way to carry out a remedy: interventions in the running script, or an edit of its source."""
+    """One way to carry out a remedy: changes of the running script, or an edit of its source."""
 
     remedy: str
     cause: str
@@ -157,7 +157,7 @@ def _interventions(fix: Fix, hypothesis: Hypothesis) -> list[Candidate]:
 
 
 def changes_of(text: str) -> tuple[Change, ...]:
-    """The interventions of a remedy; none where this run's numbers are out of their range."""
+    """The changes of a remedy; none where this run's numbers are out of their range."""
     try:
         return tuple(Change.parse(part.strip()) for part in text.split(" + "))
     except ValueError:
@@ -208,7 +208,7 @@ def single(remedy: str, diagnosis: Diagnosis, script: Script | None) -> CauseCan
 
 
 def risk(candidate: Candidate) -> int:
-    """How much a remedy may upset: 0 little."""
+    """The risk of a remedy: 0 is low."""
     page = remedies().get(candidate.remedy)
     word = page.risk.split()[0].rstrip(",.;") if page is not None else "medium"
     return _RISKS.index(word) if word in _RISKS else 1

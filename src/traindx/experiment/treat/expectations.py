@@ -25,7 +25,7 @@ _LEAST = 10
 
 @dataclass(frozen=True)
 class Expectation:
-    """One thing a remedy should bring; `met` is None where these runs cannot tell."""
+    """One thing a remedy should bring; `met` is None where these runs cannot say."""
 
     text: str
     met: bool | None
@@ -57,7 +57,7 @@ class _Arms:
         return both[0], both[1]
 
     def level(self, name: str) -> tuple[float, float] | None:
-        """Where a series stood in both; None where one has none."""
+        """The level of a series in both; None where one has none."""
         by = Yardstick(name)
         levels = [read_level(run, by, self.upto) for run in (self.before, self.after)]
         if levels[0] is None or levels[1] is None:
@@ -226,12 +226,12 @@ def _each(
 
 
 def _gone(before: Diagnosis, after: Diagnosis) -> Result:
-    """Whether each finding of the first problem was looked for again and is not there."""
+    """Whether each finding of the first problem was checked again and not found."""
     before_ids = {finding.id for problem in before.problems[:1] for finding in problem.findings}
     after_ids = {finding.id for problem in after.problems for finding in problem.findings}
     ran = {check.check for check in after.coverage if check.status == "ran"}
     stays = sorted(before_ids & after_ids)
     if not before_ids or (not stays and not before_ids & ran):
-        return None, "nothing of it could be looked for again"
+        return None, "nothing of it could be checked again"
     text = f"{len(before_ids) - len(stays)} of {len(before_ids)} findings gone"
     return not stays, f"{text}; still there: {', '.join(stays)}" if stays else text

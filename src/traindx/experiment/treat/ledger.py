@@ -18,9 +18,9 @@ _FIRST_SHARE, _FIRST_SHARE_MOST, _FIRST_STEPS = 0.3, 0.6, 200
 
 
 class Ledger:
-    """Runs arms in the workshop, tells of them, and keeps their outcomes.
+    """Runs arms in the workshop, reports them, and keeps their outcomes.
 
-    `training` says which of several trainings of the script is looked at; `proof_seconds` is what must be
+    `training` says which of several trainings of the script is meant; `proof_seconds` is what must be
     left for the edited script.
     """
 
@@ -88,7 +88,7 @@ class Ledger:
     # What it came to.
 
     def cost(self, whole: Outcome) -> Cost:
-        """Everything that was run, beside one run of the whole script."""
+        """Everything that was run, compared with one run of the whole script."""
         seconds = sum(outcome.seconds for outcome in self.outcomes)
         work = sum(_work(outcome, whole) for outcome in self.outcomes)
         return Cost(

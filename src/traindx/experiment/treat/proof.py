@@ -55,7 +55,7 @@ class Proving:
         return replace(done, edited=None, proof=proof, instruction=words)
 
     def _proof(self, state: ScriptState, winner: Trial, edited: Edited) -> Proof | None:
-        """The edited script for as long as the one before ran, untouched by interventions."""
+        """The edited script for as long as the one before ran, without changes at run time."""
         [outcome] = self._ledger.run([self._arm(state, edited)])
         if outcome.run is None or state.baseline.run is None:
             return None
@@ -115,7 +115,7 @@ def after_edit(state: ScriptState, edited: Edited, proof: Proof) -> ScriptState:
 
 
 def _edit(state: ScriptState, plan: Sequence[CauseCandidates], winner: Trial) -> Edited | Instruction:
-    """The winner as an edit; where its intervention has none, another edit that does the same remedy."""
+    """The winner as an edit; where its change has none, another edit for the same remedy."""
     if winner.candidate.edited is not None:
         return winner.candidate.edited
     if state.script is None:
@@ -131,11 +131,11 @@ def _edit(state: ScriptState, plan: Sequence[CauseCandidates], winner: Trial) ->
 
 
 def _compared(by: Yardstick, before: Run, after: Run) -> TrialVerdict:
-    """The whole runs beside each other."""
+    """The two whole runs compared."""
     first, last = read_level(before, by), read_level(after, by)
     return judge(by, [Pair(0, first, last)] if first is not None and last is not None else [])
 
 
 def _failed(outcome: Outcome, before: Outcome) -> bool:
-    """A script that ends with an error is not mended, whatever its loss."""
+    """A script that ends with an error is not fixed, whatever its loss."""
     return outcome.ended == "crashed" or outcome.cut_short(before.steps)

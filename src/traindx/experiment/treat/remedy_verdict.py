@@ -12,7 +12,7 @@ from traindx.evidence.stats.differences import Difference, paired, within
 from traindx.experiment.measure import MeasuredLevel, Yardstick, gain, gain_error
 
 Word = Literal["helped", "hurt", "no difference", "cannot tell"]
-# A gain is told from none beyond so many standard errors, and never below so much of the value.
+# A gain is distinguished from none beyond so many standard errors, and never below so much of the value.
 _CLEAR = 2.0
 _WORTH = 0.03
 _SAME = 0.03
@@ -39,7 +39,7 @@ class TrialVerdict:
     symptom_gone: bool | None = None
     new_problems: tuple[str, ...] = ()
     by_symptom: bool = False
-    """Whether it was judged by the symptom alone: the numbers before and after cannot be compared."""
+    """Whether the verdict is by the symptom alone: the numbers before and after cannot be compared."""
 
     @property
     def text(self) -> str:
@@ -100,9 +100,9 @@ def _word(gains: Sequence[float], noise: Sequence[float], difference: Difference
 
 
 def by_symptom(verdict: TrialVerdict, before: Diagnosis, after: Diagnosis, *, whole: bool) -> TrialVerdict:
-    """The verdict of one whose numbers say nothing: whether the symptom is gone and nothing else came.
+    """The verdict where the numbers say nothing: whether the symptom is gone and no other came.
 
-    A run shorter than the whole that does not show it may be too short to show it; the proof will tell.
+    A run shorter than the whole that does not show it may be too short to show it; the proof will decide.
     """
     gone, fresh = changed_symptoms(before, after)
     good = (gone or (gone is None and not whole)) and not fresh
@@ -129,6 +129,6 @@ def changed_symptoms(before: Diagnosis, after: Diagnosis) -> tuple[bool | None, 
 
 
 def _looked_for(before: Diagnosis, after: Diagnosis) -> bool:
-    """Whether everything that made the first problem was looked for again and not seen."""
+    """Whether every finding of the first problem was checked again and not found."""
     ran = {check.check: check.seen for check in after.coverage if check.status == "ran"}
     return all(ran.get(finding.id) is False for finding in before.problems[0].findings)

@@ -1,4 +1,4 @@
-"""What a treatment is asked for, and the script as it stands between its rounds."""
+"""What a treatment is asked for, and the current script between its rounds."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class TreatRequest:
 
 @dataclass
 class ScriptState:
-    """The script as it stands: changed by the rounds so far, with the run that shows it."""
+    """The current script: changed by the rounds so far, with its run."""
 
     script: Script | None
     args: tuple[str, ...]

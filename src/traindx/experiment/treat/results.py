@@ -44,7 +44,7 @@ class Trial:
 
 @dataclass(frozen=True)
 class Proof:
-    """The edited script, run as it is, beside the one it was made of."""
+    """The edited script, run as it is, compared with the script before the edit."""
 
     outcome: Outcome
     verdict: TrialVerdict

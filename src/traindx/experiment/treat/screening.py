@@ -90,7 +90,7 @@ class Screening:
         return surer if surer.helped else None
 
     def _halve(self, candidates: Sequence[Candidate]) -> list[Trial]:
-        """Several at half the length first; the better half goes on to the whole of it."""
+        """Several at half the length first; the better half continues to the whole of it."""
         left, ended = list(candidates), list[Trial]()
         steps = self._steps
         if len(left) > 2 and steps >= 2 * LEAST:
@@ -111,7 +111,7 @@ class Screening:
         ]
 
     def _repeat(self, trial: Trial) -> Trial:
-        """The best again on further seeds, beside the untouched script on the same."""
+        """The best again on further seeds, paired with the unchanged script on the same."""
         if trial.steps is None or not trial.helped or self._ledger.late():
             return trial
         arms: list[Arm] = []
@@ -152,7 +152,7 @@ class Screening:
         return Arm(name, candidate.changes, seed, self._paced(candidate, steps), sources=sources, args=args)
 
     def _paced(self, candidate: Candidate, steps: int) -> int | None:
-        """As many samples as the other arm sees, where the batch size is another."""
+        """As many samples as in the other arm, where the batch size differs."""
         whole = self._state.baseline.steps
         pace = steps_for_step(candidate.changes, self._state.baseline.run)
         if pace != 1.0:
@@ -241,7 +241,7 @@ class Screening:
 
 
 def _promising(trial: Trial) -> bool:
-    """Better on the whole, though not in every pair: trouble that comes and goes needs longer trials."""
+    """Better on the whole, though not in every pair: a problem that comes and goes needs longer trials."""
     if trial.verdict is None or trial.verdict.word != "cannot tell":
         return False
     pairs, sign = trial.verdict.pairs, -1.0 if trial.verdict.by.higher else 1.0
@@ -276,7 +276,7 @@ def _final_level(trial: Trial) -> float:
 
 
 def _best(trials: Sequence[Trial]) -> Trial | None:
-    """The one that ended best; of those that are nearly alike the one that upsets least, and comes first."""
+    """The one that ended best; of those that are nearly equal the one with the least risk, then the first."""
     helped = [trial for trial in trials if trial.helped]
     if not helped:
         return None

@@ -1,4 +1,4 @@
-"""Diagnose, plan, try, judge, edit, prove: one change at a time until nothing is left to mend."""
+"""Diagnose, plan, try, judge, edit, prove: one change at a time until nothing is left to fix."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _UNTRIED = "no trial could be run for the likely cause"
 
 
 class Treatment:
-    """The treatment of one script; `tell` hears what happens, `plan` says what to try."""
+    """The treatment of one script; `notify` is called with what happens, `plan` says what to try."""
 
     def __init__(
         self,
@@ -79,7 +79,7 @@ class Treatment:
         return self._result(before, first, state, rounds)
 
     def _worst_training(self, first: Outcome) -> tuple[Outcome, Diagnosis]:
-        """Of several trainings of a script (a resume, folds) the first that has the worst trouble."""
+        """Of several trainings of a script (a resume, folds) the first that has the worst problem."""
         assert first.run is not None
         diagnoses = [examined(run, self.script) for run in first.trainings or (first.run,)]
         self.ledger.training = min(range(len(diagnoses)), key=lambda at: _trouble(diagnoses[at]))
@@ -141,9 +141,9 @@ class Treatment:
 def _left_alone(before: Diagnosis, first: Outcome) -> tuple[Status, str]:
     """Why nothing is tried."""
     if first.ended == "crashed":
-        return "unclear", f"{first.said}. The steps before that show nothing else to mend."
+        return "unclear", f"{first.said}. The steps before that show nothing else to fix."
     if before.verdict != "healthy":
-        return "unclear", "the training was too short or told too little to say what is wrong with it."
+        return "unclear", "the training was too short or logged too little to say what is wrong with it."
     part = "this training" if first.ended == "finished" else f"its first {first.steps:,} steps"
     word = "calls for a change in" if before.problems else "is wrong with"
     return "healthy", f"nothing {word} {part}: nothing is changed."
@@ -169,21 +169,21 @@ def in_words(before: Diagnosis, rounds: Sequence[Round], proven: Sequence[Round]
     if proven:
         return _proven_words(before, proven)
     if any(one.winner is not None for one in rounds):
-        why = "no edit of the source is proven: what to do is told in words"
+        why = "no edit of the source is proven: see the instructions"
         return "instructed", f"a remedy helped in the trials, but {why}."
     if any(one.instruction for one in rounds):
         why = "nothing that was tried helped" if any(one.trials for one in rounds) else _UNTRIED
-        return "instructed", f"{why}: what to do is told in words."
+        return "instructed", f"{why}: see the instructions."
     return "not treated", "nothing that was tried helped."
 
 
 def _proven_words(before: Diagnosis, proven: Sequence[Round]) -> tuple[Status, str]:
-    """What was reached, and what is still wrong: mended only where the trouble itself is gone."""
+    """What was reached, and what is still wrong: fixed only where the symptom itself is gone."""
     count = "one change" if len(proven) == 1 else f"{len(proven)} changes, one after the other,"
     last = proven[-1].proof
     assert last is not None
     symptoms = [problem.symptom for problem in last.diagnosis.problems if problem.severity in ACTED_ON]
-    left = f"; still seen in it: {', '.join(dict.fromkeys(symptoms))}" if symptoms else ""
+    left = f"; still found in it: {', '.join(dict.fromkeys(symptoms))}" if symptoms else ""
     if last.diagnosis.verdict == "healthy":
         left = "; nothing is wrong with it any more"
     stays = symptoms_of(before) & symptoms_of(last.diagnosis)

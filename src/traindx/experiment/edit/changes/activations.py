@@ -1,4 +1,4 @@
-"""Hidden activations: another in their place, one that is missing put in; dropout."""
+"""Hidden activations: replaced, or added where one is missing; dropout."""
 
 from __future__ import annotations
 

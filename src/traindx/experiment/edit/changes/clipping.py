@@ -1,4 +1,4 @@
-"""Gradient clipping: put in before the step, its limit set or loosened."""
+"""Gradient clipping: added before the step, its limit set or raised."""
 
 from __future__ import annotations
 

@@ -122,7 +122,7 @@ def _called_alike(job: Job) -> Iterator[_Fed]:
 
 
 def _before_use(job: Job, every: list[NamedInputs], cut: str) -> str:
-    """All of them where the first is handed on; those that are not there yet, where they are."""
+    """All of them where the first is passed on; those that do not exist yet, where they do."""
     train, *others = every
     if any(one.block is not train.block for one in others):
         raise Uncertain(_WORDS, at(Spot(train.source, train.bound)))

@@ -102,7 +102,7 @@ def _lost(job: Job) -> list[Value]:
 
 
 def _lent(job: Job, module: Value) -> bool:
-    """Whether a module is there to be used, not to learn: ready-made, or put into eval mode alone."""
+    """Whether a module is used but not trained: pretrained, or in eval mode only."""
     ready = isinstance(module, Made) and is_model_library(module.name)
     trained = {id(m) for one in job.optimizers() for m in sources(one)}
     still = any(module in options(e.value.receiver) for e in job.training.trace.methods("eval"))

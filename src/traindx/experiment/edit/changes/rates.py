@@ -1,4 +1,4 @@
-"""The learning rate: scaled or set, in every optimizer and wherever a schedule has a rate of its own."""
+"""The learning rate: scaled or set, in every optimizer and wherever a schedule has its own."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ _ANY = 1e30
 
 
 def drop_outliers(job: Job, values: Mapping[str, Scalar]) -> str:
-    """Samples beyond the limit are taken out: of each batch where loops get them, else of the datasets."""
+    """Samples beyond the limit are removed: from each batch where loops get them, else from the datasets."""
     given = values.get("limit", _ANY)
     limit = float(given) if isinstance(given, int | float) else _ANY
     calls = [

@@ -25,7 +25,7 @@ from traindx.testing.sketch import decay, noisy, run
 
 def interview(*told: str, base: Case | None = None) -> Interview:
     made = Interview(base)
-    made.tell(told)
+    made.set_symptoms(told)
     return made
 
 

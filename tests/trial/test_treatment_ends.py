@@ -140,7 +140,7 @@ def test_trouble_that_is_still_seen_is_not_called_mended(left: float, status: st
     done = Round(before, (), 200, proof=Proof(one, verdict, after, True))
     found, said = in_words(before, [done], [done])
     assert found == status
-    assert ("still seen in it" in said) is (status == "improved")
+    assert ("still found in it" in said) is (status == "improved")
 
 
 def test_a_command_line_mended_before_stays_for_the_next_round() -> None:
@@ -151,8 +151,8 @@ def test_a_command_line_mended_before_stays_for_the_next_round() -> None:
 
 def test_an_arm_started_after_the_keeper_died_ends() -> None:
     bench = object.__new__(Bench)
-    bench._heard, bench._began = queue.Queue(), {"a1": None}
-    bench._heard.put({"gone": True})
+    bench._messages, bench._began = queue.Queue(), {"a1": None}
+    bench._messages.put({"gone": True})
     assert [name for name, *_ in bench.ended(0.1)] == ["a1"]
     bench._began["a2"] = None
     assert [name for name, *_ in bench.ended(0.1)] == ["a2"]

@@ -73,7 +73,7 @@ class Dialogue:
                 return
             symptoms = self._meant(text, len(says))
             if symptoms:
-                self._interview.tell(symptoms)
+                self._interview.set_symptoms(symptoms)
                 self._told()
                 return
         raise EOFError

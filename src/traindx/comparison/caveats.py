@@ -51,8 +51,8 @@ def warnings_of(
             warnings.append(f"{names} are the same run (every curve is equal): counted once.")
     if len(groups) > 2 and unlike(changed):
         warnings.append(
-            "These seem to be different trainings: most settings are known of some runs only. They are ranked, "
-            "but not analysed as a sweep."
+            "These seem to be different trainings: most settings are known of some runs only. They are "
+            "ranked, but not analysed as a sweep."
         )
     if equal_terms.why_not:
         warnings.append(_sentence(equal_terms.why_not))
@@ -208,8 +208,8 @@ def _named(runs: Sequence[Subject]) -> list[str]:
     filed = [run for run in runs if run.by_file]
     if filed:
         parts.append(
-            f"The settings of {len(filed):,} of {len(runs):,} runs come from a file next to the log, not from "
-            "the log itself."
+            f"The settings of {len(filed):,} of {len(runs):,} runs come from a file next to the log, not "
+            "from the log itself."
         )
     keys = sorted({key for run in runs for key in run.by_name})
     if keys:

@@ -24,7 +24,7 @@ _SEED = re.compile(r"[\s_,.-]*\(?(?<![A-Za-z0-9])(?:seed|s)[=_-]?\d+\)?(?![A-Za-
 
 @dataclass(frozen=True)
 class Configuration:
-    """Runs of one configuration, by their places; `settings` are those that distinguish it from the others."""
+    """Runs of one configuration, by their places; `settings` are those that differ from the others."""
 
     name: str
     settings: dict[str, str | None]

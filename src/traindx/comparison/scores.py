@@ -24,7 +24,7 @@ _STILL_FALLS = 0.02
 
 @dataclass(frozen=True)
 class ScoreLevel:
-    """A value and the standard error that the noise around it gives; infinite when there are too few points."""
+    """A value and the standard error that the noise around it gives; infinite for too few points."""
 
     value: float
     error: float = math.inf

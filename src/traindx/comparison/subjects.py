@@ -50,14 +50,6 @@ class Subject:
             return None
         return batch * (self.number("accumulation") or 1.0) * (self.number("world_size") or 1.0)
 
-    @property
-    def wandering(self) -> Mapping[str, float]:
-        """The learning rate as it was logged: first, highest and last."""
-        rate = self.case.lr
-        if rate is None or not len(rate):
-            return {}
-        return {"first": float(rate.y[0]), "highest": float(rate.y.max()), "last": float(rate.y[-1])}
-
 
 def subjects(runs: Sequence[Run], diagnoses: Sequence[Diagnosis] | None = None) -> list[Subject]:
     """Runs made ready to be compared; the order stays."""

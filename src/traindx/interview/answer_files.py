@@ -88,7 +88,7 @@ def _symptoms(value: object, path: str) -> tuple[str, ...]:
 def take(interview: Interview, answer_file: AnswerFile, path: str) -> None:
     """Put the answers of a file into an interview; raises Unreadable for one that has no sense."""
     if answer_file.symptoms:
-        interview.tell(answer_file.symptoms)
+        interview.set_symptoms(answer_file.symptoms)
     for name, raw in answer_file.answers.items():
         try:
             interview.answer(name, raw)

@@ -28,7 +28,7 @@ class NotUnderstood(Exception):
 class Answer:
     """An answer as it was understood; `text` is how it was given and is kept as it is in a file.
 
-    `options` are those it amounts to, `settings` and `pasted` what it tells of the run itself.
+    `options` are those it amounts to, `settings` and `pasted` what it says of the run itself.
     """
 
     question: str
@@ -47,21 +47,17 @@ def understood(question: Question, raw: object) -> Answer:
     """The answer that a text, number, list or table gives; raises NotUnderstood."""
     text = _text(raw)
     if len(text) > LONGEST:
-        raise NotUnderstood(f"that is more than {LONGEST:,} characters: paste the part around the trouble.")
+        raise NotUnderstood(f"that is more than {LONGEST:,} characters: paste the part around the problem.")
     if text.strip().lower().replace("\u2019", "'").rstrip(".!") in DONT_KNOW:
         return Answer(question.id, "?")
     if not text.strip():
-        raise NotUnderstood(f"nothing was said. {expected(question)}")
+        raise NotUnderstood(f"the answer is empty. {expected(question)}")
     if question.chosen:
         return Answer(question.id, text, options=_options(question, raw, text))
-    take = {
-        "settings": _settings,
-        "values": _values,
-        "onset": _onset,
-        "progress": _progress,
-        "waiting": _waiting,
-    }
-    return take[question.kind](question, raw, text)
+    if question.kind == "settings":
+        return _settings(question, raw, text)
+    forms = {"values": _values, "onset": _onset, "progress": _progress, "waiting": _waiting}
+    return forms[question.kind](question, text)
 
 
 def expected(question: Question) -> str:
@@ -137,17 +133,15 @@ def _settings(question: Question, raw: object, text: str) -> Answer:
     return Answer(question.id, text, settings=settings)
 
 
-def _values(question: Question, raw: object, text: str) -> Answer:
-    del raw
+def _values(question: Question, text: str) -> Answer:
     run = curves_in(text, question.series)
     if run is None:
         raise NotUnderstood(f"no curve was understood in it. {expected(question)}")
     return Answer(question.id, text, pasted=run)
 
 
-def _onset(question: Question, raw: object, text: str) -> Answer:
+def _onset(question: Question, text: str) -> Answer:
     """`1240: 2.1 2.2 3.9`: the step, then the last good losses."""
-    del raw
     step, *losses = numbers_in(text) or [math.nan]
     if not math.isfinite(step) or step < 0:
         raise NotUnderstood(f"the step must be a number. {expected(question)}")
@@ -161,9 +155,8 @@ def _onset(question: Question, raw: object, text: str) -> Answer:
     return Answer(question.id, text, options=chosen, step=step)
 
 
-def _progress(question: Question, raw: object, text: str) -> Answer:
+def _progress(question: Question, text: str) -> Answer:
     """`1200 of 50000`."""
-    del raw
     done, total = _pair(question, text)
     if done > total:
         raise NotUnderstood(
@@ -174,9 +167,8 @@ def _progress(question: Question, raw: object, text: str) -> Answer:
     return Answer(question.id, text, options=(name,), settings={"max_steps": total})
 
 
-def _waiting(question: Question, raw: object, text: str) -> Answer:
+def _waiting(question: Question, text: str) -> Answer:
     """`0.08 of 0.10`, or `80 %`."""
-    del raw
     if "%" in text:
         share = (numbers_in(text) or [math.nan])[0] / 100
     else:

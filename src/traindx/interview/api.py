@@ -37,7 +37,7 @@ def ask(
         base = None if script is None else script_case(script)
     interview = Interview(base)
     if complaint:
-        interview.tell(_symptoms(complaint))
+        interview.set_symptoms(_symptoms(complaint))
     for question, value in (answers or {}).items():
         try:
             interview.answer(question, value)

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from traindx.core.nouns import Problem, Run
 from traindx.experiment.runtime.change import Change
 from traindx.knowledge.catalogue import remedies
 from traindx.knowledge.experiments import Experiment, experiments
-
-if TYPE_CHECKING:
-    pass
 
 _LEAST_FACTOR = 1e-3
 

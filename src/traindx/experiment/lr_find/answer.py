@@ -129,24 +129,24 @@ def _supported(levels: Levelled, shape: RampShape, noise: float) -> tuple[Verdic
     chance = _drop_by_chance(levels, shape)
     rose = float(shape.curve[-1]) > max(_SMALLEST_FALL, 4.0 * noise)
     smallest = _SMALLEST_FALL if levels.logarithmic else 0.0
-    distinct = _distinct(levels, shape.drop)
+    fall = _fall_text(levels, shape.drop)
     if shape.drop <= max(chance, smallest):
         if rose and shape.edge is not None and shape.edge < levels.rates[levels.rates.size // 4]:
             return "diverges_at_once", f"the loss rises among the smallest rates tried, near {shape.edge:.2g}"
         if shape.drop > smallest or noise > smallest:
-            jitter = _distinct(levels, chance)
+            jitter = _fall_text(levels, chance)
             return (
                 "noisy",
-                f"the loss fell by {distinct} at most; noise alone makes {jitter} look like a fall",
+                f"the loss fell by {fall} at most; noise alone makes {jitter} look like a fall",
             )
-        return "flat", f"the loss hardly answers to the rate: it fell by {distinct} at most"
+        return "flat", f"the loss hardly answers to the rate: it fell by {fall} at most"
     if shape.edge is None:
         top = levels.rates[-1]
         return "no_edge", f"the loss was still falling or level at the largest rate tried, {top:.3g}"
-    return "range", f"the loss fell by {distinct} and rose again"
+    return "range", f"the loss fell by {fall} and rose again"
 
 
-def _distinct(levels: Levelled, drop: float) -> str:
+def _fall_text(levels: Levelled, drop: float) -> str:
     return f"{100.0 * (1.0 - math.exp(-max(drop, 0.0))):.2g} %" if levels.logarithmic else f"{drop:.3g}"
 
 

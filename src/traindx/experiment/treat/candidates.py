@@ -118,19 +118,16 @@ def _candidates_for(
     script: Script | None,
     only: str | None,
 ) -> CauseCandidates:
-    from traindx.experiment.edit import Edited, Instruction
+    from traindx.experiment.edit import Instruction
 
     candidates: list[Candidate] = []
     instructions: list[Instruction] = []
     first_instruction: Instruction | None = None
     fixes = [fix for fix in hypothesis.fixes if only in (None, fix.remedy)]
     for fix in fixes[:_REMEDIES_MOST] if only is None else fixes:
-        candidates += _interventions(fix, hypothesis)
-        for edit in _edits(diagnosis, hypothesis, fix, script):
-            if isinstance(edit, Edited):
-                candidates.append(Candidate(fix.remedy, hypothesis.cause, hypothesis.confidence, edited=edit))
-            else:
-                instructions.append(edit)
+        more, by_hand = _carried_out(fix, hypothesis, diagnosis, script, _VARIANTS_MOST)
+        candidates += more
+        instructions += by_hand
         if first_instruction is None:
             first_instruction = (
                 instructions[0] if instructions else Instruction(fix.summary, hypothesis.place)
@@ -148,12 +145,25 @@ def _candidates_for(
     )
 
 
-def _interventions(fix: Fix, hypothesis: Hypothesis) -> list[Candidate]:
+def _carried_out(
+    fix: Fix,
+    hypothesis: Hypothesis | None,
+    diagnosis: Diagnosis,
+    script: Script | None,
+    most: int | None = None,
+) -> tuple[list[Candidate], list[Instruction]]:
+    """The ways to carry out a remedy: as changes and as edits; and instructions where no edit is certain."""
+    from traindx.experiment.edit import Edited, edit_for_remedy
+
+    cause, confidence = (hypothesis.cause, hypothesis.confidence) if hypothesis is not None else ("", 0.0)
     variants = [changes for text in fix.trials if (changes := changes_of(text))]
-    return [
-        Candidate(fix.remedy, hypothesis.cause, hypothesis.confidence, changes)
-        for changes in variants[:_VARIANTS_MOST]
-    ]
+    candidates = [Candidate(fix.remedy, cause, confidence, changes) for changes in variants[:most]]
+    if script is None or hypothesis is None:
+        return candidates, []
+    edits = edit_for_remedy(script, fix.remedy, hypothesis, diagnosis)
+    edited = [edit for edit in edits if isinstance(edit, Edited)]
+    candidates += [Candidate(fix.remedy, cause, confidence, edited=edit) for edit in edited]
+    return candidates, [edit for edit in edits if not isinstance(edit, Edited)]
 
 
 def changes_of(text: str) -> tuple[Change, ...]:
@@ -162,16 +172,6 @@ def changes_of(text: str) -> tuple[Change, ...]:
         return tuple(Change.parse(part.strip()) for part in text.split(" + "))
     except ValueError:
         return ()
-
-
-def _edits(
-    diagnosis: Diagnosis, hypothesis: Hypothesis, fix: Fix, script: Script | None
-) -> Sequence[Edited | Instruction]:
-    if script is None:
-        return ()
-    from traindx.experiment.edit import edit_for_remedy
-
-    return edit_for_remedy(script, fix.remedy, hypothesis, diagnosis)
 
 
 def _unique(candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
@@ -185,7 +185,6 @@ def _unique(candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
 def single(remedy: str, diagnosis: Diagnosis, script: Script | None) -> CauseCandidates:
     """What one remedy can do for a run, whatever its diagnosis says: for `traindx try`."""
     from traindx.evidence.case import Case
-    from traindx.experiment.edit import Edited
     from traindx.knowledge.filled_remedies import fixes
     from traindx.knowledge.run_numbers import facts
 
@@ -193,16 +192,9 @@ def single(remedy: str, diagnosis: Diagnosis, script: Script | None) -> CauseCan
     fitting = [h for h in listed if any(fix.remedy == remedy for fix in h.fixes)]
     numbers = facts(Case(diagnosis.run, script), [f for p in diagnosis.problems for f in p.findings], None)
     filled = list(fixes([remedies()[remedy]], numbers)) or [Fix(remedy, "")]
-    cause, confidence = (fitting[0].cause, fitting[0].confidence) if fitting else ("", 0.0)
-    tries = [changes for text in filled[0].trials if (changes := changes_of(text))]
-    candidates = [Candidate(remedy, cause, confidence, changes) for changes in tries]
-    instructions: list[Instruction] = []
-    for hypothesis in fitting[:1]:
-        for edit in _edits(diagnosis, hypothesis, filled[0], script):
-            if isinstance(edit, Edited):
-                candidates.append(Candidate(remedy, cause, confidence, edited=edit))
-            else:
-                instructions.append(edit)
+    first = fitting[0] if fitting else None
+    cause, confidence = (first.cause, first.confidence) if first is not None else ("", 0.0)
+    candidates, instructions = _carried_out(filled[0], first, diagnosis, script)
     symptom = diagnosis.problems[0].symptom if diagnosis.problems else ""
     return CauseCandidates(cause, confidence, symptom, _unique(candidates), tuple(instructions))
 

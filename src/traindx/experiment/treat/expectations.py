@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -66,6 +66,7 @@ class _Arms:
 
 
 Result = tuple[bool | None, str]
+Measure = Callable[[_Arms], Result]
 
 
 def _lower(pair: tuple[float, float] | None, name: str) -> Result:
@@ -80,23 +81,21 @@ def _lower(pair: tuple[float, float] | None, name: str) -> Result:
     return before - after > _MOVED * max(abs(before), abs(after)), f"{before:.4g} -> {after:.4g}"
 
 
-def _compared(arms: _Arms, name: str, read: Callable[[FloatArray], float], what: str) -> Result:
-    values = arms.values(name)
-    if min(part.size for part in values) < _LEAST:
-        return None, f"no {what} in both runs"
-    return _lower((read(values[0]), read(values[1])), what)
+def _lower_end(series: str, what: str) -> Measure:
+    """Whether the final level of a series is lower."""
+    return lambda arms: _lower(arms.level(series), what)
 
 
-def _loss_lower(arms: _Arms) -> Result:
-    return _lower(arms.level("loss"), "training loss")
+def _lower_of(series: str, statistic: Callable[[FloatArray], Any], what: str) -> Measure:
+    """Whether a statistic of a series is lower."""
 
+    def measure(arms: _Arms) -> Result:
+        before, after = arms.values(series)
+        if min(before.size, after.size) < _LEAST:
+            return None, f"no {what} in both runs"
+        return _lower((float(statistic(before)), float(statistic(after))), what)
 
-def _validation_lower(arms: _Arms) -> Result:
-    return _lower(arms.level("val/loss"), "validation loss")
-
-
-def _start_lower(arms: _Arms) -> Result:
-    return _compared(arms, "loss", lambda values: float(np.median(values[:3])), "training loss")
+    return measure
 
 
 def _gap_smaller(arms: _Arms) -> Result:
@@ -153,14 +152,6 @@ def _gradients_larger(arms: _Arms) -> Result:
     return last > (1 + _MOVED) * first, f"median norm {first:.3g} -> {last:.3g}"
 
 
-def _noise_smaller(arms: _Arms) -> Result:
-    return _compared(arms, "loss", noise, "training loss")
-
-
-def _spikes_smaller(arms: _Arms) -> Result:
-    return _compared(arms, "loss", lambda values: float(np.diff(values).max()), "training loss")
-
-
 def _rare_better(arms: _Arms) -> Result:
     by = fair_score(arms.before)
     levels = [read_level(run, by, arms.upto) for run in (arms.before, arms.after)] if by is not None else []
@@ -170,28 +161,29 @@ def _rare_better(arms: _Arms) -> Result:
     return after - before > _MOVED, f"{by.words} {before:.3g} -> {after:.3g}"
 
 
-def _steps_quicker(arms: _Arms) -> Result:
-    return _compared(arms, "step_s", lambda values: float(np.median(values)), "step times")
-
-
-def _memory_flatter(arms: _Arms) -> Result:
-    return _compared(arms, "rss_bytes", lambda values: float(values[-1] - np.median(values[:5])), "memory")
-
-
-_MEASURED: Mapping[str, tuple[str, Callable[[_Arms], Result]]] = {
-    "loss lower": ("the training loss ends lower", _loss_lower),
-    "validation lower": ("the validation loss ends lower", _validation_lower),
-    "start lower": ("the first losses are lower", _start_lower),
+_MEASURED: Mapping[str, tuple[str, Measure]] = {
+    "loss lower": ("the training loss ends lower", _lower_end("loss", "training loss")),
+    "validation lower": ("the validation loss ends lower", _lower_end("val/loss", "validation loss")),
+    "start lower": (
+        "the first losses are lower",
+        _lower_of("loss", lambda values: np.median(values[:3]), "training loss"),
+    ),
     "gap smaller": ("the gap of validation to training shrinks", _gap_smaller),
     "sooner": ("the old loss is reached in half of the steps", _sooner),
     "finite": ("every loss is finite", _finite),
     "gradients calmer": ("gradient norms shrink at their peak, or stay near their median", _gradients_calmer),
     "gradients larger": ("gradients grow", _gradients_larger),
-    "noise smaller": ("the loss is less noisy", _noise_smaller),
-    "spikes smaller": ("the largest jump of the loss shrinks", _spikes_smaller),
+    "noise smaller": ("the loss is less noisy", _lower_of("loss", noise, "training loss")),
+    "spikes smaller": (
+        "the largest jump of the loss shrinks",
+        _lower_of("loss", lambda values: np.diff(values).max(), "training loss"),
+    ),
     "rare better": ("rare classes are found more often", _rare_better),
-    "steps quicker": ("steps take less time", _steps_quicker),
-    "memory flatter": ("memory grows less", _memory_flatter),
+    "steps quicker": ("steps take less time", _lower_of("step_s", np.median, "step times")),
+    "memory flatter": (
+        "memory grows less",
+        _lower_of("rss_bytes", lambda values: values[-1] - np.median(values[:5]), "memory"),
+    ),
 }
 _GONE = "findings gone"
 

@@ -189,7 +189,8 @@ class Screening:
     ) -> TrialVerdict:
         """Judged by the symptom where numbers cannot say it: they mean something else, or were never bad."""
         even = verdict.word in ("no difference", "cannot tell")
-        silent = even and (not symptoms()[self._symptom].in_the_loss or not verdict.pairs)
+        in_the_loss = all(symptoms()[symptom].in_the_loss for symptom in self._symptoms)
+        silent = even and (not in_the_loss or not verdict.pairs)
         worse = candidate.other_loss and (even or (verdict.word == "hurt" and not verdict.by.higher))
         if not (silent or worse or candidate.other_measure) or outcome.run is None:
             return verdict
@@ -227,16 +228,16 @@ class Screening:
         return trial
 
     @property
-    def _symptom(self) -> str:
-        problems = self._state.diagnosis.problems
-        return problems[0].symptom if problems else ""
+    def _symptoms(self) -> list[str]:
+        """The symptom of the first problem; none where a remedy is tried on a healthy run."""
+        return [problem.symptom for problem in self._state.diagnosis.problems[:1]]
 
     def _by(self, candidate: Candidate) -> Yardstick | None:
         run = self._baselines.get(0)
         if run is None:
             return None
         return yardstick(
-            run, [self._symptom], self._request.metric, other_loss=candidate.other_loss, rare=candidate.rare
+            run, self._symptoms, self._request.metric, other_loss=candidate.other_loss, rare=candidate.rare
         )
 
 

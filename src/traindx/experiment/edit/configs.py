@@ -98,8 +98,8 @@ def _yaml_span(text: str, keys: tuple[str | int, ...]) -> tuple[int, int] | None
         return None
     for key in keys:
         if isinstance(node, yaml.MappingNode):
-            found = [value for name, value in node.value if name.value == str(key)]
-            node = found[-1] if found else None
+            values = [value for name, value in node.value if name.value == str(key)]
+            node = values[-1] if values else None
         elif isinstance(node, yaml.SequenceNode) and isinstance(key, int) and key < len(node.value):
             node = node.value[key]
         else:

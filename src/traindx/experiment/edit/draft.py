@@ -101,8 +101,8 @@ class Draft:
             self.splice(source, (start, end), text + method)
             return text + method
         around = source.parents.get(node)
-        given = isinstance(around, ast.Call) and node is not around.func
-        if not given and source.text[start - 1 : start] == "(" and source.text[end : end + 1] == ")":
+        is_argument = isinstance(around, ast.Call) and node is not around.func
+        if not is_argument and source.text[start - 1 : start] == "(" and source.text[end : end + 1] == ")":
             self.splice(source, (end + 1, end + 1), method)
         else:
             self.splice(source, (start, end), f"({text}){method}")
@@ -225,11 +225,11 @@ def _shared(one: str, other: str) -> int:
 def line_edits(path: str, old: str, new: str, grade: Grade) -> list[Edit]:
     """The lines in which two texts differ."""
     before, after = ([line.rstrip("\r\n") for line in _LINES.findall(text)] for text in (old, new))
-    found = []
+    edits = []
     for tag, i1, i2, j1, j2 in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
         if tag != "equal":
-            found.append(Edit(path, i1 + 1, i2, tuple(after[j1:j2]), grade))
-    return found
+            edits.append(Edit(path, i1 + 1, i2, tuple(after[j1:j2]), grade))
+    return edits
 
 
 def raw_text(path: str, text: str) -> str:

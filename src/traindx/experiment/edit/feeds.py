@@ -77,13 +77,13 @@ def batched(source: Source, expression: ast.expr) -> bool:
 
 def _turns(source: Source, node: ast.AST) -> set[str]:
     """The names that loops of the same function bind in turn."""
-    here = function_of(source, node)
+    function = function_of(source, node)
     loops = [n for n in ast.walk(source.tree) if isinstance(n, ast.For | ast.comprehension)]
     return {
         one.id
         for loop in loops
         for one in ast.walk(loop.target)
-        if isinstance(one, ast.Name) and function_of(source, one) is here
+        if isinstance(one, ast.Name) and function_of(source, one) is function
     }
 
 
@@ -128,21 +128,21 @@ def _passed(source: Source, function: ast.FunctionDef, name: str, words: str) ->
     """What the one call of a function gives for a parameter."""
     calls = [n for n in ast.walk(source.tree) if isinstance(n, ast.Call) and called(n) == function.name]
     own = isinstance(source.parents.get(function), ast.ClassDef)
-    found = written(calls[0], name, _parameters(function).index(name) - own) if len(calls) == 1 else None
-    if found is None:
+    argument = written(calls[0], name, _parameters(function).index(name) - own) if len(calls) == 1 else None
+    if argument is None:
         raise Uncertain(words, at(Spot(source, function)))
-    return found
+    return argument
 
 
 def _stores(source: Source, name: str, function: ast.AST | None) -> list[ast.stmt]:
     """The statements of a function, or of the top of the file, that bind a name, in order."""
-    found: dict[int, ast.stmt] = {}
+    statements: dict[int, ast.stmt] = {}
     for node in ast.walk(source.tree):
         if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Store):
             statement = next((a for a in ancestors(source, node) if isinstance(a, ast.stmt)), None)
             if statement is not None and function_of(source, node) is function:
-                found[id(statement)] = statement
-    return sorted(found.values(), key=lambda one: one.lineno)
+                statements[id(statement)] = statement
+    return sorted(statements.values(), key=lambda one: one.lineno)
 
 
 def _bound(source: Source, name: ast.Name, words: str) -> NamedInputs:

@@ -83,10 +83,10 @@ class Job:
 
     def torch_optimizers(self) -> list[Made]:
         """The optimizers of PyTorch; raises Uncertain when there is none."""
-        ours = [o for o in self.optimizers() if o.name.startswith("torch.optim.")]
-        if not ours:
+        of_torch = [o for o in self.optimizers() if o.name.startswith("torch.optim.")]
+        if not of_torch:
             raise Uncertain("No PyTorch optimizer was found in the script.")
-        return ours
+        return of_torch
 
     def _as_recorded(self, made: list[Made]) -> list[Made]:
         """Of the optimizers that one call may make by a name, the one that the recording shows."""
@@ -168,12 +168,12 @@ def group_values(optimizer: Made, name: str) -> list[Value]:
 
 def statement_of(spot: Spot) -> ast.stmt:
     """The statement around a piece; raises Uncertain when there is none."""
-    found = statement(spot)
-    if found is None:
+    around = statement(spot)
+    if around is None:
         raise Uncertain(
             "This is not part of a statement: change it by hand.", Place(spot.source.path, spot.line)
         )
-    return found
+    return around
 
 
 def ancestors(source: Source, node: ast.AST) -> Iterator[ast.AST]:

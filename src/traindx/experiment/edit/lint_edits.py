@@ -16,12 +16,12 @@ def findings(job: Job, *detectors: str) -> list[Finding]:
     run = job.run if job.run is not None else script_run(job.script.main.path)
     case = Case(run, job.script)
     modules = {unit.id: unit.module for unit in units.detectors()}
-    found: list[Finding] = []
+    all_findings: list[Finding] = []
     for name in detectors:
         result = importlib.import_module(modules[name]).look(case)
         if not isinstance(result, Skipped):
-            found += result
-    return found
+            all_findings += result
+    return all_findings
 
 
 def take_edits(job: Job, *detectors: str) -> list[str]:

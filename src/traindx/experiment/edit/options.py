@@ -51,19 +51,19 @@ def _decorated(source: Source, node: ast.AST, name: str) -> CommandOption | None
     function = next((one for one in chain if isinstance(one, ast.FunctionDef)), None)
     if function is None:
         return None
-    for made in function.decorator_list:
-        if isinstance(made, ast.Call) and called(made) == "option":
-            flags = _flags(made)
-            plain = [str(c.value) for c in made.args if isinstance(c, ast.Constant)]
+    for decorator in function.decorator_list:
+        if isinstance(decorator, ast.Call) and called(decorator) == "option":
+            flags = _flags(decorator)
+            plain = [str(c.value) for c in decorator.args if isinstance(c, ast.Constant)]
             long = [flag.lstrip("-").replace("-", "_").split("/")[0] for flag in flags]
             if name in long or name in plain:
-                return CommandOption(flags, _default(source, made))
+                return CommandOption(flags, _default(source, decorator))
     return None
 
 
 def _default(source: Source, call: ast.Call) -> Spot | None:
-    given = next((one.value for one in call.keywords if one.arg == "default"), None)
-    return Spot(source, given) if isinstance(given, ast.Constant) else None
+    default = next((one.value for one in call.keywords if one.arg == "default"), None)
+    return Spot(source, default) if isinstance(default, ast.Constant) else None
 
 
 def _flags(call: ast.AST) -> tuple[str, ...]:

@@ -20,8 +20,8 @@ _SAME = frozenset(
 
 def file_of(job: Job, value: Value) -> str | None:
     """The existing file that something is read from: `open(...)`, `Path(...).read_text()`, its name."""
-    found = {path for one in options(value) if (path := _existing(job, _named(job, one, _DEEP)))}
-    return found.pop() if len(found) == 1 else None
+    paths = {path for one in options(value) if (path := _existing(job, _named(job, one, _DEEP)))}
+    return paths.pop() if len(paths) == 1 else None
 
 
 def _existing(job: Job, name: str | None) -> str | None:
@@ -59,8 +59,8 @@ def _command_line_value(job: Job, value: Value) -> str | None:
     option: CommandOption | None = option_of(value)
     if option is None and value.spot is not None and isinstance(value.spot.node, ast.expr):
         option = option_around(value.spot)
-    found = given_value(job.args, option) if option is not None else None
-    return found[1] if found is not None else None
+    value_at = given_value(job.args, option) if option is not None else None
+    return value_at[1] if value_at is not None else None
 
 
 def _from_call(job: Job, value: Made, depth: int) -> str | None:
@@ -96,8 +96,8 @@ def _part(job: Job, value: Made, depth: int) -> str | None:
 
 
 def _joined(job: Job, values: list[Value], depth: int, by: str) -> str | None:
-    found = [_named(job, one, depth - 1) for one in values]
-    if not found or any(one is None for one in found):
+    parts = [_named(job, one, depth - 1) for one in values]
+    if not parts or any(one is None for one in parts):
         return None
-    texts = [one for one in found if one is not None]
+    texts = [one for one in parts if one is not None]
     return os.path.join(*texts) if by else "".join(texts)

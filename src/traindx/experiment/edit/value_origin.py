@@ -72,11 +72,11 @@ def change(
 
 def _alternatives(job: Job, name: str, value: Value) -> list[Value]:
     """What a value may be; of several numbers the one that was recorded."""
-    found = options(value)
-    if len(found) == 1:
-        return found
+    values = options(value)
+    if len(values) == 1:
+        return values
     recorded = job.recorded(name)
-    return [one for one in found if number(one) is not None and number(one) in recorded][:1]
+    return [one for one in values if number(one) is not None and number(one) in recorded][:1]
 
 
 def _on_command_line(job: Job, name: str, value: Value, wanted: Wanted) -> str:
@@ -108,15 +108,15 @@ def _on_command_line(job: Job, name: str, value: Value, wanted: Wanted) -> str:
 
 def _by_name(job: Job, name: str, wanted: Wanted) -> str:
     """The one number that has this name, and the value that was recorded."""
-    found = namesake(job, name)
-    if isinstance(found, tuple):
-        return _set_in_file(job, name, *found, wanted)
-    if found is None or found.spot is None:
+    origin = namesake(job, name)
+    if isinstance(origin, tuple):
+        return _set_in_file(job, name, *origin, wanted)
+    if origin is None or origin.spot is None:
         return ""
-    text = job.draft.text(found.spot.source, found.spot.node)
-    new = wanted.literal(number(found) or 0.0, text)
-    job.draft.replace(found.spot.source, found.spot.node, new)
-    return f"{name} {text} -> {new} in {_where(found.spot)}"
+    text = job.draft.text(origin.spot.source, origin.spot.node)
+    new = wanted.literal(number(origin) or 0.0, text)
+    job.draft.replace(origin.spot.source, origin.spot.node, new)
+    return f"{name} {text} -> {new} in {_where(origin.spot)}"
 
 
 def _computed(value: Value) -> bool:
@@ -127,8 +127,8 @@ def _computed(value: Value) -> bool:
 
 
 def _in_config(job: Job, name: str, value: Value, wanted: Wanted) -> str:
-    found = configs.setting_of(job, value)
-    return _set_in_file(job, name, *found, wanted) if found is not None else ""
+    setting = configs.setting_of(job, value)
+    return _set_in_file(job, name, *setting, wanted) if setting is not None else ""
 
 
 def _set_in_file(job: Job, name: str, path: str, keys: tuple[str | int, ...], wanted: Wanted) -> str:
@@ -207,8 +207,8 @@ def _is_literal(node: ast.AST) -> bool:
 def uses(job: Job, spot: Spot) -> Iterator[tuple[Event, str]]:
     """The calls that a literal is passed to, alone or in a sum or product, and under which name."""
     for event in job.training.trace.events:
-        made = event.value
-        for name, value in [*((str(n), v) for n, v in enumerate(made.args)), *made.keywords.items()]:
+        call = event.value
+        for name, value in [*((str(n), v) for n, v in enumerate(call.args)), *call.keywords.items()]:
             if _holds(value, spot):
                 yield event, name
 
@@ -232,15 +232,15 @@ def _counts(event: Event) -> bool:
 
 def strangers(job: Job, spot: Spot, like: str, in_loops: str = "") -> list[Event]:
     """Uses of a literal that mean something else."""
-    found = []
+    other_uses = []
     for event, name in uses(job, spot):
         use = f"{event.value.short}.{name}"
         fits = re.search(like, use, re.IGNORECASE)
         if not fits and in_loops and event.loops:
             fits = re.search(in_loops, use, re.IGNORECASE)
         if _counts(event) and not fits:
-            found.append(event)
-    return found
+            other_uses.append(event)
+    return other_uses
 
 
 def _where(spot: Spot | None) -> str:

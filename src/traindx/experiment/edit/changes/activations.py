@@ -56,14 +56,14 @@ def _sites(job: Job) -> list[Made]:
     last = _last_ones(job)
     gates = _factors(job)
     loops = [one.loop for one in job.iterations()]
-    found: dict[int, Made] = {}
+    sites: dict[int, Made] = {}
     for event in job.training.trace.events:
         if operation(event.value) not in _LAYERS or not any(loop in event.loops for loop in loops):
             continue
         spot = activation_spot(event.value)
         if spot is not None and id(spot.node) not in last and id(event.value) not in gates:
-            found.setdefault(id(spot.node), event.value)
-    return list(found.values())
+            sites.setdefault(id(spot.node), event.value)
+    return list(sites.values())
 
 
 def _last_ones(job: Job) -> set[int]:
@@ -85,17 +85,24 @@ def _factors(job: Job) -> set[int]:
     return factors
 
 
-def _swapped(job: Job, made: Made, to: str) -> str:
-    spot = activation_spot(made)
+def _swapped(job: Job, activation: Made, to: str) -> str:
+    spot = activation_spot(activation)
     assert spot is not None
-    source, node, old = spot.source, spot.node, operation(made)
-    if isinstance(node, ast.Call) and made.kind == "apply":
+    source, node, old = spot.source, spot.node, operation(activation)
+    if isinstance(node, ast.Call) and activation.kind == "apply":
         return _layer(job, source, node, old, to)
-    if isinstance(node, ast.Call) and made.kind == "method" and (owner := receiver(node)) and not node.args:
+    if (
+        isinstance(node, ast.Call)
+        and activation.kind == "method"
+        and (owner := receiver(node))
+        and not node.args
+    ):
         inner = job.draft.text(source, owner)
         new = f"{inner}.{to}()" if to in _IN_TORCH else f"{_function(job, source, to)}({inner})"
         job.draft.replace(source, node, new)
-    elif isinstance(node, ast.Call) and made.kind == "call" and len(node.args) == 1 and not node.keywords:
+    elif (
+        isinstance(node, ast.Call) and activation.kind == "call" and len(node.args) == 1 and not node.keywords
+    ):
         job.draft.replace(source, node.func, _function(job, source, to))
     else:
         raise Uncertain(f"Use {to} instead of {old} here.", at(spot))
@@ -163,7 +170,7 @@ def _bare(job: Job) -> list[Made]:
     """Calls of linear layers whose output goes into the next one as it is."""
     from traindx.evidence.detectors.model.script_nonlinearity_missing import _ACTIVATIONS, _chain, _linear
 
-    found: dict[int, Made] = {}
+    layers: dict[int, Made] = {}
     for loss in job.training.losses:
         if loss.event.grad_off or not loss.event.loops:
             continue
@@ -172,15 +179,15 @@ def _bare(job: Job) -> list[Made]:
         for one in chain:
             if _linear(one):
                 if later and one.spot is not None:
-                    found.setdefault(id(one.receiver), one)
+                    layers.setdefault(id(one.receiver), one)
                 later = True
             elif operation(one) in _ACTIVATIONS:
                 later = False
-    return list(found.values())
+    return list(layers.values())
 
 
-def _wrapped(job: Job, made: Made) -> str:
-    layer = made.receiver
+def _wrapped(job: Job, applied: Made) -> str:
+    layer = applied.receiver
     spot = layer.spot if isinstance(layer, Made) else None
     around = spot.source.parents.get(spot.node) if spot is not None else None
     if spot is not None and isinstance(around, ast.Call) and spot.node in around.args:
@@ -191,7 +198,7 @@ def _wrapped(job: Job, made: Made) -> str:
             raise Uncertain("Put a ReLU after this layer.", at(spot))
         job.draft.rewrite(spot.source, around, new)
         return f"{name}() after line {spot.line}"
-    source, call = call_of(made)
+    source, call = call_of(applied)
     function = spelled(job.draft, source, "torch.relu")
     job.draft.replace(source, call, f"{function}({job.draft.text(source, call)})")
     return f"{function} around line {call.lineno}"

@@ -59,12 +59,12 @@ def _by_hand(job: Job) -> list[Event]:
     return list(fills.values())
 
 
-def _fills(made: Made, text: str) -> bool:
-    if made.name.startswith("torch.nn.init.") and made.short in _SET:
-        small = made.short == "constant_" and abs(number(made.argument(1, "val")) or 0.0) <= 0.1
+def _fills(fill: Made, text: str) -> bool:
+    if fill.name.startswith("torch.nn.init.") and fill.short in _SET:
+        small = fill.short == "constant_" and abs(number(fill.argument(1, "val")) or 0.0) <= 0.1
         return not (small and "bias" in text)
-    mild = made.name == "mul_" and (number(made.argument(0, "other")) or 0.0) < 2
-    in_place = made.kind == "method" and made.name in _IN_PLACE and not mild
+    mild = fill.name == "mul_" and (number(fill.argument(0, "other")) or 0.0) < 2
+    in_place = fill.kind == "method" and fill.name in _IN_PLACE and not mild
     return in_place and bool(re.search(r"weight|bias|\bp\b|param", text))
 
 
@@ -105,8 +105,8 @@ def _flat_guarded(source: Source, node: ast.AST, text: str) -> bool:
 
 def _loop(job: Job, kind: str) -> str:
     """A rule for every layer of the model, after the line that makes it."""
-    made = [m for one in job.optimizers() for m in sources(one) if m.spot is not None]
-    spot = made[0].spot if made else None
+    modules = [m for one in job.optimizers() for m in sources(one) if m.spot is not None]
+    spot = modules[0].spot if modules else None
     name = bound_name(spot.source, spot.node) if spot is not None else None
     if (
         spot is None

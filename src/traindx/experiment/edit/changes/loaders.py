@@ -35,29 +35,29 @@ def _loader(job: Job) -> Made:
 
 
 def shuffle_data(job: Job) -> str:
-    made = _loader(job)
-    source, call = call_of(made)
-    if made.open or any(name in made.keywords for name in ("sampler", "batch_sampler")):
+    loader = _loader(job)
+    source, call = call_of(loader)
+    if loader.open or any(name in loader.keywords for name in ("sampler", "batch_sampler")):
         raise Uncertain(
-            f"The order of line {call.lineno} comes from its sampler: shuffle there.", at(made.spot)
+            f"The order of line {call.lineno} comes from its sampler: shuffle there.", at(loader.spot)
         )
-    shuffle = made.argument(2, "shuffle")
+    shuffle = loader.argument(2, "shuffle")
     value = shuffle.value if isinstance(shuffle, Const) else None
     if value is True:
-        raise Uncertain(f"Line {call.lineno} shuffles already.", at(made.spot))
+        raise Uncertain(f"Line {call.lineno} shuffles already.", at(loader.spot))
     if shuffle is None:
         job.draft.keyword(source, call, "shuffle", "True")
     elif value is False and shuffle.spot is not None and shuffle.spot.node in ast.walk(call):
         job.draft.replace(source, shuffle.spot.node, "True")
     else:
-        raise Uncertain(f"Give `shuffle=True` to the loader of line {call.lineno}.", at(made.spot))
+        raise Uncertain(f"Give `shuffle=True` to the loader of line {call.lineno}.", at(loader.spot))
     return f"shuffle=True in the training loader of line {call.lineno}."
 
 
 def set_workers(job: Job, values: Mapping[str, Scalar]) -> str:
-    made = _loader(job)
+    loader = _loader(job)
     wanted = Wanted(value=int(value_of(values, "value")))
-    description = change(job, made, "num_workers", 5, wanted, r"workers|^DataLoader\.5$")
+    description = change(job, loader, "num_workers", 5, wanted, r"workers|^DataLoader\.5$")
     guarded = any("__main__" in source.text for source in job.script.sources[:1])
     return description + ("." if guarded else "; on Windows and macOS the script then needs a main guard.")
 
@@ -65,11 +65,11 @@ def set_workers(job: Job, values: Mapping[str, Scalar]) -> str:
 def set_batch_size(job: Job, values: Mapping[str, Scalar]) -> str:
     wanted = Wanted(value=int(value_of(values, "value")))
     try:
-        made: Made | None = _loader(job)
+        loader: Made | None = _loader(job)
     except Uncertain:
-        made = None
-    if made is not None and "batch_sampler" not in made.keywords:
-        return change(job, made, "batch_size", 1, wanted, _LIKE, in_loops=_IN_LOOPS) + "."
+        loader = None
+    if loader is not None and "batch_sampler" not in loader.keywords:
+        return change(job, loader, "batch_size", 1, wanted, _LIKE, in_loops=_IN_LOOPS) + "."
     for event in job.training.trace.events:
         for name in ("per_device_train_batch_size", "batch_size"):
             if name in event.value.keywords and not event.grad_off:
@@ -85,8 +85,10 @@ def _named(job: Job, value: int) -> str:
         if _BATCH.match(b.name) and number(b.value) is not None and b.value.spot is not None
     }
     recorded = job.facts.get("config", {}) if isinstance(job.facts.get("config"), dict) else {}
-    known = recorded.get("batch_size", job.run.settings.get("batch_size") if job.run is not None else None)
-    fitting = [one for one in sizes.values() if known is None or number(one) == known]
+    batch_size = recorded.get(
+        "batch_size", job.run.settings.get("batch_size") if job.run is not None else None
+    )
+    fitting = [one for one in sizes.values() if batch_size is None or number(one) == batch_size]
     if len(fitting) != 1 or fitting[0].spot is None or not isinstance(fitting[0].spot.node, ast.Constant):
         raise Uncertain(
             f"Take {value} samples per batch where the loop cuts them.", at(job.iteration().loop.spot)

@@ -41,13 +41,13 @@ def _hidden(job: Job) -> list[Made]:
     for event in job.training.backwards:
         receiver = event.value.receiver
         waiting += [(receiver, False)] if receiver is not None else []
-    seen: set[tuple[int, bool]] = set()
+    visited: set[tuple[int, bool]] = set()
     normed: set[int] = set()
-    while waiting and len(seen) < 20_000:
+    while waiting and len(visited) < 20_000:
         value, after = waiting.pop()
-        if (id(value), after) in seen:
+        if (id(value), after) in visited:
             continue
-        seen.add((id(value), after))
+        visited.add((id(value), after))
         layer = parametric(value)
         if isinstance(layer, Made) and layer.short in _NORMS and layer.spot is not None:
             if after and id(value) not in normed:

@@ -56,30 +56,30 @@ def set_betas(job: Job, values: Mapping[str, Scalar]) -> str:
     return sentence(_betas(job, one, first, second) for one in job.torch_optimizers())
 
 
-def _betas(job: Job, made: Made, first: float | None, second: float | None) -> str:
-    source, call = call_of(made)
-    if "adam" not in made.short.lower():
-        raise Uncertain(f"{made.short} has no betas.", at(made.spot))
-    given = made.argument(2, "betas")
-    pair = _pair(given) if given is not None else (0.9, 0.999)
+def _betas(job: Job, optimizer: Made, first: float | None, second: float | None) -> str:
+    source, call = call_of(optimizer)
+    if "adam" not in optimizer.short.lower():
+        raise Uncertain(f"{optimizer.short} has no betas.", at(optimizer.spot))
+    betas = optimizer.argument(2, "betas")
+    pair = _pair(betas) if betas is not None else (0.9, 0.999)
     if pair is None:
-        raise Uncertain(f"Set the betas that line {call.lineno} gives to the optimizer.", at(made.spot))
+        raise Uncertain(f"Set the betas that line {call.lineno} gives to the optimizer.", at(optimizer.spot))
     wanted = (first if first is not None else pair[0], second if second is not None else pair[1])
     new = f"({plain(wanted[0])}, {plain(wanted[1])})"
     place, line = written(call, "betas", 2), call.lineno
     if (
-        isinstance(given, Items)
-        and given.spot is not None
-        and isinstance(given.spot.node, ast.Tuple | ast.List)
+        isinstance(betas, Items)
+        and betas.spot is not None
+        and isinstance(betas.spot.node, ast.Tuple | ast.List)
     ):
-        old, line = job.draft.text(given.spot.source, given.spot.node), given.spot.line
+        old, line = job.draft.text(betas.spot.source, betas.spot.node), betas.spot.line
         job.draft.replace(
-            given.spot.source, given.spot.node, new if old.startswith("(") else f"[{new[1:-1]}]"
+            betas.spot.source, betas.spot.node, new if old.startswith("(") else f"[{new[1:-1]}]"
         )
-    elif place is not None or given is None:
+    elif place is not None or betas is None:
         job.draft.keyword(source, call, "betas", new)
     else:
-        raise Uncertain(f"Set the betas that line {call.lineno} gives to the optimizer.", at(made.spot))
+        raise Uncertain(f"Set the betas that line {call.lineno} gives to the optimizer.", at(optimizer.spot))
     return f"betas={new} in line {line}"
 
 
@@ -119,13 +119,13 @@ def _each(job: Job, name: str, value: float) -> str:
     return sentence(descriptions)
 
 
-def _in_groups(made: Made, name: str) -> list[Value]:
+def _in_groups(optimizer: Made, name: str) -> list[Value]:
     """The values of parameter groups for a setting, except zeros: those are exempt on purpose."""
-    return [value for value in group_values(made, name) if number(value) != 0]
+    return [value for value in group_values(optimizer, name) if number(value) != 0]
 
 
-def _group(job: Job, name: str, given: Value, value: float) -> str:
-    spot = given.spot
+def _group(job: Job, name: str, old: Value, value: float) -> str:
+    spot = old.spot
     if spot is None or not isinstance(spot.node, ast.expr):
         raise Uncertain(f"Set {name} of the optimizer's group to {value:g}.", at(spot))
     text = job.draft.text(spot.source, spot.node)
@@ -141,19 +141,19 @@ def swap_optimizer(job: Job, values: Mapping[str, Scalar]) -> str:
     return sentence(_swapped(job, one, name, values.get("lr")) for one in job.torch_optimizers())
 
 
-def _swapped(job: Job, made: Made, name: str, lr: Scalar) -> str:
-    source, call = call_of(made)
-    if made.short == name:
-        raise Uncertain(f"Line {call.lineno} uses {name} already.", at(made.spot))
-    if made.open or len(call.args) > 2 or any(isinstance(one, ast.Starred) for one in call.args):
-        raise Uncertain(f"Use {name} in line {call.lineno} instead of {made.short}.", at(made.spot))
+def _swapped(job: Job, optimizer: Made, name: str, lr: Scalar) -> str:
+    source, call = call_of(optimizer)
+    if optimizer.short == name:
+        raise Uncertain(f"Line {call.lineno} uses {name} already.", at(optimizer.spot))
+    if optimizer.open or len(call.args) > 2 or any(isinstance(one, ast.Starred) for one in call.args):
+        raise Uncertain(f"Use {name} in line {call.lineno} instead of {optimizer.short}.", at(optimizer.spot))
     positional = [job.draft.text(source, one) for one in call.args]
-    keywords = _settings(job, made, name)
+    keywords = _settings(job, optimizer, name)
     if lr is not None:
         keywords.pop("lr", None)
         keywords = {"lr": plain(float(lr)) if isinstance(lr, int | float) else str(lr), **keywords}
         positional = positional[:1]
-    new = _maker_of(job, made, name)
+    new = _maker_of(job, optimizer, name)
     same = len(positional) + len(keywords) == len(call.args) + len(call.keywords) and lr is None
     if same and isinstance(call.func, ast.Attribute | ast.Name):
         job.draft.replace(source, call.func, new)
@@ -161,31 +161,35 @@ def _swapped(job: Job, made: Made, name: str, lr: Scalar) -> str:
         settings = [f"{one}={text}" for one, text in keywords.items()]
         job.draft.replace(source, call, f"{new}({', '.join([*positional, *settings])})")
     named = isinstance(call.func, ast.Attribute | ast.Name)
-    return f"{made.short} -> {name} in line {call.lineno}" + ("" if named else ", whatever the settings name")
+    return f"{optimizer.short} -> {name} in line {call.lineno}" + (
+        "" if named else ", whatever the settings name"
+    )
 
 
-def _maker_of(job: Job, made: Made, name: str) -> str:
+def _maker_of(job: Job, optimizer: Made, name: str) -> str:
     """How the file spells the new class: as it spells the old one, where it names that at all."""
-    source, call = call_of(made)
+    source, call = call_of(optimizer)
     text = job.draft.text(source, call.func)
-    if isinstance(call.func, ast.Attribute) and re.search(rf"\b{made.short}$", text):
-        return text[: -len(made.short)] + name
+    if isinstance(call.func, ast.Attribute) and re.search(rf"\b{optimizer.short}$", text):
+        return text[: -len(optimizer.short)] + name
     return spelled(job.draft, source, f"torch.optim.{name}")
 
 
-def _settings(job: Job, made: Made, name: str) -> dict[str, str]:
+def _settings(job: Job, optimizer: Made, name: str) -> dict[str, str]:
     """What a call gives by name, unpacked or not, as far as another optimizer knows it."""
-    source, call = call_of(made)
+    source, call = call_of(optimizer)
     own = {one.arg: job.draft.text(source, one.value) for one in call.keywords if one.arg is not None}
     texts = {}
-    for one, value in made.keywords.items():
+    for one, value in optimizer.keywords.items():
         if one not in _SHARED | _OWN[name]:
             continue
         text = own.get(one)
         if text is None and value.spot is not None and isinstance(value, Const | Items):
             text = job.draft.text(value.spot.source, value.spot.node)
         if text is None:
-            raise Uncertain(f"Use {name} in line {call.lineno} instead of {made.short}.", at(made.spot))
+            raise Uncertain(
+                f"Use {name} in line {call.lineno} instead of {optimizer.short}.", at(optimizer.spot)
+            )
         texts[one] = text
     return texts
 

@@ -38,9 +38,9 @@ def pass_logits(job: Job) -> str:
     raise Uncertain("No softmax or sigmoid before a loss that applies it itself was found in the script.")
 
 
-def _logarithm(job: Job, made: Made) -> str:
+def _logarithm(job: Job, activation: Made) -> str:
     """softmax before a loss of log-probabilities becomes log_softmax."""
-    spot = activation_spot(made)
+    spot = activation_spot(activation)
     assert spot is not None
     node = spot.node
     for user in _users(job, node):
@@ -67,7 +67,7 @@ def drop_output_activation(job: Job) -> str:
 
 def _activations(losses: list[LossCall], kinds: set[str]) -> list[Made]:
     """The activation before each loss, when every way to the loss passes through one."""
-    found: dict[int, Made] = {}
+    activations: dict[int, Made] = {}
     for loss in losses:
         ways = [unshaped(one) for one in options(unshaped(loss.given))]
         if not ways or not all(operation(way) in kinds for way in ways):
@@ -75,13 +75,13 @@ def _activations(losses: list[LossCall], kinds: set[str]) -> list[Made]:
         for way in ways:
             spot = activation_spot(way) if isinstance(way, Made) else None
             if isinstance(way, Made) and spot is not None:
-                found.setdefault(id(spot.node), way)
-    return list(found.values())
+                activations.setdefault(id(spot.node), way)
+    return list(activations.values())
 
 
-def _dropped(job: Job, made: list[Made], *, probabilities: bool) -> str:
+def _dropped(job: Job, activations: list[Made], *, probabilities: bool) -> str:
     descriptions = []
-    for one in made:
+    for one in activations:
         spot = activation_spot(one)
         assert spot is not None
         if probabilities:
@@ -90,12 +90,12 @@ def _dropped(job: Job, made: list[Made], *, probabilities: bool) -> str:
     return sentence(descriptions)
 
 
-def _take_out(job: Job, made: Made, spot: Spot) -> str:
+def _take_out(job: Job, activation: Made, spot: Spot) -> str:
     source, node = spot.source, spot.node
-    name = operation(made)
-    if made.kind == "apply":
+    name = operation(activation)
+    if activation.kind == "apply":
         return _layer_out(job, source, node, name)
-    inner = _argument(made, node)
+    inner = _argument(activation, node)
     if inner is None:
         raise Uncertain(f"Remove the {name} of this line.", at(spot))
     text = job.draft.text(source, inner)
@@ -107,9 +107,9 @@ def _take_out(job: Job, made: Made, spot: Spot) -> str:
     return f"the {name} in line {spot.line} is removed"
 
 
-def _argument(made: Made, node: ast.AST) -> ast.expr | None:
+def _argument(call: Made, node: ast.AST) -> ast.expr | None:
     """What a method or a function is applied to."""
-    if made.kind == "method":
+    if call.kind == "method":
         return receiver(node)
     return next(iter(node.args), None) if isinstance(node, ast.Call) else None
 
@@ -139,17 +139,17 @@ def _indexed(source: Source) -> bool:
     )
 
 
-def _other_uses(job: Job, made: Made, node: ast.AST) -> list[str]:
+def _other_uses(job: Job, activation: Made, node: ast.AST) -> list[str]:
     """What else uses the probabilities: thresholds are moved, anything unknown makes the edit uncertain."""
     descriptions = []
     for user in _users(job, node):
         if user.kind == "operator" and user.name in ("Gt", "GtE", "Lt", "LtE"):
-            descriptions.append(_threshold(job, made, user))
+            descriptions.append(_threshold(job, activation, user))
         elif operation(user) == "round":
-            descriptions.append(_rounded(job, made, user))
+            descriptions.append(_rounded(job, activation, user))
         elif operation(user) not in _ORDER | _AGAIN:
             raise Uncertain(
-                f"This line uses the probabilities: remove the {operation(made)} before the loss only, "
+                f"This line uses the probabilities: remove the {operation(activation)} before the loss only, "
                 "and apply it here.",
                 at(user.spot),
             )
@@ -174,11 +174,11 @@ def _users(job: Job, node: ast.AST) -> Iterator[Made]:
             yield value
 
 
-def _passing(made: Made) -> bool:
+def _passing(value: Made) -> bool:
     return (
-        operation(made) in _PASSED_ON
-        or (made.kind == "item")
-        or made.name in ("len", "print", "tuple", "list")
+        operation(value) in _PASSED_ON
+        or (value.kind == "item")
+        or value.name in ("len", "print", "tuple", "list")
     )
 
 
@@ -198,11 +198,11 @@ def _comes_from(value: Value, node: ast.AST, depth: int = 20) -> bool:
     return False
 
 
-def _threshold(job: Job, made: Made, user: Made) -> str:
+def _threshold(job: Job, activation: Made, user: Made) -> str:
     """`p > 0.5` becomes `logit > 0`."""
     spot = user.spot
     limits = [one for one in user.args if isinstance(one, Const) and number(one) is not None]
-    half = operation(made) == "sigmoid" and [number(one) for one in limits] == [0.5]
+    half = operation(activation) == "sigmoid" and [number(one) for one in limits] == [0.5]
     plain = spot is not None and isinstance(spot.node, ast.Compare) and len(spot.node.ops) == 1
     limit = limits[0].spot if half and plain else None
     if limit is None or spot is None or limit.node not in ast.walk(spot.node):
@@ -211,11 +211,11 @@ def _threshold(job: Job, made: Made, user: Made) -> str:
     return f"the threshold in line {spot.line} is 0 for logits"
 
 
-def _rounded(job: Job, made: Made, user: Made) -> str:
+def _rounded(job: Job, activation: Made, user: Made) -> str:
     """`p.round()` becomes `(logit > 0).float()`."""
     inner = _argument(user, user.spot.node) if user.spot is not None else None
     alone = user.spot is not None and len(getattr(user.spot.node, "args", [])) < 2
-    if operation(made) != "sigmoid" or inner is None or user.spot is None or not alone:
+    if operation(activation) != "sigmoid" or inner is None or user.spot is None or not alone:
         raise Uncertain("This rounds probabilities: apply the activation here.", at(user.spot))
     text = job.draft.text(user.spot.source, inner)
     job.draft.replace(user.spot.source, user.spot.node, f"({text} > 0).float()")

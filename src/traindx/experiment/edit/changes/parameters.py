@@ -33,20 +33,20 @@ def _built_too_early(job: Job) -> str:
     """An optimizer built before a layer was replaced is built after it instead."""
     lost = {id(one) for one in _lost(job)}
     events = {id(e.value): e for e in job.training.trace.events}
-    for made in job.optimizers():
-        built = events.get(id(made))
+    for optimizer in job.optimizers():
+        built = events.get(id(optimizer))
         late = [
             b
             for b in job.training.trace.bindings
             if id(b.value) in lost and b.owner is not None and built is not None and b.at > built.at
         ]
         if late:
-            return _built_after(job, made, late[-1])
+            return _built_after(job, optimizer, late[-1])
     return ""
 
 
-def _built_after(job: Job, made: Made, binding: Binding) -> str:
-    source, call = call_of(made)
+def _built_after(job: Job, optimizer: Made, binding: Binding) -> str:
+    source, call = call_of(optimizer)
     built, replacing = statement_of(Spot(source, call)), statement_of(binding.spot)
     name = bound_name(source, call)
     text = job.draft.text(source, built)
@@ -68,7 +68,7 @@ def _used_between(tree: ast.AST, name: str, first: ast.stmt, last: ast.stmt) -> 
 
 def _left_out(job: Job) -> str:
     """Modules that the loss trains and no optimizer holds are given to the one that steps."""
-    made = job.optimizers()
+    optimizers = job.optimizers()
     lost = _lost(job)
     if not lost:
         return ""
@@ -77,19 +77,19 @@ def _left_out(job: Job) -> str:
         raise Uncertain(
             "If this module is meant to learn, give its parameters to an optimizer.", at(owners[0].spot)
         )
-    if len(made) > 1:
-        return _mistaken(job, made, owners)
+    if len(optimizers) > 1:
+        return _mistaken(job, optimizers, owners)
     inner = any(b.value is one and b.owner is not None for b in job.training.trace.bindings for one in owners)
-    if inner or not _simply_given(job, made[0]):
-        return _added(job, made[0], owners)
+    if inner or not _simply_given(job, optimizers[0]):
+        return _added(job, optimizers[0], owners)
     if not owners or any(_name(one) is None for one in owners):
         raise Uncertain(_GIVE, at(lost[0].spot))
-    return _given_too(job, made[0], owners)
+    return _given_too(job, optimizers[0], owners)
 
 
 def _lost(job: Job) -> list[Value]:
     """Layers that the loss reaches and no optimizer holds, those frozen on purpose left out."""
-    ours, still = held(job.training), frozen(job.training)
+    trained, still = held(job.training), frozen(job.training)
     return [
         layer
         for backward in job.training.backwards
@@ -97,7 +97,7 @@ def _lost(job: Job) -> list[Value]:
         for one in [backward.value.args[0] if backward.value.kind == "call" else backward.value.receiver]
         if one is not None
         for layer in reach(one).alive
-        if id(layer) not in ours and id(layer) not in still
+        if id(layer) not in trained and id(layer) not in still
     ]
 
 
@@ -111,24 +111,24 @@ def _lent(job: Job, module: Value) -> bool:
 
 def _owners(job: Job, layers: list[Value]) -> list[Value]:
     """The outermost modules with a name that hold layers, and hold nothing that is trained already."""
-    ours = held(job.training)
-    found: dict[int, Value] = {}
+    trained = held(job.training)
+    owners: dict[int, Value] = {}
     for layer in layers:
         holders = [b.value for b in job.training.trace.bindings if b.owner is None and _holds(b.value, layer)]
-        free = [one for one in holders if not any(id(p) in ours for p in [one, *parts(one)])]
+        free = [one for one in holders if not any(id(p) in trained for p in [one, *parts(one)])]
         whole = [one for one in holders if one not in free]
         chosen = whole[0] if whole and _holds_all(job, whole[0]) else free[0] if free else None
-        chosen = chosen or _part(job, layer, ours)
+        chosen = chosen or _part(job, layer, trained)
         if chosen is None:
             raise Uncertain(_GIVE, at(layer.spot))
-        found.setdefault(id(chosen), chosen)
-    return list(found.values())
+        owners.setdefault(id(chosen), chosen)
+    return list(owners.values())
 
 
-def _part(job: Job, layer: Value, ours: Collection[int]) -> Value | None:
+def _part(job: Job, layer: Value, trained: Collection[int]) -> Value | None:
     """The largest part of a module that holds a layer, and nothing that is trained already."""
     inner = [b.value for b in job.training.trace.bindings if b.owner is not None and _holds(b.value, layer)]
-    free = [one for one in inner if not any(id(p) in ours and _layer(p) for p in [one, *parts(one)])]
+    free = [one for one in inner if not any(id(p) in trained and _layer(p) for p in [one, *parts(one)])]
     return max(free, key=lambda one: len(list(parts(one))), default=None)
 
 
@@ -137,15 +137,15 @@ def _layer(value: Value) -> bool:
 
 
 def _holds(module: Value, layer: Value) -> bool:
-    known = isinstance(module, Instance) or (isinstance(module, Made) and module.kind == "call")
-    return known and (module is layer or any(one is layer for one in parts(module)))
+    is_module = isinstance(module, Instance) or (isinstance(module, Made) and module.kind == "call")
+    return is_module and (module is layer or any(one is layer for one in parts(module)))
 
 
 def _holds_all(job: Job, module: Value) -> bool:
     """Whether one module holds everything that the optimizers were given."""
-    given = [m for one in job.optimizers() for m in sources(one)]
+    modules = [m for one in job.optimizers() for m in sources(one)]
     inner = {id(module), *(id(p) for p in parts(module))}
-    return bool(given) and all(id(one) in inner for one in given)
+    return bool(modules) and all(id(one) in inner for one in modules)
 
 
 def _name(module: Value) -> tuple[Spot, ast.expr] | None:
@@ -155,9 +155,9 @@ def _name(module: Value) -> tuple[Spot, ast.expr] | None:
     return (module.spot, name) if name is not None else None
 
 
-def _simply_given(job: Job, made: Made) -> bool:
+def _simply_given(job: Job, optimizer: Made) -> bool:
     """Whether an optimizer is given `name.parameters()` and no groups."""
-    source, call = call_of(made)
+    source, call = call_of(optimizer)
     first = call.args[0] if call.args else None
     return isinstance(first, ast.Call) and job.draft.text(source, first).count("(") == 1
 
@@ -194,8 +194,8 @@ def _path(job: Job, module: Value, here: Spot, deep: int = 4) -> str | None:
     return None
 
 
-def _given_too(job: Job, made: Made, owners: list[Value]) -> str:
-    source, call = call_of(made)
+def _given_too(job: Job, optimizer: Made, owners: list[Value]) -> str:
+    source, call = call_of(optimizer)
     first = call.args[0]
     names = []
     for one in owners:
@@ -206,7 +206,7 @@ def _given_too(job: Job, made: Made, owners: list[Value]) -> str:
             raise Uncertain(_GIVE, at(one.spot))
         names.append(job.draft.text(source, name))
     whole = [n for n, one in zip(names, owners, strict=True) if _holds_all(job, one)]
-    trained = {id(part) for m in sources(made) for part in (m, *parts(m))}
+    trained = {id(part) for m in sources(optimizer) for part in (m, *parts(m))}
     double = any(id(part) in trained for one in owners for part in (one, *parts(one)))
     if _frozen_inside(job, owners) or (double and not whole):
         raise Uncertain(_GIVE, at(owners[0].spot))
@@ -223,13 +223,13 @@ def _frozen_inside(job: Job, owners: list[Value]) -> bool:
     return any(id(part) in still for one in owners for part in (one, *parts(one)))
 
 
-def _mistaken(job: Job, made: list[Made], owners: list[Value]) -> str:
+def _mistaken(job: Job, optimizers: list[Made], owners: list[Value]) -> str:
     """Two optimizers over the same module, and one module without: the later one was meant for it."""
     names = [(_name(one) or (None, None))[1] for one in owners]
     doubles = [
         (one, other)
-        for one in made
-        for other in made
+        for one in optimizers
+        for other in optimizers
         if one is not other
         and {id(s) for s in sources(one)} == {id(s) for s in sources(other)}
         and sources(one)
@@ -259,17 +259,17 @@ def _mistaken(job: Job, made: list[Made], owners: list[Value]) -> str:
 
 def _cut(job: Job) -> str:
     """A detach() inside the model's forward pass is removed."""
-    found: dict[int, Spot] = {}
-    ours, still = held(job.training), frozen(job.training)
+    detached: dict[int, Spot] = {}
+    trained, still = held(job.training), frozen(job.training)
     for backward in job.training.backwards:
         loss = backward.value.receiver if backward.value.kind == "method" else None
         reached = reach(loss) if loss is not None else None
         alive = {id(one) for one in reached.alive} if reached is not None else set()
         for layer, by in reached.cut if reached is not None else ():
-            meant = id(layer) in ours and id(layer) not in alive | still
+            meant = id(layer) in trained and id(layer) not in alive | still
             if meant and by.kind == "method" and by.name == "detach" and by.spot is not None and cuts(by):
-                found[id(by.spot.node)] = by.spot
-    chosen = [s for s in found.values() if getattr(function_of(s.source, s.node), "name", "") == "forward"]
+                detached[id(by.spot.node)] = by.spot
+    chosen = [s for s in detached.values() if getattr(function_of(s.source, s.node), "name", "") == "forward"]
     if len(chosen) != 1 or not job.iterations():
         return ""
     spot = chosen[0]

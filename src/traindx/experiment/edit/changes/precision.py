@@ -80,12 +80,12 @@ def _casts(job: Job, names: tuple[str, ...]) -> list[str]:
 
 def _types(job: Job, names: set[str]) -> list[tuple[Source, ast.AST, Event]]:
     """Where a type is written that some call is given."""
-    found: dict[int, tuple[Source, ast.AST, Event]] = {}
+    types: dict[int, tuple[Source, ast.AST, Event]] = {}
     for event in job.training.trace.events:
         for value in [*event.value.args, *event.value.keywords.values()]:
             if isinstance(value, Named) and value.name in names and value.spot is not None:
-                found.setdefault(id(value.spot.node), (value.spot.source, value.spot.node, event))
-    return list(found.values())
+                types.setdefault(id(value.spot.node), (value.spot.source, value.spot.node, event))
+    return list(types.values())
 
 
 def _retyped(job: Job, source: Source, node: ast.AST, to: str) -> str:

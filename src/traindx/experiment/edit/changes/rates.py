@@ -56,22 +56,24 @@ def _rates(job: Job, wanted: Wanted) -> str:
     return sentence(descriptions)
 
 
-def _of_optimizer(job: Job, made: Made, wanted: Wanted) -> list[str]:
-    groups = group_values(made, "lr")
-    if any(_is_schedule_object(one) for one in options(made.argument(1, "lr", "learning_rate"))):
-        raise Uncertain("The learning rate is a schedule object: change its initial value.", at(made.spot))
+def _of_optimizer(job: Job, optimizer: Made, wanted: Wanted) -> list[str]:
+    groups = group_values(optimizer, "lr")
+    if any(_is_schedule_object(one) for one in options(optimizer.argument(1, "lr", "learning_rate"))):
+        raise Uncertain(
+            "The learning rate is a schedule object: change its initial value.", at(optimizer.spot)
+        )
     if groups and wanted.factor is None:
         raise Uncertain(
             f"Several groups have their own learning rates: set each of them to {wanted.value}.",
-            at(made.spot),
+            at(optimizer.spot),
         )
     descriptions = [_in_group(job, rate, wanted) for rate in groups]
-    covered = groups and made.argument(1, "lr") is None
-    if not covered and not _ruled_by_schedule(job, made):
-        keras = made.name.startswith("keras")
-        name = "learning_rate" if keras or "learning_rate" in made.keywords else "lr"
-        default = DEFAULTS.get(made.short)
-        descriptions.append(change(job, made, name, 0 if keras else 1, wanted, LIKE, default))
+    covered = groups and optimizer.argument(1, "lr") is None
+    if not covered and not _ruled_by_schedule(job, optimizer):
+        keras = optimizer.name.startswith("keras")
+        name = "learning_rate" if keras or "learning_rate" in optimizer.keywords else "lr"
+        default = DEFAULTS.get(optimizer.short)
+        descriptions.append(change(job, optimizer, name, 0 if keras else 1, wanted, LIKE, default))
     return descriptions
 
 

@@ -20,8 +20,8 @@ _ANY = 1e30
 
 def drop_outliers(job: Job, values: Mapping[str, Scalar]) -> str:
     """Samples beyond the limit are removed: from each batch where loops get them, else from the datasets."""
-    given = values.get("limit", _ANY)
-    limit = float(given) if isinstance(given, int | float) else _ANY
+    value = values.get("limit", _ANY)
+    limit = float(value) if isinstance(value, int | float) else _ANY
     calls = [
         event
         for event in job.training.trace.events

@@ -57,13 +57,13 @@ def _set_length(job: Job, steps: int) -> str:
         for name in event.value.keywords:
             if _COUNTS.search(name) and number(event.value.keywords[name]) is not None:
                 return change(job, event.value, name, -1, Wanted(value=steps), r"warm_?up|total|steps") + "."
-    found = {}
+    constants = {}
     for value in _named(job):
         if value.spot is not None and isinstance(value.spot.node, ast.Constant):
-            found[id(value.spot.node)] = value
-    if len(found) != 1:
+            constants[id(value.spot.node)] = value
+    if len(constants) != 1:
         return ""
-    spot = next(iter(found.values())).spot
+    spot = next(iter(constants.values())).spot
     assert spot is not None
     text = "\n".join(source.text for source in job.script.sources)
     if not any(uses(job, spot)) and len(_WARM.findall(text)) < 2:
@@ -79,26 +79,26 @@ def _set_length(job: Job, steps: int) -> str:
 
 def _named(job: Job) -> list[Value]:
     """Numbers that go by the name of a warm-up counted in steps: constants, settings, defaults."""
-    found = [b.value for b in job.training.trace.bindings if _COUNTS.fullmatch(b.name)]
+    constants = [b.value for b in job.training.trace.bindings if _COUNTS.fullmatch(b.name)]
     for source in job.script.sources:
         for node in ast.walk(source.tree):
             if isinstance(node, ast.Dict):
                 for key, value in zip(node.keys, node.values, strict=True):
                     named = isinstance(key, ast.Constant) and _COUNTS.fullmatch(str(key.value))
                     if named and isinstance(value, ast.Constant) and isinstance(value.value, int):
-                        found.append(Const(Spot(source, value), value.value))
-    return [one for one in found if number(one) is not None]
+                        constants.append(Const(Spot(source, value), value.value))
+    return [one for one in constants if number(one) is not None]
 
 
 def _schedules(job: Job) -> list[Made]:
     return [one for one in job.schedulers() if one.spot is not None]
 
 
-def _with_warm_up(job: Job, made: Made, steps: int) -> str:
+def _with_warm_up(job: Job, optimizer: Made, steps: int) -> str:
     start, words = plain(1 / max(steps, 2)), f"Increase the learning rate over the first {steps} steps here."
-    linear = spelled(job.draft, call_of(made)[0], "torch.optim.lr_scheduler.LinearLR")
+    linear = spelled(job.draft, call_of(optimizer)[0], "torch.optim.lr_scheduler.LinearLR")
     new = f"{linear}({{}}, start_factor={start}, total_iters={steps})"
-    line = _add_scheduler(job, made, "warmup", new, words)
+    line = _add_scheduler(job, optimizer, "warmup", new, words)
     return f"a linear warm-up of {steps} steps after line {line}"
 
 
@@ -125,18 +125,20 @@ def _add_scheduler(job: Job, made: Made, name: str, new: str, words: str) -> int
 def hold_lr(job: Job) -> str:
     """A constant learning rate: the schedule becomes one that changes nothing."""
     descriptions = []
-    for made in _schedules(job):
-        if any(made in options(v) for other in _schedules(job) for v in other.args if other is not made):
+    for schedule in _schedules(job):
+        if any(
+            schedule in options(v) for other in _schedules(job) for v in other.args if other is not schedule
+        ):
             continue
-        source, call = call_of(made)
-        if made.short == "ReduceLROnPlateau":
+        source, call = call_of(schedule)
+        if schedule.short == "ReduceLROnPlateau":
             job.draft.keyword(source, call, "patience", "10**9")
         elif call.args or any(k.arg == "optimizer" for k in call.keywords):
             optimizer = job.draft.text(source, _optimizer(call))
             name = spelled(job.draft, source, "torch.optim.lr_scheduler.ConstantLR")
             job.draft.replace(source, call, f"{name}({optimizer}, factor=1.0)")
         else:
-            raise Uncertain("Remove the schedule of this line.", at(made.spot))
+            raise Uncertain("Remove the schedule of this line.", at(schedule.spot))
         descriptions.append(f"no schedule in line {call.lineno}")
     if not descriptions:
         raise Uncertain("No learning-rate schedule was found in the script.")
@@ -153,18 +155,22 @@ def replace_schedule(job: Job, values: Mapping[str, Scalar]) -> str:
     if kind == "constant":
         return hold_lr(job)
     steps = int(value_of(values, "steps"))
-    made = _schedules(job)
-    if len(made) > 1:
-        raise Uncertain(f"Replace the schedules by one {kind} decay over {steps} steps.", at(made[0].spot))
-    if not made:
+    schedules = _schedules(job)
+    if len(schedules) > 1:
+        raise Uncertain(
+            f"Replace the schedules by one {kind} decay over {steps} steps.", at(schedules[0].spot)
+        )
+    if not schedules:
         return _new_schedule(job, kind, steps)
-    source, call = call_of(made[0])
-    if made[0].short == "ReduceLROnPlateau" or not call.args:
-        raise Uncertain(f"Use a {kind} decay over {steps} steps here.", at(made[0].spot))
-    length = _length(job, made[0], steps)
-    lasts = number(made[0].argument(1 if kind == "cosine" else 3, "T_max", "total_iters"))
-    if made[0].short == _KINDS.get(kind) and lasts == float(length):
-        raise Uncertain(f"The schedule of this line decays over {length} steps already.", at(made[0].spot))
+    source, call = call_of(schedules[0])
+    if schedules[0].short == "ReduceLROnPlateau" or not call.args:
+        raise Uncertain(f"Use a {kind} decay over {steps} steps here.", at(schedules[0].spot))
+    length = _length(job, schedules[0], steps)
+    lasts = number(schedules[0].argument(1 if kind == "cosine" else 3, "T_max", "total_iters"))
+    if schedules[0].short == _KINDS.get(kind) and lasts == float(length):
+        raise Uncertain(
+            f"The schedule of this line decays over {length} steps already.", at(schedules[0].spot)
+        )
     optimizer = job.draft.text(source, call.args[0])
     job.draft.replace(source, call, _decay(job, source, kind, optimizer, length))
     return f"{kind} decay over {length} steps of the schedule in line {call.lineno}."
@@ -201,12 +207,12 @@ def _length(job: Job, schedule: Made, steps: int) -> str:
 
 
 def _new_schedule(job: Job, kind: str, steps: int) -> str:
-    made = [one for one in job.optimizers() if one.name.startswith("torch.optim.")]
+    optimizers = [one for one in job.optimizers() if one.name.startswith("torch.optim.")]
     words = f"Decay the learning rate over {steps} steps ({kind})."
-    if len(made) != 1 or _lr_set_in_loop(job) is not None:
+    if len(optimizers) != 1 or _lr_set_in_loop(job) is not None:
         raise Uncertain(words)
-    new = _decay(job, call_of(made[0])[0], kind, "{}", str(steps))
-    line = _add_scheduler(job, made[0], "schedule", new, words)
+    new = _decay(job, call_of(optimizers[0])[0], kind, "{}", str(steps))
+    line = _add_scheduler(job, optimizers[0], "schedule", new, words)
     return f"{kind} decay over {steps} steps after line {line}."
 
 

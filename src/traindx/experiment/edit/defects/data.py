@@ -87,8 +87,8 @@ def keep_apart(job: Job, place: Place | None) -> str:
         for data in options(loader.argument(0, "dataset"))
     ]
     for event in job.training.trace.events:
-        made = event.value
-        parts = made.args[0] if made.short == "ConcatDataset" and made.args else None
+        call = event.value
+        parts = call.args[0] if call.short == "ConcatDataset" and call.args else None
         items, spot = (parts.items, parts.spot) if isinstance(parts, Items) else ([], None)
         shared = [i for i, one in enumerate(items) if _among(one, others)]
         if shared and spot is not None and isinstance(spot.node, ast.List):
@@ -121,10 +121,10 @@ def same_transform(job: Job, place: Place | None) -> str:
                 or not isinstance(other.value, ast.Lambda)
             ):
                 continue
-            text, theirs = job.draft.text(source, node.value), job.draft.text(source, other.value)
-            if _RANDOM.search(theirs) or text == theirs:
+            text, train_text = job.draft.text(source, node.value), job.draft.text(source, other.value)
+            if _RANDOM.search(train_text) or text == train_text:
                 continue
-            job.draft.replace(source, node.value, theirs)
+            job.draft.replace(source, node.value, train_text)
             return f"{name} does in line {node.lineno} what line {other.lineno} does for training."
     raise Uncertain("Give validation inputs the same scaling as training inputs.", place)
 

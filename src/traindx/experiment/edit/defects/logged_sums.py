@@ -94,7 +94,7 @@ def _steps(node: ast.AST) -> bool:
 
 
 def _constant(source: Source, name: str) -> ast.Constant | None:
-    found = [
+    values = [
         n.value
         for n in source.tree.body
         if isinstance(n, ast.Assign)
@@ -103,7 +103,7 @@ def _constant(source: Source, name: str) -> ast.Constant | None:
         and n.targets[0].id == name
     ]
     used = [n for n in ast.walk(source.tree) if isinstance(n, ast.Name) and n.id == name]
-    return found[0] if len(found) == 1 and isinstance(found[0], ast.Constant) and len(used) == 2 else None
+    return values[0] if len(values) == 1 and isinstance(values[0], ast.Constant) and len(used) == 2 else None
 
 
 EDITS = {"fix_logging": (reset,), "move_sync_out": (less_often,)}

@@ -70,8 +70,8 @@ def _by_class(job: Job, call: LossCall) -> list[str]:
     if not stretched or not isinstance(labels, ast.Name | ast.Attribute):
         return []
     name = spelled(job.draft, source, "torch.nn.functional.cross_entropy")
-    given = job.draft.text(source, node.args[0])
-    job.draft.replace(source, node, f"{name}({given}, {job.draft.text(source, labels)})")
+    predictions = job.draft.text(source, node.args[0])
+    job.draft.replace(source, node, f"{name}({predictions}, {job.draft.text(source, labels)})")
     return [f"cross entropy on the class numbers in line {node.lineno}"]
 
 
@@ -80,14 +80,18 @@ def _summed(job: Job) -> str:
     lines = {one.places[0].line for one in findings(job, "script_sum_reduction")}
     descriptions = []
     for call in {id(x.setup): x for x in job.training.losses}.values():
-        given = call.setup.keywords.get("reduction")
-        inside = given is not None and given.spot is not None and isinstance(given.spot.node, ast.Constant)
-        here = call.event.spot.line in lines or (
+        reduction = call.setup.keywords.get("reduction")
+        inside = (
+            reduction is not None
+            and reduction.spot is not None
+            and isinstance(reduction.spot.node, ast.Constant)
+        )
+        on_line = call.event.spot.line in lines or (
             call.setup.spot is not None and call.setup.spot.line in lines
         )
-        if here and inside and given is not None and given.spot is not None:
-            job.draft.replace(given.spot.source, given.spot.node, '"mean"')
-            descriptions.append(f"the mean instead of the sum in line {given.spot.line}")
+        if on_line and inside and reduction is not None and reduction.spot is not None:
+            job.draft.replace(reduction.spot.source, reduction.spot.node, '"mean"')
+            descriptions.append(f"the mean instead of the sum in line {reduction.spot.line}")
     return "; ".join(dict.fromkeys(descriptions))
 
 

@@ -53,14 +53,14 @@ def _widths(job: Job) -> list[list[Spot]]:
     broken: set[int] = set()
     for ends in _joints(job.training):
         spots = [_literal(one) for one in ends]
-        known = {id(spot.node): spot for spot in spots if spot is not None}
-        if len(known) == 0:
+        literals = {id(spot.node): spot for spot in spots if spot is not None}
+        if len(literals) == 0:
             continue
         if any(spot is None for spot in spots):
-            broken |= set(known)
-        met = [one for one in groups if one.keys() & known.keys()]
+            broken |= set(literals)
+        met = [one for one in groups if one.keys() & literals.keys()]
         groups = [one for one in groups if one not in met]
-        groups.append({k: v for one in [*met, known] for k, v in one.items()})
+        groups.append({k: v for one in [*met, literals] for k, v in one.items()})
     return [
         list(one.values())
         for one in groups
@@ -70,11 +70,11 @@ def _widths(job: Job) -> list[list[Spot]]:
 
 def _literal(value: Value | None) -> Spot | None:
     """Where a whole number is written."""
-    found = options(value)
-    if len(found) != 1 or not isinstance(found[0], Const) or found[0].spot is None:
+    values = options(value)
+    if len(values) != 1 or not isinstance(values[0], Const) or values[0].spot is None:
         return None
-    node = found[0].spot.node
-    return found[0].spot if isinstance(node, ast.Constant) and type(node.value) is int else None
+    node = values[0].spot.node
+    return values[0].spot if isinstance(node, ast.Constant) and type(node.value) is int else None
 
 
 def _joints(training: Training) -> Iterator[list[Value | None]]:
@@ -84,19 +84,19 @@ def _joints(training: Training) -> Iterator[list[Value | None]]:
         layer = parametric(event.value)
         if not isinstance(layer, Made) or layer.short not in ("Linear", "BatchNorm1d", "LayerNorm"):
             continue
-        taken = layer.argument(0, "in_features", "num_features", "normalized_shape")
+        width_in = layer.argument(0, "in_features", "num_features", "normalized_shape")
         nearest = _before(event.value)
         if not nearest:
-            yield [taken, None]
+            yield [width_in, None]
         if layer.short == "Linear" and id(layer) not in followed:
             yield [layer.argument(1, "out_features"), None]
         for before in nearest:
             if before.short == "Linear":
-                yield [taken, before.argument(1, "out_features")]
+                yield [width_in, before.argument(1, "out_features")]
             elif before.short in ("BatchNorm1d", "LayerNorm"):
-                yield [taken, before.argument(0, "num_features", "normalized_shape")]
+                yield [width_in, before.argument(0, "num_features", "normalized_shape")]
             else:
-                yield [taken, None]
+                yield [width_in, None]
 
 
 def _before(value: Value) -> list[Made]:

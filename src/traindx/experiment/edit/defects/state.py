@@ -53,27 +53,31 @@ def _optimizer(job: Job) -> str:
     keys = {key for e in job.training.trace.named("torch.save") for key in _saved(e.value)}
     for event in loads:
         node, source = event.spot.node, event.spot.source
-        given = node.args[0] if isinstance(node, ast.Call) and node.args else None
-        if not isinstance(given, ast.Subscript) or not isinstance(given.value, ast.Name) or len(keys) != 1:
+        argument = node.args[0] if isinstance(node, ast.Call) and node.args else None
+        if (
+            not isinstance(argument, ast.Subscript)
+            or not isinstance(argument.value, ast.Name)
+            or len(keys) != 1
+        ):
             continue
         name = _name(job, event)
         if name is None:
             raise Uncertain("Load the optimizer's state here, too.", at(event.spot))
         key = next(iter(keys))
-        line = f'{name}.load_state_dict({given.value.id}["{key}"])'
+        line = f'{name}.load_state_dict({argument.value.id}["{key}"])'
         job.draft.after(source, statement_of(event.spot), line)
         return f"{line} after line {event.spot.line}."
     return ""
 
 
-def _saved(made: Made) -> list[str]:
+def _saved(call: Made) -> list[str]:
     """The keys under which states of optimizers are saved."""
-    found = []
-    for table in options(made.args[0] if made.args else None):
+    keys = []
+    for table in options(call.args[0] if call.args else None):
         for key, value in table.items.items() if isinstance(table, Table) else ():
             if isinstance(key, str) and any(_state_of_optimizer(one) for one in options(value)):
-                found.append(key)
-    return found
+                keys.append(key)
+    return keys
 
 
 def _state_of_optimizer(value: Value) -> bool:
@@ -82,10 +86,14 @@ def _state_of_optimizer(value: Value) -> bool:
 
 def _name(job: Job, event: Event) -> str | None:
     """The optimizer's name where the weights are loaded, if it is made before and in the same block."""
-    made = job.optimizers()
-    if len(made) != 1 or made[0].spot is None or made[0].spot.source is not event.spot.source:
+    optimizers = job.optimizers()
+    if (
+        len(optimizers) != 1
+        or optimizers[0].spot is None
+        or optimizers[0].spot.source is not event.spot.source
+    ):
         return None
-    spot, source = made[0].spot, event.spot.source
+    spot, source = optimizers[0].spot, event.spot.source
     target = bound_name(source, spot.node)
     same = function_of(source, spot.node) is function_of(source, event.spot.node)
     return target.id if isinstance(target, ast.Name) and same and spot.line < event.spot.line else None

@@ -153,9 +153,8 @@ def _only_seed(
 def _left_out(runs: Sequence[Subject], chosen: Chosen) -> list[str]:
     if not chosen.left_out:
         return []
-    names = ", ".join(runs[number].name for number in chosen.left_out[:3])
-    more = f" and {len(chosen.left_out) - 3:,} more" if len(chosen.left_out) > 3 else ""
-    return [f"{names}{more} {'has' if len(chosen.left_out) == 1 else 'have'} no {chosen.name}: not ranked."]
+    names = _listed([runs[number].name for number in chosen.left_out])
+    return [f"{names} {'has' if len(chosen.left_out) == 1 else 'have'} no {chosen.name}: not ranked."]
 
 
 def _lengths(
@@ -171,14 +170,11 @@ def _lengths(
     short_one, long_one = min(ends), max(ends)
     if short_one[0] <= 0 or long_one[0] < _LONGER * short_one[0]:
         return []
+    unit = "samples" if equal_terms.samples is not None else "steps"
     return [
         f"The runs are not equally long ({short_one[1]} ends at {equal_terms.axis} {short(short_one[0])}, "
-        f"{long_one[1]} at {short(long_one[0])}): compare at equal {_even(equal_terms)}, not only at the end."
+        f"{long_one[1]} at {short(long_one[0])}): compare at equal {unit}, not only at the end."
     ]
-
-
-def _even(equal_terms: Terms) -> str:
-    return "samples" if equal_terms.samples is not None else "steps"
 
 
 def _thin(runs: Sequence[Subject], scores: Sequence[Score | None], chosen: Chosen) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 from traindx.comparison.subjects import Subject
 from traindx.core.names import METRICS, understand
@@ -18,23 +18,12 @@ Group = Literal[
     "loss",
     "data",
     "machine",
+    "other",
     "seed",
     "environment",
-    "other",
     "bookkeeping",
 ]
-GROUPS: tuple[Group, ...] = (
-    "optimisation",
-    "length",
-    "model",
-    "loss",
-    "data",
-    "machine",
-    "other",
-    "seed",
-    "environment",
-    "bookkeeping",
-)
+GROUPS: tuple[Group, ...] = get_args(Group)
 _KNOWN: dict[str, Group] = {
     **dict.fromkeys(
         "lr min_lr optimizer momentum beta1 beta2 eps weight_decay clip schedule warmup warmup_ratio "
@@ -111,7 +100,7 @@ class Differing:
     """One thing that is not the same in all runs.
 
     `values` has one entry per run, None where it is not known. `counts` is False for what is no cause:
-    the seed, bookkeeping, what follows from another change, what only some runs tell.
+    the seed, bookkeeping, what follows from another change, what is known of some runs only.
     """
 
     key: str
@@ -146,7 +135,7 @@ def _judged(key: str, group: Group, values: tuple[str | None, ...], changed: set
 
     if key not in changed:
         known_count = sum(value is not None for value in values)
-        return no(f"told of {known_count} of {len(values)} runs only")
+        return no(f"known of {known_count} of {len(values)} runs only")
     if group in ("seed", "environment", "bookkeeping"):
         return no("")
     if key in _HARMLESS:

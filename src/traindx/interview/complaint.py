@@ -44,7 +44,7 @@ _LONGEST = 2000
 
 @dataclass(frozen=True)
 class Understood:
-    """Symptoms that were told, and what was not understood of it."""
+    """The stated symptoms, and what was not understood."""
 
     symptoms: tuple[str, ...]
     guessed: bool = False

@@ -50,14 +50,12 @@ def excluded(answers: Sequence[str]) -> list[str]:
 def against_measured(question: Question, option: Option, checked: Set[str], found_ids: Set[str]) -> str:
     """A sentence when what was measured speaks against an answer; empty when nothing does."""
     if option.sees and option.sees[0] in checked and not found_ids & {*option.sees, *option.shown_by}:
-        return (
-            f'You said "{option.say}"; "{_title(option.sees[0])}" was looked for and not seen. That counts.'
-        )
+        return f'You said "{option.say}"; "{_title(option.sees[0])}" was checked and not found. That counts.'
     if option.fine and question.chosen:
         others = (other for other in question.options.values() if other is not option)
         measured = [id for other in others for id in (*other.sees, *other.shown_by) if id in found_ids]
         if measured:
-            return f'You said "{option.say}"; but "{_title(measured[0])}" was seen. That counts.'
+            return f'You said "{option.say}"; but "{_title(measured[0])}" was found. That counts.'
     return ""
 
 
@@ -78,7 +76,7 @@ def against_each_other(answers: Mapping[str, Answer]) -> list[str]:
                 title = causes()[cause].title.lower()
                 sentences.append(
                     f'You said "{one.say}" and "{other.say}": one speaks for {title}, one against it. '
-                    "Both were weighed; look again at one of them."
+                    "Both were weighed; check one of them."
                 )
     return sentences
 

@@ -67,7 +67,7 @@ def differentials(weighed: Weighed) -> list[Differential]:
 
 
 def choices(weighed: Weighed, answers: Mapping[str, Answer]) -> list[QuestionChoice]:
-    """Every question that would still tell something, the most telling first."""
+    """Every question that would still add information, the most informative first."""
     every = differentials(weighed)
     problems = [problem for problem in every if not problem.settled]
     if not problems and len(answers) < FEWEST:
@@ -103,7 +103,7 @@ def settled(weighed: Weighed, answers: Mapping[str, Answer]) -> bool:
 
 
 def _known(question: Question, weighed: Weighed) -> bool:
-    """Whether the run tells the settings or curves that the question is about."""
+    """Whether the run has the settings or curves that the question is about."""
     if question.settings:
         telling = question.settings[:2] if question.id == "config" else question.settings[:1]
         return all(weighed.case.has(f"{name}|setting:{name}") for name in telling)
@@ -128,7 +128,7 @@ def _worth(question: Question, problems: Sequence[Differential], evidence: Seen)
 
 
 def _bits(question: Question, candidates: Iterable[Cause], evidence: Seen) -> dict[str, list[float]]:
-    """What each answer would add to each cause, beside all that is known already."""
+    """What each answer would add to each cause, given all that is known already."""
     after = [_if_said(question, option, evidence) for option in question.options.values()]
     bits = {}
     for cause in candidates:

@@ -16,7 +16,7 @@ _LIKELY = 0.3
 
 @dataclass(frozen=True)
 class PlannedAttempt:
-    """A thing to try: the causes it cures, why it often disappoints, what to observe first."""
+    """A thing to try: the causes it fixes, why it often disappoints, what to observe first."""
 
     id: str
     say: str
@@ -63,7 +63,7 @@ def _there(part: str, count: int) -> bool:
 
 
 def _hits(plan: PlannedAttempt, text: str) -> int:
-    """How many letters of its words were said: longer words tell more."""
+    """How many letters of its words the text has: longer words say more."""
     hits = [word for word in plan.words if re.search(rf"\b{re.escape(word)}s?\b", text)]
     return sum(len(word) for word in hits)
 

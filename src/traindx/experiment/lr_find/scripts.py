@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 # The control moves so little that its loss is that of the first weights.
 _STILL = 1e-9
-Tell = Callable[[str, Sequence[Arm]], None]
+Notify = Callable[[str, Sequence[Arm]], None]
 Progress = Callable[[Arm, int, float], None]
 
 
@@ -47,7 +47,7 @@ class ScriptWalk:
     """Runs the requested arms, each once. `notify` is called with what is about to run."""
 
     shop: Workshop
-    tell: Tell = lambda _, __: None
+    notify: Notify = lambda _, __: None
     progress: Progress | None = None
     loss: str = "loss"
     longest: int | None = None
@@ -77,7 +77,7 @@ class ScriptWalk:
     def still(self, steps: int, seed: int) -> Outcome:
         """The script with a rate of almost nothing: what it trains with, and the loss of each batch."""
         arm = _still(steps, seed)
-        self.tell("running the script once", [arm])
+        self.notify("running the script once", [arm])
         outcome = next(iter(self.shop.run([arm], progress=self.progress)))
         self._done[_key(arm)] = self._walked(outcome)
         if outcome.ended == "finished" and outcome.steps < steps:
@@ -88,7 +88,7 @@ class ScriptWalk:
         missing = [arm for arm in arms if _key(arm) not in self._done]
         if not missing:
             return
-        self.tell(activity, missing)
+        self.notify(activity, missing)
         for outcome in self.shop.run(missing, progress=self.progress):
             self._done[_key(outcome.arm)] = self._walked(outcome)
 

@@ -99,8 +99,8 @@ time.sleep(999)
 """
 DRIVER = """
 import sys
-from traindx.record.program import find_script
-from traindx.trial.arms import Arm, Workshop
+from traindx.observe.program import find_script
+from traindx.experiment.arms import Arm, Workshop
 
 def told(arm, steps, seconds):
     print("running", flush=True)

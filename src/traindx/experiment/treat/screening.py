@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations
 
-from traindx.core.nouns import Run
+from traindx.core.nouns import ACTED_ON, Run
 from traindx.experiment.arm_diagnosis import examined, rewritten
 from traindx.experiment.arms import Arm, Outcome
 from traindx.experiment.horizon import LEAST
@@ -229,8 +229,9 @@ class Screening:
 
     @property
     def _symptoms(self) -> list[str]:
-        """The symptom of the first problem; none where a remedy is tried on a healthy run."""
-        return [problem.symptom for problem in self._state.diagnosis.problems[:1]]
+        """The symptom of the first problem worth acting on; none where a remedy is tried on a healthy run."""
+        problems = self._state.diagnosis.problems[:1]
+        return [problem.symptom for problem in problems if problem.severity in ACTED_ON]
 
     def _by(self, candidate: Candidate) -> Yardstick | None:
         run = self._baselines.get(0)

@@ -188,5 +188,5 @@ def _proven_words(before: Diagnosis, proven: Sequence[Round]) -> tuple[Status, s
         left = "; nothing is wrong with it any more"
     stays = symptoms_of(before) & symptoms_of(last.diagnosis)
     status: Status = "improved" if stays else "treated"
-    word = "improved" if stays else "mended"
+    word = "improved" if stays else "fixed"
     return status, f"{count} {word} it, and the edited script shows the same gain{left}."

@@ -19,7 +19,7 @@ from traindx.core.nouns import Problem, Unreadable
 from traindx.engine import last_run
 from traindx.experiment.arm_diagnosis import examined
 from traindx.experiment.arms import Workshop
-from traindx.experiment.confirm.confirm import Confirmation, Confirmed, Wishes, first_problem
+from traindx.experiment.confirm.confirm import Confirmation, Confirmed, ConfirmRequest, first_problem
 from traindx.observe.program import find_script
 from traindx.source import read_script
 
@@ -64,7 +64,7 @@ def measured(script: Script, evidence: str, runs: Path, budget: float) -> Measur
     problem = first_problem(diagnosis)
     if problem is None:
         return None
-    wishes = Wishes(time_budget=budget, observe=evidence != "blind")
+    wishes = ConfirmRequest(time_budget=budget, observe=evidence != "blind")
     program = find_script(str(script.path.resolve()), ())
     began = time.monotonic()
     with Workshop(program, jobs=1, time_budget=budget, folder=folder / "work") as shop:

@@ -66,7 +66,7 @@ def blindly(interview: Interview) -> Question | None:
 def ask(who: Patient, way: str, choose: Next, most: int = _MOST) -> Interviewed:
     """Question by question, until there is none or enough were asked."""
     interview = Interview()
-    interview.tell(who.symptoms)
+    interview.set_symptoms(who.symptoms)
     asked: list[str] = []
     while len(asked) < most and (question := choose(interview)) is not None:
         asked.append(question.id)

@@ -23,8 +23,8 @@ from typing import Any
 from traindx.core.nouns import Diagnosis, Run
 from traindx.experiment.arms import Workshop
 from traindx.experiment.measure import Yardstick, read_level
-from traindx.experiment.treat.candidates import Candidate, Course, changes_of
-from traindx.experiment.treat.request import Wishes
+from traindx.experiment.treat.candidates import Candidate, CauseCandidates, changes_of
+from traindx.experiment.treat.request import TreatRequest
 from traindx.experiment.treat.treatment import Treatment
 from traindx.knowledge.catalogue import remedies
 from traindx.observe.program import find_script
@@ -129,7 +129,7 @@ class Draw:
         self._random = random.Random(seed)
         self.steps = steps
 
-    def __call__(self, diagnosis: Diagnosis, script: Any) -> Sequence[Course]:
+    def __call__(self, diagnosis: Diagnosis, script: Any) -> Sequence[CauseCandidates]:
         del script
         texts = {text for remedy in remedies().values() for text in remedy.trials if "{" not in text}
         length = diagnosis.run.last_step or 0.0
@@ -139,7 +139,7 @@ class Draw:
         self._random.shuffle(drawn)
         symptom = diagnosis.problems[0].symptom
         candidates = [Candidate(of.get(t, "add_warmup"), "", 0.0, changes_of(t)) for t in drawn]
-        return [Course(f"drawn {n}", 0.0, symptom, (one,)) for n, one in enumerate(candidates)]
+        return [CauseCandidates(f"drawn {n}", 0.0, symptom, (one,)) for n, one in enumerate(candidates)]
 
 
 def treated(script: Script, twin: Run | None = None, drawn: Draw | None = None) -> dict[str, Any]:
@@ -149,7 +149,7 @@ def treated(script: Script, twin: Run | None = None, drawn: Draw | None = None) 
     os.chdir(script.path.parent)
     try:
         with Workshop(program, jobs=1, time_budget=_LIMIT_S) as shop:
-            wishes = Wishes(trial_steps=drawn.steps if drawn is not None else None)
+            wishes = TreatRequest(trial_steps=drawn.steps if drawn is not None else None)
             treatment = Treatment(shop, read_script(program.path or ""), (), wishes, _silent, drawn)
             result = treatment.run()
     finally:

@@ -16,7 +16,7 @@ from traindx.interview.next_question import LEAST, MOST, choices, differentials
 from traindx.interview.pasted import curves_in
 from traindx.interview.plans import plans, reply, understood_plans
 from traindx.interview.session import Interview
-from traindx.interview.stated_settings import settings_said
+from traindx.interview.stated_settings import stated_settings
 from traindx.interview.typed_numbers import numbers_in
 from traindx.knowledge.catalogue import causes, symptoms
 from traindx.knowledge.questions import questions
@@ -25,7 +25,7 @@ from traindx.testing.sketch import decay, noisy, run
 
 def interview(*told: str, base: Case | None = None) -> Interview:
     made = Interview(base)
-    made.tell(told)
+    made.set_symptoms(told)
     return made
 
 
@@ -84,7 +84,7 @@ def test_numbers_and_ids_are_taken_as_they_are() -> None:
     ],
 )
 def test_settings_are_read_from_words(text: str, wanted: str, told: dict[str, object]) -> None:
-    found = settings_said(text, questions()[wanted].settings)
+    found = stated_settings(text, questions()[wanted].settings)
     assert {name: found.get(name) for name in told} == told
 
 

@@ -18,7 +18,7 @@ from traindx.engine import case_of, diagnose
 from traindx.experiment.edit import edit_for_all
 from traindx.experiment.lr_find.scripts import _trained_with
 from traindx.experiment.recorded_program import CannotRepeat, program_of
-from traindx.experiment.treat.candidates import courses
+from traindx.experiment.treat.candidates import candidates_by_cause
 from traindx.interview.session import Interview
 from traindx.logs.find import find_runs
 from traindx.report.comparison import comparison_markdown, render_comparison
@@ -75,7 +75,7 @@ def looked_at_closely(folder: Path, sound: Run) -> None:
         markdown([diagnosis]).encode()
         html_document([diagnosis])
         Interview(case_of(run)).diagnosis()
-        for course in courses(diagnosis, script):
+        for course in candidates_by_cause(diagnosis, script):
             for candidate in course.candidates:
                 edit_for_all(script, candidate.changes, run=run)
         _trained_with(run)

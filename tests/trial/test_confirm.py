@@ -14,7 +14,7 @@ from click.testing import CliRunner, Result
 
 from traindx.cli import cli
 from traindx.core.nouns import Hypothesis, Problem, Run, Series
-from traindx.experiment.confirm.belief import Belief, Shown, told
+from traindx.experiment.confirm.belief import Belief, Shown, ranked_again
 from traindx.experiment.confirm.experiments import Planned, planned
 from traindx.experiment.confirm.next_experiment import Price, choices
 from traindx.experiment.confirm.outcome_words import (
@@ -25,7 +25,7 @@ from traindx.experiment.confirm.outcome_words import (
     show_need,
     unreached,
 )
-from traindx.experiment.measure import Level, Yardstick
+from traindx.experiment.measure import MeasuredLevel, Yardstick
 from traindx.experiment.runtime.change import Change, interventions
 from traindx.experiment.treat.remedy_verdict import Pair, judge
 from traindx.knowledge.catalogue import causes, symptoms
@@ -118,7 +118,7 @@ class TestBelief:
     def test_experiments_stand_among_the_evidence(self) -> None:
         first = problem(lr_too_high=0.5, missing_zero_grad=0.4)
         belief = Belief.of(first).after(Shown(experiments()["zero_gradients"], "inert", 1.0, "Nothing.", 5.0))
-        ranked = told(first, belief).hypotheses
+        ranked = ranked_again(first, belief).hypotheses
         assert next(one.cause for one in ranked) == "lr_too_high"
         against = next(one for one in ranked if one.cause == "missing_zero_grad").against
         assert against[0].finding == "zero_gradients"
@@ -151,14 +151,16 @@ class TestReading:
     def test_gain(self) -> None:
         plan, by = self.plan("lower_lr", "scale_lr factor=0.1"), Yardstick("loss")
         for after, word in ((0.2, "cured"), (0.8, "helped"), (1.005, "same"), (1.6, "hurt")):
-            shown = show_gain(plan, judge(by, [Pair(0, Level(1, 0.01, 50), Level(after, 0.01, 50))]), False)
+            shown = show_gain(
+                plan, judge(by, [Pair(0, MeasuredLevel(1, 0.01, 50), MeasuredLevel(after, 0.01, 50))]), False
+            )
             assert shown is not None
             assert shown.outcome == word
             assert "1 -> " in shown.text
             assert "at step 50" in shown.text
 
     def test_a_gain_within_the_noise_says_nothing(self) -> None:
-        pair = Pair(0, Level(1, 0.3, 50), Level(0.8, 0.3, 50))
+        pair = Pair(0, MeasuredLevel(1, 0.3, 50), MeasuredLevel(0.8, 0.3, 50))
         assert (
             show_gain(self.plan("lower_lr", "scale_lr factor=0.1"), judge(Yardstick("loss"), [pair]), False)
             is None

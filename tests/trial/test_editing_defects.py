@@ -8,7 +8,7 @@ import pytest
 
 from traindx.core.nouns import Diagnosis, Event, Fix, Hypothesis, Place, Problem, Run
 from traindx.experiment.edit import Edited, Instruction, edit_for, edit_for_remedy
-from traindx.experiment.treat.candidates import courses
+from traindx.experiment.treat.candidates import candidates_by_cause
 from traindx.source.script import parse_script
 
 from .test_editing import LOADER, LOOP, MODEL, SGD, asked, with_
@@ -347,10 +347,12 @@ def test_words_are_those_of_the_first_remedy() -> None:
     )
     hypothesis = Hypothesis("unstable_math", "", 0.9, (), (), fixes, place=Place("train.py", 9))
     problem = Problem("nonfinite", (), "critical", 5, "", (), (hypothesis,), 0.1)
-    [course] = courses(Diagnosis(broke("log of 0", 0), "problem", (problem,), ()), parse_script(source))
+    [course] = candidates_by_cause(
+        Diagnosis(broke("log of 0", 0), "problem", (problem,), ()), parse_script(source)
+    )
     assert [one.name for one in course.candidates] == ["edit: guard_math", "pass_logits"]
-    assert course.meant == Instruction("Bound it.", Place("train.py", 9)), "its edit may not help"
-    assert "softmax" in course.told[0].text
+    assert course.first_instruction == Instruction("Bound it.", Place("train.py", 9)), "its edit may not help"
+    assert "softmax" in course.instructions[0].text
 
 
 def test_validation_is_guarded_alike() -> None:

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from traindx.experiment.measure import Level, NoSuchMetric, Yardstick, gain, read_level, yardstick
+from traindx.experiment.measure import MeasuredLevel, NoSuchMetric, Yardstick, gain, read_level, yardstick
 from traindx.experiment.treat.remedy_verdict import Pair, judge
 from traindx.testing.sketch import run as sketch
 
@@ -20,8 +20,8 @@ def falling(end: float, steps: int = 300, noise: float = 0.01, seed: int = 0) ->
     return list(end + (2.0 - end) * np.exp(-np.arange(steps) / 40) + noise * rng.standard_normal(steps))
 
 
-def level(value: float, error: float = 0.001) -> Level:
-    return Level(value, error, 100.0)
+def level(value: float, error: float = 0.001) -> MeasuredLevel:
+    return MeasuredLevel(value, error, 100.0)
 
 
 def pairs(before: list[float], after: list[float], error: float = 0.001) -> list[Pair]:
@@ -80,7 +80,7 @@ def test_a_gain_within_the_noise_of_the_runs_is_none() -> None:
 
 
 def test_wild_values_that_fell_to_almost_nothing_fell() -> None:
-    pair = Pair(0, Level(180.0, 120.0, 100.0), Level(0.02, 0.01, 100.0))
+    pair = Pair(0, MeasuredLevel(180.0, 120.0, 100.0), MeasuredLevel(0.02, 0.01, 100.0))
     assert judge(LOSS, [pair]).word == "helped"
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from traindx.experiment.lr_find.answer import RangeAnswer, answer
 from traindx.experiment.lr_find.ramps import Ramps
-from traindx.experiment.lr_find.search import Wishes, search
+from traindx.experiment.lr_find.search import RangeRequest, search
 from traindx.experiment.lr_find.spans import around
 
 EDGE = 0.1
@@ -145,7 +145,7 @@ class Walked:
 @pytest.mark.parametrize("edge", [1e-8, 1e-5, 1e-2, 1.0, 300.0])
 def test_the_scout_finds_the_edge_wherever_it_is(edge: float) -> None:
     walked = Walked(edge)
-    found: RangeAnswer = search(walked, around("SGD", 0.01), Wishes())
+    found: RangeAnswer = search(walked, around("SGD", 0.01), RangeRequest())
     assert found.edge
     assert edge / 2 < found.edge.value < edge * 2
     first, last, seeds = walked.spans[-1]
@@ -155,7 +155,7 @@ def test_the_scout_finds_the_edge_wherever_it_is(edge: float) -> None:
 
 def test_a_span_that_was_asked_for_is_walked_as_it_is() -> None:
     walked = Walked(0.1)
-    search(walked, around("Adam", 1e-3), Wishes(span=(1e-3, 2.0), seeds=2))
+    search(walked, around("Adam", 1e-3), RangeRequest(span=(1e-3, 2.0), seeds=2))
     assert set(walked.spans) == {(1e-3, 2.0, 2)}
 
 

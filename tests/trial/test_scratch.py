@@ -67,7 +67,7 @@ def test_edited_sources_keep_their_encoding_and_stay_inside(user: Path, tmp_path
     copy = copied(user, tmp_path, {str(user / "pkg" / "model.py"): text})
     assert (copy / "pkg" / "model.py").read_bytes() == text.encode("latin-1")
     assert (user / "pkg" / "model.py").read_text() == "x = 1\n"
-    with pytest.raises(ValueError, match="lies outside the folders that are copied"):
+    with pytest.raises(ValueError, match="is outside the folders that are copied"):
         Snapshot(tmp_path / "other", [str(user)]).copy(tmp_path / "second", {"/usr/bin/x.py": ""})
 
 

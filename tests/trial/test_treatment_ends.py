@@ -22,10 +22,10 @@ from traindx.experiment.keeper_client import Bench
 from traindx.experiment.measure import Yardstick
 from traindx.experiment.outcomes import Ended, outcome_of
 from traindx.experiment.runtime.change import Change
-from traindx.experiment.treat.candidates import Candidate, Course
+from traindx.experiment.treat.candidates import Candidate, CauseCandidates
 from traindx.experiment.treat.ledger import Ledger
 from traindx.experiment.treat.remedy_verdict import judge
-from traindx.experiment.treat.request import Patient, Wishes
+from traindx.experiment.treat.request import ScriptState, TreatRequest
 from traindx.experiment.treat.results import Proof, Round, Treated
 from traindx.experiment.treat.screening import Screening
 from traindx.experiment.treat.treatment import Treatment, in_words
@@ -67,14 +67,14 @@ def nothing(kind: str, told: Mapping[str, Any]) -> None:
 
 
 def treatment(shop: Shop) -> Treatment:
-    return Treatment(cast(Workshop, shop), None, (), Wishes(), nothing)
+    return Treatment(cast(Workshop, shop), None, (), TreatRequest(), nothing)
 
 
 def screening(shop: Shop, args: tuple[str, ...] = ()) -> Screening:
     base = outcome(Arm("untouched"), 1.0)
     assert base.run is not None
-    patient = Patient(None, args, base, examined(base.run, None))
-    wishes = Wishes(seeds=2)
+    patient = ScriptState(None, args, base, examined(base.run, None))
+    wishes = TreatRequest(seeds=2)
     ledger = Ledger(cast(Workshop, shop), "train.py", wishes, nothing)
     return Screening(ledger, patient, 200, wishes, nothing)
 
@@ -104,7 +104,7 @@ def test_a_training_longer_than_the_time_leaves_some_for_trials() -> None:
 )
 def test_what_ended_early_is_not_judged_at_another_moment(ended: Ended, steps: int, cut: bool) -> None:
     shop = Shop(lambda arm: outcome(arm, 0.1, ended, steps, "it ended"))
-    trials, _ = screening(shop).run([Course("lr_too_high", 0.9, "divergence", (LOWER,))])
+    trials, _ = screening(shop).run([CauseCandidates("lr_too_high", 0.9, "divergence", (LOWER,))])
     assert (trials[0].verdict is None) is cut
     assert not cut or trials[0].said == "it ended"
 
@@ -113,7 +113,7 @@ def test_a_seed_there_was_no_time_for_does_not_take_the_gain_back() -> None:
     def answer(arm: Arm) -> Outcome:
         return outcome(arm, 0.1) if not arm.seed else outcome(arm, 0.1, "timed out", 0, "no time")
 
-    _, winner = screening(Shop(answer)).run([Course("lr_too_high", 0.9, "divergence", (LOWER,))])
+    _, winner = screening(Shop(answer)).run([CauseCandidates("lr_too_high", 0.9, "divergence", (LOWER,))])
     assert winner is not None
 
 
@@ -121,7 +121,9 @@ def test_a_seed_that_contradicts_takes_the_gain_back() -> None:
     def answer(arm: Arm) -> Outcome:
         return outcome(arm, 2.0 if arm.seed and arm.changes else 1.0 if arm.seed else 0.1)
 
-    trials, winner = screening(Shop(answer)).run([Course("lr_too_high", 0.9, "divergence", (LOWER,))])
+    trials, winner = screening(Shop(answer)).run(
+        [CauseCandidates("lr_too_high", 0.9, "divergence", (LOWER,))]
+    )
     assert winner is None
     assert [trial.verdict.word for trial in trials if trial.verdict] == ["cannot tell"]
 
@@ -138,19 +140,19 @@ def test_trouble_that_is_still_seen_is_not_called_mended(left: float, status: st
     done = Round(before, (), 200, proof=Proof(one, verdict, after, True))
     found, said = in_words(before, [done], [done])
     assert found == status
-    assert ("still seen in it" in said) is (status == "improved")
+    assert ("still found in it" in said) is (status == "improved")
 
 
 def test_a_command_line_mended_before_stays_for_the_next_round() -> None:
     shop = Shop(lambda arm: outcome(arm, 0.1))
-    screening(shop, ("--lr", "0.1")).run([Course("lr_too_high", 0.9, "divergence", (LOWER,))])
+    screening(shop, ("--lr", "0.1")).run([CauseCandidates("lr_too_high", 0.9, "divergence", (LOWER,))])
     assert {arm.args for arm in shop.asked} == {("--lr", "0.1")}
 
 
 def test_an_arm_started_after_the_keeper_died_ends() -> None:
     bench = object.__new__(Bench)
-    bench._heard, bench._began = queue.Queue(), {"a1": None}
-    bench._heard.put({"gone": True})
+    bench._messages, bench._began = queue.Queue(), {"a1": None}
+    bench._messages.put({"gone": True})
     assert [name for name, *_ in bench.ended(0.1)] == ["a1"]
     bench._began["a2"] = None
     assert [name for name, *_ in bench.ended(0.1)] == ["a2"]

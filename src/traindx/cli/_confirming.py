@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from traindx.core.nouns import Diagnosis, Problem
     from traindx.experiment.arms import Outcome
     from traindx.experiment.confirm.belief import Belief
-    from traindx.experiment.confirm.confirm import Tried, Wishes
-    from traindx.experiment.confirm.next_experiment import Choice
+    from traindx.experiment.confirm.confirm import ConfirmRequest, Tried
+    from traindx.experiment.confirm.next_experiment import ExperimentChoice
     from traindx.report.document import Block
 
 
@@ -50,7 +50,7 @@ class Telling:
     def close(self) -> None:
         self._moving.close()
 
-    def begin(self, diagnosis: Diagnosis, wishes: Wishes) -> None:
+    def begin(self, diagnosis: Diagnosis, wishes: ConfirmRequest) -> None:
         """What is to be told apart."""
         from traindx.experiment.confirm.belief import Belief
         from traindx.experiment.confirm.confirm import first_problem
@@ -60,7 +60,7 @@ class Telling:
             self.say(lines(words.head(problem, Belief.of(problem)), self._screen))
         self.doing("running the script as it is")
 
-    def plan(self, diagnosis: Diagnosis, wishes: Wishes) -> None:
+    def plan(self, diagnosis: Diagnosis, wishes: ConfirmRequest) -> None:
         """The experiments there are, for --dry-run."""
         from traindx.experiment.confirm.belief import Belief
         from traindx.experiment.confirm.confirm import first_problem
@@ -79,7 +79,7 @@ class Telling:
     def _draw(self) -> None:
         self._moving.draw(self._doing or "trying")
 
-    def _chosen(self, choice: Choice, belief: Belief) -> Iterator[Block]:
+    def _chosen(self, choice: ExperimentChoice, belief: Belief) -> Iterator[Block]:
         self._number += 1
         self._doing = words.named(choice)
         yield from words.chosen(self._number, choice, belief)

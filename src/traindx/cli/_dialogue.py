@@ -15,7 +15,7 @@ from traindx.report.text import visible
 from traindx.report.to_terminal import lines, wrap
 
 if TYPE_CHECKING:
-    from traindx.interview.next_question import Choice
+    from traindx.interview.next_question import QuestionChoice
     from traindx.interview.session import Interview
     from traindx.report.layout import Screen
 
@@ -74,7 +74,7 @@ class Dialogue:
                 return
             symptoms = self._meant(text, len(says))
             if symptoms:
-                self._interview.tell(symptoms)
+                self._interview.set_symptoms(symptoms)
                 self._told()
                 return
         raise EOFError
@@ -145,7 +145,7 @@ class Dialogue:
             return f"Enough: {MOST} questions."
         return "Enough: no further question would change the picture."
 
-    def _answer(self, choice: Choice) -> bool:
+    def _answer(self, choice: QuestionChoice) -> bool:
         """Ask until it is understood; whether it was known."""
         from traindx.interview.answers import NotUnderstood
 

@@ -14,7 +14,7 @@ from traindx.report.wording import leading, verdict_sentences, verdict_word
 if TYPE_CHECKING:
     from traindx.core.nouns import Diagnosis
     from traindx.experiment.arms import Arm, Outcome
-    from traindx.experiment.treat.candidates import Course
+    from traindx.experiment.treat.candidates import CauseCandidates
     from traindx.experiment.treat.results import Trial
 
 _CANDIDATES_SHOWN = 4
@@ -81,7 +81,7 @@ class Telling:
                 yield Labelled("where", f"{first.place.file}:{first.place.line}")
 
     def _planned(
-        self, plan: tuple[Course, ...], horizon: int, length: int, outcome: Outcome
+        self, plan: tuple[CauseCandidates, ...], horizon: int, length: int, outcome: Outcome
     ) -> Iterator[Block]:
         for course in plan:
             names = [candidate.name for candidate in course.candidates]
@@ -89,7 +89,11 @@ class Telling:
             if len(names) > _CANDIDATES_SHOWN:
                 told += f"; {len(names) - _CANDIDATES_SHOWN} more"
             if not names:
-                told = f"by hand: {course.told[0].text}" if course.told else "nothing can be tried"
+                told = (
+                    f"by hand: {course.instructions[0].text}"
+                    if course.instructions
+                    else "nothing can be tried"
+                )
             head = f"{course.cause} ({percent(course.confidence)})"
             name = "plan" if course is plan[0] else ""
             yield Labelled(name, f"{head}: {told}")

@@ -21,7 +21,7 @@ from traindx.report.text import visible
 
 if TYPE_CHECKING:
     from traindx.evidence.case import Case
-    from traindx.interview.answer_files import Given
+    from traindx.interview.answer_files import AnswerFile
     from traindx.interview.session import Interview
 
 
@@ -131,12 +131,12 @@ def _script_case(path: str) -> Case:
         raise Failure(f"{visible(str(error), 300)}. Give the Python file of the training.") from None
 
 
-def _given(interview: Interview, answers: str | None) -> Given:
+def _given(interview: Interview, answers: str | None) -> AnswerFile:
     from traindx.core.nouns import Unreadable
-    from traindx.interview.answer_files import Given, read_answers, take
+    from traindx.interview.answer_files import AnswerFile, read_answers, take
 
     if answers is None:
-        return Given()
+        return AnswerFile()
     try:
         given = read_answers(answers)
         take(interview, given, answers)

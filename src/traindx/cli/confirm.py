@@ -131,10 +131,10 @@ def _confirm(
     from traindx.cli._programs import script_of_program, workshop
     from traindx.experiment.arm_diagnosis import examined
     from traindx.experiment.arms import Arm
-    from traindx.experiment.confirm.confirm import Confirmation, Wishes
+    from traindx.experiment.confirm.confirm import Confirmation, ConfirmRequest
 
     telling, first = Telling(quiet=options["as_json"]), None
-    wishes = Wishes(options["steps"], options["seeds"], options["top"], budget)
+    wishes = ConfirmRequest(options["steps"], options["seeds"], options["top"], budget)
     script = script_of_program(program)
     if recorded is not None and options["dry_run"]:
         telling.plan(examined(recorded, script, every_cause=True), wishes)

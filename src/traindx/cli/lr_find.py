@@ -127,10 +127,10 @@ def _find(
 ) -> tuple[RangeAnswer, Sequence[str], dict[str, list[str]]]:
     from traindx.cli._programs import workshop
     from traindx.experiment.lr_find.scripts import CannotTest, ScriptWalk, examined
-    from traindx.experiment.lr_find.search import Wishes
+    from traindx.experiment.lr_find.search import RangeRequest
 
     status = Progress()
-    wishes = Wishes(options["steps"], options["seeds"], options["seed"], span)
+    wishes = RangeRequest(options["steps"], options["seeds"], options["seed"], span)
     try:
         with workshop(program, budget, options["jobs"]) as shop:
             walk = ScriptWalk(shop, status.begin, status.beat, options["loss"])

@@ -143,13 +143,13 @@ def new_treatment(
     from traindx.cli._programs import found_program, script_of_program, seconds, workshop
     from traindx.cli._treating import Telling
     from traindx.experiment.measure import NoSuchMetric
-    from traindx.experiment.treat.request import Wishes
+    from traindx.experiment.treat.request import TreatRequest
     from traindx.experiment.treat.treatment import Treatment
 
     program, budget = found_program(words, as_module), seconds(options["time_budget"])
     recorded, script = _recorded(options["recording"]), script_of_program(program)
     telling = Telling()
-    wishes = Wishes(
+    wishes = TreatRequest(
         options["steps"],
         options["seeds"],
         options["metric"],

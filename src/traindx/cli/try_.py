@@ -22,7 +22,7 @@ from traindx.cli.treat import (
 
 if TYPE_CHECKING:
     from traindx.core.nouns import Diagnosis
-    from traindx.experiment.treat.candidates import Course
+    from traindx.experiment.treat.candidates import CauseCandidates
     from traindx.source.script import Script
 
 
@@ -49,11 +49,11 @@ def command(remedy: str, program: tuple[str, ...], as_module: bool, **options: A
     out = folder_for(options["out"], options["force"])
     check_place(out, "--out")
 
-    def plan(diagnosis: Diagnosis, script: Script | None) -> Sequence[Course]:
+    def plan(diagnosis: Diagnosis, script: Script | None) -> Sequence[CauseCandidates]:
         from traindx.experiment.treat.candidates import single
 
         course = single(remedy, diagnosis, script)
-        if not (course.candidates or course.told):
+        if not (course.candidates or course.instructions):
             raise Failure(
                 f"{remedy} cannot be tried by itself here: 'traindx explain {remedy}' says what to do."
             )

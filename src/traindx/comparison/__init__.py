@@ -1,4 +1,4 @@
-"""Runs beside each other: what differs, which is better and how surely, where they part, what to try."""
+"""Runs compared: what differs, which is better and how surely, where they part, what to try."""
 
 from traindx.comparison.compare import Comparison, TooFew, compare
 from traindx.comparison.metric import NothingShared

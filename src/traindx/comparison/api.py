@@ -23,10 +23,12 @@ def compare(
     from traindx.comparison.compare import compare
     from traindx.engine import diagnose, read
 
-    found: list[Run] = []
+    read_runs: list[Run] = []
     for one in runs:
-        found += [one] if isinstance(one, Run) else read(one).runs
+        read_runs += [one] if isinstance(one, Run) else read(one).runs
     try:
-        return compare(subjects(found, [diagnose(run) for run in found]), metric=metric, target=target)
+        return compare(
+            subjects(read_runs, [diagnose(run) for run in read_runs]), metric=metric, target=target
+        )
     except (NothingShared, TooFew) as error:
         raise ValueError(str(error)) from None

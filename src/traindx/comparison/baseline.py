@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from traindx.comparison.baseline_evidence import bearings
 from traindx.comparison.compare import Comparison
+from traindx.comparison.differing import compared_value, shown
 from traindx.comparison.scores import level_at
 from traindx.comparison.script_diff import CodeDifference, code_difference
 from traindx.comparison.subjects import Subject
 from traindx.core.nouns import SEVERITIES, Diagnosis, Evidence, Finding, Hypothesis, Problem, Severity
 from traindx.core.number_text import short
 from traindx.evidence.case import Curve
-from traindx.knowledge.catalogue import in_the_loss
+from traindx.knowledge.catalogue import causes, in_the_loss
 
 FINDING = "baseline"
 _MOST = 0.95
 _BITS_MOST = 4.0
 _CURVES = ("loss", "val/loss", "grad_norm", "lr")
 _SAME_TIME = 0.2
+_DIRECTIONS = {"more": 1, "less": -1, "other": 0}
+_CLEAR = 1.5
+_SAME_BITS, _OPPOSITE_BITS, _OTHER_BITS = -2.0, -2.5, 1.5
+_SETTING_BITS_MOST = 3.0
+_LINE_BITS = 1.5
 
 
 @dataclass(frozen=True)
@@ -30,51 +36,50 @@ class Sharpened:
     said: tuple[str, ...]
 
 
-def sharpen(told: Comparison, bad: int, good: int) -> Sharpened:
+def sharpen(comparison: Comparison, bad: int, good: int) -> Sharpened:
     """The diagnosis of one run of a comparison by another one; unchanged where that one is no better."""
-    patient, reference = told.runs[bad], told.runs[good]
-    if patient.diagnosis is None:
+    bad_run, reference = comparison.runs[bad], comparison.runs[good]
+    if bad_run.diagnosis is None:
         raise ValueError("the run has not been diagnosed")
-    worse, why = _worse(told, bad, good)
-    said = [why]
-    code = code_difference(reference, patient) if worse else None
+    worse, why = _worse(comparison, bad, good)
+    sentences = [why]
+    code = code_difference(reference, bad_run) if worse else None
     problems = []
-    for problem in patient.diagnosis.problems:
-        beside = _at_onset(problem, patient, reference)
-        made = _with_finding(problem, beside)
+    for problem in bad_run.diagnosis.problems:
+        contrast = _at_onset(problem, bad_run, reference)
+        sharpened = _with_finding(problem, contrast)
         if worse:
-            made = _reranked(made, patient, reference, code)
-        made, change = _regraded(made, patient, reference, worse)
-        said += [text for text in (beside, change) if text]
-        problems.append(made)
+            sharpened = _reranked(sharpened, bad_run, reference, code)
+        sharpened, change = _regraded(sharpened, bad_run, reference, worse)
+        sentences += [text for text in (contrast, change) if text]
+        problems.append(sharpened)
     problems.sort(key=lambda problem: SEVERITIES.index(problem.severity))
-    diagnosis = replace(patient.diagnosis, problems=tuple(problems))
-    if (
-        not any(problem.severity != "low" for problem in problems)
-        and diagnosis.verdict == "problem"
-        and not worse
-    ):
+    diagnosis = replace(bad_run.diagnosis, problems=tuple(problems))
+    mild = all(problem.severity == "low" for problem in problems)
+    if mild and diagnosis.verdict == "problem" and not worse:
         diagnosis = replace(diagnosis, verdict="healthy")
     if not problems and worse:
         diagnosis = replace(diagnosis, reasons=(*diagnosis.reasons, why))
-    return Sharpened(diagnosis, tuple(said))
+    return Sharpened(diagnosis, tuple(sentences))
 
 
-def _worse(told: Comparison, bad: int, good: int) -> tuple[bool, str]:
+def _worse(comparison: Comparison, bad: int, good: int) -> tuple[bool, str]:
     """Whether the run is clearly behind the reference, in a sentence with numbers."""
-    mine, theirs = told.scores[bad], told.scores[good]
-    name, metric, sign = told.runs[good].name, told.chosen.name, told.chosen.sign
-    if theirs is None or not theirs.final.known:
+    bad_score, good_score = comparison.scores[bad], comparison.scores[good]
+    name, metric, sign = comparison.runs[good].name, comparison.chosen.name, comparison.chosen.sign
+    if good_score is None or not good_score.final.known:
         return False, f"The baseline {name} has no {metric} at its end: nothing is concluded from it."
-    if mine is None or not mine.final.known:
+    if bad_score is None or not bad_score.final.known:
         return (
             True,
-            f"The baseline ends at {metric} {short(theirs.final.value)}; this run ended in NaN or Inf.",
+            f"The baseline ends at {metric} {short(good_score.final.value)}; this run ended in NaN or Inf.",
         )
-    apart = sign * (mine.final.value - theirs.final.value)
-    values = f"{metric} {short(mine.final.value)} against {short(theirs.final.value)} of the baseline"
-    noise = sum(level.error**2 for level in (mine.final, theirs.final)) ** 0.5
-    if apart > 2 * noise and apart > 0.01 * abs(theirs.final.value):
+    apart = sign * (bad_score.final.value - good_score.final.value)
+    values = (
+        f"{metric} {short(bad_score.final.value)} against {short(good_score.final.value)} of the baseline"
+    )
+    noise = sum(level.error**2 for level in (bad_score.final, good_score.final)) ** 0.5
+    if apart > 2 * noise and apart > 0.01 * abs(good_score.final.value):
         return True, f"Worse than the baseline: {values}."
     word = "No worse" if apart > -2 * noise else "Better"
     return (
@@ -90,11 +95,10 @@ def _at_onset(problem: Problem, bad: Subject, good: Subject) -> str:
         return ""
     parts = []
     for name in _CURVES:
-        mine, theirs = bad.curve(name), good.curve(name)
-        if mine is None or theirs is None or mine.axis != bad.run.axis or theirs.axis != bad.run.axis:
-            continue
-        values = [_value(curve, step) for curve in (mine, theirs)]
-        if values[0] and values[1]:
+        bad_curve, good_curve = bad.curve(name), good.curve(name)
+        both = [c for c in (bad_curve, good_curve) if c is not None and c.axis == bad.run.axis]
+        values = [value for curve in both if (value := _value(curve, step))]
+        if len(values) == 2:
             parts.append(f"{name} {values[0]} (baseline {values[1]})")
     if not parts:
         return ""
@@ -123,25 +127,84 @@ def _with_finding(problem: Problem, text: str) -> Problem:
 
 
 def _reranked(problem: Problem, bad: Subject, good: Subject, code: CodeDifference | None) -> Problem:
-    """Causes weighed anew by what the reference says about each."""
+    """Causes weighed again by what the reference says about each."""
     weighed: list[tuple[Hypothesis, float]] = []
     for cause in problem.hypotheses:
-        found = bearings(cause, bad, good, code)
-        bits = max(-_BITS_MOST, min(_BITS_MOST, sum(one.bits for one in found)))
-        speaks = [Evidence(FINDING, one.text, one.bits) for one in found]
-        made = replace(
+        evidence = _evidence(cause, bad, good, code)
+        bits = max(-_BITS_MOST, min(_BITS_MOST, sum(item.bits for item in evidence)))
+        hypothesis = replace(
             cause,
-            evidence=(*cause.evidence, *(item for item in speaks if item.bits > 0)),
-            against=(*cause.against, *(item for item in speaks if item.bits < 0)),
+            evidence=(*cause.evidence, *(item for item in evidence if item.bits > 0)),
+            against=(*cause.against, *(item for item in evidence if item.bits < 0)),
         )
-        weighed.append((made, cause.confidence * 2.0**bits))
+        weighed.append((hypothesis, cause.confidence * 2.0**bits))
     total = sum(weight for _, weight in weighed) + problem.rest
     if total <= 0:
         return problem
-    causes = [replace(cause, confidence=min(_MOST, weight / total)) for cause, weight in weighed]
-    causes.sort(key=lambda cause: -cause.confidence)
-    rest = max(0.0, 1.0 - sum(cause.confidence for cause in causes))
-    return replace(problem, hypotheses=tuple(causes), rest=rest)
+    ranked = [replace(cause, confidence=min(_MOST, weight / total)) for cause, weight in weighed]
+    ranked.sort(key=lambda cause: -cause.confidence)
+    rest = max(0.0, 1.0 - sum(cause.confidence for cause in ranked))
+    return replace(problem, hypotheses=tuple(ranked), rest=rest)
+
+
+def _evidence(cause: Hypothesis, bad: Subject, good: Subject, code: CodeDifference | None) -> list[Evidence]:
+    """What the reference says about one cause; nothing where it cannot say."""
+    evidence = [*_settings(cause.cause, bad, good), *_line(cause, bad, code)]
+    return sorted(evidence, key=lambda one: -abs(one.bits))
+
+
+def _settings(cause: str, bad: Subject, good: Subject) -> list[Evidence]:
+    """Of several settings behind a cause those that differ speak; only when none does, the same ones."""
+    evidence: list[Evidence] = []
+    same: list[str] = []
+    for key, way in causes()[cause].settings.items() if cause in causes() else ():
+        bad_value, good_value = bad.settings.get(key), good.settings.get(key)
+        if bad_value is None or good_value is None:
+            continue
+        if compared_value(bad_value) == compared_value(good_value):
+            same.append(f"{key} {shown(bad_value)}")
+            continue
+        bits = _setting_bits(bad.number(key), good.number(key), _DIRECTIONS[way])
+        if bits:
+            text = f"{key} is {shown(bad_value)}; the baseline trained with {shown(good_value)}"
+            evidence.append(Evidence(FINDING, text, bits))
+    if evidence:
+        return evidence[:1]
+    if same:
+        return [
+            Evidence(
+                FINDING, f"{', '.join(same)} is the same in the baseline, which trained well", _SAME_BITS
+            )
+        ]
+    return []
+
+
+def _setting_bits(bad_value: float | None, good_value: float | None, wants: int) -> float:
+    """The further from the baseline in the direction the cause needs, the more it says."""
+    if bad_value is None or good_value is None or wants == 0:
+        return _OTHER_BITS
+    if min(bad_value, good_value) <= 0:
+        return _OTHER_BITS if (bad_value - good_value) * wants > 0 else _OPPOSITE_BITS
+    ratio = (bad_value / good_value) ** wants
+    if ratio >= _CLEAR:
+        return min(_SETTING_BITS_MOST, 1.0 + 0.5 * math.log2(ratio))
+    return _OPPOSITE_BITS if ratio <= 1 / _CLEAR else 0.0
+
+
+def _line(cause: Hypothesis, bad: Subject, code: CodeDifference | None) -> list[Evidence]:
+    """Whether the line a cause is laid to is one in which the scripts differ."""
+    place = cause.place
+    if code is None or code.note or place is None or place.line is None or not place.file:
+        return []
+    script = bad.run.facts.get("script")
+    path = script.get("path") if isinstance(script, dict) else None
+    if not isinstance(path, str) or path.rsplit("/", 1)[-1] != place.file.rsplit("/", 1)[-1]:
+        return []
+    if place.line not in code.changed:
+        # An unchanged line says nothing: the place of a cause may be where it shows, not where it is.
+        return []
+    text = f"line {place.line} is one in which the script differs from the baseline's"
+    return [Evidence(FINDING, text, _LINE_BITS)]
 
 
 def _regraded(problem: Problem, bad: Subject, good: Subject, worse: bool) -> tuple[Problem, str]:

@@ -1,4 +1,4 @@
-"""What makes a comparison worth less than it looks, said beforehand."""
+"""What makes a comparison worth less than it seems."""
 
 from __future__ import annotations
 
@@ -23,52 +23,52 @@ _LONGER = 1.5
 
 
 def warnings_of(
-    given: Sequence[Subject],
+    all_runs: Sequence[Subject],
     runs: Sequence[Subject],
     twice: Sequence[tuple[int, int, tuple[str, ...]]],
     chosen: Chosen,
     scores: Sequence[Score | None],
-    told: Terms,
+    equal_terms: Terms,
     changed: Sequence[Differing],
-    made: Sequence[Configuration],
+    groups: Sequence[Configuration],
     code: CodeDifference | None,
     swept: Sweep | None,
 ) -> tuple[str, ...]:
     """Sentences, the gravest first."""
-    found = [
-        *_confounded(runs, changed, made, code),
+    warnings = [
+        *_confounded(runs, changed, groups, code),
         *_aliased(swept),
-        *_only_seed(runs, changed, made, scores),
+        *_only_seed(runs, changed, groups, scores),
     ]
     for first, second, apart in twice[:3]:
-        names = f"{given[second].name} and {given[first].name}"
+        names = f"{all_runs[second].name} and {all_runs[first].name}"
         if apart:
-            found.append(
+            warnings.append(
                 f"{names} differ in {', '.join(apart)}, yet every curve is equal: the change did not reach "
                 "the training, or one log is a copy of the other."
             )
         else:
-            found.append(f"{names} are the same run (every curve is equal): counted once.")
-    if len(made) > 2 and unlike(changed):
-        found.append(
-            "These look like different trainings: most settings are told of some runs only. They are ranked, "
-            "but not told as a sweep."
+            warnings.append(f"{names} are the same run (every curve is equal): counted once.")
+    if len(groups) > 2 and unlike(changed):
+        warnings.append(
+            "These seem to be different trainings: most settings are known of some runs only. They are "
+            "ranked, but not analysed as a sweep."
         )
-    if told.why_not:
-        found.append(_sentence(told.why_not))
+    if equal_terms.why_not:
+        warnings.append(_sentence(equal_terms.why_not))
     if chosen.why:
-        found.append(f"Compared by {chosen.name}: {chosen.why}.")
+        warnings.append(f"Compared by {chosen.name}: {chosen.why}.")
     elif chosen.name == "loss":
-        found.append(
+        warnings.append(
             "No validation metric is shared: compared by the training loss, which overfitting flatters."
         )
-    found += [
+    warnings += [
         *_left_out(runs, chosen),
-        *_lengths(runs, scores, chosen, told),
+        *_lengths(runs, scores, chosen, equal_terms),
         *_thin(runs, scores, chosen),
         *_named(runs),
     ]
-    return tuple(found)
+    return tuple(warnings)
 
 
 def _sentence(text: str) -> str:
@@ -78,15 +78,15 @@ def _sentence(text: str) -> str:
 def _confounded(
     runs: Sequence[Subject],
     changed: Sequence[Differing],
-    made: Sequence[Configuration],
+    groups: Sequence[Configuration],
     code: CodeDifference | None,
 ) -> list[str]:
-    if len(made) != 2:
+    if len(groups) != 2:
         return []
     settings = [one.key for one in changed if one.counts]
     things = list(settings)
     if code is not None:
-        first, second = (runs[one.runs[0]] for one in made)
+        first, second = (runs[one.runs[0]] for one in groups)
         places = f"the script in {code.changes} place{'s' if code.changes != 1 else ''}"
         if _arguments(first) == _arguments(second):
             # The same command: what differs in the settings comes from the script.
@@ -119,8 +119,8 @@ def _aliased(swept: Sweep | None) -> list[str]:
     if swept is None:
         return []
     return [
-        f"{' and '.join(group)} always changed together: their effects cannot be told apart (confounded); "
-        f"told as the effect of {group[0]}."
+        f"{' and '.join(group)} always changed together: their effects cannot be separated (confounded); "
+        f"reported as the effect of {group[0]}."
         for group in swept.aliased
     ]
 
@@ -128,10 +128,10 @@ def _aliased(swept: Sweep | None) -> list[str]:
 def _only_seed(
     runs: Sequence[Subject],
     changed: Sequence[Differing],
-    made: Sequence[Configuration],
+    groups: Sequence[Configuration],
     scores: Sequence[Score | None],
 ) -> list[str]:
-    if len(made) != 1 or len(runs) < 2:
+    if len(groups) != 1 or len(runs) < 2:
         return []
     ends = [s.final.value for s in scores if s is not None and s.final.known]
     spread = ""
@@ -145,7 +145,7 @@ def _only_seed(
     if seeds:
         return [f"Only the seed differs: these are repeats, and what differs between them is noise.{spread}"]
     return [
-        "Nothing that is told of these runs differs, not even a seed: they count as repeats. If something "
+        "Nothing that is known of these runs differs, not even a seed: they count as repeats. If something "
         f"was changed, log it.{spread}"
     ]
 
@@ -153,42 +153,38 @@ def _only_seed(
 def _left_out(runs: Sequence[Subject], chosen: Chosen) -> list[str]:
     if not chosen.left_out:
         return []
-    names = ", ".join(runs[number].name for number in chosen.left_out[:3])
-    more = f" and {len(chosen.left_out) - 3:,} more" if len(chosen.left_out) > 3 else ""
-    return [f"{names}{more} {'has' if len(chosen.left_out) == 1 else 'have'} no {chosen.name}: not ranked."]
+    names = _listed([runs[number].name for number in chosen.left_out])
+    return [f"{names} {'has' if len(chosen.left_out) == 1 else 'have'} no {chosen.name}: not ranked."]
 
 
 def _lengths(
-    runs: Sequence[Subject], scores: Sequence[Score | None], chosen: Chosen, told: Terms
+    runs: Sequence[Subject], scores: Sequence[Score | None], chosen: Chosen, equal_terms: Terms
 ) -> list[str]:
     ends = [
-        (scale(run, curve, told.axis) * s.last_step, run.name)
+        (scale(run, curve, equal_terms.axis) * s.last_step, run.name)
         for run, s in zip(runs, scores, strict=True)
         if s is not None and s.ended and (curve := run.curve(chosen.name)) is not None
     ]
-    if len(ends) < 2 or told.axis is None:
+    if len(ends) < 2 or equal_terms.axis is None:
         return []
     short_one, long_one = min(ends), max(ends)
     if short_one[0] <= 0 or long_one[0] < _LONGER * short_one[0]:
         return []
+    unit = "samples" if equal_terms.samples is not None else "steps"
     return [
-        f"The runs are not equally long ({short_one[1]} ends at {told.axis} {short(short_one[0])}, "
-        f"{long_one[1]} at {short(long_one[0])}): look at equal {_even(told)}, not only at the end."
+        f"The runs are not equally long ({short_one[1]} ends at {equal_terms.axis} {short(short_one[0])}, "
+        f"{long_one[1]} at {short(long_one[0])}): compare at equal {unit}, not only at the end."
     ]
-
-
-def _even(told: Terms) -> str:
-    return "samples" if told.samples is not None else "steps"
 
 
 def _thin(runs: Sequence[Subject], scores: Sequence[Score | None], chosen: Chosen) -> list[str]:
     thin = [r.name for r, s in zip(runs, scores, strict=True) if s is not None and s.points == 1]
     none = [r.name for r, s in zip(runs, scores, strict=True) if s is not None and s.points == 0]
-    found = []
+    sentences = []
     if none:
-        found.append(f"{_listed(none)}: {chosen.name} is NaN or Inf at every point; ranked last.")
+        sentences.append(f"{_listed(none)}: {chosen.name} is NaN or Inf at every point; ranked last.")
     if thin:
-        found.append(
+        sentences.append(
             f"{_listed(thin)}: {chosen.name} has one point only, so its noise is not known and nothing can "
             "be said about how sure a difference is."
         )
@@ -198,23 +194,23 @@ def _thin(runs: Sequence[Subject], scores: Sequence[Score | None], chosen: Chose
         if s is not None and s.points and s.broken_from is not None and math.isfinite(s.broken_from)
     ]
     if broken:
-        found.append(f"Ended in NaN or Inf, and so ranked last: {_listed(broken)}.")
-    return found
+        sentences.append(f"Ended in NaN or Inf, and so ranked last: {_listed(broken)}.")
+    return sentences
 
 
 def _named(runs: Sequence[Subject]) -> list[str]:
-    """Where settings were taken from when the logs themselves do not tell them."""
-    found = []
+    """Where settings come from when the logs themselves do not have them."""
+    parts = []
     filed = [run for run in runs if run.by_file]
     if filed:
-        found.append(
-            f"The settings of {len(filed):,} of {len(runs):,} runs come from a file beside the log, not from "
-            "the log itself."
+        parts.append(
+            f"The settings of {len(filed):,} of {len(runs):,} runs come from a file next to the log, not "
+            "from the log itself."
         )
     keys = sorted({key for run in runs for key in run.by_name})
     if keys:
-        found.append(f"The logs do not tell {', '.join(keys)}: taken from the names of the runs.")
-    return found
+        parts.append(f"The logs do not have {', '.join(keys)}: taken from the names of the runs.")
+    return parts
 
 
 def _listed(names: Sequence[str]) -> str:

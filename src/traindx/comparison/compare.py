@@ -26,7 +26,7 @@ class TooFew(Exception):
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """Everything traindx says about runs beside each other; lists go by the place of a run."""
+    """Everything traindx says about runs compared with each other; lists are in the order of the runs."""
 
     runs: tuple[Subject, ...]
     chosen: Chosen
@@ -59,37 +59,39 @@ def compare(runs: Sequence[Subject], *, metric: str | None = None, target: float
     """Compare runs; raises `TooFew` or `NothingShared` with one line that says why it cannot be done."""
     twice = same_twice(runs)
     dropped = {second for _, second, apart in twice if not apart}
-    held = [run for number, run in enumerate(runs) if number not in dropped]
-    if len(held) < 2:
+    runs_left = [run for number, run in enumerate(runs) if number not in dropped]
+    if len(runs_left) < 2:
         raise TooFew(_too_few(runs, twice))
-    chosen = choose(held, metric)
-    scores = [score(run, chosen) for run in held]
+    chosen = choose(runs_left, metric)
+    scores = [score(run, chosen) for run in runs_left]
     if not any(one is not None and math.isfinite(one.best) for one in scores):
         raise TooFew(
             f"{chosen.name} is NaN or Inf at every point of every run: there is nothing to compare by. "
             "Name another metric with --metric, or see traindx diagnose for what broke."
         )
-    changed = differing(held)
-    made = configurations(held, changed)
-    told = terms(held, [one.runs for one in made], scores, chosen, target)
-    equals = [equal(run, s, chosen, told) if s else NOWHERE for run, s in zip(held, scores, strict=True)]
-    placed = ranking(made, held, scores, chosen)
-    code = _code(held, made, placed)
-    swept = sweep(held, scores, changed, made, placed, chosen)
+    changed = differing(runs_left)
+    groups = configurations(runs_left, changed)
+    equal_terms = terms(runs_left, [one.runs for one in groups], scores, chosen, target)
+    equals = [
+        equal(run, s, chosen, equal_terms) if s else NOWHERE for run, s in zip(runs_left, scores, strict=True)
+    ]
+    placed = ranking(groups, runs_left, scores, chosen)
+    code = _code(runs_left, groups, placed)
+    swept = sweep(runs_left, scores, changed, groups, placed, chosen)
     return Comparison(
-        tuple(held),
+        tuple(runs_left),
         chosen,
         tuple(scores),
         tuple(equals),
-        told,
+        equal_terms,
         tuple(changed),
         code,
-        tuple(made),
+        tuple(groups),
         tuple(placed),
-        _parting(held, made, placed, chosen, told),
+        _parting(runs_left, groups, placed, chosen, equal_terms),
         swept,
-        warnings_of(runs, held, twice, chosen, scores, told, changed, made, code, swept),
-        what_next(held, scores, made, placed, chosen, swept),
+        warnings_of(runs, runs_left, twice, chosen, scores, equal_terms, changed, groups, code, swept),
+        what_next(runs_left, scores, groups, placed, chosen, swept),
     )
 
 
@@ -104,27 +106,27 @@ def _too_few(runs: Sequence[Subject], twice: Sequence[tuple[int, int, tuple[str,
 
 
 def _code(
-    held: Sequence[Subject], made: Sequence[Configuration], placed: Sequence[Placed]
+    runs_left: Sequence[Subject], groups: Sequence[Configuration], placed: Sequence[Placed]
 ) -> CodeDifference | None:
     """From the last placed to the leader; of many runs the scripts are not laid over each other."""
-    if len(made) == 2 and len(placed) == 2:
-        worse, better = made[placed[1].configuration], made[placed[0].configuration]
-        return code_difference(held[worse.runs[0]], held[better.runs[0]])
+    if len(groups) == 2 and len(placed) == 2:
+        worse, better = groups[placed[1].configuration], groups[placed[0].configuration]
+        return code_difference(runs_left[worse.runs[0]], runs_left[better.runs[0]])
     return None
 
 
 def _parting(
-    held: Sequence[Subject],
-    made: Sequence[Configuration],
+    runs_left: Sequence[Subject],
+    groups: Sequence[Configuration],
     placed: Sequence[Placed],
     chosen: Chosen,
-    told: Terms,
+    equal_terms: Terms,
 ) -> Parting | None:
-    """The leader against the next; the training loss where the metric has too few points to tell."""
-    if len(placed) < 2 or told.axis is None:
+    """The leader against the next; the training loss where the metric has too few points."""
+    if len(placed) < 2 or equal_terms.axis is None:
         return None
-    pair = [held[made[one.configuration].runs[0]] for one in placed[:2]]
-    found = parting(pair[0], pair[1], chosen.name, told.axis)
-    if found is None and chosen.name != "loss":
-        found = parting(pair[0], pair[1], "loss", told.axis)
-    return found
+    pair = [runs_left[groups[one.configuration].runs[0]] for one in placed[:2]]
+    first_difference = parting(pair[0], pair[1], chosen.name, equal_terms.axis)
+    if first_difference is None and chosen.name != "loss":
+        first_difference = parting(pair[0], pair[1], "loss", equal_terms.axis)
+    return first_difference

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 from traindx.comparison.subjects import Subject
 from traindx.core.names import METRICS, understand
@@ -18,23 +18,12 @@ Group = Literal[
     "loss",
     "data",
     "machine",
+    "other",
     "seed",
     "environment",
-    "other",
     "bookkeeping",
 ]
-GROUPS: tuple[Group, ...] = (
-    "optimisation",
-    "length",
-    "model",
-    "loss",
-    "data",
-    "machine",
-    "other",
-    "seed",
-    "environment",
-    "bookkeeping",
-)
+GROUPS: tuple[Group, ...] = get_args(Group)
 _KNOWN: dict[str, Group] = {
     **dict.fromkeys(
         "lr min_lr optimizer momentum beta1 beta2 eps weight_decay clip schedule warmup warmup_ratio "
@@ -110,8 +99,8 @@ _HARMLESS = frozenset({"workers", "eval_batch_size"})
 class Differing:
     """One thing that is not the same in all runs.
 
-    `values` has one entry per run, None where it is not told. `counts` is False for what is no cause:
-    the seed, bookkeeping, what follows from another change, what only some runs tell.
+    `values` has one entry per run, None where it is not known. `counts` is False for what is no cause:
+    the seed, bookkeeping, what follows from another change, what is known of some runs only.
     """
 
     key: str
@@ -126,18 +115,18 @@ class Differing:
 
 
 def differing(runs: Sequence[Subject]) -> list[Differing]:
-    """Everything told of the runs that is not the same in all of them, what counts first."""
+    """Everything known of the runs that is not the same in all of them, what counts first."""
     tables = [{**_plain(run.settings), **_surroundings(run)} for run in runs]
     keys = list(dict.fromkeys(key for table in tables for key in table))
-    found: list[tuple[str, Group, tuple[str | None, ...]]] = []
+    varying: list[tuple[str, Group, tuple[str | None, ...]]] = []
     for key in keys:
         values = tuple(table[key][0] if key in table else None for table in tables)
         alike = {table[key][1] for table in tables if key in table}
         if len(alike) > 1 or (len(alike) == 1 and None in values and len(runs) > 1):
-            found.append((key, _group(key, values), values))
-    changed = {key for key, _, values in found if len({v for v in values if v is not None}) > 1}
-    made = [_judged(key, group, values, changed) for key, group, values in found]
-    return sorted(made, key=lambda one: (not one.counts, GROUPS.index(one.group)))
+            varying.append((key, _group(key, values), values))
+    changed = {key for key, _, values in varying if len({v for v in values if v is not None}) > 1}
+    differences = [_judged(key, group, values, changed) for key, group, values in varying]
+    return sorted(differences, key=lambda one: (not one.counts, GROUPS.index(one.group)))
 
 
 def _judged(key: str, group: Group, values: tuple[str | None, ...], changed: set[str]) -> Differing:
@@ -145,8 +134,8 @@ def _judged(key: str, group: Group, values: tuple[str | None, ...], changed: set
         return Differing(key, group, values, False, why)
 
     if key not in changed:
-        told = sum(value is not None for value in values)
-        return no(f"told of {told} of {len(values)} runs only")
+        known_count = sum(value is not None for value in values)
+        return no(f"known of {known_count} of {len(values)} runs only")
     if group in ("seed", "environment", "bookkeeping"):
         return no("")
     if key in _HARMLESS:
@@ -213,26 +202,26 @@ def _number(text: str) -> bool:
 
 
 def _surroundings(run: Subject) -> dict[str, tuple[str, object]]:
-    """What a recording tells of the machine and the data."""
+    """What a recording says of the machine and the data."""
     facts = run.run.facts
-    told: dict[str, Scalar] = {}
+    settings: dict[str, Scalar] = {}
     libraries = facts.get("libraries")
     pairs: Iterable[tuple[str, object]] = [("python", facts.get("python")), ("host", facts.get("host"))]
     if isinstance(libraries, Mapping):
         pairs = [*pairs, *libraries.items()]
     for key, value in pairs:
         if isinstance(value, str | int | float | bool) and value != "":
-            told[f"environment: {key}"] = value
+            settings[f"environment: {key}"] = value
     loader = _training_loader(facts.get("loaders"))
     for key in ("dataset", "samples", "shuffle", "drop_last", "sampler"):
         value = loader.get(key)
         if isinstance(value, str | int | float | bool):
-            told[f"data: {key}"] = value
-    return _plain(told)
+            settings[f"data: {key}"] = value
+    return _plain(settings)
 
 
 def _training_loader(loaders: object) -> Mapping[str, object]:
     if not isinstance(loaders, list):
         return {}
-    held = [one for one in loaders if isinstance(one, Mapping)]
-    return next((one for one in held if one.get("role") == "training"), held[0] if held else {})
+    mappings = [one for one in loaders if isinstance(one, Mapping)]
+    return next((one for one in mappings if one.get("role") == "training"), mappings[0] if mappings else {})

@@ -25,7 +25,7 @@ _SPARE = 4
 
 @dataclass(frozen=True)
 class Effect:
-    """One setting: the share of the rank order that it explains beside all others, with a 95 % interval.
+    """One setting: the share of the rank order that it explains next to all others, with a 95 % interval.
 
     `places` are the mean places of its values among all runs (0 first, 1 last), the best value first.
     """
@@ -65,25 +65,25 @@ def effects(
     settings: Mapping[str, Sequence[str | None]], order: FloatArray
 ) -> tuple[list[Effect], list[Interaction]]:
     """Effects of settings (one value per run) on `order`, the place of each run from 0 (best) to 1."""
-    factors = [made for name, values in settings.items() if (made := _factor(name, values)) is not None]
+    factors = [factor for name, values in settings.items() if (factor := _factor(name, values)) is not None]
     free = order.size - 1 - sum(factor.columns.shape[1] for factor in factors)
     while factors and free < _SPARE:
         factors = sorted(factors, key=lambda factor: factor.columns.shape[1])[:-1]
         free = order.size - 1 - sum(factor.columns.shape[1] for factor in factors)
     if not factors:
         return [], []
-    found = [_effect(factor, factors, order) for factor in factors]
-    found.sort(key=lambda effect: -effect.share)
-    ordered = sorted(factors, key=lambda factor: [e.setting for e in found].index(factor.name))
-    return found, _interactions(ordered[:_PAIRS_OF], factors, order)
+    estimates = [_effect(factor, factors, order) for factor in factors]
+    estimates.sort(key=lambda effect: -effect.share)
+    ordered = sorted(factors, key=lambda factor: [e.setting for e in estimates].index(factor.name))
+    return estimates, _interactions(ordered[:_PAIRS_OF], factors, order)
 
 
 def _factor(name: str, values: Sequence[str | None]) -> _Factor | None:
-    told = [value if value is not None else "not told" for value in values]
-    distinct = list(dict.fromkeys(told))
+    texts = [value if value is not None else "not told" for value in values]
+    distinct = list(dict.fromkeys(texts))
     if len(distinct) < 2:
         return None
-    numbers = _numbers(told)
+    numbers = _numbers(texts)
     if numbers is not None and len(distinct) > _LEVELS_MOST:
         edges = np.unique(np.quantile(numbers, np.linspace(0, 1, _BINS + 1)[1:-1]))
         level = np.searchsorted(edges, numbers, side="right").astype(np.int64)
@@ -91,21 +91,21 @@ def _factor(name: str, values: Sequence[str | None]) -> _Factor | None:
     else:
         if numbers is not None:
             distinct.sort(key=float)
-        counts = {value: told.count(value) for value in distinct}
-        kept = sorted(distinct, key=lambda value: -counts[value])[: 2 * _LEVELS_MOST]
-        names = tuple(value for value in distinct if value in kept)
-        if len(kept) < len(distinct):
-            if len(distinct) > 0.5 * len(told):
+        counts = {value: texts.count(value) for value in distinct}
+        levels = sorted(distinct, key=lambda value: -counts[value])[: 2 * _LEVELS_MOST]
+        names = tuple(value for value in distinct if value in levels)
+        if len(levels) < len(distinct):
+            if len(distinct) > 0.5 * len(texts):
                 return None  # nearly every run has a value of its own: a name, not a setting
             names = (*names, "others")
-        level = np.array([names.index(v) if v in names else len(names) - 1 for v in told], dtype=np.int64)
+        level = np.array([names.index(v) if v in names else len(names) - 1 for v in texts], dtype=np.int64)
     one_hot = (level[:, None] == np.arange(1, len(names))[None, :]).astype(np.float64)
     return _Factor(name, level, names, one_hot)
 
 
-def _numbers(told: Sequence[str]) -> FloatArray | None:
+def _numbers(texts: Sequence[str]) -> FloatArray | None:
     try:
-        numbers = np.array([float(value) for value in told])
+        numbers = np.array([float(value) for value in texts])
     except ValueError:
         return None
     return numbers if np.isfinite(numbers).all() else None
@@ -130,10 +130,10 @@ def _left(design: FloatArray, order: FloatArray, weights: FloatArray | None = No
         design, order = design * root[:, None], order * root
     gram = design.T @ design
     values, vectors = np.linalg.eigh(gram)
-    kept = values > 1e-9 * max(float(values[-1]), 1e-300)
-    along = vectors[:, kept].T @ (design.T @ order)
-    explained = float((along**2 / values[kept]).sum())
-    return max(0.0, float(order @ order) - explained), int(kept.sum())
+    significant = values > 1e-9 * max(float(values[-1]), 1e-300)
+    along = vectors[:, significant].T @ (design.T @ order)
+    explained = float((along**2 / values[significant]).sum())
+    return max(0.0, float(order @ order) - explained), int(significant.sum())
 
 
 def _share(
@@ -183,15 +183,15 @@ def _effect(factor: _Factor, factors: Sequence[_Factor], order: FloatArray) -> E
 
 
 def _interactions(
-    asked: Sequence[_Factor], factors: Sequence[_Factor], order: FloatArray
+    strongest: Sequence[_Factor], factors: Sequence[_Factor], order: FloatArray
 ) -> list[Interaction]:
     """Pairs that explain clearly more together than one after the other."""
-    found = []
+    interactions = []
     y = order - order.mean()
     total = float(y @ y)
     plain = _design(factors)
     left, rank = _left(plain, y)
-    pairs = list(combinations(asked, 2))
+    pairs = list(combinations(strongest, 2))
     for one, other in pairs:
         products = (one.columns[:, :, None] * other.columns[:, None, :]).reshape(order.size, -1)
         more, rank_more = _left(np.concatenate([plain, products], axis=1), y)
@@ -202,5 +202,5 @@ def _interactions(
         p = f_tail(min(float((left - more) / extra / error), 1e12) if error > 0 else 1e12, extra, free)
         share = (left - more - extra * error) / total
         if share >= _STRONG and p < _SURE / len(pairs):
-            found.append(Interaction((one.name, other.name), share, p))
-    return sorted(found, key=lambda one: -one.share)
+            interactions.append(Interaction((one.name, other.name), share, p))
+    return sorted(interactions, key=lambda one: -one.share)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from traindx.comparison.metric import Chosen
-from traindx.comparison.scores import Level, Score, clock, level_at, level_at_time, reached
+from traindx.comparison.scores import Score, ScoreLevel, clock, level_at, level_at_time, reached
 from traindx.comparison.subjects import Subject
 from traindx.core.nouns import Axis
 from traindx.evidence.case import Curve
@@ -21,7 +21,7 @@ _FEW = 4
 
 @dataclass(frozen=True)
 class Terms:
-    """What is equal for all; None where the logs do not tell. `axis` is None when they count differently."""
+    """What is equal for all; None where the logs do not say. `axis` is None when they count differently."""
 
     axis: Axis | None
     step: float | None
@@ -35,14 +35,14 @@ class Terms:
 class Equal:
     """One run on equal terms."""
 
-    at_step: Level
-    at_time: Level
-    at_samples: Level
+    at_step: ScoreLevel
+    at_time: ScoreLevel
+    at_samples: ScoreLevel
     target_step: float | None
     target_seconds: float | None
 
 
-NOWHERE = Equal(Level(math.nan), Level(math.nan), Level(math.nan), None, None)
+NOWHERE = Equal(ScoreLevel(math.nan), ScoreLevel(math.nan), ScoreLevel(math.nan), None, None)
 
 
 def terms(
@@ -53,8 +53,8 @@ def terms(
     target: float | None,
 ) -> Terms:
     """The terms on which runs that have the metric are compared; `members` are repeats by their places."""
-    held = [(run, run.curve(chosen.name), score) for run, score in zip(runs, scores, strict=True) if score]
-    curves = [(run, curve, score) for run, curve, score in held if curve is not None and len(curve)]
+    scored = [(run, run.curve(chosen.name), score) for run, score in zip(runs, scores, strict=True) if score]
+    curves = [(run, curve, score) for run, curve, score in scored if curve is not None and len(curve)]
     if len(curves) < 2:
         return Terms(None, None, None, None, target)
     axis, why_not = _axis([(run, curve) for run, curve, _ in curves])
@@ -75,9 +75,9 @@ def _axis(curves: Sequence[tuple[Subject, Curve]]) -> tuple[Axis | None, str]:
     if axes == {"step", "epoch"} and all(run.case.epoch_length for run, _ in curves):
         return "epoch", ""
     counted = {axis: next(run.name for run, curve in curves if curve.axis == axis) for axis in sorted(axes)}
-    told = ", ".join(f"{name} by {axis}s" for axis, name in counted.items())
+    counted_by = ", ".join(f"{name} by {axis}s" for axis, name in counted.items())
     return None, (
-        f"the runs are counted in different units ({told}) and nothing tells how they relate, so they "
+        f"the runs are counted in different units ({counted_by}) and nothing says how they relate, so they "
         "are not compared at equal steps; log the step and the epoch together to allow it"
     )
 
@@ -92,13 +92,13 @@ def scale(run: Subject, curve: Curve, axis: Axis | None) -> float:
 
 def _shared(ends: Sequence[float]) -> float | None:
     """What all reached, but for those that ended long before the others."""
-    known = [end for end in ends if end > 0]
-    if len(known) < 2:
+    positive = [end for end in ends if end > 0]
+    if len(positive) < 2:
         return None
-    if len(known) > 2:
-        usual = float(np.median(known))
-        known = [end for end in known if end >= _SHORT * usual]
-    return min(known)
+    if len(positive) > 2:
+        usual = float(np.median(positive))
+        positive = [end for end in positive if end >= _SHORT * usual]
+    return min(positive)
 
 
 def _target(
@@ -110,24 +110,26 @@ def _target(
     """What was asked for; else the worst end of a few configurations, the middle one of many."""
     if wished is not None:
         return wished
-    held = [[s.final.value for n in group if (s := scores[n]) and s.final.known] for group in members]
-    ends = sorted(chosen.sign * float(np.mean(values)) for values in held if values)
+    finals = [[s.final.value for n in group if (s := scores[n]) and s.final.known] for group in members]
+    ends = sorted(chosen.sign * float(np.mean(values)) for values in finals if values)
     if len(ends) < 2:
         return None
     return chosen.sign * (ends[-1] if len(ends) <= _FEW else float(np.median(ends)))
 
 
-def equal(run: Subject, score: Score, chosen: Chosen, told: Terms) -> Equal:
+def equal(run: Subject, score: Score, chosen: Chosen, shared: Terms) -> Equal:
     """One run on the terms of all."""
     curve = run.curve(chosen.name)
     if curve is None or not len(curve):
         return NOWHERE
-    unit = scale(run, curve, told.axis)
-    at_step = _alive(curve, score, None if told.step is None else told.step / unit)
-    at_time = level_at_time(run, curve, told.seconds) if told.seconds and score.ended else Level(math.nan)
+    unit = scale(run, curve, shared.axis)
+    at_step = _alive(curve, score, None if shared.step is None else shared.step / unit)
+    at_time = (
+        level_at_time(run, curve, shared.seconds) if shared.seconds and score.ended else ScoreLevel(math.nan)
+    )
     batch = run.samples_per_step
-    at_samples = _alive(curve, score, told.samples / batch if told.samples and batch else None)
-    target_step = reached(curve, told.target, chosen.sign) if told.target is not None else None
+    at_samples = _alive(curve, score, shared.samples / batch if shared.samples and batch else None)
+    target_step = reached(curve, shared.target, chosen.sign) if shared.target is not None else None
     passed = clock(run, curve)
     target_seconds = None
     if target_step is not None and passed is not None:
@@ -137,10 +139,10 @@ def equal(run: Subject, score: Score, chosen: Chosen, told: Terms) -> Equal:
     return Equal(at_step, at_time, at_samples, target_step, target_seconds)
 
 
-def _alive(curve: Curve, score: Score, step: float | None) -> Level:
+def _alive(curve: Curve, score: Score, step: float | None) -> ScoreLevel:
     """The level at a step that the run reached in good order."""
     if step is None or (score.broken_from is not None and score.broken_from <= step):
-        return Level(math.nan)
+        return ScoreLevel(math.nan)
     if score.last_step < 0.999 * step:
-        return Level(math.nan)
+        return ScoreLevel(math.nan)
     return level_at(curve, step)

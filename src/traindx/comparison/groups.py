@@ -24,7 +24,7 @@ _SEED = re.compile(r"[\s_,.-]*\(?(?<![A-Za-z0-9])(?:seed|s)[=_-]?\d+\)?(?![A-Za-
 
 @dataclass(frozen=True)
 class Configuration:
-    """Runs of one configuration, by their places; `settings` are those that tell it from the others."""
+    """Runs of one configuration, by their places; `settings` are those that differ from the others."""
 
     name: str
     settings: dict[str, str | None]
@@ -39,36 +39,36 @@ def _by_settings(settings: dict[str, str | None]) -> str:
     return " ".join(f"{key}={value}" for key, value in settings.items() if value is not None)
 
 
-def configurations(runs: Sequence[Subject], told: Sequence[Differing]) -> list[Configuration]:
-    """Repeats together; a run of which too little is told stands alone."""
-    changing = [one for one in told if one.counts]
+def configurations(runs: Sequence[Subject], differences: Sequence[Differing]) -> list[Configuration]:
+    """Repeats together; a run of which too little is known is alone."""
+    changing = [one for one in differences if one.counts]
     alike: dict[tuple[object, ...], list[int]] = {}
     for number, run in enumerate(runs):
         settings = tuple(one.values[number] for one in changing)
         alone = () if _repeatable(run) else (number,)
         alike.setdefault((settings, script_id(run), alone), []).append(number)
-    made = []
+    groups = []
     for members in alike.values():
         settings_of = {one.key: one.values[members[0]] for one in changing}
-        made.append((settings_of, tuple(members)))
-    names = _names([settings for settings, _ in made], [members for _, members in made], runs)
-    return [Configuration(name, *one) for name, one in zip(names, made, strict=True)]
+        groups.append((settings_of, tuple(members)))
+    names = _names([settings for settings, _ in groups], [members for _, members in groups], runs)
+    return [Configuration(name, *one) for name, one in zip(names, groups, strict=True)]
 
 
 def _repeatable(run: Subject) -> bool:
-    """Whether enough is told of a run to call another one its repeat."""
+    """Whether enough is known of a run to call another one its repeat."""
     return "seed" in run.settings or len(run.settings) >= _SETTINGS_LEAST
 
 
 def _names(
-    told: Sequence[dict[str, str | None]], members: Sequence[tuple[int, ...]], runs: Sequence[Subject]
+    settings: Sequence[dict[str, str | None]], members: Sequence[tuple[int, ...]], runs: Sequence[Subject]
 ) -> list[str]:
-    """By the settings that vary where they tell all apart; else by the names of runs."""
+    """By the settings that vary where they distinguish all; else by the names of runs."""
     repeated = any(len(group) > 1 for group in members)
-    by_setting = [_by_settings(one) for one in told]
-    few = bool(told) and 0 < len(told[0]) <= _NAMED_MOST
+    by_setting = [_by_settings(one) for one in settings]
+    few = bool(settings) and 0 < len(settings[0]) <= _NAMED_MOST
     apart = len(set(by_setting)) == len(by_setting) and all(by_setting)
-    if few and apart and (repeated or len(told) > 2):
+    if few and apart and (repeated or len(settings) > 2):
         return by_setting
     names = []
     for group in members:
@@ -82,19 +82,21 @@ def _names(
 
 def same_twice(runs: Sequence[Subject]) -> list[tuple[int, int, tuple[str, ...]]]:
     """Pairs of runs whose every common curve is equal, with the settings in which they differ."""
-    seen: dict[tuple[object, ...], int] = {}
-    found = []
+    first_runs: dict[tuple[object, ...], int] = {}
+    repeats = []
     for number, run in enumerate(runs):
         longest = max(run.run.series.values(), key=len, default=None)
         if longest is None or len(longest) < 2 or not np.isfinite(longest.values).any():
             continue
         mark = (len(run.run.series), run.run.points, longest.name, float(np.nansum(longest.values[:50])))
-        if mark in seen and _equal(run, runs[seen[mark]]):
-            apart = [one.key for one in differing([runs[seen[mark]], run]) if one.counts or one.key == "seed"]
-            found.append((seen[mark], number, tuple(apart)))
+        if mark in first_runs and _equal(run, runs[first_runs[mark]]):
+            apart = [
+                one.key for one in differing([runs[first_runs[mark]], run]) if one.counts or one.key == "seed"
+            ]
+            repeats.append((first_runs[mark], number, tuple(apart)))
         else:
-            seen.setdefault(mark, number)
-    return found
+            first_runs.setdefault(mark, number)
+    return repeats
 
 
 def _equal(one: Subject, other: Subject) -> bool:
@@ -123,9 +125,9 @@ def seed_spread(
     if not parts:
         return None
     parts.sort()
-    kept = parts[: max(3, -(-len(parts) // 2))]
+    columns = parts[: max(3, -(-len(parts) // 2))]
     # What scatters ten times as much as the others is hardly one configuration.
-    usual = float(np.median([variance for _, variance, _ in kept]))
-    kept = [part for part in kept if part[1] <= _WILD * usual] or kept
-    freedom = sum(free for _, _, free in kept)
-    return float(np.sqrt(sum(variance * free for _, variance, free in kept) / freedom)), freedom
+    usual = float(np.median([variance for _, variance, _ in columns]))
+    columns = [part for part in columns if part[1] <= _WILD * usual] or columns
+    freedom = sum(free for _, _, free in columns)
+    return float(np.sqrt(sum(variance * free for _, variance, free in columns) / freedom)), freedom

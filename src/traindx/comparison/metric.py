@@ -37,9 +37,9 @@ class Chosen:
 
 def choose(runs: Sequence[Subject], wished: str | None = None) -> Chosen:
     """The metric asked for, else the best that most runs share; raises `NothingShared`."""
-    held = [_metrics(run) for run in runs]
+    metrics = [_metrics(run) for run in runs]
     counts: dict[str, int] = {}
-    for one in held:
+    for one in metrics:
         for name in one:
             counts[name] = counts.get(name, 0) + 1
     if wished is not None:
@@ -47,83 +47,83 @@ def choose(runs: Sequence[Subject], wished: str | None = None) -> Chosen:
     else:
         shared = {name: number for name, number in counts.items() if number >= 2}
         if not shared:
-            raise NothingShared(_nothing(runs, held))
+            raise NothingShared(_nothing(runs, metrics))
         most = max(shared.values())
         avoid = _losses_differ(runs)
         name = min((n for n in shared if shared[n] == most), key=lambda n: _rank(n, avoid))
-    return _chosen(name, runs, held, counts)
+    return _chosen(name, runs, metrics, counts)
 
 
 def _chosen(
-    name: str, runs: Sequence[Subject], held: Sequence[dict[str, Goal]], counts: dict[str, int]
+    name: str, runs: Sequence[Subject], metrics: Sequence[dict[str, Goal]], counts: dict[str, int]
 ) -> Chosen:
     having = [number for number, run in enumerate(runs) if run.curve(name) is not None]
-    goal = next((one[name] for one in held if name in one), "lower")
+    goal = next((one[name] for one in metrics if name in one), "lower")
     left = tuple(number for number in range(len(runs)) if number not in set(having))
     others = tuple(sorted((n for n in counts if n != name and counts[n] >= 2), key=lambda n: _rank(n, False)))
     why = ""
     if parts(name).metric != "loss" and _losses_differ(runs):
         why = "the losses are not the same function, so their values cannot be compared"
-    if not any(name in one for one in held):
+    if not any(name in one for one in metrics):
         why = "it is neither to rise nor to fall by itself; that lower counts as better is a convention"
     return Chosen(name, "higher" if goal == "higher" else "lower", tuple(having), left, others, why)
 
 
 def _metrics(run: Subject) -> dict[str, Goal]:
     """What is to fall or to rise, without its scope."""
-    found: dict[str, Goal] = {}
+    goals: dict[str, Goal] = {}
     for name in run.case.names:
         series = run.run.series[name]
-        told = parts(name)
-        if not len(series) or series.goal == "none" or told.scope in ("best", "final"):
+        name_parts = parts(name)
+        if not len(series) or series.goal == "none" or name_parts.scope in ("best", "final"):
             continue
-        found.setdefault(name.partition("@")[0], series.goal)
+        goals.setdefault(name.partition("@")[0], series.goal)
     if run.case.val_loss is not None:
-        found.setdefault("val/loss", run.case.val_loss.goal if run.case.val_loss.goal != "none" else "lower")
-    return found
+        goals.setdefault("val/loss", run.case.val_loss.goal if run.case.val_loss.goal != "none" else "lower")
+    return goals
 
 
 def _rank(name: str, avoid_loss: bool) -> tuple[int, int, str]:
-    told = parts(name)
-    split = {"val": 0, "test": 1}.get(told.split, 2 if not told.split else 3)
-    place = _ORDER.index(told.metric) if told.metric in _ORDER else len(_ORDER)
-    if told.part:
+    name_parts = parts(name)
+    split = {"val": 0, "test": 1}.get(name_parts.split, 2 if not name_parts.split else 3)
+    place = _ORDER.index(name_parts.metric) if name_parts.metric in _ORDER else len(_ORDER)
+    if name_parts.part:
         place += 2 * len(_ORDER)
-    if avoid_loss and told.metric == "loss":
+    if avoid_loss and name_parts.metric == "loss":
         place += 4 * len(_ORDER)
     return split, place, name
 
 
 def _losses_differ(runs: Sequence[Subject]) -> bool:
-    """Values of different losses say nothing beside each other."""
+    """Values of different losses cannot be compared."""
     for key in ("loss_function", "label_smoothing"):
-        told = {str(run.settings[key]).lower().rsplit(".", 1)[-1] for run in runs if key in run.settings}
-        if len(told) > 1:
+        losses = {str(run.settings[key]).lower().rsplit(".", 1)[-1] for run in runs if key in run.settings}
+        if len(losses) > 1:
             return True
     return False
 
 
 def _wished(wished: str, runs: Sequence[Subject], counts: dict[str, int]) -> str:
     meaning = understand(wished)
-    told = f"{meaning.split}/" if meaning.split not in ("", "train") else ""
-    plain = told + meaning.metric + (f"/{meaning.part}" if meaning.part else "")
+    split = f"{meaning.split}/" if meaning.split not in ("", "train") else ""
+    plain = split + meaning.metric + (f"/{meaning.part}" if meaning.part else "")
     for name in (wished, plain):
         if sum(run.curve(name) is not None for run in runs) >= 2:
             return name
-    known = ", ".join(sorted(counts, key=lambda name: (-counts[name], name))[:8]) or "none"
-    raise NothingShared(f"no two of the runs have a curve {wished!r}. Metrics that are there: {known}.")
+    available = ", ".join(sorted(counts, key=lambda name: (-counts[name], name))[:8]) or "none"
+    raise NothingShared(f"no two of the runs have a curve {wished!r}. Metrics that are there: {available}.")
 
 
-def _nothing(runs: Sequence[Subject], held: Sequence[dict[str, Goal]]) -> str:
-    told = "; ".join(
+def _nothing(runs: Sequence[Subject], metrics: Sequence[dict[str, Goal]]) -> str:
+    listed = "; ".join(
         f"{run.name} has {', '.join(list(one)[:_NAMED_MOST]) or 'none that is to rise or fall'}"
-        for run, one in list(zip(runs, held, strict=True))[:3]
+        for run, one in list(zip(runs, metrics, strict=True))[:3]
     )
     curves = [set(run.case.names) for run in runs]
     both = sorted(set.intersection(*curves), key=lambda name: ("loss" not in name, name)) if curves else []
     if both:
-        return f"the runs share no metric: {told}. Name a curve to compare by: --metric {both[0]}."
+        return f"the runs share no metric: {listed}. Name a curve to compare by: --metric {both[0]}."
     return (
-        f"the runs share no metric: {told}. "
+        f"the runs share no metric: {listed}. "
         "Name the column that means the same in both with --map, for example --map val/loss=my_column."
     )

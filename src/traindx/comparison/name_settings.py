@@ -1,4 +1,4 @@
-"""Settings that only the names of runs tell: `sweep/lr=0.01,bs=64/seed3.csv`."""
+"""Settings that only the names of runs show: `sweep/lr=0.01,bs=64/seed3.csv`."""
 
 from __future__ import annotations
 
@@ -20,29 +20,29 @@ _ENDINGS = re.compile(r"\.(?:csv|tsv|json|jsonl|txt|log|out|gz|db|wandb)\b")
 
 
 def settings_of_names(names: Sequence[str]) -> list[dict[str, Scalar]]:
-    """For each name the settings it tells; words that stand in every name alike tell nothing."""
-    told = [_told(name) for name in names]
+    """For each name the settings in it; words that are in every name say nothing."""
+    by_name = [_settings_in(name) for name in names]
     values: dict[str, list[str]] = {}
-    for one in told:
+    for one in by_name:
         for key, value in one.items():
             values.setdefault(key, []).append(str(value))
-    varying = {key for key, held in values.items() if len(set(held)) > 1}
-    return [{key: value for key, value in one.items() if key in varying} for one in told]
+    varying = {key for key, seen_values in values.items() if len(set(seen_values)) > 1}
+    return [{key: value for key, value in one.items() if key in varying} for one in by_name]
 
 
-def _told(name: str) -> dict[str, Scalar]:
+def _settings_in(name: str) -> dict[str, Scalar]:
     plain = _ENDINGS.sub("", name)
-    found: dict[str, Scalar] = {}
+    settings: dict[str, Scalar] = {}
     for word in _WORDS.findall(plain):
         if word.lower() in _OPTIMIZERS:
-            found["optimizer"] = word.lower()
+            settings["optimizer"] = word.lower()
     for key, value in _JOINED.findall(plain):
         setting = _setting(key)
         if setting is not None:
-            found[setting] = _value(value)
+            settings[setting] = _value(value)
     for key, value in _GIVEN.findall(plain):
-        found[_SHORT.get(key.lower()) or setting_name(key) or key] = _value(value)
-    return found
+        settings[_SHORT.get(key.lower()) or setting_name(key) or key] = _value(value)
+    return settings
 
 
 def _setting(key: str) -> str | None:

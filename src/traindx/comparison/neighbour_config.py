@@ -1,4 +1,4 @@
-"""Settings in a file beside the log: `config.json`, `.hydra/config.yaml`, or `run3.json` for run3.csv."""
+"""Settings in a file next to the log: `config.json`, `.hydra/config.yaml`, or `run3.json` for run3.csv."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ _LARGEST = 1_000_000
 
 
 def settings_beside(runs: Sequence[Run]) -> list[dict[str, Scalar]]:
-    """For each run what a settings file in its folder tells; nothing where runs share the folder."""
+    """For each run the settings of a file in its folder; nothing where runs share the folder."""
     folders = [_folder(run) for run in runs]
     shared = Counter(folders)
     return [
-        _told(run, folder, alone=shared[folder] == 1) if folder is not None else {}
+        _config_beside(run, folder, alone=shared[folder] == 1) if folder is not None else {}
         for run, folder in zip(runs, folders, strict=True)
     ]
 
@@ -35,7 +35,7 @@ def _folder(run: Run) -> Path | None:
     return path if path.is_dir() else Path(run.files[0]).parent
 
 
-def _told(run: Run, folder: Path, *, alone: bool) -> dict[str, Scalar]:
+def _config_beside(run: Run, folder: Path, *, alone: bool) -> dict[str, Scalar]:
     try:
         names = set(os.listdir(folder))
     except OSError:
@@ -43,15 +43,15 @@ def _told(run: Run, folder: Path, *, alone: bool) -> dict[str, Scalar]:
     own = [Path(file).name.split(".")[0] for file in run.files[:1]]
     stems = [form for stem in own for form in (stem, f"{stem}_config", f"{stem}.config")]
     wanted = [*stems, *(_STEMS if alone else ())]
-    found = [folder / (stem + end) for stem in wanted for end in _ENDINGS if stem + end in names]
+    paths = [folder / (stem + end) for stem in wanted for end in _ENDINGS if stem + end in names]
     if alone and ".hydra" in names:
-        found.append(folder / ".hydra" / "config.yaml")
+        paths.append(folder / ".hydra" / "config.yaml")
     read = {os.path.realpath(file) for file in run.files}
-    for path in found:
+    for path in paths:
         if os.path.realpath(path) not in read and (config := _read(path)):
-            told = settings(config)
-            rest = {key: value for key, value in config.items() if setting_name(key) not in told}
-            return {**rest, **told}
+            values = settings(config)
+            rest = {key: value for key, value in config.items() if setting_name(key) not in values}
+            return {**rest, **values}
     return {}
 
 
@@ -59,7 +59,7 @@ def _read(path: Path) -> dict[str, Scalar]:
     """A table of settings; whatever else the file holds is none."""
     try:
         data = files.read(path, _LARGEST)
-        held = jsons.load(data) if path.suffix == ".json" else yamls.load(data)
+        document = jsons.load(data) if path.suffix == ".json" else yamls.load(data)
     except (OSError, Unreadable):
         return {}
-    return dict(flatten(held)) if isinstance(held, dict) else {}
+    return dict(flatten(document)) if isinstance(document, dict) else {}

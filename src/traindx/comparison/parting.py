@@ -29,7 +29,7 @@ _RATIO = 1.5
 class Parting:
     """Two runs part at `step`: until then their difference is noise, from there on it never is again.
 
-    `step` is None when they never do. `happened` are sentences on what was seen near it.
+    `step` is None when they never do. `happened` are sentences on what happened near it.
     """
 
     metric: str
@@ -45,10 +45,10 @@ def parting(one: Subject, other: Subject, metric: str, axis: str) -> Parting | N
     a, b = one.curve(metric), other.curve(metric)
     if a is None or b is None or a.axis != b.axis or min(len(a), len(b)) < _POINTS_LEAST:
         return None
-    steps, mine, theirs = stats.align(a.x, a.y, b.x, b.y)
+    steps, first, second = stats.align(a.x, a.y, b.x, b.y)
     if steps.size < _POINTS_LEAST:
         return None
-    apart, noise = mine - theirs, _noise(a, b, steps.size)
+    apart, noise = first - second, _noise(a, b, steps.size)
     if steps.size > 2 * _STRETCHES:
         coarse = stats.bins(steps, apart, _STRETCHES)
         noise /= math.sqrt(max(1.0, steps.size / coarse.step.size) / 1.57)
@@ -60,9 +60,9 @@ def parting(one: Subject, other: Subject, metric: str, axis: str) -> Parting | N
     broken = [end for curve in (a, b) if (end := _ends_early(curve)) is not None and end < step]
     step = min([step, *broken])
     last = float(min(a.x[-1], b.x[-1]))
-    here = min(step + 0.1 * (last - float(steps[0])), last)
+    after = min(step + 0.1 * (last - float(steps[0])), last)
     happened = tuple(_happened(one, other, step, last - float(steps[0]), axis))
-    return Parting(metric, step, at == 0, a.at(here), b.at(here), happened)
+    return Parting(metric, step, at == 0, a.at(after), b.at(after), happened)
 
 
 def _noise(a: Curve, b: Curve, points: int) -> float:
@@ -95,8 +95,8 @@ def _settled(
     """Single stretches that fall back into the noise do not undo a parting."""
     padded = np.concatenate([beyond[:1], beyond, beyond[-1:]])
     votes = padded[:-2].astype(int) + padded[1:-1] + padded[2:]
-    kept: np.ndarray[tuple[int], np.dtype[np.bool_]] = votes >= 2
-    return kept
+    apart: np.ndarray[tuple[int], np.dtype[np.bool_]] = votes >= 2
+    return apart
 
 
 def _ends_early(curve: Curve) -> float | None:
@@ -107,25 +107,25 @@ def _ends_early(curve: Curve) -> float | None:
 
 
 def _happened(one: Subject, other: Subject, step: float, span: float, axis: str) -> list[str]:
-    told = [*_rates(one, other, step), *_gradients(one, other, step, span)]
+    sentences = [*_rates(one, other, step), *_gradients(one, other, step, span)]
     for run in (one, other):
-        told += _events(run, step, span, axis)
-        told += _problems(run, step, span, axis)
-    return told
+        sentences += _events(run, step, span, axis)
+        sentences += _problems(run, step, span, axis)
+    return sentences
 
 
 def _rates(one: Subject, other: Subject, step: float) -> list[str]:
     a, b = one.case.lr, other.case.lr
     if a is None or b is None or not len(a) or not len(b):
         return []
-    mine, theirs = a.at(step), b.at(step)
-    if mine == theirs or (min(mine, theirs) > 0 and max(mine, theirs) < 1.05 * min(mine, theirs)):
+    first, second = a.at(step), b.at(step)
+    if first == second or (min(first, second) > 0 and max(first, second) < 1.05 * min(first, second)):
         return []
-    return [f"The learning rate there was {short(mine)} in {one.name} and {short(theirs)} in {other.name}."]
+    return [f"The learning rate there was {short(first)} in {one.name} and {short(second)} in {other.name}."]
 
 
 def _gradients(one: Subject, other: Subject, step: float, span: float) -> list[str]:
-    told = []
+    sentences = []
     norms = []
     for run in (one, other):
         curve = run.case.grad_norm
@@ -138,14 +138,14 @@ def _gradients(one: Subject, other: Subject, step: float, span: float) -> list[s
         usual = float(np.median(before[-50:])) if before.size >= 5 else 0.0
         if near.size and usual > 0 and near.max() > _JUMP * max(usual, float(before[-50:].max())):
             jump = short(float(near.max()) / usual)
-            told.append(
+            sentences.append(
                 f"The gradient norm of {run.name} rose {jump}-fold there, to {short(float(near.max()))}."
             )
     if min(norms) > 0 and max(norms) > _RATIO * min(norms):
-        told.append(
+        sentences.append(
             f"Gradient norms there: {short(norms[0])} in {one.name}, {short(norms[1])} in {other.name}."
         )
-    return told
+    return sentences
 
 
 def _events(run: Subject, step: float, span: float, axis: str) -> list[str]:
@@ -163,11 +163,11 @@ def _events(run: Subject, step: float, span: float, axis: str) -> list[str]:
 def _problems(run: Subject, step: float, span: float, axis: str) -> Sequence[str]:
     if run.diagnosis is None:
         return []
-    told = []
+    sentences = []
     for problem in run.diagnosis.problems:
         onset = problem.onset_step
         if onset is None or abs(onset - step) > max(2 * _NEAR * span, 1.0) or problem.severity == "low":
             continue
         named = problem.symptom.replace("_", " ")
-        told.append(f"{run.name}: {named} begins at {axis} {short(onset)}: {problem.summary}")
-    return told[:2]
+        sentences.append(f"{run.name}: {named} begins at {axis} {short(onset)}: {problem.summary}")
+    return sentences[:2]

@@ -31,7 +31,7 @@ class RateRange:
 
 
 @dataclass(frozen=True)
-class Scaling:
+class LrScaling:
     """How the best rate goes with the batch size: the power, and what the spacing of rates leaves open."""
 
     power: float
@@ -80,26 +80,26 @@ def _levels(tried: Sequence[tuple[float, float]]) -> list[tuple[float, float, in
     if len(distinct) > _BINS_MOST:
         ends = np.log([distinct[0], distinct[-1]])
         edges = np.exp(np.linspace(ends[0], ends[1], _BINS_MOST))[1:-1]
-        groups: dict[int, list[tuple[float, float]]] = {}
+        bins: dict[int, list[tuple[float, float]]] = {}
         for rate, value in tried:
-            groups.setdefault(int(np.searchsorted(edges, rate)), []).append((rate, value))
-        held = [
-            (float(np.exp(np.mean(np.log([r for r, _ in g])))), [v for _, v in g]) for g in groups.values()
+            bins.setdefault(int(np.searchsorted(edges, rate)), []).append((rate, value))
+        groups = [
+            (float(np.exp(np.mean(np.log([r for r, _ in g])))), [v for _, v in g]) for g in bins.values()
         ]
     else:
-        held = [(rate, [value for r, value in tried if r == rate]) for rate in distinct]
-    made = []
-    for rate, values in sorted(held):
+        groups = [(rate, [value for r, value in tried if r == rate]) for rate in distinct]
+    levels = []
+    for rate, values in sorted(groups):
         ends_well = [value for value in values if math.isfinite(value)]
         failed = len(values) - len(ends_well)
         level = float(np.median(ends_well)) if ends_well and failed <= len(values) / 2 else math.inf
-        made.append((float(f"{rate:.3g}"), level, len(values), failed))
-    return made
+        levels.append((float(f"{rate:.3g}"), level, len(values), failed))
+    return levels
 
 
-def scaling(by_batch: Mapping[float, RateRange]) -> Scaling | None:
+def scaling(by_batch: Mapping[float, RateRange]) -> LrScaling | None:
     """Whether the best rate grows with the batch as linear scaling says (power 1) or its root (0.5)."""
-    inside = {batch: told for batch, told in by_batch.items() if told.edge != "both"}
+    inside = {batch: lr_range for batch, lr_range in by_batch.items() if lr_range.edge != "both"}
     if len(inside) < 2:
         return None
     batches = sorted(inside)
@@ -115,14 +115,14 @@ def scaling(by_batch: Mapping[float, RateRange]) -> Scaling | None:
     low, high = power - slack, power + slack
     edges = [batch for batch in batches if inside[batch].edge]
     points = tuple((batch, math.exp(centre)) for batch, centre in zip(batches, centres, strict=True))
-    return Scaling(power, low, high, points, _verdict(low, high, edges))
+    return LrScaling(power, low, high, points, _verdict(low, high, edges))
 
 
-def _reach(told: RateRange) -> float:
+def _reach(lr_range: RateRange) -> float:
     """How well the best rate is known: half the good range, or half the spacing of the rates tried."""
-    rates = np.log([rate for rate, _, _, _ in told.levels])
+    rates = np.log([rate for rate, _, _, _ in lr_range.levels])
     spacing = float(np.median(np.diff(rates)))
-    return max(0.5 * (math.log(told.good[1]) - math.log(told.good[0])), 0.5 * spacing)
+    return max(0.5 * (math.log(lr_range.good[1]) - math.log(lr_range.good[0])), 0.5 * spacing)
 
 
 def _verdict(low: float, high: float, edges: Sequence[float]) -> str:
@@ -130,12 +130,12 @@ def _verdict(low: float, high: float, edges: Sequence[float]) -> str:
         word for word, power in (("linear", 1.0), ("square-root", 0.5), ("no", 0.0)) if low <= power <= high
     ]
     if edges:
-        told = ", ".join(f"{batch:g}" for batch in edges)
-        return f"not settled: at batch size {told} the best rate is at the edge of those tried"
+        batches = ", ".join(f"{batch:g}" for batch in edges)
+        return f"not settled: at batch size {batches} the best rate is at the edge of those tried"
     if not fits:
         return "none of the usual rules fits"
     if len(fits) > 1:
-        return f"the rates tried are too far apart to tell {' from '.join(fits)} scaling"
+        return f"the rates tried are too far apart to decide {' from '.join(fits)} scaling"
     return {"linear": "linear scaling holds", "square-root": "square-root scaling fits, linear does not"}.get(
         fits[0], "the best rate does not move with the batch size"
     )

@@ -23,8 +23,8 @@ _STILL_FALLS = 0.02
 
 
 @dataclass(frozen=True)
-class Level:
-    """A value and the standard error that the noise around it gives; infinite when too few points tell."""
+class ScoreLevel:
+    """A value and the standard error that the noise around it gives; infinite for too few points."""
 
     value: float
     error: float = math.inf
@@ -42,7 +42,7 @@ class Score:
     loss. `seconds` is how long it ran, where the log tells.
     """
 
-    final: Level
+    final: ScoreLevel
     best: float
     best_step: float
     last_step: float
@@ -64,9 +64,9 @@ def score(run: Subject, chosen: Chosen) -> Score | None:
         return None
     loss = run.case.loss
     broken_from = _broken_from(curve, loss)
-    final = level_at(curve) if broken_from is None else Level(math.nan)
+    final = level_at(curve) if broken_from is None else ScoreLevel(math.nan)
     if not len(curve):
-        final, best, best_step = Level(math.nan), math.nan, math.nan
+        final, best, best_step = ScoreLevel(math.nan), math.nan, math.nan
     else:
         best, best_step = curve.best, curve.best_step
     return Score(
@@ -86,21 +86,21 @@ def score(run: Subject, chosen: Chosen) -> Score | None:
     )
 
 
-def level_at(curve: Curve, step: float = math.inf) -> Level:
-    """The level over the last tenth of what lies at or before a step; trend within it left aside."""
+def level_at(curve: Curve, step: float = math.inf) -> ScoreLevel:
+    """The level over the last tenth of the points at or before a step; trend within it left aside."""
     end = int(np.searchsorted(curve.x, step, side="right"))
     if end == 0:
-        return Level(math.nan)
+        return ScoreLevel(math.nan)
     width = max(1, min(end, max(3, end // 10)))
     window = curve.y[end - width : end]
     if width < 3:
         window = curve.y[end - 1 : end]
     if end < _POINTS_FOR_NOISE:
-        return Level(float(curve.y[end - 1]))
+        return ScoreLevel(float(curve.y[end - 1]))
     return _end_of(window, stats.noise(curve.y[:end]))
 
 
-def _end_of(window: FloatArray, noise: float) -> Level:
+def _end_of(window: FloatArray, noise: float) -> ScoreLevel:
     """The median of a window; where it rises or falls beyond its noise, the end of the line through it."""
     middle, size = float(np.median(window)), window.size
     straight = without_line(window)
@@ -110,9 +110,9 @@ def _end_of(window: FloatArray, noise: float) -> Level:
     else:
         error = 1.2533 * noise / math.sqrt(size)
     if abs(climbed) <= 2.0 * noise:
-        return Level(middle, error)
+        return ScoreLevel(middle, error)
     # The end of a line is known half as well as its middle.
-    return Level(float((window - straight)[-1]), 2.0 * error)
+    return ScoreLevel(float((window - straight)[-1]), 2.0 * error)
 
 
 def clock(run: Subject, curve: Curve) -> FloatArray | None:
@@ -126,13 +126,13 @@ def clock(run: Subject, curve: Curve) -> FloatArray | None:
     return passed if passed.size and np.isfinite(passed).all() and passed[-1] > 0 else None
 
 
-def level_at_time(run: Subject, curve: Curve, seconds: float) -> Level:
+def level_at_time(run: Subject, curve: Curve, seconds: float) -> ScoreLevel:
     """The level when so many seconds had passed."""
     passed = clock(run, curve)
     if passed is None:
-        return Level(math.nan)
+        return ScoreLevel(math.nan)
     end = int(np.searchsorted(passed, seconds, side="right"))
-    return level_at(curve, float(curve.x[end - 1])) if end else Level(math.nan)
+    return level_at(curve, float(curve.x[end - 1])) if end else ScoreLevel(math.nan)
 
 
 def reached(curve: Curve, target: float, sign: float) -> float | None:
@@ -172,19 +172,19 @@ def _rough(curve: Curve) -> float | None:
     return float(curve.noise / gained) if gained > 0 else None
 
 
-def _gap(run: Subject, chosen: Chosen, final: Level) -> float | None:
+def _gap(run: Subject, chosen: Chosen, final: ScoreLevel) -> float | None:
     """Validation minus training of the same metric, at the end; positive when validation is worse."""
-    told = parts(chosen.name)
-    plain = told.metric + (f"/{told.part}" if told.part else "")
-    mine, other = (run.curve(plain), final) if told.split in ("val", "test") else (None, final)
-    if told.split not in ("val", "test"):
+    name_parts = parts(chosen.name)
+    plain = name_parts.metric + (f"/{name_parts.part}" if name_parts.part else "")
+    train, other = (run.curve(plain), final) if name_parts.split in ("val", "test") else (None, final)
+    if name_parts.split not in ("val", "test"):
         val = run.curve(f"val/{plain}")
         if val is None or not len(val) or not final.known:
             return None
         return chosen.sign * (level_at(val).value - final.value)
-    if mine is None or not len(mine) or not other.known:
+    if train is None or not len(train) or not other.known:
         return None
-    return chosen.sign * (other.value - level_at(mine).value)
+    return chosen.sign * (other.value - level_at(train).value)
 
 
 def _improving(curve: Curve, chosen: Chosen) -> bool:

@@ -1,4 +1,4 @@
-"""The scripts of two runs, line by line, where the recordings tell them and they are unchanged since."""
+"""The scripts of two runs, line by line, where the recordings name them and they are unchanged since."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ class CodeDifference:
 
 
 def script_id(run: Subject) -> str | None:
-    """What tells one version of a script from another; None when the recording knows no script."""
-    told = run.run.facts.get("script")
-    return str(told["sha256"]) if isinstance(told, Mapping) and told.get("sha256") else None
+    """The id of one version of a script; None when the recording has no script."""
+    script = run.run.facts.get("script")
+    return str(script["sha256"]) if isinstance(script, Mapping) and script.get("sha256") else None
 
 
 def code_difference(first: Subject, second: Subject) -> CodeDifference | None:
@@ -79,23 +79,21 @@ def _compared(paths: list[str], first: str, second: str) -> CodeDifference:
 
 
 def _code_lines(text: str) -> set[int]:
-    """Lines that hold code: not blank, not a comment, not a text that stands for itself."""
-    lines = text.splitlines()
-    held = {
-        number for number, line in enumerate(lines, 1) if line.strip() and not line.strip().startswith("#")
-    }
+    """Lines that hold code: not blank, not a comment, not a docstring."""
+    stripped = enumerate(map(str.strip, text.splitlines()), 1)
+    lines = {number for number, line in stripped if line and not line.startswith("#")}
     try:
         tree = parse(text)
     except (SyntaxError, ValueError, RecursionError):
-        return held
+        return lines
     for node in ast.walk(tree):
         if (
             isinstance(node, ast.Expr)
             and isinstance(node.value, ast.Constant)
             and isinstance(node.value.value, str)
         ):
-            held -= set(range(node.lineno, (node.end_lineno or node.lineno) + 1))
-    return held
+            lines -= set(range(node.lineno, (node.end_lineno or node.lineno) + 1))
+    return lines
 
 
 def _text(path: str, sha: str) -> str | None:

@@ -1,4 +1,4 @@
-"""The runs of a comparison: each with its curves, a short name, and every setting that is told of it."""
+"""The runs of a comparison: each with its curves, a short name, and every known setting."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from traindx.evidence.case import Case, Curve
 class Subject:
     """One run of a comparison.
 
-    `by_name` are the settings that only its name tells, `by_file` those of a file beside its log.
+    `by_name` are the settings that only its name shows, `by_file` those of a file next to its log.
     """
 
     run: Run
@@ -44,60 +44,54 @@ class Subject:
 
     @property
     def samples_per_step(self) -> float | None:
-        """Samples that one optimizer step sees, when the batch size is told."""
+        """Samples of one optimizer step, when the batch size is known."""
         batch = self.number("batch_size")
         if batch is None:
             return None
         return batch * (self.number("accumulation") or 1.0) * (self.number("world_size") or 1.0)
-
-    @property
-    def wandering(self) -> Mapping[str, float]:
-        """The learning rate as it was logged: first, highest and last."""
-        rate = self.case.lr
-        if rate is None or not len(rate):
-            return {}
-        return {"first": float(rate.y[0]), "highest": float(rate.y.max()), "last": float(rate.y[-1])}
 
 
 def subjects(runs: Sequence[Run], diagnoses: Sequence[Diagnosis] | None = None) -> list[Subject]:
     """Runs made ready to be compared; the order stays."""
     names = distinct_names([run.name for run in runs])
     named = settings_of_names(names)
-    beside = settings_beside(runs)
-    made = []
+    configs = settings_beside(runs)
+    prepared = []
     for number, run in enumerate(runs):
         case = Case(run)
         settings = _settings(run)
-        filed = {key: value for key, value in beside[number].items() if key not in settings}
+        filed = {key: value for key, value in configs[number].items() if key not in settings}
         settings.update(filed)
         by_name = {key: value for key, value in named[number].items() if key not in settings}
         settings.update(by_name)
         if settings.get("lr") is None and case.lr is not None and len(case.lr):
             settings["lr"] = float(f"{np.max(case.lr.y):.4g}")
         diagnosis = diagnoses[number] if diagnoses is not None else None
-        kept = {key: value for key, value in settings.items() if value is not None and value != ""}
-        made.append(Subject(run, names[number], case, kept, frozenset(by_name), frozenset(filed), diagnosis))
-    return made
+        present = {key: value for key, value in settings.items() if value is not None and value != ""}
+        prepared.append(
+            Subject(run, names[number], case, present, frozenset(by_name), frozenset(filed), diagnosis)
+        )
+    return prepared
 
 
 def _settings(run: Run) -> dict[str, Scalar]:
-    """Canonical settings first; configuration keys that stand for none of them under their own names."""
-    told: dict[str, Scalar] = dict(run.settings)
+    """Canonical settings first; other configuration keys under their own names."""
+    settings: dict[str, Scalar] = dict(run.settings)
     for key, value in run.config.items():
-        if setting_name(key) not in told and key not in told:
-            told[key] = value
-    return told
+        if setting_name(key) not in settings and key not in settings:
+            settings[key] = value
+    return settings
 
 
 def distinct_names(names: Sequence[str]) -> list[str]:
     """Names without the folders and the file name that all share; numbered where they are equal."""
-    shown = _without_shared(list(names))
-    seen: dict[str, int] = {}
-    made = []
-    for name in shown:
-        seen[name] = seen.get(name, 0) + 1
-        made.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
-    return made
+    short_names = _without_shared(list(names))
+    counts: dict[str, int] = {}
+    unique = []
+    for name in short_names:
+        counts[name] = counts.get(name, 0) + 1
+        unique.append(name if counts[name] == 1 else f"{name} ({counts[name]})")
+    return unique
 
 
 def _without_shared(names: list[str]) -> list[str]:

@@ -19,31 +19,36 @@ _SEEDS = 3
 def what_next(
     runs: Sequence[Subject],
     scores: Sequence[Score | None],
-    made: Sequence[Configuration],
+    groups: Sequence[Configuration],
     placed: Sequence[Placed],
     chosen: Chosen,
-    told: Sweep | None,
+    sweep: Sweep | None,
 ) -> tuple[str, ...]:
-    """The most telling next runs, each with its reason."""
+    """The most informative next runs, each with its reason."""
     if not placed:
         return ()
-    leader = made[placed[0].configuration]
-    advice = [*_edges(told), *_untried(made, leader, told), *_seeds(made, placed), *_health(leader, runs)]
+    leader = groups[placed[0].configuration]
+    advice = [
+        *_edges(sweep),
+        *_untried(groups, leader, sweep),
+        *_seeds(groups, placed),
+        *_health(leader, runs),
+    ]
     first = [score for number in leader.runs if (score := scores[number]) is not None]
     if first and all(score.improving for score in first):
         advice.append(
             f"Train {leader.name} for longer: its {chosen.name} was still getting better when it ended "
             f"(last quarter beyond its noise, at {short(first[0].last_step)})."
         )
-    advice += _settled(told)
+    advice += _settled(sweep)
     return tuple(advice[:_MOST])
 
 
-def _edges(told: Sweep | None) -> list[str]:
-    if told is None:
+def _edges(sweep: Sweep | None) -> list[str]:
+    if sweep is None:
         return []
     advice = []
-    for one in told.rates:
+    for one in sweep.rates:
         where = f" with {one.condition}" if one.condition else ""
         if one.edge == "highest":
             higher = ", ".join(short(one.levels[-1][0] * factor) for factor in (2, 4))
@@ -60,36 +65,36 @@ def _edges(told: Sweep | None) -> list[str]:
     return advice
 
 
-def _untried(made: Sequence[Configuration], leader: Configuration, told: Sweep | None) -> list[str]:
+def _untried(groups: Sequence[Configuration], leader: Configuration, sweep: Sweep | None) -> list[str]:
     """The best value of every setting that matters, when they were never tried together."""
-    if told is None:
+    if sweep is None:
         return []
     wished = {
         effect.setting: effect.places[0][0]
-        for effect in told.effects
+        for effect in sweep.effects
         if effect.matters and effect.places and effect.setting in leader.settings
     }
-    values = {one.settings.get(key) for key in wished for one in made}
+    values = {one.settings.get(key) for key in wished for one in groups}
     wished = {key: value for key, value in wished.items() if value in values}
-    if len(wished) < 2 or told.interactions:
+    if len(wished) < 2 or sweep.interactions:
         return []
-    if any(all(one.settings.get(key) == value for key, value in wished.items()) for one in made):
+    if any(all(one.settings.get(key) == value for key, value in wished.items()) for one in groups):
         return []
     named = ", ".join(f"{key}={value}" for key, value in wished.items())
     return [f"Try {named} together: each is the best of its kind on average, and no run combined them."]
 
 
-def _seeds(made: Sequence[Configuration], placed: Sequence[Placed]) -> list[str]:
+def _seeds(groups: Sequence[Configuration], placed: Sequence[Placed]) -> list[str]:
     """Repeats where they would decide."""
     near = [placed[0], *(one for one in placed[1:] if one.tied or one.ruler in ("within", "unknown"))][:3]
     few = [one for one in near if one.runs < _SEEDS]
     if len(near) < 2 or not few:
         return []
-    names = ", ".join(made[one.configuration].name for one in near)
+    names = ", ".join(groups[one.configuration].name for one in near)
     why = (
         "what another seed would give is not known"
         if near[1].ruler in ("within", "unknown")
-        else ("they cannot be told apart with the repeats there are")
+        else ("they cannot be separated with the repeats there are")
     )
     return [f"Repeat {names} with {_SEEDS} seeds each: {why}."]
 
@@ -103,18 +108,18 @@ def _health(leader: Configuration, runs: Sequence[Subject]) -> list[str]:
         fixes = problem.hypotheses[0].fixes if problem.hypotheses else ()
         fix = f" {fixes[0].summary}" if fixes else ""
         return [
-            f"Mend the leader before building on it: {runs[number].name} shows "
+            f"Fix the leader before building on it: {runs[number].name} shows "
             f"{problem.symptom.replace('_', ' ')} ({problem.severity}).{fix}"
         ]
     return []
 
 
-def _settled(told: Sweep | None) -> list[str]:
+def _settled(sweep: Sweep | None) -> list[str]:
     """Settings that need no more runs."""
-    if told is None or not any(effect.matters for effect in told.effects):
+    if sweep is None or not any(effect.matters for effect in sweep.effects):
         return []
-    idle = [e.setting for e in told.effects if not e.matters and e.high < 0.1]
-    involved = {name for one in told.interactions for name in one.settings}
+    idle = [e.setting for e in sweep.effects if not e.matters and e.high < 0.1]
+    involved = {name for one in sweep.interactions for name in one.settings}
     idle = [name for name in idle if name not in involved]
     if not idle:
         return []

@@ -15,7 +15,7 @@ from traindx.comparison.differing import Differing
 from traindx.comparison.effects import Effect, Interaction, effects
 from traindx.comparison.groups import Configuration, seed_spread
 from traindx.comparison.metric import Chosen
-from traindx.comparison.rates import RateRange, Scaling, rate_range, scaling
+from traindx.comparison.rates import LrScaling, RateRange, rate_range, scaling
 from traindx.comparison.scores import Score
 from traindx.comparison.subjects import Subject
 from traindx.evidence import stats
@@ -49,7 +49,7 @@ class Sweep:
     effects: tuple[Effect, ...]
     interactions: tuple[Interaction, ...]
     rates: tuple[RateRange, ...]
-    scaling: Scaling | None
+    scaling: LrScaling | None
     choices: tuple[tuple[str, tuple[AtItsBest, ...]], ...]
     descents: tuple[Descent, ...]
     aliased: tuple[tuple[str, ...], ...]
@@ -60,41 +60,45 @@ def sweep(
     runs: Sequence[Subject],
     scores: Sequence[Score | None],
     differing: Sequence[Differing],
-    made: Sequence[Configuration],
+    groups: Sequence[Configuration],
     placed: Sequence[Placed],
     chosen: Chosen,
 ) -> Sweep | None:
     """None when the runs are too few, or nothing that could matter differs between them."""
-    held = [number for number, score in enumerate(scores) if score is not None]
+    scored = [number for number, score in enumerate(scores) if score is not None]
     changing = [] if unlike(differing) else [one for one in differing if one.counts and _mostly_told(one)]
-    if len(held) < RUNS_LEAST or len(made) < _CONFIGURATIONS_LEAST or not changing:
+    if len(scored) < RUNS_LEAST or len(groups) < _CONFIGURATIONS_LEAST or not changing:
         return None
-    ends = [_end(scores[number], chosen) for number in held]
-    settings = {one.key: [one.values[number] for number in held] for one in changing}
+    ends = [_end(scores[number], chosen) for number in scored]
+    settings = {one.key: [one.values[number] for number in scored] for one in changing}
     aliased = _aliased(settings)
-    asked = {key: told for key, told in settings.items() if not any(key in group[1:] for group in aliased)}
-    found, together = effects(asked, _places(ends))
-    spread = seed_spread([one.runs for one in made], scores, chosen.sign)
+    unaliased = {
+        key: values for key, values in settings.items() if not any(key in group[1:] for group in aliased)
+    }
+    estimates, together = effects(unaliased, _places(ends))
+    spread = seed_spread([one.runs for one in groups], scores, chosen.sign)
     noise = spread[0] if spread else _usual_error(scores)
-    rates, scaled = _rates(runs, held, ends, settings, noise)
+    rates, scaled = _rates(runs, scored, ends, settings, noise)
     choices = [
-        (key, told)
+        (key, values)
         for key in _CHOICES
-        if key in settings and (told := _choices(key, made, placed, runs, scores, chosen))
+        if key in settings and (values := _choices(key, groups, placed, runs, scores, chosen))
     ]
     sized = [
         made_of
         for key in _SIZES
         if (key in settings or any(one.key == key for one in differing))
-        and (made_of := descent(key, _sized(runs, held, ends, key), noise)) is not None
+        and (made_of := descent(key, _sized(runs, scored, ends, key), noise)) is not None
     ]
     if not chosen.name.startswith(("val/", "test/")):
         sized = []
-    return Sweep(tuple(found), tuple(together), rates, scaled, tuple(choices), tuple(sized), aliased, noise)
+    return Sweep(
+        tuple(estimates), tuple(together), rates, scaled, tuple(choices), tuple(sized), aliased, noise
+    )
 
 
 def unlike(differing: Sequence[Differing]) -> bool:
-    """Whether the runs look like different trainings: most of what differs is told of some of them only."""
+    """Whether the runs seem to be different trainings: most of what differs is known of some of them only."""
     changing = [one for one in differing if one.counts]
     return len(changing) >= _RAGGED_FROM and sum(map(_mostly_told, changing)) < len(changing) / 2
 
@@ -124,7 +128,7 @@ def _usual_error(scores: Sequence[Score | None]) -> float:
 
 
 def _aliased(settings: dict[str, list[str | None]]) -> tuple[tuple[str, ...], ...]:
-    """Settings that cut the runs into the same parts: their effects cannot be told apart."""
+    """Settings that split the runs into the same parts: their effects cannot be separated."""
     parts: dict[tuple[int, ...], list[str]] = {}
     for key, values in settings.items():
         first: dict[str | None, int] = {}
@@ -134,49 +138,49 @@ def _aliased(settings: dict[str, list[str | None]]) -> tuple[tuple[str, ...], ..
 
 def _rates(
     runs: Sequence[Subject],
-    held: Sequence[int],
+    scored: Sequence[int],
     ends: Sequence[float],
     settings: dict[str, list[str | None]],
     noise: float,
-) -> tuple[tuple[RateRange, ...], Scaling | None]:
+) -> tuple[tuple[RateRange, ...], LrScaling | None]:
     """Ranges by optimizer where it varies, and the best rate by batch size."""
     if "lr" not in settings:
         return (), None
-    rates = [runs[number].number("lr") for number in held]
-    optimizers = settings.get("optimizer", [None] * len(held))
-    found = []
+    rates = [runs[number].number("lr") for number in scored]
+    optimizers = settings.get("optimizer", [None] * len(scored))
+    ranges = []
     for name in dict.fromkeys(optimizers):
         tried = [
             (r, e) for r, e, o in zip(rates, ends, optimizers, strict=True) if o == name and r is not None
         ]
-        told = rate_range(f"optimizer={name}" if name is not None else "", tried, noise)
-        if told is not None:
-            found.append(told)
-    return tuple(found), _scaling(runs, held, ends, rates, optimizers, noise)
+        lr_range = rate_range(f"optimizer={name}" if name is not None else "", tried, noise)
+        if lr_range is not None:
+            ranges.append(lr_range)
+    return tuple(ranges), _scaling(runs, scored, ends, rates, optimizers, noise)
 
 
 def _scaling(
     runs: Sequence[Subject],
-    held: Sequence[int],
+    scored: Sequence[int],
     ends: Sequence[float],
     rates: Sequence[float | None],
     optimizers: Sequence[str | None],
     noise: float,
-) -> Scaling | None:
+) -> LrScaling | None:
     """By the optimizer with most runs: the rule differs between them."""
     named = max(set(optimizers), key=list(optimizers).count, default=None)
     by_batch: dict[float, list[tuple[float, float]]] = {}
-    for number, end, rate, optimizer in zip(held, ends, rates, optimizers, strict=True):
+    for number, end, rate, optimizer in zip(scored, ends, rates, optimizers, strict=True):
         batch = runs[number].samples_per_step
         if batch and rate and optimizer == named:
             by_batch.setdefault(batch, []).append((rate, end))
-    told = {batch: rate_range(f"batch_size={batch:g}", tried, noise) for batch, tried in by_batch.items()}
-    return scaling({batch: one for batch, one in told.items() if one is not None})
+    ranges = {batch: rate_range(f"batch_size={batch:g}", tried, noise) for batch, tried in by_batch.items()}
+    return scaling({batch: one for batch, one in ranges.items() if one is not None})
 
 
 def _choices(
     key: str,
-    made: Sequence[Configuration],
+    groups: Sequence[Configuration],
     placed: Sequence[Placed],
     runs: Sequence[Subject],
     scores: Sequence[Score | None],
@@ -185,26 +189,26 @@ def _choices(
     """Each value of a setting by its best configuration, against the best of all."""
     firsts: dict[str, Placed] = {}
     for one in placed:
-        value = made[one.configuration].settings.get(key)
+        value = groups[one.configuration].settings.get(key)
         if value is not None and one.final.known:
             firsts.setdefault(value, one)
     if not 2 <= len(firsts) <= _CHOICES_MOST:
         return ()
-    spread = seed_spread([one.runs for one in made], scores, chosen.sign)
+    spread = seed_spread([one.runs for one in groups], scores, chosen.sign)
     ordered = list(firsts.items())
-    leader = made[ordered[0][1].configuration]
-    told = []
+    leader = groups[ordered[0][1].configuration]
+    choices = []
     for value, one in ordered:
         behind: stats.Difference | None = None
         ruler: Ruler = "unknown"
         if one is not ordered[0][1]:
-            behind, ruler = difference(made[one.configuration], leader, runs, scores, chosen, spread)
-        told.append(AtItsBest(value, one.configuration, one.final.value, behind, ruler))
-    return tuple(told)
+            behind, ruler = difference(groups[one.configuration], leader, runs, scores, chosen, spread)
+        choices.append(AtItsBest(value, one.configuration, one.final.value, behind, ruler))
+    return tuple(choices)
 
 
 def _sized(
-    runs: Sequence[Subject], held: Sequence[int], ends: Sequence[float], key: str
+    runs: Sequence[Subject], scored: Sequence[int], ends: Sequence[float], key: str
 ) -> list[tuple[float, float]]:
-    told = [(runs[number].number(key), end) for number, end in zip(held, ends, strict=True)]
-    return [(size, end) for size, end in told if size is not None]
+    sizes = [(runs[number].number(key), end) for number, end in zip(scored, ends, strict=True)]
+    return [(size, end) for size, end in sizes if size is not None]

@@ -1,1 +1,1 @@
-"""Trials: the user's training run again, changed in one thing, beside itself unchanged."""
+"""Trials: the user's training run again with one thing changed, compared with the unchanged run."""

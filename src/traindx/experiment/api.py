@@ -36,20 +36,20 @@ def treat(
     jobs: int | None = None,
     progress: Progress | None = None,
 ) -> Treated:
-    """Find the cause of a script's trouble, try remedies in paired runs, and prove the best one as an edit.
+    """Find the cause of a script's problem, try remedies in paired runs, and prove the best one as an edit.
 
     The script runs in copies of its folder; nothing of yours is written. `sources` of the result holds the
     text of each file before and after the proven edit.
     """
     from traindx.experiment.measure import NoSuchMetric
-    from traindx.experiment.treat.request import Wishes
+    from traindx.experiment.treat.request import TreatRequest
     from traindx.experiment.treat.treatment import Treatment
 
     program = found_program(script, args)
-    wishes = Wishes(steps, seeds, metric, only)
+    request = TreatRequest(steps, seeds, metric, only)
     try:
         with _workshop(program, jobs, time_budget) as shop:
-            return Treatment(shop, source_of(program), program.args, wishes, progress or _quiet).run()
+            return Treatment(shop, source_of(program), program.args, request, progress or _quiet).run()
     except NoSuchMetric as error:
         raise ValueError(str(error)) from None
 
@@ -65,13 +65,13 @@ def confirm(
     jobs: int = 1,
     progress: Progress | None = None,
 ) -> Confirmed:
-    """Which cause is it? Experiments on a script that distinguish the likely causes of its trouble.
+    """Which cause is it? Experiments on a script that distinguish the likely causes of its problem.
 
     `run` is a log or recording of the script to begin with; without it the script is run first.
     """
     from traindx.experiment.arm_diagnosis import examined
     from traindx.experiment.arms import Arm
-    from traindx.experiment.confirm.confirm import Confirmation, Wishes
+    from traindx.experiment.confirm.confirm import Confirmation, ConfirmRequest
 
     program, first = found_program(script, args), None
     source = source_of(program)
@@ -82,8 +82,8 @@ def confirm(
             if run is None or not first.steps:
                 raise ValueError(f"{program.name} could not be observed: {first.said}")
         diagnosis = examined(run, source, every_cause=True)
-        wishes = Wishes(steps, seeds, None, time_budget)
-        return Confirmation(shop, diagnosis, wishes, progress or _quiet, source, first).run()
+        request = ConfirmRequest(steps, seeds, None, time_budget)
+        return Confirmation(shop, diagnosis, request, progress or _quiet, source, first).run()
 
 
 def preflight(

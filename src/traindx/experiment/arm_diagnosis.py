@@ -18,8 +18,8 @@ def examined(run: Run, script: Script | None, *, every_cause: bool = False) -> D
 
 def symptoms_of_run(run: Run) -> set[str]:
     """Every symptom of a run, grave or not."""
-    found = examined(run, None, every_cause=True).problems
-    return {symptom for problem in found for symptom in (problem.symptom, *problem.also)}
+    problems = examined(run, None, every_cause=True).problems
+    return {symptom for problem in problems for symptom in (problem.symptom, *problem.also)}
 
 
 def rewritten(script: Script | None, sources: Mapping[str, str]) -> Script | None:

@@ -27,8 +27,8 @@ from traindx.observe.program import Program
 __all__ = ["Arm", "Ended", "Outcome", "Workshop"]
 
 _BEAT = 0.1
-_LOOK = 0.5
-# How long a training may take to heed each word: the file its recorder looks for, an interrupt.
+_CHECK_SECONDS = 0.5
+# How long a training may take to react to each request: the file its recorder checks for, an interrupt.
 _GRACE = (3.0, 2.0)
 
 
@@ -42,12 +42,12 @@ class Arm:
     steps: int | None = None
     internals: bool = True
     sources: Mapping[str, str] = field(default_factory=dict)
-    """User path -> edited text, put into the copy instead of the original."""
+    """User path -> edited text, written into the copy instead of the original."""
     args: tuple[str, ...] | None = None
 
 
 Progress = Callable[[Arm, int, float], None]
-"""Told about twice a second of a running arm: its steps and seconds so far."""
+"""Called about twice a second for a running arm: its steps and seconds so far."""
 Stop = Callable[[Arm, Path], str | None]
 """Asked as often, with the arm's recording: why to stop it now, or None."""
 
@@ -59,11 +59,11 @@ class _Running:
     folder: Path
     recording: Path
     timeout: float | None
-    asked: str = ""
+    stop_reason: str = ""
     asked_at: float = 0.0
     interrupted: bool = False
     out_of_time: bool = False
-    looked: float = 0.0
+    checked_at: float = 0.0
 
 
 class Workshop:
@@ -154,7 +154,7 @@ class Workshop:
                     if name in running:
                         yield self._outcome(running.pop(name), code, seconds)
                 for each in running.values():
-                    self._look(each, progress, stop)
+                    self._check(each, progress, stop)
         finally:
             for name in running:
                 if self._bench is not None:
@@ -184,8 +184,8 @@ class Workshop:
         scratch.mkdir()
         snapshot.copy(scratch, arm.sources)
         recording = self._recording(arm, scratch)
-        given = ordering.orders(self.program, arm, self.cwd, scratch, recording, snapshot.folders)
-        bench.start(name, scratch, given)
+        orders = ordering.orders(self.program, arm, self.cwd, scratch, recording, snapshot.folders)
+        bench.start(name, scratch, orders)
         return _Running(arm, name, scratch, recording, timeout)
 
     def _recording(self, arm: Arm, scratch: Path) -> Path:
@@ -196,12 +196,12 @@ class Workshop:
         folder.mkdir(parents=True)
         return folder
 
-    def _look(self, each: _Running, progress: Progress | None, stop: Stop | None) -> None:
-        """Tell how far it is, and whether it is to stop: by a word first, by force if that is not heard."""
+    def _check(self, each: _Running, progress: Progress | None, stop: Stop | None) -> None:
+        """Report its progress and stop it if needed: by the stop file first, then by force."""
         now, seconds = time.monotonic(), self._open().seconds(each.name)
         if seconds is None:
             return
-        if each.asked:
+        if each.stop_reason:
             if now - each.asked_at > _GRACE[each.interrupted]:
                 self._insist(each)
             return
@@ -209,9 +209,9 @@ class Workshop:
             each.out_of_time = True
             self._ask(each, f"its {each.timeout:.3g} s were over")
             return
-        if now - each.looked < _LOOK:
+        if now - each.checked_at < _CHECK_SECONDS:
             return
-        each.looked = now
+        each.checked_at = now
         if progress is not None:
             progress(each.arm, steps_so_far(each.recording), seconds)
         why = stop(each.arm, each.recording) if stop is not None else None
@@ -219,14 +219,14 @@ class Workshop:
             self._ask(each, why)
 
     def _ask(self, each: _Running, why: str) -> None:
-        each.asked, each.asked_at = why, time.monotonic()
+        each.stop_reason, each.asked_at = why, time.monotonic()
         with contextlib.suppress(OSError):
             (each.recording / "stop").write_text(why, encoding="utf-8")
         if not steps_so_far(each.recording):
-            self._insist(each)  # nobody looks for the word before the first step
+            self._insist(each)  # the recorder checks for the file from the first step on
 
     def _insist(self, each: _Running) -> None:
-        """An interrupt lets the recording be closed; who does not heed that is ended."""
+        """An interrupt lets the recording be closed; a process that ignores it is killed."""
         if each.interrupted:
             self._open().end(each.name)
         else:
@@ -234,17 +234,17 @@ class Workshop:
         each.interrupted, each.asked_at = True, time.monotonic()
 
     def _outcome(self, ended: _Running, code: int | None, seconds: float) -> Outcome:
-        found = outcome_of(
+        outcome = outcome_of(
             ended.arm,
             ended.folder,
             ended.recording,
             code,
             seconds=seconds,
-            stopped=ended.asked,
+            stopped=ended.stop_reason,
             out_of_time=ended.out_of_time,
         )
         self._open().clear(ended.name)
-        return self.noted(found)
+        return self.noted(outcome)
 
     def listed(self) -> dict[str, list[str]]:
         """The same as plain data."""

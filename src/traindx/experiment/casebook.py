@@ -48,7 +48,7 @@ class Entry:
 
 
 def path_of(folder: str | os.PathLike[str] = ".") -> Path:
-    """Where the casebook of a project lies."""
+    """The path of a project's casebook."""
     return Path(folder) / _FOLDER / _FILE
 
 
@@ -82,26 +82,26 @@ def entries(folder: str | os.PathLike[str] = ".") -> list[Entry]:
 
 def read(folder: str | os.PathLike[str] = ".") -> tuple[list[Entry], int]:
     """The latest entries of a casebook, and how many torn or foreign lines were passed over."""
-    found: list[Entry] = []
+    entries_read: list[Entry] = []
     lines = files.tail(path_of(folder), _LARGEST).splitlines()
     for line in lines:
         with contextlib.suppress(ValueError, TypeError, KeyError):
-            found.append(_entry(json_of(line)))
-    return found, sum(map(bool, lines)) - len(found)
+            entries_read.append(_entry(json_of(line)))
+    return entries_read, sum(map(bool, lines)) - len(entries_read)
 
 
 def _entry(data: object) -> Entry:
     if not isinstance(data, dict):
         raise TypeError
     kinds = {field.name: str(field.type) for field in fields(Entry)}
-    kept: dict[str, object] = {}
+    known: dict[str, object] = {}
     for key, value in data.items():
         if key not in kinds:
             continue
         if not _fits(value, kinds[key]):
             raise TypeError(key)
-        kept[key] = value
-    return Entry(**kept)  # type: ignore[arg-type]
+        known[key] = value
+    return Entry(**known)  # type: ignore[arg-type]
 
 
 def _fits(value: object, kind: str) -> bool:
@@ -114,15 +114,15 @@ def _fits(value: object, kind: str) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def search(found: Sequence[Entry], words: Sequence[str]) -> list[Entry]:
+def search(entries_read: Sequence[Entry], words: Sequence[str]) -> list[Entry]:
     """Entries in which every word occurs somewhere."""
     low = [word.lower() for word in words]
-    return [entry for entry in found if all(word in _text(entry) for word in low)]
+    return [entry for entry in entries_read if all(word in _text(entry) for word in low)]
 
 
 def _text(entry: Entry) -> str:
-    told = (entry.date, entry.script, entry.symptom, entry.cause, entry.remedy, entry.change, entry.verdict)
-    return " ".join((*told, entry.said, "edited" if entry.edited else "")).lower()
+    words = (entry.date, entry.script, entry.symptom, entry.cause, entry.remedy, entry.change, entry.verdict)
+    return " ".join((*words, entry.said, "edited" if entry.edited else "")).lower()
 
 
 def for_cause(cause: str, folder: str | os.PathLike[str] = ".") -> list[Entry]:
@@ -135,6 +135,6 @@ def for_cause(cause: str, folder: str | os.PathLike[str] = ".") -> list[Entry]:
 
 
 def sentence(entry: Entry) -> str:
-    """An entry as a line beside a diagnosis."""
+    """An entry as a line next to a diagnosis."""
     word = "helped" if entry.verdict == "helped" else "made it worse"
     return f"{entry.change} {word} here before ({entry.script}, {entry.date[:10]}: {entry.effect})"

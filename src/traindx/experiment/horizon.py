@@ -1,4 +1,4 @@
-"""How long a trial of a remedy must be to tell whether it helps."""
+"""How long a trial of a remedy must be to decide whether it helps."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ _NEAR = (0.7, 1.7)
 
 
 def horizon(diagnosis: Diagnosis, length: int) -> int:
-    """How many steps tell whether a remedy helps: enough to pass the trouble, a part of the training."""
+    """How many steps decide whether a remedy helps: enough to pass the onset, a part of the training."""
     if not diagnosis.problems:
         return length
     problem = diagnosis.problems[0]
     steps = max(LEAST, (_asked_for(problem) or _SHARE) * length)
-    # Trouble that comes at a moment must be passed.
+    # A sudden problem must be passed.
     if symptoms()[problem.symptom].sudden and problem.onset_step and diagnosis.run.axis == "step":
         steps = max(steps, _BEYOND_ONSET * problem.onset_step)
     return min(length, _validated(diagnosis.run, int(steps)))

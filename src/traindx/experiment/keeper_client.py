@@ -45,7 +45,7 @@ class Bench:
             env=_environment(threads, cwd),
             start_new_session=True,
         )
-        self._heard: queue.Queue[dict[str, Any]] = queue.Queue()
+        self._messages: queue.Queue[dict[str, Any]] = queue.Queue()
         self._began: dict[str, float | None] = {}
         self._ready = False
         self._listening = threading.Thread(target=self._listen, daemon=True)
@@ -56,15 +56,15 @@ class Bench:
         for line in self._keeper.stdout:
             self._ready = True
             with contextlib.suppress(ValueError):
-                self._heard.put(json.loads(line))
-        self._heard.put({"gone": True})
+                self._messages.put(json.loads(line))
+        self._messages.put({"gone": True})
 
     def start(self, name: str, scratch: Path, orders: Mapping[str, Any]) -> None:
         """Start an arm, as soon as the keeper is ready for it."""
         path = scratch / "orders.json"
         path.write_text(json.dumps(orders), encoding="utf-8")
         self._began[name] = None
-        self._tell(start=name, orders=str(path), warm=self._warm)
+        self._send(start=name, orders=str(path), warm=self._warm)
 
     def seconds(self, name: str) -> float | None:
         """How long an arm has run; None before it has begun."""
@@ -72,15 +72,15 @@ class Bench:
         return None if began is None else time.monotonic() - began
 
     def interrupt(self, name: str) -> None:
-        self._tell(interrupt=name)
+        self._send(interrupt=name)
 
     def end(self, name: str) -> None:
-        self._tell(end=name)
+        self._send(end=name)
 
-    def _tell(self, **word: object) -> None:
+    def _send(self, **message: object) -> None:
         assert self._keeper.stdin is not None
         with contextlib.suppress(OSError, ValueError):
-            self._keeper.stdin.write(json.dumps(word).encode() + b"\n")
+            self._keeper.stdin.write(json.dumps(message).encode() + b"\n")
             self._keeper.stdin.flush()
 
     def ended(self, seconds: float) -> Iterator[tuple[str, int | None, float]]:
@@ -88,19 +88,19 @@ class Bench:
         until = time.monotonic() + seconds
         while True:
             try:
-                said = self._heard.get(timeout=max(0.0, until - time.monotonic()))
+                message = self._messages.get(timeout=max(0.0, until - time.monotonic()))
             except queue.Empty:
                 return
-            if said.get("gone"):
-                # Nobody is left who could tell of the others, or start another.
-                self._heard.put(said)
+            if message.get("gone"):
+                # The keeper is gone: nothing reports the others or starts another.
+                self._messages.put(message)
                 for name in sorted(self._began):
                     yield name, None, self._past(name)
                 return
-            if "began" in said:
-                self._began[said["began"]] = time.monotonic()
-            if "ended" in said:
-                yield said["ended"], said["code"], self._past(said["ended"])
+            if "began" in message:
+                self._began[message["began"]] = time.monotonic()
+            if "ended" in message:
+                yield message["ended"], message["code"], self._past(message["ended"])
                 until = time.monotonic()
 
     def _past(self, name: str) -> float:
@@ -134,8 +134,8 @@ class Bench:
 
 def _environment(threads: Mapping[str, str], cwd: str) -> dict[str, str]:
     """The user's, with what must be set before Python starts."""
-    said = os.environ.get("PYTHONHASHSEED", "")
-    fixed = {"PYTHONHASHSEED": said if said.isdigit() else "0"}
+    seed = os.environ.get("PYTHONHASHSEED", "")
+    fixed = {"PYTHONHASHSEED": seed if seed.isdigit() else "0"}
     path = os.environ.get("PYTHONPATH")
     if path:
         fixed["PYTHONPATH"] = os.pathsep.join(os.path.join(cwd, each) for each in path.split(os.pathsep))
@@ -152,8 +152,8 @@ def _home() -> str:
     with contextlib.suppress(FileExistsError):
         os.mkdir(home, 0o700)
     facts = os.lstat(home)
-    ours = os.path.isdir(home) and not os.path.islink(home) and facts.st_uid == os.getuid()
-    return home if ours and not facts.st_mode & 0o022 else tempfile.mkdtemp(prefix="traindx-", dir=base)
+    private = os.path.isdir(home) and not os.path.islink(home) and facts.st_uid == os.getuid()
+    return home if private and not facts.st_mode & 0o022 else tempfile.mkdtemp(prefix="traindx-", dir=base)
 
 
 def sweep(home: str) -> None:

@@ -41,8 +41,8 @@ class Yardstick:
 
 
 @dataclass(frozen=True)
-class Level:
-    """A yardstick read off a run: where it stood, how sure that is, at which step. Infinite: it broke."""
+class MeasuredLevel:
+    """The value of a yardstick in a run, its error, and at which step. Infinite: it broke."""
 
     value: float
     error: float
@@ -56,23 +56,23 @@ class NoSuchMetric(ValueError):
 def yardstick(
     run: Run,
     symptoms: Sequence[str],
-    wish: str | None = None,
+    metric: str | None = None,
     *,
     other_loss: bool = False,
     rare: bool = False,
 ) -> Yardstick | None:
     """What to judge by: what is asked for; the pace of a slow training; else validation, else the loss.
 
-    `other_loss` says that the remedy changes what the loss means: a score tells more then; with `rare` one
+    `other_loss` says that the remedy changes what the loss means: a score says more then; with `rare` one
     that counts rare classes.
     """
     names = list(run.series)
-    if wish is not None:
-        series = run.series.get(wish)
+    if metric is not None:
+        series = run.series.get(metric)
         if series is None:
             able = [name for name in names if run.series[name].goal != "none"]
-            raise NoSuchMetric(f"there is no metric {wish!r}; there are: {', '.join(able) or 'none'}.")
-        return Yardstick(wish, series.goal == "higher")
+            raise NoSuchMetric(f"there is no metric {metric!r}; there are: {', '.join(able) or 'none'}.")
+        return Yardstick(metric, series.goal == "higher")
     if symptoms and symptom_kind(symptoms[0]) == "slow" and "step_s" in names:
         return Yardstick("step_s")
     if rare and (fair := fair_score(run)) is not None:
@@ -93,8 +93,8 @@ def fair_score(run: Run) -> Yardstick | None:
     """A score that does not grow by answering with the largest class; accuracy and the loss do."""
     names = [name for name, series in run.series.items() if series.goal == "higher"]
     names.sort(key=lambda name: not name.startswith("val/"))
-    found = (name for word in _FAIR for name in names if word in name.lower())
-    name = next(found, None)
+    fair = (name for word in _FAIR for name in names if word in name.lower())
+    name = next(fair, None)
     return Yardstick(name, higher=True) if name is not None else None
 
 
@@ -107,40 +107,40 @@ def steps_for_step(changes: Sequence[Change], run: Run | None) -> float:
     return 1.0
 
 
-def read_level(run: Run, by: Yardstick, upto: float | None = None) -> Level | None:
-    """Where a run stood at a step, or at its end; None where it has no value so far."""
+def read_level(run: Run, by: Yardstick, upto: float | None = None) -> MeasuredLevel | None:
+    """The level of a run at a step, or at its end; None where it has no value so far."""
     series = run.series.get(by.name)
     if series is None or not len(series):
         return None
-    kept = slice(None) if upto is None else slice(0, int(np.searchsorted(series.steps, upto, "right")))
-    values = series.values[kept]
+    part = slice(None) if upto is None else slice(0, int(np.searchsorted(series.steps, upto, "right")))
+    values = series.values[part]
     if not values.size:
         return None
-    steps = series.steps[kept]
+    steps = series.steps[part]
     if by.name == "step_s":
         middle, error = level(values[np.isfinite(values)])
-        return Level(middle, error, float(steps[-1]))
+        return MeasuredLevel(middle, error, float(steps[-1]))
     return _end(by, series, values, float(steps[-1]))
 
 
-def _end(by: Yardstick, series: Series, values: FloatArray, step: float) -> Level:
+def _end(by: Yardstick, series: Series, values: FloatArray, step: float) -> MeasuredLevel:
     dense = series.name == "loss" and values.size > 30
     count = min(_END_MOST, max(_END_LEAST, round(_END * values.size))) if dense else _VALIDATION_LAST
     last = values[-min(count, values.size) :]
     if not np.isfinite(last[-1]) or not np.isfinite(last).any():
-        return Level(-math.inf if by.higher else math.inf, 0.0, step)
+        return MeasuredLevel(-math.inf if by.higher else math.inf, 0.0, step)
     finite = last[np.isfinite(last)]
     if dense:
         value, error = level(finite)
-        return Level(value, error, step)
-    # Validation is rare and mostly still moving: the last two are where it stands.
+        return MeasuredLevel(value, error, step)
+    # Validation is rare and mostly still moving: the last two are its level.
     value = float(finite[-2:].mean()) if values.size >= 6 else float(finite[-1])
     moves = np.diff(values[-6:][np.isfinite(values[-6:])])
     error = float(np.median(np.abs(moves - np.median(moves)))) if moves.size >= 3 else 0.0
-    return Level(value, error, step)
+    return MeasuredLevel(value, error, step)
 
 
-def gain(by: Yardstick, before: Level, after: Level) -> float:
+def gain(by: Yardstick, before: MeasuredLevel, after: MeasuredLevel) -> float:
     """How much better, as a share: 0.5 says that half of a loss is gone; of a score, its difference.
 
     Of two runs that both broke neither is better.
@@ -155,7 +155,7 @@ def gain(by: Yardstick, before: Level, after: Level) -> float:
     return (worse - better) / max(abs(worse), abs(better), 1e-12)
 
 
-def gain_error(by: Yardstick, before: Level, after: Level) -> float:
+def gain_error(by: Yardstick, before: MeasuredLevel, after: MeasuredLevel) -> float:
     """The standard error of a gain from the noise inside both runs."""
     if not (math.isfinite(before.value) and math.isfinite(after.value)):
         return 0.0

@@ -49,7 +49,7 @@ class RayWorkshop(Workshop):
         progress: Progress | None = None,
         stop: Stop | None = None,
     ) -> Iterator[Outcome]:
-        """The outcomes as the tasks end; what runs is not looked at on the way."""
+        """The outcomes as the tasks end; running tasks are not monitored."""
         del progress, stop
         task = ray.remote(num_cpus=1, max_retries=0)(_run)
         waiting = {task.remote(self.program, self.cwd, arm, least(timeout, self.left)): arm for arm in arms}
@@ -76,8 +76,8 @@ class RayWorkshop(Workshop):
 
 def _run(program: Program, cwd: str, arm: Arm, timeout: float | None) -> tuple[Outcome, bytes]:
     """In a worker: one arm in a workshop of its own."""
-    with tempfile.TemporaryDirectory(prefix="traindx-ray-") as kept:
-        with Workshop(program, keep=Path(kept), jobs=1, folder=cwd) as shop:
+    with tempfile.TemporaryDirectory(prefix="traindx-ray-") as folder:
+        with Workshop(program, keep=Path(folder), jobs=1, folder=cwd) as shop:
             outcome = shop.run_one(arm, timeout)
         packed = io.BytesIO()
         with tarfile.open(fileobj=packed, mode="w") as archive:

@@ -1,4 +1,4 @@
-"""What an arm's process is told: the program, where it runs, what is changed, and its surroundings."""
+"""What an arm's process is given: the program, where it runs, what is changed, and its surroundings."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def cores() -> int:
 
 
 def threads(jobs: int) -> dict[str, str]:
-    """The threads of an arm: the user's own wish, or a fair share."""
+    """The threads of an arm: as the user set them, or a fair share."""
     return {_THREADS: os.environ.get(_THREADS) or str(max(1, cores() // jobs))}
 
 
@@ -99,7 +99,7 @@ def _name(program: Program, root: str, folders: Sequence[str]) -> str:
 def _environment(scratch: Path, root: str, folders: Sequence[str], cwd: str) -> Mapping[str, str]:
     """Temporary files in the scratch, loggers that speak to nobody, modules from the copy."""
     temporary = str(scratch / "tmp")
-    told = {
+    variables = {
         MARK: str(scratch),
         "TRAINDX_ORDERS": str(scratch / "orders.json"),
         "TMPDIR": temporary,
@@ -117,13 +117,13 @@ def _environment(scratch: Path, root: str, folders: Sequence[str], cwd: str) -> 
         "DVC_STUDIO_OFFLINE": "true",
     }
     if os.environ.get("WANDB_DIR"):
-        told["WANDB_DIR"] = temporary
+        variables["WANDB_DIR"] = temporary
     path = os.environ.get("PYTHONPATH")
     if path:
         places = [os.path.normpath(os.path.join(cwd, each)) for each in path.split(os.pathsep)]
         led = [root + each if any(within(each, f) for f in folders) else each for each in places]
-        told["PYTHONPATH"] = os.pathsep.join(led)
-    return told
+        variables["PYTHONPATH"] = os.pathsep.join(led)
+    return variables
 
 
 def free_name(home: Path, name: str) -> Path:

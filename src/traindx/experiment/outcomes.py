@@ -72,13 +72,15 @@ def outcome_of(
     """Read what an arm left; its recording speaks of the user's paths from now on."""
     root = str(scratch / "root")
     outside, seeded = _outside(scratch), _seeded(scratch)
-    facts = _settled(recording, root, {"writes": outside, "seeds": seeded, "arm": _told(arm)})
+    facts = _settled(recording, root, {"writes": outside, "seeds": seeded, "arm": _arm_json(arm)})
     trainings = read_trainings(recording)
     # An arm that is stopped after some steps has made these in the first: it is the one all arms share.
     run = trainings[0] if trainings else None
     steps = _steps(facts, run)
-    ended, said = _ending(facts, code, steps, seconds, stopped, out_of_time, _last_line(scratch / "err.txt"))
-    told = [each for each in facts.get("interventions") or () if isinstance(each, dict)]
+    ended, message = _ending(
+        facts, code, steps, seconds, stopped, out_of_time, _last_line(scratch / "err.txt")
+    )
+    changes = [each for each in facts.get("interventions") or () if isinstance(each, dict)]
     return Outcome(
         arm,
         recording,
@@ -87,9 +89,9 @@ def outcome_of(
         seconds,
         steps,
         ended,
-        said.replace(root, "")[:_LONGEST],
-        changes={str(each["id"]): tuple(map(str, each.get("said") or ())) for each in told},
-        failed={str(each["id"]): str(each["failed"]) for each in told if each.get("failed")},
+        message.replace(root, "")[:_LONGEST],
+        changes={str(each["id"]): tuple(map(str, each.get("said") or ())) for each in changes},
+        failed={str(each["id"]): str(each["failed"]) for each in changes if each.get("failed")},
         outside=outside,
         seeded=seeded,
         trainings=trainings,
@@ -107,14 +109,14 @@ def steps_so_far(recording: Path) -> int:
     for path in recording.glob("rank-*.jsonl"):
         with contextlib.suppress(OSError):
             tail = files.tail(path, _TAIL)
-            found = [int(each) for each in _STEP.findall(tail)]
+            steps = [int(each) for each in _STEP.findall(tail)]
             rows = tail.rfind(b'{"rows"')
             last = re.search(rb"(\d+)\]\]\}", tail[rows:]) if rows >= 0 else None
-            most = max(most, *(found[-1:] or [0]), int(last[1]) if last else 0)
+            most = max(most, *(steps[-1:] or [0]), int(last[1]) if last else 0)
     return most
 
 
-def _told(arm: Arm) -> dict[str, Any]:
+def _arm_json(arm: Arm) -> dict[str, Any]:
     changes = [change.to_json() for change in arm.changes]
     return {"name": arm.name, "seed": arm.seed, "changes": changes, "edited": sorted(arm.sources)}
 
@@ -151,10 +153,10 @@ def read_trainings(recording: Path) -> tuple[Run, ...]:
 
 def _steps(facts: Mapping[str, Any], run: Run | None) -> int:
     loss = run.series.get("loss") or run.series.get("lr") if run is not None else None
-    seen = int(loss.steps[-1]) if loss is not None and len(loss) and loss.axis == "step" else 0
+    last = int(loss.steps[-1]) if loss is not None and len(loss) and loss.axis == "step" else 0
     with contextlib.suppress(KeyError, TypeError, ValueError, OverflowError):
-        return max(seen, int(facts["ended"]["step"]))
-    return seen
+        return max(last, int(facts["ended"]["step"]))
+    return last
 
 
 def _ending(
@@ -166,8 +168,10 @@ def _ending(
     out_of_time: bool,
     last: str,
 ) -> tuple[Ended, str]:
-    told = facts.get("ended")
-    how, text = (str(told.get("how")), str(told.get("text"))) if isinstance(told, dict) else ("", "")
+    recorded = facts.get("ended")
+    how, text = (
+        (str(recorded.get("how")), str(recorded.get("text"))) if isinstance(recorded, dict) else ("", "")
+    )
     if out_of_time and (how != "finished" or not steps):
         return "timed out", _out_of_time(stopped, steps)
     if stopped and how != "finished":
@@ -232,18 +236,18 @@ def _last_line(path: Path) -> str:
 
 
 def _outside(scratch: Path) -> dict[str, tuple[str, ...]]:
-    found: dict[str, dict[str, None]] = {how: {} for how in OUTSIDE}
+    outside: dict[str, dict[str, None]] = {how: {} for how in OUTSIDE}
     with contextlib.suppress(OSError):
         for line in files.read(scratch / guard.OUTSIDE).decode(errors="replace").splitlines():
             with contextlib.suppress(ValueError, AttributeError):
                 for how, what in json_of(line).items():
-                    found.setdefault(how, {})[str(what)] = None
-    found["let through"].update(dict.fromkeys(devices.changed_memory(str(scratch))))
-    return {how: tuple(listed) for how, listed in found.items() if listed}
+                    outside.setdefault(how, {})[str(what)] = None
+    outside["let through"].update(dict.fromkeys(devices.changed_memory(str(scratch))))
+    return {how: tuple(listed) for how, listed in outside.items() if listed}
 
 
 def _seeded(scratch: Path) -> dict[str, tuple[str, ...]]:
     with contextlib.suppress(OSError, ValueError):
-        told = json_of(files.read(scratch / seeds.TOLD))
-        return {str(library): tuple(map(str, given)) for library, given in told.items()}
+        recorded = json_of(files.read(scratch / seeds.TOLD))
+        return {str(library): tuple(map(str, values)) for library, values in recorded.items()}
     return {}

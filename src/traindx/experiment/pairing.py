@@ -8,9 +8,9 @@ from traindx.experiment.outcomes import Outcome
 
 
 def difference(first: Outcome, second: Outcome) -> str | None:
-    """What tells two runs of the same arm and seed apart, in one sentence; None when they are alike.
+    """How two runs of the same arm and seed differ, in one sentence; None when they are equal.
 
-    Compared as far as both went. Runs without a common step cannot be compared, which is told, too.
+    Compared as far as both went. Runs without a common step cannot be compared, which is reported, too.
     """
     one, other = (_losses(outcome) for outcome in (first, second))
     common = sorted(one.keys() & other.keys())

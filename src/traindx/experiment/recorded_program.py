@@ -29,7 +29,7 @@ def program_of(run: Run) -> tuple[Program, str]:
     if not os.path.isdir(folder):
         raise CannotRepeat(f"the folder it ran in is gone: {folder}. Give the script behind the recording.")
     _same_script(run)
-    return _found(_words(command), folder), folder
+    return _program(_words(command), folder), folder
 
 
 def _words(command: str) -> list[str]:
@@ -44,24 +44,24 @@ def _words(command: str) -> list[str]:
 
 
 def _same_script(run: Run) -> None:
-    told = run.facts.get("script")
-    path = told.get("path") if isinstance(told, dict) else None
-    if not isinstance(told, dict) or not isinstance(path, str):
+    script = run.facts.get("script")
+    path = script.get("path") if isinstance(script, dict) else None
+    if not isinstance(script, dict) or not isinstance(path, str):
         return
     try:
         now = hashlib.sha256(files.read(path)).hexdigest()
     except OSError as error:
         why = (error.strerror or "it cannot be read").lower()
         raise CannotRepeat(f"the script of the recording is not there any more: {path} ({why}).") from None
-    if told.get("sha256") not in (None, now):
+    if script.get("sha256") not in (None, now):
         raise CannotRepeat(
-            f"{path} has changed since it was recorded: record it anew, or give it behind the recording "
+            f"{path} has changed since it was recorded: record it again, or give it behind the recording "
             "to try its present state."
         )
 
 
-def _found(words: list[str], folder: str) -> Program:
-    """Looked for in the folder it ran in."""
+def _program(words: list[str], folder: str) -> Program:
+    """The program, found from the folder it ran in."""
     try:
         if words[:1] == ["-m"] and len(words) > 1:
             return find_module(words[1], tuple(words[2:]), folder)

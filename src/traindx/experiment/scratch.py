@@ -1,6 +1,6 @@
 """A copy of what a training needs, made once and given to every arm: the user's own folder stays as it is.
 
-Small files are copied; large ones, large folders and what lies beside them are links, which the arm's guard
+Small files are copied; large ones, large folders and their siblings are links, which the arm's guard
 makes real when something is written there. Below `root` the copy repeats the paths of the machine, so that
 `../data` leads where it led.
 """
@@ -32,7 +32,7 @@ Kind = Literal["folder", "file", "link", "git"]
 
 
 @dataclass(frozen=True)
-class Entry:
+class CopiedItem:
     """One thing of the copy: `path` is the user's; a link leads to `target`."""
 
     kind: Kind
@@ -46,40 +46,40 @@ class Snapshot:
     def __init__(self, store: Path, folders: Sequence[str]) -> None:
         self.folders = tuple(_outermost(os.path.realpath(folder) for folder in folders))
         self._store = store
-        self._entries: list[Entry] = []
+        self._entries: list[CopiedItem] = []
         self._files = self._bytes = 0
         for folder in self.folders:
             self._take(folder)
 
     def _take(self, top: str) -> None:
-        """Breadth first: what lies deep and is too much becomes a link."""
-        self._entries.append(Entry("folder", top))
+        """Breadth first: what is deep and too much becomes a link."""
+        self._entries.append(CopiedItem("folder", top))
         shallow = top in (os.sep, os.path.realpath(os.path.expanduser("~")))
         waiting = [top]
         for folder in waiting:
             try:
-                with os.scandir(folder) as found:
-                    entries = sorted(found, key=lambda entry: entry.name)
+                with os.scandir(folder) as listing:
+                    entries = sorted(listing, key=lambda entry: entry.name)
             except OSError:
                 continue
             for entry in entries if top != os.sep else ():
                 if entry.name in _LEFT_OUT:
                     continue
-                taken = self._entry(entry, shallow)
-                self._entries.append(taken)
-                if taken.kind == "folder":
+                item = self._entry(entry, shallow)
+                self._entries.append(item)
+                if item.kind == "folder":
                     waiting.append(entry.path)
 
-    def _entry(self, entry: os.DirEntry[str], shallow: bool) -> Entry:
-        link = Entry("link", entry.path, entry.path)
+    def _entry(self, entry: os.DirEntry[str], shallow: bool) -> CopiedItem:
+        link = CopiedItem("link", entry.path, entry.path)
         with contextlib.suppress(OSError):
             if entry.is_symlink():
-                return Entry("link", entry.path, self._meant(entry.path))
+                return CopiedItem("link", entry.path, self._meant(entry.path))
             if entry.is_dir():
                 if entry.name == ".git" and not shallow:
-                    return Entry("git", entry.path)
+                    return CopiedItem("git", entry.path)
                 whole = shallow or entry.name in _LINKED or self._crowded(entry.path)
-                return link if whole else Entry("folder", entry.path)
+                return link if whole else CopiedItem("folder", entry.path)
             facts = entry.stat()
             if not stat.S_ISREG(facts.st_mode) or not self._room(facts.st_size):
                 return link
@@ -88,11 +88,11 @@ class Snapshot:
             self._keep(entry.path)
             self._files += 1
             self._bytes += facts.st_size
-            return Entry("file", entry.path)
+            return CopiedItem("file", entry.path)
         return link
 
     def _meant(self, path: str) -> str:
-        """Where a link of the user's leads: into a copied folder, then by its own words in the copy."""
+        """Where a link of the user's leads: into a copied folder, then to the same place in the copy."""
         real = os.path.realpath(path)
         if any(within(real, folder) for folder in self.folders):
             return "root:" + real
@@ -104,13 +104,13 @@ class Snapshot:
     def _crowded(self, folder: str) -> bool:
         if self._files >= _MOST_FILES:
             return True
-        with os.scandir(folder) as found:
-            return sum(1 for _ in found) > _CROWDED
+        with os.scandir(folder) as listing:
+            return sum(1 for _ in listing) > _CROWDED
 
     def _keep(self, path: str) -> None:
-        kept = self._store / path.lstrip(os.sep)
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy2(path, kept)
+        copy = self._store / path.lstrip(os.sep)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(path, copy)
 
     def copy(self, scratch: Path, sources: Mapping[str, str]) -> None:
         """The copy of an arm, with edited sources in place of the user's."""
@@ -118,25 +118,25 @@ class Snapshot:
         root.mkdir(parents=True)
         claims = [claim_line("whole", folder) for folder in self.folders if folder != os.sep]
         for folder in self.folders:
-            _beside(root, folder)
+            _link_siblings(root, folder)
         for entry in self._entries:
             self._make(entry, root, f"{root}{entry.path}")
         for path, text in sources.items():
             _edit(root, os.path.realpath(path), text)
         (scratch / CLAIMS).write_bytes(b"".join(claims))
 
-    def _make(self, entry: Entry, root: Path, there: str) -> None:
+    def _make(self, entry: CopiedItem, root: Path, target: str) -> None:
         with contextlib.suppress(FileExistsError):
             if entry.kind == "folder":
-                if os.path.islink(there):
-                    os.unlink(there)
-                os.makedirs(there, exist_ok=True)
+                if os.path.islink(target):
+                    os.unlink(target)
+                os.makedirs(target, exist_ok=True)
             elif entry.kind == "file":
-                shutil.copy2(self._store / entry.path.lstrip(os.sep), there)
+                shutil.copy2(self._store / entry.path.lstrip(os.sep), target)
             elif entry.kind == "git":
-                _git(entry.path, there)
+                _git(entry.path, target)
             else:
-                os.symlink(entry.target.replace("root:", str(root), 1), there)
+                os.symlink(entry.target.replace("root:", str(root), 1), target)
 
 
 def _outermost(folders: Iterator[str]) -> Iterator[str]:
@@ -147,8 +147,8 @@ def _outermost(folders: Iterator[str]) -> Iterator[str]:
             yield folder
 
 
-def _beside(root: Path, folder: str) -> None:
-    """Links to what lies beside the folder and beside its parent: `../data` is often read."""
+def _link_siblings(root: Path, folder: str) -> None:
+    """Links to the siblings of the folder and of its parent: `../data` is often read."""
     os.makedirs(f"{root}{folder}", exist_ok=True)
     for _ in range(_SIBLINGS):
         folder = os.path.dirname(folder)
@@ -161,24 +161,24 @@ def _beside(root: Path, folder: str) -> None:
                     os.symlink(os.path.join(folder, name), os.path.join(f"{root}{folder}", name))
 
 
-def _git(theirs: str, ours: str) -> None:
+def _git(original: str, copy: str) -> None:
     """A repository of its own; a large one shares the user's objects, and keeps new ones to itself."""
-    objects = os.path.join(theirs, "objects")
+    objects = os.path.join(original, "objects")
     shares = not _small(objects)
-    os.makedirs(ours)
+    os.makedirs(copy)
     if shares:
-        os.makedirs(os.path.join(ours, "objects", "info"))
-        with open(os.path.join(ours, "objects", "info", "alternates"), "w", encoding="utf-8") as file:
+        os.makedirs(os.path.join(copy, "objects", "info"))
+        with open(os.path.join(copy, "objects", "info", "alternates"), "w", encoding="utf-8") as file:
             file.write(f"{objects}\n")
-    for entry in os.scandir(theirs):
-        there = os.path.join(ours, entry.name)
+    for entry in os.scandir(original):
+        target = os.path.join(copy, entry.name)
         with contextlib.suppress(OSError, shutil.Error):
             if entry.name in _NOT_OF_GIT or (shares and entry.name == "objects"):
                 continue
             if entry.is_dir():
-                shutil.copytree(entry.path, there, symlinks=True)
+                shutil.copytree(entry.path, target, symlinks=True)
             elif entry.is_file():
-                shutil.copy2(entry.path, there)
+                shutil.copy2(entry.path, target)
 
 
 def _small(folder: str) -> bool:
@@ -193,11 +193,11 @@ def _small(folder: str) -> bool:
 
 
 def _edit(root: Path, path: str, text: str) -> None:
-    there = Path(f"{root}{path}")
-    if not there.parent.is_dir() or not within(os.path.realpath(there.parent), str(root)):
-        raise ValueError(f"{path} lies outside the folders that are copied for a trial: it cannot be edited.")
-    if there.is_symlink():
-        there.unlink()
+    target = Path(f"{root}{path}")
+    if not target.parent.is_dir() or not within(os.path.realpath(target.parent), str(root)):
+        raise ValueError(f"{path} is outside the folders that are copied for a trial: it cannot be edited.")
+    if target.is_symlink():
+        target.unlink()
     from traindx.experiment.edit import encoded
 
-    there.write_bytes(encoded(path, text))
+    target.write_bytes(encoded(path, text))

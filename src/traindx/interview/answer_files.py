@@ -20,7 +20,7 @@ _LARGEST = 5_000_000
 
 
 @dataclass(frozen=True)
-class Given:
+class AnswerFile:
     """What a file holds: symptoms as ids, question -> raw answer, plans in words."""
 
     symptoms: tuple[str, ...] = ()
@@ -28,14 +28,14 @@ class Given:
     plan: str = ""
 
 
-def read_answers(path: str) -> Given:
+def read_answers(path: str) -> AnswerFile:
     """The answers of a file; raises Unreadable with one line that says what is wrong."""
     try:
         text = files.read(path, _LARGEST).decode("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) and error.strerror else "it is no text"
         raise Unreadable(f"{path} cannot be read: {why.lower()}") from None
-    return given(parsed(text, path), path)
+    return answer_file(parsed(text, path), path)
 
 
 def parsed(text: str, path: str) -> Mapping[str, object]:
@@ -47,21 +47,21 @@ def parsed(text: str, path: str) -> Mapping[str, object]:
     return data if isinstance(data, dict) else {}
 
 
-def given(data: Mapping[str, object], path: str) -> Given:
+def answer_file(data: Mapping[str, object], path: str) -> AnswerFile:
     """What the tables of a file mean."""
     answers = data.get("answers", {})
     if not isinstance(answers, Mapping):
         raise Unreadable(f"{path}: answers must be a table of question = answer")
-    told = {**{k: v for k, v in data.items() if k in questions()}, **answers}
+    answered = {**{k: v for k, v in data.items() if k in questions()}, **answers}
     unknown = [k for k in (*answers, *data) if k not in questions() and k not in _KEYS]
     if unknown:
         close = get_close_matches(str(unknown[0]), [*questions(), *_KEYS], n=1)
         near = f"; did you mean {close[0]}?" if close else ""
         raise Unreadable(f"{path}: there is no question {str(unknown[0])!r}{near}")
     plan = data.get("plan", "")
-    return Given(
+    return AnswerFile(
         _symptoms(data.get("symptoms", ()), path),
-        {str(key): value for key, value in told.items()},
+        {str(key): value for key, value in answered.items()},
         ", ".join(map(str, plan)) if isinstance(plan, list) else str(plan),
     )
 
@@ -69,25 +69,27 @@ def given(data: Mapping[str, object], path: str) -> Given:
 _KEYS = ("symptoms", "answers", "plan", "traindx", "started_from")
 
 
-def _symptoms(said: object, path: str) -> tuple[str, ...]:
-    parts = [said] if isinstance(said, str | int) else said
+def _symptoms(value: object, path: str) -> tuple[str, ...]:
+    parts = [value] if isinstance(value, str | int) else value
     if not isinstance(parts, Sequence):
         raise Unreadable(f"{path}: symptoms must be a list of ids or words")
-    found: list[str] = []
+    symptoms: list[str] = []
     for part in parts:
         meant = understand(str(part))
         if not meant.symptoms or meant.left:
-            known = ", ".join(known_symptoms())
-            raise Unreadable(f"{path}: the symptom {str(part)[:60]!r} is not understood; known are {known}")
-        found += meant.symptoms
-    return tuple(dict.fromkeys(found))
+            available = ", ".join(known_symptoms())
+            raise Unreadable(
+                f"{path}: the symptom {str(part)[:60]!r} is not understood; known are {available}"
+            )
+        symptoms += meant.symptoms
+    return tuple(dict.fromkeys(symptoms))
 
 
-def take(interview: Interview, given: Given, path: str) -> None:
+def take(interview: Interview, answer_file: AnswerFile, path: str) -> None:
     """Put the answers of a file into an interview; raises Unreadable for one that has no sense."""
-    if given.symptoms:
-        interview.tell(given.symptoms)
-    for name, raw in given.answers.items():
+    if answer_file.symptoms:
+        interview.set_symptoms(answer_file.symptoms)
+    for name, raw in answer_file.answers.items():
         try:
             interview.answer(name, raw)
         except NotUnderstood as error:
@@ -96,14 +98,14 @@ def take(interview: Interview, given: Given, path: str) -> None:
 
 def document(interview: Interview, *, plan: str = "", started_from: Sequence[str] = ()) -> dict[str, object]:
     """An interview as plain data that `take` reads again."""
-    made: dict[str, object] = {"traindx": "answers/1"}
+    tables: dict[str, object] = {"traindx": "answers/1"}
     if started_from:
-        made["started_from"] = list(started_from)
-    made["symptoms"] = list(interview.symptoms)
+        tables["started_from"] = list(started_from)
+    tables["symptoms"] = list(interview.symptoms)
     if plan:
-        made["plan"] = plan
-    made["answers"] = {name: _kept(answer) for name, answer in interview.answers.items()}
-    return made
+        tables["plan"] = plan
+    tables["answers"] = {name: _kept(answer) for name, answer in interview.answers.items()}
+    return tables
 
 
 def _kept(answer: Answer) -> str:

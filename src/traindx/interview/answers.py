@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from traindx.core.nouns import Run, Scalar
 from traindx.interview.pasted import curves_in
-from traindx.interview.stated_settings import settings_said
+from traindx.interview.stated_settings import stated_settings
 from traindx.interview.typed_numbers import numbers_in, split_pair
 from traindx.knowledge.questions import Question
 
@@ -28,7 +28,7 @@ class NotUnderstood(Exception):
 class Answer:
     """An answer as it was understood; `text` is how it was given and is kept as it is in a file.
 
-    `options` are those it amounts to, `settings` and `pasted` what it tells of the run itself.
+    `options` are those it amounts to, `settings` and `pasted` what it says of the run itself.
     """
 
     question: str
@@ -47,21 +47,17 @@ def understood(question: Question, raw: object) -> Answer:
     """The answer that a text, number, list or table gives; raises NotUnderstood."""
     text = _text(raw)
     if len(text) > LONGEST:
-        raise NotUnderstood(f"that is more than {LONGEST:,} characters: paste the part around the trouble.")
+        raise NotUnderstood(f"that is more than {LONGEST:,} characters: paste the part around the problem.")
     if text.strip().lower().replace("\u2019", "'").rstrip(".!") in DONT_KNOW:
         return Answer(question.id, "?")
     if not text.strip():
-        raise NotUnderstood(f"nothing was said. {expected(question)}")
+        raise NotUnderstood(f"the answer is empty. {expected(question)}")
     if question.chosen:
         return Answer(question.id, text, options=_options(question, raw, text))
-    take = {
-        "settings": _settings,
-        "values": _values,
-        "onset": _onset,
-        "progress": _progress,
-        "waiting": _waiting,
-    }
-    return take[question.kind](question, raw, text)
+    if question.kind == "settings":
+        return _settings(question, raw, text)
+    forms = {"values": _values, "onset": _onset, "progress": _progress, "waiting": _waiting}
+    return forms[question.kind](question, text)
 
 
 def expected(question: Question) -> str:
@@ -97,33 +93,33 @@ def _options(question: Question, raw: object, text: str) -> tuple[str, ...]:
         raise NotUnderstood(f"only one of them can be so. {expected(question)}")
     fine = [name for name in chosen if question.options[name].fine]
     if fine and len(chosen) > 1:
-        said = question.options[fine[0]].say
-        raise NotUnderstood(f'"{said}" and another at once cannot be. {expected(question)}')
+        label = question.options[fine[0]].say
+        raise NotUnderstood(f'"{label}" and another at once cannot be. {expected(question)}')
     return chosen
 
 
 def _parts(question: Question, text: str) -> list[str]:
     """`1 3`, `1,3`; a text with other words is one part, unless all its words are options."""
     parts = text.replace(",", " ").replace(";", " ").split()
-    known = all(part.isdecimal() or part.lower() in question.options for part in parts)
-    return parts if known else [text.strip()]
+    all_known = all(part.isdecimal() or part.lower() in question.options for part in parts)
+    return parts if all_known else [text.strip()]
 
 
 def _option(question: Question, part: str) -> str:
-    said = " ".join(part.lower().split()).strip(".")
+    text = " ".join(part.lower().split()).strip(".")
     names = list(question.options)
-    if said.isdecimal():
-        if 1 <= int(said[:9]) <= len(names):
-            return names[int(said) - 1]
-        raise NotUnderstood(f"there is no {said[:20]}. {expected(question)}")
-    if said in question.options:
-        return said
-    said = {"y": "yes", "n": "no", "none": "none"}.get(said, said)
+    if text.isdecimal():
+        if 1 <= int(text[:9]) <= len(names):
+            return names[int(text) - 1]
+        raise NotUnderstood(f"there is no {text[:20]}. {expected(question)}")
+    if text in question.options:
+        return text
+    text = {"y": "yes", "n": "no", "none": "none"}.get(text, text)
     says = {name: option.say.lower() for name, option in question.options.items()}
     for fits in (
-        [name for name in names if says[name] == said],
-        [name for name in names if says[name].startswith((f"{said} ", f"{said},", f"{said}:"))],
-        [name for name in names if len(said) >= 4 and said in says[name]],
+        [name for name in names if says[name] == text],
+        [name for name in names if says[name].startswith((f"{text} ", f"{text},", f"{text}:"))],
+        [name for name in names if len(text) >= 4 and text in says[name]],
     ):
         if len(fits) == 1:
             return fits[0]
@@ -131,23 +127,21 @@ def _option(question: Question, part: str) -> str:
 
 
 def _settings(question: Question, raw: object, text: str) -> Answer:
-    found = settings_said(raw if isinstance(raw, Mapping) else text, question.settings)
-    if not found:
+    settings = stated_settings(raw if isinstance(raw, Mapping) else text, question.settings)
+    if not settings:
         raise NotUnderstood(f"no setting was understood in it. {expected(question)}")
-    return Answer(question.id, text, settings=found)
+    return Answer(question.id, text, settings=settings)
 
 
-def _values(question: Question, raw: object, text: str) -> Answer:
-    del raw
+def _values(question: Question, text: str) -> Answer:
     run = curves_in(text, question.series)
     if run is None:
         raise NotUnderstood(f"no curve was understood in it. {expected(question)}")
     return Answer(question.id, text, pasted=run)
 
 
-def _onset(question: Question, raw: object, text: str) -> Answer:
+def _onset(question: Question, text: str) -> Answer:
     """`1240: 2.1 2.2 3.9`: the step, then the last good losses."""
-    del raw
     step, *losses = numbers_in(text) or [math.nan]
     if not math.isfinite(step) or step < 0:
         raise NotUnderstood(f"the step must be a number. {expected(question)}")
@@ -161,9 +155,8 @@ def _onset(question: Question, raw: object, text: str) -> Answer:
     return Answer(question.id, text, options=chosen, step=step)
 
 
-def _progress(question: Question, raw: object, text: str) -> Answer:
+def _progress(question: Question, text: str) -> Answer:
     """`1200 of 50000`."""
-    del raw
     done, total = _pair(question, text)
     if done > total:
         raise NotUnderstood(
@@ -174,9 +167,8 @@ def _progress(question: Question, raw: object, text: str) -> Answer:
     return Answer(question.id, text, options=(name,), settings={"max_steps": total})
 
 
-def _waiting(question: Question, raw: object, text: str) -> Answer:
+def _waiting(question: Question, text: str) -> Answer:
     """`0.08 of 0.10`, or `80 %`."""
-    del raw
     if "%" in text:
         share = (numbers_in(text) or [math.nan])[0] / 100
     else:

@@ -37,7 +37,7 @@ def ask(
         base = None if script is None else script_case(script)
     interview = Interview(base)
     if complaint:
-        interview.tell(_symptoms(complaint))
+        interview.set_symptoms(_symptoms(complaint))
     for question, value in (answers or {}).items():
         try:
             interview.answer(question, value)
@@ -51,9 +51,11 @@ def ask(
 def _symptoms(complaint: str | Sequence[str]) -> tuple[str, ...]:
     from traindx.interview.complaint import understand
 
-    told = [complaint] if isinstance(complaint, str) else complaint
-    understood = [understand(one) for one in told]
-    found = tuple(dict.fromkeys(name for one in understood for name in one.symptoms))
-    if not found:
-        raise ValueError(f"no symptom was recognised in {told[0]!r}; 'traindx list symptoms' names them.")
-    return found
+    complaints = [complaint] if isinstance(complaint, str) else complaint
+    understood = [understand(one) for one in complaints]
+    symptoms = tuple(dict.fromkeys(name for one in understood for name in one.symptoms))
+    if not symptoms:
+        raise ValueError(
+            f"no symptom was recognised in {complaints[0]!r}; 'traindx list symptoms' names them."
+        )
+    return symptoms

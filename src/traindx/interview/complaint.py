@@ -44,7 +44,7 @@ _LONGEST = 2000
 
 @dataclass(frozen=True)
 class Understood:
-    """Symptoms that were told, and what was not understood of it."""
+    """The stated symptoms, and what was not understood."""
 
     symptoms: tuple[str, ...]
     guessed: bool = False
@@ -64,24 +64,24 @@ def understand(text: str) -> Understood:
         wrong = [p for p in parts if p.isdecimal() and not 1 <= int(p) <= len(listed)]
         chosen = [listed[int(p) - 1].id if p.isdecimal() else p for p in parts if p not in wrong]
         return Understood(tuple(dict.fromkeys(chosen)), left=", ".join(wrong))
-    found = matched(text)
-    return Understood(tuple(found), guessed=bool(found), left="" if found else text.strip())
+    matches = matched(text)
+    return Understood(tuple(matches), guessed=bool(matches), left="" if matches else text.strip())
 
 
 def matched(text: str) -> list[str]:
     """The symptoms that a description speaks of, the clearest first."""
-    found: dict[str, float] = {}
+    scores: dict[str, float] = {}
     for clause in _clauses(text[:_LONGEST]):
-        said = _stems(clause)
-        scores = {
-            one.id: max((_fits(said, phrase) for phrase in _phrases(one)), default=0.0)
+        stems = _stems(clause)
+        fits = {
+            one.id: max((_fits(stems, phrase) for phrase in _phrases(one)), default=0.0)
             for one in symptoms().values()
         }
-        clearest = max(scores.values())
-        for id, score in scores.items():
+        clearest = max(fits.values())
+        for id, score in fits.items():
             if score and score >= _NEAR * clearest:
-                found[id] = max(score, found.get(id, 0.0))
-    return sorted(found, key=lambda id: -found[id])[:3]
+                scores[id] = max(score, scores.get(id, 0.0))
+    return sorted(scores, key=lambda id: -scores[id])[:3]
 
 
 def _clauses(text: str) -> list[str]:
@@ -97,16 +97,16 @@ def _phrases(one: Symptom) -> list[tuple[str, ...]]:
     return [stems for phrase in written if (stems := tuple(_stems(phrase)))]
 
 
-def _fits(said: Sequence[str], phrase: Sequence[str]) -> float:
+def _fits(stems: Sequence[str], phrase: Sequence[str]) -> float:
     """How much of a phrase was said, by its length; nothing when its word is denied."""
     wanted = [stem for stem in phrase if stem not in _DENIED]
     denies = len(wanted) < len(phrase)
-    places = [said.index(stem) for stem in wanted if stem in said]
+    places = [stems.index(stem) for stem in wanted if stem in stems]
     share = len(places) / len(wanted) if wanted else 0.0
     if share < 1.0 and (share < _PARTIAL or len(wanted) < 3):
         return 0.0
     first = min(places)
-    denied = any(stem in _DENIED for stem in said[max(0, first - 3) : max(places) + 1])
+    denied = any(stem in _DENIED for stem in stems[max(0, first - 3) : max(places) + 1])
     if denied != denies:
         return 0.0
     return share * (len(wanted) + denies)

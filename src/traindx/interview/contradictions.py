@@ -1,4 +1,4 @@
-"""What does not fit together: what was told against what was measured, and one answer against another."""
+"""Contradictions: an answer against what was measured, and one answer against another."""
 
 from __future__ import annotations
 
@@ -37,50 +37,48 @@ def denied(name: str, case: Case) -> str:
     return ""
 
 
-def excluded(told: Sequence[str]) -> list[str]:
+def excluded(answers: Sequence[str]) -> list[str]:
     """Sentences on symptoms that cannot both be so."""
     return [
         f'You said "{symptoms()[one].told}" and "{symptoms()[other].told}": both cannot be. Each is judged.'
-        for one in told
+        for one in answers
         for other in symptoms()[one].excludes
-        if other in told
+        if other in answers
     ]
 
 
-def against_measured(question: Question, option: Option, looked: Set[str], seen: Set[str]) -> str:
+def against_measured(question: Question, option: Option, checked: Set[str], found_ids: Set[str]) -> str:
     """A sentence when what was measured speaks against an answer; empty when nothing does."""
-    if option.sees and option.sees[0] in looked and not seen & {*option.sees, *option.shown_by}:
-        return (
-            f'You said "{option.say}"; "{_title(option.sees[0])}" was looked for and not seen. That counts.'
-        )
+    if option.sees and option.sees[0] in checked and not found_ids & {*option.sees, *option.shown_by}:
+        return f'You said "{option.say}"; "{_title(option.sees[0])}" was checked and not found. That counts.'
     if option.fine and question.chosen:
         others = (other for other in question.options.values() if other is not option)
-        shown = [id for other in others for id in (*other.sees, *other.shown_by) if id in seen]
-        if shown:
-            return f'You said "{option.say}"; but "{_title(shown[0])}" was seen. That counts.'
+        measured = [id for other in others for id in (*other.sees, *other.shown_by) if id in found_ids]
+        if measured:
+            return f'You said "{option.say}"; but "{_title(measured[0])}" was found. That counts.'
     return ""
 
 
 def against_each_other(answers: Mapping[str, Answer]) -> list[str]:
     """Sentences on two answers of which one speaks strongly for a cause and the other against it."""
-    given = [
+    chosen = [
         (name, questions()[name].options[option])
         for name, answer in answers.items()
         for option in answer.options
     ]
-    said = []
-    for (one_question, one), (other_question, other) in combinations(given, 2):
+    sentences = []
+    for (one_question, one), (other_question, other) in combinations(chosen, 2):
         if one_question == other_question:
             continue
         for cause, bits in one.bits.items():
             rival = other.bits.get(cause, 0.0)
             if bits * rival < 0 and min(abs(bits), abs(rival)) >= _STRONG:
                 title = causes()[cause].title.lower()
-                said.append(
+                sentences.append(
                     f'You said "{one.say}" and "{other.say}": one speaks for {title}, one against it. '
-                    "Both were weighed; look again at one of them."
+                    "Both were weighed; check one of them."
                 )
-    return said
+    return sentences
 
 
 def _title(id: str) -> str:

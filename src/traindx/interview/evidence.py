@@ -1,6 +1,6 @@
-"""Answers as evidence: what they tell of the run, which findings they stand for, what they weigh.
+"""Answers as evidence: what they say of the run, which findings they are, what they weigh.
 
-Whatever was measured stands above what was told; where they differ, that is said.
+A measurement outranks an answer; where they differ, that is reported.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from traindx.knowledge.questions import ANSWER_WEIGHT, Option, Question, questio
 
 @dataclass(frozen=True, eq=False)
 class Weighed:
-    """A case with all that was told of it, and the sentences on what does not fit together."""
+    """A case with all answers about it, and the sentences on what does not fit together."""
 
     case: Case
     examination: Examination
@@ -29,85 +29,89 @@ class Weighed:
 
 
 def with_told_run(base: Case, answers: Mapping[str, Answer]) -> tuple[Case, Examination, tuple[str, ...]]:
-    """The case with the settings and curves that were told, looked at by every detector."""
-    said: list[str] = []
-    run = _with_settings(base.run, answers, said)
-    run = _with_curves(run, answers, said)
+    """The case with the settings and curves of the answers, examined by every detector."""
+    contradictions: list[str] = []
+    run = _with_settings(base.run, answers, contradictions)
+    run = _with_curves(run, answers, contradictions)
     case = base if run is base.run else Case(run, base.script)
     examination = examine(case)
     if not base.run.series:
         # A few pasted values are no run that is too short: they are what somebody chose to show.
-        kept = tuple(finding for finding in examination.findings if finding.id != "run_too_short")
-        examination = replace(examination, findings=kept)
-    return case, examination, tuple(said)
+        findings = tuple(finding for finding in examination.findings if finding.id != "run_too_short")
+        examination = replace(examination, findings=findings)
+    return case, examination, tuple(contradictions)
 
 
 def weighed(
     case: Case, examination: Examination, told_symptoms: Sequence[str], answers: Mapping[str, Answer]
 ) -> Weighed:
-    """An examination with the symptoms that were told and the answers that were given."""
-    said: list[str] = []
-    looked = examination.looked
-    seen = {finding.id for finding in examination.findings}
-    findings = [_symptom(name, case, examination, answers, said) for name in told_symptoms]
-    said += excluded(told_symptoms) + against_each_other(answers)
+    """An examination with the stated symptoms and the answers."""
+    contradictions: list[str] = []
+    checked = examination.looked
+    found_ids = {finding.id for finding in examination.findings}
+    findings = [_symptom(name, case, examination, answers, contradictions) for name in told_symptoms]
+    contradictions += excluded(told_symptoms) + against_each_other(answers)
     unseen: set[str] = set()
-    told: list[AnswerEvidence] = []
+    answers_told: list[AnswerEvidence] = []
     for answer in answers.values():
         question = questions()[answer.question]
         for name in answer.options:
             option = question.options[name]
-            conflict = against_measured(question, option, looked, seen)
+            conflict = against_measured(question, option, checked, found_ids)
             if conflict:
-                said.append(conflict)
+                contradictions.append(conflict)
                 continue
-            # `sees` of an option are views of one thing: the first stands for it.
-            findings += [_finding(question, option, id, answer) for id in option.sees[:1] if id not in seen]
-            unseen.update(id for id in option.rules_out if id not in looked)
+            # `sees` of an option are views of one thing: the first is enough.
+            findings += [
+                _finding(question, option, id, answer) for id in option.sees[:1] if id not in found_ids
+            ]
+            unseen.update(id for id in option.rules_out if id not in checked)
             if option.bits:
-                told.append(_told(question, option))
-    known = {finding.id for finding in findings}
+                answers_told.append(_told(question, option))
+    finding_ids = {finding.id for finding in findings}
     return Weighed(
         case,
         replace(
             examination,
             findings=(*examination.findings, *findings),
-            unseen=examination.unseen | (unseen - known),
-            told=tuple(told),
+            unseen=examination.unseen | (unseen - finding_ids),
+            told=tuple(answers_told),
             asked=frozenset(answers) or frozenset({"symptoms"} if told_symptoms else ()),
         ),
-        tuple(said),
+        tuple(contradictions),
     )
 
 
-def _with_settings(run: Run, answers: Mapping[str, Answer], said: list[str]) -> Run:
-    """The settings of the run stand; what was told fills the gaps."""
-    told: dict[str, Scalar] = {}
+def _with_settings(run: Run, answers: Mapping[str, Answer], contradictions: list[str]) -> Run:
+    """The settings of the run are kept; answers fill the gaps."""
+    stated: dict[str, Scalar] = {}
     for answer in answers.values():
         question = questions()[answer.question]
-        found = dict(answer.settings)
+        settings = dict(answer.settings)
         for name in answer.options:
-            found |= question.options[name].set or {}
+            settings |= question.options[name].set or {}
         if run.axis != "step" or not run.series:
-            found.pop("max_steps", None)
-        for name, value in found.items():
-            known = run.settings.get(name)
-            if known is None:
-                told[name] = value
-            elif not _same(known, value):
-                said.append(f"You said {name} is {value}; the run itself says {known}, and that counts.")
-    return replace(run, settings={**run.settings, **told}) if told else run
+            settings.pop("max_steps", None)
+        for name, value in settings.items():
+            measured = run.settings.get(name)
+            if measured is None:
+                stated[name] = value
+            elif not _same(measured, value):
+                contradictions.append(
+                    f"You said {name} is {value}; the run itself says {measured}, and that counts."
+                )
+    return replace(run, settings={**run.settings, **stated}) if stated else run
 
 
-def _same(known: Scalar, value: Scalar) -> bool:
-    if isinstance(known, int | float) and isinstance(value, int | float):
-        return abs(known - value) <= 1e-6 * max(abs(known), abs(value))
-    one, other = str(known).lower(), str(value).lower()
+def _same(measured: Scalar, value: Scalar) -> bool:
+    if isinstance(measured, int | float) and isinstance(value, int | float):
+        return abs(measured - value) <= 1e-6 * max(abs(measured), abs(value))
+    one, other = str(measured).lower(), str(value).lower()
     return one in other or other in one
 
 
-def _with_curves(run: Run, answers: Mapping[str, Answer], said: list[str]) -> Run:
-    """The curves of the run stand; pasted ones are taken where it has none."""
+def _with_curves(run: Run, answers: Mapping[str, Answer], contradictions: list[str]) -> Run:
+    """The curves of the run are kept; pasted ones are used where it has none."""
     for answer in answers.values():
         pasted = answer.pasted
         if pasted is None:
@@ -115,7 +119,7 @@ def _with_curves(run: Run, answers: Mapping[str, Answer], said: list[str]) -> Ru
         new = {name: series for name, series in pasted.series.items() if name not in run.series}
         if not new:
             listed = ", ".join(list(pasted.series)[:3])
-            said.append(f"{listed}: given twice; the values that were there first count.")
+            contradictions.append(f"{listed}: given twice; the values that were there first count.")
             continue
         first = not run.series
         run = replace(
@@ -131,14 +135,16 @@ def _with_curves(run: Run, answers: Mapping[str, Answer], said: list[str]) -> Ru
 
 
 def _symptom(
-    name: str, case: Case, examination: Examination, answers: Mapping[str, Answer], said: list[str]
+    name: str, case: Case, examination: Examination, answers: Mapping[str, Answer], contradictions: list[str]
 ) -> Finding:
-    """What somebody sees. It stands for the finding of a detector, unless that has looked itself."""
+    """What somebody observed. It counts as the finding of a detector that could not check itself."""
     symptom = symptoms()[name]
     severity: Severity = symptom.severity
     family, stands_for = f"told_{name}", symptom.finding
     if against := denied(name, case):
-        said.append(f"You said: {_lower(symptom.told)}. The values that were given say otherwise: {against}.")
+        contradictions.append(
+            f"You said: {_lower(symptom.told)}. The values that were given say otherwise: {against}."
+        )
         severity = "low"
     if stands_for in examination.looked:
         stands_for = ""

@@ -14,14 +14,16 @@ _SURE = 0.5
 
 
 @dataclass(frozen=True)
-class Step:
+class NextCommand:
     """A command (or a line of code), and what it is for."""
 
     command: str
     why: str
 
 
-def steps_onward(interview: Interview, diagnosis: Diagnosis, commands: Set[str], script: str) -> list[Step]:
+def steps_onward(
+    interview: Interview, diagnosis: Diagnosis, commands: Set[str], script: str
+) -> list[NextCommand]:
     """The two or three most useful things to do next, of the commands there are."""
     case = interview.weighed.case
     script = shlex.quote(script)
@@ -54,7 +56,7 @@ def steps_onward(interview: Interview, diagnosis: Diagnosis, commands: Set[str],
         (
             "confirm",
             f"traindx confirm {shlex.quote(case.run.path)}",
-            "runs the cheapest experiment that tells the leading causes apart",
+            "runs the cheapest experiment that separates the leading causes",
             recorded and not sure,
         ),
         (
@@ -64,19 +66,21 @@ def steps_onward(interview: Interview, diagnosis: Diagnosis, commands: Set[str],
             sure,
         ),
     ]
-    made = [Step(command, why) for name, command, why, fit in offers if fit and name in commands]
+    next_commands = [
+        NextCommand(command, why) for name, command, why, fit in offers if fit and name in commands
+    ]
     line = log_line(interview)
-    return [*made[:3], *([line] if line and not recorded else [])]
+    return [*next_commands[:3], *([line] if line and not recorded else [])]
 
 
-def _without_problem(interview: Interview, commands: Set[str], script: str) -> list[Step]:
+def _without_problem(interview: Interview, commands: Set[str], script: str) -> list[NextCommand]:
     if interview.weighed.case.inside.recorded or "run" not in commands:
         return []
-    return [Step(f"traindx run {script}", "records what nobody can see from outside")]
+    return [NextCommand(f"traindx run {script}", "records what nobody can see from outside")]
 
 
-def log_line(interview: Interview) -> Step | None:
-    """The line that would let most of the checks look; None when the log has it all."""
+def log_line(interview: Interview) -> NextCommand | None:
+    """The log line that would enable most checks; None when the log has it all."""
     case = interview.weighed.case
     fields = {
         "loss": "loss {loss.item():.5g}",
@@ -92,4 +96,6 @@ def log_line(interview: Interview) -> Step | None:
         if "grad_norm" in missing
         else ""
     )
-    return Step(f'{norm}print(f"{text}")', "before optimizer.step(): the log line that tells most")
+    return NextCommand(
+        f'{norm}print(f"{text}")', "before optimizer.step(): the log line that enables most checks"
+    )

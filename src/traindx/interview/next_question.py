@@ -47,8 +47,8 @@ class Differential:
 
 
 @dataclass(frozen=True)
-class Choice:
-    """A question worth asking: what it is worth in bits, and the two causes it tells apart best."""
+class QuestionChoice:
+    """A question worth asking: what it is worth in bits, and the two causes it separates best."""
 
     question: Question
     worth: float
@@ -57,101 +57,104 @@ class Choice:
 
 def differentials(weighed: Weighed) -> list[Differential]:
     """The ranking of every problem, worst problem first; small ones only when there is nothing else."""
-    seen = observations_of(weighed.examination)
+    evidence = observations_of(weighed.examination)
     every = finding_groups(weighed.case, weighed.examination)
-    made = []
+    problems = []
     for trouble in [one for one in every if one.severity != "low"] or every:
-        ranked, rest = rank(trouble.symptoms, seen, causes().values())
-        made.append(Differential(trouble.symptoms, tuple(ranked), rest))
-    return made
+        ranked, rest = rank(trouble.symptoms, evidence, causes().values())
+        problems.append(Differential(trouble.symptoms, tuple(ranked), rest))
+    return problems
 
 
-def choices(weighed: Weighed, asked: Mapping[str, Answer]) -> list[Choice]:
-    """Every question that would still tell something, the most telling first."""
+def choices(weighed: Weighed, answers: Mapping[str, Answer]) -> list[QuestionChoice]:
+    """Every question that would still add information, the most informative first."""
     every = differentials(weighed)
     problems = [problem for problem in every if not problem.settled]
-    if not problems and len(asked) < FEWEST:
+    if not problems and len(answers) < FEWEST:
         problems = every
-    seen = observations_of(weighed.examination)
-    found = []
-    for question in open_questions(weighed, asked):
-        choice = _worth(question, problems, seen)
+    evidence = observations_of(weighed.examination)
+    able = []
+    for question in open_questions(weighed, answers):
+        choice = _worth(question, problems, evidence)
         if choice.worth >= LEAST:
-            found.append(choice)
-    return sorted(found, key=lambda choice: -choice.worth)
+            able.append(choice)
+    return sorted(able, key=lambda choice: -choice.worth)
 
 
-def open_questions(weighed: Weighed, asked: Mapping[str, Answer]) -> list[Question]:
+def open_questions(weighed: Weighed, answers: Mapping[str, Answer]) -> list[Question]:
     """The questions that concern the symptoms and that nothing has answered yet."""
-    told = [symptom for problem in differentials(weighed) for symptom in problem.symptoms]
-    looked = weighed.examination.looked
+    symptoms = [symptom for problem in differentials(weighed) for symptom in problem.symptoms]
+    checked = weighed.examination.looked
     return [
         question
         for question in questions().values()
-        if question.id not in asked
-        and question.concerns(told)
-        and not question.settled(looked)
+        if question.id not in answers
+        and question.concerns(symptoms)
+        and not question.settled(checked)
         and not _known(question, weighed)
     ]
 
 
-def settled(weighed: Weighed, asked: Mapping[str, Answer]) -> bool:
+def settled(weighed: Weighed, answers: Mapping[str, Answer]) -> bool:
     """Whether one cause stands out in every problem, or enough was asked."""
-    if len(asked) >= MOST:
+    if len(answers) >= MOST:
         return True
-    return len(asked) >= FEWEST and all(problem.settled for problem in differentials(weighed))
+    return len(answers) >= FEWEST and all(problem.settled for problem in differentials(weighed))
 
 
 def _known(question: Question, weighed: Weighed) -> bool:
-    """Whether the run tells the settings or curves that the question is about."""
+    """Whether the run has the settings or curves that the question is about."""
     if question.settings:
         telling = question.settings[:2] if question.id == "config" else question.settings[:1]
         return all(weighed.case.has(f"{name}|setting:{name}") for name in telling)
     return bool(question.series) and all(weighed.case.has(name) for name in question.series)
 
 
-def _worth(question: Question, problems: Sequence[Differential], seen: Observations) -> Choice:
+def _worth(question: Question, problems: Sequence[Differential], evidence: Observations) -> QuestionChoice:
     worth, apart = 0.0, None
     for number, problem in enumerate(problems):
         if not question.concerns(problem.symptoms):
             continue
         likely = [r for r in problem.ranked if r.confidence >= _SHARE]
         small = sum(r.confidence for r in problem.ranked if r.confidence < _SHARE)
-        bits = _bits(question, [r.cause for r in likely], seen)
-        given = {r.cause.id: likelihoods(question, bits[r.cause.id]) for r in likely}
+        bits = _bits(question, [r.cause for r in likely], evidence)
+        by_cause = {r.cause.id: likelihoods(question, bits[r.cause.id]) for r in likely}
         even = [option.often for option in question.options.values()]
-        gain = information({r.cause.id: r.confidence for r in likely}, problem.rest + small, given, even)
+        gain = information({r.cause.id: r.confidence for r in likely}, problem.rest + small, by_cause, even)
         worth += gain
         if number == 0 or apart is None:
-            apart = _apart(likely, given)
-    return Choice(question, worth * KNOWN[question.effort] - COST, apart)
+            apart = _apart(likely, by_cause)
+    return QuestionChoice(question, worth * KNOWN[question.effort] - COST, apart)
 
 
-def _bits(question: Question, candidates: Iterable[Cause], seen: Observations) -> dict[str, list[float]]:
-    """What each answer would add to each cause, beside all that is known already."""
-    after = [_if_said(question, option, seen) for option in question.options.values()]
-    found = {}
+def _bits(question: Question, candidates: Iterable[Cause], evidence: Observations) -> dict[str, list[float]]:
+    """What each answer would add to each cause, given all that is known already."""
+    after = [_if_said(question, option, evidence) for option in question.options.values()]
+    bits = {}
     for cause in candidates:
-        now = sum(item.bits for item in evidence_on(cause, seen))
-        found[cause.id] = [sum(item.bits for item in evidence_on(cause, then)) - now for then in after]
-    return found
+        now = sum(item.bits for item in evidence_on(cause, evidence))
+        bits[cause.id] = [sum(item.bits for item in evidence_on(cause, then)) - now for then in after]
+    return bits
 
 
-def _if_said(question: Question, option: Option, seen: Observations) -> Observations:
+def _if_said(question: Question, option: Option, evidence: Observations) -> Observations:
     families = _families()
-    known = {finding.id for finding in seen.findings} | set(seen.unseen)
+    finding_ids = {finding.id for finding in evidence.findings} | set(evidence.unseen)
     new = [
         Finding("", strength=ANSWER_WEIGHT, id=id, family=families[id])
         for id in option.sees[:1]
-        if id not in known
+        if id not in finding_ids
     ]
-    ruled = {id: families[id] for id in option.rules_out if id not in known}
-    told = list(seen.answers)
+    ruled = {id: families[id] for id in option.rules_out if id not in finding_ids}
+    answers = list(evidence.answers)
     if option.bits:
         family = families[option.sees[0]] if option.sees else f"answer_{question.id}"
-        told.append(AnswerEvidence(question.id, family, "", option.bits))
+        answers.append(AnswerEvidence(question.id, family, "", option.bits))
     return replace(
-        seen, findings=(*seen.findings, *new), unseen={**seen.unseen, **ruled}, answers=tuple(told)
+        evidence,
+        findings=(*evidence.findings, *new),
+        unseen={**evidence.unseen, **ruled},
+        answers=tuple(answers),
     )
 
 
@@ -159,12 +162,12 @@ def _families() -> dict[str, str]:
     return {unit.id: unit.family for unit in detectors()}
 
 
-def _apart(likely: Sequence[Ranked], given: Mapping[str, Sequence[float]]) -> tuple[Ranked, Ranked] | None:
+def _apart(likely: Sequence[Ranked], by_cause: Mapping[str, Sequence[float]]) -> tuple[Ranked, Ranked] | None:
     """The two causes whose answers differ most, by how likely both are."""
     best: tuple[float, tuple[Ranked, Ranked]] | None = None
     for number, one in enumerate(likely[:8]):
         for other in likely[number + 1 : 8]:
-            pairs = zip(given[one.cause.id], given[other.cause.id], strict=True)
+            pairs = zip(by_cause[one.cause.id], by_cause[other.cause.id], strict=True)
             differ = sum(abs(a - b) for a, b in pairs) / 2
             weight = differ * one.confidence * other.confidence
             if best is None or weight > best[0]:

@@ -30,26 +30,26 @@ def curves_in(text: str, wanted: Sequence[str]) -> Run | None:
 
 def _labelled(text: str, wanted: Sequence[str]) -> Run | None:
     """`train: 2.3 2.2 2.1`, one curve a line."""
-    made: dict[str, Series] = {}
+    series: dict[str, Series] = {}
     for line in filter(None, map(str.strip, text.splitlines())):
         match = _ROW.fullmatch(line)
         if match is None:
             return None
         held_out = names.understand(match[1].strip()).split in ("val", "test")
-        fits = [name for name in wanted if name.startswith("val/") == held_out and name not in made]
+        fits = [name for name in wanted if name.startswith("val/") == held_out and name not in series]
         if not fits:
             return None
-        made[fits[0]] = _series(fits[0], numbers_in(match[2]))
-    return _run(made) if made else None
+        series[fits[0]] = _series(fits[0], numbers_in(match[2]))
+    return _run(series) if series else None
 
 
 def _log(text: str) -> Run | None:
     """Lines of a log, as the text reader reads them."""
     from traindx.logs.text.read import logs_of
 
-    held = MemoryFile(text.encode("utf-8", "replace") + b"\n", NAME)
+    file = MemoryFile(text.encode("utf-8", "replace") + b"\n", NAME)
     try:
-        logs = list(logs_of(held))
+        logs = list(logs_of(file))
     except (Unreadable, ValueError, OverflowError):
         return None
     runs = [run_from_log(log, name=NAME, path=NAME, format="text") for log in logs]

@@ -15,8 +15,8 @@ _LIKELY = 0.3
 
 
 @dataclass(frozen=True)
-class Plan:
-    """A thing to try: the causes it cures, why it often disappoints, what to observe first."""
+class PlannedAttempt:
+    """A thing to try: the causes it fixes, why it often disappoints, what to observe first."""
 
     id: str
     say: str
@@ -30,30 +30,30 @@ class Plan:
 class Reply:
     """What there is to say about a plan, given what is known."""
 
-    plan: Plan
+    plan: PlannedAttempt
     fits: Hypothesis | None
     text: str
 
 
 @cache
-def plans() -> Mapping[str, Plan]:
+def plans() -> Mapping[str, PlannedAttempt]:
     """Every plan by its id."""
     data = tomllib.loads((Path(__file__).parent / "plans.toml").read_text(encoding="utf-8"))
     return {
-        name: Plan(name, e["say"], tuple(e["words"]), tuple(e["cures"]), e["why"], e["observe"])
+        name: PlannedAttempt(name, e["say"], tuple(e["words"]), tuple(e["cures"]), e["why"], e["observe"])
         for name, e in data.items()
     }
 
 
-def understood_plans(text: str) -> list[Plan]:
+def understood_plans(text: str) -> list[PlannedAttempt]:
     """`1 3`, ids, or words: the plans that are meant."""
     listed = list(plans().values())
     parts = re.split(r"[\s,;]+", text.strip().lower())
     if parts and all(part.isdecimal() or part in plans() for part in parts):
         meant = [listed[int(p) - 1] if p.isdecimal() else plans()[p] for p in parts if _there(p, len(listed))]
         return list(dict.fromkeys(meant))
-    said = " ".join(text.lower().split())
-    hits = {plan.id: _hits(plan, said) for plan in listed}
+    words = " ".join(text.lower().split())
+    hits = {plan.id: _hits(plan, words) for plan in listed}
     most = max(hits.values(), default=0)
     return [plan for plan in listed if most and hits[plan.id] == most]
 
@@ -62,13 +62,13 @@ def _there(part: str, count: int) -> bool:
     return not part.isdecimal() or 1 <= int(part[:6]) <= count
 
 
-def _hits(plan: Plan, said: str) -> int:
-    """How many letters of its words were said: longer words tell more."""
-    found = [word for word in plan.words if re.search(rf"\b{re.escape(word)}s?\b", said)]
-    return sum(len(word) for word in found)
+def _hits(plan: PlannedAttempt, text: str) -> int:
+    """How many letters of its words the text has: longer words say more."""
+    hits = [word for word in plan.words if re.search(rf"\b{re.escape(word)}s?\b", text)]
+    return sum(len(word) for word in hits)
 
 
-def reply(plan: Plan, diagnosis: Diagnosis) -> Reply:
+def reply(plan: PlannedAttempt, diagnosis: Diagnosis) -> Reply:
     """Whether the plan fits the ranking, and what would show that it helps."""
     leading = [h for problem in diagnosis.problems for h in problem.hypotheses[:3]]
     fitting = [h for h in leading if h.cause in plan.cures]

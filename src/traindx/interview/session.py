@@ -1,4 +1,4 @@
-"""An interview from its first word to the diagnosis: what was told, what to ask next, going back."""
+"""An interview from its first word to the diagnosis: the answers, what to ask next, going back."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from traindx.evidence.case import Case
 from traindx.evidence.examine import Examination
 from traindx.interview.answers import Answer, understood
 from traindx.interview.evidence import Weighed, weighed, with_told_run
-from traindx.interview.next_question import Choice, choices, settled
+from traindx.interview.next_question import QuestionChoice, choices, settled
 from traindx.interview.pasted import NAME
 from traindx.knowledge.catalogue import symptoms as known_symptoms
 from traindx.knowledge.questions import questions
@@ -25,10 +25,10 @@ class Interview:
         self.base = base if base is not None else Case(_nothing())
         self.symptoms: tuple[str, ...] = ()
         self.answers: dict[str, Answer] = {}
-        self._looked: tuple[tuple[Answer, ...], tuple[Case, Examination, tuple[str, ...]]] | None = None
+        self._examined: tuple[tuple[Answer, ...], tuple[Case, Examination, tuple[str, ...]]] | None = None
 
-    def tell(self, symptoms: tuple[str, ...]) -> None:
-        """What is wrong; replaces what was told before."""
+    def set_symptoms(self, symptoms: tuple[str, ...]) -> None:
+        """What is wrong; replaces the symptoms stated before."""
         unknown = [name for name in symptoms if name not in known_symptoms()]
         if unknown:
             raise KeyError(unknown[0])
@@ -53,24 +53,24 @@ class Interview:
 
     @property
     def known(self) -> dict[str, Answer]:
-        """The answers that tell something."""
+        """The answers that are not "don't know"."""
         return {name: answer for name, answer in self.answers.items() if not answer.unknown}
 
     @cached_property
     def weighed(self) -> Weighed:
-        """All evidence there is, measured and told."""
+        """All evidence there is, measured and stated."""
         telling = tuple(
             a for a in self.answers.values() if not a.unknown and (a.settings or a.pasted or a.options)
         )
         with np.errstate(all="ignore"):
-            if self._looked is None or self._looked[0] != telling:
-                self._looked = telling, with_told_run(self.base, self.known)
-            case, examination, said = self._looked[1]
-            made = weighed(case, examination, self.symptoms, self.known)
-        return Weighed(made.case, made.examination, (*said, *made.contradictions))
+            if self._examined is None or self._examined[0] != telling:
+                self._examined = telling, with_told_run(self.base, self.known)
+            case, examination, contradictions = self._examined[1]
+            evidence = weighed(case, examination, self.symptoms, self.known)
+        return Weighed(evidence.case, evidence.examination, (*contradictions, *evidence.contradictions))
 
     @cached_property
-    def next(self) -> Choice | None:
+    def next(self) -> QuestionChoice | None:
         """What to ask now; None when nothing would change the picture, or one cause stands out."""
         if settled(self.weighed, self.answers):
             return None
@@ -87,4 +87,4 @@ class Interview:
 
 def _nothing() -> Run:
     """A training of which nothing is known yet."""
-    return Run(name="as it was told", path=NAME, formats=(NAME,), axis="row", series={})
+    return Run(name="as described", path=NAME, formats=(NAME,), axis="row", series={})

@@ -20,7 +20,7 @@ _SCHEDULES = re.compile(
     r"\b(constant|cosine|linear|polynomial|exponential|one-?cycle|step(?=\s*(?:decay|lr))|plateau|inverse)\b",
     re.IGNORECASE,
 )
-# What a word beside a number stands for.
+# What a word next to a number means.
 _NOUNS = (
     (r"learning[ -]?rate|lr|rate", "lr"),
     (r"batch(?:[ _-]?size)?|bs", "batch_size"),
@@ -46,62 +46,62 @@ _BETWEEN = r"\s*(?:=|:|of|is|at|size|steps)?\s*"
 _SHARES = frozenset({"dropout", "label_smoothing", "momentum", "beta1", "beta2"})
 
 
-def settings_said(said: str | Mapping[Any, Any], wanted: Sequence[str]) -> dict[str, Scalar]:
-    """The settings that a text or a table tells; only such that can be meant."""
-    if isinstance(said, Mapping):
-        plain = {str(key): value for key, value in said.items() if isinstance(value, str | int | float)}
-        found: dict[str, Scalar] = dict(names.settings(plain))
+def stated_settings(answer: str | Mapping[Any, Any], wanted: Sequence[str]) -> dict[str, Scalar]:
+    """The settings in a text or a table; only possible ones."""
+    if isinstance(answer, Mapping):
+        plain = {str(key): value for key, value in answer.items() if isinstance(value, str | int | float)}
+        settings: dict[str, Scalar] = dict(names.settings(plain))
         named = any(isinstance(value, str) for value in plain.values())
         if named and "optimizer" in wanted:
-            found = {**_words(" ".join(f"{v}" for v in plain.values())), **found}
-        return _possible(found)
-    if _NOTHING.match(said):
+            settings = {**_words(" ".join(f"{v}" for v in plain.values())), **settings}
+        return _possible(settings)
+    if _NOTHING.match(answer):
         return {name: 0.0 for name in wanted if name in _OFF}
-    beside, rest = _beside(said)
-    found = {**_words(said), **beside}
-    left = [name for name in wanted if name not in found and name not in ("optimizer", "schedule")]
-    return _possible({**found, **dict(zip(left, _bare_numbers(rest), strict=False))})
+    adjacent, rest = _adjacent(answer)
+    settings = {**_words(answer), **adjacent}
+    left = [name for name in wanted if name not in settings and name not in ("optimizer", "schedule")]
+    return _possible({**settings, **dict(zip(left, _bare_numbers(rest), strict=False))})
 
 
-def _words(said: str) -> dict[str, Scalar]:
-    found: dict[str, Scalar] = {}
-    if match := _OPTIMIZERS.search(said):
-        found["optimizer"] = match[1].lower().replace("-", "")
-    if match := _SCHEDULES.search(said):
-        found["schedule"] = match[1].lower().replace("-", "")
-    for _, noun in _NONE.findall(said.lower()):
-        found[_canonical(noun)] = 0.0
-    return found
+def _words(text: str) -> dict[str, Scalar]:
+    settings: dict[str, Scalar] = {}
+    if match := _OPTIMIZERS.search(text):
+        settings["optimizer"] = match[1].lower().replace("-", "")
+    if match := _SCHEDULES.search(text):
+        settings["schedule"] = match[1].lower().replace("-", "")
+    for _, noun in _NONE.findall(text.lower()):
+        settings[_canonical(noun)] = 0.0
+    return settings
 
 
-def _beside(said: str) -> tuple[dict[str, Scalar], str]:
+def _adjacent(text: str) -> tuple[dict[str, Scalar], str]:
     """`lr=3e-4`, `batch size 64`, `11M parameters`, and the text without them."""
-    found: dict[str, Scalar] = {}
+    settings: dict[str, Scalar] = {}
     for noun, setting in _NOUNS:
         before = rf"(?<![\w-])(?:{noun}){_BETWEEN}{NUMBER.pattern}\s*%?"
         after = rf"{NUMBER.pattern}\s*(?:trainable\s+)?(?:{noun})(?![\w-])"
-        match = re.search(before, said, re.IGNORECASE) or re.search(after, said, re.IGNORECASE)
+        match = re.search(before, text, re.IGNORECASE) or re.search(after, text, re.IGNORECASE)
         if match is not None:
-            found[setting] = float(match[1].replace(",", "")) * times(match[2])
-            said = f"{said[: match.start()]} {said[match.end() :]}"
-    return found, said
+            settings[setting] = float(match[1].replace(",", "")) * times(match[2])
+            text = f"{text[: match.start()]} {text[match.end() :]}"
+    return settings, text
 
 
 def _bare_numbers(rest: str) -> list[float]:
-    """The numbers of `Adam 1e-3` or of `0.5`, that no word beside them names."""
+    """The numbers of `Adam 1e-3` or of `0.5`, that no word next to them names."""
     plain = _SCHEDULES.sub(" ", _OPTIMIZERS.sub(" ", rest))
-    found = [number(match) for match in NUMBER.finditer(plain)]
-    return [] if re.search(r"[^\W\d_]{2,}", NUMBER.sub(" ", plain)) and len(found) > 1 else found
+    values = [number(match) for match in NUMBER.finditer(plain)]
+    return [] if re.search(r"[^\W\d_]{2,}", NUMBER.sub(" ", plain)) and len(values) > 1 else values
 
 
 def _canonical(noun: str) -> str:
     return next(setting for pattern, setting in _NOUNS if re.fullmatch(pattern, noun, re.IGNORECASE))
 
 
-def _possible(found: Mapping[str, Scalar]) -> dict[str, Scalar]:
+def _possible(settings: Mapping[str, Scalar]) -> dict[str, Scalar]:
     """Without what cannot be: a rate below 0, a dropout of 30 (taken as per cent)."""
-    kept: dict[str, Scalar] = {}
-    for name, value in found.items():
+    possible: dict[str, Scalar] = {}
+    for name, value in settings.items():
         if isinstance(value, float | int) and not isinstance(value, bool):
             value = float(value)
             if not math.isfinite(value) or value < 0:
@@ -109,5 +109,5 @@ def _possible(found: Mapping[str, Scalar]) -> dict[str, Scalar]:
             if name in _SHARES and name != "momentum" and 1 < value <= 100:
                 value /= 100
             value = int(value) if value.is_integer() and abs(value) < 2**53 else value
-        kept[name] = value
-    return kept
+        possible[name] = value
+    return possible

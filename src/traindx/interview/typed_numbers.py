@@ -16,12 +16,12 @@ _MOST = 1e300
 
 def numbers_in(text: str) -> list[float]:
     """Every number of a text, in its order."""
-    found = [number(match) for match in NUMBER.finditer(text)]
-    return [value for value in found if not math.isfinite(value) or abs(value) < _MOST]
+    values = [number(match) for match in NUMBER.finditer(text)]
+    return [value for value in values if not math.isfinite(value) or abs(value) < _MOST]
 
 
 def number(match: re.Match[str]) -> float:
-    """What a match of NUMBER stands for."""
+    """The value of a match of NUMBER."""
     return float(match[1].replace(",", "")) * times(match[2])
 
 
@@ -32,7 +32,7 @@ def times(ending: str) -> float:
 
 def split_pair(text: str) -> tuple[float, float] | None:
     """`1200 of 50000`, `1200/50000`; both finite and not negative."""
-    found = numbers_in(text.replace("/", " of "))
-    if len(found) < 2 or not all(math.isfinite(value) and value >= 0 for value in found[:2]):
+    values = numbers_in(text.replace("/", " of "))
+    if len(values) < 2 or not all(math.isfinite(value) and value >= 0 for value in values[:2]):
         return None
-    return found[0], found[1]
+    return values[0], values[1]

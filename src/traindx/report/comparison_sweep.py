@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from traindx.comparison import Comparison
 from traindx.comparison.effects import Effect
-from traindx.comparison.rates import RateRange, Scaling
+from traindx.comparison.rates import LrScaling, RateRange
 from traindx.report.comparison_words import interval_text
 from traindx.report.text import short
 
@@ -69,7 +69,7 @@ def rate_words(one: RateRange) -> str:
     return f"{where}{', '.join(parts)}{f'; {edge}' if edge else ''}."
 
 
-def scaling_words(one: Scaling) -> str:
+def scaling_words(one: LrScaling) -> str:
     points = ", ".join(f"{batch:g}: {short(rate)}" for batch, rate in one.points)
     return (
         f"best rate by batch size {points}; it grows with the power {one.power:.2f} of the batch "

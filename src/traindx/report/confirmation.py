@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from traindx.experiment.arms import Outcome
     from traindx.experiment.confirm.belief import Belief
     from traindx.experiment.confirm.confirm import Confirmed, Tried
-    from traindx.experiment.confirm.next_experiment import Choice
+    from traindx.experiment.confirm.next_experiment import ExperimentChoice
 
 _SHOWN = 3
 _PLANNED = 6
@@ -37,7 +37,7 @@ def standing(belief: Belief, most: int = _SHOWN) -> str:
     return ", ".join(f"{title(cause)} {percent(belief.shares[cause])}" for cause in ranked)
 
 
-def reason(choice: Choice, belief: Belief) -> str:
+def reason(choice: ExperimentChoice, belief: Belief) -> str:
     """Which causes an experiment tells apart."""
     if len(choice.plans) > 1:
         return "each of them changes nothing where there is nothing to fix: one run rules causes out"
@@ -48,7 +48,7 @@ def reason(choice: Choice, belief: Belief) -> str:
     return f"it separates {names} from {' and '.join(title(cause) for cause in down[:2])}"
 
 
-def named(choice: Choice) -> str:
+def named(choice: ExperimentChoice) -> str:
     if len(choice.plans) > 1:
         return f"a check-up ({', '.join(plan.change.id for plan in choice.plans)})"
     plan = choice.plans[0]
@@ -61,7 +61,7 @@ def head(problem: Problem, belief: Belief) -> Iterator[Block]:
     yield Labelled("causes", standing(belief))
 
 
-def plan_blocks(menu: Sequence[Choice], belief: Belief) -> Iterator[Block]:
+def plan_blocks(menu: Sequence[ExperimentChoice], belief: Belief) -> Iterator[Block]:
     """The experiments there are, those that tell most a second first."""
     if not menu:
         yield Labelled("plan", "there is no experiment for these causes")
@@ -79,7 +79,7 @@ def observed(problem: Problem, belief: Belief, outcome: Outcome) -> Iterator[Blo
     yield Labelled("now", standing(belief))
 
 
-def chosen(number: int, choice: Choice, belief: Belief) -> Iterator[Block]:
+def chosen(number: int, choice: ExperimentChoice, belief: Belief) -> Iterator[Block]:
     yield Labelled(f"try {number}", named(choice), "bold")
     yield Labelled("why", f"{reason(choice, belief)} ({choice.bits:.2f} bits expected)")
 

@@ -12,8 +12,8 @@ from traindx.report.wording import beginning
 
 if TYPE_CHECKING:
     from traindx.core.nouns import Diagnosis
-    from traindx.interview.next_commands import Step
-    from traindx.interview.next_question import Choice
+    from traindx.interview.next_commands import NextCommand
+    from traindx.interview.next_question import QuestionChoice
     from traindx.interview.session import Interview
     from traindx.knowledge.questions import Question
     from traindx.report.layout import Screen
@@ -27,7 +27,7 @@ def menu_lines(says: Sequence[str], screen: Screen) -> Iterator[str]:
         yield from (f"      {line}" for line in lines[1:])
 
 
-def question_lines(choice: Choice, number: int, screen: Screen) -> Iterator[str]:
+def question_lines(choice: QuestionChoice, number: int, screen: Screen) -> Iterator[str]:
     """A question with its reason and its options."""
     question = choice.question
     head = f"{number}. "
@@ -50,7 +50,7 @@ def form_lines(question: Question, screen: Screen) -> Iterator[str]:
         yield "   " + screen.paint(f"for example: {question.example}", "dim")
 
 
-def reason(choice: Choice) -> str:
+def reason(choice: QuestionChoice) -> str:
     """Why it is asked."""
     if choice.apart is None:
         return "asked because it says most about the cause"
@@ -72,14 +72,14 @@ def ranking_line(interview: Interview, screen: Screen) -> str:
 
 
 def afterwards(
-    interview: Interview, diagnosis: Diagnosis, plan: str, steps: Sequence[Step], screen: Screen
+    interview: Interview, diagnosis: Diagnosis, plan: str, steps: Sequence[NextCommand], screen: Screen
 ) -> list[str]:
     """What does not fit, what is not known and how to find out, what to do next."""
     return ["", *lines(_afterwards(interview, diagnosis, plan, steps), screen)]
 
 
 def _afterwards(
-    interview: Interview, diagnosis: Diagnosis, plan: str, steps: Sequence[Step]
+    interview: Interview, diagnosis: Diagnosis, plan: str, steps: Sequence[NextCommand]
 ) -> Iterator[Block]:
     from traindx.knowledge.questions import questions
 

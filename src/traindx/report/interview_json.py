@@ -11,12 +11,14 @@ from traindx.report.json_text import json_document
 
 if TYPE_CHECKING:
     from traindx.core.nouns import Diagnosis
-    from traindx.interview.next_commands import Step
-    from traindx.interview.next_question import Choice
+    from traindx.interview.next_commands import NextCommand
+    from traindx.interview.next_question import QuestionChoice
     from traindx.interview.session import Interview
 
 
-def interview_document(interview: Interview, diagnosis: Diagnosis, plan: str, steps: Sequence[Step]) -> bytes:
+def interview_document(
+    interview: Interview, diagnosis: Diagnosis, plan: str, steps: Sequence[NextCommand]
+) -> bytes:
     """A diagnosis (schema traindx/diagnosis/1) with the field `interview`."""
     document = diagnosis_dict(diagnosis)
     document["interview"] = interview_dict(interview, diagnosis, plan, steps)
@@ -24,7 +26,7 @@ def interview_document(interview: Interview, diagnosis: Diagnosis, plan: str, st
 
 
 def interview_dict(
-    interview: Interview, diagnosis: Diagnosis, plan: str, steps: Sequence[Step]
+    interview: Interview, diagnosis: Diagnosis, plan: str, steps: Sequence[NextCommand]
 ) -> dict[str, Any]:
     from traindx.interview.plans import reply, understood_plans
 
@@ -79,7 +81,7 @@ def _complaint() -> dict[str, Any]:
     }
 
 
-def _question(choice: Choice) -> dict[str, Any]:
+def _question(choice: QuestionChoice) -> dict[str, Any]:
     question = choice.question
     return {
         "question": question.id,

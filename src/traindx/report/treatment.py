@@ -22,7 +22,7 @@ from traindx.report.to_terminal import lines
 
 if TYPE_CHECKING:
     from traindx.core.nouns import Diagnosis, Run
-    from traindx.experiment.treat.remedy_verdict import Verdict as Judged
+    from traindx.experiment.treat.remedy_verdict import TrialVerdict as Judged
     from traindx.experiment.treat.results import Round, Treated, Trial
 
 # The word on a terminal, its colour, and the same as a heading.

@@ -10,7 +10,7 @@ from traindx.report.json_text import json_document
 
 if TYPE_CHECKING:
     from traindx.experiment.arms import Outcome
-    from traindx.experiment.treat.remedy_verdict import Verdict
+    from traindx.experiment.treat.remedy_verdict import TrialVerdict
     from traindx.experiment.treat.results import Round, Treated, Trial
 
 SCHEMA = "traindx/treatment/1"
@@ -53,7 +53,7 @@ def _round(one: Round) -> dict[str, Any]:
                 "cause": course.cause,
                 "confidence": round(course.confidence, 4),
                 "candidates": [{"remedy": c.remedy, "change": c.name} for c in course.candidates],
-                "instructions": [one.text for one in course.told],
+                "instructions": [one.text for one in course.instructions],
             }
             for course in one.plan
         ],
@@ -97,7 +97,7 @@ def _outcome(outcome: Outcome) -> dict[str, Any]:
     }
 
 
-def verdict_dict(verdict: Verdict) -> dict[str, Any]:
+def verdict_dict(verdict: TrialVerdict) -> dict[str, Any]:
     """A verdict with its pairs, interval and test."""
     difference = verdict.difference
     return {

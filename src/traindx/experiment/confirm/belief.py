@@ -54,10 +54,10 @@ class Belief:
         best = sorted([*self.shares.values(), 1e-9], reverse=True)
         return best[0] / best[1]
 
-    def after(self, shown: Shown) -> Belief:
+    def after(self, observation: Shown) -> Belief:
         """The shares with one experiment more, by Bayes."""
-        # A second look by the same means replaces the first.
-        every = (*(one for one in self.shown if one.experiment.id != shown.experiment.id), shown)
+        # A repeated experiment replaces the first.
+        every = (*(one for one in self.shown if one.experiment.id != observation.experiment.id), observation)
         scores = {
             cause: share * 2.0 ** sum(one.bits(cause) for one in every) for cause, share in self.prior.items()
         }
@@ -91,13 +91,13 @@ class Belief:
         return up, [cause for cause in able if cause not in up]
 
 
-def told(problem: Problem, belief: Belief, least: float = 0.02, most: int = 6) -> Problem:
-    """The problem with its causes ranked anew; experiments stand among the evidence."""
-    made = [_with(hypothesis, belief) for hypothesis in problem.hypotheses]
-    made.sort(key=lambda hypothesis: -hypothesis.confidence)
-    kept = [one for one in made[:most] if one.confidence >= least] or made[:1]
-    hidden = sum(one.confidence for one in made if one not in kept)
-    return replace(problem, hypotheses=tuple(kept), rest=belief.rest_now + hidden, questions=())
+def ranked_again(problem: Problem, belief: Belief, least: float = 0.02, most: int = 6) -> Problem:
+    """The problem with its causes ranked again; experiments are part of the evidence."""
+    hypotheses = [_with(hypothesis, belief) for hypothesis in problem.hypotheses]
+    hypotheses.sort(key=lambda hypothesis: -hypothesis.confidence)
+    listed = [one for one in hypotheses[:most] if one.confidence >= least] or hypotheses[:1]
+    hidden = sum(one.confidence for one in hypotheses if one not in listed)
+    return replace(problem, hypotheses=tuple(listed), rest=belief.rest_now + hidden, questions=())
 
 
 def _with(hypothesis: Hypothesis, belief: Belief) -> Hypothesis:

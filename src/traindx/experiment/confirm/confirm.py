@@ -9,30 +9,36 @@ from typing import TYPE_CHECKING, Any
 
 from traindx.core.nouns import ACTED_ON, Diagnosis, Problem
 from traindx.experiment.arm_diagnosis import examined, symptoms_of_run
-from traindx.experiment.confirm.belief import Belief, told
+from traindx.experiment.confirm.belief import Belief, ranked_again
 from traindx.experiment.confirm.experiments import Planned, planned
-from traindx.experiment.confirm.next_experiment import Choice, Price, choices, far_enough, out_of_reach
-from traindx.experiment.confirm.paired_runs import Beside, Reading
+from traindx.experiment.confirm.next_experiment import (
+    ExperimentChoice,
+    Price,
+    choices,
+    far_enough,
+    out_of_reach,
+)
+from traindx.experiment.confirm.paired_runs import ExperimentResult, PairedRuns
 
 if TYPE_CHECKING:
     from traindx.experiment.arms import Outcome, Workshop
     from traindx.source.script import Script
 
-Tell = Callable[[str, Mapping[str, Any]], None]
+Notify = Callable[[str, Mapping[str, Any]], None]
 # Expected bits below which an experiment is not worth its time.
 _WORTH = 0.04
 _SURE, _MARGIN = 0.9, 4.0
 _SPEAKS = 0.5
 _NOTHING_WRONG = "nothing is wrong that could be confirmed"
-_LOOK_INSIDE = "; that is by a log alone, and traindx run looks inside the training"
+_LOOK_INSIDE = "; that is by a log alone: traindx run also records the inside of the training"
 
 
 @dataclass(frozen=True)
 class Tried:
     """An experiment that was run: why, what it showed, how the ranking moved."""
 
-    choice: Choice
-    reading: Reading
+    choice: ExperimentChoice
+    reading: ExperimentResult
     before: Belief
     after: Belief
 
@@ -55,7 +61,7 @@ class Confirmed:
 
 
 @dataclass(frozen=True)
-class Wishes:
+class ConfirmRequest:
     """What the user asked for; None leaves it to the experiments."""
 
     steps: int | None = None
@@ -72,53 +78,55 @@ class Confirmation:
         self,
         workshop: Workshop,
         diagnosis: Diagnosis,
-        wishes: Wishes,
-        tell: Tell,
+        request: ConfirmRequest,
+        notify: Notify,
         script: Script | None = None,
         untouched: Outcome | None = None,
     ) -> None:
         self._shop = workshop
         self._first = diagnosis
         self._diagnosis = diagnosis
-        self._wishes = wishes
-        self._tell = tell
+        self._request = request
+        self._notify = notify
         self._script = script
-        self._held = untouched
+        self._untouched = untouched
         self._observed = False
 
     def run(self) -> Confirmed:
-        problem = first_problem(self._diagnosis, self._wishes.top)
+        problem = first_problem(self._diagnosis, self._request.top)
         if problem is None:
             blind = "" if "internals" in self._first.evidence else _LOOK_INSIDE
             return Confirmed(self._first, self._first, None, (), _NOTHING_WRONG + blind)
-        beside = Beside(self._shop, problem, self._wishes.seeds, self._wishes.time_budget, self._held)
-        watch = self._wishes.observe and "internals" not in self._first.evidence
-        steps = far_enough(self._diagnosis, problem, self._wishes.steps)
-        why = out_of_reach(self._diagnosis.run, problem, steps, self._wishes.time_budget)
+        pairs = PairedRuns(
+            self._shop, problem, self._request.seeds, self._request.time_budget, self._untouched
+        )
+        watch = self._request.observe and "internals" not in self._first.evidence
+        steps = far_enough(self._diagnosis, problem, self._request.steps)
+        why = out_of_reach(self._diagnosis.run, problem, steps, self._request.time_budget)
         if why:
-            return self._result(beside, Belief.of(problem), (), why)
-        # Who knows only a log wants to see the whole training once.
-        untouched = beside.untouched(0, self._wishes.steps if watch else steps)
+            return self._result(pairs, Belief.of(problem), (), why)
+        # With only a log, the whole training is recorded once.
+        untouched = pairs.untouched(0, self._request.steps if watch else steps)
         if untouched is None or untouched.run is None or not untouched.steps:
-            said = untouched.said if untouched is not None else "the time is up"
-            return self._result(beside, Belief.of(problem), (), f"the script could not be run again: {said}")
+            reason = untouched.said if untouched is not None else "the time is up"
+            return self._result(pairs, Belief.of(problem), (), f"the script could not be run again: {reason}")
         if watch:
-            self._observe(untouched, beside)
-            steps = far_enough(self._diagnosis, beside.problem, self._wishes.steps)
-        return self._experiment(beside, untouched, min(steps, untouched.steps))
+            self._observe(untouched, pairs)
+            steps = far_enough(self._diagnosis, pairs.problem, self._request.steps)
+        return self._experiment(pairs, untouched, min(steps, untouched.steps))
 
-    def _observe(self, untouched: Outcome, beside: Beside) -> None:
-        """Of a log, or a recording that looked at little: the untouched run here has told more."""
+    def _observe(self, untouched: Outcome, pairs: PairedRuns) -> None:
+        """For a log, or a sparse recording: the untouched run recorded here shows more."""
         assert untouched.run is not None
         fuller = examined(untouched.run, self._script, every_cause=True)
-        problem = first_problem(fuller, self._wishes.top)
+        problem = first_problem(fuller, self._request.top)
         if problem is None:
             return
-        self._diagnosis, self._observed, beside.problem = fuller, True, problem
-        self._tell("observed", {"problem": problem, "belief": Belief.of(problem), "outcome": untouched})
+        self._diagnosis, self._observed, pairs.problem = fuller, True, problem
+        self._notify("observed", {"problem": problem, "belief": Belief.of(problem), "outcome": untouched})
 
-    def _experiment(self, beside: Beside, untouched: Outcome, steps: int) -> Confirmed:
-        problem = beside.problem
+    def _experiment(self, pairs: PairedRuns, untouched: Outcome, steps: int) -> Confirmed:
+        problem = pairs.problem
         belief, tried = Belief.of(problem), list[Tried]()
         menu = planned(problem, untouched.run or self._diagnosis.run)
         pace = Price.of(self._diagnosis.run).step
@@ -126,22 +134,22 @@ class Confirmation:
         stopped = self._no_start(untouched, problem)
         while not stopped:
             able = choices(menu, belief, steps, price)
-            stopped = self._enough(able, belief, beside.left)
+            stopped = self._enough(able, belief, pairs.left)
             if stopped:
                 break
             choice = next(one for one in able if one.bits >= _WORTH)
-            self._tell("chosen", {"choice": choice, "belief": belief})
-            reading = beside.carry_out(choice, self._wishes.steps is None)
+            self._notify("chosen", {"choice": choice, "belief": belief})
+            reading = pairs.carry_out(choice, self._request.steps is None)
             after = belief
-            for shown in reading.shown:
-                after = after.after(shown)
+            for observation in reading.shown:
+                after = after.after(observation)
             tried.append(Tried(choice, reading, belief, after))
             belief = after
             menu = _left_over(menu, choice, reading)
-            self._tell("showed", {"tried": tried[-1]})
-        return self._result(beside, belief, tried, stopped)
+            self._notify("showed", {"tried": tried[-1]})
+        return self._result(pairs, belief, tried, stopped)
 
-    def _enough(self, able: Sequence[Choice], belief: Belief, left: float) -> str:
+    def _enough(self, able: Sequence[ExperimentChoice], belief: Belief, left: float) -> str:
         """Why to stop here, or nothing."""
         first, share = belief.first, belief.shares[belief.first]
         spoken = [one for one in belief.shown if one.bits(first) >= _SPEAKS]
@@ -151,7 +159,7 @@ class Confirmation:
             return "no further experiment speaks about these causes"
         most = max(one.bits for one in able)
         if most < _WORTH:
-            return f"no further experiment is expected to tell much (at best {most:.2f} bits)"
+            return f"no further experiment is expected to decide much (at best {most:.2f} bits)"
         return "" if left else "the time is up"
 
     def _no_start(self, untouched: Outcome, problem: Problem) -> str:
@@ -161,8 +169,8 @@ class Confirmation:
             return f"the untouched script did not show it in {steps} steps: nothing to compare with"
         return ""
 
-    def _result(self, beside: Beside, belief: Belief, tried: Sequence[Tried], stopped: str) -> Confirmed:
-        problem, old = told(beside.problem, belief), self._diagnosis.problems
+    def _result(self, pairs: PairedRuns, belief: Belief, tried: Sequence[Tried], stopped: str) -> Confirmed:
+        problem, old = ranked_again(pairs.problem, belief), self._diagnosis.problems
         problems = tuple(problem if one.findings == problem.findings else one for one in old)
         return Confirmed(
             self._first,
@@ -171,31 +179,31 @@ class Confirmation:
             tuple(tried),
             stopped,
             self._observed,
-            sum(one.seconds for one in beside.spent),
-            sum(one.steps for one in beside.spent),
+            sum(one.seconds for one in pairs.spent),
+            sum(one.steps for one in pairs.spent),
             self._shop.listed(),
         )
 
 
-def _left_over(menu: Sequence[Planned], choice: Choice, reading: Reading) -> list[Planned]:
-    """What can still be tried; what a check-up found, or could not look at, by itself."""
+def _left_over(menu: Sequence[Planned], choice: ExperimentChoice, reading: ExperimentResult) -> list[Planned]:
+    """What can still be tried; what a check-up found, or could not check, by itself."""
     rest = [one for one in menu if one not in choice.plans]
     if len(choice.plans) == 1:
         return rest
     idle = {one.experiment.id for one in reading.shown if one.outcome == "inert"}
-    seen = {one.experiment.id for one in reading.shown}
+    checked = {one.experiment.id for one in reading.shown}
     again = [one for one in choice.plans if one.experiment.id not in idle]
-    return rest + [replace(one, checked=one.experiment.id in seen, apart=True) for one in again]
+    return rest + [replace(one, checked=one.experiment.id in checked, apart=True) for one in again]
 
 
 def first_problem(diagnosis: Diagnosis, top: int | None = None) -> Problem | None:
-    """The problem to confirm; with `top`, only so many of its causes are told apart."""
+    """The problem to confirm; with `top`, only so many of its causes are distinguished."""
     acute = [problem for problem in diagnosis.problems if problem.severity in ACTED_ON]
     if not acute or not acute[0].hypotheses:
         return None
     problem = acute[0]
     if top is None:
         return problem
-    kept = problem.hypotheses[:top]
+    hypotheses = problem.hypotheses[:top]
     rest = problem.rest + sum(one.confidence for one in problem.hypotheses[top:])
-    return replace(problem, hypotheses=kept, rest=rest)
+    return replace(problem, hypotheses=hypotheses, rest=rest)

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from traindx.core.nouns import Problem, Run
 from traindx.experiment.runtime.change import Change
 from traindx.knowledge.catalogue import remedies
 from traindx.knowledge.experiments import Experiment, experiments
-
-if TYPE_CHECKING:
-    pass
 
 _LEAST_FACTOR = 1e-3
 
@@ -24,13 +20,13 @@ class Planned:
     experiment: Experiment
     change: Change
     checked: bool = False
-    """Whether a check-up has seen that there is something to change."""
+    """Whether a check-up has found something to change."""
     apart: bool = False
     """Whether it goes into no further check-up."""
 
     @property
     def reveals(self) -> bool:
-        """Whether the change itself tells by doing nothing that there is nothing to mend."""
+        """Whether the change shows by doing nothing that there is nothing to fix."""
         return self.experiment.others == "idle" and not self.apart and not self.experiment.alone
 
 
@@ -38,16 +34,16 @@ def planned(problem: Problem, run: Run) -> list[Planned]:
     """Every experiment that says something about a cause of this problem."""
     symptoms = {problem.symptom, *problem.also}
     able = {hypothesis.cause for hypothesis in problem.hypotheses}
-    made: list[Planned] = []
+    plans: list[Planned] = []
     for experiment in experiments().values():
         if experiment.symptoms and not experiment.symptoms & symptoms:
             continue
         if not any(cause in able and word != experiment.others for cause, word in experiment.causes.items()):
             continue
         change = _change(experiment, problem, run)
-        if change is not None and all(one.change != change for one in made):
-            made.append(Planned(experiment, change))
-    return made
+        if change is not None and all(one.change != change for one in plans):
+            plans.append(Planned(experiment, change))
+    return plans
 
 
 def _change(experiment: Experiment, problem: Problem, run: Run) -> Change | None:

@@ -1,4 +1,4 @@
-"""Which experiment comes next: the one that is expected to tell most a second of running."""
+"""Which experiment comes next: the one with the most expected information per second of running."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ class Price:
 
 
 @dataclass(frozen=True)
-class Choice:
-    """An experiment, or a check-up by several: how many steps, what it is expected to tell and to cost."""
+class ExperimentChoice:
+    """An experiment, or a check-up by several: how many steps, its expected information and cost."""
 
     plans: tuple[Planned, ...]
     steps: int
@@ -57,43 +57,43 @@ class Choice:
     seconds: float
 
 
-def choices(menu: Sequence[Planned], belief: Belief, steps: int, price: Price) -> list[Choice]:
-    """All of them, those that tell most a second first."""
-    made = []
+def choices(menu: Sequence[Planned], belief: Belief, steps: int, price: Price) -> list[ExperimentChoice]:
+    """All of them, those with the most expected bits per second first."""
+    able = []
     for plan in menu:
         need = steps_of(plan, steps)
         outcomes = () if not plan.checked else tuple(o for o in plan.experiment.outcomes if o != "inert")
         bits = belief.expected(plan.experiment, outcomes)
-        made.append(Choice((plan,), need, bits, price.seconds(need)))
+        able.append(ExperimentChoice((plan,), need, bits, price.seconds(need)))
     checked = [plan for plan in menu if plan.reveals]
     if len(checked) > 1:
         bits = sum(belief.expected(plan.experiment, _REVEALED) for plan in checked)
-        made.append(Choice(tuple(checked), steps, _SHARED * bits, price.seconds(steps)))
-    return sorted(made, key=lambda choice: -choice.bits / choice.seconds)
+        able.append(ExperimentChoice(tuple(checked), steps, _SHARED * bits, price.seconds(steps)))
+    return sorted(able, key=lambda choice: -choice.bits / choice.seconds)
 
 
 def steps_of(plan: Planned, steps: int) -> int:
-    """One batch is learned by heart soon or never."""
+    """One batch is memorised soon or never."""
     return min(steps, _FIT_MOST) if plan.experiment.measure == "fit" else steps
 
 
 def out_of_reach(run: Run, problem: Problem, steps: int, seconds: float) -> str:
-    """Why no experiment fits into the time, or nothing: two runs at least must pass the trouble."""
+    """Why no experiment fits into the time, or nothing: two runs at least must pass the onset."""
     whole = Price.of(run).seconds(steps)
     if 2 * whole <= seconds or run.axis != "step":
         return ""
     onset = problem.onset_step or 0.0
-    where = f"to pass the trouble at step {onset:,.0f} " if onset else ""
+    where = f"to pass the onset at step {onset:,.0f} " if onset else ""
     return (
         f"each run takes {steps:,} steps {where}(about {whole / 60:,.0f} minutes) and an experiment two: "
         "give a longer --time-budget, or --steps"
     )
 
 
-def far_enough(diagnosis: Diagnosis, problem: Problem, wish: int | None) -> int:
-    """Steps of an arm: past the trouble and the first validations, or a usual number of them."""
-    if wish is not None:
-        return wish
+def far_enough(diagnosis: Diagnosis, problem: Problem, steps: int | None) -> int:
+    """Steps of an arm: past the onset and the first validations, or a usual number of them."""
+    if steps is not None:
+        return steps
     run = diagnosis.run
     length = int(run.last_step or 0) if run.axis == "step" else 0
     if length < 1:
@@ -101,7 +101,7 @@ def far_enough(diagnosis: Diagnosis, problem: Problem, wish: int | None) -> int:
     if shows_late(problem):
         return length
     onset = problem.onset_step or 0.0
-    validated, seen = run.series.get("val/loss"), 0.0
+    validated, validations = run.series.get("val/loss"), 0.0
     if validated is not None and len(validated) >= _VALIDATIONS and validated.axis == "step":
-        seen = float(validated.steps[_VALIDATIONS - 1]) + 1
-    return int(min(length, max(_LEAST, _SHARE * length, _BEYOND * onset, seen)))
+        validations = float(validated.steps[_VALIDATIONS - 1]) + 1
+    return int(min(length, max(_LEAST, _SHARE * length, _BEYOND * onset, validations)))

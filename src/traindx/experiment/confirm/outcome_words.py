@@ -13,8 +13,8 @@ from traindx.core.nouns import Run
 from traindx.core.number_text import short
 from traindx.experiment.confirm.belief import Shown
 from traindx.experiment.confirm.experiments import Planned
-from traindx.experiment.measure import Level, Yardstick, gain_error, read_level
-from traindx.experiment.treat.remedy_verdict import Pair, Verdict, Word, judge
+from traindx.experiment.measure import MeasuredLevel, Yardstick, gain_error, read_level
+from traindx.experiment.treat.remedy_verdict import Pair, TrialVerdict, Word, judge
 
 if TYPE_CHECKING:
     from traindx.core.nouns import FloatArray
@@ -53,7 +53,7 @@ def _alike(first: FloatArray, second: FloatArray) -> bool:
 
 
 def unreached(failed: str) -> bool:
-    """Whether a change found no place to act at, which says nothing about what it would have mended."""
+    """Whether a change found no place to act at, which says nothing about what it would have fixed."""
     return bool(_UNREACHED.search(failed))
 
 
@@ -63,14 +63,14 @@ def show_inert(planned: Planned, why: str) -> Shown:
 
 
 def show_active(planned: Planned, did: str) -> Shown:
-    """There was something to change; whether that mends anything is not known yet."""
+    """There was something to change; whether that fixes anything is not known yet."""
     return Shown(
         planned.experiment, "active", 1.0, f"{planned.experiment.title} finds something to change: {did}."
     )
 
 
-def show_gain(planned: Planned, verdict: Verdict, cured: bool) -> Shown | None:
-    """What a comparison showed; None where it cannot tell."""
+def show_gain(planned: Planned, verdict: TrialVerdict, cured: bool) -> Shown | None:
+    """What a comparison showed; None where it is undecided."""
     outcome = _gain_outcome(verdict, cured)
     if outcome is None:
         return None
@@ -85,7 +85,7 @@ def show_gain(planned: Planned, verdict: Verdict, cured: bool) -> Shown | None:
 
 
 _WORDS = {
-    "cured": "the trouble is gone",
+    "cured": "the problem is gone",
     "helped": "clearly better",
     "same": "no clear difference",
     "hurt": "clearly worse",
@@ -112,7 +112,7 @@ def _last(run: Run, by: Yardstick, upto: float | None) -> FloatArray:
     return last[np.isfinite(last)]
 
 
-def _gain_outcome(verdict: Verdict, cured: bool) -> str | None:
+def _gain_outcome(verdict: TrialVerdict, cured: bool) -> str | None:
     match verdict.word:
         case "helped":
             return "cured" if cured or verdict.gain >= _CURE else "helped"
@@ -123,14 +123,14 @@ def _gain_outcome(verdict: Verdict, cured: bool) -> str | None:
     return None
 
 
-def _clarity(verdict: Verdict) -> float:
+def _clarity(verdict: TrialVerdict) -> float:
     """How far a gain is beyond its own noise."""
     error = math.hypot(*(gain_error(verdict.by, one.before, one.after) for one in verdict.pairs))
     error /= max(1, len(verdict.pairs))
     return max(_LEAST_CLARITY, min(1.0, abs(verdict.gain) / (6 * max(0.03, error))))
 
 
-def _values(verdict: Verdict) -> str:
+def _values(verdict: TrialVerdict) -> str:
     before = [pair.before.value for pair in verdict.pairs]
     after = [pair.after.value for pair in verdict.pairs]
     return f"{_number(before)} -> {_number(after)}"
@@ -160,7 +160,7 @@ def show_fit(planned: Planned, run: Run) -> Shown | None:
 
 
 _FIT_WORDS = {
-    "fits": "it can be learned by heart",
+    "fits": "it can be memorised",
     "falls": "it falls some way",
     "stuck": "not even that is learned",
 }
@@ -185,7 +185,7 @@ def show_need(planned: Planned, before: Run, after: Run, step: float) -> Shown |
     return Shown(planned.experiment, outcome, clarity, text, second.step, "loss")
 
 
-def _learned(run: Run, end: Level) -> bool:
+def _learned(run: Run, end: MeasuredLevel) -> bool:
     """Whether the loss came clearly down from its start."""
     start = run.series["loss"].values[:_INERT_LEAST]
     return bool(end.value < np.nanmean(start) - 3 * max(end.error, 0.01 * abs(end.value)))

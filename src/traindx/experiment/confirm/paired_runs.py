@@ -1,4 +1,4 @@
-"""Experiments carried out: changed runs beside the untouched script, and what they show."""
+"""Experiments carried out: changed runs paired with the unchanged script, and what they show."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from traindx.experiment.arm_diagnosis import symptoms_of_run
 from traindx.experiment.arms import Arm, Outcome
 from traindx.experiment.confirm.belief import Shown
 from traindx.experiment.confirm.experiments import Planned
-from traindx.experiment.confirm.next_experiment import Choice
+from traindx.experiment.confirm.next_experiment import ExperimentChoice
 from traindx.experiment.confirm.outcome_words import (
     apart,
     same_numbers,
@@ -40,7 +40,7 @@ _CHECKUP_TRIES = 3
 
 
 @dataclass(frozen=True)
-class Reading:
+class ExperimentResult:
     """What the arms of an experiment gave; without `shown`, `said` is why."""
 
     shown: tuple[Shown, ...]
@@ -50,8 +50,8 @@ class Reading:
     did: tuple[str, ...] = ()
 
 
-class Beside:
-    """Runs arms of one script, each beside the untouched one of the same seed and length."""
+class PairedRuns:
+    """Runs arms of one script, each paired with the unchanged one of the same seed and length."""
 
     def __init__(
         self, workshop: Workshop, problem: Problem, seeds: int, seconds: float, untouched: Outcome | None
@@ -70,26 +70,26 @@ class Beside:
 
     def untouched(self, seed: int, steps: int | None) -> Outcome | None:
         """The script as it is for so many steps, or to its end, run once."""
-        held = self._baselines.get(seed)
-        if held is None or (held.ended == "stopped" and (steps is None or held.steps < steps)):
-            made = self._run([Arm(f"as it is, seed {seed}", (), seed, steps)])
-            if made:
-                self._baselines[seed] = made[0]
+        outcome = self._baselines.get(seed)
+        if outcome is None or (outcome.ended == "stopped" and (steps is None or outcome.steps < steps)):
+            outcomes = self._run([Arm(f"as it is, seed {seed}", (), seed, steps)])
+            if outcomes:
+                self._baselines[seed] = outcomes[0]
         return self._baselines.get(seed)
 
     def _run(self, arms: Sequence[Arm]) -> list[Outcome]:
         # No single run may eat up the time of all the others.
         most = _MOST_OF_TIME * self.left if math.isfinite(self.left) else None
-        made = {outcome.arm.seed: outcome for outcome in self._shop.run(list(arms), timeout=most)}
-        self.spent += made.values()
-        return [made[arm.seed] for arm in arms if arm.seed in made]
+        outcomes = {outcome.arm.seed: outcome for outcome in self._shop.run(list(arms), timeout=most)}
+        self.spent += outcomes.values()
+        return [outcomes[arm.seed] for arm in arms if arm.seed in outcomes]
 
-    def carry_out(self, choice: Choice, longer: bool) -> Reading:
-        """An experiment or a check-up; once more and longer, where it cannot tell and that is allowed."""
+    def carry_out(self, choice: ExperimentChoice, longer: bool) -> ExperimentResult:
+        """An experiment or a check-up; once more and longer, where it is undecided and that is allowed."""
         if len(choice.plans) > 1:
             return self._checkup(choice)
         plan = choice.plans[0]
-        shown, said, outcomes = None, "", list[Outcome]()
+        observation, text, outcomes = None, "", list[Outcome]()
         for length in (choice.steps, _FURTHER * choice.steps):
             if length > choice.steps and not (longer and self._can_go_on(outcomes)):
                 break
@@ -100,54 +100,54 @@ class Beside:
             outcomes = self._run(
                 [Arm(f"{name} {seed}", (plan.change,), seed, steps) for seed in range(self._seeds)]
             )
-            shown, said = self._read(plan, outcomes, length)
-            if shown is not None or said:
+            observation, text = self._read(plan, outcomes, length)
+            if observation is not None or text:
                 break
-        unclear = "the runs are too short or too noisy to tell"
-        said = said or (shown.text if shown is not None else unclear)
+        unclear = "the runs are too short or too noisy to decide"
+        text = text or (observation.text if observation is not None else unclear)
         did = outcomes[0].changes.get(plan.change.id, ()) if outcomes else ()
-        return _reading([shown] if shown is not None else [], said, outcomes, did)
+        return _reading([observation] if observation is not None else [], text, outcomes, did)
 
     def _can_go_on(self, outcomes: Sequence[Outcome]) -> bool:
-        """A longer run may tell, where the script goes on and the time allows."""
+        """A longer run may decide, where the script continues and the time allows."""
         if any(one.ended != "stopped" for one in outcomes):
             return False
         return 2 * _FURTHER * sum(one.seconds for one in outcomes) < self.left
 
     # A check-up.
 
-    def _checkup(self, choice: Choice) -> Reading:
+    def _checkup(self, choice: ExperimentChoice) -> ExperimentResult:
         """All changes in one run: each says whether there was anything to change."""
         plans, outcomes, why = list(choice.plans), list[Outcome](), ""
         for _ in range(_CHECKUP_TRIES):
-            made = self._run([Arm("check-up", tuple(plan.change for plan in plans), 0, choice.steps)])
-            outcomes += made
-            if not made or made[0].run is None or _cut_short(made[0]):
-                why = made[0].said if made else "the time is up"
+            latest = self._run([Arm("check-up", tuple(plan.change for plan in plans), 0, choice.steps)])
+            outcomes += latest
+            if not latest or latest[0].run is None or _cut_short(latest[0]):
+                why = latest[0].said if latest else "the time is up"
                 break
-            spoilt = [plan for plan in plans if _hindered(made[0], plan)]
-            if not spoilt:
+            not_applicable = [plan for plan in plans if _hindered(latest[0], plan)]
+            if not not_applicable:
                 return self._revealed(plans, outcomes)
-            # What cannot be applied here ends the run: the others go on without it.
-            plans = [plan for plan in plans if plan not in spoilt]
-            why = made[0].said
+            # A change that cannot be applied ends the run: the others are tried without it.
+            plans = [plan for plan in plans if plan not in not_applicable]
+            why = latest[0].said
         return _reading([], f"it could not be tried: {why}", outcomes, ())
 
-    def _revealed(self, plans: Sequence[Planned], outcomes: Sequence[Outcome]) -> Reading:
+    def _revealed(self, plans: Sequence[Planned], outcomes: Sequence[Outcome]) -> ExperimentResult:
         last = outcomes[-1]
-        shown, did = list[Shown](), list[str]()
+        observations, did = list[Shown](), list[str]()
         for plan in plans:
-            failed, told = last.failed.get(plan.change.id), last.changes.get(plan.change.id, ())
+            failed, done = last.failed.get(plan.change.id), last.changes.get(plan.change.id, ())
             if failed and not unreached(failed):
-                shown.append(show_inert(plan, failed))
-            elif told and not failed:
-                shown.append(show_active(plan, told[0]))
-                did.append(told[0])
-        idle = sum(one.outcome == "inert" for one in shown)
-        said = f"{idle} of {len(shown)} found nothing to change"
+                observations.append(show_inert(plan, failed))
+            elif done and not failed:
+                observations.append(show_active(plan, done[0]))
+                did.append(done[0])
+        idle = sum(one.outcome == "inert" for one in observations)
+        text = f"{idle} of {len(observations)} found nothing to change"
         if did:
-            said += f"; found: {'; '.join(did)}"
-        return _reading(shown, said, outcomes, ())
+            text += f"; found: {'; '.join(did)}"
+        return _reading(observations, text, outcomes, ())
 
     # One experiment.
 
@@ -215,9 +215,11 @@ class Beside:
         return self.problem.symptom in before and self.problem.symptom not in after
 
 
-def _reading(shown: Sequence[Shown], said: str, outcomes: Sequence[Outcome], did: tuple[str, ...]) -> Reading:
+def _reading(
+    observations: Sequence[Shown], text: str, outcomes: Sequence[Outcome], did: tuple[str, ...]
+) -> ExperimentResult:
     steps = max((one.steps for one in outcomes), default=0)
-    return Reading(tuple(shown), said, steps, sum(one.seconds for one in outcomes), did)
+    return ExperimentResult(tuple(observations), text, steps, sum(one.seconds for one in outcomes), did)
 
 
 def _cut_short(outcome: Outcome) -> bool:
@@ -231,7 +233,7 @@ def _hindered(outcome: Outcome, plan: Planned) -> bool:
 
 
 def _common(before: Run, after: Run, by: Yardstick, pace: float) -> float | None:
-    """The last step of the untouched run up to which both have values, by the samples they have seen."""
+    """The last step of the untouched run up to which both have values, counted in samples."""
     if by.name not in before.series or by.name not in after.series:
         return None
     ends = float(before.series[by.name].steps[-1]), float(after.series[by.name].steps[-1]) / pace

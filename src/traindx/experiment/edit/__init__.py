@@ -1,8 +1,9 @@
-"""A proven remedy as a small edit of the user's own files; words with the line where no edit is certain."""
+"""A proven remedy as a small edit of the user's own files; an instruction where no edit is certain."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import inspect
+from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
 from traindx.core.nouns import Diagnosis, Hypothesis, Place, Run, Scalar
@@ -15,8 +16,8 @@ from traindx.experiment.edit.result import Uncertain
 from traindx.source.script import Script
 
 
-class Asked(Protocol):
-    """An intervention with its values, as `traindx.experiment.runtime.change.Change` is one."""
+class ChangeLike(Protocol):
+    """A change with its values, as `traindx.experiment.runtime.change.Change`."""
 
     @property
     def id(self) -> str: ...
@@ -25,43 +26,46 @@ class Asked(Protocol):
 
 
 def edit_for(
-    script: Script, change: Asked, *, run: Run | None = None, args: Sequence[str] = ()
+    script: Script, change: ChangeLike, *, run: Run | None = None, args: Sequence[str] = ()
 ) -> Edited | Instruction:
-    """An intervention as source: the edit that does to the script what it does to the running training."""
+    """A change as source: the edit that does to the script what it does to the running training."""
     return edit_for_all(script, [change], run=run, args=args)
 
 
 def edit_for_all(
     script: Script,
-    changes: Sequence[Asked],
+    changes: Sequence[ChangeLike],
     *,
     run: Run | None = None,
     args: Sequence[str] = (),
     texts: Mapping[str, str] | None = None,
 ) -> Edited | Instruction:
-    """Several interventions as one edit; words as soon as one of them has none, or two meet on a line.
+    """Several changes as one edit; an instruction as soon as one has none, or two meet on a line.
 
-    `texts` are files that an edit before this one has changed.
+    `texts` are files that an earlier edit has changed.
     """
-    from traindx.experiment.edit.changes import makers
+    from traindx.experiment.edit.changes import edits_by_change
 
-    known = makers()
+    edits = edits_by_change()
     for change in changes:
-        if change.id not in known:
+        if change.id not in edits:
             return Instruction(_no_edit(change))
     try:
         job = Job(script, run, tuple(args), texts=texts or {})
-        told = [known[change.id](job, change.values) for change in changes]
-        return job.draft.edited(" ".join(told))
+        descriptions = [_write(edits[change.id], job=job, values=change.values) for change in changes]
+        return job.draft.edited(" ".join(descriptions))
     except Uncertain as why:
         return why.instruction()
     except (LookupError, RecursionError) as error:
-        return Instruction(
-            f"The script cannot be followed to the place of this change ({type(error).__name__})."
-        )
+        return Instruction(f"The place of this change was not found in the script ({type(error).__name__}).")
 
 
-def _no_edit(change: Asked) -> str:
+def _write(edit: Callable[..., str], **inputs: object) -> str:
+    """Write an edit, handing in the inputs that its signature names; its description."""
+    return edit(**{name: inputs[name] for name in inspect.signature(edit).parameters})
+
+
+def _no_edit(change: ChangeLike) -> str:
     values = ", ".join(f"{name} = {value}" for name, value in change.values.items())
     shown = f" ({values})" if values else ""
     return f"No edit does what {change.id} does{shown}: it is a measurement, not a remedy."
@@ -75,24 +79,22 @@ def edit_for_remedy(
     *,
     args: Sequence[str] = (),
 ) -> list[Edited | Instruction]:
-    """What mends a defect of the code by a remedy: edits, the most certain first; else one instruction."""
-    from traindx.experiment.edit.defects import menders
+    """The edits that fix a defect of the code by a remedy, the most certain first; else one instruction."""
+    from traindx.experiment.edit.defects import edits_by_remedy
 
     place = hypothesis.place if hypothesis is not None else None
     run = diagnosis.run if diagnosis is not None else None
-    found: list[Edited | Instruction] = []
-    words: list[Instruction] = []
-    for mend in menders().get(remedy, ()):
+    edited: list[Edited | Instruction] = []
+    instructions: list[Edited | Instruction] = []
+    for edit in edits_by_remedy().get(remedy, ()):
         try:
             job = Job(script, run, tuple(args), hypothesis.cause if hypothesis is not None else "")
-            found.append(job.draft.edited(mend(job, place)))
+            edited.append(job.draft.edited(_write(edit, job=job, place=place, values={})))
         except Uncertain as why:
-            words.append(why.instruction())
+            instructions.append(why.instruction())
         except (LookupError, RecursionError):
             continue
-    if found:
-        return found
-    return [*words[:1]] or [Instruction(_summary(remedy, hypothesis), place)]
+    return edited or instructions[:1] or [Instruction(_summary(remedy, hypothesis), place)]
 
 
 def _summary(remedy: str, hypothesis: Hypothesis | None) -> str:
@@ -104,7 +106,7 @@ def _summary(remedy: str, hypothesis: Hypothesis | None) -> str:
 
 
 __all__ = [
-    "Asked",
+    "ChangeLike",
     "Edited",
     "Instruction",
     "Place",

@@ -1,4 +1,4 @@
-"""Calls and lists as text: an argument put in, replaced or taken out, everything else left as it is."""
+"""Calls and lists as text: an argument added, replaced or removed, everything else unchanged."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ def with_keyword(call: str, name: str, value: str) -> str | None:
     node = cst.parse_expression(call)
     if not isinstance(node, cst.Call):
         return None
-    given = cst.parse_expression(value)
+    new_value = cst.parse_expression(value)
     for at, arg in enumerate(node.args):
         if arg.keyword is not None and arg.keyword.value == name:
-            args = [*node.args[:at], arg.with_changes(value=given), *node.args[at + 1 :]]
+            args = [*node.args[:at], arg.with_changes(value=new_value), *node.args[at + 1 :]]
             return _code(node.with_changes(args=args))
     equal = cst.AssignEqual(cst.SimpleWhitespace(""), cst.SimpleWhitespace(""))
-    new = cst.Arg(given, keyword=cst.Name(name), equal=equal)
+    new = cst.Arg(new_value, keyword=cst.Name(name), equal=equal)
     return _code(node.with_changes(args=_appended(node, new)))
 
 
@@ -57,7 +57,7 @@ def _plain(space: cst.BaseParenthesizableWhitespace) -> cst.BaseParenthesizableW
 
 
 def _between(node: cst.Call, end: cst.BaseParenthesizableWhitespace) -> cst.BaseParenthesizableWhitespace:
-    """What parts two arguments, with the comment that stood behind the last one."""
+    """What separates two arguments, with the comment behind the last one."""
     import libcst as cst
 
     if not isinstance(end, cst.ParenthesizedWhitespace):
@@ -70,7 +70,7 @@ def _between(node: cst.Call, end: cst.BaseParenthesizableWhitespace) -> cst.Base
         else None
     )
     if like is None:
-        return end if _told(end) else cst.SimpleWhitespace(" ")
+        return end if _has_comment(end) else cst.SimpleWhitespace(" ")
     return end.with_changes(indent=like.indent, last_line=like.last_line)
 
 
@@ -80,27 +80,29 @@ def without(text: str, indices: Sequence[int]) -> str | None:
 
     node = cst.parse_expression(text)
     if isinstance(node, cst.Call):
-        return _code(node.with_changes(args=_kept(node.args, indices)))
+        return _code(node.with_changes(args=_without(node.args, indices)))
     if isinstance(node, cst.List | cst.Tuple | cst.Set):
-        return _code(node.with_changes(elements=_kept(node.elements, indices)))
+        return _code(node.with_changes(elements=_without(node.elements, indices)))
     return None
 
 
-def _kept(parts: Sequence[cst.Arg] | Sequence[cst.BaseElement], indices: Sequence[int]) -> list[cst.CSTNode]:
+def _without(
+    parts: Sequence[cst.Arg] | Sequence[cst.BaseElement], indices: Sequence[int]
+) -> list[cst.CSTNode]:
     """The parts that stay; the last one of them ends as the last one did."""
     gone = {index % len(parts) for index in indices}
-    kept: list[cst.CSTNode] = [part for at, part in enumerate(parts) if at not in gone]
-    if kept and len(parts) - 1 in gone:
-        kept[-1] = _closed(kept[-1], parts[-1])
-    return kept
+    parts_left: list[cst.CSTNode] = [part for at, part in enumerate(parts) if at not in gone]
+    if parts_left and len(parts) - 1 in gone:
+        parts_left[-1] = _closed(parts_left[-1], parts[-1])
+    return parts_left
 
 
 def _closed(new: Any, old: Any) -> Any:
-    """A part that ends as the old last one did, with the comment that stands behind it."""
+    """A part that ends as the old last one did, with the comment behind it."""
     import libcst as cst
 
     own = new.comma.whitespace_after if isinstance(new.comma, cst.Comma) else None
-    if isinstance(old.comma, cst.Comma) or (own is not None and _told(new.comma.whitespace_before)):
+    if isinstance(old.comma, cst.Comma) or (own is not None and _has_comment(new.comma.whitespace_before)):
         end = old.comma.whitespace_after if isinstance(old.comma, cst.Comma) else own
         comma = new.comma if own is not None else cst.Comma()
         return new.with_changes(comma=comma.with_changes(whitespace_after=_merged(own, end)))
@@ -117,10 +119,10 @@ def _merged(own: Any, end: Any) -> Any:
         if isinstance(own, cst.ParenthesizedWhitespace):
             return end.with_changes(first_line=own.first_line, empty_lines=own.empty_lines)
         return _plain(end)
-    return own if _told(own) else end
+    return own if _has_comment(own) else end
 
 
-def _told(space: Any) -> bool:
+def _has_comment(space: Any) -> bool:
     """Whether white space holds a comment."""
     import libcst as cst
 
@@ -137,7 +139,7 @@ def inserted(text: str, index: int, value: str) -> str | None:
     parts = node.args if isinstance(node, cst.Call) else getattr(node, "elements", None)
     if parts is None or not 0 <= index < len(parts):
         return None
-    given = cst.parse_expression(value)
+    new_value = cst.parse_expression(value)
     others = [one.comma for one in parts if isinstance(one.comma, cst.Comma)]
     comma = others[0] if others else cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
     if isinstance(comma.whitespace_after, cst.ParenthesizedWhitespace):
@@ -145,8 +147,10 @@ def inserted(text: str, index: int, value: str) -> str | None:
     elif index == len(parts) - 1 and len(parts) == 1:
         comma = cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
     if isinstance(node, cst.Call):
-        return _code(node.with_changes(args=[*parts[:index], cst.Arg(given, comma=comma), *parts[index:]]))
-    new = cst.Element(given, comma=comma)
+        return _code(
+            node.with_changes(args=[*parts[:index], cst.Arg(new_value, comma=comma), *parts[index:]])
+        )
+    new = cst.Element(new_value, comma=comma)
     return _code(node.with_changes(elements=[*parts[:index], new, *parts[index:]]))
 
 

@@ -89,7 +89,7 @@ def _put(tree: Any, keys: tuple[str | int, ...], value: Any) -> None:
 
 
 def _yaml_span(text: str, keys: tuple[str | int, ...]) -> tuple[int, int] | None:
-    """Where a scalar stands in YAML, or in JSON, which is YAML."""
+    """Where a scalar is in YAML, or in JSON, which is YAML."""
     import yaml
 
     try:
@@ -98,8 +98,8 @@ def _yaml_span(text: str, keys: tuple[str | int, ...]) -> tuple[int, int] | None
         return None
     for key in keys:
         if isinstance(node, yaml.MappingNode):
-            found = [value for name, value in node.value if name.value == str(key)]
-            node = found[-1] if found else None
+            values = [value for name, value in node.value if name.value == str(key)]
+            node = values[-1] if values else None
         elif isinstance(node, yaml.SequenceNode) and isinstance(key, int) and key < len(node.value):
             node = node.value[key]
         else:
@@ -114,7 +114,7 @@ _PAIR = re.compile(r"""^\s*((?:[\w-]+|"[^"]*")(?:\s*\.\s*(?:[\w-]+|"[^"]*"))*)\s
 
 
 def _toml_span(text: str, keys: tuple[str | int, ...]) -> tuple[int, int] | None:
-    """Where a value stands in TOML: a line of its own under its table."""
+    """Where a value is in TOML: a line of its own under its table."""
     table: list[str] = []
     at = 0
     for line in text.splitlines(keepends=True):

@@ -46,7 +46,7 @@ class Draft:
         """Where a node's text begins and ends."""
         first, last = getattr(node, "lineno", None), getattr(node, "end_lineno", None)
         if first is None or last is None:
-            raise Uncertain("The line of this cannot be told.")
+            raise Uncertain("This has no line in the source: change it by hand.")
         start = self._offset(source, first, node.col_offset)  # type: ignore[attr-defined]
         return start, self._offset(source, last, node.end_col_offset)  # type: ignore[attr-defined]
 
@@ -69,7 +69,7 @@ class Draft:
         return start, start if last < first else self._offset(source, last, 1 << 30)
 
     def line_of(self, source: Source, offset: int) -> int:
-        """The number of the line that a place in the text stands on."""
+        """The number of the line at an offset of the text."""
         self._offset(source, 1, 0)
         return bisect.bisect_right(self._starts[source.path], offset)
 
@@ -101,8 +101,8 @@ class Draft:
             self.splice(source, (start, end), text + method)
             return text + method
         around = source.parents.get(node)
-        given = isinstance(around, ast.Call) and node is not around.func
-        if not given and source.text[start - 1 : start] == "(" and source.text[end : end + 1] == ")":
+        is_argument = isinstance(around, ast.Call) and node is not around.func
+        if not is_argument and source.text[start - 1 : start] == "(" and source.text[end : end + 1] == ")":
             self.splice(source, (end + 1, end + 1), method)
         else:
             self.splice(source, (start, end), f"({text}){method}")
@@ -135,7 +135,9 @@ class Draft:
         indent = self._indent(source, node)
         if indent is None:
             if any(line.endswith(":") or line[:1].isspace() for line in lines):
-                raise Uncertain("Several statements stand on this line.", place(Spot(source, node)))
+                raise Uncertain(
+                    "This line has several statements: change it by hand.", place(Spot(source, node))
+                )
             self.splice(source, (start, start), "".join(f"{line}; " for line in lines))
             return
         begin = start - len(indent)
@@ -149,7 +151,9 @@ class Draft:
         rest = source.text[end:stop].strip()
         if indent is None or (rest and not rest.startswith("#")):
             if any(line.endswith(":") or line[:1].isspace() for line in lines):
-                raise Uncertain("Several statements stand on this line.", place(Spot(source, node)))
+                raise Uncertain(
+                    "This line has several statements: change it by hand.", place(Spot(source, node))
+                )
             self.splice(source, (end, end), "".join(f"; {line}" for line in lines))
             return
         closed = source.text[end:stop].endswith(("\n", "\r"))
@@ -157,7 +161,7 @@ class Draft:
         self.splice(source, (stop, stop), new if closed else "\n" + new.removesuffix("\n"))
 
     def remove(self, source: Source, node: ast.stmt) -> None:
-        """A statement taken out with its lines; `pass` where nothing else is left in its block."""
+        """A statement removed with its lines; `pass` where nothing else is left in its block."""
         start, end = self.span(source, node)
         indent = self._indent(source, node)
         stop = self._offset(source, node.end_lineno or node.lineno, 1 << 30)
@@ -171,7 +175,7 @@ class Draft:
         self.splice(source, (start - len(indent), stop), "")
 
     def _indent(self, source: Source, node: ast.stmt) -> str | None:
-        """What stands before a statement that begins its line; None for others."""
+        """The indentation of a statement that begins its line; None for others."""
         start, _ = self.span(source, node)
         before = source.text[self._offset(source, node.lineno, 0) : start]
         return before if not before.strip() else None
@@ -221,11 +225,11 @@ def _shared(one: str, other: str) -> int:
 def line_edits(path: str, old: str, new: str, grade: Grade) -> list[Edit]:
     """The lines in which two texts differ."""
     before, after = ([line.rstrip("\r\n") for line in _LINES.findall(text)] for text in (old, new))
-    found = []
+    edits = []
     for tag, i1, i2, j1, j2 in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
         if tag != "equal":
-            found.append(Edit(path, i1 + 1, i2, tuple(after[j1:j2]), grade))
-    return found
+            edits.append(Edit(path, i1 + 1, i2, tuple(after[j1:j2]), grade))
+    return edits
 
 
 def raw_text(path: str, text: str) -> str:

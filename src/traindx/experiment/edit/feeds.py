@@ -1,11 +1,11 @@
-"""The names under which a script holds the inputs of its model, and where they are handed on."""
+"""The names of a model's inputs in a script, and where they are passed on."""
 
 from __future__ import annotations
 
 import ast
 from dataclasses import dataclass
 
-from traindx.experiment.edit.job import ancestors, at, function_of, written
+from traindx.experiment.edit.job import ancestors, at, called, function_of, written
 from traindx.experiment.edit.result import Uncertain
 from traindx.source.script import Source
 from traindx.source.values import Spot
@@ -22,8 +22,8 @@ _DEEP = 6
 
 
 @dataclass(frozen=True)
-class Held:
-    """A name that holds inputs: last bound by `bound`, first handed on by `used`, both in one block."""
+class NamedInputs:
+    """A name of inputs: last bound by `bound`, first passed on by `used`, both in one block."""
 
     source: Source
     name: str
@@ -31,7 +31,7 @@ class Held:
     bound: ast.stmt
     used: ast.stmt
     cut: str = ""
-    """The part of it that is handed on, where that is a stretch: `x[:800]`."""
+    """The part of it that is passed on, where that is a slice: `x[:800]`."""
 
     @property
     def begins(self) -> int:
@@ -42,8 +42,8 @@ class Held:
         return self.block.index(self.used)
 
 
-def held(source: Source, expression: ast.expr, words: str) -> Held:
-    """The name behind an expression; raises Uncertain with the words when it cannot be told."""
+def named_inputs(source: Source, expression: ast.expr, words: str) -> NamedInputs:
+    """The name behind an expression; raises Uncertain with the words when there is none."""
     here: ast.expr = expression
     for _ in range(_DEEP):
         base = _base(source, here, words)
@@ -54,12 +54,12 @@ def held(source: Source, expression: ast.expr, words: str) -> Held:
         function = function_of(source, here)
         if not isinstance(function, ast.FunctionDef) or base.id not in _parameters(function):
             return _bound(source, base, words)
-        here = _given(source, function, base.id, words)
+        here = _passed(source, function, base.id, words)
     raise Uncertain(words, at(Spot(source, expression)))
 
 
 def batched(source: Source, expression: ast.expr) -> bool:
-    """Whether something is what a loop gives: a batch of a loader."""
+    """Whether an expression is what a loop iterates over: a batch of a loader."""
     here: ast.expr | None = expression
     for _ in range(_DEEP):
         if here is None:
@@ -77,18 +77,18 @@ def batched(source: Source, expression: ast.expr) -> bool:
 
 def _turns(source: Source, node: ast.AST) -> set[str]:
     """The names that loops of the same function bind in turn."""
-    here = function_of(source, node)
+    function = function_of(source, node)
     loops = [n for n in ast.walk(source.tree) if isinstance(n, ast.For | ast.comprehension)]
     return {
         one.id
         for loop in loops
         for one in ast.walk(loop.target)
-        if isinstance(one, ast.Name) and function_of(source, one) is here
+        if isinstance(one, ast.Name) and function_of(source, one) is function
     }
 
 
 def _piece(source: Source, name: ast.Name) -> ast.expr | None:
-    """What a name is cut from, where a loop binds it anew in each turn: `xb = x[rows]`."""
+    """What a name is cut from, where a loop binds it again in each iteration: `xb = x[rows]`."""
     stores = _stores(source, name.id, function_of(source, name))
     if len(stores) != 1 or not isinstance(stores[0], ast.Assign):
         return None
@@ -124,32 +124,28 @@ def _parameters(function: ast.FunctionDef) -> list[str]:
     return [one.arg for one in (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs)]
 
 
-def _given(source: Source, function: ast.FunctionDef, name: str, words: str) -> ast.expr:
+def _passed(source: Source, function: ast.FunctionDef, name: str, words: str) -> ast.expr:
     """What the one call of a function gives for a parameter."""
-    calls = [n for n in ast.walk(source.tree) if isinstance(n, ast.Call) and _called(n) == function.name]
+    calls = [n for n in ast.walk(source.tree) if isinstance(n, ast.Call) and called(n) == function.name]
     own = isinstance(source.parents.get(function), ast.ClassDef)
-    found = written(calls[0], name, _parameters(function).index(name) - own) if len(calls) == 1 else None
-    if found is None:
+    argument = written(calls[0], name, _parameters(function).index(name) - own) if len(calls) == 1 else None
+    if argument is None:
         raise Uncertain(words, at(Spot(source, function)))
-    return found
-
-
-def _called(call: ast.Call) -> str:
-    return call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+    return argument
 
 
 def _stores(source: Source, name: str, function: ast.AST | None) -> list[ast.stmt]:
     """The statements of a function, or of the top of the file, that bind a name, in order."""
-    found: dict[int, ast.stmt] = {}
+    statements: dict[int, ast.stmt] = {}
     for node in ast.walk(source.tree):
         if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Store):
             statement = next((a for a in ancestors(source, node) if isinstance(a, ast.stmt)), None)
             if statement is not None and function_of(source, node) is function:
-                found[id(statement)] = statement
-    return sorted(found.values(), key=lambda one: one.lineno)
+                statements[id(statement)] = statement
+    return sorted(statements.values(), key=lambda one: one.lineno)
 
 
-def _bound(source: Source, name: ast.Name, words: str) -> Held:
+def _bound(source: Source, name: ast.Name, words: str) -> NamedInputs:
     function = function_of(source, name)
     stores = _stores(source, name.id, function)
     if not stores and function is not None:
@@ -163,7 +159,9 @@ def _bound(source: Source, name: ast.Name, words: str) -> Held:
         raise Uncertain(words, at(Spot(source, stores[-1] if stores else name)))
     around = source.parents.get(name)
     stretch = isinstance(around, ast.Subscript) and isinstance(around.slice, ast.Slice)
-    return Held(source, name.id, block, stores[-1], used, ast.unparse(around) if stretch and around else "")
+    return NamedInputs(
+        source, name.id, block, stores[-1], used, ast.unparse(around) if stretch and around else ""
+    )
 
 
 def _used(source: Source, node: ast.AST, block: list[ast.stmt]) -> ast.stmt | None:
@@ -187,7 +185,7 @@ def _used(source: Source, node: ast.AST, block: list[ast.stmt]) -> ast.stmt | No
 
 
 def _names(node: ast.AST) -> set[str]:
-    return {_called(one) for one in ast.walk(node) if isinstance(one, ast.Call)}
+    return {called(one) for one in ast.walk(node) if isinstance(one, ast.Call)}
 
 
 def _is_frame(source: Source, name: ast.Name, depth: int = 4) -> bool:

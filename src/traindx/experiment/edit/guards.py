@@ -29,7 +29,7 @@ def put_guard(
 ) -> str:
     """A clamp at the domain of the operation `name`, or a small number added; the new text.
 
-    `margin` is how far to stay away from the edge, `below` whether numbers beyond it were seen, `least`
+    `margin` is how far to stay away from the edge, `below` whether numbers beyond it were recorded, `least`
     another end than the domain's own.
     """
     domain = DOMAINS[name]
@@ -50,7 +50,7 @@ def put_guard(
 
 
 def _used_besides(source: Source, name: ast.Name) -> ast.stmt | None:
-    """The statement of a name that its block goes on to use.
+    """The statement of a name that its block uses again later.
 
     A loss of which only one part is bounded falls for ever through the other.
     """

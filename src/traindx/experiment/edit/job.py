@@ -1,10 +1,10 @@
-"""What an edit is made from: the script, what was recorded of it, its command line, and the draft."""
+"""What an edit is computed from: the script, its recording, its command line, and the draft."""
 
 from __future__ import annotations
 
 import ast
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -15,14 +15,18 @@ from traindx.experiment.edit.draft import Draft
 from traindx.experiment.edit.result import Uncertain
 from traindx.source.anchors_of_loop import main_iteration, optimizers
 from traindx.source.edit_pieces import statement
+from traindx.source.execution import Event
+from traindx.source.roles import is_scheduler
 from traindx.source.script import Script, Source
 from traindx.source.training import Iteration, Training
-from traindx.source.values import Made, Spot
+from traindx.source.values import DictValue, Items, Made, Spot, Value, options
+
+_LOADERS = ("DataLoader", "StatefulDataLoader")
 
 
 @dataclass
 class Job:
-    """One edit in the making; `texts` are files as an edit before this one has left them."""
+    """One edit being written; `texts` are files as an earlier edit has left them."""
 
     script: Script
     run: Run | None = None
@@ -31,7 +35,7 @@ class Job:
     texts: Mapping[str, str] = field(default_factory=dict)
     draft: Draft = field(init=False)
     settled: dict[object, str] = field(default_factory=dict)
-    """Settings outside of the code that are changed already, with the words for it: no second time."""
+    """Settings outside the code that are changed already, with their descriptions."""
 
     def __post_init__(self) -> None:
         self.draft = Draft(self.script)
@@ -49,37 +53,67 @@ class Job:
     @property
     def folder(self) -> str:
         """Where the script runs."""
-        told = self.facts.get("folder")
-        return told if isinstance(told, str) and os.path.isdir(told) else os.getcwd()
+        folder = self.facts.get("folder")
+        return folder if isinstance(folder, str) and os.path.isdir(folder) else os.getcwd()
+
+    def source_at(self, place: Place | None) -> Source | None:
+        """The file of the script that a place is in."""
+        return next((s for s in self.script.sources if place is not None and s.path == place.file), None)
+
+    def statement_at(self, place: Place | None) -> tuple[Source | None, ast.stmt | None]:
+        """The file and the statement that begins on the line of a place."""
+        source = self.source_at(place)
+        nodes = ast.walk(source.tree) if source is not None and place is not None else ()
+        line = place.line if place is not None else None
+        return source, next((n for n in nodes if isinstance(n, ast.stmt) and n.lineno == line), None)
+
+    def calls(self, test: Callable[[Made], bool]) -> list[Event]:
+        """The calls of the script for which a test holds, in the order in which they run."""
+        return [e for e in self.training.trace.events if e.value.kind == "call" and test(e.value)]
+
+    def loaders(self) -> list[Made]:
+        """The loaders of PyTorch that the script makes."""
+        return [e.value for e in self.calls(lambda made: made.short in _LOADERS)]
 
     def optimizers(self) -> list[Made]:
-        """The optimizers that step, with a place of their own in the script."""
-        found = [
-            one
-            for one in optimizers(self.training)
-            if one.spot is not None and isinstance(one.spot.node, ast.Call)
-        ]
+        """The optimizers that step and are made by a call in the script."""
+        calls = [o for o in optimizers(self.training) if o.spot and isinstance(o.spot.node, ast.Call)]
         stepping = {id(o) for step in self.training.steps for o in step.optimizers}
-        return self._as_recorded([one for one in found if id(one) in stepping] or found)
+        return self._as_recorded([o for o in calls if id(o) in stepping] or calls)
+
+    def torch_optimizers(self) -> list[Made]:
+        """The optimizers of PyTorch; raises Uncertain when there is none."""
+        of_torch = [o for o in self.optimizers() if o.name.startswith("torch.optim.")]
+        if not of_torch:
+            raise Uncertain("No PyTorch optimizer was found in the script.")
+        return of_torch
 
     def _as_recorded(self, made: list[Made]) -> list[Made]:
         """Of the optimizers that one call may make by a name, the one that the recording shows."""
-        told = [word(one, "class") for one in facts(self.facts.get("optimizers"))]
-        found: list[Made] = []
+        recorded = [word(optimizer, "class") for optimizer in facts(self.facts.get("optimizers"))]
+        chosen: list[Made] = []
         for one in made:
-            ways = [other for other in made if other.spot is not None and other.spot.node is one.spot.node]  # type: ignore[union-attr]
-            if one.short == "Optimizer" and len(set(told)) == 1:
-                one = replace(one, name=f"torch.optim.{told[0]}")
-            if len(ways) == 1 or one.short in told or not any(other.short in told for other in ways):
-                found.append(one)
-        return found
+            same_call = [o for o in made if o.spot is not None and o.spot.node is one.spot.node]  # type: ignore[union-attr]
+            if one.short == "Optimizer" and len(set(recorded)) == 1:
+                one = replace(one, name=f"torch.optim.{recorded[0]}")
+            if (
+                len(same_call) == 1
+                or one.short in recorded
+                or not any(o.short in recorded for o in same_call)
+            ):
+                chosen.append(one)
+        return chosen
+
+    def schedulers(self) -> list[Made]:
+        """The learning-rate schedulers that the script makes."""
+        return [e.value for e in self.calls(is_scheduler)]
 
     def iteration(self) -> Iteration:
-        """The loop that trains; raises Uncertain when it cannot be told."""
-        found = main_iteration(self.training)
-        if found is None:
-            raise Uncertain("No training loop can be followed in the script: change it by hand.")
-        return found
+        """The loop that trains; raises Uncertain when none is found."""
+        iteration = main_iteration(self.training)
+        if iteration is None:
+            raise Uncertain("No training loop was found in the script: change it by hand.")
+        return iteration
 
     def iterations(self) -> list[Iteration]:
         """Every training loop of the script's own run, each once."""
@@ -88,21 +122,24 @@ class Job:
         return list({id(one.step.event.spot.node): one for one in chosen}.values())
 
     def config(self, path: str) -> str:
-        """The text of a configuration as it is by now; raises OSError or ValueError."""
-        known = self.draft.configured(path) or self.texts.get(path)
-        return known if known is not None else files.read(path).decode("utf-8-sig")
+        """The current text of a configuration; raises OSError or ValueError."""
+        text = self.draft.configured(path) or self.texts.get(path)
+        return text if text is not None else files.read(path).decode("utf-8-sig")
 
     def recorded(self, name: str) -> list[float]:
-        """The values a setting of the optimizers had when it was recorded."""
-        found = []
-        for one in facts(self.facts.get("optimizers")):
-            told = [number(group, name) for group in facts(one.get("groups"))]
-            found += [value for value in told if value is not None]
-        return found
+        """The values that a setting of the optimizers had in the recording."""
+        optimizers = facts(self.facts.get("optimizers"))
+        values = [number(group, name) for one in optimizers for group in facts(one.get("groups"))]
+        return [value for value in values if value is not None]
+
+
+def once(events: Iterable[Event]) -> list[Event]:
+    """Events without those of a place in the source that came before."""
+    return list({id(event.spot.node): event for event in events}.values())
 
 
 def written(call: ast.Call, name: str, position: int) -> ast.expr | None:
-    """The expression of an argument as it stands in a call."""
+    """The expression that a call gives for an argument."""
     for one in call.keywords:
         if one.arg == name:
             return one.value
@@ -115,22 +152,32 @@ def written(call: ast.Call, name: str, position: int) -> ast.expr | None:
 
 
 def call_of(made: Made) -> tuple[Source, ast.Call]:
-    """A call's own place; raises Uncertain when it has none."""
+    """The file and the node of a call; raises Uncertain when it has none."""
     if made.spot is None or not isinstance(made.spot.node, ast.Call):
-        raise Uncertain(f"The call of {made.short or made.name} cannot be told.")
+        raise Uncertain(f"The call of {made.short or made.name} was not found in the script.")
     return made.spot.source, made.spot.node
+
+
+def group_values(optimizer: Made, name: str) -> list[Value]:
+    """The values that parameter groups of an optimizer give for a setting."""
+    first = optimizer.args[0] if optimizer.args else optimizer.keywords.get("params")
+    groups = next(iter(options(first)), None)
+    tables = groups.items if isinstance(groups, Items) else []
+    return [one.items[name] for one in tables if isinstance(one, DictValue) and name in one.items]
 
 
 def statement_of(spot: Spot) -> ast.stmt:
     """The statement around a piece; raises Uncertain when there is none."""
-    found = statement(spot)
-    if found is None:
-        raise Uncertain("The statement of this cannot be told.", Place(spot.source.path, spot.line))
-    return found
+    around = statement(spot)
+    if around is None:
+        raise Uncertain(
+            "This is not part of a statement: change it by hand.", Place(spot.source.path, spot.line)
+        )
+    return around
 
 
 def ancestors(source: Source, node: ast.AST) -> Iterator[ast.AST]:
-    """What a piece of syntax stands in, from inside out."""
+    """The nodes around a node, from inside out."""
     at = source.parents.get(node)
     while at is not None:
         yield at
@@ -138,9 +185,20 @@ def ancestors(source: Source, node: ast.AST) -> Iterator[ast.AST]:
 
 
 def function_of(source: Source, node: ast.AST) -> ast.AST | None:
-    """The function a piece stands in; None at the top of the file."""
+    """The function around a node; None at the top of the file."""
     inside = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
     return next((one for one in ancestors(source, node) if isinstance(one, inside)), None)
+
+
+def called(node: ast.AST | None) -> str:
+    """The last name of what a call calls, or of a name or attribute; empty for anything else."""
+    node = node.func if isinstance(node, ast.Call) else node
+    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
+
+
+def receiver(node: ast.AST | None) -> ast.expr | None:
+    """The expression whose method a call calls; None for other nodes."""
+    return node.func.value if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) else None
 
 
 def at(spot: Spot | None) -> Place | None:

@@ -1,31 +1,39 @@
-"""What the detectors of the script itself would mend: their edits, taken over."""
+"""Edits that detectors of the script propose, taken into a draft."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
-from traindx.core.nouns import Edit, Finding, Skipped
+from traindx.core.nouns import Finding, Skipped
 from traindx.core.units import detector
 from traindx.evidence.case import Case
 from traindx.evidence.inputs import places
 from traindx.evidence.lint import script_run
-from traindx.experiment.edit.draft import Draft
 from traindx.experiment.edit.job import Job
 
 
 def findings(job: Job, *detectors: str) -> list[Finding]:
-    """What detectors see in the script, every place of it."""
+    """What detectors find in the script, every place of it."""
     run = job.run if job.run is not None else script_run(job.script.main.path)
     case = Case(run, job.script)
-    seen = [places(detector(name), case) for name in detectors]
-    return [one for found in seen if not isinstance(found, Skipped) for one in found]
+    all_findings: list[Finding] = []
+    for name in detectors:
+        result = places(detector(name), case)
+        if not isinstance(result, Skipped):
+            all_findings += result
+    return all_findings
 
 
-def take(draft: Draft, edits: Iterable[Edit]) -> None:
-    """The lines of edits, put into a draft."""
-    for edit in edits:
-        source = next(one for one in draft.script.sources if one.path == edit.file)
-        start, end = draft.line_span(source, edit.first, edit.last)
+def take_edits(job: Job, *detectors: str) -> list[str]:
+    """Put the edits of detectors into the draft; the texts of the findings that had some."""
+    fixable = [finding for finding in findings(job, *detectors) if finding.edits]
+    for finding in fixable:
+        _take(job, finding)
+    return [finding.text for finding in fixable]
+
+
+def _take(job: Job, finding: Finding) -> None:
+    for edit in finding.edits:
+        source = next(source for source in job.script.sources if source.path == edit.file)
+        start, end = job.draft.line_span(source, edit.first, edit.last)
         new = "".join(f"{line}\n" for line in edit.new)
         glued = start == len(source.text) and not source.text.endswith(("\n", "\r"))
-        draft.splice(source, (start, end), "\n" + new if glued else new)
+        job.draft.splice(source, (start, end), "\n" + new if glued else new)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from traindx.experiment.edit import configs
-from traindx.experiment.edit.job import Job
+from traindx.experiment.edit.job import Job, called
 from traindx.experiment.edit.paths import file_of
 from traindx.source.values import Const, Spot
 
@@ -38,18 +38,14 @@ def _literals(job: Job, names: tuple[str, ...]) -> Iterator[Const]:
             if isinstance(node, ast.Dict):
                 pairs = [(getattr(k, "value", None), v) for k, v in zip(node.keys, node.values, strict=True)]
             elif isinstance(node, ast.AnnAssign):
-                pairs = [(_called(node.target), node.value)]
+                pairs = [(called(node.target), node.value)]
             elif isinstance(node, ast.Assign) and len(node.targets) == 1:
-                pairs = [(_called(node.targets[0]), node.value)]
+                pairs = [(called(node.targets[0]), node.value)]
             for key, value in pairs:
                 number = getattr(value, "value", None) if isinstance(value, ast.Constant) else None
                 plain = isinstance(number, int | float) and not isinstance(number, bool)
                 if key in names and plain and value is not None:
                     yield Const(Spot(source, value), number)
-
-
-def _called(node: ast.expr) -> str:
-    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
 
 
 def _settings(

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from traindx.experiment.edit.job import ancestors
+from traindx.experiment.edit.job import ancestors, called
 from traindx.source.script import Source
 from traindx.source.values import Const, Spot, Unknown, Value
 
@@ -14,81 +14,77 @@ _MAKERS = {"add_argument", "option", "Option", "DEFINE_float", "DEFINE_integer"}
 
 
 @dataclass(frozen=True)
-class Option:
+class CommandOption:
     """An option: its flags, and where its default is written (None when it has none)."""
 
     flags: tuple[str, ...]
     default: Spot | None
 
 
-def option_of(value: Value) -> Option | None:
+def option_of(value: Value) -> CommandOption | None:
     """The option that a value comes from; None when it is not one."""
     if value.spot is None:
         return None
     source, node = value.spot.source, value.spot.node
     if isinstance(value, Const) and value.soft:
         call = next((one for one in ancestors(source, node) if isinstance(one, ast.Call)), None)
-        return Option(_flags(call), value.spot) if call is not None and _flags(call) else None
-    if isinstance(value, Unknown) and isinstance(node, ast.Call) and _called(node) == "add_argument":
-        return Option(_flags(node), None)
+        return CommandOption(_flags(call), value.spot) if call is not None and _flags(call) else None
+    if isinstance(value, Unknown) and isinstance(node, ast.Call) and called(node) == "add_argument":
+        return CommandOption(_flags(node), None)
     if isinstance(value, Unknown) and value.name:
         return _decorated(source, node, value.name)
     return None
 
 
-def option_around(spot: Spot) -> Option | None:
+def option_around(spot: Spot) -> CommandOption | None:
     """The option whose default an expression is: `add_argument("--config", default=str(...))`."""
     keyword = spot.source.parents.get(spot.node)
     call = spot.source.parents.get(keyword) if isinstance(keyword, ast.keyword) else None
     if not isinstance(keyword, ast.keyword) or keyword.arg != "default" or call is None:
         return None
-    return Option(_flags(call), spot) if _flags(call) else None
+    return CommandOption(_flags(call), spot) if _flags(call) else None
 
 
-def _decorated(source: Source, node: ast.AST, name: str) -> Option | None:
+def _decorated(source: Source, node: ast.AST, name: str) -> CommandOption | None:
     """The option of a function whose parameters a library reads from the command line."""
     chain = [node, *ancestors(source, node)]
     function = next((one for one in chain if isinstance(one, ast.FunctionDef)), None)
     if function is None:
         return None
-    for made in function.decorator_list:
-        if isinstance(made, ast.Call) and _called(made) == "option":
-            flags = _flags(made)
-            plain = [str(c.value) for c in made.args if isinstance(c, ast.Constant)]
+    for decorator in function.decorator_list:
+        if isinstance(decorator, ast.Call) and called(decorator) == "option":
+            flags = _flags(decorator)
+            plain = [str(c.value) for c in decorator.args if isinstance(c, ast.Constant)]
             long = [flag.lstrip("-").replace("-", "_").split("/")[0] for flag in flags]
             if name in long or name in plain:
-                return Option(flags, _default(source, made))
+                return CommandOption(flags, _default(source, decorator))
     return None
 
 
 def _default(source: Source, call: ast.Call) -> Spot | None:
-    given = next((one.value for one in call.keywords if one.arg == "default"), None)
-    return Spot(source, given) if isinstance(given, ast.Constant) else None
-
-
-def _called(call: ast.Call) -> str:
-    return call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+    default = next((one.value for one in call.keywords if one.arg == "default"), None)
+    return Spot(source, default) if isinstance(default, ast.Constant) else None
 
 
 def _flags(call: ast.AST) -> tuple[str, ...]:
-    if not isinstance(call, ast.Call) or _called(call) not in _MAKERS:
+    if not isinstance(call, ast.Call) or called(call) not in _MAKERS:
         return ()
     texts = [one.value for one in call.args if isinstance(one, ast.Constant)]
     return tuple(one for one in texts if isinstance(one, str) and one.startswith("-"))
 
 
-def given(args: Sequence[str], option: Option) -> tuple[int, str] | None:
-    """Where on the command line an option's value stands, and the value."""
-    found = None
+def given_value(args: Sequence[str], option: CommandOption) -> tuple[int, str] | None:
+    """Where on the command line an option's value is, and the value."""
+    value_at = None
     for at, token in enumerate(args):
         name, equals, value = token.partition("=")
         if not _is(name, option.flags):
             continue
         if equals:
-            found = (at, value)
+            value_at = (at, value)
         elif at + 1 < len(args):
-            found = (at + 1, args[at + 1])
-    return found
+            value_at = (at + 1, args[at + 1])
+    return value_at
 
 
 def _is(token: str, flags: Sequence[str]) -> bool:

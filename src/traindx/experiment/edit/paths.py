@@ -1,4 +1,4 @@
-"""The file that an expression of a script names: joined, made beside the script, or given as an option."""
+"""The file that an expression of a script names: joined, relative to the script, or given as an option."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 
 from traindx.experiment.edit.job import Job
-from traindx.experiment.edit.options import Option, given, option_around, option_of
+from traindx.experiment.edit.options import CommandOption, given_value, option_around, option_of
 from traindx.source.values import Const, Made, Unknown, Value, options
 
 _LARGEST = 1_000_000
@@ -20,8 +20,8 @@ _SAME = frozenset(
 
 def file_of(job: Job, value: Value) -> str | None:
     """The existing file that something is read from: `open(...)`, `Path(...).read_text()`, its name."""
-    found = {path for one in options(value) if (path := _existing(job, _named(job, one, _DEEP)))}
-    return found.pop() if len(found) == 1 else None
+    paths = {path for one in options(value) if (path := _existing(job, _named(job, one, _DEEP)))}
+    return paths.pop() if len(paths) == 1 else None
 
 
 def _existing(job: Job, name: str | None) -> str | None:
@@ -38,9 +38,9 @@ def _named(job: Job, value: Value | None, depth: int) -> str | None:
     """The path as text."""
     if value is None or depth == 0:
         return None
-    told = _told(job, value)
-    if told is not None:
-        return told
+    given = _command_line_value(job, value)
+    if given is not None:
+        return given
     if isinstance(value, Const):
         return value.value if isinstance(value.value, str) else None
     if isinstance(value, Unknown):
@@ -51,19 +51,19 @@ def _named(job: Job, value: Value | None, depth: int) -> str | None:
         return _joined(job, value.args, depth, "" if value.name == "Add" else os.sep)
     if value.kind in ("attribute", "item"):
         return _part(job, value, depth)
-    return _made(job, value, depth)
+    return _from_call(job, value, depth)
 
 
-def _told(job: Job, value: Value) -> str | None:
+def _command_line_value(job: Job, value: Value) -> str | None:
     """What the command line gives for it."""
-    option: Option | None = option_of(value)
+    option: CommandOption | None = option_of(value)
     if option is None and value.spot is not None and isinstance(value.spot.node, ast.expr):
         option = option_around(value.spot)
-    found = given(job.args, option) if option is not None else None
-    return found[1] if found is not None else None
+    value_at = given_value(job.args, option) if option is not None else None
+    return value_at[1] if value_at is not None else None
 
 
-def _made(job: Job, value: Made, depth: int) -> str | None:
+def _from_call(job: Job, value: Made, depth: int) -> str | None:
     first = value.receiver if value.kind == "method" else (value.args[0] if value.args else None)
     rest = value.args if value.kind == "method" else value.args[1:]
     texts = [one.value for one in rest if isinstance(one, Const) and isinstance(one.value, str)]
@@ -96,8 +96,8 @@ def _part(job: Job, value: Made, depth: int) -> str | None:
 
 
 def _joined(job: Job, values: list[Value], depth: int, by: str) -> str | None:
-    found = [_named(job, one, depth - 1) for one in values]
-    if not found or any(one is None for one in found):
+    parts = [_named(job, one, depth - 1) for one in values]
+    if not parts or any(one is None for one in parts):
         return None
-    texts = [one for one in found if one is not None]
+    texts = [one for one in parts if one is not None]
     return os.path.join(*texts) if by else "".join(texts)

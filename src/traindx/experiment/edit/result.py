@@ -1,8 +1,8 @@
-"""What becomes of a change in the user's own files: an edit, or words that say what to do on which line."""
+"""The result of turning a change into source: an edit, or an instruction for one line."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
@@ -26,14 +26,14 @@ class Edited:
 
 @dataclass(frozen=True)
 class Instruction:
-    """No edit is certain: the words, and the line they speak of."""
+    """What to do by hand where no edit is certain, and on which line."""
 
     text: str
     place: Place | None = None
 
 
 class Uncertain(Exception):
-    """An edit cannot be made for sure; the message says to a person what to do instead."""
+    """No edit is certain; the message says what to do by hand."""
 
     def __init__(self, text: str, place: Place | None = None) -> None:
         super().__init__(text)
@@ -41,3 +41,8 @@ class Uncertain(Exception):
 
     def instruction(self) -> Instruction:
         return Instruction(str(self), self.place)
+
+
+def sentence(descriptions: Iterable[str]) -> str:
+    """What an edit changed, as one sentence with each part once."""
+    return "; ".join(dict.fromkeys(descriptions)) + "."

@@ -18,7 +18,7 @@ def stepped(iteration: Iteration) -> ast.expr:
         return node.args[0]
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
         return node.func.value
-    raise Uncertain("The optimizer's step cannot be told.", at(iteration.step.event.spot))
+    raise Uncertain("The optimizer's step was not found: change it by hand.", at(iteration.step.event.spot))
 
 
 def usable(source: Source, expression: ast.expr, made_at: ast.AST, here: ast.AST) -> bool:
@@ -37,8 +37,8 @@ def usable(source: Source, expression: ast.expr, made_at: ast.AST, here: ast.AST
 
 
 def _local(function: ast.AST) -> set[str]:
-    found = {n.id for n in ast.walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
-    return found | {n.arg for n in ast.walk(function) if isinstance(n, ast.arg)}
+    stored = {n.id for n in ast.walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    return stored | {n.arg for n in ast.walk(function) if isinstance(n, ast.arg)}
 
 
 def _stores(source: Source, name: str, function: ast.AST | None) -> int:
@@ -55,18 +55,18 @@ def _stores(source: Source, name: str, function: ast.AST | None) -> int:
 def parameters_of(job: Job, iteration: Iteration) -> str:
     """The parameters that a step trains, as an expression that holds where the step is taken."""
     spot = iteration.step.event.spot
-    made = [one for one in iteration.step.optimizers if isinstance(one, Made) and one.kind == "call"]
-    if len(made) == 1 and len(iteration.step.optimizers) == 1:
-        source, call = call_of(made[0])
-        given = call.args[0] if call.args else None
+    optimizers = [one for one in iteration.step.optimizers if isinstance(one, Made) and one.kind == "call"]
+    if len(optimizers) == 1 and len(iteration.step.optimizers) == 1:
+        source, call = call_of(optimizers[0])
+        parameters = call.args[0] if call.args else None
         plain = (
-            isinstance(given, ast.Call)
-            and isinstance(given.func, ast.Attribute)
-            and given.func.attr == "parameters"
-            and not given.args
+            isinstance(parameters, ast.Call)
+            and isinstance(parameters.func, ast.Attribute)
+            and parameters.func.attr == "parameters"
+            and not parameters.args
         )
-        if plain and source is spot.source and usable(source, given.func.value, call, spot.node):  # type: ignore[union-attr]
-            return job.draft.text(source, given)  # type: ignore[arg-type]
+        if plain and source is spot.source and usable(source, parameters.func.value, call, spot.node):  # type: ignore[union-attr]
+            return job.draft.text(source, parameters)  # type: ignore[arg-type]
     optimizer = job.draft.text(spot.source, stepped(iteration))
     return f'[p for group in {optimizer}.param_groups for p in group["params"]]'
 

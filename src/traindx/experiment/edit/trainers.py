@@ -17,19 +17,19 @@ _DEFAULTS = {"max_grad_norm": 1.0, "warmup_steps": 0.0, "weight_decay": 0.0}
 
 
 def set_in_trainer(job: Job, id: str, value: Scalar) -> str:
-    """The setting that does what an intervention does; empty when the script has no such trainer."""
-    theirs, lightning = _NAMES[id]
+    """The trainer's setting for a change; empty when the script has no such trainer."""
+    transformers, lightning = _NAMES[id]
     for event in job.training.trace.events:
-        made = event.value
-        name = theirs if _is_arguments(made) else lightning if _is_lightning(made) else ""
+        call = event.value
+        name = transformers if _is_arguments(call) else lightning if _is_lightning(call) else ""
         if name:
-            return change(job, made, name, -1, Wanted(value=value), rf"{name}$", _DEFAULTS.get(name)) + "."
+            return change(job, call, name, -1, Wanted(value=value), rf"{name}$", _DEFAULTS.get(name)) + "."
     return ""
 
 
-def _is_arguments(made: Made) -> bool:
-    return made.kind == "call" and made.name.endswith("TrainingArguments")
+def _is_arguments(call: Made) -> bool:
+    return call.kind == "call" and call.name.endswith("TrainingArguments")
 
 
-def _is_lightning(made: Made) -> bool:
-    return made.kind == "call" and made.name.startswith("lightning") and made.short == "Trainer"
+def _is_lightning(call: Made) -> bool:
+    return call.kind == "call" and call.name.startswith("lightning") and call.short == "Trainer"

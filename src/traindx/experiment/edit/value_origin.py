@@ -1,4 +1,4 @@
-"""A value changed where it is born: a literal, an option's default, the command line, a configuration."""
+"""A value changed where it comes from: a literal, an option's default, the command line, a configuration."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from traindx.experiment.edit import configs
 from traindx.experiment.edit.job import Job, at, call_of, written
 from traindx.experiment.edit.namesakes import namesake
 from traindx.experiment.edit.new_number import Wanted
-from traindx.experiment.edit.options import given, option_of, with_value
+from traindx.experiment.edit.options import given_value, option_of, with_value
 from traindx.experiment.edit.result import Uncertain
 from traindx.source.execution import Event
 from traindx.source.values import Const, Made, Spot, Unknown, Value, number, options, parents
 
-_TOLD = frozenset(
+_LOGGING = frozenset(
     """
     print format info debug warning log init add_argument parse_args update append str repr float int join
     write dump dumps add_scalar add_hparams log_params config asdict vars Namespace SimpleNamespace dict field
@@ -35,7 +35,7 @@ def change(
     default: float | None = None,
     in_loops: str = "",
 ) -> str:
-    """Change an argument of a call where its value is born; what was done, in words.
+    """Change an argument of a call where its value comes from; a description of the edit.
 
     `like` are the names (a pattern) under which the same number may be used elsewhere and still mean this,
     `in_loops` those that do so inside a loop.
@@ -45,9 +45,9 @@ def change(
     expression = written(call, name, position)
     if value is None:
         if made.open:
-            told = _by_name(job, name, wanted)
-            if told:
-                return told
+            description = _by_name(job, name, wanted)
+            if description:
+                return description
             raise Uncertain(
                 f"Set {name} in line {call.lineno}, where the arguments are unpacked.", at(made.spot)
             )
@@ -58,40 +58,43 @@ def change(
         text = wanted.literal(default if default is not None else 0.0)
         job.draft.keyword(source, call, name, text)
         return f"{name}={text} in {_where(made.spot)}"
-    for one in _ways(job, name, value):
-        told = _on_command_line(job, name, one, wanted) or _in_config(job, name, one, wanted)
-        told = told or _at_literal(job, made, name, one, wanted, (like, in_loops))
-        told = told or ("" if _computed(one) else _by_name(job, name, wanted))
-        if told:
-            return told
+    for one in _alternatives(job, name, value):
+        description = (
+            _on_command_line(job, name, one, wanted)
+            or _in_config(job, name, one, wanted)
+            or _at_literal(job, made, name, one, wanted, (like, in_loops))
+            or ("" if _computed(one) else _by_name(job, name, wanted))
+        )
+        if description:
+            return description
     return _at_call(job, made, name, expression, wanted)
 
 
-def _ways(job: Job, name: str, value: Value) -> list[Value]:
+def _alternatives(job: Job, name: str, value: Value) -> list[Value]:
     """What a value may be; of several numbers the one that was recorded."""
-    found = options(value)
-    if len(found) == 1:
-        return found
+    values = options(value)
+    if len(values) == 1:
+        return values
     recorded = job.recorded(name)
-    return [one for one in found if number(one) is not None and number(one) in recorded][:1]
+    return [one for one in values if number(one) is not None and number(one) in recorded][:1]
 
 
 def _on_command_line(job: Job, name: str, value: Value, wanted: Wanted) -> str:
     option = option_of(value)
     if option is None:
         return ""
-    told = given(job.draft.args or job.args, option)
-    if told is not None and (name, told[0]) in job.settled:
-        return job.settled[name, told[0]]
-    if told is not None:
+    given = given_value(job.draft.args or job.args, option)
+    if given is not None:
+        index, text = given
+        if (name, index) in job.settled:
+            return job.settled[name, index]
         try:
-            old = float(told[1])
+            new = wanted.literal(float(text), text)
         except ValueError:
             return ""
-        new = wanted.literal(old, told[1])
-        job.draft.args = with_value(job.draft.args or job.args, told[0], new)
-        words = f"{name} {told[1]} -> {new} on the command line ({option.flags[-1]})"
-        return job.settled.setdefault((name, told[0]), words)
+        job.draft.args = with_value(job.draft.args or job.args, index, new)
+        words = f"{name} {text} -> {new} on the command line ({option.flags[-1]})"
+        return job.settled.setdefault((name, index), words)
     if option.default is None or isinstance(value, Const):
         return ""
     old_text = job.draft.text(option.default.source, option.default.node)
@@ -105,27 +108,27 @@ def _on_command_line(job: Job, name: str, value: Value, wanted: Wanted) -> str:
 
 def _by_name(job: Job, name: str, wanted: Wanted) -> str:
     """The one number that has this name, and the value that was recorded."""
-    found = namesake(job, name)
-    if isinstance(found, tuple):
-        return _set_in_file(job, name, *found, wanted)
-    if found is None or found.spot is None:
+    origin = namesake(job, name)
+    if isinstance(origin, tuple):
+        return _set_in_file(job, name, *origin, wanted)
+    if origin is None or origin.spot is None:
         return ""
-    text = job.draft.text(found.spot.source, found.spot.node)
-    new = wanted.literal(number(found) or 0.0, text)
-    job.draft.replace(found.spot.source, found.spot.node, new)
-    return f"{name} {text} -> {new} in {_where(found.spot)}"
+    text = job.draft.text(origin.spot.source, origin.spot.node)
+    new = wanted.literal(number(origin) or 0.0, text)
+    job.draft.replace(origin.spot.source, origin.spot.node, new)
+    return f"{name} {text} -> {new} in {_where(origin.spot)}"
 
 
 def _computed(value: Value) -> bool:
-    """Whether a value is more than something looked up."""
+    """Whether a value is more than an attribute or an item of something."""
     return not isinstance(value, Unknown | Made) or (
         isinstance(value, Made) and value.kind not in ("attribute", "item")
     )
 
 
 def _in_config(job: Job, name: str, value: Value, wanted: Wanted) -> str:
-    found = configs.setting_of(job, value)
-    return _set_in_file(job, name, *found, wanted) if found is not None else ""
+    setting = configs.setting_of(job, value)
+    return _set_in_file(job, name, *setting, wanted) if setting is not None else ""
 
 
 def _set_in_file(job: Job, name: str, path: str, keys: tuple[str | int, ...], wanted: Wanted) -> str:
@@ -202,10 +205,10 @@ def _is_literal(node: ast.AST) -> bool:
 
 
 def uses(job: Job, spot: Spot) -> Iterator[tuple[Event, str]]:
-    """The calls that get a literal, straight or in a sum or product, and under which name."""
+    """The calls that a literal is passed to, alone or in a sum or product, and under which name."""
     for event in job.training.trace.events:
-        made = event.value
-        for name, value in [*((str(n), v) for n, v in enumerate(made.args)), *made.keywords.items()]:
+        call = event.value
+        for name, value in [*((str(n), v) for n, v in enumerate(call.args)), *call.keywords.items()]:
             if _holds(value, spot):
                 yield event, name
 
@@ -224,20 +227,20 @@ def _holds(value: Value, spot: Spot, depth: int = 4) -> bool:
 
 
 def _counts(event: Event) -> bool:
-    return event.value.short not in _TOLD
+    return event.value.short not in _LOGGING
 
 
 def strangers(job: Job, spot: Spot, like: str, in_loops: str = "") -> list[Event]:
     """Uses of a literal that mean something else."""
-    found = []
+    other_uses = []
     for event, name in uses(job, spot):
         use = f"{event.value.short}.{name}"
         fits = re.search(like, use, re.IGNORECASE)
         if not fits and in_loops and event.loops:
             fits = re.search(in_loops, use, re.IGNORECASE)
         if _counts(event) and not fits:
-            found.append(event)
-    return found
+            other_uses.append(event)
+    return other_uses
 
 
 def _where(spot: Spot | None) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from traindx.experiment.lr_find.ramps import Levelled, Ramps, levelled
-from traindx.experiment.lr_find.shape import Shape, calmed, shape_of
+from traindx.experiment.lr_find.shape import RampShape, calmed, shape_of
 
 if TYPE_CHECKING:
     from traindx.core.nouns import FloatArray
@@ -19,7 +19,7 @@ Verdict = Literal[
 ]
 Standing = Literal["too_low", "inside", "too_high", "unstable"]
 STEPS_LEAST = 40
-# The upper end lies midway from where the loss falls to where it rises, at least so far below the latter;
+# The upper end is midway from where the loss falls to where it rises, at least so far below the latter;
 # the lower end so far below the upper: measured on trainings of many kinds (benchmarks/README.md).
 _HIGH_BELOW_EDGE = 2.5
 _WIDTH = 4.0
@@ -32,7 +32,7 @@ _WIDEST = 10.0
 
 @dataclass(frozen=True)
 class Estimate:
-    """A rate with the interval that holds it in nine of ten repeats; an end is inf where none was seen."""
+    """A rate with the interval that holds it in nine of ten repeats; an end is inf where none was found."""
 
     value: float
     low: float
@@ -71,7 +71,7 @@ class RangeAnswer:
 
     @property
     def standing(self) -> Standing | None:
-        """Where the current rate lies."""
+        """Where the current learning rate is."""
         if self.current is None or self.low is None or self.high is None or self.edge is None:
             return None
         if self.current > self.edge.value:
@@ -106,8 +106,8 @@ def answer(ramps: Ramps, current: float | None = None) -> RangeAnswer:
             "seeds_disagree",
             (f"the seeds do not agree where it becomes unstable: {edge.low:.2g} to {edge.high:.2g}"),
         )
-    known = edge if verdict == "range" else None
-    high = None if known is None else _estimate(_upper_end(shape), ends.get("high"))
+    reported_edge = edge if verdict == "range" else None
+    high = None if reported_edge is None else _estimate(_upper_end(shape), ends.get("high"))
     return RangeAnswer(
         verdict,
         reason,
@@ -120,34 +120,37 @@ def answer(ramps: Ramps, current: float | None = None) -> RangeAnswer:
         begins=_estimate(shape.begins, ends.get("begins")),
         low=None if high is None else high.over(_WIDTH),
         high=high,
-        edge=known,
+        edge=reported_edge,
         current=current,
     )
 
 
-def _supported(levels: Levelled, shape: Shape, noise: float) -> tuple[Verdict, str]:
+def _supported(levels: Levelled, shape: RampShape, noise: float) -> tuple[Verdict, str]:
     chance = _drop_by_chance(levels, shape)
     rose = float(shape.curve[-1]) > max(_SMALLEST_FALL, 4.0 * noise)
     smallest = _SMALLEST_FALL if levels.logarithmic else 0.0
-    told = _told(levels, shape.drop)
+    fall = _fall_text(levels, shape.drop)
     if shape.drop <= max(chance, smallest):
         if rose and shape.edge is not None and shape.edge < levels.rates[levels.rates.size // 4]:
             return "diverges_at_once", f"the loss rises among the smallest rates tried, near {shape.edge:.2g}"
         if shape.drop > smallest or noise > smallest:
-            jitter = _told(levels, chance)
-            return "noisy", f"the loss fell by {told} at most; noise alone makes {jitter} look like a fall"
-        return "flat", f"the loss hardly answers to the rate: it fell by {told} at most"
+            jitter = _fall_text(levels, chance)
+            return (
+                "noisy",
+                f"the loss fell by {fall} at most; noise alone makes {jitter} look like a fall",
+            )
+        return "flat", f"the loss hardly answers to the rate: it fell by {fall} at most"
     if shape.edge is None:
         top = levels.rates[-1]
         return "no_edge", f"the loss was still falling or level at the largest rate tried, {top:.3g}"
-    return "range", f"the loss fell by {told} and rose again"
+    return "range", f"the loss fell by {fall} and rose again"
 
 
-def _told(levels: Levelled, drop: float) -> str:
+def _fall_text(levels: Levelled, drop: float) -> str:
     return f"{100.0 * (1.0 - math.exp(-max(drop, 0.0))):.2g} %" if levels.logarithmic else f"{drop:.3g}"
 
 
-def _drop_by_chance(levels: Levelled, shape: Shape) -> float:
+def _drop_by_chance(levels: Levelled, shape: RampShape) -> float:
     """The fall that the same treatment finds in noise alone, in 99 of 100 cases less.
 
     Noise is what is left over around the fitted curve, or how far the loss wanders while the rate is still
@@ -166,23 +169,23 @@ def _drop_by_chance(levels: Levelled, shape: Shape) -> float:
 
 
 def _intervals(levels: Levelled, noise: float) -> dict[str, tuple[float, float]]:
-    """Landmarks of curves drawn anew: seeds with replacement, leftovers by blocks with either sign."""
+    """Landmarks of resampled curves: seeds with replacement, leftovers by blocks with either sign."""
     rng = np.random.default_rng(0)
     seeds, size = levels.values.shape
     calm = np.array([calmed(row) for row in levels.values])
     rest = levels.values - calm
-    found: dict[str, list[float]] = {"begins": [], "high": [], "edge": []}
+    samples: dict[str, list[float]] = {"begins": [], "high": [], "edge": []}
     blocks = -(-size // _BLOCK)
     for _ in range(_DRAWS):
         chosen = rng.integers(seeds, size=seeds)
         signs = rng.choice((-1.0, 1.0), size=(seeds, blocks)).repeat(_BLOCK, axis=1)[:, :size]
         drawn = (calm[chosen] + signs * rest[chosen]).mean(axis=0)
         shape = shape_of(levels.rates, drawn, noise=noise)
-        found["begins"].append(shape.begins or math.inf)
-        found["edge"].append(shape.edge or math.inf)
-        found["high"].append(_upper_end(shape) or math.inf)
+        samples["begins"].append(shape.begins or math.inf)
+        samples["edge"].append(shape.edge or math.inf)
+        samples["high"].append(_upper_end(shape) or math.inf)
     widen = math.sqrt(seeds / (seeds - 1)) if seeds > 1 else 1.0
-    return {name: _middle_of(np.array(values), widen) for name, values in found.items()}
+    return {name: _middle_of(np.array(values), widen) for name, values in samples.items()}
 
 
 def _middle_of(values: FloatArray, widen: float) -> tuple[float, float]:
@@ -200,7 +203,7 @@ def _estimate(value: float | None, ends: tuple[float, float] | None) -> Estimate
     return Estimate(value, min(low, value), max(high, value))
 
 
-def _upper_end(shape: Shape) -> float | None:
+def _upper_end(shape: RampShape) -> float | None:
     if shape.edge is None or shape.falls is None:
         return None
     return min(math.sqrt(shape.falls * shape.edge), shape.edge / _HIGH_BELOW_EDGE)

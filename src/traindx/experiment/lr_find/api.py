@@ -9,7 +9,7 @@ import numpy as np
 
 from traindx.experiment.lr_find.answer import RangeAnswer
 from traindx.experiment.lr_find.ramps import Ramps
-from traindx.experiment.lr_find.search import SEEDS, STEPS, Wishes, search
+from traindx.experiment.lr_find.search import SEEDS, STEPS, RangeRequest, search
 from traindx.experiment.lr_find.spans import around
 
 if TYPE_CHECKING:
@@ -46,8 +46,8 @@ def lr_find(
         raise ValueError("lr_find needs model, optimizer, loss_fn and loader, or the path of a script.")
     training = LiveTraining(model, optimizer, loader, compute or loss_of(loss_fn), accumulate)
     current = next((rate for rate in training.base_rates() if rate > 0), None)
-    wishes = Wishes(steps, seeds, seed, span, current)
-    return search(live(training), around(type(optimizer).__name__, current), wishes)
+    request = RangeRequest(steps, seeds, seed, span, current)
+    return search(live(training), around(type(optimizer).__name__, current), request)
 
 
 def live(training: LiveTraining) -> Callable[..., Ramps]:

@@ -14,9 +14,9 @@ from traindx.evidence import stats
 if TYPE_CHECKING:
     from traindx.core.nouns import FloatArray
 
-# A loss this many times its start has diverged, however far it goes on.
+# A loss this many times its start has diverged, whatever follows.
 DIVERGED = 4.0
-# A loss this small beside its start is as good as none: how small it is tells nothing of the rate.
+# A loss this small relative to its start is as good as none: how small says nothing about the learning rate.
 SOLVED = 0.02
 _START_SHARE = 0.1
 _START_LEAST = 5
@@ -43,11 +43,11 @@ class Ramps:
         controls: Sequence[Sequence[float] | FloatArray] = (),
     ) -> Ramps:
         """Rows of any length: one that ends early has broken there."""
-        rows, beside = np.full((2, len(losses), rates.size), np.nan)
-        for row, values in [*zip(rows, losses, strict=True), *zip(beside, controls, strict=False)]:
-            kept = np.asarray(values, dtype=np.float64)[: rates.size]
-            row[: kept.size] = kept
-        return cls(rates, rows, beside)
+        rows, control_rows = np.full((2, len(losses), rates.size), np.nan)
+        for row, values in [*zip(rows, losses, strict=True), *zip(control_rows, controls, strict=False)]:
+            curve = np.asarray(values, dtype=np.float64)[: rates.size]
+            row[: curve.size] = curve
+        return cls(rates, rows, control_rows)
 
     @property
     def seeds(self) -> int:
@@ -85,29 +85,29 @@ class Levelled:
 
 
 def levelled(ramps: Ramps) -> Levelled:
-    """Every seed on the common scale; what broke stands at the ceiling from there on."""
+    """Every seed on the common scale; what broke is at the ceiling from there on."""
     finite = np.isfinite(ramps.losses)
     logarithmic = _above_zero(ramps.losses) and _above_zero(ramps.controls)
-    scaled, beside = (np.where(np.isfinite(a), a, np.nan) for a in (ramps.losses, ramps.controls))
+    scaled, controls = (np.where(np.isfinite(a), a, np.nan) for a in (ramps.losses, ramps.controls))
     if logarithmic:
-        scaled, beside = np.log(scaled), np.log(beside)
+        scaled, controls = np.log(scaled), np.log(controls)
     raw_noise = _noise(scaled)
-    scaled = np.array([_without_batches(row, other) for row, other in zip(scaled, beside, strict=True)])
+    scaled = np.array([_without_batches(row, other) for row, other in zip(scaled, controls, strict=True)])
     starts = np.nanmedian(scaled[:, : ramps.start_steps], axis=1)
     scaled = scaled - starts[:, None]
     ceiling = math.log(DIVERGED) if logarithmic else _far(scaled)
     floor = math.log(SOLVED) if logarithmic else -math.inf
     values = np.clip(np.where(np.isnan(scaled), ceiling, scaled), floor, ceiling)
-    for row, seen in zip(values, finite, strict=True):
-        gone = np.flatnonzero(~seen)
+    for row, is_finite in zip(values, finite, strict=True):
+        gone = np.flatnonzero(~is_finite)
         if gone.size:
             row[gone[0] :] = ceiling
     return Levelled(ramps.rates, values, logarithmic, _noise(values), raw_noise, float(np.median(starts)))
 
 
 def _above_zero(losses: FloatArray) -> bool:
-    known = losses[np.isfinite(losses)]
-    return not known.size or float(known.min()) > 0.0
+    finite = losses[np.isfinite(losses)]
+    return not finite.size or float(finite.min()) > 0.0
 
 
 def _without_batches(row: FloatArray, control: FloatArray) -> FloatArray:
@@ -122,9 +122,9 @@ def _without_batches(row: FloatArray, control: FloatArray) -> FloatArray:
     places = np.flatnonzero(both)
     shares, centres = [], []
     for piece in np.array_split(places, _PIECES):
-        mine, its = (_bends(values[piece]) for values in (row, control))
-        power = float(its @ its)
-        shares.append(min(max(float(mine @ its) / power, 0.0), 1.0) if power > 0 else 0.0)
+        ramp_bends, control_bends = (_bends(values[piece]) for values in (row, control))
+        power = float(control_bends @ control_bends)
+        shares.append(min(max(float(ramp_bends @ control_bends) / power, 0.0), 1.0) if power > 0 else 0.0)
         centres.append(float(piece.mean()))
     share = np.interp(np.arange(row.size), centres, shares)
     off = np.where(both, control - float(np.mean(control[both])), 0.0)
@@ -146,11 +146,11 @@ def _far(scaled: FloatArray) -> float:
 
 
 def _noise(rows: FloatArray) -> float:
-    """Of one step: the middle of the seeds, without what stands at the ceiling or broke."""
-    found = []
+    """Of one step: the middle of the seeds, without what is at the ceiling or broke."""
+    estimates = []
     for row in rows:
         moving = row[np.isfinite(row)]
         moving = moving[: int(np.argmax(moving)) + 1] if moving.size and moving.max() > 1.0 else moving
         if moving.size >= 8:
-            found.append(stats.noise(moving))
-    return float(np.median(found)) if found else 0.0
+            estimates.append(stats.noise(moving))
+    return float(np.median(estimates)) if estimates else 0.0

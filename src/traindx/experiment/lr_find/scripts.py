@@ -15,7 +15,7 @@ from traindx.experiment.arms import Arm, Outcome, Workshop
 from traindx.experiment.changes.stop_at_divergence import WORDS as DIVERGED
 from traindx.experiment.lr_find.answer import STEPS_LEAST, RangeAnswer, answer
 from traindx.experiment.lr_find.ramps import Ramps
-from traindx.experiment.lr_find.search import Wishes, search
+from traindx.experiment.lr_find.search import RangeRequest, search
 from traindx.experiment.lr_find.spans import around
 from traindx.experiment.runtime.change import Change
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 # The control moves so little that its loss is that of the first weights.
 _STILL = 1e-9
-Tell = Callable[[str, Sequence[Arm]], None]
+Notify = Callable[[str, Sequence[Arm]], None]
 Progress = Callable[[Arm, int, float], None]
 
 
@@ -44,10 +44,10 @@ class _Walked:
 
 @dataclass
 class ScriptWalk:
-    """Runs the arms that are asked for, each once. `tell` hears what is about to run."""
+    """Runs the requested arms, each once. `notify` is called with what is about to run."""
 
     shop: Workshop
-    tell: Tell = lambda _, __: None
+    notify: Notify = lambda _, __: None
     progress: Progress | None = None
     loss: str = "loss"
     longest: int | None = None
@@ -60,10 +60,10 @@ class ScriptWalk:
     ) -> Ramps:
         """The ramps; where the script ends before, ramps over the steps there are."""
         steps = min(steps, self.longest or steps)
-        what = f"raising the rate from {first:.2g} to {last:.2g} in {steps} steps"
+        activity = f"raising the rate from {first:.2g} to {last:.2g} in {steps} steps"
         ramps = [_ramp(first, last, steps, seed) for seed in seeds]
-        beside = [_still(steps, seed) for seed in seeds] if controls else []
-        self._run(what, [*ramps, *beside])
+        control_arms = [_still(steps, seed) for seed in seeds] if controls else []
+        self._run(activity, [*ramps, *control_arms])
         walked = [self._done[_key(arm)] for arm in ramps]
         shortest = min((one.losses.size for one in walked if one.whole), default=steps)
         if STEPS_LEAST <= shortest < steps:
@@ -71,24 +71,24 @@ class ScriptWalk:
             return self(first, last, shortest, seeds, controls=controls)
         rates = np.geomspace(first, last, steps)[:shortest]
         return Ramps.of(
-            rates, [one.losses for one in walked], [self._done[_key(arm)].losses for arm in beside]
+            rates, [one.losses for one in walked], [self._done[_key(arm)].losses for arm in control_arms]
         )
 
     def still(self, steps: int, seed: int) -> Outcome:
         """The script with a rate of almost nothing: what it trains with, and the loss of each batch."""
         arm = _still(steps, seed)
-        self.tell("looking at the script", [arm])
+        self.notify("running the script once", [arm])
         outcome = next(iter(self.shop.run([arm], progress=self.progress)))
         self._done[_key(arm)] = self._walked(outcome)
         if outcome.ended == "finished" and outcome.steps < steps:
             self.longest = outcome.steps
         return outcome
 
-    def _run(self, what: str, arms: Iterable[Arm]) -> None:
+    def _run(self, activity: str, arms: Iterable[Arm]) -> None:
         missing = [arm for arm in arms if _key(arm) not in self._done]
         if not missing:
             return
-        self.tell(what, missing)
+        self.notify(activity, missing)
         for outcome in self.shop.run(missing, progress=self.progress):
             self._done[_key(outcome.arm)] = self._walked(outcome)
 
@@ -103,12 +103,12 @@ class ScriptWalk:
         if outcome.ended in ("timed out", "interrupted"):
             raise CannotTest(f"{outcome.said}. Give it more time (--time-budget) or fewer --steps.")
         broke = outcome.ended == "crashed" or outcome.said.startswith(DIVERGED)
-        # Another optimizer (a new fold, say) begins its ramp anew: only the first counts.
+        # Another optimizer (a new fold, say) begins its ramp again: only the first counts.
         ramped = outcome.arm.changes[0].to_json()["id"] == "ramp_lr"
         falls = np.flatnonzero(np.diff(rates) < 0) if ramped else np.empty(0, dtype=np.intp)
         until = int(falls[0]) + 1 if falls.size else losses.size
-        asked = outcome.arm.steps or losses.size
-        whole = until < asked and not broke
+        requested = outcome.arm.steps or losses.size
+        whole = until < requested and not broke
         return _Walked(losses[:until], rates[:until], whole, outcome.seconds)
 
 
@@ -145,17 +145,17 @@ def _nothing(outcome: Outcome, loss: str) -> str:
     return f"no '{loss}' was recorded for its {outcome.steps} steps."
 
 
-def examined(walk: ScriptWalk, wishes: Wishes) -> RangeAnswer:
-    """The whole test: a look at the script first."""
-    outcome = walk.still(wishes.steps, wishes.seed)
+def examined(walk: ScriptWalk, request: RangeRequest) -> RangeAnswer:
+    """The whole test: a run of the script as it is first."""
+    outcome = walk.still(request.steps, request.seed)
     if outcome.ended == "crashed":
         raise CannotTest(outcome.said)
     optimizer, current = _trained_with(outcome.run)
-    if (walk.longest or wishes.steps) < STEPS_LEAST:
-        seen = _curves(outcome.run, walk.loss)[0]
-        return answer(Ramps.of(np.full(seen.size, current or math.nan), [seen]), current)
-    wishes = Wishes(wishes.steps, wishes.seeds, wishes.seed, wishes.span, current)
-    return search(walk, around(optimizer, current), wishes)
+    if (walk.longest or request.steps) < STEPS_LEAST:
+        losses = _curves(outcome.run, walk.loss)[0]
+        return answer(Ramps.of(np.full(losses.size, current or math.nan), [losses]), current)
+    request = RangeRequest(request.steps, request.seeds, request.seed, request.span, current)
+    return search(walk, around(optimizer, current), request)
 
 
 def _trained_with(run: Run | None) -> tuple[str, float | None]:
@@ -184,6 +184,6 @@ def find_in_script(
 
     with Workshop(found_program(path, args)) as shop:
         try:
-            return examined(ScriptWalk(shop), Wishes(steps, seeds, seed, span))
+            return examined(ScriptWalk(shop), RangeRequest(steps, seeds, seed, span))
         except CannotTest as error:
             raise ValueError(str(error)) from None

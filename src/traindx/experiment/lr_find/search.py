@@ -8,7 +8,7 @@ from typing import Protocol
 
 from traindx.experiment.lr_find.answer import RangeAnswer, answer
 from traindx.experiment.lr_find.ramps import Ramps, levelled
-from traindx.experiment.lr_find.shape import Shape, shape_of
+from traindx.experiment.lr_find.shape import RampShape, shape_of
 
 STEPS = 150
 SEEDS = 3
@@ -29,7 +29,7 @@ class Walk(Protocol):
 
 
 @dataclass(frozen=True)
-class Wishes:
+class RangeRequest:
     """What was asked for; `span` as given by the user is walked as it is."""
 
     steps: int = STEPS
@@ -39,45 +39,45 @@ class Wishes:
     current: float | None = None
 
 
-def search(walk: Walk, around: tuple[float, float], wishes: Wishes) -> RangeAnswer:
-    """`around` is where to look first."""
-    wide, close = (wishes.span, None) if wishes.span else _scouted(walk, around, wishes)
-    found = _walked(walk, close or wide, wishes)
-    again = _elsewhere(found.verdict, wide, close) if close is not None else None
+def search(walk: Walk, around: tuple[float, float], request: RangeRequest) -> RangeAnswer:
+    """`around` is where to search first."""
+    wide, close = (request.span, None) if request.span else _scouted(walk, around, request)
+    range_answer = _walked(walk, close or wide, request)
+    again = _elsewhere(range_answer.verdict, wide, close) if close is not None else None
     if again is not None:
-        other = _walked(walk, again, wishes)
-        return other if other.found else found
-    return found
+        other = _walked(walk, again, request)
+        return other if other.found else range_answer
+    return range_answer
 
 
 def _elsewhere(
     verdict: str, wide: tuple[float, float], close: tuple[float, float]
 ) -> tuple[float, float] | None:
-    """Where to look when the close look did not show the turn."""
+    """Where to search when the close search did not show the turn."""
     if verdict in ("no_edge", "seeds_disagree"):
         # The slower ramp had learnt all there is before it came to the edge: a faster one comes there.
         return wide
     if verdict == "diverges_at_once":
-        # The scout passed its first rates so fast that they looked harmless.
+        # The scout passed its first learning rates so fast that they seemed harmless.
         return close[0] / 1e3, close[0] * 1e2
     return None
 
 
-def _walked(walk: Walk, span: tuple[float, float], wishes: Wishes) -> RangeAnswer:
-    seeds = range(wishes.seed, wishes.seed + wishes.seeds)
-    found = answer(walk(*span, wishes.steps, seeds, controls=False), wishes.current)
-    if found.blur > _BLURRED:
-        found = answer(walk(*span, wishes.steps, seeds, controls=True), wishes.current)
-    return found
+def _walked(walk: Walk, span: tuple[float, float], request: RangeRequest) -> RangeAnswer:
+    seeds = range(request.seed, request.seed + request.seeds)
+    range_answer = answer(walk(*span, request.steps, seeds, controls=False), request.current)
+    if range_answer.blur > _BLURRED:
+        range_answer = answer(walk(*span, request.steps, seeds, controls=True), request.current)
+    return range_answer
 
 
 def _scouted(
-    walk: Walk, around: tuple[float, float], wishes: Wishes
+    walk: Walk, around: tuple[float, float], request: RangeRequest
 ) -> tuple[tuple[float, float], tuple[float, float] | None]:
-    """The rates looked at last, and where to look closely; None where nothing turned."""
+    """The learning rates of the last ramp, and where to search closely; None where nothing turned."""
     low, high = around
     for _ in range(_SCOUTS_MOST):
-        ramps = walk(low, high, wishes.steps, (wishes.seed,), controls=True)
+        ramps = walk(low, high, request.steps, (request.seed,), controls=True)
         if ramps.steps < _SCOUT_LEAST:
             break
         shape = _shape(ramps)
@@ -94,12 +94,12 @@ def _scouted(
     return (low, high), None
 
 
-def _shape(ramps: Ramps) -> Shape:
+def _shape(ramps: Ramps) -> RampShape:
     levels = levelled(ramps)
     return shape_of(levels.rates, levels.mean, noise=levels.noise)
 
 
-def _close(shape: Shape, edge: float) -> tuple[float, float]:
+def _close(shape: RampShape, edge: float) -> tuple[float, float]:
     """From where nothing happens yet to somewhat beyond the edge: about three decades."""
     begins = shape.begins if shape.begins is not None else edge / 30.0
     return min(max(begins / 10.0, edge / 1000.0), edge / 100.0), 8.0 * edge

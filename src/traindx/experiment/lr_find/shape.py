@@ -21,7 +21,7 @@ _READ_LEAST = 3
 
 
 @dataclass(frozen=True, eq=False)
-class Shape:
+class RampShape:
     """Landmarks as rates; None where the ramp does not reach one.
 
     `begins` is where a tenth of the fall is done, `falls` the middle of the falling part, `edge` the middle
@@ -36,7 +36,7 @@ class Shape:
     edge: float | None
 
 
-def shape_of(rates: FloatArray, mean: FloatArray, *, noise: float) -> Shape:
+def shape_of(rates: FloatArray, mean: FloatArray, *, noise: float) -> RampShape:
     """The valley through the mean of all seeds. `noise` is of one point of it."""
     fitted = valley(calmed(mean))
     curve = fitted.levels
@@ -52,12 +52,12 @@ def shape_of(rates: FloatArray, mean: FloatArray, *, noise: float) -> Shape:
     edge = None
     if len(reached) >= _READ_LEAST:
         edge = math.exp(np.mean([*reached, *[float(places[-1])] * (len(rising) - len(reached))]))
-    known = [place for place in falling if place is not None]
-    return Shape(
+    crossings = [place for place in falling if place is not None]
+    return RampShape(
         curve,
         drop,
-        math.exp(known[0]) if known else None,
-        math.exp(np.mean(known)) if known else None,
+        math.exp(crossings[0]) if crossings else None,
+        math.exp(np.mean(crossings)) if crossings else None,
         lowest,
         edge,
     )

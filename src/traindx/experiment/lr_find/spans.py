@@ -1,4 +1,4 @@
-"""Where to look first for a rate, by the kind of optimizer."""
+"""Where to search first for a learning rate, by the kind of optimizer."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ def is_own(path: str) -> bool:
 
 
 def keep_memory_state(scratch: str) -> None:
-    """What lies in shared memory before a trial that the kernel cannot keep out of it; once a trial."""
+    """What is in shared memory before a trial that the kernel cannot keep out of it; once a trial."""
     with (
         contextlib.suppress(FileExistsError),
         open(os.path.join(scratch, _STATE), "x", encoding="utf-8") as file,
@@ -51,13 +51,13 @@ def changed_memory(scratch: str) -> list[str]:
 
 
 def _memory_state() -> dict[str, list[int]]:
-    found: dict[str, list[int]] = {}
+    state: dict[str, list[int]] = {}
     for folder, _, names in os.walk(SHARED_MEMORY):
         for name in names:
             path = os.path.join(folder, name)
             with contextlib.suppress(OSError):
                 facts = os.lstat(path)
-                found[path] = [facts.st_size, facts.st_mtime_ns, facts.st_mode]
-        if len(found) > _MOST_FILES:
+                state[path] = [facts.st_size, facts.st_mtime_ns, facts.st_mode]
+        if len(state) > _MOST_FILES:
             break
-    return found
+    return state

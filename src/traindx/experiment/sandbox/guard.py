@@ -66,7 +66,7 @@ class Guard:
     def __init__(self, overlay: Overlay, mirrors: tuple[str, ...]) -> None:
         self.overlay = overlay
         self.mirrors = mirrors
-        """The user's folders that were copied: writing there is what a training does, and not told."""
+        """The user's folders that were copied: writing there is normal for a training and not reported."""
         self._own = threading.local()
         self._listed: set[tuple[str, str]] = set()
 
@@ -98,10 +98,10 @@ class Guard:
     def _written(self, path: str, keep: bool, follow: bool) -> str:
         return self._redirected(path, self.overlay.write(path, keep=keep, follow=follow))
 
-    def _redirected(self, path: str, there: str) -> str:
-        if there is not path and within(there, self.overlay.root) and not within(path, self.overlay.root):
-            self.note("redirected", self.overlay.user(there))
-        return there
+    def _redirected(self, path: str, target: str) -> str:
+        if target is not path and within(target, self.overlay.root) and not within(path, self.overlay.root):
+            self.note("redirected", self.overlay.user(target))
+        return target
 
     def _mapped(self, path: Any, how: Callable[[str], str]) -> Any:
         """The path to use instead, as text or bytes as it was; itself where nothing changes."""
@@ -115,12 +115,12 @@ class Guard:
         if not text or "\0" in text:
             return path
         try:
-            there = self.apart(lambda: how(text))
+            target = self.apart(lambda: how(text))
         except OSError:  # what is wrong with the path shows when it is used
             return path
-        if there is text:
+        if target is text:
             return path
-        return os.fsencode(there) if isinstance(name, bytes) else there
+        return os.fsencode(target) if isinstance(name, bytes) else target
 
     def note(self, how: str, what: str) -> None:
         """List what happened outside the copy: `redirected`, `refused` or `let through`."""
@@ -236,8 +236,8 @@ def begin(orders: Mapping[str, Any]) -> Guard | None:
     from traindx.experiment.sandbox.redirect import redirect
 
     scratch = os.path.realpath(scratch)
-    given = (orders["record"], *([orders["shared"]] if orders.get("shared") else []))
-    own = list(dict.fromkeys(os.path.realpath(str(path)) for path in given))
+    writable = (orders["record"], *([orders["shared"]] if orders.get("shared") else []))
+    own = list(dict.fromkeys(os.path.realpath(str(path)) for path in writable))
     private, named = _enter_namespace(scratch, own), devices()
     memory = (SHARED_MEMORY,) if private else ()
     overlay = Overlay(scratch, (*own, *named, *memory))
@@ -259,8 +259,8 @@ def begin(orders: Mapping[str, Any]) -> Guard | None:
 
 
 def _wanted(line: str) -> bool:
-    said = os.environ.get(_LINES)
-    return said is None or line in said.split(",")
+    lines = os.environ.get(_LINES)
+    return lines is None or line in lines.split(",")
 
 
 def _enter_namespace(scratch: str, own: list[str]) -> bool:

@@ -36,7 +36,7 @@ class Keeper:
         self._spawned: dict[int, subprocess.Popen[bytes]] = {}
 
     def serve(self, warm: bool) -> str | None:
-        """Until the workshop is gone; in a forked trial: where its orders stand."""
+        """Until the workshop is gone; in a forked trial: the path of its orders."""
         woken, wake = os.pipe()
         os.set_blocking(wake, False)
         os.set_blocking(woken, False)
@@ -108,8 +108,8 @@ class Keeper:
 
     def _reap(self) -> None:
         for name, (pid, scratch) in list(self._running.items()):
-            found, status = os.waitpid(pid, os.WNOHANG)
-            if not found:
+            ended, status = os.waitpid(pid, os.WNOHANG)
+            if not ended:
                 continue
             del self._running[name]
             if pid in self._spawned:
@@ -120,13 +120,13 @@ class Keeper:
 
     def _bury(self) -> None:
         """What trials left behind has become our child: it ends with the last of them."""
-        known = {pid for pid, _ in self._running.values()}
+        running = {pid for pid, _ in self._running.values()}
         for pid in processes.children():
-            if pid not in known:
+            if pid not in running:
                 with contextlib.suppress(OSError):
-                    if not known:
+                    if not running:
                         os.kill(pid, signal.SIGKILL)
-                    os.waitpid(pid, os.WNOHANG if known else 0)
+                    os.waitpid(pid, os.WNOHANG if running else 0)
 
     def _end(self, name: str) -> None:
         if name in self._running:
@@ -192,7 +192,7 @@ def _run(path: str) -> None:
 
 
 def main() -> None:
-    """Keep trials; a forked one goes on from here as a program of its own."""
+    """Keep trials; a forked one continues from here as its own program."""
     if sys.argv[1] == "--arm":
         processes.end_with_parent()
         _run(sys.argv[2])

@@ -50,12 +50,12 @@ def version() -> int:
 
 def restrict(rules: Mapping[str, int]) -> bool:
     """By path: what may be done there from now on. False where the kernel cannot hold it."""
-    known = version()
-    if known < _LEAST:
+    abi = version()
+    if abi < _LEAST:
         return False
-    handled = WHOLE if known >= 3 else WHOLE & ~_TRUNCATE
-    libc, asked = _libc(), _Ruleset(handled)
-    handle = libc.syscall(_CREATE, ctypes.byref(asked), ctypes.sizeof(asked), 0)
+    handled = WHOLE if abi >= 3 else WHOLE & ~_TRUNCATE
+    libc, ruleset = _libc(), _Ruleset(handled)
+    handle = libc.syscall(_CREATE, ctypes.byref(ruleset), ctypes.sizeof(ruleset), 0)
     if handle < 0:
         return False
     try:

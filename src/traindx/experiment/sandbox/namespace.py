@@ -54,7 +54,7 @@ def _works(scratch: str, writable: Sequence[str]) -> bool:
 
 
 def _enter(scratch: str, writable: Sequence[str]) -> None:
-    here = os.getcwd()
+    cwd = os.getcwd()
     as_user = _unshare()
     _mount("none", "/", None, _RECURSIVE | _PRIVATE)
     for folder in writable:
@@ -64,7 +64,7 @@ def _enter(scratch: str, writable: Sequence[str]) -> None:
         _set_read_only(folder, False)
     if os.path.isdir(SHARED_MEMORY):
         _private_memory(os.path.join(scratch, "shm"), as_user)
-    os.chdir(here)  # as it is in the new namespace
+    os.chdir(cwd)  # as it is in the new namespace
     if as_user:
         _drop_capabilities()
 

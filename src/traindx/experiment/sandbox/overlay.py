@@ -1,4 +1,4 @@
-"""The files of the user as a trial sees them: what it writes lies in a copy, all else is read in place.
+"""The files of the user as a trial sees them: what it writes is in a copy, everything else is read in place.
 
 Below `root` the copy repeats the paths of the machine: `/home/ann/proj` is `<root>/home/ann/proj`. A folder
 is *claimed* once something in it was written: it is a real folder in the copy then, its untouched files and
@@ -27,7 +27,7 @@ _ROUNDS = 40
 
 
 class Overlay:
-    """`folder` is the trial's own, with `root` in it; `free` may be written to, and what lies below it."""
+    """`folder` is the trial's own, with `root` in it; `free` may be written to, and everything below it."""
 
     def __init__(self, folder: str, free: tuple[str, ...] = ()) -> None:
         self.folder = os.path.realpath(folder)
@@ -59,8 +59,8 @@ class Overlay:
             whole = self._claimed.get(folder)
             if whole is not None:
                 copy = self.root + full
-                here = whole or os.path.lexists(copy) or not self._brought.isdisjoint(_upwards(full))
-                return copy if here else path
+                copied = whole or os.path.lexists(copy) or not self._brought.isdisjoint(_upwards(full))
+                return copy if copied else path
         return path
 
     def _beyond(self, path: str, full: str) -> str:
@@ -108,7 +108,7 @@ class Overlay:
         return self._writable(full)
 
     def _writable(self, folder: str) -> str:
-        """A folder of the copy (or a free one) that stands for this one."""
+        """The folder of the copy (or a free one) that replaces this one."""
         for _ in range(_ROUNDS):
             real = os.path.realpath(folder)
             if self.is_free(real):
@@ -231,7 +231,7 @@ def _full(path: str) -> str:
 
 
 def claim_line(how: str, path: str) -> bytes:
-    """As claims stand in their file: names may hold every character but one."""
+    """A claim as its file has it: names may hold every character but one."""
     return os.fsencode(f"{how} {path}\0")
 
 
@@ -240,7 +240,7 @@ def within(path: str, folder: str) -> bool:
 
 
 def _upwards(path: str) -> Iterator[str]:
-    """A path and the folders it lies in, the nearest first."""
+    """A path and the folders it is in, the nearest first."""
     while True:
         yield path
         above = os.path.dirname(path)

@@ -54,13 +54,13 @@ def end_marked(folder: str) -> int:
 def _end_all(session: int, mark: bytes) -> set[int]:
     ended: set[int] = set()
     for _ in range(_ROUNDS):
-        found = [each for each in _of_trial(session, mark) if each != os.getpid()]
-        if not found:
+        processes = [each for each in _of_trial(session, mark) if each != os.getpid()]
+        if not processes:
             break
-        for each in found:
+        for each in processes:
             with contextlib.suppress(OSError):
                 os.kill(each, signal.SIGKILL)
-        ended.update(found)
+        ended.update(processes)
         time.sleep(0.01)
     return ended
 
@@ -94,8 +94,8 @@ def _of_trial(session: int, mark: bytes) -> Iterator[int]:
 def _marked(pid: str, mark: bytes) -> bool:
     """Whether its environment names this folder, or one in it."""
     with open(f"/proc/{pid}/environ", "rb") as file:
-        said = file.read().split(b"\0")
-    return any(each == mark or each.startswith(mark + b"/") for each in said)
+        environment = file.read().split(b"\0")
+    return any(each == mark or each.startswith(mark + b"/") for each in environment)
 
 
 def began(pid: int) -> str:

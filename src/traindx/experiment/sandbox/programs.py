@@ -43,8 +43,8 @@ def watch_programs(guard: Guard) -> None:
 def _reads(program: str, words: list[str]) -> bool:
     name = os.path.basename(program)
     if name == "git":
-        said = [word for word in words[1:] if not word.startswith("-")]
-        return bool(said) and said[0] in _GIT_READING
+        arguments = [word for word in words[1:] if not word.startswith("-")]
+        return bool(arguments) and arguments[0] in _GIT_READING
     # Children of multiprocessing are guarded by themselves.
     if os.path.realpath(program) == os.path.realpath(sys.executable):
         return any("multiprocessing" in word or "spawn_main" in word for word in words)

@@ -73,14 +73,14 @@ Wrap = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
 def _replace(module: Any, name: str, wrap: Wrap) -> None:
-    theirs = getattr(module, name, None)
-    if theirs is None:
+    original = getattr(module, name, None)
+    if original is None:
         return
-    ours = functools.wraps(theirs)(wrap(theirs))
+    ours = functools.wraps(original)(wrap(original))
     # Whoever pickles the function finds it by these.
     ours.__module__, ours.__qualname__ = module.__name__, name
     for known in _ABILITIES:
-        if theirs in known:
+        if original in known:
             known.add(ours)
     setattr(module, name, ours)
 
@@ -99,14 +99,14 @@ def _from_folder(path: Any, named: dict[str, Any], key: str = "dir_fd") -> Any:
 def _first(mapped: Callable[[Any], Any]) -> Wrap:
     """The first argument is a path, by whatever name."""
 
-    def wrap(theirs: Callable[..., Any]) -> Callable[..., Any]:
+    def wrap(original: Callable[..., Any]) -> Callable[..., Any]:
         def ours(*args: Any, **named: Any) -> Any:
             if args:
                 path = _from_folder(args[0], named)
-                return theirs(mapped(path), *args[1:], **named)
+                return original(mapped(path), *args[1:], **named)
             if "path" in named:
                 named["path"] = mapped(_from_folder(named["path"], named))
-            return theirs(**named)
+            return original(**named)
 
         return ours
 
@@ -114,15 +114,15 @@ def _first(mapped: Callable[[Any], Any]) -> Wrap:
 
 
 def _second(mapped: Callable[[Any], Any]) -> Wrap:
-    def wrap(theirs: Callable[..., Any]) -> Callable[..., Any]:
+    def wrap(original: Callable[..., Any]) -> Callable[..., Any]:
         def ours(*args: Any, **named: Any) -> Any:
             if len(args) > 1:
                 path = _from_folder(args[1], named)
-                return theirs(args[0], mapped(path), *args[2:], **named)
+                return original(args[0], mapped(path), *args[2:], **named)
             for name in ("dst", "filename", "f"):
                 if name in named:
                     named[name] = mapped(_from_folder(named[name], named))
-            return theirs(*args, **named)
+            return original(*args, **named)
 
         return ours
 
@@ -130,11 +130,11 @@ def _second(mapped: Callable[[Any], Any]) -> Wrap:
 
 
 def _both(mapped: Callable[[Any], Any]) -> Wrap:
-    def wrap(theirs: Callable[..., Any]) -> Callable[..., Any]:
+    def wrap(original: Callable[..., Any]) -> Callable[..., Any]:
         def ours(src: Any, dst: Any, **named: Any) -> Any:
             src = mapped(_from_folder(src, named, "src_dir_fd"))
             dst = mapped(_from_folder(dst, named, "dst_dir_fd"))
-            return theirs(src, dst, **named)
+            return original(src, dst, **named)
 
         return ours
 
@@ -142,11 +142,11 @@ def _both(mapped: Callable[[Any], Any]) -> Wrap:
 
 
 def _chdir(guard: Guard) -> Wrap:
-    """Into the copy of a folder: what programs started from there write lies in the copy, too."""
+    """Into the copy of a folder: what programs started from there write is in the copy, too."""
 
-    def wrap(theirs: Callable[..., Any]) -> Callable[..., Any]:
+    def wrap(original: Callable[..., Any]) -> Callable[..., Any]:
         def ours(path: Any) -> None:
-            theirs(path if path in (os.sep, b"/") else guard.enter(path))
+            original(path if path in (os.sep, b"/") else guard.enter(path))
 
         return ours
 
@@ -154,11 +154,11 @@ def _chdir(guard: Guard) -> Wrap:
 
 
 def _os_open(guard: Guard) -> Wrap:
-    def wrap(theirs: Callable[..., Any]) -> Callable[..., Any]:
+    def wrap(original: Callable[..., Any]) -> Callable[..., Any]:
         def ours(path: Any, flags: int, mode: int = 0o777, **named: Any) -> int:
             path = _opened(guard, _from_folder(path, named), flags)
-            found: int = theirs(path, flags, mode, **named)
-            return found
+            descriptor: int = original(path, flags, mode, **named)
+            return descriptor
 
         return ours
 
@@ -175,13 +175,13 @@ def _opened(guard: Guard, path: Any, flags: int) -> Any:
 def _replace_kept(removes: Callable[..., Any]) -> None:
     """Temporary files keep the function that removes them as a default of their methods."""
     for method in vars(tempfile._TemporaryFileCloser).values():  # type: ignore[attr-defined]
-        kept = getattr(method, "__defaults__", None)
-        if kept and removes in kept:
-            method.__defaults__ = tuple(os.unlink if each is removes else each for each in kept)
+        defaults = getattr(method, "__defaults__", None)
+        if defaults and removes in defaults:
+            method.__defaults__ = tuple(os.unlink if each is removes else each for each in defaults)
 
 
 def _replace_open(guard: Guard) -> None:
-    theirs = builtins.open
+    original = builtins.open
 
     def ours(file: Any, mode: str = "r", *args: Any, **named: Any) -> Any:
         opener = args[5] if len(args) > 5 else named.get("opener")
@@ -190,16 +190,16 @@ def _replace_open(guard: Guard) -> None:
                 file = guard.read(file)
             else:
                 file = guard.write(file, keep="w" not in mode)
-        return theirs(file, mode, *args, **named)
+        return original(file, mode, *args, **named)
 
-    ours = functools.wraps(theirs)(ours)
+    ours = functools.wraps(original)(ours)
     ours.__module__, ours.__qualname__ = "io", "open"
     builtins.open = ours
     io.open = ours
 
 
 def _replace_popen(guard: Guard) -> None:
-    """Programs are told the copy where they are told the user's folder."""
+    """Programs get the path of the copy wherever they are given the user's folder."""
     begin = subprocess.Popen.__init__
     led = _led(guard)
 
@@ -214,7 +214,7 @@ def _replace_popen(guard: Guard) -> None:
         begin(self, args, *rest, **named)
 
     subprocess.Popen.__init__ = ours  # type: ignore[method-assign]
-    _replace(os, "system", lambda theirs: lambda command: theirs(led(command)))
+    _replace(os, "system", lambda original: lambda command: original(led(command)))
 
 
 def _led(guard: Guard) -> Callable[[Any], Any]:
@@ -233,14 +233,14 @@ def _led(guard: Guard) -> Callable[[Any], Any]:
 
 
 def _sqlite(guard: Guard, module: Any) -> None:
-    def wrap(theirs: Callable[..., Any]) -> Callable[..., Any]:
+    def wrap(original: Callable[..., Any]) -> Callable[..., Any]:
         def ours(database: Any, *args: Any, **named: Any) -> Any:
             if named.get("uri") and isinstance(database, str) and database.startswith("file:"):
                 name, mark, query = database.removeprefix("file:").partition("?")
                 database = f"file:{guard.write(name)}{mark}{query}"
             elif database != ":memory:":
                 database = guard.write(database)
-            return theirs(database, *args, **named)
+            return original(database, *args, **named)
 
         return ours
 

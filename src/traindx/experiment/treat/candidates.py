@@ -19,16 +19,16 @@ _CAUSES_MOST = 5
 _REMEDIES_MOST = 5
 _VARIANTS_MOST = 4
 _RISKS = ("low", "medium", "high")
-# Where a cause is sure and nobody but the user can mend it, what others do to the curves proves nothing.
+# Where a cause is sure and only the user can fix it, what other remedies do to the curves proves nothing.
 _SURE = 0.5
-# A defect need not show in the loss: that a loss falls faster is no proof that it was mended.
+# A defect need not show in the loss: that a loss falls faster does not prove that it was fixed.
 _DEFECT_LEAST = 0.3
 _STILL_LIKELY = 0.25
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """One way to carry out a remedy: interventions in the running script, or an edit of its source."""
+    """One way to carry out a remedy: changes of the running script, or an edit of its source."""
 
     remedy: str
     cause: str
@@ -73,131 +73,134 @@ class Candidate:
 
 
 @dataclass(frozen=True)
-class Course:
-    """What can be done about one cause; `told` are remedies that only words can carry out."""
+class CauseCandidates:
+    """What can be done about one cause; `instructions` are for remedies that have no edit."""
 
     cause: str
     confidence: float
     symptom: str
     candidates: tuple[Candidate, ...]
-    told: tuple[Instruction, ...] = field(default=())
-    meant: Instruction | None = None
+    instructions: tuple[Instruction, ...] = field(default=())
+    first_instruction: Instruction | None = None
     """What the first remedy of the cause says to do, for the case that nothing helps."""
 
 
-def courses(diagnosis: Diagnosis, script: Script | None, only: str | None = None) -> list[Course]:
+def candidates_by_cause(
+    diagnosis: Diagnosis, script: Script | None, only: str | None = None
+) -> list[CauseCandidates]:
     """For each cause that is likely enough, what can be tried: the likeliest of the worst problem first."""
-    found: list[Course] = []
+    by_cause: list[CauseCandidates] = []
     for problem in diagnosis.problems:
         if problem.severity not in ACTED_ON:
             continue
         for hypothesis in problem.hypotheses[:_CAUSES_MOST]:
-            known = any(course.cause == hypothesis.cause for course in found)
-            if hypothesis.confidence >= _LEAST_CONFIDENCE and not known:
-                found.append(_course(diagnosis, problem, hypothesis, script, only))
-    return _worth_trying([course for course in found if course.candidates or course.told])
+            listed = any(course.cause == hypothesis.cause for course in by_cause)
+            if hypothesis.confidence >= _LEAST_CONFIDENCE and not listed:
+                by_cause.append(_candidates_for(diagnosis, problem, hypothesis, script, only))
+    return _worth_trying([course for course in by_cause if course.candidates or course.instructions])
 
 
-def _worth_trying(found: Sequence[Course]) -> list[Course]:
+def _worth_trying(by_cause: Sequence[CauseCandidates]) -> list[CauseCandidates]:
     """All; where the first cause is sure and only words are left for it, what is nearly as likely."""
-    if not found or found[0].confidence < _SURE:
-        return list(found)
-    if causes()[found[0].cause].untrusted:
-        return [found[0]]
-    if found[0].candidates:
-        return list(found)
-    return [course for course in found if course is found[0] or course.confidence >= _STILL_LIKELY]
+    if not by_cause or by_cause[0].confidence < _SURE:
+        return list(by_cause)
+    if causes()[by_cause[0].cause].untrusted:
+        return [by_cause[0]]
+    if by_cause[0].candidates:
+        return list(by_cause)
+    return [course for course in by_cause if course is by_cause[0] or course.confidence >= _STILL_LIKELY]
 
 
-def _course(
+def _candidates_for(
     diagnosis: Diagnosis,
     problem: Problem,
     hypothesis: Hypothesis,
     script: Script | None,
     only: str | None,
-) -> Course:
-    from traindx.experiment.edit import Edited, Instruction
+) -> CauseCandidates:
+    from traindx.experiment.edit import Instruction
 
     candidates: list[Candidate] = []
-    told: list[Instruction] = []
-    meant: Instruction | None = None
+    instructions: list[Instruction] = []
+    first_instruction: Instruction | None = None
     fixes = [fix for fix in hypothesis.fixes if only in (None, fix.remedy)]
     for fix in fixes[:_REMEDIES_MOST] if only is None else fixes:
-        candidates += _interventions(fix, hypothesis)
-        for edit in _edits(diagnosis, hypothesis, fix, script):
-            if isinstance(edit, Edited):
-                candidates.append(Candidate(fix.remedy, hypothesis.cause, hypothesis.confidence, edited=edit))
-            else:
-                told.append(edit)
-        if meant is None:
-            meant = told[0] if told else Instruction(fix.summary, hypothesis.place)
+        more, by_hand = _carried_out(fix, hypothesis, diagnosis, script, _VARIANTS_MOST)
+        candidates += more
+        instructions += by_hand
+        if first_instruction is None:
+            first_instruction = (
+                instructions[0] if instructions else Instruction(fix.summary, hypothesis.place)
+            )
     if symptoms()[problem.symptom].kind == "defect" and hypothesis.confidence < _DEFECT_LEAST:
         candidates = []
-    every = _apart(candidates)
-    return Course(hypothesis.cause, hypothesis.confidence, problem.symptom, every, tuple(told), meant)
+    unique = _unique(candidates)
+    return CauseCandidates(
+        hypothesis.cause,
+        hypothesis.confidence,
+        problem.symptom,
+        unique,
+        tuple(instructions),
+        first_instruction,
+    )
 
 
-def _interventions(fix: Fix, hypothesis: Hypothesis) -> list[Candidate]:
-    able = [changes for text in fix.trials if (changes := changes_of(text))]
-    return [
-        Candidate(fix.remedy, hypothesis.cause, hypothesis.confidence, changes)
-        for changes in able[:_VARIANTS_MOST]
-    ]
+def _carried_out(
+    fix: Fix,
+    hypothesis: Hypothesis | None,
+    diagnosis: Diagnosis,
+    script: Script | None,
+    most: int | None = None,
+) -> tuple[list[Candidate], list[Instruction]]:
+    """The ways to carry out a remedy: as changes and as edits; and instructions where no edit is certain."""
+    from traindx.experiment.edit import Edited, edit_for_remedy
+
+    cause, confidence = (hypothesis.cause, hypothesis.confidence) if hypothesis is not None else ("", 0.0)
+    variants = [changes for text in fix.trials if (changes := changes_of(text))]
+    candidates = [Candidate(fix.remedy, cause, confidence, changes) for changes in variants[:most]]
+    if script is None or hypothesis is None:
+        return candidates, []
+    edits = edit_for_remedy(script, fix.remedy, hypothesis, diagnosis)
+    edited = [edit for edit in edits if isinstance(edit, Edited)]
+    candidates += [Candidate(fix.remedy, cause, confidence, edited=edit) for edit in edited]
+    return candidates, [edit for edit in edits if not isinstance(edit, Edited)]
 
 
 def changes_of(text: str) -> tuple[Change, ...]:
-    """The interventions of a remedy; none where this run's numbers are out of their range."""
+    """The changes of a remedy; none where this run's numbers are out of their range."""
     try:
         return tuple(Change.parse(part.strip()) for part in text.split(" + "))
     except ValueError:
         return ()
 
 
-def _edits(
-    diagnosis: Diagnosis, hypothesis: Hypothesis, fix: Fix, script: Script | None
-) -> Sequence[Edited | Instruction]:
-    if script is None:
-        return ()
-    from traindx.experiment.edit import edit_for_remedy
-
-    return edit_for_remedy(script, fix.remedy, hypothesis, diagnosis)
-
-
-def _apart(candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
+def _unique(candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
     """Each once: two remedies may come down to the same change, two edits to the same text."""
-    made: dict[object, Candidate] = {}
+    unique: dict[object, Candidate] = {}
     for candidate in candidates:
-        made.setdefault(candidate.key, candidate)
-    return tuple(made.values())
+        unique.setdefault(candidate.key, candidate)
+    return tuple(unique.values())
 
 
-def single(remedy: str, diagnosis: Diagnosis, script: Script | None) -> Course:
+def single(remedy: str, diagnosis: Diagnosis, script: Script | None) -> CauseCandidates:
     """What one remedy can do for a run, whatever its diagnosis says: for `traindx try`."""
     from traindx.evidence.case import Case
-    from traindx.experiment.edit import Edited
     from traindx.knowledge.filled_remedies import fixes
     from traindx.knowledge.run_numbers import facts
 
     listed = [h for problem in diagnosis.problems for h in problem.hypotheses]
-    mine = [h for h in listed if any(fix.remedy == remedy for fix in h.fixes)]
-    known = facts(Case(diagnosis.run, script), [f for p in diagnosis.problems for f in p.findings], None)
-    able = list(fixes([remedies()[remedy]], known)) or [Fix(remedy, "")]
-    cause, confidence = (mine[0].cause, mine[0].confidence) if mine else ("", 0.0)
-    tries = [changes for text in able[0].trials if (changes := changes_of(text))]
-    candidates = [Candidate(remedy, cause, confidence, changes) for changes in tries]
-    told: list[Instruction] = []
-    for hypothesis in mine[:1]:
-        for edit in _edits(diagnosis, hypothesis, able[0], script):
-            if isinstance(edit, Edited):
-                candidates.append(Candidate(remedy, cause, confidence, edited=edit))
-            else:
-                told.append(edit)
+    fitting = [h for h in listed if any(fix.remedy == remedy for fix in h.fixes)]
+    numbers = facts(Case(diagnosis.run, script), [f for p in diagnosis.problems for f in p.findings], None)
+    filled = list(fixes([remedies()[remedy]], numbers)) or [Fix(remedy, "")]
+    first = fitting[0] if fitting else None
+    cause, confidence = (first.cause, first.confidence) if first is not None else ("", 0.0)
+    candidates, instructions = _carried_out(filled[0], first, diagnosis, script)
     symptom = diagnosis.problems[0].symptom if diagnosis.problems else ""
-    return Course(cause, confidence, symptom, _apart(candidates), tuple(told))
+    return CauseCandidates(cause, confidence, symptom, _unique(candidates), tuple(instructions))
 
 
 def risk(candidate: Candidate) -> int:
-    """How much a remedy may upset: 0 little."""
+    """The risk of a remedy: 0 is low."""
     page = remedies().get(candidate.remedy)
     word = page.risk.split()[0].rstrip(",.;") if page is not None else "medium"
     return _RISKS.index(word) if word in _RISKS else 1

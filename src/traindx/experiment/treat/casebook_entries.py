@@ -20,10 +20,10 @@ def entries_of(treated: Treated) -> list[Entry]:
     return [_entry(treated, one, trial, now) for one in treated.rounds for trial in one.trials]
 
 
-def _entry(treated: Treated, one: Round, trial: Trial, now: str) -> Entry:
-    kept = trial is one.winner
-    verdict = one.proof.verdict if kept and one.proof is not None else trial.verdict
-    symptom = next((course.symptom for course in one.plan if course.cause == trial.candidate.cause), "")
+def _entry(treated: Treated, round_: Round, trial: Trial, now: str) -> Entry:
+    won = trial is round_.winner
+    verdict = round_.proof.verdict if won and round_.proof is not None else trial.verdict
+    symptom = next((course.symptom for course in round_.plan if course.cause == trial.candidate.cause), "")
     entry = Entry(
         date=now,
         script=os.path.basename(treated.script),
@@ -45,7 +45,7 @@ def _entry(treated: Treated, one: Round, trial: Trial, now: str) -> Entry:
         gain=verdict.gain,
         pairs=len(verdict.pairs),
         p=verdict.difference.p if len(verdict.pairs) > 1 else None,
-        edited=kept and one.edited is not None and one.proof is not None and one.proof.reproduced,
+        edited=won and round_.edited is not None and round_.proof is not None and round_.proof.reproduced,
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,7 +25,7 @@ _LEAST = 10
 
 @dataclass(frozen=True)
 class Expectation:
-    """One thing a remedy should bring; `met` is None where these runs cannot tell."""
+    """One thing a remedy should bring; `met` is None where these runs cannot say."""
 
     text: str
     met: bool | None
@@ -47,17 +47,17 @@ class _Arms:
 
     def values(self, name: str) -> tuple[FloatArray, FloatArray]:
         """The finite values of a series in both."""
-        found = []
+        both = []
         for run in (self.before, self.after):
             series = run.series.get(name)
             values = np.empty(0) if series is None else series.values
             if series is not None and self.upto is not None:
                 values = values[series.steps <= self.upto]
-            found.append(values[np.isfinite(values)])
-        return found[0], found[1]
+            both.append(values[np.isfinite(values)])
+        return both[0], both[1]
 
     def level(self, name: str) -> tuple[float, float] | None:
-        """Where a series stood in both; None where one has none."""
+        """The level of a series in both; None where one has none."""
         by = Yardstick(name)
         levels = [read_level(run, by, self.upto) for run in (self.before, self.after)]
         if levels[0] is None or levels[1] is None:
@@ -65,10 +65,11 @@ class _Arms:
         return levels[0].value, levels[1].value
 
 
-Told = tuple[bool | None, str]
+Result = tuple[bool | None, str]
+Measure = Callable[[_Arms], Result]
 
 
-def _lower(pair: tuple[float, float] | None, name: str) -> Told:
+def _lower(pair: tuple[float, float] | None, name: str) -> Result:
     """Whether the second number is lower by more than nothing; one that broke is infinitely high."""
     if pair is None:
         return None, f"no {name} in both runs"
@@ -80,33 +81,31 @@ def _lower(pair: tuple[float, float] | None, name: str) -> Told:
     return before - after > _MOVED * max(abs(before), abs(after)), f"{before:.4g} -> {after:.4g}"
 
 
-def _compared(arms: _Arms, name: str, read: Callable[[FloatArray], float], what: str) -> Told:
-    values = arms.values(name)
-    if min(part.size for part in values) < _LEAST:
-        return None, f"no {what} in both runs"
-    return _lower((read(values[0]), read(values[1])), what)
+def _lower_end(series: str, what: str) -> Measure:
+    """Whether the final level of a series is lower."""
+    return lambda arms: _lower(arms.level(series), what)
 
 
-def _loss_lower(arms: _Arms) -> Told:
-    return _lower(arms.level("loss"), "training loss")
+def _lower_of(series: str, statistic: Callable[[FloatArray], Any], what: str) -> Measure:
+    """Whether a statistic of a series is lower."""
+
+    def measure(arms: _Arms) -> Result:
+        before, after = arms.values(series)
+        if min(before.size, after.size) < _LEAST:
+            return None, f"no {what} in both runs"
+        return _lower((float(statistic(before)), float(statistic(after))), what)
+
+    return measure
 
 
-def _validation_lower(arms: _Arms) -> Told:
-    return _lower(arms.level("val/loss"), "validation loss")
-
-
-def _start_lower(arms: _Arms) -> Told:
-    return _compared(arms, "loss", lambda values: float(np.median(values[:3])), "training loss")
-
-
-def _gap_smaller(arms: _Arms) -> Told:
+def _gap_smaller(arms: _Arms) -> Result:
     loss, validation = arms.level("loss"), arms.level("val/loss")
     if loss is None or validation is None:
         return None, "no training and validation loss in both runs"
     return _lower((validation[0] - loss[0], validation[1] - loss[1]), "gap")
 
 
-def _sooner(arms: _Arms) -> Told:
+def _sooner(arms: _Arms) -> Result:
     """The level the old run ended at, and when the new one had it."""
     before, after = arms.values("loss")
     if min(before.size, after.size) < 5 * _LEAST:
@@ -121,7 +120,7 @@ def _sooner(arms: _Arms) -> Told:
     return share <= 0.5, f"the old run's {goal:.4g} reached after {share:.0%} of its steps"
 
 
-def _finite(arms: _Arms) -> Told:
+def _finite(arms: _Arms) -> Result:
     series = arms.after.series.get("loss")
     if series is None or not len(series):
         return None, "no training loss"
@@ -134,7 +133,7 @@ def _wildness(values: FloatArray) -> float:
     return float(values.max()) / middle if middle > 0 else math.inf
 
 
-def _gradients_calmer(arms: _Arms) -> Told:
+def _gradients_calmer(arms: _Arms) -> Result:
     before, after = arms.values("grad_norm")
     if min(before.size, after.size) < _LEAST:
         return None, "no gradient norms in both runs"
@@ -145,7 +144,7 @@ def _gradients_calmer(arms: _Arms) -> Told:
     )
 
 
-def _gradients_larger(arms: _Arms) -> Told:
+def _gradients_larger(arms: _Arms) -> Result:
     before, after = arms.values("grad_norm")
     if min(before.size, after.size) < _LEAST:
         return None, "no gradient norms in both runs"
@@ -153,15 +152,7 @@ def _gradients_larger(arms: _Arms) -> Told:
     return last > (1 + _MOVED) * first, f"median norm {first:.3g} -> {last:.3g}"
 
 
-def _noise_smaller(arms: _Arms) -> Told:
-    return _compared(arms, "loss", noise, "training loss")
-
-
-def _spikes_smaller(arms: _Arms) -> Told:
-    return _compared(arms, "loss", lambda values: float(np.diff(values).max()), "training loss")
-
-
-def _rare_better(arms: _Arms) -> Told:
+def _rare_better(arms: _Arms) -> Result:
     by = fair_score(arms.before)
     levels = [read_level(run, by, arms.upto) for run in (arms.before, arms.after)] if by is not None else []
     if by is None or levels[0] is None or levels[1] is None:
@@ -170,28 +161,29 @@ def _rare_better(arms: _Arms) -> Told:
     return after - before > _MOVED, f"{by.words} {before:.3g} -> {after:.3g}"
 
 
-def _steps_quicker(arms: _Arms) -> Told:
-    return _compared(arms, "step_s", lambda values: float(np.median(values)), "step times")
-
-
-def _memory_flatter(arms: _Arms) -> Told:
-    return _compared(arms, "rss_bytes", lambda values: float(values[-1] - np.median(values[:5])), "memory")
-
-
-_MEASURED: Mapping[str, tuple[str, Callable[[_Arms], Told]]] = {
-    "loss lower": ("the training loss ends lower", _loss_lower),
-    "validation lower": ("the validation loss ends lower", _validation_lower),
-    "start lower": ("the first losses are lower", _start_lower),
+_MEASURED: Mapping[str, tuple[str, Measure]] = {
+    "loss lower": ("the training loss ends lower", _lower_end("loss", "training loss")),
+    "validation lower": ("the validation loss ends lower", _lower_end("val/loss", "validation loss")),
+    "start lower": (
+        "the first losses are lower",
+        _lower_of("loss", lambda values: np.median(values[:3]), "training loss"),
+    ),
     "gap smaller": ("the gap of validation to training shrinks", _gap_smaller),
     "sooner": ("the old loss is reached in half of the steps", _sooner),
     "finite": ("every loss is finite", _finite),
     "gradients calmer": ("gradient norms shrink at their peak, or stay near their median", _gradients_calmer),
     "gradients larger": ("gradients grow", _gradients_larger),
-    "noise smaller": ("the loss is less noisy", _noise_smaller),
-    "spikes smaller": ("the largest jump of the loss shrinks", _spikes_smaller),
+    "noise smaller": ("the loss is less noisy", _lower_of("loss", noise, "training loss")),
+    "spikes smaller": (
+        "the largest jump of the loss shrinks",
+        _lower_of("loss", lambda values: np.diff(values).max(), "training loss"),
+    ),
     "rare better": ("rare classes are found more often", _rare_better),
-    "steps quicker": ("steps take less time", _steps_quicker),
-    "memory flatter": ("memory grows less", _memory_flatter),
+    "steps quicker": ("steps take less time", _lower_of("step_s", np.median, "step times")),
+    "memory flatter": (
+        "memory grows less",
+        _lower_of("rss_bytes", lambda values: values[-1] - np.median(values[:5]), "memory"),
+    ),
 }
 _GONE = "findings gone"
 
@@ -225,13 +217,13 @@ def _each(
             yield Expectation("what was found is gone", *_gone(*diagnoses))
 
 
-def _gone(before: Diagnosis, after: Diagnosis) -> Told:
-    """Whether each finding of the first problem was looked for again and is not there."""
-    found = {finding.id for problem in before.problems[:1] for finding in problem.findings}
-    again = {finding.id for problem in after.problems for finding in problem.findings}
+def _gone(before: Diagnosis, after: Diagnosis) -> Result:
+    """Whether each finding of the first problem was checked again and not found."""
+    before_ids = {finding.id for problem in before.problems[:1] for finding in problem.findings}
+    after_ids = {finding.id for problem in after.problems for finding in problem.findings}
     ran = {check.check for check in after.coverage if check.status == "ran"}
-    stays = sorted(found & again)
-    if not found or (not stays and not found & ran):
-        return None, "nothing of it could be looked for again"
-    said = f"{len(found) - len(stays)} of {len(found)} findings gone"
-    return not stays, f"{said}; still there: {', '.join(stays)}" if stays else said
+    stays = sorted(before_ids & after_ids)
+    if not before_ids or (not stays and not before_ids & ran):
+        return None, "nothing of it could be checked again"
+    text = f"{len(before_ids) - len(stays)} of {len(before_ids)} findings gone"
+    return not stays, f"{text}; still there: {', '.join(stays)}" if stays else text

@@ -8,40 +8,40 @@ from dataclasses import replace
 from typing import Any
 
 from traindx.experiment.arms import Arm, Outcome, Stop, Workshop
-from traindx.experiment.treat.request import Wishes
+from traindx.experiment.treat.request import TreatRequest
 from traindx.experiment.treat.results import Cost
 
-Tell = Callable[[str, Mapping[str, Any]], None]
+Notify = Callable[[str, Mapping[str, Any]], None]
 UNTOUCHED, EDITED, BEFORE = "untouched", "edited", "before, seed"
 # Of the time for everything, what the untouched script may take at most.
 _FIRST_SHARE, _FIRST_SHARE_MOST, _FIRST_STEPS = 0.3, 0.6, 200
 
 
 class Ledger:
-    """Runs arms in the workshop, tells of them, and keeps their outcomes.
+    """Runs arms in the workshop, reports them, and keeps their outcomes.
 
-    `training` says which of several trainings of the script is looked at; `proof_seconds` is what must be
+    `training` says which of several trainings of the script is meant; `proof_seconds` is what must be
     left for the edited script.
     """
 
-    def __init__(self, workshop: Workshop, path: str, wishes: Wishes, tell: Tell) -> None:
+    def __init__(self, workshop: Workshop, path: str, request: TreatRequest, notify: Notify) -> None:
         self.workshop = workshop
         self.path = path
         self.outcomes: list[Outcome] = []
         self.training = 0
         self.proof_seconds = 0.0
-        self._wishes = wishes
-        self._tell = tell
+        self._request = request
+        self._notify = notify
         self._pace = 0, 0.0
 
     def run(self, arms: Sequence[Arm], stop: Stop | None = None) -> list[Outcome]:
         """The outcomes in the order of the arms."""
         done: dict[str, Outcome] = {}
-        for found in self.workshop.run(list(arms), stop=stop, progress=self.progress):
-            outcome = self.named(found)
+        for ended in self.workshop.run(list(arms), stop=stop, progress=self.progress):
+            outcome = self.named(ended)
             done[outcome.arm.name] = outcome
             self.outcomes.append(outcome)
-            self._tell("arm", {"outcome": outcome})
+            self._notify("arm", {"outcome": outcome})
         return [done[arm.name] for arm in arms if arm.name in done]
 
     def named(self, outcome: Outcome) -> Outcome:
@@ -53,14 +53,14 @@ class Ledger:
 
     def progress(self, arm: Arm, steps: int, seconds: float) -> None:
         self._pace = steps, seconds
-        self._tell("progress", {"arm": arm, "steps": steps, "seconds": seconds})
+        self._notify("progress", {"arm": arm, "steps": steps, "seconds": seconds})
 
     # Time and steps that are left.
 
     def enough_seen(self) -> Stop | None:
         """A training longer than the time for everything must leave some of it for trials."""
         budget = self.workshop.left
-        if budget is None or self._wishes.dry_run:
+        if budget is None or self._request.dry_run:
             return None
 
         def stop(*_: object) -> str | None:
@@ -77,7 +77,7 @@ class Ledger:
 
     def exhausted(self) -> bool:
         """Whether nothing more can be tried."""
-        limit = self._wishes.trial_steps
+        limit = self._request.trial_steps
         return self.workshop.spent or (limit is not None and self.trial_steps >= limit)
 
     def late(self) -> bool:
@@ -88,7 +88,7 @@ class Ledger:
     # What it came to.
 
     def cost(self, whole: Outcome) -> Cost:
-        """Everything that was run, beside one run of the whole script."""
+        """Everything that was run, compared with one run of the whole script."""
         seconds = sum(outcome.seconds for outcome in self.outcomes)
         work = sum(_work(outcome, whole) for outcome in self.outcomes)
         return Cost(

@@ -9,10 +9,10 @@ from typing import Literal
 
 from traindx.core.nouns import ACTED_ON, Diagnosis
 from traindx.evidence.stats.differences import Difference, paired, within
-from traindx.experiment.measure import Level, Yardstick, gain, gain_error
+from traindx.experiment.measure import MeasuredLevel, Yardstick, gain, gain_error
 
 Word = Literal["helped", "hurt", "no difference", "cannot tell"]
-# A gain is told from none beyond so many standard errors, and never below so much of the value.
+# A gain is distinguished from none beyond so many standard errors, and never below so much of the value.
 _CLEAR = 2.0
 _WORTH = 0.03
 _SAME = 0.03
@@ -23,12 +23,12 @@ class Pair:
     """The same seed and data without and with the remedy, read at the same point of the training."""
 
     seed: int
-    before: Level
-    after: Level
+    before: MeasuredLevel
+    after: MeasuredLevel
 
 
 @dataclass(frozen=True)
-class Verdict:
+class TrialVerdict:
     """What the pairs say. `gain` is a share of the loss, or a difference of scores."""
 
     word: Word
@@ -39,7 +39,7 @@ class Verdict:
     symptom_gone: bool | None = None
     new_problems: tuple[str, ...] = ()
     by_symptom: bool = False
-    """Whether it was judged by the symptom alone: the numbers before and after cannot be compared."""
+    """Whether the verdict is by the symptom alone: the numbers before and after cannot be compared."""
 
     @property
     def text(self) -> str:
@@ -50,9 +50,9 @@ class Verdict:
             return f"{self.word}: nothing could be compared"
         before = [pair.before.value for pair in self.pairs]
         after = [pair.after.value for pair in self.pairs]
-        told = f"{self.by.words} {_mean(before)} -> {_mean(after)}"
+        change = f"{self.by.words} {_mean(before)} -> {_mean(after)}"
         if len(self.pairs) == 1:
-            return f"{self.word}: {told} (one pair)"
+            return f"{self.word}: {change} (one pair)"
         better = sum(gain(self.by, p.before, p.after) > 0 for p in self.pairs)
         interval = (
             f", gain {self.gain:.0%} [{self.difference.low:.0%}, {self.difference.high:.0%}]"
@@ -60,7 +60,7 @@ class Verdict:
             else ""
         )
         return (
-            f"{self.word}: {told}, better in {better} of {len(self.pairs)} pairs{interval}, "
+            f"{self.word}: {change}, better in {better} of {len(self.pairs)} pairs{interval}, "
             f"p = {self.difference.p:.2g}"
         )
 
@@ -73,7 +73,7 @@ def _mean(values: Sequence[float]) -> str:
     return f"{sum(finite) / len(finite):.4g}{broken}"
 
 
-def judge(by: Yardstick, pairs: Sequence[Pair]) -> Verdict:
+def judge(by: Yardstick, pairs: Sequence[Pair]) -> TrialVerdict:
     """Helped or hurt only where every pair says so beyond its own noise, or the exact test is sure."""
     gains = [gain(by, pair.before, pair.after) for pair in pairs]
     noise = [gain_error(by, pair.before, pair.after) for pair in pairs]
@@ -81,7 +81,7 @@ def judge(by: Yardstick, pairs: Sequence[Pair]) -> Verdict:
     if len(gains) == 1:
         difference = within((gains[0], noise[0]), (0.0, 0.0))
     mean = sum(gains) / len(gains) if gains else 0.0
-    return Verdict(_word(gains, noise, difference), by, tuple(pairs), mean, difference)
+    return TrialVerdict(_word(gains, noise, difference), by, tuple(pairs), mean, difference)
 
 
 def _word(gains: Sequence[float], noise: Sequence[float], difference: Difference) -> Word:
@@ -99,10 +99,10 @@ def _word(gains: Sequence[float], noise: Sequence[float], difference: Difference
     return "cannot tell"
 
 
-def by_symptom(verdict: Verdict, before: Diagnosis, after: Diagnosis, *, whole: bool) -> Verdict:
-    """The verdict of one whose numbers say nothing: whether the symptom is gone and nothing else came.
+def by_symptom(verdict: TrialVerdict, before: Diagnosis, after: Diagnosis, *, whole: bool) -> TrialVerdict:
+    """The verdict where the numbers say nothing: whether the symptom is gone and no other came.
 
-    A run shorter than the whole that does not show it may be too short to show it; the proof will tell.
+    A run shorter than the whole that does not show it may be too short to show it; the proof will decide.
     """
     gone, fresh = changed_symptoms(before, after)
     good = (gone or (gone is None and not whole)) and not fresh
@@ -129,6 +129,6 @@ def changed_symptoms(before: Diagnosis, after: Diagnosis) -> tuple[bool | None, 
 
 
 def _looked_for(before: Diagnosis, after: Diagnosis) -> bool:
-    """Whether everything that made the first problem was looked for again and not seen."""
+    """Whether every finding of the first problem was checked again and not found."""
     ran = {check.check: check.seen for check in after.coverage if check.status == "ran"}
     return all(ran.get(finding.id) is False for finding in before.problems[0].findings)

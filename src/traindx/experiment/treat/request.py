@@ -1,4 +1,4 @@
-"""What a treatment is asked for, and the script as it stands between its rounds."""
+"""What a treatment is asked for, and the current script between its rounds."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _ROUNDS_MOST = 3
 
 
 @dataclass(frozen=True)
-class Wishes:
+class TreatRequest:
     """What the user asked for; None leaves it to the treatment."""
 
     steps: int | None = None
@@ -28,8 +28,8 @@ class Wishes:
 
 
 @dataclass
-class Patient:
-    """The script as it stands: changed by the rounds so far, with the run that shows it."""
+class ScriptState:
+    """The current script: changed by the rounds so far, with its run."""
 
     script: Script | None
     args: tuple[str, ...]

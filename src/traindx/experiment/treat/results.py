@@ -12,9 +12,9 @@ from traindx.core.number_text import lasting
 if TYPE_CHECKING:
     from traindx.experiment.arms import Outcome
     from traindx.experiment.edit import Edited, Instruction
-    from traindx.experiment.treat.candidates import Candidate, Course
+    from traindx.experiment.treat.candidates import Candidate, CauseCandidates
     from traindx.experiment.treat.expectations import Expectation
-    from traindx.experiment.treat.remedy_verdict import Verdict
+    from traindx.experiment.treat.remedy_verdict import TrialVerdict
 
 Status = Literal["healthy", "treated", "improved", "instructed", "not treated", "unclear"]
 
@@ -26,7 +26,7 @@ class Trial:
     candidate: Candidate
     steps: int | None
     outcomes: tuple[Outcome, ...]
-    verdict: Verdict | None
+    verdict: TrialVerdict | None
     said: str = ""
     """Why there is no verdict: it crashed, could not be applied, ran out of time."""
     expected: tuple[Expectation, ...] = ()
@@ -44,10 +44,10 @@ class Trial:
 
 @dataclass(frozen=True)
 class Proof:
-    """The edited script, run as it is, beside the one it was made of."""
+    """The edited script, run as it is, compared with the script before the edit."""
 
     outcome: Outcome
-    verdict: Verdict
+    verdict: TrialVerdict
     diagnosis: Diagnosis
     reproduced: bool
     expected: tuple[Expectation, ...] = ()
@@ -58,7 +58,7 @@ class Round:
     """One change: what was planned and tried, what won, and what became of it in the source."""
 
     diagnosis: Diagnosis
-    plan: tuple[Course, ...]
+    plan: tuple[CauseCandidates, ...]
     horizon: int | None
     trials: tuple[Trial, ...] = ()
     winner: Trial | None = None

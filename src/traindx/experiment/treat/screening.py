@@ -7,16 +7,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations
 
-from traindx.core.nouns import Run
+from traindx.core.nouns import ACTED_ON, Run
 from traindx.experiment.arm_diagnosis import examined, rewritten
 from traindx.experiment.arms import Arm, Outcome
 from traindx.experiment.horizon import LEAST
 from traindx.experiment.measure import Yardstick, read_level, steps_for_step, yardstick
-from traindx.experiment.treat.candidates import Candidate, Course, risk
+from traindx.experiment.treat.candidates import Candidate, CauseCandidates, risk
 from traindx.experiment.treat.expectations import Expectation, expectations
-from traindx.experiment.treat.ledger import BEFORE, Ledger, Tell
-from traindx.experiment.treat.remedy_verdict import Pair, Verdict, by_symptom, judge
-from traindx.experiment.treat.request import Patient, Wishes
+from traindx.experiment.treat.ledger import BEFORE, Ledger, Notify
+from traindx.experiment.treat.remedy_verdict import Pair, TrialVerdict, by_symptom, judge
+from traindx.experiment.treat.request import ScriptState, TreatRequest
 from traindx.experiment.treat.results import Trial
 from traindx.knowledge.catalogue import in_the_loss
 
@@ -30,19 +30,21 @@ _SEEDS, _SEEDS_COST = 3, 1.0
 class Screening:
     """The trials of one round."""
 
-    def __init__(self, ledger: Ledger, patient: Patient, steps: int, wishes: Wishes, tell: Tell) -> None:
+    def __init__(
+        self, ledger: Ledger, state: ScriptState, steps: int, request: TreatRequest, notify: Notify
+    ) -> None:
         self._ledger = ledger
-        self._patient = patient
+        self._state = state
         self._steps = steps
-        self._wishes = wishes
-        self._tell = tell
+        self._request = request
+        self._notify = notify
         self._known: set[object] = set()
         self._useless: set[object] = set()
         self._baselines: dict[int, Run] = {}
-        if patient.baseline.run is not None:
-            self._baselines[0] = patient.baseline.run
+        if state.baseline.run is not None:
+            self._baselines[0] = state.baseline.run
 
-    def run(self, plan: Sequence[Course]) -> tuple[list[Trial], Trial | None]:
+    def run(self, plan: Sequence[CauseCandidates]) -> tuple[list[Trial], Trial | None]:
         """Remedy by remedy until one helps enough; all trials, and the one to keep."""
         trials: list[Trial] = []
         for course in plan:
@@ -50,9 +52,9 @@ class Screening:
             for group in self._groups(course):
                 if self._ledger.exhausted():
                     break
-                found = self._halve(group)
-                trials += found
-                best = _best([trial for trial in (best, *found) if trial is not None])
+                tried = self._halve(group)
+                trials += tried
+                best = _best([trial for trial in (best, *tried) if trial is not None])
                 if best is not None and _gain(best) >= _ENOUGH:
                     break
             # What helps a little for one cause goes before what might help for the next.
@@ -62,7 +64,7 @@ class Screening:
                     return trials, surer
         return trials, None
 
-    def _groups(self, course: Course) -> Iterator[list[Candidate]]:
+    def _groups(self, course: CauseCandidates) -> Iterator[list[Candidate]]:
         """The candidates remedy by remedy, none that was tried before; at last two remedies together."""
         for group in _by_remedy(course.candidates):
             new = [candidate for candidate in group if candidate.key not in self._known]
@@ -79,7 +81,7 @@ class Screening:
         """The best on further seeds; None where they take it back, and the whole length does, too."""
         surer = self._repeat(best)
         trials[trials.index(best)] = surer
-        length = self._patient.baseline.steps
+        length = self._state.baseline.steps
         longer = best.steps is not None and best.steps < length
         if not surer.helped and longer and _promising(surer) and not self._ledger.exhausted():
             [whole] = self._try([best.candidate], length)
@@ -88,12 +90,12 @@ class Screening:
         return surer if surer.helped else None
 
     def _halve(self, candidates: Sequence[Candidate]) -> list[Trial]:
-        """Several at half the length first; the better half goes on to the whole of it."""
+        """Several at half the length first; the better half continues to the whole of it."""
         left, ended = list(candidates), list[Trial]()
         steps = self._steps
         if len(left) > 2 and steps >= 2 * LEAST:
             brief = self._try(left, steps // 2)
-            brief.sort(key=_stands)
+            brief.sort(key=_final_level)
             keep = max(1, len(brief) // 2)
             alive = [trial for trial in brief[:keep] if trial.verdict is not None]
             ended = [trial for trial in brief if trial not in alive]
@@ -109,7 +111,7 @@ class Screening:
         ]
 
     def _repeat(self, trial: Trial) -> Trial:
-        """The best again on further seeds, beside the untouched script on the same."""
+        """The best again on further seeds, paired with the unchanged script on the same."""
         if trial.steps is None or not trial.helped or self._ledger.late():
             return trial
         arms: list[Arm] = []
@@ -121,8 +123,8 @@ class Screening:
                         name,
                         seed=seed,
                         steps=trial.steps,
-                        sources=self._patient.sources,
-                        args=self._patient.args,
+                        sources=self._state.sources,
+                        args=self._state.args,
                     )
                 )
             arms.append(self._arm(trial.candidate, seed, trial.steps))
@@ -136,13 +138,13 @@ class Screening:
 
     def _count_seeds(self, steps: int) -> int:
         """As many as asked for; by default three, or fewer where each costs much of a training."""
-        if self._wishes.seeds is not None:
-            return self._wishes.seeds
-        share = steps / max(1, self._patient.baseline.steps)
+        if self._request.seeds is not None:
+            return self._request.seeds
+        share = steps / max(1, self._state.baseline.steps)
         return 1 + max(1, min(_SEEDS - 1, int(_SEEDS_COST / (2 * share))))
 
     def _arm(self, candidate: Candidate, seed: int, steps: int) -> Arm:
-        sources, args = dict(self._patient.sources), self._patient.args
+        sources, args = dict(self._state.sources), self._state.args
         if candidate.edited is not None:
             sources |= dict(candidate.edited.sources)
             args = args if candidate.edited.args is None else candidate.edited.args
@@ -150,12 +152,12 @@ class Screening:
         return Arm(name, candidate.changes, seed, self._paced(candidate, steps), sources=sources, args=args)
 
     def _paced(self, candidate: Candidate, steps: int) -> int | None:
-        """As many samples as the other arm sees, where the batch size is another."""
-        whole = self._patient.baseline.steps
-        pace = steps_for_step(candidate.changes, self._patient.baseline.run)
+        """As many samples as in the other arm, where the batch size differs."""
+        whole = self._state.baseline.steps
+        pace = steps_for_step(candidate.changes, self._state.baseline.run)
         if pace != 1.0:
             return max(_LEAST_PACED, round(steps * pace))
-        return None if steps >= whole and self._patient.baseline.ended == "finished" else steps
+        return None if steps >= whole and self._state.baseline.ended == "finished" else steps
 
     def _judged(self, candidate: Candidate, steps: int, outcomes: Sequence[Outcome]) -> Trial:
         failed = [
@@ -164,12 +166,12 @@ class Screening:
             if outcome.failed or outcome.run is None or not outcome.steps or self._cut_short(outcome, steps)
         ]
         if failed or not outcomes:
-            why = _why(failed[0]) if failed else "it was not run: the time is up"
-            return self._told(Trial(candidate, steps, tuple(outcomes), None, why))
+            why = _failure(failed[0]) if failed else "it was not run: the time is up"
+            return self._reported(Trial(candidate, steps, tuple(outcomes), None, why))
         verdict = judge(*self._pairs(candidate, steps, outcomes))
         verdict = self._with_symptom(candidate, steps, verdict, outcomes[0])
         expected = self._expected(candidate, steps, outcomes[0])
-        return self._told(Trial(candidate, steps, tuple(outcomes), verdict, expected=expected))
+        return self._reported(Trial(candidate, steps, tuple(outcomes), verdict, expected=expected))
 
     def _expected(self, candidate: Candidate, steps: int, outcome: Outcome) -> tuple[Expectation, ...]:
         base = self._baselines.get(outcome.arm.seed)
@@ -180,21 +182,23 @@ class Screening:
 
     def _cut_short(self, outcome: Outcome, steps: int) -> bool:
         paced = outcome.arm.steps
-        return outcome.cut_short(min(paced or steps, self._patient.baseline.steps))
+        return outcome.cut_short(min(paced or steps, self._state.baseline.steps))
 
-    def _with_symptom(self, candidate: Candidate, steps: int, verdict: Verdict, outcome: Outcome) -> Verdict:
+    def _with_symptom(
+        self, candidate: Candidate, steps: int, verdict: TrialVerdict, outcome: Outcome
+    ) -> TrialVerdict:
         """Judged by the symptom where numbers cannot say it: they mean something else, or were never bad."""
         even = verdict.word in ("no difference", "cannot tell")
-        silent = even and (not in_the_loss(self._symptom) or not verdict.pairs)
+        silent = even and (not all(map(in_the_loss, self._symptoms)) or not verdict.pairs)
         worse = candidate.other_loss and (even or (verdict.word == "hurt" and not verdict.by.higher))
         if not (silent or worse or candidate.other_measure) or outcome.run is None:
             return verdict
-        script = self._patient.script
+        script = self._state.script
         if candidate.edited is not None:
             script = rewritten(script, candidate.edited.sources)
         after = examined(outcome.run, script)
-        whole = steps >= self._patient.baseline.steps
-        return by_symptom(verdict, self._patient.diagnosis, after, whole=whole)
+        whole = steps >= self._state.baseline.steps
+        return by_symptom(verdict, self._state.diagnosis, after, whole=whole)
 
     def _pairs(
         self, candidate: Candidate, steps: int, outcomes: Sequence[Outcome]
@@ -202,9 +206,9 @@ class Screening:
         """The same points of both arms; by the training loss where nothing was validated so early."""
         loss = Yardstick("loss")
         for yard in (self._by(candidate) or loss, loss):
-            found = [pair for outcome in outcomes if (pair := self._pair(yard, steps, outcome))]
-            if found:
-                return yard, found
+            pairs = [pair for outcome in outcomes if (pair := self._pair(yard, steps, outcome))]
+            if pairs:
+                return yard, pairs
         return loss, []
 
     def _pair(self, by: Yardstick, steps: int, outcome: Outcome) -> Pair | None:
@@ -212,32 +216,33 @@ class Screening:
         if base is None or outcome.run is None:
             return None
         other_pace = outcome.arm.steps is None or outcome.arm.steps != steps
-        before = read_level(base, by, None if steps >= self._patient.baseline.steps else steps)
+        before = read_level(base, by, None if steps >= self._state.baseline.steps else steps)
         after = read_level(outcome.run, by, None if other_pace else steps)
         return Pair(outcome.arm.seed, before, after) if before is not None and after is not None else None
 
-    def _told(self, trial: Trial) -> Trial:
+    def _reported(self, trial: Trial) -> Trial:
         if trial.verdict is None or trial.verdict.word == "hurt":
             self._useless.add(trial.candidate.key)
-        self._tell("tried", {"trial": trial})
+        self._notify("tried", {"trial": trial})
         return trial
 
     @property
-    def _symptom(self) -> str:
-        problems = self._patient.diagnosis.problems
-        return problems[0].symptom if problems else ""
+    def _symptoms(self) -> list[str]:
+        """The symptom of the first problem worth acting on; none where a remedy is tried on a healthy run."""
+        problems = self._state.diagnosis.problems[:1]
+        return [problem.symptom for problem in problems if problem.severity in ACTED_ON]
 
     def _by(self, candidate: Candidate) -> Yardstick | None:
         run = self._baselines.get(0)
         if run is None:
             return None
         return yardstick(
-            run, [self._symptom], self._wishes.metric, other_loss=candidate.other_loss, rare=candidate.rare
+            run, self._symptoms, self._request.metric, other_loss=candidate.other_loss, rare=candidate.rare
         )
 
 
 def _promising(trial: Trial) -> bool:
-    """Better on the whole, though not in every pair: trouble that comes and goes needs longer trials."""
+    """Better on the whole, though not in every pair: a problem that comes and goes needs longer trials."""
     if trial.verdict is None or trial.verdict.word != "cannot tell":
         return False
     pairs, sign = trial.verdict.pairs, -1.0 if trial.verdict.by.higher else 1.0
@@ -257,13 +262,13 @@ def _by_remedy(candidates: Sequence[Candidate]) -> list[list[Candidate]]:
     return list(groups.values())
 
 
-def _why(outcome: Outcome) -> str:
+def _failure(outcome: Outcome) -> str:
     for change, why in outcome.failed.items():
         return f"{change} could not be applied: {why}"
     return outcome.said
 
 
-def _stands(trial: Trial) -> float:
+def _final_level(trial: Trial) -> float:
     """Where a trial ended, the lower the better; nowhere where it could not be judged."""
     if trial.verdict is None or not trial.verdict.pairs:
         return math.inf
@@ -272,12 +277,12 @@ def _stands(trial: Trial) -> float:
 
 
 def _best(trials: Sequence[Trial]) -> Trial | None:
-    """The one that ended best; of those that are nearly alike the one that upsets least, and comes first."""
+    """The one that ended best; of those that are nearly equal the one with the least risk, then the first."""
     helped = [trial for trial in trials if trial.helped]
     if not helped:
         return None
-    most = min(map(_stands, helped))
-    close = [trial for trial in helped if _stands(trial) <= most + _ALIKE * max(abs(most), 1e-12)]
+    most = min(map(_final_level, helped))
+    close = [trial for trial in helped if _final_level(trial) <= most + _ALIKE * max(abs(most), 1e-12)]
     return min(close, key=lambda trial: risk(trial.candidate))
 
 

@@ -1,4 +1,4 @@
-"""Diagnose, plan, try, judge, edit, prove: one change at a time until nothing is left to mend."""
+"""Diagnose, plan, try, judge, edit, prove: one change at a time until nothing is left to fix."""
 
 from __future__ import annotations
 
@@ -10,122 +10,130 @@ from traindx.core.nouns import ACTED_ON, SEVERITIES, Diagnosis, Run
 from traindx.experiment.arm_diagnosis import examined
 from traindx.experiment.arms import Arm, Outcome, Workshop
 from traindx.experiment.horizon import horizon
-from traindx.experiment.treat.candidates import Course, courses
-from traindx.experiment.treat.ledger import UNTOUCHED, Ledger, Tell
-from traindx.experiment.treat.proof import Proving, mended
+from traindx.experiment.treat.candidates import CauseCandidates, candidates_by_cause
+from traindx.experiment.treat.ledger import UNTOUCHED, Ledger, Notify
+from traindx.experiment.treat.proof import Proving, after_edit
 from traindx.experiment.treat.remedy_verdict import symptoms_of
-from traindx.experiment.treat.request import Patient, Wishes
+from traindx.experiment.treat.request import ScriptState, TreatRequest
 from traindx.experiment.treat.results import Round, Status, Treated
 from traindx.experiment.treat.screening import Screening
 from traindx.source.script import Script
 
-Planner = Callable[[Diagnosis, "Script | None"], Sequence[Course]]
+Planner = Callable[[Diagnosis, "Script | None"], Sequence[CauseCandidates]]
 _UNTRIED = "no trial could be run for the likely cause"
 
 
 class Treatment:
-    """The treatment of one script; `tell` hears what happens, `plan` says what to try."""
+    """The treatment of one script; `notify` is called with what happens, `plan` says what to try."""
 
     def __init__(
         self,
         workshop: Workshop,
         script: Script | None,
         args: Sequence[str],
-        wishes: Wishes,
-        tell: Tell,
+        request: TreatRequest,
+        notify: Notify,
         plan: Planner | None = None,
         *,
         save_model: Path | None = None,
     ) -> None:
         self.script = script
         self.args = tuple(args)
-        self.wishes = wishes
-        self.tell = tell
+        self.request = request
+        self.notify = notify
         path = script.main.path if script is not None else workshop.program.name
-        self.ledger = Ledger(workshop, path, wishes, tell)
-        self._proving = Proving(self.ledger, wishes, tell, save_model)
-        self._plan = plan or (lambda diagnosis, script: courses(diagnosis, script, wishes.only))
+        self.ledger = Ledger(workshop, path, request, notify)
+        self._proving = Proving(self.ledger, request, notify, save_model)
+        self._plan = plan or (lambda diagnosis, script: candidates_by_cause(diagnosis, script, request.only))
 
     def run(self, recorded: Run | None = None) -> Treated:
         """Everything; `recorded` is a run of this script from before, to begin with its diagnosis."""
-        [first] = self.ledger.run([Arm(UNTOUCHED, steps=self.wishes.steps)], self.ledger.enough_seen())
+        [first] = self.ledger.run([Arm(UNTOUCHED, steps=self.request.steps)], self.ledger.enough_seen())
         if first.run is None or not first.steps:
-            said = f"the script could not be observed: {first.said}"
-            return self._treated("unclear", said, None, (first,))
+            reason = f"the script could not be observed: {first.said}"
+            return self._treated("unclear", reason, None, (first,))
         first, before = self._worst_training(first)
         if recorded is not None:
             before = examined(recorded, self.script)
-        self.tell("diagnosed", {"diagnosis": before, "outcome": first})
-        if before.verdict != "problem" and not self.wishes.healthy_too:
-            status, said = _left_alone(before, first)
-            return self._treated(status, said, before, (first,))
-        patient = Patient(self.script, self.args, first, before)
+        self.notify("diagnosed", {"diagnosis": before, "outcome": first})
+        if before.verdict != "problem" and not self.request.healthy_too:
+            status, reason = _left_alone(before, first)
+            return self._treated(status, reason, before, (first,))
+        state = ScriptState(self.script, self.args, first, before)
         rounds: list[Round] = []
-        while len(rounds) < self.wishes.rounds:
-            done = self._round(patient)
-            if done is None:
+        while len(rounds) < self.request.rounds:
+            round_ = self._round(state)
+            if round_ is None:
                 break
-            rounds.append(done)
-            if self.wishes.dry_run or done.proof is None or done.edited is None or not done.proof.reproduced:
+            rounds.append(round_)
+            if (
+                self.request.dry_run
+                or round_.proof is None
+                or round_.edited is None
+                or not round_.proof.reproduced
+            ):
                 break
-            patient = mended(patient, done.edited, done.proof)
-            if patient.diagnosis.verdict != "problem" or self.ledger.workshop.spent:
+            state = after_edit(state, round_.edited, round_.proof)
+            if state.diagnosis.verdict != "problem" or self.ledger.workshop.spent:
                 break
-        return self._result(before, first, patient, rounds)
+        return self._result(before, first, state, rounds)
 
     def _worst_training(self, first: Outcome) -> tuple[Outcome, Diagnosis]:
-        """Of several trainings of a script (a resume, folds) the first that has the worst trouble."""
+        """Of several trainings of a script (a resume, folds) the first that has the worst problem."""
         assert first.run is not None
-        told = [examined(run, self.script) for run in first.trainings or (first.run,)]
-        self.ledger.training = min(range(len(told)), key=lambda at: _trouble(told[at]))
+        diagnoses = [examined(run, self.script) for run in first.trainings or (first.run,)]
+        self.ledger.training = min(range(len(diagnoses)), key=lambda at: _trouble(diagnoses[at]))
         named = self.ledger.named(first)
         assert named.run is not None
-        return named, replace(told[self.ledger.training], run=named.run)
+        return named, replace(diagnoses[self.ledger.training], run=named.run)
 
-    def _round(self, patient: Patient) -> Round | None:
-        plan = tuple(self._plan(patient.diagnosis, patient.script))
-        length = patient.baseline.steps
-        self.ledger.proof_seconds = patient.baseline.seconds
+    def _round(self, state: ScriptState) -> Round | None:
+        plan = tuple(self._plan(state.diagnosis, state.script))
+        length = state.baseline.steps
+        self.ledger.proof_seconds = state.baseline.seconds
         # A limit of steps would end the script in the first of its trainings.
-        whole = self.wishes.healthy_too or len(patient.baseline.trainings) > 1
-        steps = length if whole else horizon(patient.diagnosis, length)
-        self.tell("planned", {"plan": plan, "horizon": steps, "length": length, "outcome": patient.baseline})
-        done = Round(patient.diagnosis, plan, steps)
+        whole = self.request.healthy_too or len(state.baseline.trainings) > 1
+        steps = length if whole else horizon(state.diagnosis, length)
+        self.notify("planned", {"plan": plan, "horizon": steps, "length": length, "outcome": state.baseline})
+        round_ = Round(state.diagnosis, plan, steps)
         if not plan:
             return None
-        if self.wishes.dry_run:
-            return done
-        told = next((word for course in plan for word in (course.meant, *course.told) if word), None)
+        if self.request.dry_run:
+            return round_
+        instruction = next(
+            (words for course in plan for words in (course.first_instruction, *course.instructions) if words),
+            None,
+        )
         if not any(course.candidates for course in plan):
-            return replace(done, instruction=told)
-        screening = Screening(self.ledger, patient, steps, self.wishes, self.tell)
+            return replace(round_, instruction=instruction)
+        screening = Screening(self.ledger, state, steps, self.request, self.notify)
         trials, winner = screening.run(plan)
-        done = replace(done, trials=tuple(trials), winner=winner)
+        round_ = replace(round_, trials=tuple(trials), winner=winner)
         if winner is None:
-            return replace(done, instruction=told)
-        return self._proving.prove(patient, done, winner)
+            return replace(round_, instruction=instruction)
+        return self._proving.prove(state, round_, winner)
 
     # The end.
 
     def _treated(
-        self, status: Status, said: str, before: Diagnosis | None, arms: tuple[Outcome, ...]
+        self, status: Status, summary: str, before: Diagnosis | None, arms: tuple[Outcome, ...]
     ) -> Treated:
         cost = self.ledger.cost(arms[0])
-        return Treated(self.ledger.path, self.args, status, said, before, arms, cost=cost)
+        return Treated(self.ledger.path, self.args, status, summary, before, arms, cost=cost)
 
     def _result(
-        self, before: Diagnosis, first: Outcome, patient: Patient, rounds: Sequence[Round]
+        self, before: Diagnosis, first: Outcome, state: ScriptState, rounds: Sequence[Round]
     ) -> Treated:
         proven = [one for one in rounds if one.proof is not None and one.proof.reproduced]
-        status, said = in_words(before, rounds, proven)
+        status, summary = in_words(before, rounds, proven)
         texts = self._proving.texts
         return replace(
-            self._treated(status, said, before, self.ledger.before(first)),
+            self._treated(status, summary, before, self.ledger.before(first)),
             rounds=tuple(rounds),
             after=_after(rounds, proven),
-            final=patient.diagnosis if proven else None,
-            sources={path: (texts[path], text) for path, text in patient.sources.items()},
-            new_args=patient.args if patient.args != self.args else None,
+            final=state.diagnosis if proven else None,
+            sources={path: (texts[path], text) for path, text in state.sources.items()},
+            new_args=state.args if state.args != self.args else None,
             trial_steps=self.ledger.trial_steps,
         )
 
@@ -133,9 +141,9 @@ class Treatment:
 def _left_alone(before: Diagnosis, first: Outcome) -> tuple[Status, str]:
     """Why nothing is tried."""
     if first.ended == "crashed":
-        return "unclear", f"{first.said}. The steps before that show nothing else to mend."
+        return "unclear", f"{first.said}. The steps before that show nothing else to fix."
     if before.verdict != "healthy":
-        return "unclear", "the training was too short or told too little to say what is wrong with it."
+        return "unclear", "the training was too short or logged too little to say what is wrong with it."
     part = "this training" if first.ended == "finished" else f"its first {first.steps:,} steps"
     word = "calls for a change in" if before.problems else "is wrong with"
     return "healthy", f"nothing {word} {part}: nothing is changed."
@@ -161,24 +169,24 @@ def in_words(before: Diagnosis, rounds: Sequence[Round], proven: Sequence[Round]
     if proven:
         return _proven_words(before, proven)
     if any(one.winner is not None for one in rounds):
-        why = "no edit of the source is proven: what to do is told in words"
+        why = "no edit of the source is proven: see the instructions"
         return "instructed", f"a remedy helped in the trials, but {why}."
     if any(one.instruction for one in rounds):
         why = "nothing that was tried helped" if any(one.trials for one in rounds) else _UNTRIED
-        return "instructed", f"{why}: what to do is told in words."
+        return "instructed", f"{why}: see the instructions."
     return "not treated", "nothing that was tried helped."
 
 
 def _proven_words(before: Diagnosis, proven: Sequence[Round]) -> tuple[Status, str]:
-    """What was reached, and what is still wrong: mended only where the trouble itself is gone."""
+    """What was reached, and what is still wrong: fixed only where the symptom itself is gone."""
     count = "one change" if len(proven) == 1 else f"{len(proven)} changes, one after the other,"
     last = proven[-1].proof
     assert last is not None
-    seen = [problem.symptom for problem in last.diagnosis.problems if problem.severity in ACTED_ON]
-    left = f"; still seen in it: {', '.join(dict.fromkeys(seen))}" if seen else ""
+    symptoms = [problem.symptom for problem in last.diagnosis.problems if problem.severity in ACTED_ON]
+    left = f"; still found in it: {', '.join(dict.fromkeys(symptoms))}" if symptoms else ""
     if last.diagnosis.verdict == "healthy":
         left = "; nothing is wrong with it any more"
     stays = symptoms_of(before) & symptoms_of(last.diagnosis)
     status: Status = "improved" if stays else "treated"
-    word = "improved" if stays else "mended"
+    word = "improved" if stays else "fixed"
     return status, f"{count} {word} it, and the edited script shows the same gain{left}."

@@ -1,4 +1,4 @@
-"""Interventions as source: one function for each, that writes it into the draft and says what it did."""
+"""Changes at run time as source: one function each, named as its change, writes the edit and describes it."""
 
 from __future__ import annotations
 
@@ -7,22 +7,17 @@ import pkgutil
 from collections.abc import Callable, Mapping
 
 from traindx.core.nouns import Scalar
-from traindx.experiment.edit.job import Job
-
-Maker = Callable[[Job, Mapping[str, Scalar]], str]
 
 
-def makers() -> Mapping[str, Maker]:
-    """Intervention -> what writes it into a script."""
-    found: dict[str, Maker] = {}
-    for info in pkgutil.iter_modules(__path__):
-        found |= importlib.import_module(f"{__name__}.{info.name}").MAKERS
-    return found
+def edits_by_change() -> Mapping[str, Callable[..., str]]:
+    """Change -> the function that writes it into a script."""
+    modules = (importlib.import_module(f"{__name__}.{info.name}") for info in pkgutil.iter_modules(__path__))
+    return {function.__name__: function for module in modules for function in module.EDITS}
 
 
 def value_of(values: Mapping[str, Scalar], name: str, default: float | None = None) -> float:
-    """A number of a change; raises ValueError when it is not given."""
-    given = values.get(name, default)
-    if not isinstance(given, int | float) or isinstance(given, bool):
-        raise ValueError(f"{name} is no number: {given!r}")
-    return float(given)
+    """A number of a change; raises ValueError when it has none."""
+    value = values.get(name, default)
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        raise ValueError(f"{name} is not a number: {value!r}")
+    return float(value)

@@ -1,4 +1,4 @@
-"""Hidden activations: another in their place, one that is missing put in; dropout."""
+"""Hidden activations: replaced, or added where one is missing; dropout."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from collections.abc import Iterator, Mapping
 
 from traindx.core.nouns import Scalar
 from traindx.experiment.edit.calls import inserted
-from traindx.experiment.edit.changes import Maker, value_of
-from traindx.experiment.edit.job import Job, at
+from traindx.experiment.edit.changes import value_of
+from traindx.experiment.edit.job import Job, at, call_of, called, once, receiver
 from traindx.experiment.edit.names import spelled
 from traindx.experiment.edit.new_number import Wanted
-from traindx.experiment.edit.result import Uncertain
+from traindx.experiment.edit.result import Uncertain, sentence
 from traindx.experiment.edit.value_origin import change
-from traindx.source.execution import Event
+from traindx.experiment.edit.value_sources import anything, behind, inputs_of
 from traindx.source.flow import activation_spot, parametric
 from traindx.source.roles import operation
 from traindx.source.script import Source
-from traindx.source.values import Made, Spot, Value, number, options, parents
+from traindx.source.values import Made, Spot, Value, number, options
 
 _LAYERS = {
     "relu": "ReLU",
@@ -41,15 +41,14 @@ def swap_activation(job: Job, values: Mapping[str, Scalar]) -> str:
     sites = _sites(job)
     saturating = [one for one in sites if operation(one) in ("sigmoid", "tanh", "hardtanh")]
     rectified = [one for one in sites if operation(one) == "relu"]
-    there = any(operation(one) == to for one in sites)
-    chosen = saturating if to == "relu" or not (rectified or there) else rectified
+    present = any(operation(one) == to for one in sites)
+    chosen = saturating if to == "relu" or not (rectified or present) else rectified
     if to in ("sigmoid", "tanh"):
         chosen = rectified
     chosen = [one for one in chosen if operation(one) != to]
     if not chosen:
-        raise Uncertain(f"No hidden activation that could be {to} can be told in the script.")
-    told = [_swapped(job, one, to) for one in chosen]
-    return "; ".join(dict.fromkeys(told)) + "."
+        raise Uncertain(f"No hidden activation that could be {to} was found in the script.")
+    return sentence([_swapped(job, one, to) for one in chosen])
 
 
 def _sites(job: Job) -> list[Made]:
@@ -57,66 +56,53 @@ def _sites(job: Job) -> list[Made]:
     last = _last_ones(job)
     gates = _factors(job)
     loops = [one.loop for one in job.iterations()]
-    found: dict[int, Made] = {}
+    sites: dict[int, Made] = {}
     for event in job.training.trace.events:
         if operation(event.value) not in _LAYERS or not any(loop in event.loops for loop in loops):
             continue
         spot = activation_spot(event.value)
         if spot is not None and id(spot.node) not in last and id(event.value) not in gates:
-            found.setdefault(id(spot.node), event.value)
-    return list(found.values())
+            sites.setdefault(id(spot.node), event.value)
+    return list(sites.values())
 
 
 def _last_ones(job: Job) -> set[int]:
     """Activations between the last layer with parameters and the loss, by their nodes."""
-    waiting: list[Value] = [x.given for x in job.training.losses]
-    for event in job.training.backwards:
-        waiting += options(event.value.receiver)
-    seen: set[int] = set()
-    found: set[int] = set()
-    while waiting and len(seen) < 5_000:
-        value = waiting.pop()
-        if id(value) in seen or parametric(value) is not None:
-            continue
-        seen.add(id(value))
-        spot = activation_spot(value) if isinstance(value, Made) and operation(value) in _LAYERS else None
-        if spot is not None:
-            found.add(id(spot.node))
-        waiting += [*value.args] if isinstance(value, Made) and value.kind == "apply" else parents(value)
-    return found
+    roots: list[Value] = [x.given for x in job.training.losses]
+    roots += [one for event in job.training.backwards for one in options(event.value.receiver)]
+    values = behind(roots, lambda value: inputs_of(value) if parametric(value) is None else [])
+    last = [one for one in values if isinstance(one, Made) and operation(one) in _LAYERS]
+    return {id(spot.node) for one in last if (spot := activation_spot(one)) is not None}
 
 
 def _factors(job: Job) -> set[int]:
     """Values that are multiplied with others: the gates of hand-written cells."""
-    waiting: list[Value] = [e.value for e in job.training.trace.events]
-    waiting += [b.value for b in job.training.trace.bindings]
-    seen: set[int] = set()
-    found: set[int] = set()
-    while waiting and len(seen) < 50_000:
-        value = waiting.pop()
-        if id(value) in seen:
-            continue
-        seen.add(id(value))
+    factors: set[int] = set()
+    for value in behind(anything(job.training.trace)):
         if isinstance(value, Made) and value.kind == "operator" and value.name == "Mult":
             tensors = [one for one in value.args if number(one) is None]
-            found |= {id(one) for one in tensors} if len(tensors) > 1 else set()
-        waiting += parents(value)
-    return found
+            factors |= {id(one) for one in tensors} if len(tensors) > 1 else set()
+    return factors
 
 
-def _swapped(job: Job, made: Made, to: str) -> str:
-    spot = activation_spot(made)
+def _swapped(job: Job, activation: Made, to: str) -> str:
+    spot = activation_spot(activation)
     assert spot is not None
-    source, node, old = spot.source, spot.node, operation(made)
-    if not isinstance(node, ast.Call):
-        raise Uncertain(f"Use {to} instead of {old} here.", at(spot))
-    if made.kind == "apply":
+    source, node, old = spot.source, spot.node, operation(activation)
+    if isinstance(node, ast.Call) and activation.kind == "apply":
         return _layer(job, source, node, old, to)
-    if made.kind == "method" and isinstance(node.func, ast.Attribute) and not node.args:
-        inner = job.draft.text(source, node.func.value)
+    if (
+        isinstance(node, ast.Call)
+        and activation.kind == "method"
+        and (owner := receiver(node))
+        and not node.args
+    ):
+        inner = job.draft.text(source, owner)
         new = f"{inner}.{to}()" if to in _IN_TORCH else f"{_function(job, source, to)}({inner})"
         job.draft.replace(source, node, new)
-    elif made.kind == "call" and len(node.args) == 1 and not node.keywords:
+    elif (
+        isinstance(node, ast.Call) and activation.kind == "call" and len(node.args) == 1 and not node.keywords
+    ):
         job.draft.replace(source, node.func, _function(job, source, to))
     else:
         raise Uncertain(f"Use {to} instead of {old} here.", at(spot))
@@ -128,7 +114,7 @@ def _function(job: Job, source: Source, to: str) -> str:
 
 
 def _layer(job: Job, source: Source, node: ast.Call, old: str, to: str) -> str:
-    """A layer: its class where it is called by name, else where the class was handed over."""
+    """A layer: its class where it is called by name, else where the class is passed."""
     spot = Spot(source, node)
     if node.args or any(one.arg != "inplace" for one in node.keywords):
         raise Uncertain(f"Use {_LAYERS[to]} instead of {old} here.", at(spot))
@@ -136,12 +122,12 @@ def _layer(job: Job, source: Source, node: ast.Call, old: str, to: str) -> str:
     if written.rpartition(".")[2] in _NAMES:
         job.draft.replace(source, node.func, _class(job, source, written, to))
         return f"{written} -> {_LAYERS[to]} in line {node.lineno}"
-    found = list(_handed(job, old))
-    if len(found) != 1:
-        raise Uncertain(f"Hand {_LAYERS[to]} over where this layer is made.", at(spot))
-    there, reference = found[0]
-    text = job.draft.text(there, reference)
-    job.draft.replace(there, reference, _class(job, there, text, to))
+    references = list(_references(job, old))
+    if len(references) != 1:
+        raise Uncertain(f"Pass {_LAYERS[to]} where this layer is made.", at(spot))
+    file, reference = references[0]
+    text = job.draft.text(file, reference)
+    job.draft.replace(file, reference, _class(job, file, text, to))
     return f"{text} -> {_LAYERS[to]} in line {reference.lineno}"
 
 
@@ -150,49 +136,41 @@ def _class(job: Job, source: Source, written: str, to: str) -> str:
     return f"{front}.{_LAYERS[to]}" if dot else spelled(job.draft, source, f"torch.nn.{_LAYERS[to]}")
 
 
-def _handed(job: Job, old: str) -> Iterator[tuple[Source, ast.Attribute | ast.Name]]:
+def _references(job: Job, old: str) -> Iterator[tuple[Source, ast.Attribute | ast.Name]]:
     """Where the class of an activation is named without being called."""
     for source in job.script.sources:
         for node in ast.walk(source.tree):
-            name = node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
-            if name != _LAYERS.get(old) or not isinstance(node, ast.Attribute | ast.Name):
-                continue
-            around = source.parents.get(node)
-            if not (isinstance(around, ast.Call) and around.func is node):
-                yield source, node
+            if isinstance(node, ast.Attribute | ast.Name) and called(node) == _LAYERS.get(old):
+                around = source.parents.get(node)
+                if not (isinstance(around, ast.Call) and around.func is node):
+                    yield source, node
 
 
 def set_dropout(job: Job, values: Mapping[str, Scalar]) -> str:
     value = value_of(values, "value")
-    events: dict[int, Event] = {}
-    for event in job.training.trace.events:
-        if event.value.kind == "call" and event.value.short.lower().startswith(("dropout", "alphadropout")):
-            events.setdefault(id(event.spot.node), event)
+    events = once(job.calls(lambda made: made.short.lower().startswith(("dropout", "alphadropout"))))
     if not events:
-        raise Uncertain("The script has no dropout whose share could be set.")
-    told = []
-    for event in events.values():
-        functional = event.value.short.islower()
-        wanted = Wanted(value=value)
-        told.append(change(job, event.value, "p", 1 if functional else 0, wanted, r"drop", 0.5))
-    return "; ".join(dict.fromkeys(told)) + "."
+        raise Uncertain("The script has no dropout whose probability could be set.")
+    # The probability is the second argument of the functions, the first of the layers.
+    return sentence(
+        change(job, e.value, "p", int(e.value.short.islower()), Wanted(value=value), r"drop", 0.5)
+        for e in events
+    )
 
 
 def add_between(job: Job) -> str:
     """ReLU after each linear layer that is followed by another with nothing between."""
-    told = []
-    for made in _bare(job):
-        told.append(_wrapped(job, made))
-    if not told:
-        raise Uncertain("No two linear layers in a row can be told in the script.")
-    return "; ".join(dict.fromkeys(told)) + "."
+    descriptions = [_wrapped(job, made) for made in _bare(job)]
+    if not descriptions:
+        raise Uncertain("No two linear layers in a row was found in the script.")
+    return sentence(descriptions)
 
 
 def _bare(job: Job) -> list[Made]:
     """Calls of linear layers whose output goes into the next one as it is."""
     from traindx.evidence.detectors.model.script_nonlinearity_missing import _ACTIVATIONS, _chain, _linear
 
-    found: dict[int, Made] = {}
+    layers: dict[int, Made] = {}
     for loss in job.training.losses:
         if loss.event.grad_off or not loss.event.loops:
             continue
@@ -201,15 +179,15 @@ def _bare(job: Job) -> list[Made]:
         for one in chain:
             if _linear(one):
                 if later and one.spot is not None:
-                    found.setdefault(id(one.receiver), one)
+                    layers.setdefault(id(one.receiver), one)
                 later = True
             elif operation(one) in _ACTIVATIONS:
                 later = False
-    return list(found.values())
+    return list(layers.values())
 
 
-def _wrapped(job: Job, made: Made) -> str:
-    layer = made.receiver
+def _wrapped(job: Job, applied: Made) -> str:
+    layer = applied.receiver
     spot = layer.spot if isinstance(layer, Made) else None
     around = spot.source.parents.get(spot.node) if spot is not None else None
     if spot is not None and isinstance(around, ast.Call) and spot.node in around.args:
@@ -220,13 +198,10 @@ def _wrapped(job: Job, made: Made) -> str:
             raise Uncertain("Put a ReLU after this layer.", at(spot))
         job.draft.rewrite(spot.source, around, new)
         return f"{name}() after line {spot.line}"
-    called = made.spot
-    if called is None or not isinstance(called.node, ast.Call):
-        raise Uncertain("Put a ReLU after this layer.", at(spot))
-    function = spelled(job.draft, called.source, "torch.relu")
-    text = job.draft.text(called.source, called.node)
-    job.draft.replace(called.source, called.node, f"{function}({text})")
-    return f"{function} around line {called.line}"
+    source, call = call_of(applied)
+    function = spelled(job.draft, source, "torch.relu")
+    job.draft.replace(source, call, f"{function}({job.draft.text(source, call)})")
+    return f"{function} around line {call.lineno}"
 
 
-MAKERS: dict[str, Maker] = {"swap_activation": swap_activation, "set_dropout": set_dropout}
+EDITS = (swap_activation, set_dropout)

@@ -6,26 +6,22 @@ import ast
 from collections.abc import Mapping
 
 from traindx.core.nouns import Scalar
-from traindx.experiment.edit.changes import Maker, value_of
-from traindx.experiment.edit.job import Job, ancestors, at, function_of, statement_of
-from traindx.experiment.edit.lint_edits import findings, take
+from traindx.experiment.edit.changes import value_of
+from traindx.experiment.edit.job import Job, ancestors, at, function_of, receiver, statement_of
+from traindx.experiment.edit.lint_edits import take_edits
 from traindx.experiment.edit.names import spelled
 from traindx.experiment.edit.result import Uncertain
 from traindx.experiment.edit.scopes import own_statement, stepped
 
 
-def zero_gradients(job: Job, values: Mapping[str, Scalar]) -> str:
+def zero_gradients(job: Job) -> str:
     """Clear the gradients once per step, before the backward pass."""
-    del values
-    seen = findings(job, "script_zero_grad_missing", "script_step_without_gradient")
-    mendable = [one for one in seen if one.edits]
-    if mendable:
-        for one in mendable:
-            take(job.draft, one.edits)
-        return "The gradients are cleared in every step: " + mendable[0].text
+    texts = take_edits(job, "script_zero_grad_missing", "script_step_without_gradient")
+    if texts:
+        return "The gradients are cleared in every step: " + texts[0]
     missing = [loop for loop in job.iterations() if not loop.zeros]
     if not missing:
-        raise Uncertain("The script clears the gradients already; look whether it does so at every step.")
+        raise Uncertain("The script clears the gradients already; check that it does so at every step.")
     for loop in missing:
         spot = loop.step.event.spot
         if loop.step.event.handed or len(loop.backwards) != 1:
@@ -36,7 +32,7 @@ def zero_gradients(job: Job, values: Mapping[str, Scalar]) -> str:
 
 
 def accumulate(job: Job, values: Mapping[str, Scalar]) -> str:
-    """Only words: it needs a count that the script does not have."""
+    """Only an instruction: it needs a count that the script does not have."""
     count = int(value_of(values, "batches"))
     loop = job.iteration()
     backward = loop.backwards[0].spot
@@ -47,25 +43,22 @@ def accumulate(job: Job, values: Mapping[str, Scalar]) -> str:
     raise Uncertain(text, at(backward))
 
 
-def skip_nonfinite(job: Job, values: Mapping[str, Scalar]) -> str:
-    """A batch whose loss is NaN or infinite is passed over before it reaches the weights."""
-    del values
+def skip_nonfinite(job: Job) -> str:
+    """A batch whose loss is NaN or infinite is skipped before it reaches the weights."""
     loop = job.iteration()
     backward = loop.backwards[0].spot
-    words = "Pass over a batch whose loss is not finite, before this line."
-    node, source = backward.node, backward.source
+    source, name = backward.source, receiver(backward.node)
     statement = own_statement(backward)
     around = next((a for a in ancestors(source, statement) if isinstance(a, ast.For | ast.While)), None)
-    name = node.func.value if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) else None
-    if around is not loop.loop.spot.node or not isinstance(name, ast.Name) or len(loop.backwards) != 1:
-        raise Uncertain(words, at(backward))
-    if function_of(source, statement) is not function_of(source, loop.loop.spot.node):
-        raise Uncertain(words, at(backward))
+    same = function_of(source, statement) is function_of(source, loop.loop.spot.node)
+    inside = around is loop.loop.spot.node and same and len(loop.backwards) == 1
+    if not inside or not isinstance(name, ast.Name):
+        raise Uncertain("Skip a batch whose loss is not finite before this line.", at(backward))
     if "isfinite" in source.text or "isnan" in source.text:
-        raise Uncertain("The script looks for values that are not finite already.", at(backward))
+        raise Uncertain("The script checks for values that are not finite already.", at(backward))
     check = spelled(job.draft, source, "torch.isfinite")
     job.draft.before(source, statement, f"if not {check}({name.id}): continue")
-    return f"A batch whose {name.id} is not finite is passed over before line {backward.line}."
+    return f"A batch whose {name.id} is not finite is skipped before line {backward.line}."
 
 
 def divide_loss(job: Job) -> str:
@@ -79,42 +72,27 @@ def divide_loss(job: Job) -> str:
         for inner in ast.walk(test)
         if isinstance(inner, ast.BinOp) and isinstance(inner.op, ast.Mod)
     ]
-    node = backward.spot.node
-    plain = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and not node.args
-    if (
-        len(counts) != 1
-        or len(loop.backwards) != 1
-        or step.spot.source is not backward.spot.source
-        or not plain
-    ):
+    source, node = backward.spot.source, backward.spot.node
+    loss = receiver(node)
+    one_loop = len(counts) == 1 and len(loop.backwards) == 1 and step.spot.source is source
+    if not one_loop or loss is None or getattr(node, "args", None):
         raise Uncertain(
             "Divide the loss by the number of accumulated batches before this backward pass.",
             at(backward.spot),
         )
-    count = job.draft.text(step.spot.source, counts[0])
+    count = job.draft.text(source, counts[0])
     if not isinstance(counts[0], ast.Name | ast.Attribute | ast.Constant | ast.Subscript):
         count = f"({count})"
-    assert isinstance(node, ast.Call)
-    assert isinstance(node.func, ast.Attribute)
-    inner = node.func.value
-    scaled = (
-        isinstance(inner, ast.Call)
-        and isinstance(inner.func, ast.Attribute)
-        and inner.func.attr == "scale"
-        and len(inner.args) == 1
-    )
-    target = inner.args[0] if scaled and isinstance(inner, ast.Call) else inner
-    text = job.draft.text(backward.spot.source, target)
-    simple = isinstance(target, ast.Name | ast.Attribute | ast.Call | ast.Subscript)
-    divided = f"{text} / {count}" if simple else f"({text}) / {count}"
-    if not isinstance(target, ast.Name | ast.Attribute | ast.Call | ast.Subscript) and not scaled:
-        raise Uncertain(f"Divide the loss by {count} before this backward pass.", at(backward.spot))
-    job.draft.replace(backward.spot.source, target, divided if scaled else f"({divided})")
+    scaled = isinstance(loss, ast.Call) and ast.unparse(loss.func).endswith(".scale") and len(loss.args) == 1
+    if scaled and isinstance(loss, ast.Call):
+        loss = loss.args[0]
+    text = job.draft.text(source, loss)
+    if not isinstance(loss, ast.Name | ast.Attribute | ast.Call | ast.Subscript):
+        if not scaled:
+            raise Uncertain(f"Divide the loss by {count} before this backward pass.", at(backward.spot))
+        text = f"({text})"
+    job.draft.replace(source, loss, f"{text} / {count}" if scaled else f"({text} / {count})")
     return f"The loss is divided by {count} before the backward pass in line {backward.spot.line}."
 
 
-MAKERS: dict[str, Maker] = {
-    "zero_gradients": zero_gradients,
-    "accumulate": accumulate,
-    "skip_nonfinite": skip_nonfinite,
-}
+EDITS = (zero_gradients, accumulate, skip_nonfinite)

@@ -7,15 +7,14 @@ import re
 from collections.abc import Mapping
 
 from traindx.core.nouns import Scalar
-from traindx.experiment.edit.changes import Maker
-from traindx.experiment.edit.job import Job, ancestors, at, statement_of
+from traindx.experiment.edit.job import Job, ancestors, at, receiver, statement_of
 from traindx.experiment.edit.names import spelled
-from traindx.experiment.edit.result import Uncertain
+from traindx.experiment.edit.result import Uncertain, sentence
 from traindx.experiment.edit.scopes import bound_name
 from traindx.source.execution import Event
 from traindx.source.script import Source
 from traindx.source.training import sources
-from traindx.source.values import number
+from traindx.source.values import Made, number
 
 _RULES = {"he": "kaiming_normal_", "xavier": "xavier_uniform_", "orthogonal": "orthogonal_"}
 _SET = {"constant_", "normal_", "uniform_", "ones_", "zeros_", "trunc_normal_"}
@@ -30,22 +29,18 @@ def reinitialise(job: Job, values: Mapping[str, Scalar]) -> str:
     kind = str(values.get("kind", "he"))
     if kind not in _RULES:
         raise ValueError(f"no such initialisation: {kind!r}")
-    there = [e for e in job.training.trace.events if e.value.name == f"torch.nn.init.{_RULES[kind]}"]
-    if there:
-        raise Uncertain(f"Line {there[0].spot.line} uses {_RULES[kind]} already.", at(there[0].spot))
-    events = _by_hand(job)
-    told = [_by_rule(job, one, kind) for one in events]
-    if not told:
-        told = [_loop(job, kind)]
-    return "; ".join(dict.fromkeys(told)) + "."
+    for event in job.training.trace.events:
+        if event.value.name == f"torch.nn.init.{_RULES[kind]}":
+            raise Uncertain(f"Line {event.spot.line} uses {_RULES[kind]} already.", at(event.spot))
+    return sentence([_by_rule(job, event, kind) for event in _by_hand(job)] or [_loop(job, kind)])
 
 
 def level_biases(job: Job) -> str:
     """Biases that start far below zero, so that units begin dead, start at zero."""
     low = [e for e in _by_hand(job) if "bias" in e.spot.text and _value(e) < -_FAR]
     if not low:
-        raise Uncertain("No bias that starts far below zero can be told in the script.")
-    return "; ".join(dict.fromkeys(_by_rule(job, one, "he") for one in low)) + "."
+        raise Uncertain("No bias that starts far below zero was found in the script.")
+    return sentence(_by_rule(job, one, "he") for one in low)
 
 
 def _value(event: Event) -> float:
@@ -55,38 +50,36 @@ def _value(event: Event) -> float:
 def _by_hand(job: Job) -> list[Event]:
     """Where the script fills weights or biases with numbers of its own choice, before it trains."""
     loops = [one.loop for one in job.iterations()]
-    found: dict[int, Event] = {}
+    fills: dict[int, Event] = {}
     for event in job.training.trace.events:
-        made = event.value
-        named = made.name.startswith("torch.nn.init.") and made.short in _SET
         inside = any(loop in event.loops for loop in loops)
-        usual = made.short in ("zeros_", "zero_", "ones_") and "weight" not in event.spot.text
-        small = made.short == "constant_" and abs(number(made.argument(1, "val")) or 0.0) <= 0.1
-        if named and not inside and not usual and not (small and "bias" in event.spot.text):
-            found.setdefault(id(event.spot.node), event)
-        mild = made.name == "mul_" and (number(made.argument(0, "other")) or 0.0) < 2
-        in_place = (
-            made.kind == "method"
-            and made.name in _IN_PLACE
-            and re.search(r"weight|bias|\bp\b|param", event.spot.text)
-        )
-        if in_place and not inside and not usual and not mild:
-            found.setdefault(id(event.spot.node), event)
-    return list(found.values())
+        usual = event.value.short in ("zeros_", "zero_", "ones_") and "weight" not in event.spot.text
+        if not inside and not usual and _fills(event.value, event.spot.text):
+            fills.setdefault(id(event.spot.node), event)
+    return list(fills.values())
+
+
+def _fills(fill: Made, text: str) -> bool:
+    if fill.name.startswith("torch.nn.init.") and fill.short in _SET:
+        small = fill.short == "constant_" and abs(number(fill.argument(1, "val")) or 0.0) <= 0.1
+        return not (small and "bias" in text)
+    mild = fill.name == "mul_" and (number(fill.argument(0, "other")) or 0.0) < 2
+    in_place = fill.kind == "method" and fill.name in _IN_PLACE and not mild
+    return in_place and bool(re.search(r"weight|bias|\bp\b|param", text))
 
 
 def _by_rule(job: Job, event: Event, kind: str) -> str:
     source, node = event.spot.source, event.spot.node
     statement = statement_of(event.spot)
     if not isinstance(statement, ast.Expr) or not isinstance(node, ast.Call) or statement.value is not node:
-        raise Uncertain("Leave out what sets the weights here.", at(event.spot))
-    target = _target(event, node)
+        raise Uncertain("Remove what sets the weights here.", at(event.spot))
+    target = receiver(node) if event.value.kind == "method" else next(iter(node.args), None)
     text = job.draft.text(source, target) if target is not None else ""
     named = event.value.name.startswith("torch.nn.init.")
     if "bias" in text:
         if not named:
             job.draft.remove(source, statement)
-            return f"line {event.spot.line}, which sets the bias, is taken out"
+            return f"line {event.spot.line}, which sets the bias, is removed"
         name = spelled(job.draft, source, "torch.nn.init.zeros_")
         job.draft.replace(source, node, f"{name}({text})")
         return f"the bias starts at zero in line {event.spot.line}"
@@ -95,13 +88,7 @@ def _by_rule(job: Job, event: Event, kind: str) -> str:
         job.draft.replace(source, node, f"{name}({text})")
         return f"{event.value.short} -> {_RULES[kind]} in line {event.spot.line}"
     job.draft.remove(source, statement)
-    return f"line {event.spot.line}, which sets the first weights, is taken out: PyTorch's own stay"
-
-
-def _target(event: Event, node: ast.Call) -> ast.expr | None:
-    if event.value.kind == "method" and isinstance(node.func, ast.Attribute):
-        return node.func.value
-    return node.args[0] if node.args else None
+    return f"line {event.spot.line}, which sets the first weights, is removed: PyTorch's defaults are used"
 
 
 def _flat_guarded(source: Source, node: ast.AST, text: str) -> bool:
@@ -118,8 +105,8 @@ def _flat_guarded(source: Source, node: ast.AST, text: str) -> bool:
 
 def _loop(job: Job, kind: str) -> str:
     """A rule for every layer of the model, after the line that makes it."""
-    made = [m for one in job.optimizers() for m in sources(one) if m.spot is not None]
-    spot = made[0].spot if made else None
+    modules = [m for one in job.optimizers() for m in sources(one) if m.spot is not None]
+    spot = modules[0].spot if modules else None
     name = bound_name(spot.source, spot.node) if spot is not None else None
     if (
         spot is None
@@ -138,4 +125,4 @@ def _loop(job: Job, kind: str) -> str:
     return f"{_RULES[kind]} for all layers after line {spot.line}"
 
 
-MAKERS: dict[str, Maker] = {"reinitialise": reinitialise}
+EDITS = (reinitialise,)

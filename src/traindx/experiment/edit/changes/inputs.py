@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 
-from traindx.core.nouns import Scalar
 from traindx.evidence.inside import facts, word
-from traindx.experiment.edit.changes import Maker
-from traindx.experiment.edit.feeds import Held, batched, held
+from traindx.experiment.edit.feeds import NamedInputs, batched, named_inputs
 from traindx.experiment.edit.job import Job, at, call_of, function_of, statement_of, written
 from traindx.experiment.edit.names import fresh
 from traindx.experiment.edit.result import Uncertain
 from traindx.source.anchors_of_data import dataset, validated
 from traindx.source.attributes import lookup
 from traindx.source.execution import Event
-from traindx.source.parameters import held as held_modules
+from traindx.source.parameters import held
 from traindx.source.returned import stored
 from traindx.source.script import Source
 from traindx.source.values import Function, Instance, Made, Spot, Value
@@ -27,20 +25,19 @@ _WORDS = (
 _Fed = tuple[Source, ast.expr]
 
 
-def normalise_inputs(job: Job, values: Mapping[str, Scalar]) -> str:
+def normalise_inputs(job: Job) -> str:
     """Mean and deviation of the training inputs are taken once, and used for all inputs."""
-    del values
     if job.training.trace.methods("fit_transform", "fit"):
-        raise Uncertain("The inputs seem to be scaled already: look at what reaches the model.")
+        raise Uncertain("The inputs seem to be scaled already: check what reaches the model.")
     train, others = _trained(job), _validated(job)
     if any(one is train[1] for _, one in others):  # each part would be scaled by its own numbers
         raise Uncertain(_WORDS, at(Spot(*train)))
     try:
-        first = held(*train, _WORDS)
+        first = named_inputs(*train, _WORDS)
     except Uncertain:
         return _in_place(job, train, others)
-    tried = [held(*other, _WORDS) for other in others]
-    every: dict[str, Held] = {}
+    tried = [named_inputs(*other, _WORDS) for other in others]
+    every: dict[str, NamedInputs] = {}
     for one in sorted([first, *tried], key=lambda one: one.used.lineno):
         every.setdefault(one.name, one)
     both = any(one.name == first.name for one in tried) and every[first.name] is first
@@ -50,64 +47,66 @@ def normalise_inputs(job: Job, values: Mapping[str, Scalar]) -> str:
 
 def _trained(job: Job) -> _Fed:
     """What the training takes its inputs from."""
-    made = dataset(job.training)
-    found = _of_dataset(made) if made is not None else None
-    if found is not None:
-        return found
+    data = dataset(job.training)
+    inputs = _of_dataset(data) if data is not None else None
+    if inputs is not None:
+        return inputs
     loops = [one.loop for one in job.iterations()]
     for source, node in _applied(job, lambda event: any(one in event.loops for one in loops)):
         if isinstance(node, ast.Subscript | ast.Name) and not batched(source, node):
             return source, node
-    raise Uncertain(_WORDS, at(made.spot) if made is not None else None)
+    raise Uncertain(_WORDS, at(data.spot) if data is not None else None)
 
 
 def _applied(job: Job, which: Callable[[Event], bool]) -> Iterator[_Fed]:
     """The first argument of each call of a model, outside of models."""
-    ours = held_modules(job.training)
+    trained = held(job.training)
     for event in job.training.trace.events:
         node, source = event.spot.node, event.spot.source
         inside = getattr(function_of(source, node), "name", "") in ("forward", "__call__")
-        ready = event.value.kind == "apply" and id(event.value.receiver) in ours and not inside
+        ready = event.value.kind == "apply" and id(event.value.receiver) in trained and not inside
         if ready and isinstance(node, ast.Call) and node.args and which(event):
             yield source, node.args[0]
 
 
-def _of_dataset(made: Value) -> _Fed | None:
+def _of_dataset(data: Value) -> _Fed | None:
     """The inputs that a data set is given: of a TensorDataset, or of a class of the script."""
-    if isinstance(made, Made) and made.short == "Subset" and made.args:
-        made = made.args[0]
-    if isinstance(made, Made) and made.short == "TensorDataset" and made.args:
-        source, call = call_of(made)
+    if isinstance(data, Made) and data.short == "Subset" and data.args:
+        data = data.args[0]
+    if isinstance(data, Made) and data.short == "TensorDataset" and data.args:
+        source, call = call_of(data)
         return (source, call.args[0]) if call.args else None
-    if not isinstance(made, Instance) or made.spot is None or not isinstance(made.spot.node, ast.Call):
+    if not isinstance(data, Instance) or data.spot is None or not isinstance(data.spot.node, ast.Call):
         return None
-    found, kept = lookup(made.cls, "__init__"), stored(made, 0)
-    method = found[0] if found is not None else None
-    if not isinstance(method, Function) or not kept:
+    attribute, stored_name = lookup(data.cls, "__init__"), stored(data, 0)
+    method = attribute[0] if attribute is not None else None
+    if not isinstance(method, Function) or not stored_name:
         return None
     for node in ast.walk(method.node):
         target = node.targets[0] if isinstance(node, ast.Assign) else None
-        if isinstance(target, ast.Attribute) and target.attr == kept and isinstance(node, ast.Assign):
+        if isinstance(target, ast.Attribute) and target.attr == stored_name and isinstance(node, ast.Assign):
             names = [one.arg for one in method.node.args.args]
             inner = [n.id for n in ast.walk(node.value) if isinstance(n, ast.Name) and n.id in names]
-            given = written(made.spot.node, inner[0], names.index(inner[0]) - 1) if len(inner) == 1 else None
+            argument = (
+                written(data.spot.node, inner[0], names.index(inner[0]) - 1) if len(inner) == 1 else None
+            )
             chosen = any(isinstance(n, ast.Subscript) for n in ast.walk(node.value))
-            return (made.spot.source, given) if given is not None and not chosen else None
+            return (data.spot.source, argument) if argument is not None and not chosen else None
     return None
 
 
 def _validated(job: Job) -> list[_Fed]:
-    """What the model is tried on; raises Uncertain when some of it cannot be told."""
+    """What the model is tried on; raises Uncertain when some of it is not found."""
     other = validated(job.training)
-    found: list[_Fed] = []
+    inputs: list[_Fed] = []
     if other is not None:
-        given = _of_dataset(other)
-        if given is None:
+        argument = _of_dataset(other)
+        if argument is None:
             raise Uncertain(_WORDS, at(other.spot))
-        found.append(given)
-    found += [one for one in _applied(job, lambda event: event.grad_off) if not batched(*one)]
-    known = {id(node) for _, node in found}
-    return found + [one for one in _called_alike(job) if id(one[1]) not in known and not batched(*one)]
+        inputs.append(argument)
+    inputs += [one for one in _applied(job, lambda event: event.grad_off) if not batched(*one)]
+    nodes = {id(node) for _, node in inputs}
+    return inputs + [one for one in _called_alike(job) if id(one[1]) not in nodes and not batched(*one)]
 
 
 def _called_alike(job: Job) -> Iterator[_Fed]:
@@ -116,16 +115,16 @@ def _called_alike(job: Job) -> Iterator[_Fed]:
     trained = [*_applied(job, lambda event: any(one in event.loops for one in loops) and not event.grad_off)]
     calls = [(source, source.parents.get(node)) for source, node in trained]
     names = {ast.unparse(one.func) for _, one in calls if isinstance(one, ast.Call)}
-    known = {id(node) for _, node in trained}
+    nodes = {id(node) for _, node in trained}
     for source in {id(one): one for one, _ in calls}.values():
         for node in ast.walk(source.tree):
             called = isinstance(node, ast.Call) and bool(node.args) and ast.unparse(node.func) in names
-            if called and isinstance(node, ast.Call) and id(node.args[0]) not in known:
+            if called and isinstance(node, ast.Call) and id(node.args[0]) not in nodes:
                 yield source, node.args[0]
 
 
-def _before_use(job: Job, every: list[Held], cut: str) -> str:
-    """All of them where the first is handed on; those that are not there yet, where they are."""
+def _before_use(job: Job, every: list[NamedInputs], cut: str) -> str:
+    """All of them where the first is passed on; those that do not exist yet, where they do."""
     train, *others = every
     if any(one.block is not train.block for one in others):
         raise Uncertain(_WORDS, at(Spot(train.source, train.bound)))
@@ -143,27 +142,26 @@ def _before_use(job: Job, every: list[Held], cut: str) -> str:
 
 
 def _in_place(job: Job, train: _Fed, others: list[_Fed]) -> str:
-    """Tensors that have no name of their own, where they are handed to their data sets."""
+    """Tensors without a name, where they are passed to their data sets."""
     source, expression = train
     start = statement_of(Spot(source, expression))
     block = getattr(source.parents.get(start), "body", [])
-    if not isinstance(source.parents.get(expression), ast.Call) or not isinstance(expression, ast.Call):
+    passed = isinstance(source.parents.get(expression), ast.Call) and isinstance(expression, ast.Call)
+    if not passed or not isinstance(start, ast.Assign) or start not in block:
         raise Uncertain(_WORDS, at(Spot(source, expression)))
     nodes = {id(expression)}
-    for there, other in others:
-        statement = statement_of(Spot(there, other))
+    for file, other in others:
+        statement = statement_of(Spot(file, other))
         later = statement in block and block.index(statement) >= block.index(start)
         if not later or id(other) in nodes or not isinstance(other, ast.Call):
-            raise Uncertain(_WORDS, at(Spot(there, other)))
+            raise Uncertain(_WORDS, at(Spot(file, other)))
         nodes.add(id(other))
-    if not isinstance(start, ast.Assign) or start not in block:
-        raise Uncertain(_WORDS, at(Spot(source, expression)))
     name = fresh(job.draft, source, "train_inputs")
     job.draft.before(source, start, f"{name} = {job.draft.text(source, expression)}")
     mean, std = _statistics(job, source, name, start)
     job.draft.replace(source, expression, f"({name} - {mean}) / {std}")
-    for there, other in others:
-        job.draft.replace(there, other, f"({job.draft.text(there, other)} - {mean}) / {std}")
+    for file, other in others:
+        job.draft.replace(file, other, f"({job.draft.text(file, other)} - {mean}) / {std}")
     return f"The inputs normalised by the mean and deviation of those for training in line {start.lineno}."
 
 
@@ -184,10 +182,10 @@ def _statistic(job: Job, name: str, which: str) -> str:
     kinds = [word(layer, "type") for model in models for layer in facts(model.get("layer_list"))[:1]]
     unseen = not kinds and bool(job.training.trace.named("torch.nn.Embedding"))
     if kinds[:1] == ["Embedding"] or unseen:
-        raise Uncertain("The inputs are numbers of words or classes: they are not to be scaled.")
+        raise Uncertain("The inputs are indices of words or classes: do not scale them.")
     if kinds[:1] == ["Conv2d"]:
         return f"{name}.{which}((0, 2, 3)).reshape(1, -1, 1, 1)"
     return f"{name}.{which}(0)"
 
 
-MAKERS: dict[str, Maker] = {"normalise_inputs": normalise_inputs}
+EDITS = (normalise_inputs,)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Mapping
 
 from traindx.core.nouns import Scalar
 from traindx.evidence.inside import facts
-from traindx.experiment.edit.changes import Maker
 from traindx.experiment.edit.job import Job, at, call_of
 from traindx.experiment.edit.names import spelled
 from traindx.experiment.edit.result import Uncertain
@@ -17,7 +15,7 @@ _CLASSES_MOST = 30
 
 
 def weight_classes(job: Job, values: Mapping[str, Scalar]) -> str:
-    """Weights from the classes that were counted in the recording, written as numbers."""
+    """Weights from the class counts of the recording, written as numbers."""
     counts, power = _counts(job), values.get("power", 1.0)
     losses = [
         x
@@ -33,22 +31,24 @@ def weight_classes(job: Job, values: Mapping[str, Scalar]) -> str:
         )
     chosen = next(iter(setups.values()))
     shared = any(x.event.grad_off and x.setup is chosen.setup for x in job.training.losses)
-    told = _weighted(job, chosen, counts, power if isinstance(power, int | float) else 1.0)
-    return told + (" The validation loss is weighted, too: compare by accuracy per class." if shared else "")
+    description = _weighted(job, chosen, counts, power if isinstance(power, int | float) else 1.0)
+    return description + (
+        " The validation loss is weighted, too: compare by accuracy per class." if shared else ""
+    )
 
 
 def _counts(job: Job) -> list[int]:
-    told = job.facts.get("classes")
-    if not isinstance(told, dict) or not 2 <= len(told) <= _CLASSES_MOST:
+    classes = job.facts.get("classes")
+    if not isinstance(classes, dict) or not 2 <= len(classes) <= _CLASSES_MOST:
         raise Uncertain(
             "How often each class occurs was not recorded: weight the classes in the loss by hand."
         )
     try:
-        pairs = sorted((int(float(name)), int(count)) for name, count in told.items())
+        pairs = sorted((int(float(name)), int(count)) for name, count in classes.items())
     except (TypeError, ValueError, OverflowError):
-        raise Uncertain("The classes that were recorded are no numbers: weight them by hand.") from None
+        raise Uncertain("The classes that were recorded are not numbers: weight them by hand.") from None
     if [name for name, _ in pairs] != list(range(len(pairs))) or min(count for _, count in pairs) < 1:
-        raise Uncertain("Not every class was seen in the recording: weight the classes in the loss by hand.")
+        raise Uncertain("Not every class occurs in the recording: weight the classes in the loss by hand.")
     return [count for _, count in pairs]
 
 
@@ -58,7 +58,7 @@ def _weighted(job: Job, loss: LossCall, counts: list[int], power: float) -> str:
     name = "pos_weight" if binary else "weight"
     if name in loss.setup.keywords or loss.setup.open or any(one.arg is None for one in call.keywords):
         raise Uncertain(
-            f"The loss of this line has a {name} already: look at its numbers.", at(loss.setup.spot)
+            f"The loss of this line has a {name} already: check its numbers.", at(loss.setup.spot)
         )
     width = _width(job)
     if (binary and len(counts) != 2) or (not binary and width not in (None, len(counts))):
@@ -67,7 +67,7 @@ def _weighted(job: Job, loss: LossCall, counts: list[int], power: float) -> str:
         )
     weights = [counts[0] / counts[1]] if binary else [sum(counts) / (len(counts) * one) for one in counts]
     text = ", ".join(f"{one**power:.4g}" for one in weights)
-    tensor = f"{spelled(job.draft, source, 'torch')}.tensor([{text}]{_device(source.text, call, loss)})"
+    tensor = f"{spelled(job.draft, source, 'torch')}.tensor([{text}]{_device(source.text)})"
     job.draft.keyword(source, call, name, tensor)
     shown = ", ".join(map(str, counts[:6]))
     return f"{name} by how often the {len(counts)} classes occur ({shown}) in line {call.lineno}."
@@ -81,9 +81,8 @@ def _width(job: Job) -> int | None:
     return None
 
 
-def _device(text: str, call: ast.Call, loss: LossCall) -> str:
-    """Where the weights must live, when the script moves things."""
-    del loss, call
+def _device(text: str) -> str:
+    """The device of the weights, when the script moves tensors."""
     if ".cuda(" in text or ".to(" in text:
         if "device =" not in text and "device=" not in text:
             raise Uncertain("Weight the classes in the loss, on the device the model is on.")
@@ -91,4 +90,4 @@ def _device(text: str, call: ast.Call, loss: LossCall) -> str:
     return ""
 
 
-MAKERS: dict[str, Maker] = {"weight_classes": weight_classes}
+EDITS = (weight_classes,)

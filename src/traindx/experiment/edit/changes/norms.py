@@ -6,13 +6,13 @@ import ast
 from collections.abc import Mapping
 
 from traindx.core.nouns import Scalar
-from traindx.experiment.edit.changes import Maker
-from traindx.experiment.edit.job import Job, at, call_of, written
+from traindx.experiment.edit.job import Job, at, call_of, called, written
 from traindx.experiment.edit.names import spelled
-from traindx.experiment.edit.result import Uncertain
+from traindx.experiment.edit.result import Uncertain, sentence
+from traindx.experiment.edit.value_sources import inputs_of
 from traindx.source.flow import parametric
 from traindx.source.script import Source
-from traindx.source.values import Made, Value, parents
+from traindx.source.values import Made, Value
 
 _NORMS = {"Linear": "LayerNorm", "Conv1d": "BatchNorm1d", "Conv2d": "BatchNorm2d", "Conv3d": "BatchNorm3d"}
 _BATCH = {**_NORMS, "Linear": "BatchNorm1d"}
@@ -29,51 +29,48 @@ def insert_norm(job: Job, values: Mapping[str, Scalar]) -> str:
             )
     hidden = _hidden(job)
     if not hidden:
-        raise Uncertain("No hidden layers that could be normalised can be told in the script.")
-    told = [_behind(job, one, kind) for one in hidden]
-    return "; ".join(dict.fromkeys(told)) + "."
+        raise Uncertain("No hidden layers that could be normalised was found in the script.")
+    return sentence([_normalised(job, one, kind) for one in hidden])
 
 
 def _hidden(job: Job) -> list[Made]:
     """Linear and convolutional layers that other layers with parameters follow."""
     last: set[int] = set()
-    behind: dict[int, Made] = {}
+    hidden: dict[int, Made] = {}
     waiting: list[tuple[Value, bool]] = [(x.given, False) for x in job.training.losses if x.event.loops]
     for event in job.training.backwards:
         receiver = event.value.receiver
         waiting += [(receiver, False)] if receiver is not None else []
-    seen: set[tuple[int, bool]] = set()
+    visited: set[tuple[int, bool]] = set()
     normed: set[int] = set()
-    while waiting and len(seen) < 20_000:
+    while waiting and len(visited) < 20_000:
         value, after = waiting.pop()
-        if (id(value), after) in seen:
+        if (id(value), after) in visited:
             continue
-        seen.add((id(value), after))
+        visited.add((id(value), after))
         layer = parametric(value)
         if isinstance(layer, Made) and layer.short in _NORMS and layer.spot is not None:
-            if id(value) in normed:
-                last.add(id(layer.spot.node))
-            elif after:
-                behind.setdefault(id(layer.spot.node), layer)
+            if after and id(value) not in normed:
+                hidden.setdefault(id(layer.spot.node), layer)
             else:
                 last.add(id(layer.spot.node))
-        inner = [*value.args] if isinstance(value, Made) and value.kind == "apply" else parents(value)
+        inner = inputs_of(value)
         if isinstance(layer, Made) and "Norm" in layer.short:
             normed |= {id(one) for one in inner}
         waiting += [(one, after or layer is not None) for one in inner]
-    return [layer for node, layer in behind.items() if node not in last]
+    return [layer for node, layer in hidden.items() if node not in last]
 
 
-def _behind(job: Job, layer: Made, kind: str) -> str:
+def _normalised(job: Job, layer: Made, kind: str) -> str:
     source, call = call_of(layer)
     width = written(call, "out_features" if layer.short == "Linear" else "out_channels", 1)
     if width is None or not isinstance(
         width, ast.Name | ast.Constant | ast.Attribute | ast.Subscript | ast.BinOp
     ):
         raise Uncertain("Put a normalisation layer behind this one.", at(layer.spot))
-    if _looked_into(source, call):
+    if _weights_used(source, call):
         raise Uncertain(
-            "Put a normalisation layer behind this one, which the script looks into.", at(layer.spot)
+            "Put a normalisation layer behind this one; the script uses its weights by name.", at(layer.spot)
         )
     name = (_BATCH if kind == "batch" else _NORMS)[layer.short]
     if kind == "layer" and layer.short != "Linear":
@@ -81,7 +78,7 @@ def _behind(job: Job, layer: Made, kind: str) -> str:
     nn = spelled(job.draft, source, "torch.nn")
     norm = f"{nn}.{name}({job.draft.text(source, width)})"
     around = source.parents.get(call)
-    sequence = isinstance(around, ast.Call) and call in around.args and _called(around) == "Sequential"
+    sequence = isinstance(around, ast.Call) and call in around.args and called(around) == "Sequential"
     if sequence and isinstance(around, ast.Call) and around.args.index(call) + 1 < len(around.args):
         return _in_sequence(job, source, around, call, norm)
     text = job.draft.text(source, call)
@@ -100,12 +97,8 @@ def _in_sequence(job: Job, source: Source, around: ast.Call, call: ast.Call, nor
     return f"{norm} after line {call.lineno}"
 
 
-def _called(call: ast.Call) -> str:
-    return call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
-
-
-def _looked_into(source: Source, call: ast.Call) -> bool:
-    """Whether the weights of the layer are asked for under the layer's name."""
+def _weights_used(source: Source, call: ast.Call) -> bool:
+    """Whether the script uses weights or sizes of the layer by the layer's name."""
     around = source.parents.get(call)
     target = around.targets[0] if isinstance(around, ast.Assign) else None
     if not isinstance(target, ast.Attribute):
@@ -119,4 +112,4 @@ def _looked_into(source: Source, call: ast.Call) -> bool:
     )
 
 
-MAKERS: dict[str, Maker] = {"insert_norm": insert_norm}
+EDITS = (insert_norm,)

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 
-from traindx.core.nouns import Scalar
-from traindx.experiment.edit.changes import Maker
-from traindx.experiment.edit.job import Job, at, call_of, function_of, statement_of
-from traindx.experiment.edit.lint_edits import findings, take
+from traindx.experiment.edit.job import Job, at, call_of, called, function_of, receiver, statement_of
+from traindx.experiment.edit.lint_edits import take_edits
 from traindx.experiment.edit.result import Uncertain
 from traindx.experiment.edit.scopes import bound_name, usable
 from traindx.source.execution import Binding
@@ -18,49 +16,46 @@ from traindx.source.parameters import frozen, held
 from traindx.source.training import sources
 from traindx.source.values import Instance, Made, Spot, Value, options
 
-
-def train_all_parameters(job: Job, values: Mapping[str, Scalar]) -> str:
-    del values
-    listed = [one for one in findings(job, "script_layers_in_list") if one.edits]
-    if listed:
-        for one in listed:
-            take(job.draft, one.edits)
-        return "The layers are registered with the module: " + listed[0].text
-    told = _made_too_early(job) or _left_out(job) or _cut(job)
-    if not told:
-        raise Uncertain("Which parameters are not trained cannot be told from the script.")
-    return told
+_GIVE = "Pass the parameters of this layer to the optimizer, too."
 
 
-def _made_too_early(job: Job) -> str:
+def train_all_parameters(job: Job) -> str:
+    texts = take_edits(job, "script_layers_in_list")
+    if texts:
+        return "The layers are registered with the module: " + texts[0]
+    description = _built_too_early(job) or _left_out(job) or _cut(job)
+    if not description:
+        raise Uncertain("Which parameters are not trained cannot be determined from the script.")
+    return description
+
+
+def _built_too_early(job: Job) -> str:
     """An optimizer built before a layer was replaced is built after it instead."""
     lost = {id(one) for one in _lost(job)}
     events = {id(e.value): e for e in job.training.trace.events}
-    for made in job.optimizers():
-        built = events.get(id(made))
+    for optimizer in job.optimizers():
+        built = events.get(id(optimizer))
         late = [
             b
             for b in job.training.trace.bindings
             if id(b.value) in lost and b.owner is not None and built is not None and b.at > built.at
         ]
         if late:
-            return _built_after(job, made, late[-1])
+            return _built_after(job, optimizer, late[-1])
     return ""
 
 
-def _built_after(job: Job, made: Made, binding: Binding) -> str:
-    source, call = call_of(made)
-    place = at(binding.spot)
+def _built_after(job: Job, optimizer: Made, binding: Binding) -> str:
+    source, call = call_of(optimizer)
     built, replacing = statement_of(Spot(source, call)), statement_of(binding.spot)
     name = bound_name(source, call)
     text = job.draft.text(source, built)
     root = text.partition("(")[2].partition(".")[0]
     same = binding.spot.source is source and source.parents.get(built) is source.parents.get(replacing)
     refers = job.draft.text(source, replacing).startswith(f"{root}.") and root.isidentifier()
-    if not same or not isinstance(name, ast.Name) or not refers or "\n" in text:
-        raise Uncertain("Build the optimizer after this line.", place)
-    if _used_between(source.tree, name.id, built, replacing):
-        raise Uncertain("Build the optimizer after this line.", place)
+    movable = same and isinstance(name, ast.Name) and refers and "\n" not in text
+    if not movable or _used_between(source.tree, called(name), built, replacing):
+        raise Uncertain("Build the optimizer after this line.", at(binding.spot))
     job.draft.remove(source, built)
     job.draft.after(source, replacing, text)
     return f"The optimizer is built after line {replacing.lineno}, when the model is complete."
@@ -73,7 +68,7 @@ def _used_between(tree: ast.AST, name: str, first: ast.stmt, last: ast.stmt) -> 
 
 def _left_out(job: Job) -> str:
     """Modules that the loss trains and no optimizer holds are given to the one that steps."""
-    made = job.optimizers()
+    optimizers = job.optimizers()
     lost = _lost(job)
     if not lost:
         return ""
@@ -82,20 +77,19 @@ def _left_out(job: Job) -> str:
         raise Uncertain(
             "If this module is meant to learn, give its parameters to an optimizer.", at(owners[0].spot)
         )
-    if len(made) > 1:
-        return _mistaken(job, made, owners)
+    if len(optimizers) > 1:
+        return _mistaken(job, optimizers, owners)
     inner = any(b.value is one and b.owner is not None for b in job.training.trace.bindings for one in owners)
-    if inner or not _simply_given(job, made[0]):
-        return _added(job, made[0], owners)
-    names = [name for one in owners if (name := _name(one)) is not None]
-    if not names or len(names) < len(owners):
-        raise Uncertain("Give the optimizer the parameters of this layer, too.", at(lost[0].spot))
-    return _given_too(job, made[0], owners)
+    if inner or not _simply_given(job, optimizers[0]):
+        return _added(job, optimizers[0], owners)
+    if not owners or any(_name(one) is None for one in owners):
+        raise Uncertain(_GIVE, at(lost[0].spot))
+    return _given_too(job, optimizers[0], owners)
 
 
 def _lost(job: Job) -> list[Value]:
     """Layers that the loss reaches and no optimizer holds, those frozen on purpose left out."""
-    ours, still = held(job.training), frozen(job.training)
+    trained, still = held(job.training), frozen(job.training)
     return [
         layer
         for backward in job.training.backwards
@@ -103,12 +97,12 @@ def _lost(job: Job) -> list[Value]:
         for one in [backward.value.args[0] if backward.value.kind == "call" else backward.value.receiver]
         if one is not None
         for layer in reach(one).alive
-        if id(layer) not in ours and id(layer) not in still
+        if id(layer) not in trained and id(layer) not in still
     ]
 
 
 def _lent(job: Job, module: Value) -> bool:
-    """Whether a module is there to be used, not to learn: ready-made, or put into eval mode alone."""
+    """Whether a module is used but not trained: pretrained, or in eval mode only."""
     ready = isinstance(module, Made) and is_model_library(module.name)
     trained = {id(m) for one in job.optimizers() for m in sources(one)}
     still = any(module in options(e.value.receiver) for e in job.training.trace.methods("eval"))
@@ -117,24 +111,24 @@ def _lent(job: Job, module: Value) -> bool:
 
 def _owners(job: Job, layers: list[Value]) -> list[Value]:
     """The outermost modules with a name that hold layers, and hold nothing that is trained already."""
-    ours = held(job.training)
-    found: dict[int, Value] = {}
+    trained = held(job.training)
+    owners: dict[int, Value] = {}
     for layer in layers:
         holders = [b.value for b in job.training.trace.bindings if b.owner is None and _holds(b.value, layer)]
-        free = [one for one in holders if not any(id(p) in ours for p in [one, *parts(one)])]
+        free = [one for one in holders if not any(id(p) in trained for p in [one, *parts(one)])]
         whole = [one for one in holders if one not in free]
         chosen = whole[0] if whole and _holds_all(job, whole[0]) else free[0] if free else None
-        chosen = chosen or _part(job, layer, ours)
+        chosen = chosen or _part(job, layer, trained)
         if chosen is None:
-            raise Uncertain("Give the optimizer the parameters of this layer, too.", at(layer.spot))
-        found.setdefault(id(chosen), chosen)
-    return list(found.values())
+            raise Uncertain(_GIVE, at(layer.spot))
+        owners.setdefault(id(chosen), chosen)
+    return list(owners.values())
 
 
-def _part(job: Job, layer: Value, ours: Collection[int]) -> Value | None:
+def _part(job: Job, layer: Value, trained: Collection[int]) -> Value | None:
     """The largest part of a module that holds a layer, and nothing that is trained already."""
     inner = [b.value for b in job.training.trace.bindings if b.owner is not None and _holds(b.value, layer)]
-    free = [one for one in inner if not any(id(p) in ours and _layer(p) for p in [one, *parts(one)])]
+    free = [one for one in inner if not any(id(p) in trained and _layer(p) for p in [one, *parts(one)])]
     return max(free, key=lambda one: len(list(parts(one))), default=None)
 
 
@@ -143,15 +137,15 @@ def _layer(value: Value) -> bool:
 
 
 def _holds(module: Value, layer: Value) -> bool:
-    known = isinstance(module, Instance) or (isinstance(module, Made) and module.kind == "call")
-    return known and (module is layer or any(one is layer for one in parts(module)))
+    is_module = isinstance(module, Instance) or (isinstance(module, Made) and module.kind == "call")
+    return is_module and (module is layer or any(one is layer for one in parts(module)))
 
 
 def _holds_all(job: Job, module: Value) -> bool:
     """Whether one module holds everything that the optimizers were given."""
-    given = [m for one in job.optimizers() for m in sources(one)]
+    modules = [m for one in job.optimizers() for m in sources(one)]
     inner = {id(module), *(id(p) for p in parts(module))}
-    return bool(given) and all(id(one) in inner for one in given)
+    return bool(modules) and all(id(one) in inner for one in modules)
 
 
 def _name(module: Value) -> tuple[Spot, ast.expr] | None:
@@ -161,9 +155,9 @@ def _name(module: Value) -> tuple[Spot, ast.expr] | None:
     return (module.spot, name) if name is not None else None
 
 
-def _simply_given(job: Job, made: Made) -> bool:
+def _simply_given(job: Job, optimizer: Made) -> bool:
     """Whether an optimizer is given `name.parameters()` and no groups."""
-    source, call = call_of(made)
+    source, call = call_of(optimizer)
     first = call.args[0] if call.args else None
     return isinstance(first, ast.Call) and job.draft.text(source, first).count("(") == 1
 
@@ -172,16 +166,15 @@ def _added(job: Job, made: Made, owners: list[Value]) -> str:
     """Modules as a further group of an optimizer, with the rate of its first."""
     source, call = call_of(made)
     name, built = bound_name(source, call), statement_of(Spot(source, call))
-    paths = [_path(job, one, Spot(source, call)) for one in owners]
-    told = [path for path in paths if path is not None]
+    paths = [path for one in owners if (path := _path(job, one, Spot(source, call))) is not None]
     whole = any(_holds_all(job, one) for one in owners)
-    if name is None or len(told) < len(owners) or whole or _frozen_inside(job, owners):
-        raise Uncertain("Give the optimizer the parameters of this layer, too.", at(owners[0].spot))
+    if name is None or len(paths) < len(owners) or whole or _frozen_inside(job, owners):
+        raise Uncertain(_GIVE, at(owners[0].spot))
     optimizer = job.draft.text(source, name)
-    for path in told:
+    for path in paths:
         group = f'{{"params": {path}.parameters(), "lr": {optimizer}.param_groups[0]["lr"]}}'
         job.draft.after(source, built, f"{optimizer}.add_param_group({group})")
-    return f"The optimizer of line {call.lineno} gets the parameters of {', '.join(told)}, too."
+    return f"The optimizer of line {call.lineno} gets the parameters of {', '.join(paths)}, too."
 
 
 def _path(job: Job, module: Value, here: Spot, deep: int = 4) -> str | None:
@@ -201,26 +194,25 @@ def _path(job: Job, module: Value, here: Spot, deep: int = 4) -> str | None:
     return None
 
 
-def _given_too(job: Job, made: Made, owners: list[Value]) -> str:
-    source, call = call_of(made)
+def _given_too(job: Job, optimizer: Made, owners: list[Value]) -> str:
+    source, call = call_of(optimizer)
     first = call.args[0]
     names = []
     for one in owners:
         spot, name = _name(one) or (None, None)
-        if spot is None or name is None or spot.source is not source or spot.line > call.lineno:
-            raise Uncertain("Give the optimizer the parameters of this module, too.", at(one.spot))
-        if function_of(source, spot.node) not in (None, function_of(source, call)):
-            raise Uncertain("Give the optimizer the parameters of this module, too.", at(one.spot))
+        early = spot is not None and spot.source is source and spot.line <= call.lineno
+        scopes = (None, function_of(source, call))
+        if name is None or not early or (spot and function_of(source, spot.node) not in scopes):
+            raise Uncertain(_GIVE, at(one.spot))
         names.append(job.draft.text(source, name))
     whole = [n for n, one in zip(names, owners, strict=True) if _holds_all(job, one)]
-    if whole and _frozen_inside(job, owners):
-        raise Uncertain("Give the optimizer the parameters of this module, too.", at(owners[0].spot))
+    trained = {id(part) for m in sources(optimizer) for part in (m, *parts(m))}
+    double = any(id(part) in trained for one in owners for part in (one, *parts(one)))
+    if _frozen_inside(job, owners) or (double and not whole):
+        raise Uncertain(_GIVE, at(owners[0].spot))
     if whole:
         job.draft.replace(source, first, f"{whole[0]}.parameters()")
         return f"The optimizer of line {call.lineno} gets all parameters of {whole[0]}."
-    given = {id(part) for m in sources(made) for part in (m, *parts(m))}
-    if any(id(part) in given for one in owners for part in (one, *parts(one))) or _frozen_inside(job, owners):
-        raise Uncertain("Give the optimizer the parameters of this module, too.", at(owners[0].spot))
     more = ", ".join(f"*{name}.parameters()" for name in names)
     job.draft.replace(source, first, f"[*{job.draft.text(source, first)}, {more}]")
     return f"The optimizer of line {call.lineno} gets the parameters of {', '.join(names)}, too."
@@ -231,13 +223,13 @@ def _frozen_inside(job: Job, owners: list[Value]) -> bool:
     return any(id(part) in still for one in owners for part in (one, *parts(one)))
 
 
-def _mistaken(job: Job, made: list[Made], owners: list[Value]) -> str:
+def _mistaken(job: Job, optimizers: list[Made], owners: list[Value]) -> str:
     """Two optimizers over the same module, and one module without: the later one was meant for it."""
     names = [(_name(one) or (None, None))[1] for one in owners]
     doubles = [
         (one, other)
-        for one in made
-        for other in made
+        for one in optimizers
+        for other in optimizers
         if one is not other
         and {id(s) for s in sources(one)} == {id(s) for s in sources(other)}
         and sources(one)
@@ -258,9 +250,7 @@ def _mistaken(job: Job, made: list[Made], owners: list[Value]) -> str:
         )
     source, call = call_of(fitting[0])
     first = call.args[0]
-    inner = (
-        first.func.value if isinstance(first, ast.Call) and isinstance(first.func, ast.Attribute) else None
-    )
+    inner = receiver(first)
     if not isinstance(inner, ast.Name):
         raise Uncertain(f"Give the parameters of {name.id} to this optimizer.", at(fitting[0].spot))
     job.draft.replace(source, inner, name.id)
@@ -268,31 +258,26 @@ def _mistaken(job: Job, made: list[Made], owners: list[Value]) -> str:
 
 
 def _cut(job: Job) -> str:
-    """A detach() inside the model's own pass is taken out."""
-    loops = [one.loop for one in job.iterations()]
-    found: dict[int, Spot] = {}
-    ours, still = held(job.training), frozen(job.training)
+    """A detach() inside the model's forward pass is removed."""
+    detached: dict[int, Spot] = {}
+    trained, still = held(job.training), frozen(job.training)
     for backward in job.training.backwards:
-        given = backward.value.receiver if backward.value.kind == "method" else None
-        reached = reach(given) if given is not None else None
+        loss = backward.value.receiver if backward.value.kind == "method" else None
+        reached = reach(loss) if loss is not None else None
         alive = {id(one) for one in reached.alive} if reached is not None else set()
         for layer, by in reached.cut if reached is not None else ():
-            meant = id(layer) in ours and id(layer) not in alive | still
+            meant = id(layer) in trained and id(layer) not in alive | still
             if meant and by.kind == "method" and by.name == "detach" and by.spot is not None and cuts(by):
-                found[id(by.spot.node)] = by.spot
-    chosen = [s for s in found.values() if function_of(s.source, s.node) is not None and _in_forward(s)]
-    if len(chosen) != 1 or not loops:
+                detached[id(by.spot.node)] = by.spot
+    chosen = [s for s in detached.values() if getattr(function_of(s.source, s.node), "name", "") == "forward"]
+    if len(chosen) != 1 or not job.iterations():
         return ""
-    spot, node = chosen[0], chosen[0].node
-    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+    spot = chosen[0]
+    inner = receiver(spot.node)
+    if inner is None:
         return ""
-    job.draft.replace(spot.source, node, job.draft.text(spot.source, node.func.value))
-    return f"detach() in line {spot.line} is taken out: what stands before it is trained, too."
+    job.draft.replace(spot.source, spot.node, job.draft.text(spot.source, inner))
+    return f"detach() in line {spot.line} is removed: the layers before it are trained, too."
 
 
-def _in_forward(spot: Spot) -> bool:
-    function = function_of(spot.source, spot.node)
-    return getattr(function, "name", "") == "forward"
-
-
-MAKERS: dict[str, Maker] = {"train_all_parameters": train_all_parameters}
+EDITS = (train_all_parameters,)

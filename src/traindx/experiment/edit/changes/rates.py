@@ -1,4 +1,4 @@
-"""The learning rate: scaled or set, in every optimizer and wherever a schedule has a rate of its own."""
+"""The learning rate: scaled or set, in every optimizer and wherever a schedule has its own."""
 
 from __future__ import annotations
 
@@ -6,13 +6,12 @@ import ast
 from collections.abc import Mapping
 
 from traindx.core.nouns import Scalar
-from traindx.experiment.edit.changes import Maker, value_of
-from traindx.experiment.edit.job import Job, at
+from traindx.experiment.edit.changes import value_of
+from traindx.experiment.edit.job import Job, at, group_values
 from traindx.experiment.edit.new_number import Wanted
-from traindx.experiment.edit.result import Uncertain
+from traindx.experiment.edit.result import Uncertain, sentence
 from traindx.experiment.edit.value_origin import change
-from traindx.source.roles import is_scheduler
-from traindx.source.values import Const, DictValue, Items, Made, Value, number, options, parents
+from traindx.source.values import Const, Made, Value, number, options, parents
 
 LIKE = (
     r"(lr|learning_rate|eta_min|rate)$|(SGD|ASGD|Adam\w*|NAdam|RAdam|RMSprop|Adagrad|Adadelta|Rprop|LBFGS|Lion)\.1$"
@@ -44,50 +43,46 @@ def set_lr(job: Job, values: Mapping[str, Scalar]) -> str:
 
 
 def _rates(job: Job, wanted: Wanted) -> str:
-    told: list[str] = []
-    made = job.optimizers()
-    if not made:
-        told += _trainer(job, wanted)
-    for one in made:
-        told += _of_optimizer(job, one, wanted)
-    told += _schedules(job, made, wanted)
-    if not told:
-        raise Uncertain("No optimizer with a learning rate can be told in the script.")
+    descriptions: list[str] = []
+    optimizers = job.optimizers()
+    if not optimizers:
+        descriptions += _trainer(job, wanted)
+    for optimizer in optimizers:
+        descriptions += _of_optimizer(job, optimizer, wanted)
+    descriptions += _schedules(job, wanted)
+    if not descriptions:
+        raise Uncertain("No optimizer with a learning rate was found in the script.")
     _by_hand(job)
-    return "; ".join(dict.fromkeys(told)) + "."
+    return sentence(descriptions)
 
 
-def _of_optimizer(job: Job, made: Made, wanted: Wanted) -> list[str]:
-    groups = _group_rates(made)
-    if any(_follows_hand_rate(one) for one in options(made.argument(1, "lr", "learning_rate"))):
+def _of_optimizer(job: Job, optimizer: Made, wanted: Wanted) -> list[str]:
+    groups = group_values(optimizer, "lr")
+    if any(_is_schedule_object(one) for one in options(optimizer.argument(1, "lr", "learning_rate"))):
         raise Uncertain(
-            "The learning rate is a schedule object: change the rate it starts from.", at(made.spot)
+            "The learning rate is a schedule object: change its initial value.", at(optimizer.spot)
         )
     if groups and wanted.factor is None:
         raise Uncertain(
-            f"Several groups have learning rates of their own: set each of them to {wanted.value}.",
-            at(made.spot),
+            f"Several groups have their own learning rates: set each of them to {wanted.value}.",
+            at(optimizer.spot),
         )
-    told = [_in_group(job, rate, wanted) for rate in groups]
-    covered = groups and made.argument(1, "lr") is None
-    if not covered and not _ruled_by_schedule(job, made):
-        keras = made.name.startswith("keras")
-        name = "learning_rate" if keras or "learning_rate" in made.keywords else "lr"
-        default = DEFAULTS.get(made.short)
-        told.append(change(job, made, name, 0 if keras else 1, wanted, LIKE, default))
-    return told
-
-
-def _group_rates(made: Made) -> list[Value]:
-    groups = next(iter(options(made.args[0] if made.args else made.keywords.get("params"))), None)
-    tables = groups.items if isinstance(groups, Items) else []
-    return [one.items["lr"] for one in tables if isinstance(one, DictValue) and "lr" in one.items]
+    descriptions = [_in_group(job, rate, wanted) for rate in groups]
+    covered = groups and optimizer.argument(1, "lr") is None
+    if not covered and not _ruled_by_schedule(job, optimizer):
+        keras = optimizer.name.startswith("keras")
+        name = "learning_rate" if keras or "learning_rate" in optimizer.keywords else "lr"
+        default = DEFAULTS.get(optimizer.short)
+        descriptions.append(change(job, optimizer, name, 0 if keras else 1, wanted, LIKE, default))
+    return descriptions
 
 
 def _in_group(job: Job, rate: Value, wanted: Wanted) -> str:
     old, spot = number(rate), rate.spot
     if spot is None or not isinstance(spot.node, ast.expr):
-        raise Uncertain("A group of the optimizer has a learning rate that cannot be traced.", at(rate.spot))
+        raise Uncertain(
+            "A group of the optimizer has a computed learning rate: change it by hand.", at(rate.spot)
+        )
     text = job.draft.text(spot.source, spot.node)
     literal = old is not None and isinstance(spot.node, ast.Constant)
     new = wanted.literal(old or 0.0, text) if literal else wanted.expression(spot.node, text)
@@ -95,36 +90,28 @@ def _in_group(job: Job, rate: Value, wanted: Wanted) -> str:
     return f"lr {text} -> {new} in line {spot.line}"
 
 
-def _follows_hand_rate(value: Value) -> bool:
+def _is_schedule_object(value: Value) -> bool:
     return isinstance(value, Made) and value.kind == "call" and "schedules." in value.name
 
 
 def _ruled_by_schedule(job: Job, optimizer: Made) -> bool:
-    """Whether a schedule sets the rate whatever the optimizer was given."""
-    return any(_own(one) and optimizer in options(one.argument(0, "optimizer")) for one in _made(job))
+    """Whether a schedule sets the learning rate and ignores the optimizer's own."""
+    own = [one for one in job.schedulers() if one.short in _OWN_RATE]
+    return any(optimizer in options(one.argument(0, "optimizer")) for one in own)
 
 
-def _own(made: Made) -> bool:
-    return made.short in _OWN_RATE
-
-
-def _made(job: Job) -> list[Made]:
-    return [e.value for e in job.training.trace.events if e.value.kind == "call" and is_scheduler(e.value)]
-
-
-def _schedules(job: Job, optimizers: list[Made], wanted: Wanted) -> list[str]:
-    told = []
-    for one in _made(job):
+def _schedules(job: Job, wanted: Wanted) -> list[str]:
+    descriptions = []
+    for one in job.schedulers():
         for name in _OWN_RATE.get(one.short, ()):
             if name == "base_lr" and wanted.factor is None:
                 continue
-            told.append(change(job, one, name, _PLACES[one.short, name], wanted, LIKE))
+            descriptions.append(change(job, one, name, _PLACES[one.short, name], wanted, LIKE))
         for name in ("eta_min", "min_lr"):
             floor = one.keywords.get(name)
             if wanted.factor is not None and (number(floor) or 0.0) > 0:
-                told.append(change(job, one, name, -1, wanted, LIKE))
-    del optimizers
-    return told
+                descriptions.append(change(job, one, name, -1, wanted, LIKE))
+    return descriptions
 
 
 def _by_hand(job: Job) -> None:
@@ -159,4 +146,4 @@ def _trainer(job: Job, wanted: Wanted) -> list[str]:
     return []
 
 
-MAKERS: dict[str, Maker] = {"scale_lr": scale_lr, "set_lr": set_lr}
+EDITS = (scale_lr, set_lr)

@@ -1,4 +1,4 @@
-"""Samples that are broken left out of every batch."""
+"""Broken samples removed from every batch."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import ast
 from collections.abc import Iterable, Mapping
 
 from traindx.core.nouns import Scalar
-from traindx.experiment.edit.changes import Maker
 from traindx.experiment.edit.job import Job, at, call_of
 from traindx.experiment.edit.names import fresh, spelled
 from traindx.experiment.edit.result import Uncertain
@@ -20,9 +19,9 @@ _ANY = 1e30
 
 
 def drop_outliers(job: Job, values: Mapping[str, Scalar]) -> str:
-    """Samples beyond the limit are taken out: of each batch where loops get them, else of the datasets."""
-    given = values.get("limit", _ANY)
-    limit = float(given) if isinstance(given, int | float) else _ANY
+    """Samples beyond the limit are removed: from each batch where loops get them, else from the datasets."""
+    value = values.get("limit", _ANY)
+    limit = float(value) if isinstance(value, int | float) else _ANY
     calls = [
         event
         for event in job.training.trace.events
@@ -59,17 +58,12 @@ def _of_batches(job: Job, spots: list[Spot], limit: float) -> str:
             f"{keep} = {names[0]}.flatten(1).abs().amax(1) <= {limit:g}",
             f"{', '.join(names)} = {', '.join(f'{name}[{keep}]' for name in names)}",
         )
-    return f"{_which(limit)} are left out in the loop of line {_lines(spot.line for spot in spots)}."
+    return f"{_which(limit)} are removed in the loop of line {_lines(spot.line for spot in spots)}."
 
 
 def _of_datasets(job: Job, limit: float) -> str:
-    words = f"Leave out samples whose inputs are not finite or beyond {limit:g}, where the batches are made."
-    loaders = {
-        id(e.value): e.value
-        for e in job.training.trace.events
-        if e.value.kind == "call" and e.value.short in ("DataLoader", "StatefulDataLoader")
-    }
-    places = [call_of(made) for made in loaders.values()]
+    words = f"Remove samples whose inputs are not finite or beyond {limit:g}, where the batches are made."
+    places = [call_of(made) for made in job.loaders()]
     if not places or len({id(source) for source, _ in places}) > 1:
         raise Uncertain(words)
     source = places[0][0]
@@ -90,7 +84,7 @@ def _of_datasets(job: Job, limit: float) -> str:
     for call in calls.values():
         job.draft.replace(source, call.args[0], f"{name}({job.draft.text(source, call.args[0])}, {limit:g})")
     lines = _lines(call.lineno for call in calls.values())
-    return f"{_which(limit)} are left out of the datasets in line {lines}."
+    return f"{_which(limit)} are removed from the datasets in line {lines}."
 
 
 def _which(limit: float) -> str:
@@ -119,4 +113,4 @@ def _names(node: ast.AST) -> list[str]:
     return names if len(names) == len(parts) and len(names) > 1 else []
 
 
-MAKERS: dict[str, Maker] = {"drop_outliers": drop_outliers}
+EDITS = (drop_outliers,)

@@ -7,22 +7,21 @@ import re
 from collections.abc import Mapping
 
 from traindx.core.nouns import Scalar
-from traindx.experiment.edit.changes import Maker, value_of
+from traindx.experiment.edit.changes import value_of
 from traindx.experiment.edit.job import Job, at, call_of, function_of, statement_of
 from traindx.experiment.edit.names import fresh, spelled
 from traindx.experiment.edit.new_number import Wanted, plain
-from traindx.experiment.edit.result import Uncertain
+from traindx.experiment.edit.result import Uncertain, sentence
 from traindx.experiment.edit.scopes import bound_name
 from traindx.experiment.edit.trainers import set_in_trainer
 from traindx.experiment.edit.value_origin import change, uses
-from traindx.source.roles import is_scheduler
-from traindx.source.training import Iteration
-from traindx.source.values import Made, Value, number, options
+from traindx.source.script import Source
+from traindx.source.values import Const, Made, Spot, Value, number, options
 
 _WARM = re.compile(r"warm_?up", re.IGNORECASE)
 _COUNTS = re.compile(r"warm_?up(_?(steps?|iters?|iterations?|updates?|batches))?$", re.IGNORECASE)
 _KINDS = {"cosine": "CosineAnnealingLR", "linear": "LinearLR"}
-# Schedules that multiply the rate as it stands, so that a warm-up beside them keeps its effect.
+# Schedules that multiply the current learning rate, so that a warm-up keeps its effect next to them.
 _BY_FACTOR = {
     "StepLR",
     "MultiStepLR",
@@ -35,23 +34,21 @@ _BY_FACTOR = {
 
 def warm_up(job: Job, values: Mapping[str, Scalar]) -> str:
     steps = max(1, int(value_of(values, "steps")))
-    told = _set_length(job, steps) or set_in_trainer(job, "warm_up", steps)
-    if told:
-        return told
+    description = _set_length(job, steps) or set_in_trainer(job, "warm_up", steps)
+    if description:
+        return description
     if job.training.managed:
         raise Uncertain(f"Give the trainer `warmup_steps={steps}`.")
-    made = [one for one in job.optimizers() if one.name.startswith("torch.optim.")]
-    if not made:
-        raise Uncertain("No optimizer of PyTorch can be told in the script.")
+    optimizers = job.torch_optimizers()
     for schedule in _schedules(job):
         if schedule.short not in _BY_FACTOR:
             raise Uncertain(
                 f"Put {steps} steps of linear warm-up before the schedule of this line.", at(schedule.spot)
             )
-    for bound in job.training.trace.bindings:
-        if bound.name == "lr" and bound.owner is not None and bound.loops:
-            raise Uncertain(f"Let the rate set here rise over the first {steps} steps.", at(bound.spot))
-    return "; ".join(dict.fromkeys(_beside(job, one, steps) for one in made)) + "."
+    by_hand = _lr_set_in_loop(job)
+    if by_hand is not None:
+        raise Uncertain(f"Increase the learning rate set here over the first {steps} steps.", at(by_hand))
+    return sentence(_with_warm_up(job, one, steps) for one in optimizers)
 
 
 def _set_length(job: Job, steps: int) -> str:
@@ -60,15 +57,16 @@ def _set_length(job: Job, steps: int) -> str:
         for name in event.value.keywords:
             if _COUNTS.search(name) and number(event.value.keywords[name]) is not None:
                 return change(job, event.value, name, -1, Wanted(value=steps), r"warm_?up|total|steps") + "."
-    found = {}
+    constants = {}
     for value in _named(job):
         if value.spot is not None and isinstance(value.spot.node, ast.Constant):
-            found[id(value.spot.node)] = value
-    if len(found) != 1:
+            constants[id(value.spot.node)] = value
+    if len(constants) != 1:
         return ""
-    spot = next(iter(found.values())).spot
+    spot = next(iter(constants.values())).spot
     assert spot is not None
-    if not any(uses(job, spot)) and not _read(job, spot.node):
+    text = "\n".join(source.text for source in job.script.sources)
+    if not any(uses(job, spot)) and len(_WARM.findall(text)) < 2:
         return ""
     old = job.draft.text(spot.source, spot.node)
     if not old.isdigit():
@@ -81,88 +79,70 @@ def _set_length(job: Job, steps: int) -> str:
 
 def _named(job: Job) -> list[Value]:
     """Numbers that go by the name of a warm-up counted in steps: constants, settings, defaults."""
-    found = [b.value for b in job.training.trace.bindings if _COUNTS.fullmatch(b.name)]
+    constants = [b.value for b in job.training.trace.bindings if _COUNTS.fullmatch(b.name)]
     for source in job.script.sources:
         for node in ast.walk(source.tree):
             if isinstance(node, ast.Dict):
                 for key, value in zip(node.keys, node.values, strict=True):
-                    if isinstance(key, ast.Constant) and _COUNTS.fullmatch(str(key.value)):
-                        found += _constants(job, value)
-    return [one for one in found if number(one) is not None]
-
-
-def _constants(job: Job, node: ast.expr) -> list[Value]:
-    from traindx.source.values import Const, Spot
-
-    if not isinstance(node, ast.Constant) or not isinstance(node.value, int):
-        return []
-    source = next(s for s in job.script.sources if node in s.parents)
-    return [Const(Spot(source, node), node.value)]
-
-
-def _read(job: Job, node: ast.AST) -> bool:
-    """Whether the script looks the number up again by its name."""
-    text = "\n".join(source.text for source in job.script.sources)
-    del node
-    return len(_WARM.findall(text)) > 1
+                    named = isinstance(key, ast.Constant) and _COUNTS.fullmatch(str(key.value))
+                    if named and isinstance(value, ast.Constant) and isinstance(value.value, int):
+                        constants.append(Const(Spot(source, value), value.value))
+    return [one for one in constants if number(one) is not None]
 
 
 def _schedules(job: Job) -> list[Made]:
-    found = [e.value for e in job.training.trace.events if e.value.kind == "call" and is_scheduler(e.value)]
-    return [one for one in found if one.spot is not None]
+    return [one for one in job.schedulers() if one.spot is not None]
 
 
-def _beside(job: Job, made: Made, steps: int) -> str:
+def _with_warm_up(job: Job, optimizer: Made, steps: int) -> str:
+    start, words = plain(1 / max(steps, 2)), f"Increase the learning rate over the first {steps} steps here."
+    linear = spelled(job.draft, call_of(optimizer)[0], "torch.optim.lr_scheduler.LinearLR")
+    new = f"{linear}({{}}, start_factor={start}, total_iters={steps})"
+    line = _add_scheduler(job, optimizer, "warmup", new, words)
+    return f"a linear warm-up of {steps} steps after line {line}"
+
+
+def _add_scheduler(job: Job, made: Made, name: str, new: str, words: str) -> int:
+    """A scheduler after the line that makes the optimizer, stepped after each of its steps; the line."""
     source, call = call_of(made)
-    name = bound_name(source, call)
-    if name is None:
-        raise Uncertain(f"Let the rate rise over the first {steps} steps after this line.", at(made.spot))
-    optimizer = job.draft.text(source, name)
-    linear = spelled(job.draft, source, "torch.optim.lr_scheduler.LinearLR")
-    warmup = fresh(job.draft, source, "warmup")
-    first = f"{warmup} = {linear}({optimizer}, start_factor={plain(1 / max(steps, 2))}, total_iters={steps})"
-    assignment = statement_of(made.spot) if made.spot is not None else None
-    assert assignment is not None
-    near = [
-        one
-        for one in _steps_of(job, made)
-        if function_of(source, one.step.event.spot.node) is function_of(source, call)
-    ]
-    if near and len(near) == len(_steps_of(job, made)) and isinstance(name, ast.Name):
-        job.draft.after(source, assignment, first)
-        for one in near:
-            spot = one.step.event.spot
-            job.draft.after(spot.source, statement_of(spot), f"{warmup}.step()")
+    target = bound_name(source, call)
+    if target is None or made.spot is None:
+        raise Uncertain(words, at(made.spot))
+    optimizer, scheduler = job.draft.text(source, target), fresh(job.draft, source, name)
+    lines = [f"{scheduler} = {new.format(optimizer)}"]
+    steps = [one.step.event.spot for one in job.iterations() if any(o is made for o in one.step.optimizers)]
+    here = function_of(source, call)
+    near = steps and all(function_of(source, spot.node) is here for spot in steps)
+    if near and isinstance(target, ast.Name):
+        for spot in steps:
+            job.draft.after(spot.source, statement_of(spot), f"{scheduler}.step()")
     else:
-        hook = f"{optimizer}.register_step_post_hook(lambda *_: {warmup}.step())"
-        job.draft.after(source, assignment, first, hook)
-    return f"a linear warm-up of {steps} steps after line {call.lineno}"
+        lines.append(f"{optimizer}.register_step_post_hook(lambda *_: {scheduler}.step())")
+    job.draft.after(source, statement_of(made.spot), *lines)
+    return call.lineno
 
 
-def _steps_of(job: Job, made: Made) -> list[Iteration]:
-    return [one for one in job.iterations() if any(o is made for o in one.step.optimizers)]
-
-
-def hold_lr(job: Job, values: Mapping[str, Scalar]) -> str:
-    """The first rate for ever: the schedule is one that changes nothing."""
-    del values
-    told = []
-    for made in _schedules(job):
-        if any(made in options(v) for other in _schedules(job) for v in other.args if other is not made):
+def hold_lr(job: Job) -> str:
+    """A constant learning rate: the schedule becomes one that changes nothing."""
+    descriptions = []
+    for schedule in _schedules(job):
+        if any(
+            schedule in options(v) for other in _schedules(job) for v in other.args if other is not schedule
+        ):
             continue
-        source, call = call_of(made)
-        if made.short == "ReduceLROnPlateau":
+        source, call = call_of(schedule)
+        if schedule.short == "ReduceLROnPlateau":
             job.draft.keyword(source, call, "patience", "10**9")
         elif call.args or any(k.arg == "optimizer" for k in call.keywords):
             optimizer = job.draft.text(source, _optimizer(call))
             name = spelled(job.draft, source, "torch.optim.lr_scheduler.ConstantLR")
             job.draft.replace(source, call, f"{name}({optimizer}, factor=1.0)")
         else:
-            raise Uncertain("Leave the schedule of this line out.", at(made.spot))
-        told.append(f"no schedule in line {call.lineno}")
-    if not told:
-        raise Uncertain("No schedule of the learning rate can be told in the script.")
-    return "; ".join(dict.fromkeys(told)) + "."
+            raise Uncertain("Remove the schedule of this line.", at(schedule.spot))
+        descriptions.append(f"no schedule in line {call.lineno}")
+    if not descriptions:
+        raise Uncertain("No learning-rate schedule was found in the script.")
+    return sentence(descriptions)
 
 
 def _optimizer(call: ast.Call) -> ast.expr:
@@ -170,32 +150,33 @@ def _optimizer(call: ast.Call) -> ast.expr:
 
 
 def replace_schedule(job: Job, values: Mapping[str, Scalar]) -> str:
-    """One smooth decay over the whole run in the place of the schedule that is there, or beside none."""
+    """One smooth decay over the whole run instead of the schedule, or where there is none."""
     kind = str(values.get("kind", "cosine"))
     if kind == "constant":
-        return hold_lr(job, {})
+        return hold_lr(job)
     steps = int(value_of(values, "steps"))
-    made = _schedules(job)
-    if len(made) > 1:
-        raise Uncertain(f"Replace the schedules by one {kind} decay over {steps} steps.", at(made[0].spot))
-    if not made:
+    schedules = _schedules(job)
+    if len(schedules) > 1:
+        raise Uncertain(
+            f"Replace the schedules by one {kind} decay over {steps} steps.", at(schedules[0].spot)
+        )
+    if not schedules:
         return _new_schedule(job, kind, steps)
-    source, call = call_of(made[0])
-    if made[0].short == "ReduceLROnPlateau" or not call.args:
-        raise Uncertain(f"Use a {kind} decay over {steps} steps here.", at(made[0].spot))
-    length = _length(job, made[0], steps)
-    lasts = number(made[0].argument(1 if kind == "cosine" else 3, "T_max", "total_iters"))
-    if made[0].short == _KINDS.get(kind) and lasts == float(length):
-        raise Uncertain(f"The schedule of this line decays over {length} steps already.", at(made[0].spot))
+    source, call = call_of(schedules[0])
+    if schedules[0].short == "ReduceLROnPlateau" or not call.args:
+        raise Uncertain(f"Use a {kind} decay over {steps} steps here.", at(schedules[0].spot))
+    length = _length(job, schedules[0], steps)
+    lasts = number(schedules[0].argument(1 if kind == "cosine" else 3, "T_max", "total_iters"))
+    if schedules[0].short == _KINDS.get(kind) and lasts == float(length):
+        raise Uncertain(
+            f"The schedule of this line decays over {length} steps already.", at(schedules[0].spot)
+        )
     optimizer = job.draft.text(source, call.args[0])
     job.draft.replace(source, call, _decay(job, source, kind, optimizer, length))
     return f"{kind} decay over {length} steps of the schedule in line {call.lineno}."
 
 
-def _decay(job: Job, source: object, kind: str, optimizer: str, length: str) -> str:
-    from traindx.source.script import Source
-
-    assert isinstance(source, Source)
+def _decay(job: Job, source: Source, kind: str, optimizer: str, length: str) -> str:
     front = "torch.optim.lr_scheduler."
     if kind == "linear":
         name = spelled(job.draft, source, front + "LinearLR")
@@ -221,37 +202,24 @@ def _length(job: Job, schedule: Made, steps: int) -> str:
     )
     count = number(epochs)
     if count is None:
-        raise Uncertain("Let the schedule of this line last for all epochs.", at(schedule.spot))
+        raise Uncertain("Make the schedule of this line last for all epochs.", at(schedule.spot))
     return str(int(count))
 
 
 def _new_schedule(job: Job, kind: str, steps: int) -> str:
-    made = [one for one in job.optimizers() if one.name.startswith("torch.optim.")]
-    if len(made) != 1 or any(
-        b.name == "lr" and b.owner is not None and b.loops for b in job.training.trace.bindings
-    ):
-        raise Uncertain(f"Let the learning rate fall over {steps} steps ({kind}).")
-    source, call = call_of(made[0])
-    name = bound_name(source, call)
-    if name is None:
-        raise Uncertain(f"Let the learning rate of this line fall over {steps} steps.", at(made[0].spot))
-    optimizer, schedule = job.draft.text(source, name), fresh(job.draft, source, "schedule")
-    lines: tuple[str, ...] = (
-        f"{schedule} = {_decay(job, source, kind, optimizer, str(steps))}",
-        f"{optimizer}.register_step_post_hook(lambda *_: {schedule}.step())",
-    )
-    near = _steps_of(job, made[0])
-    inside = near and all(
-        function_of(source, i.step.event.spot.node) is function_of(source, call) for i in near
-    )
-    if inside and isinstance(name, ast.Name):
-        lines = lines[:1]
-        for one in near:
-            spot = one.step.event.spot
-            job.draft.after(spot.source, statement_of(spot), f"{schedule}.step()")
-    assert made[0].spot is not None
-    job.draft.after(source, statement_of(made[0].spot), *lines)
-    return f"{kind} decay over {steps} steps after line {call.lineno}."
+    optimizers = [one for one in job.optimizers() if one.name.startswith("torch.optim.")]
+    words = f"Decay the learning rate over {steps} steps ({kind})."
+    if len(optimizers) != 1 or _lr_set_in_loop(job) is not None:
+        raise Uncertain(words)
+    new = _decay(job, call_of(optimizers[0])[0], kind, "{}", str(steps))
+    line = _add_scheduler(job, optimizers[0], "schedule", new, words)
+    return f"{kind} decay over {steps} steps after line {line}."
 
 
-MAKERS: dict[str, Maker] = {"warm_up": warm_up, "hold_lr": hold_lr, "replace_schedule": replace_schedule}
+def _lr_set_in_loop(job: Job) -> Spot | None:
+    """Where a loop of the script sets the learning rate of a parameter group itself."""
+    bindings = (b for b in job.training.trace.bindings if b.name == "lr" and b.owner is not None and b.loops)
+    return next((b.spot for b in bindings), None)
+
+
+EDITS = (warm_up, hold_lr, replace_schedule)

@@ -1,4 +1,4 @@
-"""Defects of the code that no intervention mends at run time: one function for each, by remedy."""
+"""Defects of the code that no change at run time fixes: one edit or several for each remedy."""
 
 from __future__ import annotations
 
@@ -6,16 +6,11 @@ import importlib
 import pkgutil
 from collections.abc import Callable, Mapping
 
-from traindx.core.nouns import Place
-from traindx.experiment.edit.job import Job
 
-Mender = Callable[[Job, Place | None], str]
-
-
-def menders() -> Mapping[str, tuple[Mender, ...]]:
-    """Remedy -> what may mend it in the source, the most certain first."""
-    found: dict[str, tuple[Mender, ...]] = {}
+def edits_by_remedy() -> Mapping[str, tuple[Callable[..., str], ...]]:
+    """Remedy -> the edits that may carry it out, the most certain first."""
+    edits: dict[str, tuple[Callable[..., str], ...]] = {}
     for info in pkgutil.iter_modules(__path__):
-        for remedy, functions in importlib.import_module(f"{__name__}.{info.name}").MENDERS.items():
-            found[remedy] = (*found.get(remedy, ()), *functions)
-    return found
+        for remedy, functions in importlib.import_module(f"{__name__}.{info.name}").EDITS.items():
+            edits[remedy] = (*edits.get(remedy, ()), *functions)
+    return edits

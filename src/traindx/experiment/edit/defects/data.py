@@ -1,4 +1,4 @@
-"""The data: labels in the order of their inputs, validation kept apart and treated alike."""
+"""The data: labels in the order of their inputs, validation kept apart and transformed alike."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import re
 
 from traindx.core.nouns import Place
 from traindx.experiment.edit.calls import without
-from traindx.experiment.edit.defects import Mender
 from traindx.experiment.edit.job import Job
 from traindx.experiment.edit.lint_edits import findings
 from traindx.experiment.edit.names import fresh
@@ -16,41 +15,36 @@ from traindx.source.anchors_of_data import iterated
 from traindx.source.script import Source
 from traindx.source.values import Items, Value, options
 
-_LOADERS = ("DataLoader", "StatefulDataLoader")
 _RANDOM = re.compile(r"rand|jitter|flip|crop|noise|augment", re.IGNORECASE)
 
 
 def align(job: Job, place: Place | None) -> str:
     """Inputs and labels take one order: the index of the inputs is used for the labels, too."""
-    seen = findings(job, "script_shuffled_apart")
-    place = seen[0].places[0] if seen else place
-    source, statement = _statement(job, place)
-    if statement is None or source is None:
-        raise Uncertain("Shuffle inputs and labels by one order.", place)
-    mine = _reordered(statement)
-    block = _block(source, statement)
-    others = [(s, r) for s in block if s is not statement and (r := _reordered(s)) is not None]
-    if mine is None or len(others) != 1:
-        raise Uncertain("Shuffle inputs and labels by one order.", place)
-    other, theirs = others[0]
-    if ast.dump(mine) == ast.dump(theirs) and isinstance(mine, ast.Name):
+    words = "Shuffle inputs and labels by one order."
+    apart = findings(job, "script_shuffled_apart")
+    place = apart[0].places[0] if apart else place
+    source, labels = job.statement_at(place)
+    index = _reordered(labels) if labels is not None else None
+    if labels is None or source is None or index is None:
+        raise Uncertain(words, place)
+    block = _block(source, labels)
+    others = [(s, r) for s in block if s is not labels and (r := _reordered(s)) is not None]
+    if len(others) != 1:
+        raise Uncertain(words, place)
+    inputs, order = others[0]
+    if ast.dump(index) == ast.dump(order) and isinstance(index, ast.Name):
         raise Uncertain("Inputs and labels take one order here already.", place)
-    if (
-        isinstance(theirs, ast.Name)
-        and other.lineno < statement.lineno
-        and _stays(block, theirs.id, other, statement)
-    ):
-        job.draft.replace(source, mine, theirs.id)
-        return f"{theirs.id} orders the labels in line {statement.lineno}, as it does the inputs."
-    first = min(other, statement, key=lambda one: one.lineno)
-    index = _reordered(first)
-    assert index is not None
+    before = inputs.lineno < labels.lineno
+    if isinstance(order, ast.Name) and before and _stays(block, order.id, inputs, labels):
+        job.draft.replace(source, index, order.id)
+        return f"{order.id} orders the labels in line {labels.lineno}, as it does the inputs."
+    first, drawn = (inputs, order) if before else (labels, index)
+    if isinstance(drawn, ast.Name):
+        raise Uncertain(words, place)
     name = fresh(job.draft, source, "order")
-    if isinstance(index, ast.Name):
-        raise Uncertain("Shuffle inputs and labels by one order.", place)
-    job.draft.before(source, first, f"{name} = {job.draft.text(source, index)}")
-    job.draft.replace(source, mine, name)
-    job.draft.replace(source, theirs, name)
+    job.draft.before(source, first, f"{name} = {job.draft.text(source, drawn)}")
+    job.draft.replace(source, index, name)
+    job.draft.replace(source, order, name)
     return f"One order for inputs and labels, drawn before line {first.lineno}."
 
 
@@ -66,23 +60,12 @@ def _stays(block: list[ast.stmt], name: str, first: ast.stmt, last: ast.stmt) ->
 
 def _reordered(node: ast.stmt) -> ast.expr | None:
     """The index of `x = x[index]`."""
-    if (
-        not isinstance(node, ast.Assign)
-        or len(node.targets) != 1
-        or not isinstance(node.value, ast.Subscript)
-    ):
+    plain = isinstance(node, ast.Assign) and len(node.targets) == 1
+    if not plain or not isinstance(node, ast.Assign) or not isinstance(node.value, ast.Subscript):
         return None
     same = ast.unparse(node.targets[0]) == ast.unparse(node.value.value)
     drawn = isinstance(node.value.slice, ast.Name | ast.Call)
     return node.value.slice if same and drawn else None
-
-
-def _statement(job: Job, place: Place | None) -> tuple[Source | None, ast.stmt | None]:
-    source = next((s for s in job.script.sources if place is not None and s.path == place.file), None)
-    if source is None or place is None:
-        return None, None
-    nodes = [n for n in ast.walk(source.tree) if isinstance(n, ast.stmt) and n.lineno == place.line]
-    return source, nodes[0] if nodes else None
 
 
 def _block(source: Source, node: ast.stmt) -> list[ast.stmt]:
@@ -95,28 +78,25 @@ def _block(source: Source, node: ast.stmt) -> list[ast.stmt]:
 
 
 def keep_apart(job: Job, place: Place | None) -> str:
-    """The validation data taken out of what the training data were put together from."""
+    """The validation data removed from the parts of the training data."""
     first = iterated(job.training)
     others = [
-        one
-        for e in job.training.trace.events
-        if e.value.kind == "call" and e.value.short in _LOADERS and e.value is not first
-        for one in options(e.value.argument(0, "dataset"))
+        data
+        for loader in job.loaders()
+        if loader is not first
+        for data in options(loader.argument(0, "dataset"))
     ]
     for event in job.training.trace.events:
-        made = event.value
-        given = made.args[0] if made.short == "ConcatDataset" and made.args else None
-        inside = (
-            [i for i, one in enumerate(given.items) if _among(one, others)]
-            if isinstance(given, Items)
-            else []
-        )
-        if inside and given is not None and given.spot is not None and isinstance(given.spot.node, ast.List):
-            new = without(job.draft.text(given.spot.source, given.spot.node), inside)
-            if new is not None and len(given.spot.node.elts) > len(inside):
-                job.draft.rewrite(given.spot.source, given.spot.node, new)
-                return f"The validation data are taken out of the training data in line {given.spot.line}."
-    raise Uncertain("Keep what is validated out of the training data.", place)
+        call = event.value
+        parts = call.args[0] if call.short == "ConcatDataset" and call.args else None
+        items, spot = (parts.items, parts.spot) if isinstance(parts, Items) else ([], None)
+        shared = [i for i, one in enumerate(items) if _among(one, others)]
+        if shared and spot is not None and isinstance(spot.node, ast.List):
+            new = without(job.draft.text(spot.source, spot.node), shared)
+            if new is not None and len(spot.node.elts) > len(shared):
+                job.draft.rewrite(spot.source, spot.node, new)
+                return f"The validation data are removed from the training data in line {spot.line}."
+    raise Uncertain("Remove the validation data from the training data.", place)
 
 
 def _among(value: Value, others: list[Value]) -> bool:
@@ -141,10 +121,10 @@ def same_transform(job: Job, place: Place | None) -> str:
                 or not isinstance(other.value, ast.Lambda)
             ):
                 continue
-            text, theirs = job.draft.text(source, node.value), job.draft.text(source, other.value)
-            if _RANDOM.search(theirs) or text == theirs:
+            text, train_text = job.draft.text(source, node.value), job.draft.text(source, other.value)
+            if _RANDOM.search(train_text) or text == train_text:
                 continue
-            job.draft.replace(source, node.value, theirs)
+            job.draft.replace(source, node.value, train_text)
             return f"{name} does in line {node.lineno} what line {other.lineno} does for training."
     raise Uncertain("Give validation inputs the same scaling as training inputs.", place)
 
@@ -158,23 +138,23 @@ def _partner(name: str, bound: dict[str, ast.Assign]) -> ast.Assign | None:
 
 def true_division(job: Job, place: Place | None) -> str:
     """Integer division that leaves nothing of the inputs becomes a division."""
-    source, statement = _statement(job, place)
+    source, statement = job.statement_at(place)
     if source is None or statement is None or job.cause != "constant_inputs":
-        raise Uncertain("Look at the inputs as they reach the model.", place)
+        raise Uncertain("Check the inputs as they reach the model.", place)
     whole = [
         n
         for n in ast.walk(statement)
         if isinstance(n, ast.BinOp) and isinstance(n.op, ast.FloorDiv) and isinstance(n.right, ast.Constant)
     ]
     if len(whole) != 1 or isinstance(statement, ast.For | ast.While):
-        raise Uncertain("Look at the inputs as they leave this line.", place)
+        raise Uncertain("Check the inputs as they leave this line.", place)
     left, right = job.draft.span(source, whole[0].left)[1], job.draft.span(source, whole[0].right)[0]
     between = source.text[left:right]
     job.draft.splice(source, (left, right), between.replace("//", "/"))
-    return f"/ instead of // in line {statement.lineno}: the inputs keep what stands behind the point."
+    return f"/ instead of // in line {statement.lineno}: the inputs keep their fractions."
 
 
-MENDERS: dict[str, tuple[Mender, ...]] = {
+EDITS = {
     "align_labels": (align,),
     "split_anew": (keep_apart,),
     "match_validation": (same_transform,),

@@ -1,12 +1,11 @@
-"""What is logged: sums that begin anew with each epoch; work beside the training that is done less often."""
+"""Logging: sums that start from zero in each epoch; extra work of a step that is done less often."""
 
 from __future__ import annotations
 
 import ast
 
 from traindx.core.nouns import Place
-from traindx.experiment.edit.defects import Mender
-from traindx.experiment.edit.job import Job, ancestors
+from traindx.experiment.edit.job import Job, ancestors, called, receiver
 from traindx.experiment.edit.result import Uncertain
 from traindx.source.script import Source
 
@@ -14,46 +13,35 @@ _EVERY = 50
 
 
 def reset(job: Job, place: Place | None) -> str:
-    """A sum that is told once per epoch is set to zero when the epoch begins."""
+    """A sum that is logged once per epoch is set to zero when the epoch begins."""
     loop = job.iteration().loop.spot
     source, inner = loop.source, loop.node
     epoch = next((one for one in ancestors(source, inner) if isinstance(one, ast.For | ast.While)), None)
     if epoch is None:
-        raise Uncertain("Begin every sum anew with each epoch.", place)
+        raise Uncertain("Set every sum to zero at the start of each epoch.", place)
     assert isinstance(epoch, ast.For | ast.While)
     for name in _sums(inner):
-        if _set_in(epoch, name) or not _told(epoch, inner, name):
+        if _set_in(epoch, name) or not _averaged(epoch, inner, name):
             continue
         start = _start(source, epoch, name)
         if start is not None:
             job.draft.before(source, epoch.body[0], f"{name} = {job.draft.text(source, start)}")
-            return f"{name} begins anew with each epoch, in line {epoch.body[0].lineno}."
+            return f"{name} starts from zero in each epoch, in line {epoch.body[0].lineno}."
     raise Uncertain("Compute by hand what is logged here, and compare.", place)
 
 
 def _sums(loop: ast.AST) -> list[str]:
-    found = [
-        n.target.id
-        for n in ast.walk(loop)
-        if isinstance(n, ast.AugAssign) and isinstance(n.op, ast.Add) and isinstance(n.target, ast.Name)
-    ]
-    return list(dict.fromkeys(found))
+    adds = (n for n in ast.walk(loop) if isinstance(n, ast.AugAssign) and isinstance(n.op, ast.Add))
+    return list(dict.fromkeys(n.target.id for n in adds if isinstance(n.target, ast.Name)))
 
 
 def _set_in(epoch: ast.AST, name: str) -> bool:
-    return any(
-        isinstance(n, ast.Assign)
-        and any(isinstance(t, ast.Name) and t.id == name for t in ast.walk(n))
-        and any(
-            isinstance(m, ast.Name) and m.id == name and isinstance(m.ctx, ast.Store)
-            for t in n.targets
-            for m in ast.walk(t)
-        )
-        for n in ast.walk(epoch)
-    )
+    targets = (t for n in ast.walk(epoch) if isinstance(n, ast.Assign) for t in n.targets)
+    names = (m for t in targets for m in ast.walk(t) if isinstance(m, ast.Name))
+    return any(m.id == name and isinstance(m.ctx, ast.Store) for m in names)
 
 
-def _told(epoch: ast.For | ast.While, inner: ast.AST, name: str) -> bool:
+def _averaged(epoch: ast.For | ast.While, inner: ast.AST, name: str) -> bool:
     """Whether the sum is divided by a fixed number after the loop over batches."""
     sums = set(_sums(inner))
     inside = {id(n) for n in ast.walk(inner)}
@@ -79,8 +67,8 @@ def _start(source: Source, epoch: ast.AST, name: str) -> ast.expr | None:
 
 
 def less_often(job: Job, place: Place | None) -> str:
-    """Work beside the training that a count lets through at every step is done every 50th time."""
-    source = next((s for s in job.script.sources if place is not None and s.path == place.file), None)
+    """Extra work that a counter allows at every step is done every 50th time."""
+    source = job.source_at(place)
     loop = job.iteration().loop.spot
     if source is None or loop.source is not source:
         raise Uncertain("Do this work less often than at every step.", place)
@@ -92,23 +80,21 @@ def less_often(job: Job, place: Place | None) -> str:
             isinstance(left, ast.BinOp) and isinstance(left.op, ast.Mod) and isinstance(left.right, ast.Name)
         ):
             continue
-        born = _constant(source, left.right.id)
-        if born is not None and isinstance(born.value, int) and born.value < 10 and not _steps(node):
-            job.draft.replace(source, born, str(_EVERY))
-            return f"{left.right.id} {born.value} -> {_EVERY} in line {born.lineno}."
+        every = _constant(source, left.right.id)
+        if every is not None and isinstance(every.value, int) and every.value < 10 and not _steps(node):
+            job.draft.replace(source, every, str(_EVERY))
+            return f"{left.right.id} {every.value} -> {_EVERY} in line {every.lineno}."
     raise Uncertain("Do this work less often than at every step.", place)
 
 
 def _steps(node: ast.AST) -> bool:
     """Whether a block holds a step of the training itself."""
-    calls = (n.func for n in ast.walk(node) if isinstance(n, ast.Call))
-    return any(
-        isinstance(one, ast.Attribute) and one.attr in ("step", "backward", "zero_grad") for one in calls
-    )
+    steps = ("step", "backward", "zero_grad")
+    return any(receiver(n) is not None and called(n) in steps for n in ast.walk(node))
 
 
 def _constant(source: Source, name: str) -> ast.Constant | None:
-    found = [
+    values = [
         n.value
         for n in source.tree.body
         if isinstance(n, ast.Assign)
@@ -117,7 +103,7 @@ def _constant(source: Source, name: str) -> ast.Constant | None:
         and n.targets[0].id == name
     ]
     used = [n for n in ast.walk(source.tree) if isinstance(n, ast.Name) and n.id == name]
-    return found[0] if len(found) == 1 and isinstance(found[0], ast.Constant) and len(used) == 2 else None
+    return values[0] if len(values) == 1 and isinstance(values[0], ast.Constant) and len(used) == 2 else None
 
 
-MENDERS: dict[str, tuple[Mender, ...]] = {"fix_logging": (reset,), "move_sync_out": (less_often,)}
+EDITS = {"fix_logging": (reset,), "move_sync_out": (less_often,)}

@@ -1,40 +1,37 @@
-"""The training loop: what is divided, what is stepped how often."""
+"""The training loop: what is divided, and how often the scheduler steps."""
 
 from __future__ import annotations
 
 import ast
 
-from traindx.core.nouns import Place
 from traindx.experiment.edit.changes.gradients import divide_loss
-from traindx.experiment.edit.defects import Mender
-from traindx.experiment.edit.job import Job, ancestors, at
+from traindx.experiment.edit.job import Job, ancestors, at, function_of
 from traindx.experiment.edit.lint_edits import findings
 from traindx.experiment.edit.result import Uncertain
 from traindx.experiment.edit.scopes import own_statement
+from traindx.experiment.edit.value_sources import behind
 from traindx.source.script import Source
+from traindx.source.training import Iteration
 from traindx.source.values import Made, options, parents
 
 
-def accumulation(job: Job, place: Place | None) -> str:
+def accumulation(job: Job) -> str:
     """The loss divided by the number of batches; gradients cleared with the step, not with the batch."""
-    del place
-    seen = findings(job, "script_accumulation_wrong")
-    cleared = [one for one in seen if "clears the gradients at every batch" in one.text]
+    wrong = findings(job, "script_accumulation_wrong")
+    cleared = [one for one in wrong if "clears the gradients at every batch" in one.text]
     if not cleared:
-        if not seen and not _undivided(job):
+        if not wrong and not _undivided(job):
             raise Uncertain(
-                "The loss seems to be divided already: look at the count.",
+                "The loss seems to be divided already: check the count.",
                 at(job.iteration().step.event.spot),
             )
         return divide_loss(job)
     loop = job.iteration()
-    zero = next((z for z in loop.zeros if z.event.spot.line == cleared[0].places[0].line), None)
-    if zero is None:
-        raise Uncertain("Clear the gradients after the step only.", cleared[0].places[0])
-    clearing, step = own_statement(zero.event.spot), own_statement(loop.step.event.spot)
     source = loop.step.event.spot.source
-    if zero.event.spot.source is not source:
+    zeros = [z.event.spot for z in loop.zeros if z.event.spot.line == cleared[0].places[0].line]
+    if not zeros or zeros[0].source is not source:
         raise Uncertain("Clear the gradients after the step only.", cleared[0].places[0])
+    clearing, step = own_statement(zeros[0]), own_statement(loop.step.event.spot)
     job.draft.after(source, step, job.draft.text(source, clearing))
     job.draft.remove(source, clearing)
     return f"The gradients are cleared after the step of line {step.lineno}, not at every batch."
@@ -42,67 +39,48 @@ def accumulation(job: Job, place: Place | None) -> str:
 
 def _undivided(job: Job) -> bool:
     """Whether nothing in the loop divides what is backpropagated."""
-    backward = job.iteration().backwards[0]
-    given = backward.value.receiver
-    waiting = options(given)
-    for _ in range(200):
-        if not waiting:
-            return True
-        one = waiting.pop()
-        if isinstance(one, Made) and one.kind == "operator" and one.name in ("Div", "Mult"):
-            return False
-        if isinstance(one, Made) and one.kind == "method":
-            waiting += parents(one)
-    return False
+    loss = options(job.iteration().backwards[0].value.receiver)
+    values = behind(loss, lambda one: parents(one) if isinstance(one, Made) and one.kind == "method" else [])
+    return not any(isinstance(v, Made) and v.kind == "operator" and v.name in ("Div", "Mult") for v in values)
 
 
-def pace(job: Job, place: Place | None) -> str:
+def pace(job: Job) -> str:
     """A schedule counted in epochs is stepped once per epoch, one counted in batches with every batch."""
-    del place
-    seen = findings(job, "script_scheduler_pace")
-    if not seen:
-        raise Uncertain(
-            "The script does not show that the schedule is stepped at another pace than it counts."
-        )
-    line, source = seen[0].places[0].line, _source(job, seen[0].places[0].file)
-    event = next(
-        (e for e in job.training.scheduler_steps if e.spot.line == line and e.spot.source is source), None
-    )
-    if event is None:
-        raise Uncertain(seen[0].text, seen[0].places[0])
-    statement = own_statement(event.spot)
-    if event.value.args or event.value.keywords:
-        raise Uncertain(seen[0].text, seen[0].places[0])
+    wrong = findings(job, "script_scheduler_pace")
+    if not wrong:
+        raise Uncertain("The schedule seems to be stepped as often as it counts.")
+    finding, place = wrong[0], wrong[0].places[0]
+    source = job.source_at(place)
+    steps = [e for e in job.training.scheduler_steps if e.spot.line == place.line and e.spot.source is source]
+    if not steps or source is None or steps[0].value.args or steps[0].value.keywords:
+        raise Uncertain(finding.text, place)
+    statement = own_statement(steps[0].spot)
     loop = job.iteration()
-    inner = loop.loop.spot
     text = job.draft.text(source, statement)
-    if "after every batch" in seen[0].text:
-        if inner.source is not source or not isinstance(inner.node, ast.For | ast.While):
-            raise Uncertain(seen[0].text, seen[0].places[0])
-        if inner.node not in ancestors(source, statement) or not _in_loop(source, inner.node):
-            raise Uncertain(seen[0].text, seen[0].places[0])
-        job.draft.remove(source, statement)
-        job.draft.after(source, inner.node, text)
-        return f"{text} once per epoch, after the loop of line {inner.node.lineno}."
-    step = own_statement(loop.step.event.spot)
-    if loop.step.event.spot.source is not source or _scopes(source, step) != _scopes(source, statement):
-        raise Uncertain(seen[0].text, seen[0].places[0])
+    per_epoch = "after every batch" in finding.text
+    target = _after_batches(source, statement, loop) if per_epoch else _after_step(source, statement, loop)
+    if target is None:
+        raise Uncertain(finding.text, place)
     job.draft.remove(source, statement)
-    job.draft.after(source, step, text)
-    return f"{text} after every step of the optimizer, in line {step.lineno}."
+    job.draft.after(source, target, text)
+    if per_epoch:
+        return f"{text} once per epoch, after the loop of line {target.lineno}."
+    return f"{text} after every step of the optimizer, in line {target.lineno}."
 
 
-def _source(job: Job, path: str) -> Source:
-    return next(one for one in job.script.sources if one.path == path)
+def _after_batches(source: Source, statement: ast.stmt, loop: Iteration) -> ast.stmt | None:
+    """The loop over batches around a statement, if it is itself inside another loop."""
+    node = loop.loop.spot.node
+    if not isinstance(node, ast.For | ast.While) or node not in ancestors(source, statement):
+        return None
+    return node if any(isinstance(one, ast.For | ast.While) for one in ancestors(source, node)) else None
 
 
-def _in_loop(source: Source, node: ast.AST) -> bool:
-    return any(isinstance(one, ast.For | ast.While) for one in ancestors(source, node))
+def _after_step(source: Source, statement: ast.stmt, loop: Iteration) -> ast.stmt | None:
+    """The optimizer's step in the same function as a statement."""
+    step = own_statement(loop.step.event.spot)
+    same_file = loop.step.event.spot.source is source
+    return step if same_file and function_of(source, step) is function_of(source, statement) else None
 
 
-def _scopes(source: Source, node: ast.AST) -> ast.AST | None:
-    kinds = (ast.FunctionDef, ast.AsyncFunctionDef)
-    return next((one for one in ancestors(source, node) if isinstance(one, kinds)), None)
-
-
-MENDERS: dict[str, tuple[Mender, ...]] = {"fix_accumulation": (accumulation,), "fix_schedule_pace": (pace,)}
+EDITS = {"fix_accumulation": (accumulation,), "fix_schedule_pace": (pace,)}

@@ -7,13 +7,13 @@ import re
 from collections.abc import Iterator
 
 from traindx.core.nouns import Place
-from traindx.experiment.edit.defects import Mender
 from traindx.experiment.edit.job import Job
-from traindx.experiment.edit.result import Uncertain
+from traindx.experiment.edit.result import Uncertain, sentence
 from traindx.experiment.edit.value_origin import strangers
+from traindx.experiment.edit.value_sources import behind, inputs_of
 from traindx.source.flow import parametric
 from traindx.source.training import Training
-from traindx.source.values import Const, Made, Spot, Value, options, parents
+from traindx.source.values import Const, Made, Spot, Value, options
 
 _LAYERS = r"^(Linear|BatchNorm1d|LayerNorm|Sequential)\."
 _LOADED = re.compile(r"load_state_dict|from_pretrained|torch\.load\(|\.weight\b.*copy_")
@@ -34,17 +34,17 @@ def shrink(job: Job, place: Place | None) -> str:
 def _scaled(job: Job, place: Place | None, factor: float, word: str) -> str:
     if any(_LOADED.search(source.text) for source in job.script.sources):
         raise Uncertain(f"Weights of this width are loaded: make the hidden layers {word} with them.", place)
-    told = []
+    descriptions = []
     for spots in _widths(job):
         for spot in spots:
             old = job.draft.text(spot.source, spot.node)
             new = min(max(_NARROW, round(int(old) * factor)), max(_WIDE, int(old)))
             if str(new) != old:
                 job.draft.replace(spot.source, spot.node, str(new))
-                told.append(f"{old} -> {new} units in line {spot.line}")
-    if not told:
+                descriptions.append(f"{old} -> {new} units in line {spot.line}")
+    if not descriptions:
         raise Uncertain(f"Make the hidden layers {word} here.", place)
-    return "; ".join(dict.fromkeys(told)) + "."
+    return sentence(descriptions)
 
 
 def _widths(job: Job) -> list[list[Spot]]:
@@ -53,14 +53,14 @@ def _widths(job: Job) -> list[list[Spot]]:
     broken: set[int] = set()
     for ends in _joints(job.training):
         spots = [_literal(one) for one in ends]
-        known = {id(spot.node): spot for spot in spots if spot is not None}
-        if len(known) == 0:
+        literals = {id(spot.node): spot for spot in spots if spot is not None}
+        if len(literals) == 0:
             continue
         if any(spot is None for spot in spots):
-            broken |= set(known)
-        met = [one for one in groups if one.keys() & known.keys()]
+            broken |= set(literals)
+        met = [one for one in groups if one.keys() & literals.keys()]
         groups = [one for one in groups if one not in met]
-        groups.append({k: v for one in [*met, known] for k, v in one.items()})
+        groups.append({k: v for one in [*met, literals] for k, v in one.items()})
     return [
         list(one.values())
         for one in groups
@@ -70,11 +70,11 @@ def _widths(job: Job) -> list[list[Spot]]:
 
 def _literal(value: Value | None) -> Spot | None:
     """Where a whole number is written."""
-    found = options(value)
-    if len(found) != 1 or not isinstance(found[0], Const) or found[0].spot is None:
+    values = options(value)
+    if len(values) != 1 or not isinstance(values[0], Const) or values[0].spot is None:
         return None
-    node = found[0].spot.node
-    return found[0].spot if isinstance(node, ast.Constant) and type(node.value) is int else None
+    node = values[0].spot.node
+    return values[0].spot if isinstance(node, ast.Constant) and type(node.value) is int else None
 
 
 def _joints(training: Training) -> Iterator[list[Value | None]]:
@@ -84,35 +84,26 @@ def _joints(training: Training) -> Iterator[list[Value | None]]:
         layer = parametric(event.value)
         if not isinstance(layer, Made) or layer.short not in ("Linear", "BatchNorm1d", "LayerNorm"):
             continue
-        taken = layer.argument(0, "in_features", "num_features", "normalized_shape")
+        width_in = layer.argument(0, "in_features", "num_features", "normalized_shape")
         nearest = _before(event.value)
         if not nearest:
-            yield [taken, None]
+            yield [width_in, None]
         if layer.short == "Linear" and id(layer) not in followed:
             yield [layer.argument(1, "out_features"), None]
         for before in nearest:
             if before.short == "Linear":
-                yield [taken, before.argument(1, "out_features")]
+                yield [width_in, before.argument(1, "out_features")]
             elif before.short in ("BatchNorm1d", "LayerNorm"):
-                yield [taken, before.argument(0, "num_features", "normalized_shape")]
+                yield [width_in, before.argument(0, "num_features", "normalized_shape")]
             else:
-                yield [taken, None]
+                yield [width_in, None]
 
 
 def _before(value: Value) -> list[Made]:
     """The layers with parameters nearest before a layer's call."""
-    waiting = list(value.args) if isinstance(value, Made) else []
-    found: list[Made] = []
-    for _ in range(200):
-        if not waiting:
-            break
-        at = waiting.pop()
-        layer = parametric(at)
-        if isinstance(layer, Made):
-            found.append(layer)
-        else:
-            waiting += list(at.args) if isinstance(at, Made) and at.kind == "apply" else parents(at)
-    return found
+    roots = value.args if isinstance(value, Made) else []
+    values = behind(roots, lambda one: [] if isinstance(parametric(one), Made) else inputs_of(one))
+    return [layer for one in values if isinstance(layer := parametric(one), Made)]
 
 
-MENDERS: dict[str, tuple[Mender, ...]] = {"enlarge_model": (enlarge,), "shrink_model": (shrink,)}
+EDITS = {"enlarge_model": (enlarge,), "shrink_model": (shrink,)}

@@ -5,9 +5,8 @@ from __future__ import annotations
 import ast
 
 from traindx.core.nouns import Place
-from traindx.experiment.edit.defects import Mender
-from traindx.experiment.edit.job import Job, function_of
-from traindx.experiment.edit.result import Uncertain
+from traindx.experiment.edit.job import Job, called, function_of
+from traindx.experiment.edit.result import Uncertain, sentence
 from traindx.experiment.edit.scopes import bound_name
 from traindx.source.script import Source
 
@@ -19,27 +18,23 @@ def call_wrapper(job: Job, place: Place | None) -> str:
     loop = job.iteration().loop.spot
     source = loop.source
     for call in ast.walk(source.tree):
-        if not isinstance(call, ast.Call) or _called(call) not in _WRAPPERS or not call.args:
+        if not isinstance(call, ast.Call) or called(call) not in _WRAPPERS or not call.args:
             continue
         inner, outer = call.args[0], bound_name(source, call)
         if not isinstance(inner, ast.Name) or not isinstance(outer, ast.Name) or inner.id == outer.id:
             continue
         if function_of(source, call) is not function_of(source, loop.node):
             continue
-        told = _renamed(job, source, loop.node, inner.id, outer.id)
-        if told:
-            return "; ".join(told) + "."
+        descriptions = _renamed(job, source, loop.node, inner.id, outer.id)
+        if descriptions:
+            return sentence(descriptions)
     raise Uncertain(
-        "Call the wrapped model in the training loop: it is what brings the gradients together.", place
+        "Call the wrapped model in the training loop: it averages the gradients over the ranks.", place
     )
 
 
-def _called(call: ast.Call) -> str:
-    return call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
-
-
 def _renamed(job: Job, source: Source, loop: ast.AST, inner: str, outer: str) -> list[str]:
-    told = []
+    descriptions = []
     for node in ast.walk(loop):
         if not isinstance(node, ast.Call):
             continue
@@ -51,8 +46,8 @@ def _renamed(job: Job, source: Source, loop: ast.AST, inner: str, outer: str) ->
         )
         if bare or module:
             job.draft.replace(source, node.func, outer)
-            told.append(f"{outer} instead of {ast.unparse(node.func)} in line {node.lineno}")
-    return told
+            descriptions.append(f"{outer} instead of {ast.unparse(node.func)} in line {node.lineno}")
+    return descriptions
 
 
-MENDERS: dict[str, tuple[Mender, ...]] = {"sync_ranks": (call_wrapper,)}
+EDITS = {"sync_ranks": (call_wrapper,)}

@@ -4,31 +4,39 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from traindx.core.nouns import Place
 from traindx.evidence.detectors._script.columns import form
+from traindx.evidence.detectors._script.words import loss_of
 from traindx.evidence.inside import facts
-from traindx.experiment.edit.defects import Mender
-from traindx.experiment.edit.differences import in_own_loss
 from traindx.experiment.edit.job import Job, at
-from traindx.experiment.edit.result import Uncertain
+from traindx.experiment.edit.result import Uncertain, sentence
 from traindx.experiment.edit.value_sources import anything, behind
-from traindx.source.flow import reach
+from traindx.source.flow import parametric, reach
 from traindx.source.training import Training
-from traindx.source.values import Made, Spot, Value
+from traindx.source.values import Const, Made, Spot, Value, options
 
 _LOSSES = frozenset("mse_loss l1_loss smooth_l1_loss huber_loss poisson_nll_loss".split())
+_OPERATIONS = {
+    "Sub": ("Sub", "sub", "subtract", "rsub"),
+    "Rsub": ("Sub", "sub", "rsub"),
+    "Add": ("Add", "add"),
+    "Mul": ("Mult", "mul", "multiply"),
+    "Div": ("Div", "div", "true_divide", "divide"),
+    "Pow": ("Pow", "pow"),
+}
+_DEEP = 24
 
 
 def shapes(job: Job, place: Place | None) -> str:
-    """The flat side made a column, in training and validation alike."""
-    told = []
-    for spot, given, target in _compared(job.training):
-        one, other = form(given), form(target)
+    """The flat side becomes a column, in training and validation alike."""
+    descriptions = []
+    for spot, prediction, target in _compared(job.training):
+        one, other = form(prediction), form(target)
         if one and other and one != other:
-            told.append(_column(job, spot, 1 if one == "column" else 0))
-    told = told or in_own_loss(job, place) or _measured(job, place)
-    return "; ".join(dict.fromkeys(told)) + "."
+            descriptions.append(_column(job, spot, 1 if one == "column" else 0))
+    return sentence(descriptions or _in_own_loss(job, place) or _recorded(job, place))
 
 
 def _compared(training: Training) -> Iterator[tuple[Spot, Value, Value]]:
@@ -37,52 +45,157 @@ def _compared(training: Training) -> Iterator[tuple[Spot, Value, Value]]:
         if loss.kind in _LOSSES and loss.target is not None:
             yield loss.event.spot, loss.given, loss.target
     for value in behind(anything(training.trace)):
-        if (
-            isinstance(value, Made)
-            and value.kind == "operator"
-            and value.name == "Sub"
-            and value.spot is not None
-        ):
-            predicted = [bool(reach(one).alive) or bool(reach(one).cut) for one in value.args]
-            if predicted[0] != predicted[1]:
-                yield value.spot, value.args[0], value.args[1]
+        if isinstance(value, Made) and (value.kind, value.name) == ("operator", "Sub"):
+            one, other = value.args
+            if value.spot is not None and _predicted(one) != _predicted(other):
+                yield value.spot, one, other
 
 
-def _sides(spot: Spot) -> list[ast.expr]:
-    node = spot.node
-    if isinstance(node, ast.BinOp):
-        return [node.left, node.right]
-    return list(node.args[:2]) if isinstance(node, ast.Call) and not node.keywords else []
+def _predicted(value: Value) -> bool:
+    return bool(reach(value).alive or reach(value).cut)
 
 
 def _column(job: Job, spot: Spot, flat: int) -> str:
-    sides = _sides(spot)
+    node = spot.node
+    sides = [node.left, node.right] if isinstance(node, ast.BinOp) else []
+    if isinstance(node, ast.Call) and not node.keywords:
+        sides = node.args[:2]
     if len(sides) < 2:
         raise Uncertain("Bring predictions and targets to the same shape here: (N, 1) and (N, 1).", at(spot))
-    text = job.draft.text(spot.source, sides[flat])
-    simple = isinstance(sides[flat], ast.Name | ast.Call | ast.Attribute | ast.Subscript)
-    new = f"{text}.unsqueeze(1)" if simple else f"({text}).unsqueeze(1)"
-    job.draft.replace(spot.source, sides[flat], new)
-    return f"{new} in line {spot.line}"
+    return f"{job.draft.follow(spot.source, sides[flat], '.unsqueeze(1)')} in line {spot.line}"
 
 
-def _measured(job: Job, place: Place | None) -> list[str]:
+def _recorded(job: Job, place: Place | None) -> list[str]:
     """Shapes that the recording shows, where the loss is called on one line."""
     losses = [one for one in facts(job.facts.get("losses")) if one.get("broadcasts")]
-    shown = [(str(one.get("output_shape")), str(one.get("target_shape"))) for one in losses]
+    recorded = [(str(one.get("output_shape")), str(one.get("target_shape"))) for one in losses]
     calls = {id(x.event.spot.node): x for x in job.training.losses if x.kind in _LOSSES}
-    if len(shown) != 1 or not calls:
+    if len(recorded) != 1 or not calls:
         raise Uncertain("Bring predictions and targets to the same shape: (N, 1) and (N, 1).", place)
-    given, target = (one.split("x") for one in shown[0])
-    if len(given) == 2 and given[1] == "1" and len(target) == 1:
+    output, target = (one.split("x") for one in recorded[0])
+    if len(output) == 2 and output[1] == "1" and len(target) == 1:
         flat = 1
-    elif len(target) == 2 and target[1] == "1" and len(given) == 1:
+    elif len(target) == 2 and target[1] == "1" and len(output) == 1:
         flat = 0
     else:
         raise Uncertain(
-            f"Bring predictions ({shown[0][0]}) and targets ({shown[0][1]}) to the same shape.", place
+            f"Bring predictions ({recorded[0][0]}) and targets ({recorded[0][1]}) to the same shape.", place
         )
     return [_column(job, one.event.spot, flat) for one in calls.values()]
 
 
-MENDERS: dict[str, tuple[Mender, ...]] = {"match_shapes": (shapes,)}
+@dataclass(frozen=True)
+class Meeting:
+    """Where a prediction and a target meet in one operation: `predicted` is the side of the prediction."""
+
+    spot: Spot
+    prediction: Value
+    target: Value
+    sides: tuple[ast.expr, ast.expr]
+    predicted: int
+
+
+def _in_own_loss(job: Job, place: Place | None) -> list[str]:
+    """In a loss written by hand the target takes the shape of the prediction, wherever the two meet."""
+    broadcast = _broadcast(job)
+    if broadcast is None:
+        return []
+    operations, flat = broadcast
+    names = tuple(name for one in operations for name in _OPERATIONS.get(one, ()))
+    trained = _possible(_meetings([loss_of(event) for event in job.training.backwards], names), flat)
+    if len(trained) not in (1, len(operations)):
+        places = ", ".join(f"line {one.spot.line}" for one in trained)
+        where = f" ({places})" if places else ""
+        raise Uncertain(
+            f"Bring predictions and targets to the same shape where they are compared{where}: "
+            f"the predictions are {'(N,), the targets (N, 1)' if flat else '(N, 1), the targets (N,)'}.",
+            at(trained[0].spot) if trained else place,
+        )
+    nodes, operations_since = (
+        {id(one.spot.node) for one in trained},
+        {_path(one.prediction) for one in trained},
+    )
+    validated = [
+        one
+        for one in _possible(_meetings(anything(job.training.trace), names), flat)
+        if id(one.spot.node) not in nodes and _path(one.prediction) in operations_since
+    ]
+    return [_reshaped(job, one, flat) for one in [*trained, *validated]]
+
+
+def _broadcast(job: Job) -> tuple[list[str], bool] | None:
+    """The operations that the recording shows to broadcast, and whether the predictions are flat."""
+    graph = job.facts.get("graph")
+    recorded = facts(graph.get("stretched")) if isinstance(graph, dict) else ()
+    inputs = {str(one.get("from")) for one in recorded}
+    shape = inputs.pop().split("x") if len(inputs) == 1 else []
+    if len(shape) not in (1, 2) or (len(shape) == 2 and shape[1] != "1"):
+        return None
+    return [str(one.get("operation")) for one in recorded], len(shape) == 1
+
+
+def _meetings(roots: list[Value], names: tuple[str, ...]) -> Iterator[Meeting]:
+    """Operations of some kind with a prediction on one side only, each place once."""
+    nodes = set[int]()
+    for value in behind(roots):
+        if isinstance(value, Made) and value.short in names and value.spot is not None:
+            meeting = _meeting(value, value.spot)
+            if meeting is not None and id(meeting.spot.node) not in nodes:
+                nodes.add(id(meeting.spot.node))
+                yield meeting
+
+
+def _meeting(value: Made, spot: Spot) -> Meeting | None:
+    both = [*([value.receiver] if value.kind == "method" and value.receiver is not None else []), *value.args]
+    sides = _operands(spot.node)
+    if len(both) != 2 or sides is None:
+        return None
+    predicted = [_predicted(one) for one in both]
+    target = both[1 - predicted.index(True)] if any(predicted) else None
+    if all(predicted) or target is None or all(isinstance(one, Const) for one in options(target)):
+        return None
+    side = predicted.index(True)
+    return Meeting(spot, both[side], target, sides, side)
+
+
+def _operands(node: ast.AST) -> tuple[ast.expr, ast.expr] | None:
+    """The two operands as they are written."""
+    if isinstance(node, ast.BinOp):
+        return node.left, node.right
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or node.keywords:
+        return None
+    if len(node.args) == 2:
+        return node.args[0], node.args[1]
+    return (node.func.value, node.args[0]) if len(node.args) == 1 else None
+
+
+def _possible(meetings: Iterator[Meeting], flat: bool) -> list[Meeting]:
+    """Without those whose shapes the script shows to be others."""
+    prediction, target = ("flat", "column") if flat else ("column", "flat")
+    return [m for m in meetings if form(m.prediction) in ("", prediction) and form(m.target) in ("", target)]
+
+
+def _path(value: Value | None) -> tuple[str, ...]:
+    """What was done to a tensor since the last layer that has parameters, from the last back to the first."""
+    path: list[str] = []
+    while isinstance(value, Made) and len(path) < _DEEP:
+        layer = parametric(value)
+        if layer is not None:
+            return (*path, f"layer {id(layer)}")
+        path.append(f"{value.kind} {value.name}")
+        first = value.args[0] if value.args else None
+        value = value.receiver if value.kind in ("method", "attribute", "item") else first
+    return tuple(path)
+
+
+def _reshaped(job: Job, meeting: Meeting, flat: bool) -> str:
+    source, target = meeting.spot.source, meeting.sides[1 - meeting.predicted]
+    prediction = meeting.sides[meeting.predicted]
+    if isinstance(prediction, ast.Name | ast.Attribute):
+        method = f".view_as({job.draft.text(source, prediction)})"
+    else:
+        method = ".squeeze(1)" if flat else ".unsqueeze(1)"
+    return f"{job.draft.follow(source, target, method)} in line {meeting.spot.line}"
+
+
+EDITS = {"match_shapes": (shapes,)}

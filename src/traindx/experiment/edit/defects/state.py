@@ -6,9 +6,9 @@ import ast
 import re
 
 from traindx.core.nouns import Place
-from traindx.experiment.edit.defects import Mender
-from traindx.experiment.edit.job import Job, at, function_of, statement_of
+from traindx.experiment.edit.job import Job, at, function_of, once, statement_of
 from traindx.experiment.edit.result import Uncertain
+from traindx.experiment.edit.scopes import bound_name
 from traindx.source.execution import Event
 from traindx.source.roles import is_optimizer
 from traindx.source.values import Const, DictValue, Made, Value, options
@@ -17,16 +17,15 @@ _PREFIX = re.compile(r"""f?["']module\.""")
 
 
 def restore(job: Job, place: Place | None) -> str:
-    for mend in (_prefix, _optimizer):
-        told = mend(job)
-        if told:
-            return told
+    for edit in (_prefix, _optimizer):
+        description = edit(job)
+        if description:
+            return description
     raise Uncertain("Load all that was saved: weights, optimizer, schedule, scaler and step.", place)
 
 
 def _loads(job: Job) -> list[Event]:
-    found = job.training.trace.methods("load_state_dict")
-    return list({id(e.spot.node): e for e in found}.values())
+    return once(job.training.trace.methods("load_state_dict"))
 
 
 def _prefix(job: Job) -> str:
@@ -54,27 +53,31 @@ def _optimizer(job: Job) -> str:
     keys = {key for e in job.training.trace.named("torch.save") for key in _saved(e.value)}
     for event in loads:
         node, source = event.spot.node, event.spot.source
-        given = node.args[0] if isinstance(node, ast.Call) and node.args else None
-        if not isinstance(given, ast.Subscript) or not isinstance(given.value, ast.Name) or len(keys) != 1:
+        argument = node.args[0] if isinstance(node, ast.Call) and node.args else None
+        if (
+            not isinstance(argument, ast.Subscript)
+            or not isinstance(argument.value, ast.Name)
+            or len(keys) != 1
+        ):
             continue
         name = _name(job, event)
         if name is None:
             raise Uncertain("Load the optimizer's state here, too.", at(event.spot))
         key = next(iter(keys))
-        line = f'{name}.load_state_dict({given.value.id}["{key}"])'
+        line = f'{name}.load_state_dict({argument.value.id}["{key}"])'
         job.draft.after(source, statement_of(event.spot), line)
         return f"{line} after line {event.spot.line}."
     return ""
 
 
-def _saved(made: Made) -> list[str]:
+def _saved(call: Made) -> list[str]:
     """The keys under which states of optimizers are saved."""
-    found = []
-    for table in options(made.args[0] if made.args else None):
+    keys = []
+    for table in options(call.args[0] if call.args else None):
         for key, value in table.items.items() if isinstance(table, DictValue) else ():
             if isinstance(key, str) and any(_state_of_optimizer(one) for one in options(value)):
-                found.append(key)
-    return found
+                keys.append(key)
+    return keys
 
 
 def _state_of_optimizer(value: Value) -> bool:
@@ -83,14 +86,17 @@ def _state_of_optimizer(value: Value) -> bool:
 
 def _name(job: Job, event: Event) -> str | None:
     """The optimizer's name where the weights are loaded, if it is made before and in the same block."""
-    made = job.optimizers()
-    if len(made) != 1 or made[0].spot is None or made[0].spot.source is not event.spot.source:
+    optimizers = job.optimizers()
+    if (
+        len(optimizers) != 1
+        or optimizers[0].spot is None
+        or optimizers[0].spot.source is not event.spot.source
+    ):
         return None
-    spot, source = made[0].spot, event.spot.source
-    around = source.parents.get(spot.node)
-    target = around.targets[0] if isinstance(around, ast.Assign) and len(around.targets) == 1 else None
+    spot, source = optimizers[0].spot, event.spot.source
+    target = bound_name(source, spot.node)
     same = function_of(source, spot.node) is function_of(source, event.spot.node)
     return target.id if isinstance(target, ast.Name) and same and spot.line < event.spot.line else None
 
 
-MENDERS: dict[str, tuple[Mender, ...]] = {"restore_state": (restore,)}
+EDITS = {"restore_state": (restore,)}

@@ -11,8 +11,7 @@ import pytest
 
 from traindx.experiment.lr_find.answer import RangeAnswer, answer
 from traindx.experiment.lr_find.ramps import Ramps
-from traindx.experiment.lr_find.search import RangeRequest, search
-from traindx.experiment.lr_find.spans import around
+from traindx.experiment.lr_find.search import RangeRequest, around, search
 
 EDGE = 0.1
 

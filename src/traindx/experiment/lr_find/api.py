@@ -9,8 +9,7 @@ import numpy as np
 
 from traindx.experiment.lr_find.answer import RangeAnswer
 from traindx.experiment.lr_find.ramps import Ramps
-from traindx.experiment.lr_find.search import SEEDS, STEPS, RangeRequest, search
-from traindx.experiment.lr_find.spans import around
+from traindx.experiment.lr_find.search import SEEDS, STEPS, RangeRequest, around, search
 
 if TYPE_CHECKING:
     from traindx.experiment.runtime.ramping import LiveTraining

@@ -15,8 +15,7 @@ from traindx.experiment.arms import Arm, Outcome, Workshop
 from traindx.experiment.changes.stop_at_divergence import WORDS as DIVERGED
 from traindx.experiment.lr_find.answer import STEPS_LEAST, RangeAnswer, answer
 from traindx.experiment.lr_find.ramps import Ramps
-from traindx.experiment.lr_find.search import RangeRequest, search
-from traindx.experiment.lr_find.spans import around
+from traindx.experiment.lr_find.search import RangeRequest, around, search
 from traindx.experiment.runtime.change import Change
 
 if TYPE_CHECKING:

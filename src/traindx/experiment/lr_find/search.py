@@ -18,6 +18,11 @@ _SCOUTS_MOST = 3
 _SCOUT_LEAST = 8
 # Noise of this share of the fall blurs where it turns: then batches are measured twice.
 _BLURRED = 0.05
+# Their steps are as large as the rate says, whatever the gradient: rates near one are never stable.
+_NORMALISED = ("adam", "lion", "rmsprop", "lamb", "adafactor", "sophia", "muon", "adagrad", "rprop", "came")
+_OF_NORMALISED = (1e-6, 1.0)
+_OF_OTHERS = (1e-5, 30.0)
+_SMALLEST, _LARGEST = 1e-10, 1e5
 
 
 class Walk(Protocol):
@@ -103,3 +108,12 @@ def _close(shape: RampShape, edge: float) -> tuple[float, float]:
     """From where nothing happens yet to somewhat beyond the edge: about three decades."""
     begins = shape.begins if shape.begins is not None else edge / 30.0
     return min(max(begins / 10.0, edge / 1000.0), edge / 100.0), 8.0 * edge
+
+
+def around(optimizer: str, current: float | None) -> tuple[float, float]:
+    """The rates such an optimizer is used with, and those around the current one."""
+    name = optimizer.lower()
+    low, high = _OF_NORMALISED if any(word in name for word in _NORMALISED) else _OF_OTHERS
+    if current is not None and current > 0:
+        low, high = min(low, current / 10.0), max(high, current * 10.0)
+    return max(low, _SMALLEST), min(high, _LARGEST)

@@ -27,8 +27,8 @@ from traindx.evidence.case import Case
 from traindx.report.diagnosis import html_document, run_blocks, write_html
 from traindx.report.page.markup import Html, escaped, json_script, prose, tag
 from traindx.report.panels import curves_of
-from traindx.report.to_html import Page as Renderer
-from traindx.report.to_plotly import Store, chart_text
+from traindx.report.to_html import HtmlPage as Renderer
+from traindx.report.to_plotly import FigureStore, chart_text
 
 HOSTILE = (
     "</script><script>document.title='taken'</script><img src=x onerror=\"document.title='taken'\">"
@@ -37,7 +37,7 @@ HOSTILE = (
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 
 
-class Page(HTMLParser):
+class HtmlPage(HTMLParser):
     """Tags, attributes and texts of a page."""
 
     def __init__(self, text: str) -> None:
@@ -90,9 +90,9 @@ def several() -> list[Diagnosis]:
 
 
 @cache
-def page(which: str) -> Page:
+def page(which: str) -> HtmlPage:
     made = {"one": [broken()], "healthy": [healthy()], "hostile": [hostile()], "many": several(), "none": []}
-    return Page(html_document(made[which]))
+    return HtmlPage(html_document(made[which]))
 
 
 EACH = pytest.mark.parametrize("which", ["one", "healthy", "hostile", "many", "none"])
@@ -138,9 +138,9 @@ def test_no_attribute_is_code_and_no_id_stands_twice(which: str) -> None:
 
 
 def test_a_hostile_log_makes_the_same_page_as_a_harmless_one() -> None:
-    tame = Page(html_document([evil("name")]))
+    tame = HtmlPage(html_document([evil("name")]))
     for text in (HOSTILE, EVIL, EVIL_MARKDOWN.replace("`", "")):
-        wild = Page(html_document([evil(text)]))
+        wild = HtmlPage(html_document([evil(text)]))
         assert [name for name, _ in wild.tags] == [name for name, _ in tame.tags]
     assert HOSTILE.replace("\u2028\u2029", "\\u2028\\u2029") in page("hostile").texts
 
@@ -161,10 +161,10 @@ def test_embedded_data_is_strict_json(which: str) -> None:
 def test_any_text_stays_text(text: str) -> None:
     body = body_of(replace(evil(text), signs=(Finding(text, id=text),)))
     body.encode()
-    names = [name for name, _ in Page(body).tags]
+    names = [name for name, _ in HtmlPage(body).tags]
     assert names.count("script") == 1
     assert not set(names) & {"b", "img", "style"} - {"b"}
-    assert Page(str(tag("p", text))).tags == [("p", {})]
+    assert HtmlPage(str(tag("p", text))).tags == [("p", {})]
 
 
 def test_markup_escapes_what_is_not_markup() -> None:
@@ -224,7 +224,7 @@ def test_many_runs_are_ranked_and_linked() -> None:
 
 
 def charts_of(run: Run, *findings: Finding) -> dict[str, Any]:
-    store, drawn = Store(), curves_of(Case(run), None, findings)
+    store, drawn = FigureStore(), curves_of(Case(run), None, findings)
     assert drawn is not None
     store.add(drawn)
     return json.loads(json.dumps(store.json()))  # type: ignore[no-any-return]
@@ -266,7 +266,7 @@ def test_findings_are_marked_on_the_curve_they_were_seen_on() -> None:
 
 
 def test_a_problem_shows_the_curves_it_was_seen_on() -> None:
-    charts, diagnosis = Store(), broken()
+    charts, diagnosis = FigureStore(), broken()
     for problem in diagnosis.problems:
         drawn = curves_of(Case(diagnosis.run), problem)
         assert drawn is not None
@@ -293,7 +293,7 @@ def hard_runs() -> list[Run]:
 def test_hard_curves_have_a_page() -> None:
     for run in hard_runs():
         body = body_of(replace(short_run(), run=run))
-        charts = [chart for data in Page(body).data() for chart in data["charts"]]
+        charts = [chart for data in HtmlPage(body).data() for chart in data["charts"]]
         assert len(charts) == (run.points > 0)
 
 
@@ -340,7 +340,7 @@ def test_a_browser_draws_the_charts_without_a_complaint(which: str, tmp_path: Pa
         check=False,
     )
     assert "CONSOLE" not in result.stderr, [line for line in result.stderr.splitlines() if "CONSOLE" in line]
-    drawn = Page(re.sub(r"<script>.*?</script>", "", result.stdout, flags=re.S))
+    drawn = HtmlPage(re.sub(r"<script>.*?</script>", "", result.stdout, flags=re.S))
     rooms = [attrs for _, attrs in drawn.tags if "data-chart" in attrs]
     seen = [room for room in rooms if room["data-run"] == "run-1"]
     assert seen

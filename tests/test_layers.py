@@ -113,3 +113,12 @@ def test_no_module_shadows_the_standard_library() -> None:
 
 def test_there_are_at_most_eight_layers() -> None:
     assert len(LAYERS) <= 8
+
+
+def test_one_name_for_one_class() -> None:
+    homes: dict[str, list[str]] = {}
+    for file in FILES:
+        for node in ast.parse((SRC / file).read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.ClassDef):
+                homes.setdefault(node.name, []).append(file)
+    assert {name: files for name, files in homes.items() if len(files) > 1} == {}

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from traindx.core.nouns import Event, Note, Reading, Run, Series
 from traindx.report.curves import thinned
-from traindx.report.document import Column
+from traindx.report.document import TableColumn
 from traindx.report.layout import Screen, cells, fit, table
 from traindx.report.plots import write_plots
 from traindx.report.runs import render
@@ -181,7 +181,7 @@ def test_summaries_are_what_a_plain_loop_finds(values: list[float], goal: str) -
 
 
 def test_tables_give_up_what_matters_least() -> None:
-    columns = [Column("name", least=4), Column("n", "right"), Column("more", least=0)]
+    columns = [TableColumn("name", least=4), TableColumn("n", "right"), TableColumn("more", least=0)]
     rows = [["a" * 30, "1", "b" * 30]]
     wide, narrow, tiny = (table(columns, rows, Screen(w)) for w in (80, 40, 20))
     assert wide[1] == "  " + "a" * 30 + "  1  " + "b" * 30

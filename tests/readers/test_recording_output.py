@@ -12,7 +12,7 @@ from tests.readers.tape import STARTED, Tape
 from tests.readers.truth import only_run
 from traindx.core.nouns import Event, Run
 from traindx.logs.printed_text import PrintedText
-from traindx.logs.recordings import PrintedChunk
+from traindx.logs.recordings import PrintedPiece
 
 
 @pytest.fixture
@@ -180,7 +180,7 @@ def test_lines_and_their_steps_are_those_of_a_slow_reading() -> None:
     for step in range(200):
         for _ in range(int(rng.integers(0, 4))):
             word = f"w{rng.integers(0, 99)}" + rng.choice(["\n", " ", "\r\n", "\r"])
-            chunks.append(PrintedChunk("out", word, float(step), 0.1 * step))
+            chunks.append(PrintedPiece("out", word, float(step), 0.1 * step))
             line += word.rstrip("\r\n")
             if word[-1] in "\r\n":
                 expected.append((line, step))

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from traindx.report.document import Block
 
 
-class Telling:
+class ConfirmProgress:
     """Hears what the experiments do and says it; with `quiet` only the status line is left."""
 
     def __init__(self, *, quiet: bool = False) -> None:

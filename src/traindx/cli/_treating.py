@@ -21,7 +21,7 @@ _CANDIDATES_SHOWN = 4
 _STYLES = {"helped": "good", "hurt": "red", "no difference": "dim", "cannot tell": "yellow"}
 
 
-class Telling:
+class TreatProgress:
     """Hears what a treatment does and says it."""
 
     def __init__(self) -> None:

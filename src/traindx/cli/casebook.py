@@ -46,7 +46,7 @@ def command(words: tuple[str, ...], as_json: bool, folder: str) -> None:
     if not found:
         print_lines("Nothing in the casebook fits.\n")
         return
-    from traindx.report.document import Column
+    from traindx.report.document import TableColumn
     from traindx.report.layout import table
 
     out = screen()
@@ -62,4 +62,4 @@ def command(words: tuple[str, ...], as_json: bool, folder: str) -> None:
         for entry in found
     ]
     names = ("date", "script", "cause", "change", "verdict", "effect")
-    print_lines("\n".join(table([Column(name) for name in names], rows, out)) + "\n")
+    print_lines("\n".join(table([TableColumn(name) for name in names], rows, out)) + "\n")

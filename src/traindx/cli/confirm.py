@@ -127,13 +127,13 @@ def _given(path: str, words: tuple[str, ...], as_module: bool) -> tuple[Run | No
 def _confirm(
     recorded: Run | None, program: Program, folder: str, budget: float, options: dict[str, Any]
 ) -> Confirmed | None:
-    from traindx.cli._confirming import Telling
+    from traindx.cli._confirming import ConfirmProgress
     from traindx.cli._programs import script_of_program, workshop
     from traindx.experiment.arm_diagnosis import examined
     from traindx.experiment.arms import Arm
     from traindx.experiment.confirm.confirm import Confirmation, ConfirmRequest
 
-    telling, first = Telling(quiet=options["as_json"]), None
+    telling, first = ConfirmProgress(quiet=options["as_json"]), None
     wishes = ConfirmRequest(options["steps"], options["seeds"], options["top"], budget)
     script = script_of_program(program)
     if recorded is not None and options["dry_run"]:

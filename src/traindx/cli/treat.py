@@ -141,14 +141,14 @@ def new_treatment(
 ) -> Treated:
     """Run a treatment as the options of a command line say."""
     from traindx.cli._programs import found_program, script_of_program, seconds, workshop
-    from traindx.cli._treating import Telling
+    from traindx.cli._treating import TreatProgress
     from traindx.experiment.measure import NoSuchMetric
     from traindx.experiment.treat.request import TreatRequest
     from traindx.experiment.treat.treatment import Treatment
 
     program, budget = found_program(words, as_module), seconds(options["time_budget"])
     recorded, script = _recorded(options["recording"]), script_of_program(program)
-    telling = Telling()
+    telling = TreatProgress()
     wishes = TreatRequest(
         options["steps"],
         options["seeds"],

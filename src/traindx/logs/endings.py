@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from traindx.core.nouns import Event
 from traindx.logs.printed_text import PrintedText
-from traindx.logs.recordings import Part
+from traindx.logs.recordings import RecordingPart
 from traindx.logs.run_facts import Ending, RunFacts, ending_event, exception_kind
 
 # Events about the recording itself, not the training.
@@ -19,7 +19,7 @@ _DATA_LONGEST = 200
 
 
 def recorded_events(
-    ranks: Mapping[int, Part], first: int, facts: RunFacts, printed: PrintedText, *, last: bool
+    ranks: Mapping[int, RecordingPart], first: int, facts: RunFacts, printed: PrintedText, *, last: bool
 ) -> tuple[list[Event], list[str]]:
     """Events and notes of all ranks, each once; `first` is the rank whose series get the plain names."""
     events: list[Event] = []
@@ -47,7 +47,7 @@ def recorded_events(
     return events, notes
 
 
-def _events(part: Part, ending: Ending | None, rank: int) -> Iterator[Event]:
+def _events(part: RecordingPart, ending: Ending | None, rank: int) -> Iterator[Event]:
     for moment in part.events:
         if moment.kind in _OF_THE_RECORDING or moment.kind in ("ended", "probe_failed"):
             continue
@@ -64,7 +64,7 @@ def _data_text(data: Mapping[str, object]) -> str:
     return ", ".join(f"{key}={value}" for key, value in data.items())[:_DATA_LONGEST]
 
 
-def _ending(part: Part) -> Ending | None:
+def _ending(part: RecordingPart) -> Ending | None:
     """The end as the process itself wrote it."""
     ends = [moment for moment in part.events if moment.kind == "ended"]
     if not ends:

@@ -15,7 +15,7 @@ from traindx.core.nouns import Event, FloatArray, IntArray, Unreadable
 from traindx.logs.assemble import candidate
 from traindx.logs.log import Column, Log
 from traindx.logs.log_file import MemoryFile
-from traindx.logs.recordings import PrintedChunk
+from traindx.logs.recordings import PrintedPiece
 from traindx.logs.text.clean import clean
 from traindx.logs.text.marks import Signs
 from traindx.logs.text.read import logs_of
@@ -45,7 +45,7 @@ class PrintedLine:
 class PrintedText:
     """The text of a recording, line by line on the recorder's clock."""
 
-    def __init__(self, output: Sequence[PrintedChunk], started: float, shown: str) -> None:
+    def __init__(self, output: Sequence[PrintedPiece], started: float, shown: str) -> None:
         lines = _lines(output, "out") + _lines(output, "err")
         lines.sort(key=lambda line: line.chunk)
         self.text = b"".join(line.text + b"\n" for line in lines)
@@ -123,7 +123,7 @@ def script_columns(columns: Sequence[Column]) -> list[ScriptColumn]:
     ]
 
 
-def _lines(output: Sequence[PrintedChunk], stream: str) -> list[PrintedLine]:
+def _lines(output: Sequence[PrintedPiece], stream: str) -> list[PrintedLine]:
     """The lines of one stream; one that was printed in pieces counts when its last piece came."""
     numbers = [number for number, chunk in enumerate(output) if chunk.stream == stream]
     texts = [output[number].text.encode("utf-8", "replace") for number in numbers]

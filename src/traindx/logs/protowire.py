@@ -15,7 +15,7 @@ class Malformed(Exception):
     """The bytes are not a protobuf message."""
 
 
-class Field(NamedTuple):
+class WireField(NamedTuple):
     """One field: `number` is a varint's or a fixed field's bits; bytes span `start` to `end`."""
 
     id: int
@@ -43,7 +43,7 @@ def signed(number: int) -> int:
     return number - (1 << 64) if number >= 1 << 63 else number
 
 
-def fields(data: bytes, start: int = 0, end: int | None = None) -> Iterator[Field]:
+def fields(data: bytes, start: int = 0, end: int | None = None) -> Iterator[WireField]:
     """The fields of one message, in the order written."""
     stop = len(data) if end is None else end
     at = start
@@ -67,19 +67,19 @@ def fields(data: bytes, start: int = 0, end: int | None = None) -> Iterator[Fiel
             raise Malformed(f"wire type {wire}")
         if at > stop or not number:
             raise Malformed("a field runs over the end")
-        yield Field(number, wire, value, begin, at)
+        yield WireField(number, wire, value, begin, at)
 
 
-def text(data: bytes, field: Field) -> str:
+def text(data: bytes, field: WireField) -> str:
     """A string field; bytes that are not UTF-8 are replaced."""
     return data[field.start : field.end].decode("utf-8", "replace")
 
 
-def double(field: Field) -> float:
+def double(field: WireField) -> float:
     """A 64-bit field as a float."""
     return float(struct.unpack("<d", _FIXED64.pack(field.number))[0])
 
 
-def single(field: Field) -> float:
+def single(field: WireField) -> float:
     """A 32-bit field as a float."""
     return float(struct.unpack("<f", _FIXED32.pack(field.number))[0])

@@ -14,7 +14,7 @@ from traindx.logs.duplicate_curves import with_script_columns
 from traindx.logs.endings import recorded_events
 from traindx.logs.log import Column, Log
 from traindx.logs.printed_text import PrintedText, ScriptColumn, script_columns
-from traindx.logs.recordings import Part
+from traindx.logs.recordings import RecordingPart
 from traindx.logs.run_facts import RunFacts
 
 _CHECKSUMS = ("replica_checksum", "replica/checksum")
@@ -22,7 +22,7 @@ _ALIKE = 1e-6
 _WRITTEN_LATE = 5.0
 
 
-def log_of_ranks(ranks: Mapping[int, Part], facts: RunFacts, shown: str, *, last: bool) -> list[Log]:
+def log_of_ranks(ranks: Mapping[int, RecordingPart], facts: RunFacts, shown: str, *, last: bool) -> list[Log]:
     """One log, or those of the printed text when no step was recorded.
 
     The first rank that trains gives the plain names: a process that only starts others takes no step.
@@ -133,7 +133,7 @@ def _checksum(columns: list[Column]) -> Column | None:
     return next((column for column in columns if column.name in _CHECKSUMS), None)
 
 
-def _last_steps(ranks: Mapping[int, Part], *, ended: bool) -> Iterator[str]:
+def _last_steps(ranks: Mapping[int, RecordingPart], *, ended: bool) -> Iterator[str]:
     """Ranks that stop at different steps; while they run they only write at different moments."""
     ends = {rank: last for rank, part in sorted(ranks.items()) if (last := part.rows.last) and last[0] > 0}
     if len({step for step, _ in ends.values()}) < 2:

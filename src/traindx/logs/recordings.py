@@ -37,7 +37,7 @@ class RecordedEvent:
 
 
 @dataclass(frozen=True)
-class PrintedChunk:
+class PrintedPiece:
     """What the script printed at one step."""
 
     stream: str
@@ -47,7 +47,7 @@ class PrintedChunk:
 
 
 @dataclass
-class Part:
+class RecordingPart:
     """What one process recorded of one training."""
 
     started: float
@@ -56,7 +56,7 @@ class Part:
     samples: LayerSamples = field(default_factory=LayerSamples)
     singles: set[str] = field(default_factory=set)
     events: list[RecordedEvent] = field(default_factory=list)
-    output: list[PrintedChunk] = field(default_factory=list)
+    output: list[PrintedPiece] = field(default_factory=list)
     names: list[str] = field(default_factory=list)
     lines: int = 0
 
@@ -89,7 +89,7 @@ class Part:
         elif isinstance(logged := row.get("log"), dict):
             self.logged.add({**dict(flatten_row(logged)), "t": row.get("t"), "step": row.get("step")})
         elif streams := [stream for stream in _STREAMS if isinstance(row.get(stream), str)]:
-            self.output += [PrintedChunk(stream, str(row[stream]), step, t) for stream in streams]
+            self.output += [PrintedPiece(stream, str(row[stream]), step, t) for stream in streams]
         else:
             self.rows.add({key: v for key, v in flatten_row(row) if not isinstance(v, list)})
 
@@ -183,9 +183,9 @@ class Rows:
         return columns
 
 
-def parts_of(file: File) -> list[Part]:
+def parts_of(file: File) -> list[RecordingPart]:
     """The trainings in one rank's file: one, unless the script or a later start began another."""
-    parts: list[Part] = [Part(0.0)]
+    parts: list[RecordingPart] = [RecordingPart(0.0)]
     garbage, torn = 0, False
     for line in _lines(file):
         row = parse_line(line)
@@ -197,10 +197,10 @@ def parts_of(file: File) -> list[Part]:
             if not parts[-1].lines:
                 parts[-1].started = started
             elif abs(started - parts[-1].started) > 1.0:
-                parts.append(Part(started))
+                parts.append(RecordingPart(started))
         else:
             if row.get("event") == "new_training" and parts[-1].lines:
-                parts.append(Part(parts[-1].started, names=parts[-1].names))
+                parts.append(RecordingPart(parts[-1].started, names=parts[-1].names))
             parts[-1].add(row)
     if garbage - torn:
         file.note(f"{garbage - torn} line(s) are torn or no JSON objects; skipped")

@@ -161,7 +161,7 @@ class Field:
 
 
 @dataclass(frozen=True, eq=False)
-class Histograms:
+class HistogramChart:
     """One small histogram for each activation: the first sample as an outline, the last one filled."""
 
     counted: tuple[tuple[str, list[Spread]], ...]
@@ -177,4 +177,4 @@ class Ready:
     label: str = ""
 
 
-Drawing = Curves | Field | Histograms | Ready
+Drawing = Curves | Field | HistogramChart | Ready

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from traindx.experiment.preflight.check import CheckAnswer, Item
 from traindx.experiment.preflight.result import GROUPS, Checklist
-from traindx.report.document import Block, Column, Labelled, Section, Span, Table, Text
+from traindx.report.document import Block, DocumentTable, Labelled, Section, Span, TableColumn, Text
 from traindx.report.layout import Screen
 from traindx.report.text import count, lasting
 from traindx.report.to_terminal import lines
@@ -33,9 +33,9 @@ def _blocks(checklist: Checklist, name: str) -> Iterator[Block]:
     yield from _total(checklist)
 
 
-def _table(rows: Sequence[tuple[Item, CheckAnswer]]) -> Table:
-    columns = (Column(""), Column("", style="bold"), Column("", wrap=True))
-    return Table(columns, tuple((_MARKS[a.status], item.title, a.text) for item, a in rows))
+def _table(rows: Sequence[tuple[Item, CheckAnswer]]) -> DocumentTable:
+    columns = (TableColumn(""), TableColumn("", style="bold"), TableColumn("", wrap=True))
+    return DocumentTable(columns, tuple((_MARKS[a.status], item.title, a.text) for item, a in rows))
 
 
 def _failures(checklist: Checklist) -> Iterator[Block]:

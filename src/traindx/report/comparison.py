@@ -121,17 +121,17 @@ def _ranking(compared: Comparison, everything: bool) -> Iterator[doc.Block]:
     keys = list(placed[0][1].settings) if placed and by_settings else []
     names = short_names([one.name for _, one in placed], 120)
     repeats = any(len(one.runs) > 1 for _, one in placed)
-    columns = [doc.Column("", "right", style="dim")]
-    columns += [doc.Column(key[:20], "right", style="bold") for key in keys]
-    columns += [] if by_settings else [doc.Column("run", least=20, keep="end", style="bold")]
+    columns = [doc.TableColumn("", "right", style="dim")]
+    columns += [doc.TableColumn(key[:20], "right", style="bold") for key in keys]
+    columns += [] if by_settings else [doc.TableColumn("run", least=20, keep="end", style="bold")]
     columns += [
-        doc.Column("runs", "right"),
-        doc.Column(f"final {compared.chosen.name}", "right"),
-        doc.Column("behind", "right"),
+        doc.TableColumn("runs", "right"),
+        doc.TableColumn(f"final {compared.chosen.name}", "right"),
+        doc.TableColumn("behind", "right"),
     ]
     columns += [
-        doc.Column("health", least=46, style="state"),
-        *(doc.Column(m.head, "right", least=0) for m in measured),
+        doc.TableColumn("health", least=46, style="state"),
+        *(doc.TableColumn(m.head, "right", least=0) for m in measured),
     ]
     made: list[tuple[doc.Cell, ...]] = []
     for at, (place, one) in enumerate(placed):
@@ -159,7 +159,9 @@ def _ranking(compared: Comparison, everything: bool) -> Iterator[doc.Block]:
     hidden = 0 if everything else len(made) - _SHOWN - _LAST
     shown = [*made[:_SHOWN], *made[-_LAST:]] if hidden > 0 else made
     groups = tuple(range(len(shown)))
-    yield doc.Table(tuple(columns), tuple(shown), look="ranking", filtered=len(shown) > _MANY, groups=groups)
+    yield doc.DocumentTable(
+        tuple(columns), tuple(shown), look="ranking", filtered=len(shown) > _MANY, groups=groups
+    )
     if hidden > 0:
         yield doc.Text(f"... and {hidden:,} between; --all shows them", "dim")
 
@@ -189,7 +191,7 @@ def _differs(compared: Comparison, everything: bool) -> Iterator[doc.Block]:
     elif shown:
         few = len(compared.runs) <= _VALUES_ACROSS
         names = short_names([run.name for run in compared.runs], 24) if few else ["values"]
-        columns = (doc.Column("setting", style="bold"), doc.Column("kind", style="dim"))
+        columns = (doc.TableColumn("setting", style="bold"), doc.TableColumn("kind", style="dim"))
         made = [
             (
                 code(one.key.partition(": ")[2] or one.key),
@@ -202,7 +204,7 @@ def _differs(compared: Comparison, everything: bool) -> Iterator[doc.Block]:
             )
             for one in shown
         ]
-        yield doc.Table((*columns, *(doc.Column(name, least=10) for name in names)), tuple(made))
+        yield doc.DocumentTable((*columns, *(doc.TableColumn(name, least=10) for name in names)), tuple(made))
     besides = not_changed(compared) if everything else not_changed(compared)[:2]
     if besides:
         yield doc.Items(tuple(map(doc.Span, besides)), "besides")

@@ -116,7 +116,9 @@ def _run_blocks(diagnosis: Diagnosis, anchor: str, charts: bool) -> Iterator[doc
     short_answer = tuple(row for problem in problems for row in _in_short(problem, len(problems) > 1))
     sentences = tuple(map(doc.Span, verdict_sentences(diagnosis)))
     yield doc.Verdict(verdict_word(diagnosis), sentences, look(diagnosis), short_answer)
-    yield doc.Table((doc.Column(""), doc.Column("", wrap=True)), tuple(_facts(diagnosis)), look="facts")
+    yield doc.DocumentTable(
+        (doc.TableColumn(""), doc.TableColumn("", wrap=True)), tuple(_facts(diagnosis)), look="facts"
+    )
     if charts and not problems:
         drawn = curves_of(case_of(run), None, diagnosis.signs)
         if drawn is not None:
@@ -190,9 +192,9 @@ def _coverage(diagnosis: Diagnosis) -> Iterator[doc.Block]:
         else f"{checks_run(coverage)}."
     )
     if blind:
-        needs = doc.Column("not checked because they need", least=24, wrap=True)
+        needs = doc.TableColumn("not checked because they need", least=24, wrap=True)
         rows = tuple((need, doc.Span(", ".join(checks))) for need, checks in blind)
-        yield doc.Table((needs, doc.Column("checks", wrap=True)), rows, look="coverage")
+        yield doc.DocumentTable((needs, doc.TableColumn("checks", wrap=True)), rows, look="coverage")
     for title, seen in (("Found something", True), ("Found nothing", False)):
         ran = [check.check for check in coverage if check.status == "ran" and check.seen is seen]
         if ran:

@@ -47,7 +47,7 @@ Cell = Prose | Sparkline
 
 
 @dataclass(frozen=True)
-class Column:
+class TableColumn:
     """`least` is how narrow a terminal may make it; 0 lets it be left out when there is no room.
 
     With `wrap` a cell goes on over several lines instead of being cut.
@@ -95,10 +95,10 @@ class Items:
 
 
 @dataclass(frozen=True)
-class Table:
+class DocumentTable:
     """Columns without any content are left out. `groups` link rows with the curves of a chart."""
 
-    columns: tuple[Column, ...]
+    columns: tuple[TableColumn, ...]
     rows: tuple[tuple[Cell, ...], ...]
     label: str = ""
     look: str = ""
@@ -175,7 +175,19 @@ class Section:
     facts: tuple[Span, ...] = ()
 
 
-Block = Verdict | Text | Labelled | Items | Table | Shares | Diff | Chart | Preformatted | Details | Section
+Block = (
+    Verdict
+    | Text
+    | Labelled
+    | Items
+    | DocumentTable
+    | Shares
+    | Diff
+    | Chart
+    | Preformatted
+    | Details
+    | Section
+)
 
 
 @dataclass(frozen=True)
@@ -213,7 +225,7 @@ def listed(title: Prose, items: Iterable[Prose], look: str = "") -> Iterator[Sec
         yield Section(title, (Items(kept),), look)
 
 
-def without_empty(table: Table) -> tuple[list[Column], list[list[Cell]]]:
+def without_empty(table: DocumentTable) -> tuple[list[TableColumn], list[list[Cell]]]:
     """The columns in which a cell has content, and their cells."""
     keep = [i for i in range(len(table.columns)) if any(has_content(row[i]) for row in table.rows)]
     return [table.columns[i] for i in keep], [[row[i] for i in keep] for row in table.rows]

@@ -10,7 +10,7 @@ import numpy as np
 
 from traindx.core.number_text import lasting_each
 from traindx.evidence.case import Case
-from traindx.report.charts import Curves, Drawing, Field, Histograms, Level, Line, Mark, Panel
+from traindx.report.charts import Curves, Drawing, Field, HistogramChart, Level, Line, Mark, Panel
 from traindx.report.curves import drawable
 from traindx.report.grids import Grid, grid, matrices, share_grids
 from traindx.report.spreads import spreads
@@ -102,7 +102,7 @@ def _activations(case: Case, columns: int, rows: int | None) -> Iterator[Part]:
         text = (
             f"{count(len(counted), 'activation')}, first and last sample; heights are the root of the share."
         )
-        yield Part("Activation histograms", text, Histograms(tuple(counted), case.run.axis, text))
+        yield Part("Activation histograms", text, HistogramChart(tuple(counted), case.run.axis, text))
     for title, found in share_grids(case, columns, rows):
         if found.broken.any() or (found.seen > 0).any():
             yield _field(case, found, "share", f"Activations: {title}", _BLANK)

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from traindx.report.document import Column
+from traindx.report.document import TableColumn
 from traindx.report.text import MARK
 
 _CODES = {
@@ -93,7 +93,7 @@ def fit(text: str, width: int, keep: Literal["start", "end"] = "start") -> str:
 
 
 def table(
-    columns: Sequence[Column],
+    columns: Sequence[TableColumn],
     rows: Sequence[Sequence[str]],
     screen: Screen,
     *,
@@ -128,7 +128,7 @@ def _padded(text: str, width: int, align: str) -> str:
     return blank + text if align == "right" else text + blank
 
 
-def _widths(columns: Sequence[Column], rows: Sequence[Sequence[str]], room: int) -> list[int]:
+def _widths(columns: Sequence[TableColumn], rows: Sequence[Sequence[str]], room: int) -> list[int]:
     """Natural widths; what may be left out goes first, then the widest that may shrink gives way."""
     widths = [max([cells(column.head), *(cells(row[i]) for row in rows)]) for i, column in enumerate(columns)]
     least = [24 if c.wrap and c.least is None else c.least for c in columns]

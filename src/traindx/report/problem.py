@@ -86,12 +86,12 @@ def _evidence(cause: Hypothesis, run: Run) -> Iterator[doc.Block]:
         yield doc.Labelled("evidence", "none of its own: only how common this cause is")
         return
     columns = (
-        doc.Column("bits", "right"),
-        doc.Column(run.axis, "right"),
-        doc.Column("finding", least=0),
-        doc.Column("what was measured", wrap=True),
+        doc.TableColumn("bits", "right"),
+        doc.TableColumn(run.axis, "right"),
+        doc.TableColumn("finding", least=0),
+        doc.TableColumn("what was measured", wrap=True),
     )
-    yield doc.Table(columns, tuple(_weighed(item, run) for item in items), "evidence", "evidence")
+    yield doc.DocumentTable(columns, tuple(_weighed(item, run) for item in items), "evidence", "evidence")
 
 
 def _weighed(item: Evidence, run: Run) -> tuple[doc.Prose, ...]:

@@ -10,11 +10,11 @@ from traindx.report.cells import best, broken_points, curve, ends, not_finite, s
 from traindx.report.document import (
     Block,
     Cell,
-    Column,
+    DocumentTable,
     Labelled,
     Preformatted,
     Span,
-    Table,
+    TableColumn,
     Text,
 )
 from traindx.report.families import Family, families
@@ -48,16 +48,16 @@ def render(reading: Reading, *, everything: bool, screen: Screen) -> list[str]:
     return made[:-1] if made else made
 
 
-def _overview(runs: Sequence[Run]) -> Table:
+def _overview(runs: Sequence[Run]) -> DocumentTable:
     columns = (
-        Column("run", least=26, keep="end", style="bold"),
-        Column("last", "right"),
-        Column("curve", least=0),
-        Column("first → last"),
-        Column("NaN/Inf", "right", style="red"),
-        Column("", style="curve"),
-        Column("series", "right", least=0),
-        Column("format", least=0),
+        TableColumn("run", least=26, keep="end", style="bold"),
+        TableColumn("last", "right"),
+        TableColumn("curve", least=0),
+        TableColumn("first → last"),
+        TableColumn("NaN/Inf", "right", style="red"),
+        TableColumn("", style="curve"),
+        TableColumn("series", "right", least=0),
+        TableColumn("format", least=0),
     )
     rows: list[tuple[Cell, ...]] = []
     for run in runs:
@@ -69,7 +69,7 @@ def _overview(runs: Sequence[Run]) -> Table:
         broken_text = f"{broken:,}" if broken else ""
         last = (curve(run, _CURVE_SHORT) or "", f"{len(run.series):,}", "+".join(run.formats))
         rows.append((Span(run.name), *facts, broken_text, *last))
-    return Table(columns, tuple(rows))
+    return DocumentTable(columns, tuple(rows))
 
 
 def _run(run: Run, everything: bool, screen: Screen) -> Iterator[Block]:
@@ -142,13 +142,13 @@ def _series(run: Run, everything: bool, screen: Screen) -> Iterator[Block]:
     summaries = [summarize(family.curve) for family in shown]
     steps = span(run)
     columns = (
-        Column("series", least=16 if few else min(28, max(16, screen.width - 74)), style="bold"),
-        Column("points", "right"),
-        Column("first → last"),
-        Column("best"),
-        Column("NaN/Inf", "right", style="red"),
-        Column(f"{run.axis} {short(steps[0])} to {short(steps[1])}", style="curve"),
-        Column("column", least=0, style="dim"),
+        TableColumn("series", least=16 if few else min(28, max(16, screen.width - 74)), style="bold"),
+        TableColumn("points", "right"),
+        TableColumn("first → last"),
+        TableColumn("best"),
+        TableColumn("NaN/Inf", "right", style="red"),
+        TableColumn(f"{run.axis} {short(steps[0])} to {short(steps[1])}", style="curve"),
+        TableColumn("column", least=0, style="dim"),
     )
     firsts = max((len(short(s.first)) for s in summaries), default=0)
     width = _CURVE_WIDE if screen.width >= _WIDE else _CURVE
@@ -164,7 +164,7 @@ def _series(run: Run, everything: bool, screen: Screen) -> Iterator[Block]:
         )
         for family, summary in zip(shown, summaries, strict=True)
     ]
-    yield Table(columns, tuple(rows))
+    yield DocumentTable(columns, tuple(rows))
     hidden = [series for family in folded[len(shown) :] for series in family.members]
     if hidden:
         broken = sum(broken_points(series) > 0 for series in hidden)

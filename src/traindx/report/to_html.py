@@ -15,7 +15,7 @@ from traindx.report.page.frame import framed
 from traindx.report.page.markup import Html, joined, json_script, prose, tag
 from traindx.report.places import kind_of_line
 from traindx.report.text import percent
-from traindx.report.to_plotly import Store
+from traindx.report.to_plotly import FigureStore
 
 _POINTS_IN_ALL, _POINTS_LEAST, _CURVES_GUESSED = 240_000, 150, 4
 
@@ -25,18 +25,18 @@ def page(document: doc.Document, scripts: Sequence[str] = ()) -> str:
     """The whole file; `scripts` are further ones of ours, run last."""
     stores = sum(isinstance(one, doc.Section) and one.own_charts for one in document.blocks)
     share = _POINTS_IN_ALL // (_CURVES_GUESSED * max(stores, 1))
-    renderer = Page(max(_POINTS_LEAST, min(POINTS_MOST, share)))
+    renderer = HtmlPage(max(_POINTS_LEAST, min(POINTS_MOST, share)))
     title = tag("h1", renderer.inline(document.title), cls="name")
     main = joined(title, renderer.scoped(document.blocks, document.name, 0))
     return framed(f"{plain(document.title)}: {document.what}", document.what, main, document.about, scripts)
 
 
-class Page:
+class HtmlPage:
     """Looks are classes of the style sheet."""
 
     def __init__(self, points: int) -> None:
         self.points = points
-        self.store = Store(points)
+        self.store = FigureStore(points)
         self.name = "page"
 
     def element(self, name: str, *children: str | None, look: str = "", **attributes: object) -> Html:
@@ -48,7 +48,7 @@ class Page:
     def scoped(self, blocks: Sequence[doc.Block], name: str, depth: int) -> Html:
         """Blocks, and the data of their charts."""
         before = self.store, self.name
-        self.store, self.name = Store(self.points), name
+        self.store, self.name = FigureStore(self.points), name
         made = joined(*self.blocks(blocks, depth))
         if self.store.figures:
             made = joined(made, json_script(self.store.json(), f"{name}-charts"))
@@ -78,7 +78,7 @@ class Page:
                     "ol" if block.numbered else "ul", *items, look=f"list {block.look}".strip()
                 )
                 return self._row(block.label, listed, block.look) if block.label else listed
-            case doc.Table():
+            case doc.DocumentTable():
                 made = self._table(block)
                 return self._row(block.label, made, "") if block.label else made
             case doc.Shares():
@@ -140,7 +140,7 @@ class Page:
             "li", self.element("details", self.element("summary", *head, look="head"), inner), look=look
         )
 
-    def _table(self, block: doc.Table) -> Html:
+    def _table(self, block: doc.DocumentTable) -> Html:
         columns, rows = without_empty(block)
         heads = [
             self.element("th", c.head, look="number" * (c.align == "right"), scope="col") for c in columns
@@ -154,7 +154,7 @@ class Page:
         search = tag("input", type="search", id="filter", placeholder="Filter", aria_label="Filter the rows")
         return joined(search if block.filtered else None, self.element("div", made, look="wide"))
 
-    def _cell(self, cell: doc.Cell, column: doc.Column) -> Html:
+    def _cell(self, cell: doc.Cell, column: doc.TableColumn) -> Html:
         look = " ".join(word for word in ("number" * (column.align == "right"), column.style) if word)
         if isinstance(cell, doc.Sparkline):
             return self.element("td", look=look)

@@ -107,7 +107,7 @@ def _block(block: doc.Block, level: int) -> Iterator[str]:
             yield from (
                 f"{head} {_inline(i, leading=True)}" for head, i in zip(heads, block.items, strict=True)
             )
-        case doc.Table():
+        case doc.DocumentTable():
             yield from ([f"{_inline(block.label.capitalize())}:", ""] if block.label else [])
             yield from _table(block)
         case doc.Shares():
@@ -121,7 +121,7 @@ def _block(block: doc.Block, level: int) -> Iterator[str]:
             pass
 
 
-def _table(block: doc.Table) -> list[str]:
+def _table(block: doc.DocumentTable) -> list[str]:
     columns, rows = without_empty(block)
     right = [at for at, column in enumerate(columns) if column.align == "right"]
     return table(

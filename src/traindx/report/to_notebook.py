@@ -14,7 +14,7 @@ from traindx.report import document as doc
 from traindx.report.charts import Curves, Drawing
 from traindx.report.page.markup import Html, joined, tag
 from traindx.report.text import encodable, percent
-from traindx.report.to_html import Page
+from traindx.report.to_html import HtmlPage
 from traindx.report.to_svg import svg
 
 
@@ -24,7 +24,7 @@ def fragment(blocks: Iterable[doc.Block], colour: str) -> str:
     return encodable(tag("div", *_Notebook(0).blocks(blocks, 0), style=edge))
 
 
-class _Notebook(Page):
+class _Notebook(HtmlPage):
     """Looks are style attributes."""
 
     _TAGS: ClassVar = {

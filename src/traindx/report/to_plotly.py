@@ -45,7 +45,7 @@ class Held:
     key: tuple[Key, ...]
 
 
-class Store:
+class FigureStore:
     """The charts of a section; curves that several of them show are held once."""
 
     def __init__(self, limit: int = POINTS_MOST) -> None:

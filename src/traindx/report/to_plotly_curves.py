@@ -12,7 +12,7 @@ from traindx.report.charts import Curves, Level, Line, Mark, Panel
 from traindx.report.curves import broken_steps, drawable, limits
 from traindx.report.grids import labelled_places, layer_names
 from traindx.report.text import count, short
-from traindx.report.to_plotly import FEW, Json, Key, Store, chart_text, css, numbers
+from traindx.report.to_plotly import FEW, FigureStore, Json, Key, chart_text, css, numbers
 
 if TYPE_CHECKING:
     from traindx.core.nouns import FloatArray
@@ -42,7 +42,7 @@ _ORDER = {"line": 0, "thick": 1}
 class Figure:
     """Panels above each other, each with two y axes: a hidden one from 0 to 1 for marks, the curve's own."""
 
-    def __init__(self, store: Store, curves: Curves) -> None:
+    def __init__(self, store: FigureStore, curves: Curves) -> None:
         self.store = store
         self.chart = curves
         self.traces: list[Json] = []

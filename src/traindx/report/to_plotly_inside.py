@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from traindx.report.charts import Drawing, Field, Histograms
+from traindx.report.charts import Drawing, Field, HistogramChart
 from traindx.report.curves import drawable
 from traindx.report.grids import labelled_places, layer_names
 from traindx.report.spreads import Spread
@@ -31,7 +31,7 @@ def inside_figure(drawing: Drawing) -> tuple[Json, tuple[Key, ...]]:
     match drawing:
         case Field():
             return _field(drawing), tuple(_field_key(drawing))
-        case Histograms():
+        case HistogramChart():
             return _histograms(drawing), (
                 Key("first sample", "line", "var(--third)"),
                 Key("last sample that was counted", "line", "var(--val)"),
@@ -79,7 +79,7 @@ def _field(drawing: Field) -> Json:
     return {"data": traces, "layout": layout}
 
 
-def _histograms(drawing: Histograms) -> Json:
+def _histograms(drawing: HistogramChart) -> Json:
     """One small chart for each activation, so many beside each other."""
     counted, colours = drawing.counted, ("third", "val")
     beside = min(_BESIDE, len(counted))

@@ -10,7 +10,7 @@ from matplotlib.colors import LinearSegmentedColormap, ListedColormap, LogNorm, 
 from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter, MaxNLocator, NullLocator
 
-from traindx.report.charts import Drawing, Field, Histograms
+from traindx.report.charts import Drawing, Field, HistogramChart
 from traindx.report.grids import labelled_places, layer_names
 from traindx.report.inside import USUAL
 from traindx.report.text import short
@@ -43,14 +43,14 @@ def height_of(drawing: Drawing) -> float:
         case Field():
             most = _SHARE_MOST if drawing.kind == "share" else _MOST
             return min(max(_HEIGHT_OF_ROW * len(drawing.grid.layers), _LEAST), most)
-        case Histograms():
+        case HistogramChart():
             return 1.15 * -(-len(drawing.counted) // _BESIDE) + 0.2
     return 3.1
 
 
 def draw_inside(figure: Figure, place: SubplotSpec, drawing: Drawing, height: float) -> dict[str, Any]:
     """Draw it there; gives what belongs into the key."""
-    if isinstance(drawing, Histograms):
+    if isinstance(drawing, HistogramChart):
         _histograms(figure, place, drawing)
         return {}
     if not isinstance(drawing, Field):
@@ -116,7 +116,7 @@ def _level_ends(values: FloatArray) -> tuple[float, float]:
     return low, high
 
 
-def _histograms(figure: Figure, place: SubplotSpec, drawing: Histograms) -> None:
+def _histograms(figure: Figure, place: SubplotSpec, drawing: HistogramChart) -> None:
     """The first sample as an outline, the last filled; heights are the root, for zeros outdo the rest."""
     beside = min(len(drawing.counted), _BESIDE)
     places = place.subgridspec(-(-len(drawing.counted) // beside), beside)

@@ -71,7 +71,7 @@ class _Terminal:
                     yield from self._hanging(block.label, "", block.prose, block.look)
                 case doc.Items():
                     yield from self._items(block)
-                case doc.Table():
+                case doc.DocumentTable():
                     yield from self._table(block)
                 case doc.Shares():
                     yield from self._shares(block, depth)
@@ -139,7 +139,7 @@ class _Terminal:
         painted = [self.paint(shown, "bold"), *(self.paint(visible(f.text), f.look) for f in facts)]
         return dot.join(painted) + " " + self.paint(line * room, "dim")
 
-    def _table(self, block: doc.Table) -> Iterator[str]:
+    def _table(self, block: doc.DocumentTable) -> Iterator[str]:
         columns, rows = without_empty(block)
         texts = [[self._cell(cell) for cell in row] for row in rows]
         styles = [["" if isinstance(cell, doc.Sparkline) else _style(cell) for cell in row] for row in rows]

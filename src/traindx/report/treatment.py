@@ -111,15 +111,15 @@ def _round(one: Round) -> Iterator[doc.Block]:
         yield doc.Text((f"Likeliest cause: {title} (", code(first.cause), share))
     if one.trials:
         columns = (
-            doc.Column("change"),
-            doc.Column("remedy"),
-            doc.Column("steps", "right"),
-            doc.Column("gain", "right"),
-            doc.Column("95 % interval", "right"),
-            doc.Column("p", "right"),
-            doc.Column("verdict", wrap=True),
+            doc.TableColumn("change"),
+            doc.TableColumn("remedy"),
+            doc.TableColumn("steps", "right"),
+            doc.TableColumn("gain", "right"),
+            doc.TableColumn("95 % interval", "right"),
+            doc.TableColumn("p", "right"),
+            doc.TableColumn("verdict", wrap=True),
         )
-        yield doc.Table(columns, tuple(map(_trial, one.trials)), look="trials")
+        yield doc.DocumentTable(columns, tuple(map(_trial, one.trials)), look="trials")
     if one.edited is not None:
         yield doc.Labelled("edit", one.edited.text)
     if one.proof is not None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from traindx.core.nouns import Diagnosis
 from traindx.report.cells import curve
-from traindx.report.document import Block, Cell, Column, Span, Table, Text
+from traindx.report.document import Block, Cell, DocumentTable, Span, TableColumn, Text
 from traindx.report.layout import Screen, fit
 from traindx.report.text import percent, short, visible
 from traindx.report.titles import symptom_title
@@ -32,22 +32,22 @@ def triage(diagnoses: Sequence[Diagnosis], screen: Screen, *, everything: bool =
     return made if len(made) <= _LONG else [*made, "", *lines(counts, screen)]
 
 
-def triage_table(diagnoses: Sequence[Diagnosis], links: Mapping[int, str], width: int = 120) -> Table:
+def triage_table(diagnoses: Sequence[Diagnosis], links: Mapping[int, str], width: int = 120) -> DocumentTable:
     """A row per run; `links` lead from a diagnosis to where it stands in full."""
     run, what, cause = (22, 14, 23) if width >= _WIDE else (14, 10, 10)
     columns = (
-        Column("verdict"),
-        Column("run", least=run, keep="end", style="bold"),
-        Column("what", least=what),
-        Column("most likely", least=cause),
-        Column("confidence" if links else "", "right"),
-        Column("onset", "right", least=0),
-        Column("points", "right", least=0, style="dim"),
-        Column("fix first" if links else "", least=0, style="curve"),
+        TableColumn("verdict"),
+        TableColumn("run", least=run, keep="end", style="bold"),
+        TableColumn("what", least=what),
+        TableColumn("most likely", least=cause),
+        TableColumn("confidence" if links else "", "right"),
+        TableColumn("onset", "right", least=0),
+        TableColumn("points", "right", least=0, style="dim"),
+        TableColumn("fix first" if links else "", least=0, style="curve"),
     )
     names = short_names([diagnosis.run.name for diagnosis in diagnoses], run if not links else 120)
     rows = [_row(one, name, links) for one, name in zip(diagnoses, names, strict=True)]
-    return Table(columns, tuple(rows), look="triage", filtered=bool(links))
+    return DocumentTable(columns, tuple(rows), look="triage", filtered=bool(links))
 
 
 def _row(diagnosis: Diagnosis, name: str, links: Mapping[int, str]) -> tuple[Cell, ...]:

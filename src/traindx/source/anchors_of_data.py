@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from traindx.source.anchors_of_loop import main_iteration, origin
-from traindx.source.execution import Event
+from traindx.source.execution import CallEvent
 from traindx.source.returned import stored
 from traindx.source.roles import is_module
 from traindx.source.training import Training
@@ -26,7 +26,7 @@ _CONVERSIONS = frozenset(
 _SPLITS = ("ConcatDataset", "train_test_split", "random_split", "KFold", "StratifiedKFold")
 
 
-def _loaders(training: Training) -> list[Event]:
+def _loaders(training: Training) -> list[CallEvent]:
     return [e for e in training.trace.calls if e.value.short in _LOADERS]
 
 

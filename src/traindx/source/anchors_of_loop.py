@@ -6,10 +6,10 @@ import ast
 import re
 from collections.abc import Iterable, Iterator
 
-from traindx.source.execution import Binding, Event, Loop
+from traindx.source.execution import Binding, CallEvent, Loop
 from traindx.source.roles import is_optimizer, is_scaler, is_scheduler
 from traindx.source.training import Iteration, Training
-from traindx.source.values import Const, DictValue, Items, Made, Spot, Value, number, options
+from traindx.source.values import Const, DictValue, ListValue, Made, Spot, Value, number, options
 
 _RATE = re.compile(r"^(base_|max_|init_|initial_|peak_)?(lr|learning_?rate|step_?size|alpha|eta)$", re.I)
 LOSS = re.compile(r"loss|objective|cost|criterion", re.I)
@@ -51,7 +51,7 @@ def setting(training: Training, place: int, *names: str) -> Spot | None:
         if value is not None:
             return origin(value)
         groups = optimizer_call.args[0] if optimizer_call.args else None
-        for group in groups.items if isinstance(groups, Items) else []:
+        for group in groups.items if isinstance(groups, ListValue) else []:
             known = (
                 [group.items[n] for n in names if n in group.items] if isinstance(group, DictValue) else []
             )
@@ -233,7 +233,7 @@ def metric(training: Training) -> Spot | None:
     return _first([b for b in inner if LOSS.search(b.name)]) or _first(inner)
 
 
-def _first(events: Iterable[Event | Binding]) -> Spot | None:
+def _first(events: Iterable[CallEvent | Binding]) -> Spot | None:
     return next((one.spot for one in events), None)
 
 
@@ -256,7 +256,7 @@ def waiting(training: Training) -> Spot | None:
     return None
 
 
-def _called_from(event: Event, loop: Loop) -> Spot:
+def _called_from(event: CallEvent, loop: Loop) -> Spot:
     """The call in the loop that leads to what happens in a function written elsewhere."""
     names = {getattr(function, "name", "") for function in event.functions}
     for node in ast.walk(loop.spot.node):

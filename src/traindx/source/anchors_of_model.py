@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable
 
 from traindx.source.anchors_of_loop import main_iteration, optimizers, origin
-from traindx.source.execution import Event
+from traindx.source.execution import CallEvent
 from traindx.source.flow import activation_spot, cuts, parametric
 from traindx.source.roles import is_module, operation
 from traindx.source.training import Training, sources
@@ -142,7 +142,7 @@ def init(training: Training) -> Spot | None:
     return next(bound, None) or next(parameters, None)
 
 
-def _oddness(event: Event) -> int:
+def _oddness(event: CallEvent) -> int:
     """How far a first value is from what is usual: equal weights, a wide spread, a bias far from zero."""
     text = event.spot.text
     if event.value.short in ("constant_", "zeros_", "ones_"):
@@ -155,12 +155,12 @@ def _oddness(event: Event) -> int:
     return 1
 
 
-def _is_weight(event: Event) -> bool:
+def _is_weight(event: CallEvent) -> bool:
     text = event.spot.text
     return any(word in text for word in ("weight", "bias", ".data", "param", "p."))
 
 
-def _in_training(training: Training, event: Event) -> bool:
+def _in_training(training: Training, event: CallEvent) -> bool:
     iteration = main_iteration(training)
     return iteration is not None and iteration.loop in event.loops
 

@@ -14,7 +14,7 @@ from traindx.source.values import (
     Either,
     Function,
     Instance,
-    Items,
+    ListValue,
     Made,
     Spot,
     Unknown,
@@ -88,7 +88,7 @@ def _count(draw: Made) -> Value | None:
     """The first length of a draw."""
     shapes = [draw.keywords[name] for name in ("size", "n_samples") if name in draw.keywords]
     for value in [*shapes, *draw.args]:
-        first = value.items[0] if isinstance(value, Items) and value.items else value
+        first = value.items[0] if isinstance(value, ListValue) and value.items else value
         if (number(first) or 0) > 8:
             return first
     return None
@@ -209,7 +209,7 @@ def columns(training: Training) -> Spot | None:
         b.spot
         for b in training.trace.bindings
         if _COLUMNS.match(b.name)
-        and (_of_table(b.spot.node) or (isinstance(b.value, Items) and _are_names(b.value)))
+        and (_of_table(b.spot.node) or (isinstance(b.value, ListValue) and _are_names(b.value)))
     ]
     return listed[-1] if listed else None
 
@@ -219,6 +219,6 @@ def _of_table(node: ast.AST) -> bool:
     return any(isinstance(one, ast.Attribute) and one.attr == "columns" for one in ast.walk(node))
 
 
-def _are_names(listed: Items) -> bool:
+def _are_names(listed: ListValue) -> bool:
     known = [one for one in listed.items if isinstance(one, Const)]
     return len(known) >= _FEW_COLUMNS and all(isinstance(one.value, str) for one in known)

@@ -7,7 +7,7 @@ import ast
 from traindx.source.attributes import item
 from traindx.source.follow_state import Machine
 from traindx.source.scopes import Scope
-from traindx.source.values import Const, DictValue, Instance, Items, Made, Spot, Value
+from traindx.source.values import Const, DictValue, Instance, ListValue, Made, Spot, Value
 
 
 def assign(
@@ -43,14 +43,14 @@ def assign(
 def parts(value: Value, targets: list[ast.expr], spot: Spot) -> list[Value]:
     """A value taken apart into as many pieces as there are targets."""
     star = next((at for at, one in enumerate(targets) if isinstance(one, ast.Starred)), None)
-    if isinstance(value, Items) and not value.open:
+    if isinstance(value, ListValue) and not value.open:
         if star is None and len(value.items) == len(targets):
             return list(value.items)
         if star is not None and len(value.items) >= len(targets) - 1:
             rest = len(targets) - 1 - star
             middle = value.items[star : len(value.items) - rest]
             ends = value.items[len(value.items) - rest :] if rest else []
-            return [*value.items[:star], Items(spot, middle), *ends]
+            return [*value.items[:star], ListValue(spot, middle), *ends]
     if star is not None:
         return [Made(spot, "item", "[]", value) for _ in targets]
     return [item(value, Const(spot, at), spot) for at in range(len(targets))]

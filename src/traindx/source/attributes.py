@@ -11,7 +11,7 @@ from traindx.source.values import (
     Either,
     Function,
     Instance,
-    Items,
+    ListValue,
     Made,
     Module,
     Named,
@@ -118,14 +118,14 @@ def item(of: Value, key: Value, spot: Spot) -> Value:
         if isinstance(of, DictValue):
             value = of.items.get(key.value, of.items.get(...))
             return value if value is not None else Unknown(spot, str(key.value))
-        if isinstance(of, Items) and isinstance(key.value, int):
+        if isinstance(of, ListValue) and isinstance(key.value, int):
             known = not of.open and -len(of.items) <= key.value < len(of.items)
             if known or (of.open and key.value == -1 and of.items):
                 return of.items[key.value]
             return either(spot, of.items) if of.open and of.kind == "comprehension" else Unknown(spot)
     if isinstance(of, Either):
         return either(spot, [item(one, key, spot) for one in of.options])
-    if isinstance(of, Items) and of.items and not isinstance(key, Const):
+    if isinstance(of, ListValue) and of.items and not isinstance(key, Const):
         return either(spot, of.items)
     if isinstance(of, DictValue) and holds_optimizers(of):
         return either(spot, [*of.items.values()])
@@ -140,7 +140,7 @@ def holds_optimizers(table: DictValue) -> bool:
 
 def element(of: Value, spot: Spot) -> Value:
     """What a loop over `of` gives in turn."""
-    if isinstance(of, Items) and of.items:
+    if isinstance(of, ListValue) and of.items:
         return either(spot, of.items)
     if isinstance(of, Either):
         return either(spot, [element(one, spot) for one in of.options])
@@ -155,11 +155,13 @@ def element(of: Value, spot: Spot) -> Value:
 
 def _counted(of: Made, spot: Spot) -> Value:
     inner = of.argument(0, "iterable", "sequence")
-    return Items(spot, [Unknown(spot, "index"), element(inner, spot) if inner else Unknown(spot)], "tuple")
+    return ListValue(
+        spot, [Unknown(spot, "index"), element(inner, spot) if inner else Unknown(spot)], "tuple"
+    )
 
 
 def _zipped(of: Made, spot: Spot) -> Value:
-    return Items(spot, [element(one, spot) for one in of.args], "tuple", of.open)
+    return ListValue(spot, [element(one, spot) for one in of.args], "tuple", of.open)
 
 
 def _same_element(of: Made, spot: Spot) -> Value:
@@ -173,7 +175,7 @@ def _index(_of: Made, spot: Spot) -> Value:
 
 def _pairs(of: Made, spot: Spot) -> Value:
     values = list(of.receiver.items.values()) if isinstance(of.receiver, DictValue) else []
-    return Items(spot, [Unknown(spot, "key"), either(spot, values) if values else Unknown(spot)], "tuple")
+    return ListValue(spot, [Unknown(spot, "key"), either(spot, values) if values else Unknown(spot)], "tuple")
 
 
 def _values(of: Made, spot: Spot) -> Value:

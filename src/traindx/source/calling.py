@@ -18,7 +18,7 @@ from traindx.source.values import (
     Either,
     Function,
     Instance,
-    Items,
+    ListValue,
     Made,
     Named,
     Spot,
@@ -86,7 +86,9 @@ def _apply(machine: Machine, made: Made) -> Value:
 def _hand_over(machine: Machine, made: Made) -> None:
     """Functions given to a library are called by it, somehow."""
     arguments = [*made.args, *made.keywords.values()]
-    values = [one for value in arguments for one in (value.items if isinstance(value, Items) else [value])]
+    values = [
+        one for value in arguments for one in (value.items if isinstance(value, ListValue) else [value])
+    ]
     for value in values:
         if not isinstance(value, Function) or (value.node in machine.given_away and made.short != "step"):
             continue
@@ -101,10 +103,10 @@ def _hand_over(machine: Machine, made: Made) -> None:
 
 def _handed_arguments(made: Made) -> list[Value]:
     arguments = made.argument(1, "args")
-    if made.name in _LAUNCHERS and isinstance(arguments, Items):
+    if made.name in _LAUNCHERS and isinstance(arguments, ListValue):
         return [Unknown(made.spot, "rank"), *arguments.items]
     threaded = made.keywords.get("args") if "target" in made.keywords else None
-    return list(threaded.items) if isinstance(threaded, Items) else []
+    return list(threaded.items) if isinstance(threaded, ListValue) else []
 
 
 def enter(machine: Machine, function: Function, arguments: Arguments, spot: Spot | None) -> Value:
@@ -160,7 +162,7 @@ def _bind(machine: Machine, scope: Scope, function: Function, arguments: Argumen
         scope.names[name] = value
     if spec.vararg is not None:
         rest = list(args[len(names) :])
-        scope.names[spec.vararg.arg] = Items(None, rest, "tuple", arguments.open)
+        scope.names[spec.vararg.arg] = ListValue(None, rest, "tuple", arguments.open)
     if spec.kwarg is not None:
         taken = {a.arg for a in [*names, *spec.kwonlyargs]}
         rest_keywords: dict[object, Value] = {k: v for k, v in keywords.items() if k not in taken}

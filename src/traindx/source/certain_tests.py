@@ -10,7 +10,7 @@ from traindx.source.values import (
     DictValue,
     Function,
     Instance,
-    Items,
+    ListValue,
     Made,
     Module,
     Spot,
@@ -51,14 +51,14 @@ def _is_none(left: Value, right: Value) -> bool | None:
         return None
     if isinstance(other, Const):
         return None if other.soft else other.value is None
-    known = is_object(other) or isinstance(other, Items | DictValue)
+    known = is_object(other) or isinstance(other, ListValue | DictValue)
     return False if known else None
 
 
 def _contained(left: Value, operator: ast.cmpop, right: Value, spot: Spot) -> Const | None:
     if not isinstance(operator, ast.In | ast.NotIn) or not isinstance(left, Const) or left.soft:
         return None
-    if not isinstance(right, Items) or right.open:
+    if not isinstance(right, ListValue) or right.open:
         return None
     inside = [one.value for one in right.items if isinstance(one, Const)]
     if len(inside) < len(right.items):

@@ -18,7 +18,7 @@ class Loop:
 
 
 @dataclass(frozen=True)
-class Arm:
+class BranchArm:
     """One way of a branch."""
 
     node: ast.AST
@@ -26,7 +26,7 @@ class Arm:
 
 
 @dataclass(frozen=True, eq=False)
-class Event:
+class CallEvent:
     """A call the script makes.
 
     `loops` and `arms` are those around it, the outermost first, also around the functions it was reached
@@ -39,7 +39,7 @@ class Event:
     spot: Spot
     at: int
     loops: tuple[Loop, ...]
-    arms: tuple[Arm, ...]
+    arms: tuple[BranchArm, ...]
     contexts: tuple[str, ...]
     functions: tuple[ast.AST, ...]
     root: ast.AST | None
@@ -72,7 +72,7 @@ class Binding:
     spot: Spot
     at: int
     loops: tuple[Loop, ...]
-    arms: tuple[Arm, ...]
+    arms: tuple[BranchArm, ...]
     contexts: tuple[str, ...]
     added: bool = False
     owner: Value | None = None
@@ -83,7 +83,7 @@ class Binding:
 class Trace:
     """Everything met while following a script; `complete` unless it grew too large."""
 
-    events: list[Event] = field(default_factory=list)
+    events: list[CallEvent] = field(default_factory=list)
     bindings: list[Binding] = field(default_factory=list)
     instances: list[Instance] = field(default_factory=list)
     classes: list[Class] = field(default_factory=list)
@@ -91,14 +91,14 @@ class Trace:
     complete: bool = True
 
     @property
-    def calls(self) -> list[Event]:
+    def calls(self) -> list[CallEvent]:
         """Calls of library functions and of classes."""
         return [e for e in self.events if e.value.kind == "call"]
 
-    def named(self, *names: str) -> list[Event]:
+    def named(self, *names: str) -> list[CallEvent]:
         """Calls of library functions and classes by their full dotted names."""
         return [e for e in self.calls if e.value.name in names]
 
-    def methods(self, *names: str) -> list[Event]:
+    def methods(self, *names: str) -> list[CallEvent]:
         """Calls of methods by name, whatever their object."""
         return [e for e in self.events if e.value.kind == "method" and e.value.name in names]

@@ -19,7 +19,7 @@ from traindx.source.values import (
     Const,
     DictValue,
     Function,
-    Items,
+    ListValue,
     Made,
     Named,
     Spot,
@@ -77,7 +77,7 @@ def _subscript(machine: Machine, scope: Scope, node: ast.Subscript) -> Value:
 
 def _sliced(of: Value, part: ast.Slice, spot: Spot) -> Value:
     """A stretch of a list; with ends that are no plain numbers, some of it."""
-    if not isinstance(of, Items):
+    if not isinstance(of, ListValue):
         return Made(spot, "item", "[]", of, [Unknown(spot, "slice")])
     try:
         ends = [None if end is None else ast.literal_eval(end) for end in (part.lower, part.upper, part.step)]
@@ -85,8 +85,8 @@ def _sliced(of: Value, part: ast.Slice, spot: Spot) -> Value:
     except (ValueError, TypeError, SyntaxError, RecursionError):
         sliced = None
     if sliced is None or of.open:
-        return Items(spot, list(of.items), of.kind, open=True)
-    return Items(spot, sliced, of.kind)
+        return ListValue(spot, list(of.items), of.kind, open=True)
+    return ListValue(spot, sliced, of.kind)
 
 
 def _call(machine: Machine, scope: Scope, node: ast.Call) -> Value:
@@ -120,9 +120,9 @@ def _arguments(machine: Machine, scope: Scope, node: ast.Call) -> Arguments:
     for argument in node.args:
         if isinstance(argument, ast.Starred):
             unpacked = evaluate(machine, scope, argument.value)
-            known = isinstance(unpacked, Items)
-            args += unpacked.items if isinstance(unpacked, Items) else []
-            open_ended |= not known or unpacked.open if isinstance(unpacked, Items) else True
+            known = isinstance(unpacked, ListValue)
+            args += unpacked.items if isinstance(unpacked, ListValue) else []
+            open_ended |= not known or unpacked.open if isinstance(unpacked, ListValue) else True
         else:
             args.append(evaluate(machine, scope, argument))
     for keyword in node.keywords:
@@ -143,10 +143,10 @@ def _binary(machine: Machine, scope: Scope, node: ast.BinOp) -> Value:
     folded = _folded(left, node.op, right)
     if folded is not None:
         return Const(spot, folded, soft=any(isinstance(one, Const) and one.soft for one in (left, right)))
-    if isinstance(left, Items) and isinstance(right, Items) and isinstance(node.op, ast.Add):
-        return Items(spot, [*left.items, *right.items], left.kind, left.open or right.open)
-    if isinstance(left, Items) and isinstance(node.op, ast.Mult):
-        return Items(spot, list(left.items), left.kind, open=True)
+    if isinstance(left, ListValue) and isinstance(right, ListValue) and isinstance(node.op, ast.Add):
+        return ListValue(spot, [*left.items, *right.items], left.kind, left.open or right.open)
+    if isinstance(left, ListValue) and isinstance(node.op, ast.Mult):
+        return ListValue(spot, list(left.items), left.kind, open=True)
     return Made(spot, "operator", type(node.op).__name__, args=[left, right])
 
 
@@ -210,12 +210,12 @@ def _either(machine: Machine, scope: Scope, node: ast.BoolOp | ast.IfExp) -> Val
 
 
 def _items(machine: Machine, scope: Scope, node: ast.List | ast.Tuple | ast.Set) -> Value:
-    result = Items(Spot(scope.source, node), [], type(node).__name__.lower())
+    result = ListValue(Spot(scope.source, node), [], type(node).__name__.lower())
     for child in node.elts:
         if isinstance(child, ast.Starred):
             unpacked = evaluate(machine, scope, child.value)
-            result.items += unpacked.items if isinstance(unpacked, Items) else [unpacked]
-            result.open |= not isinstance(unpacked, Items) or unpacked.open
+            result.items += unpacked.items if isinstance(unpacked, ListValue) else [unpacked]
+            result.open |= not isinstance(unpacked, ListValue) or unpacked.open
         else:
             result.items.append(evaluate(machine, scope, child))
     return result
@@ -264,7 +264,7 @@ def _comprehension(
         if isinstance(node, ast.DictComp):
             evaluate(machine, inner, node.key)
             return DictValue(spot, {...: evaluate(machine, inner, node.value)}, open=True)
-        return Items(spot, [evaluate(machine, inner, node.elt)], "comprehension", open=True)
+        return ListValue(spot, [evaluate(machine, inner, node.elt)], "comprehension", open=True)
     finally:
         del machine.loops[len(machine.loops) - entered :]
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from traindx.source.execution import NO_GRAD, Arm, Binding, Event, Loop, Trace
+from traindx.source.execution import NO_GRAD, Binding, BranchArm, CallEvent, Loop, Trace
 from traindx.source.scopes import Scope
 from traindx.source.script import Script
 from traindx.source.values import Function, Instance, Made, Spot, Value, either
@@ -29,7 +29,7 @@ class Machine:
     trace: Trace = field(default_factory=Trace)
     modules: dict[str, Scope] = field(default_factory=dict)
     loops: list[Loop] = field(default_factory=list)
-    arms: list[Arm] = field(default_factory=list)
+    arms: list[BranchArm] = field(default_factory=list)
     contexts: list[str] = field(default_factory=list)
     functions: list[ast.AST] = field(default_factory=list)
     returns: list[list[Value]] = field(default_factory=list)
@@ -37,7 +37,7 @@ class Machine:
     root: ast.AST | None = None
     handed: bool = False
     given_away: set[ast.AST] = field(default_factory=set)
-    _set_under: dict[tuple[int, str], tuple[Arm, ...]] = field(default_factory=dict)
+    _set_under: dict[tuple[int, str], tuple[BranchArm, ...]] = field(default_factory=dict)
     _at: int = 0
 
     def spend(self) -> None:
@@ -55,7 +55,7 @@ class Machine:
         made.graded = not any(name in NO_GRAD for name in self.contexts)
         if made.spot is not None:
             self.trace.events.append(
-                Event(made, made.spot, *self._position(), tuple(self.functions), self.root, self.handed)
+                CallEvent(made, made.spot, *self._position(), tuple(self.functions), self.root, self.handed)
             )
         return made
 
@@ -72,7 +72,7 @@ class Machine:
         """Record that a name or attribute got a value."""
         self.trace.bindings.append(Binding(name, value, spot, *self._position(), added, owner, before))
 
-    def _position(self) -> tuple[int, tuple[Loop, ...], tuple[Arm, ...], tuple[str, ...]]:
+    def _position(self) -> tuple[int, tuple[Loop, ...], tuple[BranchArm, ...], tuple[str, ...]]:
         return self.clock(), tuple(self.loops), tuple(self.arms), tuple(self.contexts)
 
     def set_attribute(self, instance: Instance, name: str, value: Value) -> None:
@@ -101,7 +101,7 @@ class Machine:
     @contextmanager
     def on_arm(self, node: ast.AST, way: int) -> Iterator[None]:
         length = len(self.arms)
-        self.arms.append(Arm(node, way))
+        self.arms.append(BranchArm(node, way))
         try:
             yield
         finally:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from traindx.source.execution import Event, Trace
-from traindx.source.values import Const, Items, Made, Value
+from traindx.source.execution import CallEvent, Trace
+from traindx.source.values import Const, ListValue, Made, Value
 
 _SEQUENTIAL = ("keras.Sequential", "keras.models.Sequential")
 _MODEL = ("keras.Model", "keras.models.Model")
@@ -15,7 +15,7 @@ _MODEL = ("keras.Model", "keras.models.Model")
 class Compiled:
     """One call of `compile`: the activation at the end (None when not known), and the loss."""
 
-    event: Event
+    event: CallEvent
     last: Made | None
     activation: str | None
     units: float | None
@@ -66,7 +66,7 @@ def _last_layer(trace: Trace, model: Value | None) -> Made | None:
         return None
     if model.name in _SEQUENTIAL:
         layers = model.args[0] if model.args else model.keywords.get("layers")
-        known = list(layers.items) if isinstance(layers, Items) else []
+        known = list(layers.items) if isinstance(layers, ListValue) else []
         known += [e.value.args[0] for e in trace.methods("add") if e.value.receiver is model and e.value.args]
         last = known[-1] if known else None
         return last if isinstance(last, Made) and last.kind == "call" else None

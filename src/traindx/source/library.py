@@ -13,7 +13,7 @@ from traindx.source.values import (
     DictValue,
     Either,
     Instance,
-    Items,
+    ListValue,
     Made,
     Named,
     Spot,
@@ -60,8 +60,8 @@ def answer(machine: Machine, made: Made) -> Value:
     if made.name in _SAME_OBJECT and _is_object(receiver):
         return receiver or made
     if made.name in _PREPARES and made.args and not isinstance(receiver, Instance):
-        return made.args[0] if len(made.args) == 1 else Items(made.spot, list(made.args), "tuple")
-    if isinstance(receiver, Items | DictValue):
+        return made.args[0] if len(made.args) == 1 else ListValue(made.spot, list(made.args), "tuple")
+    if isinstance(receiver, ListValue | DictValue):
         return _of_container(machine, made, receiver)
     if made.name in ("parse_args", "parse_known_args", "parse_args_into_dataclasses"):
         return _options(machine, made)
@@ -86,17 +86,17 @@ def is_model_library(name: str) -> bool:
     )
 
 
-def _of_container(machine: Machine, made: Made, holder: Items | DictValue) -> Value:
+def _of_container(machine: Machine, made: Made, holder: ListValue | DictValue) -> Value:
     first = made.args[0] if made.args else None
-    if isinstance(holder, Items):
+    if isinstance(holder, ListValue):
         if made.name in ("append", "add", "insert") and made.args:
             holder.items.append(made.args[-1])
             holder.open |= bool(machine.loops) or bool(machine.arms) or made.name == "insert"
         elif made.name == "extend" and first is not None:
             holder.items += (
-                first.items if isinstance(first, Items) else [element(first, made.spot or _nowhere())]
+                first.items if isinstance(first, ListValue) else [element(first, made.spot or _nowhere())]
             )
-            holder.open |= not isinstance(first, Items) or first.open or bool(machine.loops)
+            holder.open |= not isinstance(first, ListValue) or first.open or bool(machine.loops)
         elif made.name in ("pop", "clear", "remove"):
             holder.open = True
         return made
@@ -130,7 +130,7 @@ def _options(machine: Machine, made: Made) -> Value:
             defaults.update(event.value.keywords)
     table = DictValue(made.spot, defaults, open=True)
     if made.name == "parse_known_args":
-        return Items(made.spot, [table, Unknown(made.spot)], "tuple")
+        return ListValue(made.spot, [table, Unknown(made.spot)], "tuple")
     return table
 
 
@@ -238,7 +238,7 @@ def chain(machine: Machine, layer: Made) -> list[Value] | None:
     for argument in layer.args:
         if isinstance(argument, Made) and argument.name == "collections.OrderedDict" and argument.args:
             argument = argument.args[0]
-        if isinstance(argument, Items):
+        if isinstance(argument, ListValue):
             layers += [_layer(part) for part in argument.items]
         elif isinstance(argument, DictValue):
             layers += list(argument.items.values())
@@ -252,5 +252,5 @@ def chain(machine: Machine, layer: Made) -> list[Value] | None:
 
 def _layer(value: Value) -> Value:
     """The layer of a pair of name and layer."""
-    is_pair = isinstance(value, Items) and len(value.items) == 2 and isinstance(value.items[0], Const)
-    return value.items[1] if is_pair and isinstance(value, Items) else value
+    is_pair = isinstance(value, ListValue) and len(value.items) == 2 and isinstance(value.items[0], Const)
+    return value.items[1] if is_pair and isinstance(value, ListValue) else value

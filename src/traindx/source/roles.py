@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from traindx.source.execution import Event
+from traindx.source.execution import CallEvent
 from traindx.source.library import is_model_library, is_module_class
 from traindx.source.values import Either, Instance, Made, Unknown, Value
 
@@ -110,13 +110,13 @@ class LossCall:
     """A loss function called: `cross_entropy`, what it got, and how it was set up."""
 
     kind: str
-    event: Event
+    event: CallEvent
     given: Value
     target: Value | None
     setup: Made
 
 
-def loss_call(event: Event) -> LossCall | None:
+def loss_call(event: CallEvent) -> LossCall | None:
     """The loss function that a call is, if it is one of PyTorch's."""
     call = event.value
     if call.kind == "call" and call.short in _LOSS_FUNCTIONS and call.name.startswith("torch.nn.functional."):

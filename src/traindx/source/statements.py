@@ -8,12 +8,12 @@ from collections.abc import Callable, Sequence
 from traindx.source.assigning import assign, run_annotated, run_assign, run_augmented
 from traindx.source.attributes import element
 from traindx.source.certain_tests import truth
-from traindx.source.execution import Arm, Loop
+from traindx.source.execution import BranchArm, Loop
 from traindx.source.expressions import evaluate
 from traindx.source.follow_state import Machine
 from traindx.source.importing import run_import, run_import_from
 from traindx.source.scopes import Scope
-from traindx.source.values import Class, Const, Function, Items, Made, Named, Spot, Unknown, Value, either
+from traindx.source.values import Class, Const, Function, ListValue, Made, Named, Spot, Unknown, Value, either
 
 _FEW = 4
 End = str  # "" when the block continues, else "return", "continue", "break" or "raise"
@@ -45,7 +45,7 @@ def run_body(machine: Machine, scope: Scope, node: ast.AST) -> Value:
         returned, yielded = machine.returns.pop(), machine.yields.pop()
     spot = Spot(scope.source, node)
     if yielded:
-        return Items(spot, yielded, "comprehension", open=True)
+        return ListValue(spot, yielded, "comprehension", open=True)
     if not returned:
         return Const(spot, None)
     return either(spot, returned if ended else [v for v in returned if not _is_none(v)] or returned)
@@ -102,7 +102,7 @@ def _ways(machine: Machine, scope: Scope, node: ast.stmt, bodies: Sequence[Seque
     if len(going) == 1 and len(results) == 2:
         left = next(way for way, (end, _) in enumerate(results) if end)
         if results[left][0] in ("continue", "return"):
-            machine.arms.append(Arm(node, 1 - left))
+            machine.arms.append(BranchArm(node, 1 - left))
     return ""
 
 
@@ -140,7 +140,7 @@ def _loop(machine: Machine, scope: Scope, node: ast.For | ast.AsyncFor | ast.Whi
                 if end in ("break", "return", "raise"):
                     break
     after = {name: _grown(before.get(name), value) for name, value in scope.names.items()}
-    unchanged = {name: value for name, value in before.items() if not isinstance(after.get(name), Items)}
+    unchanged = {name: value for name, value in before.items() if not isinstance(after.get(name), ListValue)}
     scope.names.clear()
     scope.names.update(_joined([unchanged, after]))
     run_block(machine, scope, node.orelse)
@@ -150,15 +150,15 @@ def _loop(machine: Machine, scope: Scope, node: ast.For | ast.AsyncFor | ast.Whi
 
 def _grown(before: Value | None, after: Value) -> Value:
     """A list that a loop adds to holds at least what one turn gave it."""
-    if isinstance(before, Items) and isinstance(after, Items) and before is not after:
-        return Items(after.spot, after.items, after.kind, open=True)
+    if isinstance(before, ListValue) and isinstance(after, ListValue) and before is not after:
+        return ListValue(after.spot, after.items, after.kind, open=True)
     return after
 
 
 def _turns(over: Value, spot: Spot) -> list[Value]:
     """The values of the loop's variable: a few words one by one, anything else once."""
-    words = isinstance(over, Items) and all(isinstance(one, Const) for one in over.items)
-    if words and isinstance(over, Items) and not over.open and 0 < len(over.items) <= _FEW:
+    words = isinstance(over, ListValue) and all(isinstance(one, Const) for one in over.items)
+    if words and isinstance(over, ListValue) and not over.open and 0 < len(over.items) <= _FEW:
         texts = all(isinstance(one.value, str | bool) for one in over.items if isinstance(one, Const))
         return list(over.items) if texts else [element(over, spot)]
     return [element(over, spot)]

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from traindx.source.execution import Binding, Event, Loop, Trace
+from traindx.source.execution import Binding, CallEvent, Loop, Trace
 from traindx.source.flow import parts
 from traindx.source.roles import LossCall, is_module, is_optimizer, is_scaler, is_scheduler, loss_call
 from traindx.source.script import Script
-from traindx.source.values import Const, DictValue, Items, Made, Value, options, parents
+from traindx.source.values import Const, DictValue, ListValue, Made, Value, options, parents
 
 _MANAGERS = {"lightning.Trainer", "lightning.Fabric", "transformers.Trainer", "transformers.Seq2SeqTrainer"}
 # What may be done with an optimizer without touching gradients.
@@ -27,7 +27,7 @@ _HARMLESS = frozenset(
 class Step:
     """An optimizer's step; `optimizers` are those it may be (empty when not even one is known)."""
 
-    event: Event
+    event: CallEvent
     optimizers: tuple[Value, ...]
     scaler: Value | None = None
 
@@ -40,7 +40,7 @@ class Zero:
     loops: tuple[Loop, ...]
     arms: tuple[object, ...]
     owner: Value | None
-    event: Event | Binding
+    event: CallEvent | Binding
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +49,7 @@ class Iteration:
 
     loop: Loop
     step: Step
-    backwards: tuple[Event, ...]
+    backwards: tuple[CallEvent, ...]
     zeros: tuple[Zero, ...]
 
 
@@ -75,7 +75,7 @@ class Training:
         return bool(self.managed or self.backwards or self.steps or self.trace.methods("fit", "compile"))
 
     @cached_property
-    def backwards(self) -> tuple[Event, ...]:
+    def backwards(self) -> tuple[CallEvent, ...]:
         """Backward passes, also through a scaler or an accelerator."""
         events = [
             *self.trace.methods("backward", "manual_backward"),
@@ -100,13 +100,13 @@ class Training:
         return tuple(one for one in options(value) if is_optimizer(one))
 
     @cached_property
-    def manual_updates(self) -> tuple[Event, ...]:
+    def manual_updates(self) -> tuple[CallEvent, ...]:
         """Parameters changed in place by hand: `p.data.add_(p.grad, alpha=-lr)`."""
         changed = self.trace.methods("add_", "sub_", "addcdiv_")
         return tuple(e for e in changed if any(_mentions_grad(arg) for arg in e.value.args))
 
     @cached_property
-    def scheduler_steps(self) -> tuple[Event, ...]:
+    def scheduler_steps(self) -> tuple[CallEvent, ...]:
         return tuple(
             e
             for e in self.trace.methods("step", "step_update")
@@ -130,7 +130,7 @@ class Training:
         return tuple(sorted(zeros, key=lambda zero: zero.at))
 
     @cached_property
-    def made_gradients(self) -> tuple[Event | Binding, ...]:
+    def made_gradients(self) -> tuple[CallEvent | Binding, ...]:
         """Gradients that come in another way than by a backward pass."""
         written = (b for b in self.trace.bindings if b.name == "grad" and not _is_nothing(b.value))
         return (*written, *self.trace.named("torch.autograd.grad", "torch.func.grad"))
@@ -183,7 +183,7 @@ def _is_nothing(value: Value) -> bool:
 
 def _flat(value: Value) -> Iterator[Value]:
     for one in options(value):
-        if isinstance(one, Items):
+        if isinstance(one, ListValue):
             for inner in one.items:
                 yield from options(inner)
         else:
@@ -259,7 +259,7 @@ def sources(optimizer: Value) -> list[Value]:
 def _parameter_values(value: Value, depth: int = 4) -> Iterator[Value]:
     """What an optimizer is given, one by one: lists and groups are opened."""
     for one in options(value):
-        if isinstance(one, Items) and depth:
+        if isinstance(one, ListValue) and depth:
             for inner in one.items:
                 yield from _parameter_values(inner, depth - 1)
         elif isinstance(one, DictValue) and "params" in one.items:

@@ -61,7 +61,7 @@ class Const(Value):
 
 
 @dataclass(eq=False)
-class Items(Value):
+class ListValue(Value):
     """A list, tuple or set; `open` when it may hold more than is known."""
 
     items: list[Value]
@@ -253,7 +253,7 @@ def parents(value: Value) -> list[Value]:
         return [*first, *value.args, *value.keywords.values()]
     if isinstance(value, Either):
         return list(value.options)
-    if isinstance(value, Items):
+    if isinstance(value, ListValue):
         return list(value.items)
     return []
 

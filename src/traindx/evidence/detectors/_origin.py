@@ -29,7 +29,7 @@ _NEAR_RANGE = 1e4
 
 
 @dataclass(frozen=True)
-class NonfiniteOrigin:
+class RecordedOrigin:
     """What made the first bad value. `grown` tells in words what had grown before it, if anything had."""
 
     kind: Kind
@@ -59,7 +59,7 @@ class NonfiniteOrigin:
         )
 
 
-def origin(case: Case) -> NonfiniteOrigin | None:
+def origin(case: Case) -> RecordedOrigin | None:
     """What made the first NaN; None when the recording does not hold one."""
     told = case.inside.events("nonfinite")
     if not told:
@@ -72,7 +72,7 @@ def origin(case: Case) -> NonfiniteOrigin | None:
         grown = ""
     place, burst = _place(case, event, operation), _burst(case, event.step or 0.0)
     kind, severity = _kind(event, operation, grown), _severity(case, event.step or 0.0)
-    return NonfiniteOrigin(kind, event, operation, grown, place, burst, severity)
+    return RecordedOrigin(kind, event, operation, grown, place, burst, severity)
 
 
 def _severity(case: Case, step: float, *, lost: float = 0.3) -> Severity:

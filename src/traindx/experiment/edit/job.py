@@ -15,11 +15,11 @@ from traindx.experiment.edit.draft import Draft
 from traindx.experiment.edit.result import Uncertain
 from traindx.source.anchors_of_loop import main_iteration, optimizers
 from traindx.source.edit_pieces import statement
-from traindx.source.execution import Event
+from traindx.source.execution import CallEvent
 from traindx.source.roles import is_scheduler
 from traindx.source.script import Script, Source
 from traindx.source.training import Iteration, Training
-from traindx.source.values import DictValue, Items, Made, Spot, Value, options
+from traindx.source.values import DictValue, ListValue, Made, Spot, Value, options
 
 _LOADERS = ("DataLoader", "StatefulDataLoader")
 
@@ -67,7 +67,7 @@ class Job:
         line = place.line if place is not None else None
         return source, next((n for n in nodes if isinstance(n, ast.stmt) and n.lineno == line), None)
 
-    def calls(self, test: Callable[[Made], bool]) -> list[Event]:
+    def calls(self, test: Callable[[Made], bool]) -> list[CallEvent]:
         """The calls of the script for which a test holds, in the order in which they run."""
         return [e for e in self.training.trace.events if e.value.kind == "call" and test(e.value)]
 
@@ -133,7 +133,7 @@ class Job:
         return [value for value in values if value is not None]
 
 
-def once(events: Iterable[Event]) -> list[Event]:
+def once(events: Iterable[CallEvent]) -> list[CallEvent]:
     """Events without those of a place in the source that came before."""
     return list({id(event.spot.node): event for event in events}.values())
 
@@ -162,7 +162,7 @@ def group_values(optimizer: Made, name: str) -> list[Value]:
     """The values that parameter groups of an optimizer give for a setting."""
     first = optimizer.args[0] if optimizer.args else optimizer.keywords.get("params")
     groups = next(iter(options(first)), None)
-    tables = groups.items if isinstance(groups, Items) else []
+    tables = groups.items if isinstance(groups, ListValue) else []
     return [one.items[name] for one in tables if isinstance(one, DictValue) and name in one.items]
 
 

@@ -13,7 +13,7 @@ from traindx.experiment.edit.namesakes import namesake
 from traindx.experiment.edit.new_number import Wanted
 from traindx.experiment.edit.options import given_value, option_of, with_value
 from traindx.experiment.edit.result import Uncertain
-from traindx.source.execution import Event
+from traindx.source.execution import CallEvent
 from traindx.source.values import Const, Made, Spot, Unknown, Value, number, options, parents
 
 _LOGGING = frozenset(
@@ -204,7 +204,7 @@ def _is_literal(node: ast.AST) -> bool:
     return isinstance(node, ast.Constant)
 
 
-def uses(job: Job, spot: Spot) -> Iterator[tuple[Event, str]]:
+def uses(job: Job, spot: Spot) -> Iterator[tuple[CallEvent, str]]:
     """The calls that a literal is passed to, alone or in a sum or product, and under which name."""
     for event in job.training.trace.events:
         call = event.value
@@ -226,11 +226,11 @@ def _holds(value: Value, spot: Spot, depth: int = 4) -> bool:
     return False
 
 
-def _counts(event: Event) -> bool:
+def _counts(event: CallEvent) -> bool:
     return event.value.short not in _LOGGING
 
 
-def strangers(job: Job, spot: Spot, like: str, in_loops: str = "") -> list[Event]:
+def strangers(job: Job, spot: Spot, like: str, in_loops: str = "") -> list[CallEvent]:
     """Uses of a literal that mean something else."""
     other_uses = []
     for event, name in uses(job, spot):

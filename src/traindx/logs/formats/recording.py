@@ -27,7 +27,7 @@ from traindx.logs.lines import blocks
 from traindx.logs.log import Log
 from traindx.logs.log_file import File
 from traindx.logs.rank_files import log_of_ranks
-from traindx.logs.recordings import Part, parts_of
+from traindx.logs.recordings import RecordingPart, parts_of
 from traindx.logs.run_facts import RunFacts, confirmed_of, facts_of
 from traindx.logs.tables import as_number, logs_from_table
 
@@ -65,7 +65,7 @@ def read(bundle: Bundle) -> list[Log]:
     count = max(map(len, parts_by_rank.values()))
     logs: list[Log] = []
     for number in range(count):
-        ranks: dict[int, Part] = {
+        ranks: dict[int, RecordingPart] = {
             rank: parts[number] for rank, parts in parts_by_rank.items() if number < len(parts)
         }
         logs += log_of_ranks(ranks, facts, bundle.run, last=number == count - 1)

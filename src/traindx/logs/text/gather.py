@@ -9,7 +9,7 @@ from traindx.core.nouns import BoolArray, Event, FloatArray, IntArray
 from traindx.logs.log import Column, Log
 from traindx.logs.text.dated import DatedLines
 from traindx.logs.text.stamps import Stamps
-from traindx.logs.text.timeline import Span, Timeline, metric_key, values_of
+from traindx.logs.text.timeline import LineSpan, Timeline, metric_key, values_of
 
 Piece = tuple[IntArray, FloatArray, FloatArray]
 
@@ -31,7 +31,7 @@ def _judged(name: str) -> bool:
     return meaning.known and names.METRICS[meaning.metric].goal != "none"
 
 
-def _log(timeline: Timeline, span: Span, stamps: Stamps) -> Log:
+def _log(timeline: Timeline, span: LineSpan, stamps: Stamps) -> Log:
     pieces: dict[tuple[str, str], list[Piece]] = {}
     config: dict[str, object] = {}
     final = {
@@ -67,7 +67,7 @@ def _log(timeline: Timeline, span: Span, stamps: Stamps) -> Log:
 
 
 def _slot_pieces(
-    part: DatedLines, slot: int, span: Span, final: set[tuple[str, str]]
+    part: DatedLines, slot: int, span: LineSpan, final: set[tuple[str, str]]
 ) -> list[tuple[str, Piece]]:
     offsets, steps, values, done = values_of(part, slot, span)
     if not values.size:
@@ -84,7 +84,7 @@ def _slot_pieces(
     return [(f"{name}@{part.scope}" if part.scope else name, (offsets, steps, values))]
 
 
-def _share(part: DatedLines, slot: int, span: Span) -> FloatArray | None:
+def _share(part: DatedLines, slot: int, span: LineSpan) -> FloatArray | None:
     """`Accuracy: 9837/10000 (98%)` is a share, in percent where the log says so, not a count."""
     total = part.lines.shape.slots[slot].total
     if total is None or total not in part.lines.columns:
@@ -137,7 +137,7 @@ def step_at(timeline: Timeline, offset: int) -> float | None:
     return float(timeline.track_steps[at]) if at >= 0 else None
 
 
-def with_events(log: Log, span: Span, timeline: Timeline, signs: list[tuple[int, str, str]]) -> None:
+def with_events(log: Log, span: LineSpan, timeline: Timeline, signs: list[tuple[int, str, str]]) -> None:
     for offset, kind, text in signs:
         if span.begin <= offset < span.end:
             log.events.append(Event(kind, text, step_at(timeline, offset)))

@@ -25,7 +25,7 @@ from traindx.logs.text.scan import ShapeLines
 
 
 @dataclass
-class Span:
+class LineSpan:
     """One training in the log: from where to where, and its resumes (offset, step, event)."""
 
     begin: int
@@ -37,7 +37,7 @@ class Span:
 class Timeline:
     axis: Axis
     dated: list[DatedLines]
-    spans: list[Span]
+    spans: list[LineSpan]
     track_offsets: IntArray
     track_steps: FloatArray
 
@@ -174,12 +174,12 @@ def _scopes(parts: list[DatedLines], axis: Axis) -> None:
                     part.scope = "batch"
 
 
-def _spans(offsets: IntArray, steps: FloatArray, headers: list[int]) -> list[Span]:
+def _spans(offsets: IntArray, steps: FloatArray, headers: list[int]) -> list[LineSpan]:
     """Where one training ends in the file and the next begins."""
     far = 1 << 62
     if not offsets.size:
-        return [Span(-1, far, [])]
-    spans: list[Span] = []
+        return [LineSpan(-1, far, [])]
+    spans: list[LineSpan] = []
     for first, last in pairwise([0, *_fresh_tables(offsets, steps, headers), offsets.size]):
         for segment in segments(steps[first:last]):
             begin = int(offsets[first + segment.begin])
@@ -187,7 +187,7 @@ def _spans(offsets: IntArray, steps: FloatArray, headers: list[int]) -> list[Spa
                 spans[-1].end = begin
             resumes = [(first + row, event) for row, event in segment.resumes]
             marks = [(int(offsets[row]), float(steps[row]), event) for row, event in resumes]
-            spans.append(Span(begin, far, marks))
+            spans.append(LineSpan(begin, far, marks))
     spans[0].begin = -1
     return spans
 
@@ -202,7 +202,7 @@ def _fresh_tables(offsets: IntArray, steps: FloatArray, headers: list[int]) -> l
 
 
 def values_of(
-    part: DatedLines, slot: int, within: Span
+    part: DatedLines, slot: int, within: LineSpan
 ) -> tuple[IntArray, FloatArray, FloatArray, BoolArray | None]:
     """Offsets, steps, values and whether a bar was full, of one slot where the log wrote a number."""
     low, high = np.searchsorted(part.lines.offsets, (within.begin, within.end)).tolist()

@@ -18,8 +18,8 @@ from traindx.logs.protowire import (
     I64,
     LEN,
     VARINT,
-    Field,
     Malformed,
+    WireField,
     double,
     fields,
     signed,
@@ -106,7 +106,7 @@ def event(raw: bytes, start: int, end: int) -> TfEvent:
 def value(raw: bytes, start: int, end: int) -> SummaryValue:
     """Walk one summary value."""
     result = SummaryValue()
-    tensor: Field | None = None
+    tensor: WireField | None = None
     for f in fields(raw, start, end):
         if f.id == 1 and f.wire == LEN:
             result.tag = raw[f.start : f.end]
@@ -123,7 +123,7 @@ def value(raw: bytes, start: int, end: int) -> SummaryValue:
     return result
 
 
-def _metadata(raw: bytes, where: Field, value: SummaryValue) -> None:
+def _metadata(raw: bytes, where: WireField, value: SummaryValue) -> None:
     for f in fields(raw, where.start, where.end):
         if f.id == 1 and f.wire == LEN:
             value.plugin = value.plugin or ""
@@ -134,11 +134,11 @@ def _metadata(raw: bytes, where: Field, value: SummaryValue) -> None:
                     value.content = raw[inner.start : min(inner.end, inner.start + _TEXT_LIMIT)]
 
 
-def _tensor(raw: bytes, where: Field, value: SummaryValue) -> None:
+def _tensor(raw: bytes, where: WireField, value: SummaryValue) -> None:
     """A tensor of one number is a scalar; one of strings is text."""
     dtype, elements = 0, 1
-    content: Field | None = None
-    repeated: list[Field] = []
+    content: WireField | None = None
+    repeated: list[WireField] = []
     for f in fields(raw, where.start, where.end):
         if f.id == 1 and f.wire == VARINT:
             dtype = f.number
@@ -164,7 +164,7 @@ def _tensor(raw: bytes, where: Field, value: SummaryValue) -> None:
         value.number, value.slot = numbers[0]
 
 
-def _size(raw: bytes, shape: Field) -> int:
+def _size(raw: bytes, shape: WireField) -> int:
     total = 1
     for dim in fields(raw, shape.start, shape.end):
         if dim.id == 2 and dim.wire == LEN:
@@ -175,7 +175,7 @@ def _size(raw: bytes, shape: Field) -> int:
     return total
 
 
-def _content(raw: bytes, where: Field, dtype: int) -> list[tuple[float, tuple[int, str] | None]]:
+def _content(raw: bytes, where: WireField, dtype: int) -> list[tuple[float, tuple[int, str] | None]]:
     part = raw[where.start : where.end]
     if dtype == BFLOAT16:
         return [(_bfloat16(int.from_bytes(part, "little")), None)] if len(part) == 2 else []
@@ -185,7 +185,9 @@ def _content(raw: bytes, where: Field, dtype: int) -> list[tuple[float, tuple[in
     return [(float(np.frombuffer(part, kind)[0]), (where.start, DTYPES[dtype]))]
 
 
-def _elements(raw: bytes, f: Field, how: str, dtype: int) -> Iterator[tuple[float, tuple[int, str] | None]]:
+def _elements(
+    raw: bytes, f: WireField, how: str, dtype: int
+) -> Iterator[tuple[float, tuple[int, str] | None]]:
     """The first numbers of a repeated field, packed or not."""
     if how in _FIXED:
         wire, width, layout = _FIXED[how]
@@ -238,7 +240,7 @@ def hparams(content: bytes) -> dict[str, object]:
     return settings
 
 
-def _plain_value(content: bytes, where: Field) -> object:
+def _plain_value(content: bytes, where: WireField) -> object:
     value: object = None
     for f in fields(content, where.start, where.end):
         if f.id == 2 and f.wire == I64:

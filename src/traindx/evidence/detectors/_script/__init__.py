@@ -23,7 +23,7 @@ from traindx.evidence.detectors._script.samples import script
 from traindx.evidence.detectors._script.words import NO_LOOP, code, loss_of, where
 from traindx.source import Script
 from traindx.source.edit_pieces import place, put_after, put_before, remove, replaced, segment
-from traindx.source.execution import Binding, Event, Loop
+from traindx.source.execution import Binding, CallEvent, Loop
 from traindx.source.training import Iteration, Training
 
 Iterations = tuple[Iteration, ...]
@@ -31,7 +31,30 @@ Places = Iterable[Finding] | Skipped
 Scripts = Iterator[Script]
 
 __all__ = [
-    "NO_LOOP", "Binding", "Case", "Detector", "Edit", "Event", "Finding", "Iteration", "Iterations", "Loop",
-    "Places", "Script", "Scripts", "Severity", "Skipped", "Training", "code", "loss_of", "place", "put_after",
-    "put_before", "remove", "replaced", "script", "segment", "where",
+    "NO_LOOP",
+    "Binding",
+    "CallEvent",
+    "Case",
+    "Detector",
+    "Edit",
+    "Finding",
+    "Iteration",
+    "Iterations",
+    "Loop",
+    "Places",
+    "Script",
+    "Scripts",
+    "Severity",
+    "Skipped",
+    "Training",
+    "code",
+    "loss_of",
+    "place",
+    "put_after",
+    "put_before",
+    "remove",
+    "replaced",
+    "script",
+    "segment",
+    "where",
 ]  # fmt: skip

@@ -7,7 +7,17 @@ from typing import Literal
 
 from traindx.source.attributes import lookup
 from traindx.source.roles import is_module
-from traindx.source.values import Const, DictValue, Function, Instance, Items, Made, Value, number, options
+from traindx.source.values import (
+    Const,
+    DictValue,
+    Function,
+    Instance,
+    ListValue,
+    Made,
+    Value,
+    number,
+    options,
+)
 
 Form = Literal["flat", "column", ""]
 _DEEP = 40
@@ -117,7 +127,7 @@ def rank(value: Value | None, depth: int = _DEEP) -> int | None:
 
 def _sizes(given: list[Value]) -> list[Value]:
     one = given[0] if len(given) == 1 else None
-    return list(one.items) if isinstance(one, Items) else list(given)
+    return list(one.items) if isinstance(one, ListValue) else list(given)
 
 
 def _reshaped(sizes: list[float | None]) -> Form:
@@ -129,7 +139,7 @@ def _reshaped(sizes: list[float | None]) -> Form:
 def _drawn(value: Made, name: str) -> Form:
     """Numbers drawn or filled: `randn(n)`, `normal(size=(n, 1))`."""
     sizes = _sizes(_given_sizes(value, name))
-    if len(sizes) == 1 and not isinstance(sizes[0], Items | DictValue) and _is_count(sizes[0]):
+    if len(sizes) == 1 and not isinstance(sizes[0], ListValue | DictValue) and _is_count(sizes[0]):
         return "flat"
     return "column" if len(sizes) == 2 and number(sizes[1]) == 1 else ""
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from traindx.source.execution import Event, Loop
+from traindx.source.execution import CallEvent, Loop
 from traindx.source.training import Iteration, Training
-from traindx.source.values import Instance, Items, Made, Unknown, Value, number, options
+from traindx.source.values import Instance, ListValue, Made, Unknown, Value, number, options
 
 _PASSED_ON = frozenset("enumerate zip tqdm islice track iter reversed progress_bar".split())
 _NAMES = re.compile(r"load(er)?s?$|(^|_)dl$|batch(es)?$|dataloader|(^|_)iter(ator)?$")
@@ -32,7 +32,7 @@ def _gives_batches(value: Value) -> bool:
         return strided or value.short.endswith("Loader") or value.short in ("batches", "BatchSampler")
     if isinstance(value, Made) and value.kind == "method":
         return value.name in ("split", "chunk", "iter_batches")
-    if isinstance(value, Items) and value.kind == "comprehension" and value.spot is not None:
+    if isinstance(value, ListValue) and value.kind == "comprehension" and value.spot is not None:
         return bool(re.search(r"batch|loader", getattr(value.spot.node, "name", "")))
     if isinstance(value, Instance):
         return bool(re.search(r"load(er)?$|batch", value.cls.node.name.lower()))
@@ -59,7 +59,7 @@ def epochs(iteration: Iteration) -> Loop | None:
     return around[at - 1]
 
 
-def per_batch(event: Event, iteration: Iteration) -> bool:
+def per_batch(event: CallEvent, iteration: Iteration) -> bool:
     """Whether a call is made with every step of an iteration."""
     step = iteration.step.event
     return event.loops == step.loops and event.arms == step.arms[: len(event.arms)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from traindx.source.execution import Event
+from traindx.source.execution import CallEvent
 from traindx.source.training import Training
 from traindx.source.values import Const, Made, Value, number, parents
 
@@ -87,7 +87,7 @@ def indexed(value: Value) -> bool:
     )
 
 
-def shuffles_in_place(training: Training) -> list[Event]:
+def shuffles_in_place(training: Training) -> list[CallEvent]:
     """`np.random.shuffle(x)`, `rng.shuffle(x)`, `random.shuffle(x)`."""
     named = training.trace.named("numpy.random.shuffle", "random.shuffle")
     return [e for e in [*named, *training.trace.methods("shuffle")] if len(e.value.args) == 1]

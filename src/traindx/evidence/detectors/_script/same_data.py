@@ -6,7 +6,7 @@ import ast
 
 from traindx.evidence.detectors._script.orders import chain
 from traindx.source.execution import Trace
-from traindx.source.values import Const, Instance, Items, Made, Value
+from traindx.source.values import Const, Instance, ListValue, Made, Value
 
 _PURE = frozenset(
     """
@@ -24,7 +24,7 @@ def alike(one: Value | None, other: Value | None, depth: int = 8) -> bool:
         return True
     if isinstance(one, Const) and isinstance(other, Const):
         return one.value == other.value
-    if isinstance(one, Items) and isinstance(other, Items) and not (one.open or other.open):
+    if isinstance(one, ListValue) and isinstance(other, ListValue) and not (one.open or other.open):
         pairs = zip(one.items, other.items, strict=False)
         return len(one.items) == len(other.items) and all(alike(a, b, depth - 1) for a, b in pairs)
     if isinstance(one, Instance) and isinstance(other, Instance):

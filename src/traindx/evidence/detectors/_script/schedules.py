@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from traindx.evidence.detectors._script.loops import same_number
-from traindx.source.values import Items, Made, Value, number, parents
+from traindx.source.values import ListValue, Made, Value, number, parents
 
 _FEW_STEPS = 30
 _LENGTHS = {
@@ -44,7 +44,9 @@ def _decaying(schedule: Made, epochs: float | None) -> str:
             )
     if name == "MultiStepLR":
         stones = schedule.argument(1, "milestones")
-        ends = [number(one) for one in stones.items] if isinstance(stones, Items) and not stones.open else []
+        ends = (
+            [number(one) for one in stones.items] if isinstance(stones, ListValue) and not stones.open else []
+        )
         last = max((end for end in ends if end is not None), default=None)
         if last is not None and None not in ends and epochs is not None and last <= epochs:
             return f"has its last milestone at step {last:g}, which is an epoch"

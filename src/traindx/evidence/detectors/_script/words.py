@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from traindx.core.nouns import Skipped
-from traindx.source.execution import Event
+from traindx.source.execution import CallEvent
 from traindx.source.values import Made, Spot, Value
 
 NO_LOOP = Skipped("a training loop in the script that can be followed")
@@ -23,7 +23,7 @@ def code(spot: Spot) -> str:
     return f"`{text if len(text) <= _LONGEST else text[: _LONGEST - 3] + '...'}`"
 
 
-def loss_of(event: Event) -> Value:
+def loss_of(event: CallEvent) -> Value:
     """What a backward pass is made of."""
     given, made = event.value.receiver, event.value
     if made.args and (made.kind == "call" or not isinstance(given, Made)):

@@ -30,7 +30,7 @@ from traindx.evidence.detectors._script.orders import (
 )
 from traindx.evidence.detectors._script.words import code, where
 from traindx.source.edit_pieces import place
-from traindx.source.execution import Event
+from traindx.source.execution import CallEvent
 from traindx.source.roles import LossCall
 from traindx.source.values import Instance, Made, Value
 
@@ -56,7 +56,7 @@ def detect(training: Training) -> Places:
     return [*found.values()]
 
 
-def _is_pair(event: Event) -> bool:
+def _is_pair(event: CallEvent) -> bool:
     made = event.value
     if len(made.args) < 2:
         return False
@@ -89,11 +89,11 @@ def _made(value: Value) -> bool:
     return bool(steps) and steps[-1].short in _MADE
 
 
-def _in_place(training: Training, event: Event, x: Value, y: Value) -> Made | None:
+def _in_place(training: Training, event: CallEvent, x: Value, y: Value) -> Made | None:
     """A shuffle in place of one of two; of both, where nothing sets the generator back in between."""
     roots = [{id(step) for step in chain(value)} for value in (x, y)]
     behind = [{id(one) for one in ancestors(value)} for value in (x, y)]
-    shuffled: list[list[Event]] = [[], []]
+    shuffled: list[list[CallEvent]] = [[], []]
     for one in shuffles_in_place(training):
         given = id(one.value.args[0])
         for side in (0, 1):
@@ -131,7 +131,7 @@ def _meant(training: Training, y: Value) -> bool:
     return any(id(one.value) in steps and _MEANT.search(one.name) for one in training.trace.bindings)
 
 
-def _finding(event: Event, by: Made) -> Finding:
+def _finding(event: CallEvent, by: Made) -> Finding:
     spot = by.spot or event.spot
     text = (
         f"{where(spot)}: {code(spot)} puts one of inputs and targets in another order than the other "

@@ -24,7 +24,7 @@ from traindx.evidence.detectors._script import (
 )
 from traindx.evidence.detectors._script.words import code, where
 from traindx.source.edit_pieces import place
-from traindx.source.execution import Event
+from traindx.source.execution import CallEvent
 from traindx.source.values import Made, Named, Value, number
 
 DETECTOR = Detector(title="clipping without effect", family="script_clip")
@@ -67,7 +67,7 @@ def _alone(training: Training, iteration: Iteration) -> bool:
     return len(steps) == 1 and not by_hand and not steps[0].event.handed and not steps[0].event.value.args[1:]
 
 
-def _useless(clip: Event, iteration: Iteration) -> Finding | None:
+def _useless(clip: CallEvent, iteration: Iteration) -> Finding | None:
     step = iteration.step.event
     if step.value.args and iteration.step.scaler is None:
         return None

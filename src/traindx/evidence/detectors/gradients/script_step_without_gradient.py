@@ -21,7 +21,7 @@ from traindx.evidence.detectors._script import (
 from traindx.evidence.detectors._script.gradients import certain_zeros, gradient_reaches
 from traindx.evidence.detectors._script.words import code, where
 from traindx.source.edit_pieces import place, put_after, remove
-from traindx.source.execution import Event
+from traindx.source.execution import CallEvent
 
 DETECTOR = Detector(title="step without gradients", family="script_step_order")
 
@@ -48,11 +48,11 @@ def _finding(iteration: Iteration) -> Finding:
         )
         places = (place(step.spot), place(backward.spot))
     spots = [z.event for z in between]
-    edits = _moved(spots[-1], step) if spots and isinstance(spots[-1], Event) else ()
+    edits = _moved(spots[-1], step) if spots and isinstance(spots[-1], CallEvent) else ()
     return Finding(text, "silent_defect", "high", places=places, edits=edits)
 
 
-def _moved(zero: Event, step: Event) -> tuple[Edit, ...]:
+def _moved(zero: CallEvent, step: CallEvent) -> tuple[Edit, ...]:
     """The clearing taken out and put behind the step."""
     away = remove(zero.spot, "safe")
     same = zero.functions == step.functions and zero.arms == step.arms and zero.loops == step.loops

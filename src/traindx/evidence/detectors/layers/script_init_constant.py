@@ -12,7 +12,7 @@ import ast
 from traindx.evidence.detectors._script import Detector, Finding, Places, Scripts, Training, script
 from traindx.evidence.detectors._script.words import NO_LOOP, code, where
 from traindx.source.edit_pieces import place
-from traindx.source.execution import Event
+from traindx.source.execution import CallEvent
 from traindx.source.parameters import frozen
 from traindx.source.values import Made, Value, number
 
@@ -43,7 +43,7 @@ def detect(training: Training) -> Places:
     return [*found.values()]
 
 
-def _start(event: Event) -> tuple[Value, float] | None:
+def _start(event: CallEvent) -> tuple[Value, float] | None:
     """The layer whose weights are set, and the number."""
     made = event.value
     if made.kind == "call" and made.name in _CALLS and made.args:
@@ -69,7 +69,7 @@ def _one_layer(layer: Value, value: float) -> bool:
     return number(layer.argument(1, "out_features", "out_channels")) != 1
 
 
-def _every_layer(event: Event) -> bool:
+def _every_layer(event: CallEvent) -> bool:
     """Whether the call is made for all layers of a kind: under `isinstance(m, nn.Linear)`."""
     node: ast.AST | None = event.spot.node
     while node is not None and not isinstance(node, ast.FunctionDef | ast.For):

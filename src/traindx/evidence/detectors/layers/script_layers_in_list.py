@@ -26,7 +26,7 @@ from traindx.source.execution import Binding
 from traindx.source.flow import parts
 from traindx.source.library import is_module_class
 from traindx.source.roles import is_module
-from traindx.source.values import DictValue, Instance, Items, Made, Spot, Value, options
+from traindx.source.values import DictValue, Instance, ListValue, Made, Spot, Value, options
 
 DETECTOR = Detector(title="layers in a plain list", family="script_left_out")
 
@@ -49,12 +49,12 @@ def _layers(value: Value) -> list[Value]:
     """The modules in a plain container."""
     inner = (
         value.items
-        if isinstance(value, Items)
+        if isinstance(value, ListValue)
         else [*value.items.values()]
         if isinstance(value, DictValue)
         else []
     )
-    flat = [one for part in inner for one in (part.items if isinstance(part, Items) else [part])]
+    flat = [one for part in inner for one in (part.items if isinstance(part, ListValue) else [part])]
     return [one for part in flat for one in options(part) if is_module(one)]
 
 

@@ -12,7 +12,7 @@ random values on purpose.
 from traindx.evidence.detectors._script import Detector, Finding, Places, Scripts, Skipped, Training, script
 from traindx.evidence.detectors._script.words import NO_LOOP, code, loss_of, where
 from traindx.source.edit_pieces import place
-from traindx.source.execution import Binding, Event
+from traindx.source.execution import Binding, CallEvent
 from traindx.source.flow import owner, parts, reach
 from traindx.source.parameters import frozen, held
 from traindx.source.roles import is_module
@@ -85,19 +85,19 @@ def _takes_a_place(training: Training, binding: Binding) -> bool:
     return replaced and not training.trace.methods("add_param_group")
 
 
-def _steps_of(training: Training, backward: Event) -> list[Step]:
+def _steps_of(training: Training, backward: CallEvent) -> list[Step]:
     """The steps in the loop of a backward pass; without any, its parameters are updated by hand or never."""
     return [step for step in training.steps if backward.loop in step.event.loops]
 
 
-def _stepping(training: Training, backward: Event) -> Value | None:
+def _stepping(training: Training, backward: CallEvent) -> Value | None:
     """The optimizer that steps next after a backward pass."""
     steps = _steps_of(training, backward)
     later = [step for step in steps if step.event.at > backward.at] or steps
     return later[0].optimizers[0] if later and later[0].optimizers else None
 
 
-def _finding(training: Training, layer: Value, backward: Event) -> Finding:
+def _finding(training: Training, layer: Value, backward: CallEvent) -> Finding:
     spot = layer.spot
     assert spot is not None
     holder = owner(layer, [one for one in training.trace.instances if isinstance(one, Instance)])

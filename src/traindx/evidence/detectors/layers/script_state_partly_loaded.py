@@ -11,7 +11,7 @@ nothing. Known mistake: a new head on old weights.
 from traindx.evidence.detectors._script import Detector, Finding, Places, Scripts, Skipped, Training, script
 from traindx.evidence.detectors._script.words import code, where
 from traindx.source.edit_pieces import place
-from traindx.source.execution import Event
+from traindx.source.execution import CallEvent
 from traindx.source.roles import is_optimizer
 from traindx.source.values import Const
 
@@ -38,7 +38,7 @@ def detect(training: Training) -> Places:
     return found[:1]
 
 
-def _finding(event: Event, why: str) -> Finding:
+def _finding(event: CallEvent, why: str) -> Finding:
     text = f"{where(event.spot)}: {code(event.spot)} {why} (line {event.spot.line})."
     return Finding(text, places=(place(event.spot),))
 

@@ -20,7 +20,7 @@ from traindx.evidence.detectors._script import (
 from traindx.evidence.detectors._script.loops import certain_iterations
 from traindx.evidence.detectors._script.words import NO_LOOP, code, where
 from traindx.source.edit_pieces import place
-from traindx.source.execution import Event
+from traindx.source.execution import CallEvent
 from traindx.source.values import Made, options
 
 DETECTOR = Detector(title="scheduler before optimizer", family="script_schedule")
@@ -40,7 +40,7 @@ def detect(training: Training) -> Places:
     return [*found.values()]
 
 
-def _early(training: Training, event: Event, iteration: Iteration) -> bool:
+def _early(training: Training, event: CallEvent, iteration: Iteration) -> bool:
     step = iteration.step.event
     if event.value.args or event.value.keywords or event.root is not step.root or event.at > step.at:
         return False
@@ -55,7 +55,7 @@ def _early(training: Training, event: Event, iteration: Iteration) -> bool:
     return bool(event.loops) and not any(one.event.at < event.at for one in training.steps)
 
 
-def _finding(event: Event, iteration: Iteration) -> Finding:
+def _finding(event: CallEvent, iteration: Iteration) -> Finding:
     step = iteration.step.event.spot
     text = (
         f"{where(event.spot)}: {code(event.spot)} comes before {code(step)} (line {step.line}): the schedule "

@@ -10,7 +10,7 @@ Silent when the scheduler is handed to anything else, when a framework runs the 
 from traindx.evidence.detectors._script import Detector, Finding, Places, Scripts, Skipped, Training, script
 from traindx.evidence.detectors._script.words import NO_LOOP, code, where
 from traindx.source.edit_pieces import place
-from traindx.source.values import Items, Value, options
+from traindx.source.values import ListValue, Value, options
 
 DETECTOR = Detector(title="schedule never stepped", family="script_schedule")
 _HARMLESS = frozenset("print len isinstance get_last_lr state_dict load_state_dict torch.save".split())
@@ -43,7 +43,7 @@ def _handed_on(training: Training, schedule: Value) -> bool:
     """Whether something else gets the scheduler: another schedule, an object, a function of a library."""
     for event in training.trace.events:
         given = [*event.value.args, *event.value.keywords.values()]
-        flat = [one for arg in given for one in (arg.items if isinstance(arg, Items) else [arg])]
+        flat = [one for arg in given for one in (arg.items if isinstance(arg, ListValue) else [arg])]
         if event.value.name not in _HARMLESS and any(one is schedule for one in flat):
             return True
     return False

@@ -25,7 +25,7 @@ from traindx.evidence.detectors._script.loops import certain_iterations, epoch_c
 from traindx.evidence.detectors._script.schedules import length_in_batches, short_for_batches
 from traindx.evidence.detectors._script.words import NO_LOOP, code, where
 from traindx.source.edit_pieces import place
-from traindx.source.execution import Event, Loop
+from traindx.source.execution import CallEvent, Loop
 from traindx.source.values import Made, options
 
 DETECTOR = Detector(title="schedule at the wrong pace", family="script_schedule")
@@ -47,7 +47,7 @@ def detect(training: Training) -> Places:
     return [*found.values()]
 
 
-def _wrong(event: Event, iteration: Iteration, around: Loop) -> Finding | None:
+def _wrong(event: CallEvent, iteration: Iteration, around: Loop) -> Finding | None:
     made = options(event.value.receiver)
     schedule = made[0] if len(made) == 1 else None
     if not isinstance(schedule, Made) or schedule.kind != "call" or schedule.open:
@@ -68,7 +68,7 @@ def _wrong(event: Event, iteration: Iteration, around: Loop) -> Finding | None:
     return _finding(event, schedule, why, "once per epoch", "high") if why else None
 
 
-def _finding(event: Event, schedule: Made, why: str, pace: str, severity: Severity) -> Finding:
+def _finding(event: CallEvent, schedule: Made, why: str, pace: str, severity: Severity) -> Finding:
     assert schedule.spot is not None
     text = (
         f"{where(event.spot)}: {code(event.spot)} is called {pace}, but {code(schedule.spot)} "

@@ -24,7 +24,7 @@ from traindx.evidence.detectors._script import (
 )
 from traindx.evidence.detectors._script.words import code, loss_of, where
 from traindx.source.edit_pieces import place
-from traindx.source.execution import Event
+from traindx.source.execution import CallEvent
 from traindx.source.roles import loss_call
 from traindx.source.values import Const, Made, Value, options
 
@@ -75,7 +75,7 @@ def _cleared(iteration: Iteration) -> Finding | None:
     return Finding(text, "silent_defect", "high", places=(place(spot), place(step.spot)))
 
 
-def _undivided(iteration: Iteration, calls: dict[int, Event]) -> Finding | None:
+def _undivided(iteration: Iteration, calls: dict[int, CallEvent]) -> Finding | None:
     backward = iteration.backwards[0]
     if backward.loop is not iteration.step.event.loop:
         return None
@@ -99,7 +99,7 @@ def _unscaled(value: Value) -> Value:
     return value.args[0] if scaled and isinstance(value, Made) else value
 
 
-def _summed(event: Event) -> bool:
+def _summed(event: CallEvent) -> bool:
     found = loss_call(event)
     kind = found.setup.keywords.get("reduction") if found is not None else None
     return isinstance(kind, Const) and kind.value == "sum"

@@ -23,9 +23,9 @@ from traindx.evidence.detectors._script import (
 )
 from traindx.evidence.detectors._script.words import NO_LOOP, code, loss_of, where
 from traindx.source.edit_pieces import place, replaced, segment
-from traindx.source.execution import Binding, Event, Loop
+from traindx.source.execution import Binding, CallEvent, Loop
 from traindx.source.flow import reach
-from traindx.source.values import Items, Made, Spot, Value, options, parents
+from traindx.source.values import ListValue, Made, Spot, Value, options, parents
 
 DETECTOR = Detector(title="loss kept with its graph", family="script_kept_graph")
 _OFF = ("no_grad", "inference_mode", "set_grad_enabled(False)", "set_grad_enabled(?)")
@@ -39,11 +39,11 @@ def detect(training: Training) -> Places:
     for made in training.made_gradients:
         used |= _ancestors([made.value])
     found: dict[int, Finding] = {}
-    kept_ones: list[tuple[str, Value, Value, Binding | Event]] = [*_sums(training), *_lists(training)]
+    kept_ones: list[tuple[str, Value, Value, Binding | CallEvent]] = [*_sums(training), *_lists(training)]
     for name, kept, into, at in kept_ones:
         if id(into) in used or any(one.endswith(_OFF) for one in at.contexts) or not _has_graph(kept):
             continue
-        if isinstance(at, Event) and (at.handed or _read_again(training, kept, into, losses, used)):
+        if isinstance(at, CallEvent) and (at.handed or _read_again(training, kept, into, losses, used)):
             continue
         found.setdefault(id(at.spot.node), _finding(training, name, kept, at, used))
     return [*found.values()]
@@ -88,12 +88,12 @@ def _begun(training: Training, added: Binding, loop: Loop) -> bool:
     )
 
 
-def _lists(training: Training) -> Iterator[tuple[str, Value, Value, Event]]:
+def _lists(training: Training) -> Iterator[tuple[str, Value, Value, CallEvent]]:
     """`history.append(loss)` with a list made outside the loop."""
     for event in training.trace.methods("append"):
         receiver = event.value.receiver
         node = event.spot.node
-        if not event.loops or not isinstance(receiver, Items) or len(event.value.args) != 1:
+        if not event.loops or not isinstance(receiver, ListValue) or len(event.value.args) != 1:
             continue
         made = receiver.spot
         inside = made is not None and any(_holds(loop.spot.node, made.node) for loop in event.loops[-1:])
@@ -117,7 +117,7 @@ def _ancestors(values: list[Value]) -> set[int]:
     return seen
 
 
-def _finding(training: Training, name: str, kept: Value, at: Binding | Event, used: set[int]) -> Finding:
+def _finding(training: Training, name: str, kept: Value, at: Binding | CallEvent, used: set[int]) -> Finding:
     spent = id(kept) in used
     outer = at.loops[-2] if len(at.loops) > 1 else None
     anew = outer is not None and isinstance(at, Binding) and _begun(training, at, outer)
@@ -131,7 +131,7 @@ def _finding(training: Training, name: str, kept: Value, at: Binding | Event, us
     return Finding(text, "memory_growth", severity, places=(place(at.spot),), edits=_edit(at))
 
 
-def _edit(at: Binding | Event) -> tuple[Edit, ...]:
+def _edit(at: Binding | CallEvent) -> tuple[Edit, ...]:
     """`.item()` behind a plain name."""
     node = at.spot.node
     kept = node.value if isinstance(node, ast.AugAssign) else None

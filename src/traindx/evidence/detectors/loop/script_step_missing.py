@@ -9,7 +9,7 @@ Silent when the optimizer is handed to code that cannot be read. Known mistake: 
 from traindx.evidence.detectors._script import Detector, Edit, Finding, Places, Scripts, Skipped, Training
 from traindx.evidence.detectors._script.words import NO_LOOP, code, where
 from traindx.source.edit_pieces import place, put_after
-from traindx.source.execution import Event
+from traindx.source.execution import CallEvent
 from traindx.source.roles import is_optimizer
 from traindx.source.values import Made, Value
 
@@ -31,7 +31,7 @@ def detect(training: Training) -> Places:
     return [_finding(backwards[-1], made[0], training)]
 
 
-def _idle(training: Training, made: list[Event]) -> list[Finding]:
+def _idle(training: Training, made: list[CallEvent]) -> list[Finding]:
     """Optimizers beside others that are cleared in a loop with a backward pass and never step."""
     stepping = [one for step in training.steps for one in step.optimizers]
     if not all(isinstance(one, Made) and one.kind == "call" for one in stepping):
@@ -66,7 +66,7 @@ def _leaves(training: Training, value: Value) -> bool:
     return False
 
 
-def _finding(backward: Event, optimizer: Event, training: Training) -> Finding:
+def _finding(backward: CallEvent, optimizer: CallEvent, training: Training) -> Finding:
     names = [b.name for b in training.trace.bindings if b.value is optimizer.value and b.owner is None]
     text = (
         f"{where(backward.spot)}: {code(backward.spot)} makes gradients, but no line calls `step()` on the "

@@ -24,7 +24,7 @@ from traindx.evidence.detectors._script import (
 )
 from traindx.evidence.detectors._script.words import code, where
 from traindx.source.edit_pieces import place, replaced, segment
-from traindx.source.execution import Event
+from traindx.source.execution import CallEvent
 from traindx.source.values import Made, number
 
 DETECTOR = Detector(title="dropout always on", family="script_dropout")
@@ -47,7 +47,7 @@ def _place(made: Made) -> int:
     return 1 if made.name in _CALLS else 0
 
 
-def _untold(event: Event) -> bool:
+def _untold(event: CallEvent) -> bool:
     """The function, in a method of a module, without a word on training."""
     made = event.value
     if made.name not in _CALLS or made.open or made.argument(2, "training") is not None:
@@ -55,7 +55,7 @@ def _untold(event: Event) -> bool:
     return _in_model(event)
 
 
-def _made_anew(event: Event) -> bool:
+def _made_anew(event: CallEvent) -> bool:
     """A layer made inside forward()."""
     made = event.value
     if not made.name.startswith("torch.nn.") or made.short not in _LAYERS or not event.functions:
@@ -63,7 +63,7 @@ def _made_anew(event: Event) -> bool:
     return getattr(event.functions[-1], "name", "") == "forward" and _in_model(event)
 
 
-def _in_model(event: Event) -> bool:
+def _in_model(event: CallEvent) -> bool:
     """Whether the call stands in a method with `self` of a class, and no name says that it is meant."""
     node: ast.AST | None = event.functions[-1] if event.functions else None
     names = [getattr(node, "name", "")]
@@ -74,7 +74,7 @@ def _in_model(event: Event) -> bool:
     return isinstance(holder, ast.ClassDef) and not any(_MEANT.search(name) for name in names)
 
 
-def _finding(training: Training, event: Event) -> Finding:
+def _finding(training: Training, event: CallEvent) -> Finding:
     made, evaluated = event.value, bool(training.trace.methods("eval"))
     if made.name in _CALLS:
         why = "drops in eval mode too: without `training=self.training` it is always on"
@@ -85,7 +85,7 @@ def _finding(training: Training, event: Event) -> Finding:
     return Finding(text, "silent_defect", severity, places=(place(event.spot),), edits=_edit(event))
 
 
-def _edit(event: Event) -> tuple[Edit, ...]:
+def _edit(event: CallEvent) -> tuple[Edit, ...]:
     written = segment(event.spot)
     if event.value.name not in _CALLS or not written.endswith(")") or written.endswith(",)"):
         return ()

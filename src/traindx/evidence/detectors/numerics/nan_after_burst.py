@@ -9,13 +9,13 @@ Silent when the growth took many steps (nan_after_growth), and under about 10 st
 """
 
 from traindx.evidence.detector import Detected, Detector, Event, Run, Runs
-from traindx.evidence.detectors._origin import NonfiniteOrigin
+from traindx.evidence.detectors._origin import RecordedOrigin
 from traindx.testing.sketch import run
 
 DETECTOR = Detector(title="NaN after one huge gradient", family="nan_origin")
 
 
-def detect(origin: NonfiniteOrigin) -> Detected:
+def detect(origin: RecordedOrigin) -> Detected:
     if origin.kind != "growth" or not origin.burst:
         return None
     return origin.finding(f"{origin.said}; before it {origin.burst}.")

@@ -8,13 +8,13 @@ when one gradient leapt out of a long calm (nan_after_burst).
 """
 
 from traindx.evidence.detector import Detected, Detector, Event, Run, Runs
-from traindx.evidence.detectors._origin import NonfiniteOrigin
+from traindx.evidence.detectors._origin import RecordedOrigin
 from traindx.testing.sketch import run
 
 DETECTOR = Detector(title="NaN after growth", family="nan_origin")
 
 
-def detect(origin: NonfiniteOrigin, *, doubtful_strength: float = 0.6) -> Detected:
+def detect(origin: RecordedOrigin, *, doubtful_strength: float = 0.6) -> Detected:
     if origin.kind != "growth" and not (origin.kind in ("arithmetic", "half") and origin.grown):
         return None
     if origin.burst and origin.kind == "growth":

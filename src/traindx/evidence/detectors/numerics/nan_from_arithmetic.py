@@ -9,13 +9,13 @@ Silent about overflows of plain products, which need growth, and about half prec
 """
 
 from traindx.evidence.detector import Detected, Detector, Runs
-from traindx.evidence.detectors._origin import NonfiniteOrigin
+from traindx.evidence.detectors._origin import RecordedOrigin
 from traindx.evidence.detectors.numerics.nan_from_input import _run
 
 DETECTOR = Detector(title="NaN was made by arithmetic", family="nan_origin")
 
 
-def detect(origin: NonfiniteOrigin, *, doubtful_strength: float = 0.6) -> Detected:
+def detect(origin: RecordedOrigin, *, doubtful_strength: float = 0.6) -> Detected:
     if origin.kind not in ("arithmetic", "constant"):
         return None
     told = f"before it {origin.grown}" if origin.grown else "loss and gradients were ordinary before it"

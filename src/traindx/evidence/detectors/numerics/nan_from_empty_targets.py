@@ -7,13 +7,13 @@ Silent when targets were there.
 """
 
 from traindx.evidence.detector import Detected, Detector, Runs
-from traindx.evidence.detectors._origin import NonfiniteOrigin
+from traindx.evidence.detectors._origin import RecordedOrigin
 from traindx.evidence.detectors.numerics.nan_from_input import _run
 
 DETECTOR = Detector(title="NaN of an empty mean", family="nan_origin")
 
 
-def detect(origin: NonfiniteOrigin) -> Detected:
+def detect(origin: RecordedOrigin) -> Detected:
     if origin.kind != "empty":
         return None
     return origin.finding(f"{origin.said}.")

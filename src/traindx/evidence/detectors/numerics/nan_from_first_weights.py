@@ -8,13 +8,13 @@ Silent about data that are huge themselves, arithmetic at its edge, and half pre
 """
 
 from traindx.evidence.detector import Detected, Detector, Event, Run, Runs
-from traindx.evidence.detectors._origin import NonfiniteOrigin
+from traindx.evidence.detectors._origin import RecordedOrigin
 from traindx.testing.sketch import run
 
 DETECTOR = Detector(title="NaN from the first weights", family="nan_origin")
 
 
-def detect(origin: NonfiniteOrigin) -> Detected:
+def detect(origin: RecordedOrigin) -> Detected:
     if origin.kind != "init":
         return None
     return origin.finding(

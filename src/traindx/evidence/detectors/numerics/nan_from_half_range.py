@@ -8,13 +8,13 @@ how a loss scale is found.
 """
 
 from traindx.evidence.detector import Detected, Detector, Runs
-from traindx.evidence.detectors._origin import NonfiniteOrigin
+from traindx.evidence.detectors._origin import RecordedOrigin
 from traindx.evidence.detectors.numerics.nan_after_growth import _run
 
 DETECTOR = Detector(title="NaN from the range of half precision", family="nan_origin")
 
 
-def detect(origin: NonfiniteOrigin, *, doubtful_strength: float = 0.6) -> Detected:
+def detect(origin: RecordedOrigin, *, doubtful_strength: float = 0.6) -> Detected:
     if origin.kind != "half" or "scaled gradients" in origin.operation:
         return None
     told = f"before it {origin.grown}" if origin.grown else "loss and gradients were ordinary before it"

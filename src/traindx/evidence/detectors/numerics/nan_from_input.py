@@ -8,13 +8,13 @@ Silent when the batch was finite, and when no recording holds the step.
 """
 
 from traindx.evidence.detector import Detected, Detector, Event, Run, Runs, number
-from traindx.evidence.detectors._origin import NonfiniteOrigin
+from traindx.evidence.detectors._origin import RecordedOrigin
 from traindx.testing.sketch import decay, run
 
 DETECTOR = Detector(title="NaN came with the data", family="nan_origin")
 
 
-def detect(origin: NonfiniteOrigin) -> Detected:
+def detect(origin: RecordedOrigin) -> Detected:
     if origin.kind != "input":
         return None
     bad = number(origin.event.data, "batch_nonfinite")

@@ -24,7 +24,7 @@ from traindx.evidence.detectors._script.gradients import optimizer_code
 from traindx.evidence.detectors._script.words import code, where
 from traindx.evidence.detectors.gradients.script_clip_misplaced import CLIPS
 from traindx.source.edit_pieces import place, put_before, segment
-from traindx.source.execution import Event
+from traindx.source.execution import CallEvent
 from traindx.source.values import Const, Made, Spot, number
 
 DETECTOR = Detector(title="clipped before unscaling", family="script_scaler")
@@ -52,7 +52,7 @@ def _scales(iteration: Iteration) -> bool:
     return not scaler.open and (enabled is None or (isinstance(enabled, Const) and enabled.value is True))
 
 
-def _still_scaled(training: Training, clip: Event, iteration: Iteration) -> bool:
+def _still_scaled(training: Training, clip: CallEvent, iteration: Iteration) -> bool:
     back = [b for b in iteration.backwards if b.at < clip.at]
     if (
         not back
@@ -65,7 +65,7 @@ def _still_scaled(training: Training, clip: Event, iteration: Iteration) -> bool
     return by_scaler and not any(one.at < clip.at and iteration.loop in one.loops for one in undone)
 
 
-def _finding(clip: Event, iteration: Iteration) -> Finding:
+def _finding(clip: CallEvent, iteration: Iteration) -> Finding:
     text = (
         f"{where(clip.spot)}: {code(clip.spot)} cuts gradients that still carry the scaler's factor: "
         "nothing calls unscale_() before it, so the limit leaves almost nothing of the step."
@@ -73,7 +73,7 @@ def _finding(clip: Event, iteration: Iteration) -> Finding:
     return Finding(text, "silent_defect", "high", places=(place(clip.spot),), edits=_edit(clip, iteration))
 
 
-def _edit(clip: Event, iteration: Iteration) -> tuple[Edit, ...]:
+def _edit(clip: CallEvent, iteration: Iteration) -> tuple[Edit, ...]:
     import ast
 
     step = iteration.step.event

@@ -19,7 +19,7 @@ from traindx.evidence.detectors._script import (
 )
 from traindx.evidence.detectors._script.words import code, where
 from traindx.source.edit_pieces import place
-from traindx.source.execution import Event
+from traindx.source.execution import CallEvent
 from traindx.source.flow import parts
 from traindx.source.parameters import held
 from traindx.source.values import Const, Made, Value, options
@@ -61,7 +61,7 @@ def _modal(model: Value) -> bool:
     return any(isinstance(one, Made) and one.short.startswith(_MODAL) for one in [model, *parts(model)])
 
 
-def _evaluating(training: Training, event: Event, model: Value) -> bool:
+def _evaluating(training: Training, event: CallEvent, model: Value) -> bool:
     """Whether the last switch before the call was eval(), on the model or on anything that may hold it."""
     state = False
     for switch in training.trace.methods("eval", "train"):
@@ -82,7 +82,7 @@ def _apart(one: Value, model: Value) -> bool:
     return id(one) not in inner and id(model) not in inner and one.spot is not None and hasattr(one, "cls")
 
 
-def _finding(event: Event) -> Finding:
+def _finding(event: CallEvent) -> Finding:
     text = (
         f"{where(event.spot)}: {code(event.spot)} runs the model on validation data in train mode: nothing "
         "calls eval() before it, and the model has dropout or batch norm."

@@ -22,7 +22,7 @@ from traindx.evidence.detectors._script import (
 )
 from traindx.evidence.detectors._script.words import NO_LOOP, code, where
 from traindx.source.edit_pieces import place, put_before, segment
-from traindx.source.execution import Event, Loop
+from traindx.source.execution import CallEvent, Loop
 from traindx.source.flow import parts
 from traindx.source.parameters import frozen, held
 from traindx.source.roles import is_module
@@ -48,13 +48,13 @@ def detect(training: Training) -> Places:
     return [*found.values()]
 
 
-def _is_eval(event: Event) -> bool:
+def _is_eval(event: CallEvent) -> bool:
     mode = event.value.argument(0, "mode")
     switched_off = event.value.name == "train" and isinstance(mode, Const) and mode.value is False
     return switched_off or (event.value.name == "eval" and not event.value.args)
 
 
-def _stays(training: Training, event: Event, backward: Event) -> bool:
+def _stays(training: Training, event: CallEvent, backward: CallEvent) -> bool:
     """Whether the backward pass comes after the switch with no way back in between."""
     model = event.value.receiver
     if event.root is not backward.root or not _trained(training, model, backward):
@@ -71,7 +71,7 @@ def _stays(training: Training, event: Event, backward: Event) -> bool:
     return not any(one.at > event.at or one.at < start for one in inner)
 
 
-def _once(training: Training, event: Event, backward: Event) -> Event | None:
+def _once(training: Training, event: CallEvent, backward: CallEvent) -> CallEvent | None:
     """The `train()` that stands before the loop in which the model is switched off again and again."""
     loop = _shared_loop(event, backward)
     if loop is None or event.at < backward.at:
@@ -86,12 +86,12 @@ def _once(training: Training, event: Event, backward: Event) -> Event | None:
     return same[-1] if same else None
 
 
-def _shared_loop(event: Event, backward: Event) -> Loop | None:
+def _shared_loop(event: CallEvent, backward: CallEvent) -> Loop | None:
     shared = [loop for loop in event.loops if loop in backward.loops]
     return shared[-1] if shared else None
 
 
-def _trained(training: Training, model: Value | None, backward: Event) -> bool:
+def _trained(training: Training, model: Value | None, backward: CallEvent) -> bool:
     """Whether the model is called, with gradients on, in the loop of the backward pass."""
     still = frozen(training)
     if not any(
@@ -119,7 +119,7 @@ def _plain(made: Made) -> bool:
     return made.kind != "call" or made.name.startswith(("torch.nn.", "torch.")) or made.name.islower()
 
 
-def _finding(event: Event, backward: Event, once: Event | None) -> Finding:
+def _finding(event: CallEvent, backward: CallEvent, once: CallEvent | None) -> Finding:
     model = options(event.value.receiver)[0]
     modal = _modal(model)
     again = "before" if event.at < backward.at else "in the next pass of the loop"
@@ -139,7 +139,7 @@ def _finding(event: Event, backward: Event, once: Event | None) -> Finding:
     return Finding(text, "silent_defect", severity, places=places, edits=_edit(event, backward))
 
 
-def _edit(event: Event, backward: Event) -> tuple[Edit, ...]:
+def _edit(event: CallEvent, backward: CallEvent) -> tuple[Edit, ...]:
     """`train()` at the head of the loop over the batches."""
     import ast
 

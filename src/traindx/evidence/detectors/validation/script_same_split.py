@@ -17,7 +17,7 @@ from traindx.evidence.detectors._script.same_data import alike, data_of, overlap
 from traindx.evidence.detectors._script.words import code, where
 from traindx.source.edit_pieces import place
 from traindx.source.parameters import held
-from traindx.source.values import Items, Made, Spot, Value, options
+from traindx.source.values import ListValue, Made, Spot, Value, options
 
 DETECTOR = Detector(title="same data for training and validation", family="script_split")
 _LOADERS = (
@@ -69,7 +69,7 @@ def _same_data(one: Made, other: Made) -> bool:
     chosen = {"sampler", "batch_sampler"} & (one.keywords.keys() | other.keywords.keys())
     joined = _joined(one)
     inner = joined.args[0] if joined is not None and joined.args else None
-    parts = [mine, *(inner.items if isinstance(inner, Items) else [])]
+    parts = [mine, *(inner.items if isinstance(inner, ListValue) else [])]
     return any(alike(part, yours) for part in parts) and not chosen
 
 
@@ -100,7 +100,7 @@ def _keras(training: Training) -> list[Finding]:
     found = []
     for event in training.trace.methods("fit"):
         given, data = event.value.keywords.get("validation_data"), event.value.args[:2]
-        if isinstance(given, Items) and data and given.items and given.items[0] is data[0]:
+        if isinstance(given, ListValue) and data and given.items and given.items[0] is data[0]:
             found.append(_finding(event.spot, event.spot))
     return found
 

@@ -14,7 +14,7 @@ from traindx.experiment.edit.result import Uncertain, sentence
 from traindx.experiment.edit.scopes import parameters_of, stepped
 from traindx.experiment.edit.trainers import set_in_trainer
 from traindx.experiment.edit.value_origin import change
-from traindx.source.execution import Event
+from traindx.source.execution import CallEvent
 from traindx.source.training import Iteration
 
 _NOT_FOUND = "Nothing that clips the gradients was found in the script."
@@ -36,7 +36,7 @@ def clip_value(job: Job, values: Mapping[str, Scalar]) -> str:
     return _clip(job, "clip_grad_value_", "clip_value", value_of(values, "limit"))
 
 
-def _clips(job: Job) -> list[Event]:
+def _clips(job: Job) -> list[CallEvent]:
     return once(e for e in job.training.trace.events if e.value.short.startswith("clip_grad"))
 
 
@@ -127,7 +127,7 @@ def _removed(job: Job) -> str:
     return sentence(f"the clipping in line {e.spot.line} is removed" for e in clips)
 
 
-def _loosened(job: Job, event: Event, wanted: Wanted) -> str:
+def _loosened(job: Job, event: CallEvent, wanted: Wanted) -> str:
     name = "max_norm" if "norm" in event.value.short else "clip_value"
     return change(job, event.value, name, 1, wanted, _LIKE)
 

@@ -11,7 +11,7 @@ from traindx.experiment.edit.job import Job, ancestors, at, receiver, statement_
 from traindx.experiment.edit.names import spelled
 from traindx.experiment.edit.result import Uncertain, sentence
 from traindx.experiment.edit.scopes import bound_name
-from traindx.source.execution import Event
+from traindx.source.execution import CallEvent
 from traindx.source.script import Source
 from traindx.source.training import sources
 from traindx.source.values import Made, number
@@ -43,14 +43,14 @@ def level_biases(job: Job) -> str:
     return sentence(_by_rule(job, one, "he") for one in low)
 
 
-def _value(event: Event) -> float:
+def _value(event: CallEvent) -> float:
     return number(event.value.argument(0 if event.value.kind == "method" else 1, "val", "value")) or 0.0
 
 
-def _by_hand(job: Job) -> list[Event]:
+def _by_hand(job: Job) -> list[CallEvent]:
     """Where the script fills weights or biases with numbers of its own choice, before it trains."""
     loops = [one.loop for one in job.iterations()]
-    fills: dict[int, Event] = {}
+    fills: dict[int, CallEvent] = {}
     for event in job.training.trace.events:
         inside = any(loop in event.loops for loop in loops)
         usual = event.value.short in ("zeros_", "zero_", "ones_") and "weight" not in event.spot.text
@@ -68,7 +68,7 @@ def _fills(fill: Made, text: str) -> bool:
     return in_place and bool(re.search(r"weight|bias|\bp\b|param", text))
 
 
-def _by_rule(job: Job, event: Event, kind: str) -> str:
+def _by_rule(job: Job, event: CallEvent, kind: str) -> str:
     source, node = event.spot.source, event.spot.node
     statement = statement_of(event.spot)
     if not isinstance(statement, ast.Expr) or not isinstance(node, ast.Call) or statement.value is not node:

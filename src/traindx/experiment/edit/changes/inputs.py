@@ -12,7 +12,7 @@ from traindx.experiment.edit.names import fresh
 from traindx.experiment.edit.result import Uncertain
 from traindx.source.anchors_of_data import dataset, validated
 from traindx.source.attributes import lookup
-from traindx.source.execution import Event
+from traindx.source.execution import CallEvent
 from traindx.source.parameters import held
 from traindx.source.returned import stored
 from traindx.source.script import Source
@@ -58,7 +58,7 @@ def _trained(job: Job) -> _Fed:
     raise Uncertain(_WORDS, at(data.spot) if data is not None else None)
 
 
-def _applied(job: Job, which: Callable[[Event], bool]) -> Iterator[_Fed]:
+def _applied(job: Job, which: Callable[[CallEvent], bool]) -> Iterator[_Fed]:
     """The first argument of each call of a model, outside of models."""
     trained = held(job.training)
     for event in job.training.trace.events:

@@ -7,7 +7,7 @@ import ast
 from traindx.experiment.edit.job import Job, ancestors, at, called, function_of, receiver
 from traindx.experiment.edit.lint_edits import findings, take_edits
 from traindx.experiment.edit.result import Uncertain
-from traindx.source.execution import Event
+from traindx.source.execution import CallEvent
 from traindx.source.roles import is_module
 from traindx.source.script import Source
 from traindx.source.values import Made, Value
@@ -66,19 +66,19 @@ def _is_loss(value: Value | None) -> bool:
     return isinstance(value, Made) and value.short.endswith("Loss")
 
 
-def _only_trains(job: Job, event: Event) -> bool:
+def _only_trains(job: Job, event: CallEvent) -> bool:
     """Whether a call of the model is never made with gradients off."""
     same = [e for e in job.training.trace.events if e.spot.node is event.spot.node]
     return not any(e.grad_off for e in same)
 
 
-def _in_model(event: Event) -> bool:
+def _in_model(event: CallEvent) -> bool:
     """Whether a call is inside the model's own forward pass."""
     function = function_of(event.spot.source, event.spot.node)
     return getattr(function, "name", "") in ("forward", "__call__")
 
 
-def _switch(job: Job, event: Event) -> str:
+def _switch(job: Job, event: CallEvent) -> str:
     source, node = event.spot.source, event.spot.node
     model = node.func if isinstance(node, ast.Call) else None
     if not isinstance(model, ast.Name | ast.Attribute):

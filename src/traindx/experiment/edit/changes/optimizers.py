@@ -14,7 +14,7 @@ from traindx.experiment.edit.new_number import Wanted, plain
 from traindx.experiment.edit.result import Uncertain, sentence
 from traindx.experiment.edit.trainers import set_in_trainer
 from traindx.experiment.edit.value_origin import change
-from traindx.source.values import Const, Items, Made, Value, number, options
+from traindx.source.values import Const, ListValue, Made, Value, number, options
 
 _NAMES = {"adamw": "AdamW", "adam": "Adam", "sgd": "SGD"}
 _SHARED = {"params", "lr", "weight_decay", "foreach", "maximize", "capturable", "differentiable", "fused"}
@@ -68,7 +68,7 @@ def _betas(job: Job, optimizer: Made, first: float | None, second: float | None)
     new = f"({plain(wanted[0])}, {plain(wanted[1])})"
     place, line = written(call, "betas", 2), call.lineno
     if (
-        isinstance(betas, Items)
+        isinstance(betas, ListValue)
         and betas.spot is not None
         and isinstance(betas.spot.node, ast.Tuple | ast.List)
     ):
@@ -85,7 +85,7 @@ def _betas(job: Job, optimizer: Made, first: float | None, second: float | None)
 
 def _pair(value: Value | None) -> tuple[float, float] | None:
     for one in options(value):
-        if isinstance(one, Items) and len(one.items) == 2:
+        if isinstance(one, ListValue) and len(one.items) == 2:
             first, second = number(one.items[0]), number(one.items[1])
             if first is not None and second is not None:
                 return first, second
@@ -184,7 +184,7 @@ def _settings(job: Job, optimizer: Made, name: str) -> dict[str, str]:
         if one not in _SHARED | _OWN[name]:
             continue
         text = own.get(one)
-        if text is None and value.spot is not None and isinstance(value, Const | Items):
+        if text is None and value.spot is not None and isinstance(value, Const | ListValue):
             text = job.draft.text(value.spot.source, value.spot.node)
         if text is None:
             raise Uncertain(

@@ -7,7 +7,7 @@ import ast
 from traindx.experiment.edit.job import Job, call_of, once
 from traindx.experiment.edit.names import spelled
 from traindx.experiment.edit.result import Uncertain, sentence
-from traindx.source.execution import Event
+from traindx.source.execution import CallEvent
 from traindx.source.roles import is_scaler
 from traindx.source.script import Source
 from traindx.source.values import Named, Spot
@@ -45,7 +45,7 @@ def bf16_autocast(job: Job) -> str:
     return sentence(descriptions)
 
 
-def _autocasts(job: Job) -> list[Event]:
+def _autocasts(job: Job) -> list[CallEvent]:
     return once(job.calls(lambda made: made.short == "autocast"))
 
 
@@ -78,9 +78,9 @@ def _casts(job: Job, names: tuple[str, ...]) -> list[str]:
     return descriptions
 
 
-def _types(job: Job, names: set[str]) -> list[tuple[Source, ast.AST, Event]]:
+def _types(job: Job, names: set[str]) -> list[tuple[Source, ast.AST, CallEvent]]:
     """Where a type is written that some call is given."""
-    types: dict[int, tuple[Source, ast.AST, Event]] = {}
+    types: dict[int, tuple[Source, ast.AST, CallEvent]] = {}
     for event in job.training.trace.events:
         for value in [*event.value.args, *event.value.keywords.values()]:
             if isinstance(value, Named) and value.name in names and value.spot is not None:

@@ -9,7 +9,7 @@ from traindx.core.nouns import Scalar
 from traindx.experiment.edit.job import Job, at, call_of
 from traindx.experiment.edit.names import fresh, spelled
 from traindx.experiment.edit.result import Uncertain
-from traindx.source.execution import Event, Loop
+from traindx.source.execution import CallEvent, Loop
 from traindx.source.roles import is_module
 from traindx.source.script import Source
 from traindx.source.values import Spot
@@ -34,7 +34,7 @@ def drop_outliers(job: Job, values: Mapping[str, Scalar]) -> str:
     return _of_datasets(job, limit)
 
 
-def _batches(event: Event) -> Loop | None:
+def _batches(event: CallEvent) -> Loop | None:
     """The statement that loops over batches around a call: the innermost loop with more than one name."""
     for loop in reversed(event.loops):
         node = loop.spot.node

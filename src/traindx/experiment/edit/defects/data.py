@@ -13,7 +13,7 @@ from traindx.experiment.edit.names import fresh
 from traindx.experiment.edit.result import Uncertain
 from traindx.source.anchors_of_data import iterated
 from traindx.source.script import Source
-from traindx.source.values import Items, Value, options
+from traindx.source.values import ListValue, Value, options
 
 _RANDOM = re.compile(r"rand|jitter|flip|crop|noise|augment", re.IGNORECASE)
 
@@ -89,7 +89,7 @@ def keep_apart(job: Job, place: Place | None) -> str:
     for event in job.training.trace.events:
         call = event.value
         parts = call.args[0] if call.short == "ConcatDataset" and call.args else None
-        items, spot = (parts.items, parts.spot) if isinstance(parts, Items) else ([], None)
+        items, spot = (parts.items, parts.spot) if isinstance(parts, ListValue) else ([], None)
         shared = [i for i, one in enumerate(items) if _among(one, others)]
         if shared and spot is not None and isinstance(spot.node, ast.List):
             new = without(job.draft.text(spot.source, spot.node), shared)

@@ -9,7 +9,7 @@ from traindx.core.nouns import Place
 from traindx.experiment.edit.job import Job, at, function_of, once, statement_of
 from traindx.experiment.edit.result import Uncertain
 from traindx.experiment.edit.scopes import bound_name
-from traindx.source.execution import Event
+from traindx.source.execution import CallEvent
 from traindx.source.roles import is_optimizer
 from traindx.source.values import Const, DictValue, Made, Value, options
 
@@ -24,7 +24,7 @@ def restore(job: Job, place: Place | None) -> str:
     raise Uncertain("Load all that was saved: weights, optimizer, schedule, scaler and step.", place)
 
 
-def _loads(job: Job) -> list[Event]:
+def _loads(job: Job) -> list[CallEvent]:
     return once(job.training.trace.methods("load_state_dict"))
 
 
@@ -84,7 +84,7 @@ def _state_of_optimizer(value: Value) -> bool:
     return isinstance(value, Made) and value.name == "state_dict" and is_optimizer(value.receiver)
 
 
-def _name(job: Job, event: Event) -> str | None:
+def _name(job: Job, event: CallEvent) -> str | None:
     """The optimizer's name where the weights are loaded, if it is made before and in the same block."""
     optimizers = job.optimizers()
     if (

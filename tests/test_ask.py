@@ -122,7 +122,7 @@ def test_a_conversation_on_a_real_terminal(tmp_path: Path) -> None:
     terminal.say("b")
     assert "1. How long does a step wait" in terminal.until("> ")
     terminal.say("0.09 of 0.1")
-    terminal.until("Enough: one cause stands out.")
+    terminal.until("Enough: one cause is clearly ahead.")
     terminal.until("plan to try?")
     terminal.until("> ")
     terminal.say("more workers")

@@ -1,4 +1,4 @@
-"""The mode a step was taken in, also where steps are told late and validation stands between them."""
+"""The mode a step was taken in, also where steps are told late and validation is between them."""
 
 from __future__ import annotations
 

@@ -140,7 +140,7 @@ class Dialogue:
 
         problems = differentials(self._interview.weighed)
         if problems and all(problem.settled for problem in problems):
-            return "Enough: one cause stands out."
+            return "Enough: one cause is clearly ahead."
         if len(self._interview.answers) >= MOST:
             return f"Enough: {MOST} questions."
         return "Enough: no further question would change the picture."
@@ -196,7 +196,7 @@ class Dialogue:
         except (_Back, _Enough, EOFError):
             return ""
         if text and not understood_plans(text):
-            self._note("nothing is known of that plan; the diagnosis stands by itself.")
+            self._note("nothing is known of that plan; the diagnosis does not depend on it.")
             return ""
         return text
 

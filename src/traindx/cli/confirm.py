@@ -68,7 +68,7 @@ def _is_program(path: str, as_module: bool) -> bool:
 @click.option("--jobs", type=click.IntRange(1, 64), default=1, show_default=True, help="Runs side by side.")
 @click.option("--dry-run", is_flag=True, help="Print the experiments there are, and stop.")
 @click.option("--yes", is_flag=True, help="Run what a recording names though you did not record it here.")
-@click.option("--save", is_flag=True, help=f"Keep the result beside the recording ({_SAVED}).")
+@click.option("--save", is_flag=True, help=f"Keep the result with the recording ({_SAVED}).")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON (schema traindx/confirmation/1).")
 @click.option("-a", "--all", "everything", is_flag=True, help="Every cause in full at the end.")
 @set_option
@@ -91,7 +91,7 @@ def command(path: str, words: tuple[str, ...], as_module: bool, **options: Any) 
     budget = seconds(options["time_budget"])
     recorded, program, folder = _given(path, words, as_module)
     if options["save"] and (recorded is None or not os.path.isdir(path)):
-        raise click.UsageError("--save keeps the result beside a recording; give the folder of one.")
+        raise click.UsageError("--save keeps the result with a recording; give the folder of one.")
     if recorded is not None and not words and not options["dry_run"]:
         from traindx.cli._consent import ask_to_run
 

@@ -99,7 +99,7 @@ def _look(unit: Detector, case: Case, given: Mapping[str, Threshold]) -> Finding
     except Exception as error:
         if os.environ.get("TRAINDX_DEBUG"):
             raise
-        return Skipped(f"a mended detector: it failed with {type(error).__name__}: {error}")
+        return Skipped(f"a fixed detector: it failed with {type(error).__name__}: {error}")
     if not isinstance(answer, Finding):
         return answer
     return replace(answer, id=unit.id, family=unit.family, thresholds={**defaults(unit), **given})

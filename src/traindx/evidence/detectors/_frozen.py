@@ -60,7 +60,7 @@ def standing(
     if train is None or val is None or len(val) < points or len(train) < points:
         return Skipped(f"a training loss and at least {points} evaluations")
     if digits_told(val.y) < digits or val.y[-1] == 0:
-        return Skipped(f"a validation loss told with at least {digits} digits")
+        return Skipped(f"a validation loss logged with at least {digits} digits")
     first = frozen_from(val.y)
     if len(val) - first < points:
         return None

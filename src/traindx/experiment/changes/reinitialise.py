@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from traindx.experiment.runtime.joints import Intervention, Joints
 
-INTERVENTION = Intervention(title="Draw the weights anew.", knobs=("init",))
+INTERVENTION = Intervention(title="Reinitialise the weights.", knobs=("init",))
 
 
 def apply(joints: Joints, *, kind: Literal["he", "xavier", "orthogonal"]) -> None:

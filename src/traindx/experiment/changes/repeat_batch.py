@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from traindx.experiment.runtime.joints import Intervention, Joints
 
-INTERVENTION = Intervention(title="Train on the first batch for ever.", knobs=("data",))
+INTERVENTION = Intervention(title="Train on the first batch at every step.", knobs=("data",))
 
 
 def apply(joints: Joints) -> None:

@@ -37,11 +37,13 @@ def judged(flight: Flight, arm: str, words: Wording) -> CheckAnswer:
     if flight.case(arm) is None:
         return unknown(flight.why_not(arm))
     if case.surrogate or len(case.inside.optimizers) > 1:
-        return unknown("several optimizers or a surrogate loss: its level does not tell")
+        return unknown("several optimizers or a surrogate loss: its level says nothing")
     mine, other = flight.losses(UNTOUCHED), flight.losses(arm)
     found = arm_difference(mine, other)
     if found is None:
-        return unknown(f"{min(mine.size, other.size)} common steps are too few to tell, or the loss broke")
+        return unknown(
+            f"{min(mine.size, other.size)} common steps are too few to decide, or the loss is not finite"
+        )
     numbers: dict[str, Number] = {
         "loss": found.first,
         "loss_changed": found.other,

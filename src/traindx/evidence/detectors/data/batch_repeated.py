@@ -20,7 +20,7 @@ def detect(
     repeats = looked(case, "input/repeat_share", min_samples)
     distance = looked(case, "input/repeat_distance")
     if repeats is None:
-        return Skipped(f"at least {min_samples} looks at batches")
+        return Skipped(f"at least {min_samples} samples of batches")
     again = float(repeats.y[-1])
     # The first batch looked at cannot be a repetition.
     if again < repeat_share * (1 - 1 / len(repeats)) or distance is None or distance.y.min() > 1:
@@ -30,8 +30,7 @@ def detect(
     if held is None or held < min_loader_batches:
         return None
     sentence = (
-        f"{percent(again)} of the batches looked at had been there the step before; the loader holds "
-        f"{count(held)}."
+        f"{percent(again)} of the sampled batches repeat the step before; the loader holds {count(held)}."
     )
     return Finding(sentence, "silent_defect", "high", numbers={"repeat_share": again, "batches": held})
 

@@ -16,7 +16,9 @@ from traindx.evidence.detectors._number_text import percent
 from traindx.evidence.detectors._sampled import odd_objective, one_target_each, part
 from traindx.testing.sketch import run
 
-DETECTOR = Detector(title="One feature tells the target", needs=("fact:samples",), family="telling_feature")
+DETECTOR = Detector(
+    title="One feature gives the target away", needs=("fact:samples",), family="telling_feature"
+)
 
 
 def detect(
@@ -41,8 +43,8 @@ def detect(
         return None
     sure = best >= certain_score
     return Finding(
-        f"One feature alone (number {round(feature or 0)} of those that vary) tells {percent(best)} of the "
-        f"targets; all others together {percent(others)}: it may hold the answer.",
+        f"One feature alone (number {round(feature or 0)} of those that vary) predicts {percent(best)} of "
+        f"the targets; all others together {percent(others)}: it may hold the answer.",
         symptom="silent_defect",
         severity="medium" if sure else "low",
         numbers={"alone": best, "without": others},

@@ -25,7 +25,7 @@ def detect(case: Case, *, times_usual: float = 100.0, full_strength_at: float = 
     shares = looked(case, "input/nonfinite", 1)
     if bad or (shares is not None and shares.y.max() > 0):
         step = float(shares.x[int(shares.y.argmax())]) if shares is not None and shares.y.max() > 0 else None
-        sentence = f"{max(1, round(bad))} of the batches looked at hold values that are NaN or Inf."
+        sentence = f"{max(1, round(bad))} of the sampled batches hold values that are NaN or Inf."
         return Finding(sentence, "silent_defect", "high", step, numbers={"batches": bad})
     peaks = {name: part(samples, name) for name in _PEAKS}
     found = {}
@@ -38,7 +38,7 @@ def detect(case: Case, *, times_usual: float = 100.0, full_strength_at: float = 
         name, usual, largest = found[ratio]
         article = "an input" if name == "input_peak" else "a target"
         leaps = _leaps(case)
-        said = f"; the loss leaps {leaps} times far above its usual level" if leaps else ""
+        said = f"; the loss jumps {leaps} times far above its usual level" if leaps else ""
         return Finding(
             f"One batch holds {article} of {text(largest)}, {times(ratio)} the largest of a usual "
             f"batch{said}.",

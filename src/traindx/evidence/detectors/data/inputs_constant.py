@@ -32,7 +32,7 @@ def detect(
     if whole >= equal_batches_share:
         mean, spread = usual(case, "input/mean") or 0.0, usual(case, "input/std") or 0.0
         kind = "all zero" if mean == 0 and spread == 0 else f"about {text(mean)}"
-        sentence = f"All samples of a batch are the same in {percent(whole)} of the looks ({kind})."
+        sentence = f"All samples of a batch are the same in {percent(whole)} of the samples ({kind})."
         return Finding(
             sentence, "silent_defect", "medium" if odd_objective(case) else "high", float(share.x[0])
         )

@@ -48,7 +48,7 @@ def detect(
 def _of_numbers(case: Case, looks: int, narrow: float) -> Detected:
     mean, spread = looked(case, "target/mean", looks), looked(case, "target/std", looks)
     if mean is None or spread is None:
-        return Skipped(f"at least {looks} looks at targets")
+        return Skipped(f"at least {looks} samples of targets")
     within, between = float(np.median(spread.y)), float(mean.y.std())
     if between <= 0 or within > narrow * between:
         return None

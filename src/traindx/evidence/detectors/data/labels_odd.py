@@ -61,7 +61,7 @@ def detect(
         or poor
         or (each_other is not None and each_other < min_mutual_agreement)
     ):
-        return Skipped("neighbours that tell each other's labels")
+        return Skipped("neighbours that predict each other's labels")
     if odd > max_odd_share or lie > max_clustering or _learnt(case, 1 - odd):
         return None
     weak = hidden_by(case)

@@ -20,7 +20,7 @@ from traindx.evidence.detectors._sampled import odd_objective, one_target_each, 
 from traindx.evidence.detectors._simple_predictors import hidden_by, told_nothing, validated
 from traindx.testing.sketch import run
 
-DETECTOR = Detector(title="Inputs do not tell the targets", needs=("fact:samples",), family="label_sense")
+DETECTOR = Detector(title="Inputs do not predict the targets", needs=("fact:samples",), family="label_sense")
 
 
 def detect(
@@ -51,8 +51,8 @@ def detect(
         return Skipped("more targets of the rarer classes")
     weak = hidden_by(case)
     sentence = (
-        f"From {kept:g} samples, a straight line and a vote of neighbours tell {percent(max(0.0, told))} of "
-        f"the targets; of shuffled targets {percent(max(0.0, chance))}"
+        f"From {kept:g} samples, a straight line and a vote of neighbours predict {percent(max(0.0, told))} "
+        f"of the targets; of shuffled targets {percent(max(0.0, chance))}"
         + (f". {weak} may hide it from them." if weak else ".")
     )
     return Finding(sentence, strength=0.5 if weak else 1.0, numbers={"told": told, "by_chance": chance})

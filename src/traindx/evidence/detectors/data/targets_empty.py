@@ -25,12 +25,12 @@ def detect(
         return Skipped()
     empty = float((ignored.y >= 0.999).mean())
     if empty >= empty_share:
-        sentence = f"In {percent(empty)} of the looks every target is one that the loss passes over (-100)."
+        sentence = f"In {percent(empty)} of the samples every target is one that the loss ignores (-100)."
         return Finding(sentence, "silent_defect", "high", float(ignored.x[0]))
     if len(counts) == 1 and sum(counts.values()) >= min_targets and len(case.inside.losses) == 1:
         if odd_objective(case):
             return Skipped()
-        sentence = f"All {sum(counts.values())} targets looked at are class {next(iter(counts))}."
+        sentence = f"All {sum(counts.values())} sampled targets are class {next(iter(counts))}."
         return Finding(sentence, "silent_defect", "high", float(ignored.x[0]), strength=0.6)
     return None
 

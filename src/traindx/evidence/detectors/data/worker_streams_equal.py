@@ -32,7 +32,7 @@ def detect(case: Case) -> Detected:
             continue
         if used is None and case.script is not None:
             continue
-        who = f"the {workers:g} workers all draw" if workers > 1 else "the worker draws anew in each epoch"
+        who = f"the {workers:g} workers all draw" if workers > 1 else "the worker of each epoch draws"
         return Finding(
             f"{loader.get('dataset', 'The dataset')} keeps its own generator ({streams[0]}), which each "
             f"worker process gets a copy of: {who} the same numbers.",

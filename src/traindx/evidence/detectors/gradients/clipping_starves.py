@@ -33,7 +33,7 @@ def detect(
 ) -> Detected:
     _, values = ratios(case)
     if not values.size:
-        return Skipped("looks at what a step changes")
+        return Skipped("samples of what a step changes")
     full, cut = float(np.median(grad_norm.y)), float(np.median(grad_norm_clipped.y))
     highest = float(values.max())
     unclipped = highest * full / cut if cut > 0 else 0.0

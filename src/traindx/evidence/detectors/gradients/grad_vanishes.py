@@ -47,8 +47,7 @@ def detect(
 
 def _finding(norms: Curve, onset: float, start: float, end: float, told: str, loss: Curve) -> Finding:
     sentence = (
-        f"The gradient norm {told} while the loss stands at {text(loss.tail)} "
-        f"(it began at {text(loss.head)})."
+        f"The gradient norm {told} while the loss is at {text(loss.tail)} (it began at {text(loss.head)})."
     )
     numbers = {"grad_norm": end, "grad_first": start, "onset": onset}
     return Finding(

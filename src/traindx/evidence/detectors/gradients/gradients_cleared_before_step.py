@@ -19,7 +19,7 @@ def detect(case: Case) -> Detected:
     if found.numbers.get("cleared") != "true":
         return None
     steps = case.run.last_step or 0.0
-    words = f"zero_grad() stands between backward() and step(), for {steps:,.0f} steps."
+    words = f"zero_grad() is called between backward() and step(), for {steps:,.0f} steps."
     return Finding(words, None, "low", found.step)
 
 

@@ -31,7 +31,7 @@ def detect(
 ) -> Detected:
     curves = chain(case, "grad_norm", looks=min_samples)
     if len(curves) < 2:
-        return Skipped(f"{min_samples} looks at the gradients of at least 2 layers")
+        return Skipped(f"{min_samples} samples of the gradients of at least 2 layers")
     silent_ones: list[str] = []
     for name, curve in curves.items():
         if settled(curve).any():

@@ -20,7 +20,7 @@ DETECTOR = Detector(
 def detect(case: Case, loss: Curve | None = None, *, min_samples: int = 3) -> Detected:
     curves = chain(case, "grad_norm", looks=min_samples)
     if not curves:
-        return Skipped(f"{min_samples} looks at the gradients of a layer")
+        return Skipped(f"{min_samples} samples of the gradients of a layer")
     if any(settled(curve).any() for curve in curves.values()):
         return None
     if loss is not None and len(loss) and loss.tail == 0:

@@ -28,7 +28,9 @@ def detect(case: Case, *, min_samples: int = 2, norm_growth: float = 2.0) -> Det
     left = case.inside.events("stale_gradients")
     if not left:
         alone = len(case.inside.optimizers) == 1
-        return None if alone and taken >= min_samples else Skipped("looks at gradients after the first step")
+        return (
+            None if alone and taken >= min_samples else Skipped("samples of gradients after the first step")
+        )
     first = left[0]
     norm = first.data.get("norm")
     size = f" (norm {text(float(norm))})" if isinstance(norm, int | float) else ""

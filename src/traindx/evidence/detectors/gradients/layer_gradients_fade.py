@@ -32,7 +32,7 @@ def detect(
 ) -> Detected:
     curves = chain(case, "grad_norm", looks=min_samples)
     if len(curves) < min_layers:
-        return Skipped(f"{min_samples} looks at the gradients of at least {min_layers} layers in a row")
+        return Skipped(f"{min_samples} samples of the gradients of at least {min_layers} layers in a row")
     values = typical_gradients(case, curves)
     if not fades(values, ratio=fade_ratio, order=rank_correlation, layers=min_layers):
         return None

@@ -27,7 +27,7 @@ def detect(
 ) -> Detected:
     curves = chain(case, "grad_norm", looks=1)
     if len(curves) < min_layers:
-        return Skipped(f"a look at the gradients of at least {min_layers} layers in a row")
+        return Skipped(f"a sample of the gradients of at least {min_layers} layers in a row")
     elements = {one.name: one.elements for one in matrices(case)}
     sizes = [float(np.median(curve.y[:3])) / elements[name] ** 0.5 for name, curve in curves.items()]
     values = np.array(sizes)

@@ -62,7 +62,7 @@ def detect(
     )
     end = "the run was lost" if lost else "the loss does not come down"
     return Finding(
-        f"The gradient norm of this recurrent model leaps to {text(top)}, {times(top / usual)} its usual "
+        f"The gradient norm of this recurrent model jumps to {text(top)}, {times(top / usual)} its usual "
         f"{text(usual)}; {many}none is clipped, and {end}.",
         symptom="exploding_gradients",
         severity="medium",

@@ -36,7 +36,7 @@ def _finding(iteration: Iteration) -> Finding:
     if between:
         zero = between[-1].event
         text = (
-            f"{where(zero.spot)}: {code(zero.spot)} stands between {code(backward.spot)} (line "
+            f"{where(zero.spot)}: {code(zero.spot)} is between {code(backward.spot)} (line "
             f"{backward.spot.line}) and {code(step.spot)} (line {step.spot.line}): the gradients are gone "
             "when the optimizer steps."
         )

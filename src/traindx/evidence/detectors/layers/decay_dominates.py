@@ -41,7 +41,7 @@ def detect(
     norms = chain(case, "weight_norm", looks=min_samples)
     held = [(one, group) for one in case.inside.optimizers for group in facts(one.get("groups"))]
     if not norms or not held:
-        return Skipped(f"{min_samples} looks at the weights, and the optimizer's groups")
+        return Skipped(f"{min_samples} samples of the weights, and the optimizer's groups")
     optimizer, group = max(held, key=lambda pair: number(pair[1], "weight_decay") or 0.0)
     decay = number(group, "weight_decay") or 0.0
     taken = 1 - float(np.exp(-lr_value * decay * max(1.0, case.span[1] - case.span[0])))
@@ -51,7 +51,7 @@ def detect(
     decoupled = _decoupled(optimizer, group)
     parts = _parts(case, norms, lr_value * decay if decoupled else decay, min_samples, decoupled)
     if not parts:
-        return Skipped(f"{min_samples} looks at what moves the weights")
+        return Skipped(f"{min_samples} samples of what moves the weights")
     part = float(np.median(parts))
     if part < (decoupled_ratio if decoupled else coupled_ratio):
         return None
@@ -63,7 +63,7 @@ def detect(
     slow = suffers(case)
     low = not slow and left <= 1 - weight_shrink and _stands_high(case, loss_left)
     return Finding(
-        text=f"Weight decay {text(decay)} {what} in the typical layer; at the last look its weights have "
+        text=f"Weight decay {text(decay)} {what} in the typical layer; at the last sample its weights have "
         f"{percent(left)} of the size they began with.",
         symptom="not_learning" if slow else "underfitting" if low else None,
         severity="medium" if slow or low else "low",

@@ -35,7 +35,7 @@ def detect(
         return None
     gradient = _largest(case, min_samples)
     if gradient is None:
-        return Skipped(f"{min_samples} looks at the gradients of layers")
+        return Skipped(f"{min_samples} samples of the gradients of layers")
     ratio = epsilon / gradient
     if ratio < epsilon_to_gradient:
         return None

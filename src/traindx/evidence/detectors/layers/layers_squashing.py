@@ -22,7 +22,7 @@ def detect(case: Case, *, min_layers: int = 4, full_strength_at: int = 7) -> Det
     flat = [name for name, _ in modules_in_order(case, "activation_saturated_share")]
     others = [name for name, _ in modules_in_order(case, "activation_zero_share") if name not in flat]
     if not flat and not others:
-        return Skipped("looks at activations between layers")
+        return Skipped("samples of activations between layers")
     if len(flat) < min_layers or len(flat) <= len(others) or not plain_stack(case):
         return None
     return Finding(

@@ -30,7 +30,7 @@ def detect(training: Training) -> Places:
         return NO_LOOP
     made = {id(o): o for step in training.steps for o in step.optimizers}
     if training.managed or not all(known_parameters(one) for one in made.values()):
-        return Skipped("optimizers whose parameters can be told from the script")
+        return Skipped("optimizers whose parameters can be read from the script")
     ours, still = held(training), frozen(training)
     found: dict[int, Finding] = {}
     for backward in (b for b in training.backwards if b.loops and not b.handed and _steps_of(training, b)):

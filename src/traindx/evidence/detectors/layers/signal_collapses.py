@@ -33,7 +33,7 @@ def detect(
 ) -> Detected:
     curves = {n: c for n, c in modules_in_order(case, "activation_spread") if len(c) >= min_samples}
     if len(curves) < min_layers:
-        return Skipped(f"{min_samples} looks at {min_layers} activations or more")
+        return Skipped(f"{min_samples} samples of {min_layers} activations or more")
     spreads = {name: float(np.median(curve.y[1:])) for name, curve in curves.items()}
     top = max(list(spreads.values())[: max(1, len(spreads) // 3)])
     deepest = list(spreads)[-1]

@@ -29,7 +29,7 @@ def detect(
     kept = functions if len(functions) >= min_layers else list(curves)
     values = np.array([float(curves[name].y[0]) for name in kept])
     if values.size < min_layers:
-        return Skipped(f"the first look at {min_layers} layers or more")
+        return Skipped(f"the first sample of {min_layers} layers or more")
     low, high = float(values[0]), float(values[-1])
     if low <= 0 or high < growth_factor * low or slopes_down(values) < rank_correlation:
         return None
@@ -37,7 +37,7 @@ def detect(
     broken = loss is not None and loss.broken > 0
     return Finding(
         text=f"Activations grow {times(high / low)} from `{kept[0]}` ({text(low)}) to `{kept[-1]}` "
-        f"({text(high)}) at the first look.",
+        f"({text(high)}) at the first sample.",
         symptom="exploding_gradients",
         severity="medium" if broken or suffers(case) else "low",
         step=float(curves[kept[-1]].x[0]),

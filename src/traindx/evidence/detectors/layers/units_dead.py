@@ -28,7 +28,7 @@ def detect(
         if name not in last and len(curve) >= min_samples and (curve.y >= 1.0).all():
             last[name] = 1.0
     if not last:
-        return Skipped("looks at 256 samples after ReLU or its kin")
+        return Skipped("outputs of 256 inputs after ReLU or a variant of it")
     hit = sorted((name for name in last if last[name] >= dead_share), key=lambda name: -last[name])
     if not hit:
         return None

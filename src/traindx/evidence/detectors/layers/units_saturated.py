@@ -33,7 +33,7 @@ def detect(
     if found and _ends_in_one(case, found):
         found.pop(list(found)[-1])
     if not found:
-        return Skipped("looks at sigmoid, tanh or like units between layers")
+        return Skipped("samples of sigmoid, tanh or similar units between layers")
     hit = sorted((name for name in found if found[name] >= saturated_share), key=lambda name: -found[name])
     if not hit:
         return None

@@ -27,7 +27,7 @@ def detect(
     norms = [c for name, c in chain(case, "weight_norm", looks=min_samples).items() if name not in small]
     factors = [float(curve.y[-1] / curve.y[0]) for curve in norms if curve.y[0] > 0]
     if not factors:
-        return Skipped(f"{min_samples} looks at the weights")
+        return Skipped(f"{min_samples} samples of the weights")
     typical = float(np.median(factors))
     if typical < growth_factor:
         return None

@@ -75,11 +75,11 @@ def _finding(
     share = percent((end - gone) / (end - float(loss.x[0])))
     fell = f"The learning rate fell to {text(rate)} ({percent(rate / peak)} of its peak) at {where(lr, gone)}"
     told = (
-        f"{fell} while the loss was falling; since then, for {share} of the run, the loss stands still at "
+        f"{fell} while the loss was falling; since then, for {share} of the run, the loss stays at "
         f"{text(loss.tail)}."
         if cut_short
         else f"{fell}: the last {share} of the run were trained at next to nothing"
-        + (f", and the loss stands still at {text(loss.tail)}." if stands else ".")
+        + (f", and the loss stays at {text(loss.tail)}." if stands else ".")
     )
     return Finding(
         text=told,

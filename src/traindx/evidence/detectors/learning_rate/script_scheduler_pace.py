@@ -37,7 +37,7 @@ def detect(training: Training) -> Places:
         return NO_LOOP
     pairs = [(one, around) for one in iterations if (around := epochs(one)) is not None]
     if not training.scheduler_steps or not pairs:
-        return Skipped("a schedule stepped beside a loop over epochs and one over batches")
+        return Skipped("a schedule stepped in a loop over epochs and one over batches")
     found: dict[int, Finding] = {}
     for event in training.scheduler_steps:
         for iteration, around in pairs:

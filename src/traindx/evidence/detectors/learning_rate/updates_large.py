@@ -22,7 +22,9 @@ from traindx.evidence.detectors._updates import ratios
 from traindx.testing.sketch import run
 
 DETECTOR = Detector(
-    title="Steps large beside the weights", needs=("fact:models", "update_ratio/*"), family="update_ratio"
+    title="Updates large relative to the weights",
+    needs=("fact:models", "update_ratio/*"),
+    family="update_ratio",
 )
 
 
@@ -37,7 +39,7 @@ def detect(
 ) -> Detected:
     steps, values = ratios(case, looks=min_samples)
     if values.size < min_samples or sum(one.elements for one in matrices(case)) < min_weights:
-        return Skipped(f"{min_samples} looks at what a step changes in {min_weights} weights or more")
+        return Skipped(f"{min_samples} samples of what a step changes in {min_weights} weights or more")
     peak, usual = float(values[:5].max()), float(np.median(values))
     if values[0] < first_ratio or (peak < early_ratio and usual < lasting_ratio):
         return None
@@ -45,7 +47,7 @@ def detect(
     at = float(steps[int(values[:5].argmax())])
     return Finding(
         text=f"A step changes the typical layer by {percent(peak)} of its size at step {at:g} and by "
-        f"{percent(usual)} in the middle of {values.size} looks; 0.1 % is usual.",
+        f"{percent(usual)} in the middle of {values.size} samples; 0.1 % is usual.",
         symptom="not_learning" if lost else None,
         severity="medium" if lost else "low",
         step=at,

@@ -18,7 +18,9 @@ from traindx.evidence.detectors._updates import ratios
 from traindx.testing.sketch import decay, run
 
 DETECTOR = Detector(
-    title="Steps small beside the weights", needs=("fact:models", "update_ratio/*"), family="update_ratio"
+    title="Updates small relative to the weights",
+    needs=("fact:models", "update_ratio/*"),
+    family="update_ratio",
 )
 
 
@@ -27,7 +29,7 @@ def detect(
 ) -> Detected:
     steps, values = ratios(case, looks=min_samples)
     if values.size < min_samples:
-        return Skipped(f"{min_samples} looks at what a step changes")
+        return Skipped(f"{min_samples} samples of what a step changes")
     rounded = [
         float(np.median(curve.y)) for curve in case.inside.layers("update_lost_share").values() if len(curve)
     ]

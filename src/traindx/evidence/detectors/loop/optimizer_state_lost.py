@@ -30,7 +30,9 @@ def detect(case: Case) -> Detected:
 
 
 def fires() -> Runs:
-    told = Event("optimizer_state_not_loaded", "Adam begins anew: the loaded file holds a state for it", 1.0)
+    told = Event(
+        "optimizer_state_not_loaded", "Adam starts without state: the loaded file holds one for it", 1.0
+    )
     yield run({"loss": decay(60, 2.0, 0.5)}, events=[told], facts={"optimizers": [{"class": "Adam"}]})
 
 

@@ -123,7 +123,7 @@ def _finding(training: Training, name: str, kept: Value, at: Binding | CallEvent
     anew = outer is not None and isinstance(at, Binding) and _begun(training, at, outer)
     severity: Severity = "medium" if not spent or (outer is not None and not anew) else "low"
     what = "the graph of every step" if spent else "the activations of every batch"
-    until = " until it begins anew" if anew else ""
+    until = " until it is reset" if anew else ""
     text = (
         f"{where(at.spot)}: {code(at.spot)} keeps the tensor, and with it {what}, in `{name}`{until}: "
         "memory grows. `.item()` keeps the number only."

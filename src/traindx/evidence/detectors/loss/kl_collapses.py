@@ -71,7 +71,7 @@ def _explains_nothing(case: Case, *, share: float = 0.1) -> bool:
 def _never_used(curve: Curve, level: float) -> Finding:
     return Finding(
         f"The KL term is {text(level)} to the end, and the reconstruction explains nothing of what was "
-        "given: the latent tells nothing of the input.",
+        "given: the latent carries no information about the input.",
         "silent_defect",
         "medium",
         step=float(curve.x[0]),

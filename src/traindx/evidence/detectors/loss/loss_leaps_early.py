@@ -12,7 +12,7 @@ from traindx.evidence.detector import Curve, Detected, Detector, Finding, Runs, 
 from traindx.evidence.detectors._number_text import text, times, where
 from traindx.testing.sketch import decay, noisy, run
 
-DETECTOR = Detector(title="Loss leaps up at the start", family="start_leap", guards=("surrogate",))
+DETECTOR = Detector(title="Loss jumps up at the start", family="start_leap", guards=("surrogate",))
 
 
 def detect(
@@ -30,7 +30,7 @@ def detect(
     severity: Severity = "medium" if peak >= large_factor * first else "low"
     step = float(loss.x[at])
     words = (
-        f"The loss leaps from {text(first)} to {text(peak)} by {where(loss, step)}, {times(peak / first)} "
+        f"The loss jumps from {text(first)} to {text(peak)} by {where(loss, step)}, {times(peak / first)} "
         f"its first value, before it comes down to {text(loss.tail)}."
     )
     return Finding(

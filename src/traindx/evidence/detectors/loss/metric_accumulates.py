@@ -161,7 +161,7 @@ def _sawtooth(curve: Curve, least: int) -> str | None:
     first = float(curve.x[cuts[0]])
     return (
         f"climbs from the size of one step {lengths.size} times and is set back in between, first at "
-        f"{where(curve, first)}: a running sum, started anew each time"
+        f"{where(curve, first)}: a running sum, restarted each time"
     )
 
 

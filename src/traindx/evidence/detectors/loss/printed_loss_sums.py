@@ -27,7 +27,7 @@ def detect(
 ) -> Detected:
     told = case.curve("printed/loss", "logged/loss")
     if told is None or len(told) < min_points or len(loss) < 4 * len(told):
-        return Skipped(f"{min_points} printed losses beside those of the steps")
+        return Skipped(f"{min_points} printed losses next to those of the steps")
     means = _between(loss.x, loss.y, told.x)
     grown = np.diff(told.y)
     if means is None or not (grown > 0).all() or not (means > 0).all():

@@ -26,9 +26,7 @@ def detect(case: Case, *, min_points: int = 6) -> Detected:
         )
         return Finding(text, numbers={"points": 0})
     points = "1 point" if longest == 1 else f"{longest} points"
-    text = (
-        f"Its longest loss or metric curve has {points}; fewer than {min_points} cannot be told from noise."
-    )
+    text = f"Its longest loss or metric curve has {points}; fewer than {min_points} are too few to judge."
     return Finding(text, numbers={"points": longest})
 
 

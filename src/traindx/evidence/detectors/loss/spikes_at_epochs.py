@@ -36,7 +36,7 @@ def detect(
     if share < same_phase_share:
         return None
     where = "at the epoch boundary" if min(place, 1 - place) <= max_spacing else f"{place:.0%} into the epoch"
-    text = f"{int((off <= max_spacing).sum())} of {jumps.size} spikes of the loss stand {where}."
+    text = f"{int((off <= max_spacing).sum())} of {jumps.size} spikes of the loss are {where}."
     return Finding(text, step=float(jumps[0]))
 
 

@@ -33,7 +33,7 @@ def detect(
     off = float(np.abs(gaps / times - rhythm).max()) / rhythm
     if off > rhythm_tolerance or times.max() > 5:
         return None
-    text = f"{jumps.size} spikes of the loss stand {rhythm:,.4g} {loss.axis}s apart, to within {off:.1%}."
+    text = f"{jumps.size} spikes of the loss are {rhythm:,.4g} {loss.axis}s apart, to within {off:.1%}."
     return Finding(text, step=float(jumps[0]))
 
 

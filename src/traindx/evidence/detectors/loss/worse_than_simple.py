@@ -35,7 +35,7 @@ def detect(
 ) -> Detected:
     found = beside_simple(case)
     if found is None:
-        return Skipped("looks at outputs and targets")
+        return Skipped("samples of outputs and targets")
     if found.step < min_steps:
         return Skipped(f"at least {min_steps} steps")
     if found.z < z_score or found.told < 0.1:

@@ -34,7 +34,7 @@ def detect(
         return Skipped()
     _, values = ratios(case, looks=min_samples)
     if values.size < min_samples:
-        return Skipped(f"{min_samples} looks at what a step changes")
+        return Skipped(f"{min_samples} samples of what a step changes")
     momentum = case.number("momentum") or number(optimizers[0], "momentum") or 0.0
     if case.word("optimizer") != "sgd" or momentum or float(values.max()) > max_update_ratio:
         return None

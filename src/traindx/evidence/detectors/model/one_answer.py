@@ -45,7 +45,7 @@ def detect(
 ) -> Detected:
     top, held = looked(case, "output/top_share", min_samples), looked(case, "target/top_share", 2)
     if top is None or held is None or top.x[-1] < min_steps or odd_objective(case):
-        return Skipped(f"at least {min_samples} looks at classes, the last after {min_steps} steps")
+        return Skipped(f"at least {min_samples} samples of classes, the last after {min_steps} steps")
     shares = class_shares(case)
     if len(shares) < 2 or late(held) > max(max_class_share, max(shares.values()) + 0.05):
         return Skipped()

@@ -19,7 +19,7 @@ DETECTOR = Detector(title="One output for all inputs", needs=("output/*",), fami
 def detect(case: Case, *, spread_share: float = 1e-3, min_samples: int = 4, min_steps: int = 30) -> Detected:
     spread = looked(case, "output/batch_std", min_samples)
     if spread is None or spread.x[-1] < min_steps or odd_objective(case):
-        return Skipped(f"at least {min_samples} looks at outputs, the last after {min_steps} steps")
+        return Skipped(f"at least {min_samples} samples of outputs, the last after {min_steps} steps")
     constant = usual(case, "input/constant_share")
     if constant is not None and constant > 0.999:
         return Skipped()

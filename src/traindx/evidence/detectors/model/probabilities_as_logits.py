@@ -27,7 +27,7 @@ def detect(case: Case, *, min_samples: int = 4, sum_tolerance: float = 1e-3) -> 
         if last == squash or (
             len(case.inside.losses) == 1 and _looks_so(case, loss, min_samples, sum_tolerance)
         ):
-            how = f"come out of {squash.lower()}" if last == squash else "are probabilities in every look"
+            how = f"come out of {squash.lower()}" if last == squash else "are probabilities in every sample"
             sentence = (
                 f"The outputs that reach {function} {how}; it applies {squash.lower()} "
                 "once more, to logits that differ by 1 at most."

@@ -90,7 +90,7 @@ def _keras(one: Compiled) -> Finding:
     spot = one.last.spot if one.last is not None and one.last.spot is not None else one.event.spot
     text = (
         f"{where(spot)}: {code(spot)} ends the model with {one.activation}, and the loss of line "
-        f"{one.event.spot.line} is told `from_logits=True`: it applies {one.activation} once more."
+        f"{one.event.spot.line} gets `from_logits=True`: it applies {one.activation} once more."
     )
     return Finding(text, "silent_defect", "high", places=(place(spot), place(one.event.spot)))
 

@@ -16,7 +16,7 @@ from traindx.evidence.detectors._number_text import where
 from traindx.testing.sketch import decay, run
 
 DETECTOR = Detector(
-    title="Zero loss that stands for NaN",
+    title="Zero loss in place of NaN",
     family="nonfinite",
     explains=("plateau", "loss_flat", "loss_frozen", "memorised_unvalidated", "slow_decline"),
     guards=("surrogate", "preference"),

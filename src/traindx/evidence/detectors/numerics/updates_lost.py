@@ -26,7 +26,7 @@ def detect(
 ) -> Detected:
     curves = {n: c for n, c in case.inside.layers("update_lost_share").items() if len(c) >= min_samples}
     if not curves or not case.lr_value:
-        return Skipped(f"{min_samples} looks at weights in half precision under a rate that is not 0")
+        return Skipped(f"{min_samples} samples of weights in half precision under a rate that is not 0")
     lost = {name: float(np.median(curve.y)) for name, curve in curves.items()}
     typical = float(np.median(list(lost.values())))
     if typical < lost_share and not _lowered(case):

@@ -27,7 +27,9 @@ def detect(case: Case) -> Detected:
 
 
 def fires() -> Runs:
-    told = Event("replicas_differ", "the weights of rank 1 differ from those of rank 0 at 7 of 7 looks", 1.0)
+    told = Event(
+        "replicas_differ", "the weights of rank 1 differ from those of rank 0 at 7 of 7 samples", 1.0
+    )
     series: dict[str, list[float]] = {
         "loss": [3.0, 2.0, 1.0],
         "replica_checksum": [3.0, 2.9],

@@ -36,7 +36,7 @@ def detect(
             fell = f"fell {times(1.0 / rest)}" if rest > 0 else "fell to zero"
             return _seen(
                 f"The training loss {fell}, from {text(loss.head)} to {text(loss.tail)}, and no validation "
-                "was logged: learned or memorised cannot be told.",
+                "was logged: whether it learned or memorised is unknown.",
                 loss.name,
                 strength(loss_left / max(rest, 1e-9), 1.0, 50.0),
                 rest,

@@ -129,7 +129,7 @@ def _finding(event: CallEvent, backward: CallEvent, once: CallEvent | None) -> F
     ).replace("comes before", "comes")
     spots = [event.spot, backward.spot]
     if once is not None:
-        text = f"{text[:-1]}; {code(once.spot)} (line {once.spot.line}) stands before the loop, not in it."
+        text = f"{text[:-1]}; {code(once.spot)} (line {once.spot.line}) is before the loop, not in it."
         spots = [once.spot, *spots]
     places = tuple(place(spot) for spot in spots)
     if modal is False:

@@ -38,7 +38,7 @@ def detect(case: Case, *, margin: float = 0.1, better_share: float = 0.85) -> De
     steps = np.interp(steps, val.x, steps_on(val, train))
     _, loss, held_out = stats.align(*evaluations(train), steps, values)
     if loss.size < 4:
-        return Skipped("at least four evaluations beside training losses")
+        return Skipped("at least four evaluations next to training losses")
     first = loss.size // 4
     ratio = held_out[first:-1] / loss[first + 1 :]
     middle, late = float(np.median(ratio)), float(np.median(ratio[-max(1, ratio.size // 3) :]))

@@ -17,7 +17,7 @@ from traindx.evidence.detectors._train_validation import SCORES, evaluations, sc
 from traindx.testing.sketch import decay, noisy, run
 
 DETECTOR = Detector(
-    title="Validation too noisy to tell",
+    title="Validation too noisy to judge",
     needs=("val/*|test/*|map|map50",),
     family="validation_noise",
     guards=("surrogate",),

@@ -179,7 +179,7 @@ def _stalled(
     start = float(steps[since])
     best_step, best = val.best_point
     return Finding(
-        f"The validation loss stands still since {where(val, start)} ({text(float(values[since]))} then, "
+        f"The validation loss has not improved since {where(val, start)} ({text(float(values[since]))} then, "
         f"{text(level)} now), while the training loss fell by {percent(fell)} to {text(now)}: the gap opens.",
         "overfitting",
         "medium" if serious else "low",

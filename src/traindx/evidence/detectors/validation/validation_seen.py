@@ -54,8 +54,8 @@ def detect(
         return None
     named = _named(case)
     return Finding(
-        f"{percent(known / taken)} of the validation samples looked at were among the {count(trained)} "
-        "training samples looked at.",
+        f"{percent(known / taken)} of the checked validation samples were among the {count(trained)} "
+        "training samples checked.",
         symptom="silent_defect" if named else None,
         severity="high" if named else "low",
         strength=1.0 if named else 0.3,

@@ -17,8 +17,8 @@ def inputs_finite(case: Case) -> CheckAnswer:
     looks = len(share) if share is not None else 0
     if bad or (share is not None and len(share) and float(share.y.max()) > 0):
         return failed(
-            f"{max(int(bad), 1)} of the batches looked at hold NaN or Inf.",
-            do="Find where they come from (a division, a log, an empty file) and mend or drop them.",
+            f"{max(int(bad), 1)} of the sampled batches hold NaN or Inf.",
+            do="Find where they come from (a division, a log, an empty file) and fix or drop them.",
             cause="corrupt_batch",
             nonfinite_batches=max(int(bad), 1),
         )
@@ -26,9 +26,9 @@ def inputs_finite(case: Case) -> CheckAnswer:
     if not looks and not batches and not facts(case.run.facts.get("models")):
         return unknown("no batch was seen on its way into a model")
     if not looks and not batches:
-        return unknown("the inputs of the model could not be looked at")
+        return unknown("the inputs of the model could not be sampled")
     seen = f"{batches:,.0f} samples" if batches else f"{looks} batches"
-    return passed(f"{seen} looked at, none with NaN or Inf.", samples=batches or 0, batches=looks)
+    return passed(f"{seen} sampled, none with NaN or Inf.", samples=batches or 0, batches=looks)
 
 
 def inputs_scaled(flight: Flight, case: Case) -> CheckAnswer:
@@ -39,7 +39,7 @@ def inputs_scaled(flight: Flight, case: Case) -> CheckAnswer:
         return from_finding(flight, found, **seen)
     if "mean" not in seen or "std" not in seen:
         kinds = case.inside.models
-        why = "the inputs of the model could not be looked at"
+        why = "the inputs of the model could not be sampled"
         if kinds and any(model.get("embeddings") for model in kinds):
             return passed("the inputs are whole numbers (tokens), which have no scale.")
         return unknown(why)
@@ -48,7 +48,7 @@ def inputs_scaled(flight: Flight, case: Case) -> CheckAnswer:
     if "min" in seen and "max" in seen:
         text += f", from {short(seen['min'])} to {short(seen['max'])}"
     if hint is not None:
-        text += f"; worth a look: {hint.text[:1].lower()}{hint.text[1:]}"
+        text += f"; worth checking: {hint.text[:1].lower()}{hint.text[1:]}"
     return passed(text if text.endswith(".") else f"{text}.", **seen)
 
 
@@ -67,7 +67,7 @@ def labels_sensible(flight: Flight, case: Case) -> CheckAnswer:
     if z is not None:
         numbers["relation_z"] = z
         if z >= 5:
-            text += f"; simple predictors tell them from the inputs (z = {z:.0f})"
+            text += f"; simple predictors predict them from the inputs (z = {z:.0f})"
     return passed(f"{text}.", **numbers)
 
 
@@ -97,7 +97,7 @@ def batches_differ(case: Case) -> CheckAnswer:
     taken, distinct = told(samples, "taken"), told(samples, "distinct")
     if taken and distinct:
         again = told(samples, "twice_in_a_batch") or 0.0
-        text = f"{distinct:,.0f} distinct among {taken:,.0f} samples looked at"
+        text = f"{distinct:,.0f} distinct among {taken:,.0f} samples checked"
         if again:
             text += f", {again:,.0f} twice in one batch"
         return passed(f"{text}.", taken=taken, distinct=distinct, twice_in_a_batch=again)
@@ -106,5 +106,5 @@ def batches_differ(case: Case) -> CheckAnswer:
         share = float(repeat.y[1:].mean())
         if share >= 0.99 and not case.inside.loaders:
             return unknown("every step sees the same batch; without a loader this may be all the data")
-        return passed(f"{1 - share:.0%} of the samples are new from one look to the next.", repeated=share)
-    return unknown("the batches could not be looked at")
+        return passed(f"{1 - share:.0%} of the items are new from one sample to the next.", repeated=share)
+    return unknown("the batches could not be sampled")

@@ -44,13 +44,13 @@ def optimizer_owns(case: Case) -> CheckAnswer:
 
 def gradients_fresh(flight: Flight, case: Case) -> CheckAnswer:
     if not flight.looked("gradients_not_zeroed", "gradients_cleared_before_step"):
-        return unknown("the gradients before a step could not be looked at")
+        return unknown("the gradients before a step could not be sampled")
     steps = case.run.last_step or 0
     several = told(case.inside.fact("accumulation"), "backwards")
     looks = case.inside.layers("grad_norm")
     count = max((len(curve) for curve in looks.values()), default=0)
     return passed(
-        f"nothing was left over or lost in {steps:,.0f} steps ({count} looked into).",
+        f"nothing was left over or lost in {steps:,.0f} steps ({count} sampled).",
         looks=count,
         backwards=several or 0,
     )

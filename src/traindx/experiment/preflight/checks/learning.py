@@ -50,7 +50,7 @@ def loss_stays_finite(flight: Flight) -> CheckAnswer:
             "the loss is not finite from the first step.", do="Look at the first NaN with 'traindx run'."
         )
     if loss.size < _LEAST:
-        return unknown(f"{loss.size} steps are too few to tell")
+        return unknown(f"{loss.size} steps are too few to decide")
     few = max(1, min(10, finite.size // 4))
     start, end = float(np.median(finite[:few])), float(np.median(finite[-few:]))
     return passed(
@@ -75,7 +75,7 @@ def one_batch(flight: Flight) -> CheckAnswer:
     if case is None:
         return unknown(flight.why_not(ONE_BATCH))
     if case.surrogate or len(case.inside.optimizers) > 1:
-        return unknown("several optimizers or a surrogate loss: its level does not tell")
+        return unknown("several optimizers or a surrogate loss: its level says nothing")
     loss = flight.losses(ONE_BATCH)
     if loss.size < 10:
         return unknown(f"only {loss.size} steps were made", steps=int(loss.size))
@@ -112,9 +112,9 @@ def _not_done(
 ) -> CheckAnswer:
     start, end, floor = levels
     if start <= floor or start <= 0:
-        return unknown(f"{fell}: a loss that starts at its floor, or below zero, does not tell.", **numbers)
+        return unknown(f"{fell}: a loss that starts at its floor, or below zero, says nothing.", **numbers)
     if loss.size < _STEPS_LEAST:
-        return unknown(f"{fell}: too few to tell.", **numbers)
+        return unknown(f"{fell}: too few to decide.", **numbers)
     if composed:
         return unknown(
             f"{fell}: several losses are summed, and what of them must fall is not known.", **numbers
@@ -122,7 +122,7 @@ def _not_done(
     if end > 1.5 * start:
         return failed(f"{fell}: it rises.", do=_DO_ABOUT_ONE_BATCH, cause="lr_too_high", **numbers)
     if still_falling(loss):
-        return unknown(f"{fell}, and still falling: more steps would tell (--steps).", **numbers)
+        return unknown(f"{fell}, and still falling: more steps would decide (--steps).", **numbers)
     if (end - floor) > _STUCK * (start - floor) and case.inside.losses:
         return failed(f"{fell}: it is stuck.", do=_DO_ABOUT_ONE_BATCH, cause="", **numbers)
     return unknown(f"{fell}: it stops above zero, and what holds it there is not known.", **numbers)
@@ -199,11 +199,11 @@ def diagnosis_clean(flight: Flight) -> CheckAnswer:
     grave = [one for one in diagnosis.problems if one.severity in ACTED_ON and one.hypotheses]
     looked = sum(one.status == "ran" for one in diagnosis.coverage)
     if not grave:
-        return passed(f"{looked} detectors looked, nothing of medium severity or above.", detectors=looked)
+        return passed(f"{looked} detectors ran, nothing of medium severity or above.", detectors=looked)
     worst = max(grave, key=lambda one: (one.symptom not in _LATER, one.hypotheses[0].confidence))
     first = worst.hypotheses[0]
     said = f"{worst.summary.rstrip('.')}. Likeliest cause: {first.title} ({first.confidence:.0%})"
     if first.confidence < _SURE or worst.symptom in _LATER:
-        return unknown(f"a suspicion: {said}; a longer run would tell.", confidence=first.confidence)
+        return unknown(f"a suspicion: {said}; a longer run would show.", confidence=first.confidence)
     do = first.fixes[0].summary if first.fixes else ""
     return failed(f"{said}.", do=do, cause=first.cause, confidence=first.confidence, problems=len(grave))

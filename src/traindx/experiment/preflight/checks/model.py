@@ -123,4 +123,4 @@ def source_clean(flight: Flight) -> CheckAnswer:
     if found is not None:
         return from_finding(flight, found)
     ran = sum(1 for name in known if flight.coverage[name].status == "ran")
-    return passed(f"{ran} rules had something to look at.", rules=ran)
+    return passed(f"{ran} rules had something to check.", rules=ran)

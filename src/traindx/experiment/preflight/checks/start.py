@@ -89,7 +89,7 @@ def activations_healthy(case: Case) -> CheckAnswer:
         name: float(curve.y[0]) for name, curve in case.inside.layers("activation_std").items() if len(curve)
     }
     if not spread:
-        return unknown("no layer's output could be looked at")
+        return unknown("no layer's output could be sampled")
     first, last = next(iter(spread)), list(spread)[-1]
     text = f"spread {short(spread[first])} behind {first}, {short(spread[last])} behind {last}"
     numbers: dict[str, Number] = {"layers": len(spread), "first": spread[first], "last": spread[last]}

@@ -81,7 +81,7 @@ def test_the_installed_command_works_outside_the_tree(python: Path, tmp_path: Pa
     for name, text in (("log.csv", log), ("other.csv", log.replace("0.5", "0.1").replace("\n2,", "\n2,1"))):
         (tmp_path / name).write_text(text, encoding="utf-8")
     (tmp_path / "train.py").write_text("import torch\nprint('loss 1')\n", encoding="utf-8")
-    assert "Commands:" in run(command, "--help", folder=tmp_path).stdout
+    assert "Logs and recordings:" in run(command, "--help", folder=tmp_path).stdout
     told = run(
         command, "diagnose", "log.csv", "--md", "a.md", "--html", "a.html", "--plots", ".", folder=tmp_path
     )

@@ -19,6 +19,14 @@ import click
 
 from traindx import __version__
 
+# How `traindx --help` groups the commands; one in no group comes last.
+GROUPS = {
+    "Logs and recordings": ("diagnose", "inspect", "compare", "explain", "list"),
+    "A training as it runs": ("run", "demo"),
+    "Before a training, or without one": ("lint", "preflight", "lr-find", "ask"),
+    "Experiments": ("confirm", "treat", "try", "casebook"),
+}
+
 
 class Failure(click.ClickException):
     """Could not do it; the message says what happened, what was expected and what to do."""
@@ -63,6 +71,17 @@ class Commands(click.Group):
         module = importlib.import_module(f"{__name__}.{file}{'_' * taken}")
         command: click.Command = module.command
         return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        names = self.list_commands(ctx)
+        grouped = [name for group in GROUPS.values() for name in group]
+        rest = {"Others": tuple(name for name in names if name not in grouped)}
+        for title, group in (GROUPS | rest).items():
+            commands = [(name, self.get_command(ctx, name)) for name in group if name in names]
+            rows = [(name, one.get_short_help_str(100)) for name, one in commands if one is not None]
+            if rows:
+                with formatter.section(title):
+                    formatter.write_dl(rows)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         with _escaped_errors():

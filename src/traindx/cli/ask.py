@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from traindx.interview.session import Interview
 
 
-@click.command(short_help="Ask what is wrong: the most telling question first, then the diagnosis.")
+@click.command(short_help="Answer questions, the most informative first; ends in a diagnosis.")
 @click.argument("path", metavar="[PATH]", required=False)
 @click.option("--answers", "answers", metavar="FILE", help="Take answers from a TOML or JSON file.")
 @click.option("--save", "save", metavar="FILE", help="Keep the answers there (TOML, or JSON by its ending).")

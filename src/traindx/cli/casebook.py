@@ -11,7 +11,7 @@ from traindx.cli._output import print_document, print_lines, screen
 from traindx.report.text import count, visible
 
 
-@click.command(short_help="Search what treatments of this project have tried, and what it did.")
+@click.command(short_help="Search what was tried in this project before, and what it did.")
 @click.option("--json", "as_json", is_flag=True, help="Print the entries as JSON.")
 @click.option("--folder", default=".", metavar="DIR", help="The project; default: here.")
 @click.argument("words", nargs=-1)

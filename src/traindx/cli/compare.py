@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from traindx.core.nouns import Reading
 
 
-@click.command(short_help="Lay training runs side by side: what differs, which is better.")
+@click.command(short_help="Compare training runs: what differs, which is better.")
 @click.argument("paths", metavar="RUN...", nargs=-1, required=True)
 @click.option("-a", "--all", "everything", is_flag=True, help="Every run and difference in full.")
 @click.option("--metric", metavar="NAME", help="Compare by this metric; default: the best that is shared.")

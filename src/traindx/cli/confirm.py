@@ -46,7 +46,7 @@ def _is_program(path: str, as_module: bool) -> bool:
 
 @click.command(
     cls=Ordered,
-    short_help="Find out by experiments which cause it is.",
+    short_help="Decide between the likely causes by experiments.",
     context_settings={"allow_interspersed_args": False},
     options_metavar="[OPTIONS]",
 )

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from traindx.core.nouns import Diagnosis, Reading
 
 
-@click.command(short_help="Say what is wrong with training runs, and what to do.")
+@click.command(short_help="Report what is wrong with training runs, and what to do.")
 @click.argument("paths", metavar="PATH...", nargs=-1, required=True)
 @click.option(
     "-a",

@@ -11,9 +11,7 @@ from traindx.cli import Failure
 from traindx.cli._output import print_lines, screen
 
 
-@click.command(
-    short_help="Show what is known about a cause, symptom, remedy, detector, intervention, check or sheet."
-)
+@click.command(short_help="Show the page of a cause, symptom, remedy, detector, change, check or sheet.")
 @click.argument("ids", metavar="ID...", nargs=-1, required=True)
 def command(ids: tuple[str, ...]) -> None:
     """Show the page of a cause, symptom, remedy, detector, intervention, check or reference sheet.

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from traindx.evidence.lint import Linted
 
 
-@click.command(short_help="Read training scripts without running them, and say what is wrong.")
+@click.command(short_help="Find mistakes in training scripts without running them.")
 @click.argument("paths", metavar="FILE...|DIR...", nargs=-1, required=True)
 @click.option("--fix", is_flag=True, help="Make the edits that are safe; show the others.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON (schema traindx/diagnosis/1).")

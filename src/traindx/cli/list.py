@@ -19,7 +19,7 @@ _GROUPED_BY = {"detectors": "area", "checks": "group"}
 
 
 @click.command(
-    short_help="List the causes, symptoms, detectors, remedies, interventions, checks, thresholds or sheets."
+    short_help="List causes, symptoms, detectors, remedies, changes, checks, thresholds or sheets."
 )
 @click.argument("kind", metavar="|".join(KINDS), type=click.Choice(KINDS))
 @click.option("--json", "as_json", is_flag=True, help="Print JSON (schema traindx/list/1).")

@@ -40,7 +40,7 @@ class Untouched(click.Command):
 
 @click.command(
     cls=Untouched,
-    short_help="Run a training script, watch it, and say what is wrong.",
+    short_help="Run a training script, record it, and report what is wrong.",
     context_settings={"allow_interspersed_args": False},
     options_metavar="[OPTIONS]",
 )

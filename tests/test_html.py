@@ -37,7 +37,7 @@ HOSTILE = (
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 
 
-class HtmlPage(HTMLParser):
+class Page(HTMLParser):
     """Tags, attributes and texts of a page."""
 
     def __init__(self, text: str) -> None:
@@ -90,9 +90,9 @@ def several() -> list[Diagnosis]:
 
 
 @cache
-def page(which: str) -> HtmlPage:
+def page(which: str) -> Page:
     made = {"one": [broken()], "healthy": [healthy()], "hostile": [hostile()], "many": several(), "none": []}
-    return HtmlPage(html_document(made[which]))
+    return Page(html_document(made[which]))
 
 
 EACH = pytest.mark.parametrize("which", ["one", "healthy", "hostile", "many", "none"])
@@ -138,9 +138,9 @@ def test_no_attribute_is_code_and_no_id_stands_twice(which: str) -> None:
 
 
 def test_a_hostile_log_makes_the_same_page_as_a_harmless_one() -> None:
-    tame = HtmlPage(html_document([evil("name")]))
+    tame = Page(html_document([evil("name")]))
     for text in (HOSTILE, EVIL, EVIL_MARKDOWN.replace("`", "")):
-        wild = HtmlPage(html_document([evil(text)]))
+        wild = Page(html_document([evil(text)]))
         assert [name for name, _ in wild.tags] == [name for name, _ in tame.tags]
     assert HOSTILE.replace("\u2028\u2029", "\\u2028\\u2029") in page("hostile").texts
 
@@ -161,10 +161,10 @@ def test_embedded_data_is_strict_json(which: str) -> None:
 def test_any_text_stays_text(text: str) -> None:
     body = body_of(replace(evil(text), signs=(Finding(text, id=text),)))
     body.encode()
-    names = [name for name, _ in HtmlPage(body).tags]
+    names = [name for name, _ in Page(body).tags]
     assert names.count("script") == 1
     assert not set(names) & {"b", "img", "style"} - {"b"}
-    assert HtmlPage(str(tag("p", text))).tags == [("p", {})]
+    assert Page(str(tag("p", text))).tags == [("p", {})]
 
 
 def test_markup_escapes_what_is_not_markup() -> None:
@@ -293,7 +293,7 @@ def hard_runs() -> list[Run]:
 def test_hard_curves_have_a_page() -> None:
     for run in hard_runs():
         body = body_of(replace(short_run(), run=run))
-        charts = [chart for data in HtmlPage(body).data() for chart in data["charts"]]
+        charts = [chart for data in Page(body).data() for chart in data["charts"]]
         assert len(charts) == (run.points > 0)
 
 
@@ -340,7 +340,7 @@ def test_a_browser_draws_the_charts_without_a_complaint(which: str, tmp_path: Pa
         check=False,
     )
     assert "CONSOLE" not in result.stderr, [line for line in result.stderr.splitlines() if "CONSOLE" in line]
-    drawn = HtmlPage(re.sub(r"<script>.*?</script>", "", result.stdout, flags=re.S))
+    drawn = Page(re.sub(r"<script>.*?</script>", "", result.stdout, flags=re.S))
     rooms = [attrs for _, attrs in drawn.tags if "data-chart" in attrs]
     seen = [room for room in rooms if room["data-run"] == "run-1"]
     assert seen

@@ -309,7 +309,7 @@ def test_size() -> None:
     many = html_document([broken()] * 300)
     assert len(many) - len(html_document([])) < 12_000_000
     assert many.count('<details class="run') == 200
-    assert "The 200 worst runs stand below in full" in many
+    assert "The 200 worst runs follow in full" in many
 
 
 def test_written_as_utf8(tmp_path: Path) -> None:

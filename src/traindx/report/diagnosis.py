@@ -100,7 +100,7 @@ def document(diagnoses: Sequence[Diagnosis]) -> doc.Document:
     if ordered:
         blocks.append(triage_table(ordered, links))
     if len(runs) < len(ordered):
-        left = f"The {len(runs):,} worst runs stand below in full; diagnose a run alone to see all about it."
+        left = f"The {len(runs):,} worst runs follow in full; diagnose a run alone to see all about it."
         blocks.append(doc.Text(doc.Span(left, "muted")))
     title = f"Diagnosis of {count(len(ordered), 'run')}"
     return doc.Document(title, "diagnosis", (*blocks, *runs), ABOUT)

@@ -103,7 +103,7 @@ def _detector(page: Page, sections: dict[str, str], link: Link) -> list[str]:
             [link("cause", cause.id), _bits(w.seen), _bits(w.unseen), w.why.replace("|", r"\|")]
             for cause, w in weighed
         ]
-        text = "Bits for a cause when seen, and when looked for and not seen; negative speaks against it."
+        text = "Bits for a cause when found, and when checked and not found; negative is evidence against it."
         sections["What it speaks for"] = "\n".join(
             [text, "", *table(["cause", "seen", "not seen", "why"], rows)]
         )

@@ -94,7 +94,7 @@ def _show(running: Watch) -> None:
 def _shown_once(error: BaseException) -> Any:
     def render() -> list[str]:
         del error._render_traceback_  # type: ignore[attr-defined]
-        return [f"{type(error).__name__}: the traceback stands above"]
+        return [f"{type(error).__name__}: the traceback is above"]
 
     return render
 

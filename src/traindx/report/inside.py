@@ -160,6 +160,7 @@ def _time(case: Case) -> Iterator[Part]:
         yield Part("Where the time goes", text, _stacked(case, found))
 
 
+@np.errstate(all="ignore")  # a damaged recording holds numbers near the ends of the range
 def _stacked(case: Case, found: Spent) -> Curves:
     """Parts of a step on top of each other. The axis is for usual steps: the first is often far longer."""
     foot = np.zeros(found.steps.size)

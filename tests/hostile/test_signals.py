@@ -12,10 +12,12 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import traindx
 from tests.run_scripts.calling import facts
+from traindx.observe.signals import raised_by_handler
 
 PYTHON = (sys.executable,)
 QUIET = (sys.executable, "-m", "traindx", "run", "--quiet", "--out", "rec")
@@ -228,3 +230,24 @@ def test_what_a_handler_raises_reaches_the_program(tmp_path: Path) -> None:
 def test_what_thousands_of_alarms_raise_reaches_the_program(tmp_path: Path) -> None:
     raised, caught, _ = alarms(tmp_path, 30)
     assert raised == caught > 1000
+
+
+def test_arrays_among_the_arguments_do_not_hide_a_handler() -> None:
+    """What was interrupted may be a call with arrays in a tuple: they are not compared with the frame."""
+    arrays = (np.zeros(3), np.ones(3))
+
+    def handler(number: int, frame: object) -> None:
+        assert frame is not None
+        raise RuntimeError(f"mine, {number}")
+
+    def interrupted(*args: object) -> None:
+        assert args
+        handler(14, sys._getframe())
+
+    def failed(*args: object) -> None:
+        raise RuntimeError(f"ours, {len(args)}")
+
+    for call, expected in ((interrupted, True), (failed, False)):
+        with pytest.raises(RuntimeError) as caught:
+            call(*arrays)
+        assert raised_by_handler(caught.value) is expected

@@ -14,9 +14,10 @@ def raised_by_handler(error: BaseException) -> bool:
     """
     outer = error.__traceback__
     while outer is not None and outer.tb_next is not None:
-        given = outer.tb_next.tb_frame.f_locals.values()
-        if any(one is outer.tb_frame or (type(one) is tuple and outer.tb_frame in one) for one in given):
-            return True
+        for value in outer.tb_next.tb_frame.f_locals.values():
+            # By identity: to compare with an array that stands next to it would raise.
+            if any(one is outer.tb_frame for one in (value if type(value) is tuple else (value,))):
+                return True
         outer = outer.tb_next
     return False
 

@@ -31,7 +31,7 @@ def pages() -> dict[Path, str]:
         DOCS / "formats.md": formats(),
         DOCS / "cli.md": command_line(),
         DOCS / "names.md": vocabulary(),
-        DOCS / "interventions.md": changes(),
+        DOCS / "changes.md": changes(),
         DOCS / "preflight.md": preflight(),
         DOCS / "gallery.md": gallery.page(_MADE),
         DOCS / "adding-a-detector.md": inputs(),
@@ -69,13 +69,13 @@ def format_table() -> str:
 
 def changes() -> str:
     """The changes at run time: a table, then the page of each."""
-    from traindx.experiment.runtime.change import interventions
-    from traindx.report.intervention_pages import markdown, usage
+    from traindx.experiment.runtime.change import change_specs
+    from traindx.report.change_pages import markdown, usage
 
-    units = interventions().values()
+    units = change_specs().values()
     intro = (
-        "A change alters one thing in a training while it runs, without an edit of the script (the code and "
-        "`traindx list interventions` call it an intervention). It is both an experiment (does the symptom "
+        "A change alters one thing in a training while it runs, without an edit of the script "
+        "(`traindx list changes`). It is both an experiment (does the symptom "
         "disappear?) and the trial of a remedy. It records what it changed, with numbers; one that finds "
         "nothing to change counts as failed, never as applied. Several can be combined. A change draws no "
         "random numbers of the script, so a changed training and the unchanged one stay paired.\n"

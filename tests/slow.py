@@ -16,7 +16,7 @@ SLOW = (
     "checklist/test_command.py",
     "checklist/test_here.py",
     "hostile/*",
-    "intervene/*",
+    "changes/*",
     "record/*",
     "test_ask.py::test_a_conversation_on_a_real_terminal",
     "test_ask.py::test_ctrl_c_loses_nothing",

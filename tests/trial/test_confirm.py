@@ -26,7 +26,7 @@ from traindx.experiment.confirm.outcome_words import (
     unreached,
 )
 from traindx.experiment.measure import MeasuredLevel, Yardstick
-from traindx.experiment.runtime.change import Change, interventions
+from traindx.experiment.runtime.change import Change, change_specs
 from traindx.experiment.treat.remedy_verdict import Pair, judge
 from traindx.knowledge.catalogue import causes, symptoms
 from traindx.knowledge.experiments import experiments, profiles
@@ -67,7 +67,7 @@ class TestKnowledge:
             assert set(experiment.causes.values()) <= set(words), experiment.id
             assert experiment.symptoms <= set(symptoms()), experiment.id
             if experiment.change:
-                assert Change.parse(experiment.change).id in interventions()
+                assert Change.parse(experiment.change).id in change_specs()
 
     def test_every_remedy_that_can_be_tried_is_an_experiment(self) -> None:
         made = experiments()

@@ -1,4 +1,4 @@
-"""`traindx explain`: the page of a cause, symptom, remedy, detector, intervention, check or sheet."""
+"""`traindx explain`: the page of a cause, symptom, remedy, detector, change, check or sheet."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from traindx.cli._output import print_lines, screen
 @click.command(short_help="Show the page of a cause, symptom, remedy, detector, change, check or sheet.")
 @click.argument("ids", metavar="ID...", nargs=-1, required=True)
 def command(ids: tuple[str, ...]) -> None:
-    """Show the page of a cause, symptom, remedy, detector, intervention, check or reference sheet.
+    """Show the page of a cause, symptom, remedy, detector, change, check or reference sheet.
 
     ID is what a diagnosis names, like lr_too_high or loss_spikes; 'traindx list' shows them all. When
     several things share an id, all their pages are shown. In a pipe the pages are plain Markdown.
@@ -22,13 +22,13 @@ def command(ids: tuple[str, ...]) -> None:
     Exit code: 0 when every id is known, 2 when one is not.
     """
     from traindx.knowledge.catalogue import pages_of
-    from traindx.report import check_pages, intervention_pages
+    from traindx.report import change_pages, check_pages
     from traindx.report.pages import markdown
 
     texts = []
     for id in ids:
         found = [markdown(page) for page in pages_of(_spelled(id))]
-        others = (intervention_pages.page_of(_spelled(id)), check_pages.page_of(_spelled(id)))
+        others = (change_pages.page_of(_spelled(id)), check_pages.page_of(_spelled(id)))
         found += [page for page in others if page is not None]
         if not found:
             raise _unknown(id)
@@ -43,11 +43,11 @@ def _spelled(id: str) -> str:
 
 def _unknown(id: str) -> Failure:
     from traindx.experiment.preflight.check import ids
-    from traindx.experiment.runtime.change import interventions
+    from traindx.experiment.runtime.change import change_specs
     from traindx.knowledge.catalogue import nearest
     from traindx.report.text import visible
 
-    near = nearest(_spelled(id), also={*ids(), *interventions()})
+    near = nearest(_spelled(id), also={*ids(), *change_specs()})
     hint = (
         f"Did you mean {' or '.join([', '.join(near[:-1]), near[-1]] if near[1:] else near)}? "
         if near

@@ -14,20 +14,21 @@ if TYPE_CHECKING:
 
     from traindx.core.nouns import Scalar
 
-KINDS = ("causes", "symptoms", "detectors", "remedies", "interventions", "checks", "thresholds", "sheets")
+KINDS = ("causes", "symptoms", "detectors", "remedies", "changes", "checks", "thresholds", "sheets")
+_OLD_NAMES = {"interventions": "changes"}
 _GROUPED_BY = {"detectors": "area", "checks": "group"}
 
 
 @click.command(
     short_help="List causes, symptoms, detectors, remedies, changes, checks, thresholds or sheets."
 )
-@click.argument("kind", metavar="|".join(KINDS), type=click.Choice(KINDS))
+@click.argument("kind", metavar="|".join(KINDS), type=click.Choice([*KINDS, *_OLD_NAMES]))
 @click.option("--json", "as_json", is_flag=True, help="Print JSON (schema traindx/list/1).")
 def command(kind: str, as_json: bool) -> None:
     """List what traindx knows, one line each; 'traindx explain ID' shows the page.
 
     Symptoms are what is seen, causes why it happens, remedies what to do. Detectors look at a run;
-    thresholds are the numbers they go by. Interventions change one thing in a training while it runs.
+    thresholds are the numbers they go by. Changes change one thing in a training while it runs.
     Checks are those of 'traindx preflight'. Sheets are pages of reference.
     """
     if kind == "thresholds":
@@ -43,7 +44,7 @@ def command(kind: str, as_json: bool) -> None:
         return
     from traindx.report.pages import one_line
 
-    found = one_line(kind)
+    found = one_line(_OLD_NAMES.get(kind, kind))
     if as_json:
         keys = ("id", _GROUPED_BY.get(kind, "category"), "text")
         _print_json(kind, [{k: v for k, v in zip(keys, row, strict=True) if v} for row in found])

@@ -171,10 +171,10 @@ def one_line(kind: str) -> list[tuple[str, str, str]]:
         return [(remedy.id, "", remedy.title) for remedy in remedies().values()]
     if kind == "sheets":
         return [(sheet.id, "", sheet.meaning) for sheet in sheets().values()]
-    if kind == "interventions":
-        from traindx.experiment.runtime.change import interventions
+    if kind == "changes":
+        from traindx.experiment.runtime.change import change_specs
 
-        return [(unit.id, "", unit.title) for unit in interventions().values()]
+        return [(unit.id, "", unit.title) for unit in change_specs().values()]
     if kind == "checks":
         from traindx.experiment.preflight.check import items
 

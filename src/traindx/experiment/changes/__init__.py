@@ -1,1 +1,1 @@
-"""One intervention per file."""
+"""One change per file."""

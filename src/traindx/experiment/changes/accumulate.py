@@ -12,22 +12,22 @@ from __future__ import annotations
 import weakref
 from typing import Any
 
-from traindx.experiment.runtime.joints import Intervention, Joints
+from traindx.experiment.runtime.hooks import ChangeSpec, Hooks
 
-INTERVENTION = Intervention(
+CHANGE = ChangeSpec(
     title="Take a step only every so many batches, on the mean of their gradients.",
     knobs=("accumulation", "batch_size"),
     least={"batches": 2},
 )
 
 
-def apply(joints: Joints, *, batches: int) -> None:
+def apply(hooks: Hooks, *, batches: int) -> None:
     counts: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
     sums: weakref.WeakKeyDictionary[Any, dict[int, Any]] = weakref.WeakKeyDictionary()
 
     def gather(optimizer: Any) -> None:
         if type(optimizer).__name__ == "LBFGS":
-            joints.cannot("LBFGS computes its gradients several times in a step")
+            hooks.cannot("LBFGS computes its gradients several times in a step")
         count = counts[optimizer] = counts.get(optimizer, 0) + 1
         held = sums.setdefault(optimizer, {})
         for parameter in (one for group in optimizer.param_groups for one in group["params"]):
@@ -37,7 +37,7 @@ def apply(joints: Joints, *, batches: int) -> None:
                 held[id(parameter)] = part if known is None else known + part
             # Without a gradient, a step leaves the parameter as it is.
             parameter.grad = None if count % batches else held.pop(id(parameter), None)
-        joints.changed(f"one step every {batches} batches, on the mean of their gradients")
+        hooks.changed(f"one step every {batches} batches, on the mean of their gradients")
 
-    joints.otherwise("no optimizer of torch took a step")
-    joints.gradients(gather)
+    hooks.otherwise("no optimizer of torch took a step")
+    hooks.gradients(gather)

@@ -11,12 +11,12 @@ from __future__ import annotations
 import contextlib
 from typing import Any
 
-from traindx.experiment.runtime.joints import Intervention, Joints
+from traindx.experiment.runtime.hooks import ChangeSpec, Hooks
 
-INTERVENTION = Intervention(title="Compute in bfloat16 where autocast can.", knobs=("precision",))
+CHANGE = ChangeSpec(title="Compute in bfloat16 where autocast can.", knobs=("precision",))
 
 
-def apply(joints: Joints) -> None:
+def apply(hooks: Hooks) -> None:
     import torch
 
     from traindx.observe.torch.places.models import mapped
@@ -26,23 +26,23 @@ def apply(joints: Joints) -> None:
         if not self._enabled:
             return
         if self.fast_dtype is torch.bfloat16:
-            joints.otherwise("autocast to bfloat16 is in use already")
+            hooks.otherwise("autocast to bfloat16 is in use already")
         else:
-            joints.changed(f"autocast to {str(self.fast_dtype).removeprefix('torch.')} -> bfloat16")
+            hooks.changed(f"autocast to {str(self.fast_dtype).removeprefix('torch.')} -> bfloat16")
             self.fast_dtype = torch.bfloat16
 
     def scaler(original: Any, self: Any, *args: Any, **kwargs: Any) -> None:
         original(self, *args, **kwargs)
         if self._enabled:
             self._enabled = False
-            joints.changed("loss scaling is off")
+            hooks.changed("loss scaling is off")
 
     def around(root: Any) -> Any:
         device = next(root.parameters()).device.type
         if torch.is_autocast_enabled(device):
             return contextlib.nullcontext()
-        joints.changed(f"{type(root).__name__} runs under autocast to bfloat16")
-        with joints.aside():
+        hooks.changed(f"{type(root).__name__} runs under autocast to bfloat16")
+        with hooks.aside():
             return torch.autocast(device, dtype=torch.bfloat16)
 
     def widened(output: Any, root: Any) -> Any:
@@ -50,8 +50,8 @@ def apply(joints: Joints) -> None:
             return output
         return mapped(output, "", lambda _, one: one.float() if one.dtype is torch.bfloat16 else one)
 
-    joints.otherwise("no module with parameters was called")
-    joints.function("autocast.__init__", autocast)
-    joints.function("GradScaler.__init__", scaler)
-    joints.around_model(around)
-    joints.after_model_call(widened)
+    hooks.otherwise("no module with parameters was called")
+    hooks.function("autocast.__init__", autocast)
+    hooks.function("GradScaler.__init__", scaler)
+    hooks.around_model(around)
+    hooks.after_model_call(widened)

@@ -10,17 +10,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from traindx.experiment.runtime.joints import Intervention, Joints
+from traindx.experiment.runtime.hooks import ChangeSpec, Hooks
 from traindx.experiment.runtime.rate_groups import with_gradients
 
-INTERVENTION = Intervention(
+CHANGE = ChangeSpec(
     title="Clip gradients to a norm before every step.",
     knobs=("clip",),
     above={"limit": 0},
 )
 
 
-def apply(joints: Joints, *, limit: float) -> None:
+def apply(hooks: Hooks, *, limit: float) -> None:
     import torch
 
     largest, steps, clipped = 0.0, 0, 0
@@ -33,21 +33,21 @@ def apply(joints: Joints, *, limit: float) -> None:
         steps += 1
         scale = getattr(optimizer, "grad_scale", None)
         factor = 1.0 if scale is None else float(scale)
-        with joints.aside():
+        with hooks.aside():
             norm = float(torch.nn.utils.clip_grad_norm_(parameters, limit * factor)) / factor
         largest = max(largest, norm)
         clipped += not norm <= limit
         if clipped == 1:
-            joints.changed(f"gradient norms above {limit:g} are clipped, the first {norm:.4g}")
+            hooks.changed(f"gradient norms above {limit:g} are clipped, the first {norm:.4g}")
         elif not clipped:
-            joints.otherwise(
+            hooks.otherwise(
                 f"no gradient norm was above {limit:g}: the largest in {steps} steps was {largest:.4g}"
             )
 
     def end() -> None:
         if clipped:
-            joints.changed(f"{clipped} of {steps} steps were clipped, the largest norm was {largest:.4g}")
+            hooks.changed(f"{clipped} of {steps} steps were clipped, the largest norm was {largest:.4g}")
 
-    joints.otherwise("no optimizer of torch took a step")
-    joints.at_end(end)
-    joints.gradients(clip)
+    hooks.otherwise("no optimizer of torch took a step")
+    hooks.at_end(end)
+    hooks.gradients(clip)

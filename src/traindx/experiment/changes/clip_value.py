@@ -9,17 +9,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from traindx.experiment.runtime.joints import Intervention, Joints
+from traindx.experiment.runtime.hooks import ChangeSpec, Hooks
 from traindx.experiment.runtime.rate_groups import with_gradients
 
-INTERVENTION = Intervention(
+CHANGE = ChangeSpec(
     title="Limit every element of the gradients before each step.",
     knobs=("clip",),
     above={"limit": 0},
 )
 
 
-def apply(joints: Joints, *, limit: float) -> None:
+def apply(hooks: Hooks, *, limit: float) -> None:
     import torch
 
     steps = clipped = 0
@@ -34,17 +34,17 @@ def apply(joints: Joints, *, limit: float) -> None:
         top = max(float(one.grad.detach().abs().max()) for one in held if one.grad.numel())
         largest = max(largest, top)
         clipped += not top <= limit
-        with joints.aside():
+        with hooks.aside():
             torch.nn.utils.clip_grad_value_(held, limit)
         if clipped == 1:
-            joints.changed(f"elements of gradients are limited to {limit:g}; the first beyond was {top:.4g}")
+            hooks.changed(f"elements of gradients are limited to {limit:g}; the first beyond was {top:.4g}")
         elif not clipped:
-            joints.otherwise(f"no element of a gradient was beyond {limit:g}: the largest was {largest:.4g}")
+            hooks.otherwise(f"no element of a gradient was beyond {limit:g}: the largest was {largest:.4g}")
 
     def end() -> None:
         if clipped:
-            joints.changed(f"{clipped} of {steps} steps were limited, the largest element was {largest:.4g}")
+            hooks.changed(f"{clipped} of {steps} steps were limited, the largest element was {largest:.4g}")
 
-    joints.otherwise("no optimizer of torch took a step")
-    joints.at_end(end)
-    joints.gradients(clip)
+    hooks.otherwise("no optimizer of torch took a step")
+    hooks.at_end(end)
+    hooks.gradients(clip)

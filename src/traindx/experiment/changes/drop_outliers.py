@@ -10,16 +10,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from traindx.experiment.runtime.joints import Intervention, Joints
+from traindx.experiment.runtime.hooks import ChangeSpec, Hooks
 
-INTERVENTION = Intervention(
+CHANGE = ChangeSpec(
     title="Leave out samples with inputs that are not finite, or beyond a limit.",
     knobs=("data",),
     above={"limit": 0},
 )
 
 
-def apply(joints: Joints, *, limit: float = 1e30) -> None:
+def apply(hooks: Hooks, *, limit: float = 1e30) -> None:
     from traindx.experiment.runtime.torch.tensors import rows_within, tensors_in
     from traindx.observe.torch.places.models import mapped
 
@@ -35,17 +35,17 @@ def apply(joints: Joints, *, limit: float = 1e30) -> None:
         left, rows = int(keep.sum()), len(keep)
         seen += rows
         if left == rows or not left:
-            joints.otherwise(f"the inputs of {seen:,} samples lie within {limit:g}")
+            hooks.otherwise(f"the inputs of {seen:,} samples lie within {limit:g}")
             return batch
         if not dropped:
-            joints.changed(f"samples with inputs beyond {limit:g}, or not finite, are left out")
+            hooks.changed(f"samples with inputs beyond {limit:g}, or not finite, are left out")
         dropped += rows - left
         return mapped(batch, "", lambda _, one: one[keep] if one.dim() and len(one) == rows else one)
 
     def end() -> None:
         if dropped:
-            joints.changed(f"{dropped:,} of {seen:,} samples were left out")
+            hooks.changed(f"{dropped:,} of {seen:,} samples were left out")
 
-    joints.otherwise("no DataLoader gave a batch of real numbers")
-    joints.at_end(end)
-    joints.batch(fetched)
+    hooks.otherwise("no DataLoader gave a batch of real numbers")
+    hooks.at_end(end)
+    hooks.batch(fetched)

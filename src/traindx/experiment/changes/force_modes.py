@@ -10,19 +10,19 @@ Out of reach: models that are called by `model.forward(x)`, and `F.dropout` with
 
 from __future__ import annotations
 
-from traindx.experiment.runtime.joints import Intervention, Joints
+from traindx.experiment.runtime.hooks import ChangeSpec, Hooks
 
-INTERVENTION = Intervention(
+CHANGE = ChangeSpec(
     title="Training mode where a model trains, eval mode where it does not.",
     knobs=("mode",),
 )
 
 
-def apply(joints: Joints) -> None:
+def apply(hooks: Hooks) -> None:
     from traindx.experiment.runtime.torch.effective_modes import ForcedModes
 
-    modes = ForcedModes(joints)
-    joints.otherwise("the model was in the right mode at every call")
-    joints.model_call(modes.called)
-    joints.after_model_call(modes.gave)
-    joints.before_backward(modes.backward)
+    modes = ForcedModes(hooks)
+    hooks.otherwise("the model was in the right mode at every call")
+    hooks.model_call(modes.called)
+    hooks.after_model_call(modes.gave)
+    hooks.before_backward(modes.backward)

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from traindx.experiment.runtime.joints import Intervention, Joints
+from traindx.experiment.runtime.hooks import ChangeSpec, Hooks
 
-INTERVENTION = Intervention(title="Compute everything in 32 bits.", knobs=("precision",))
+CHANGE = ChangeSpec(title="Compute everything in 32 bits.", knobs=("precision",))
 
 
-def apply(joints: Joints) -> None:
+def apply(hooks: Hooks) -> None:
     import torch
 
     halves = (torch.float16, torch.bfloat16)
@@ -24,33 +24,33 @@ def apply(joints: Joints) -> None:
         original(self, *args, **kwargs)
         if self._enabled:
             self._enabled = False
-            joints.changed(f"autocast to {_name(self.fast_dtype)} is off")
+            hooks.changed(f"autocast to {_name(self.fast_dtype)} is off")
 
     def scaler(original: Any, self: Any, *args: Any, **kwargs: Any) -> None:
         original(self, *args, **kwargs)
         if self._enabled:
             self._enabled = False
-            joints.changed("loss scaling is off")
+            hooks.changed("loss scaling is off")
 
     def halved(original: Any, self: Any, *args: Any, **kwargs: Any) -> Any:
         del original
-        joints.changed("half() and bfloat16() keep 32 bits")
+        hooks.changed("half() and bfloat16() keep 32 bits")
         return self.float(*args, **kwargs)
 
     def to(original: Any, self: Any, *args: Any, **kwargs: Any) -> Any:
         if any(one in halves for one in (*args, *kwargs.values()) if isinstance(one, torch.dtype)):
-            joints.changed("to(...) a half precision keeps 32 bits")
+            hooks.changed("to(...) a half precision keeps 32 bits")
             args = tuple(torch.float32 if _is(one, halves) else one for one in args)
             kwargs = {key: torch.float32 if _is(one, halves) else one for key, one in kwargs.items()}
         return original(self, *args, **kwargs)
 
-    joints.otherwise("the training used neither autocast nor half-precision weights")
-    joints.function("autocast.__init__", autocast)
-    joints.function("GradScaler.__init__", scaler)
+    hooks.otherwise("the training used neither autocast nor half-precision weights")
+    hooks.function("autocast.__init__", autocast)
+    hooks.function("GradScaler.__init__", scaler)
     for owner in ("Module", "Tensor"):
         for name in ("half", "bfloat16"):
-            joints.function(f"{owner}.{name}", halved)
-        joints.function(f"{owner}.to", to)
+            hooks.function(f"{owner}.{name}", halved)
+        hooks.function(f"{owner}.to", to)
 
 
 def _is(one: object, halves: tuple[Any, ...]) -> bool:

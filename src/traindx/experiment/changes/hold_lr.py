@@ -9,16 +9,16 @@ Out of reach: updates written by hand without an optimizer of torch, and optimiz
 from __future__ import annotations
 
 from traindx.experiment.runtime import rate_groups
-from traindx.experiment.runtime.joints import Intervention, Joints
+from traindx.experiment.runtime.hooks import ChangeSpec, Hooks
 
-INTERVENTION = Intervention(title="Hold the learning rate constant.", knobs=("schedule",))
+CHANGE = ChangeSpec(title="Hold the learning rate constant.", knobs=("schedule",))
 
 
-def apply(joints: Joints) -> None:
+def apply(hooks: Hooks) -> None:
     def held(group: rate_groups.Group, lr: float) -> float:
         if lr != group.base:
-            joints.changed(f"lr held at {group.base:.6g} in group {group.index} of {group.optimizer}")
+            hooks.changed(f"lr held at {group.base:.6g} in group {group.index} of {group.optimizer}")
         return group.base
 
-    joints.otherwise("the learning rate never left the value it was made with: there is no schedule")
-    joints.rate(held)
+    hooks.otherwise("the learning rate never left the value it was made with: there is no schedule")
+    hooks.rate(held)

@@ -12,24 +12,24 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from traindx.experiment.runtime.joints import Intervention, Joints
+from traindx.experiment.runtime.hooks import ChangeSpec, Hooks
 
-INTERVENTION = Intervention(
+CHANGE = ChangeSpec(
     title="Put a normalisation between each hidden layer and its activation.", knobs=("norm",)
 )
 
 
-def apply(joints: Joints, *, kind: Literal["auto", "batch", "layer"] = "auto") -> None:
+def apply(hooks: Hooks, *, kind: Literal["auto", "batch", "layer"] = "auto") -> None:
     from traindx.experiment.runtime.torch.inserting import insert
     from traindx.experiment.runtime.torch.models import Models
     from traindx.experiment.runtime.torch.tracing import trace
 
     def first(root: Any, given: Any) -> None:
-        with joints.aside():
+        with hooks.aside():
             traced = trace(root, given)
         placed = insert(traced, kind, models.group_of) if traced is not None else ""
         if placed:
-            joints.changed(f"{type(root).__name__}: {placed}")
+            hooks.changed(f"{type(root).__name__}: {placed}")
 
-    joints.otherwise("no layer of a model goes straight into an activation without a norm")
-    models = Models(joints, first)
+    hooks.otherwise("no layer of a model goes straight into an activation without a norm")
+    models = Models(hooks, first)

@@ -9,17 +9,17 @@ Out of reach: models called by `model.forward(x)`, and a state that a model keep
 
 from __future__ import annotations
 
-from traindx.experiment.runtime.joints import Intervention, Joints
+from traindx.experiment.runtime.hooks import ChangeSpec, Hooks
 
-INTERVENTION = Intervention(title="Nothing changed: the first step is measured.")
+CHANGE = ChangeSpec(title="Nothing changed: the first step is measured.")
 
 
-def apply(joints: Joints) -> None:
+def apply(hooks: Hooks) -> None:
     from traindx.experiment.runtime.torch.measuring.first_step import FirstStep
 
-    first = FirstStep(joints)
-    joints.otherwise("no backward pass was seen")
-    joints.batch(first.fetched)
-    joints.model_call(first.called)
-    joints.loss_call(first.judged)
-    joints.before_backward(first.backward)
+    first = FirstStep(hooks)
+    hooks.otherwise("no backward pass was seen")
+    hooks.batch(first.fetched)
+    hooks.model_call(first.called)
+    hooks.loss_call(first.judged)
+    hooks.before_backward(first.backward)

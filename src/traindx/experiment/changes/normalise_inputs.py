@@ -11,16 +11,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from traindx.experiment.runtime.joints import Intervention, Joints
+from traindx.experiment.runtime.hooks import ChangeSpec, Hooks
 
-INTERVENTION = Intervention(
-    title="Bring the model's numeric inputs to mean 0 and deviation 1.", knobs=("inputs",)
-)
+CHANGE = ChangeSpec(title="Bring the model's numeric inputs to mean 0 and deviation 1.", knobs=("inputs",))
 # Losses that compare values; others want their targets as they are.
 _DISTANCES = ("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss")
 
 
-def apply(joints: Joints) -> None:
+def apply(hooks: Hooks) -> None:
     from traindx.experiment.runtime.torch.labels import is_numeric
     from traindx.experiment.runtime.torch.normalising import FeatureMoments, channel_axis
 
@@ -39,8 +37,8 @@ def apply(joints: Joints) -> None:
             moments = known.setdefault(key, FeatureMoments(channel_axis(root, tensor)))
             if given.training or not moments.count:
                 moments.add(tensor)
-            if not joints.has_changed:
-                joints.changed(f"{name}: {moments.text()}")
+            if not hooks.has_changed:
+                hooks.changed(f"{name}: {moments.text()}")
             given_now[tensor.data_ptr()] = (tensor, moments)
             return moments.normalised(tensor)
 
@@ -54,6 +52,6 @@ def apply(joints: Joints) -> None:
             tensor, moments = known_input
             loss.target = moments.normalised(tensor).reshape(loss.target.shape)
 
-    joints.otherwise("no module with parameters was given numbers that are not computed by another")
-    joints.model_call(called)
-    joints.loss_call(judged)
+    hooks.otherwise("no module with parameters was given numbers that are not computed by another")
+    hooks.model_call(called)
+    hooks.loss_call(judged)

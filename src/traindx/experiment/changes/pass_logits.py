@@ -9,21 +9,21 @@ Out of reach: losses written by hand, and results that are computed with before 
 
 from __future__ import annotations
 
-from traindx.experiment.runtime.joints import Intervention, Joints
+from traindx.experiment.runtime.hooks import ChangeSpec, Hooks
 
-INTERVENTION = Intervention(
+CHANGE = ChangeSpec(
     title="Give the loss logits, not what a softmax or sigmoid made of them.",
     knobs=("output",),
     alters_loss=True,
 )
 
 
-def apply(joints: Joints) -> None:
+def apply(hooks: Hooks) -> None:
     from traindx.experiment.runtime.torch.logits import Logits
 
-    logits = Logits(joints)
-    joints.otherwise("no softmax or sigmoid came between a model and a loss that expects logits")
+    logits = Logits(hooks)
+    hooks.otherwise("no softmax or sigmoid came between a model and a loss that expects logits")
     for name in ("softmax", "log_softmax", "sigmoid"):
         for owner in ("F", "torch", "Tensor"):
-            joints.function(f"{owner}.{name}", logits.remember(name))
-    joints.loss_call(logits.judged)
+            hooks.function(f"{owner}.{name}", logits.remember(name))
+    hooks.loss_call(logits.judged)

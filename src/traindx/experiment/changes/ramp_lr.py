@@ -11,9 +11,9 @@ from __future__ import annotations
 import math
 
 from traindx.experiment.runtime import rate_groups
-from traindx.experiment.runtime.joints import Intervention, Joints
+from traindx.experiment.runtime.hooks import ChangeSpec, Hooks
 
-INTERVENTION = Intervention(
+CHANGE = ChangeSpec(
     title="Raise the learning rate exponentially, step by step.",
     knobs=("lr",),
     above={"first": 0, "last": 0},
@@ -21,16 +21,16 @@ INTERVENTION = Intervention(
 )
 
 
-def apply(joints: Joints, *, first: float, last: float, steps: int) -> None:
+def apply(hooks: Hooks, *, first: float, last: float, steps: int) -> None:
     def ramped(group: rate_groups.Group, lr: float) -> float:
         del lr
         done = min(group.step, steps - 1) / (steps - 1)
         rate = group.share * first * math.exp(math.log(last / first) * done)
         if not group.step:
-            joints.changed(
+            hooks.changed(
                 f"{rate_groups.rate_text(group, rate)}, then up to {group.share * last:.6g} in {steps} steps"
             )
         return rate
 
-    joints.otherwise(rate_groups.NO_STEP)
-    joints.rate(ramped)
+    hooks.otherwise(rate_groups.NO_STEP)
+    hooks.rate(ramped)

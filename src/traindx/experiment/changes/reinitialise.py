@@ -12,12 +12,12 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from traindx.experiment.runtime.joints import Intervention, Joints
+from traindx.experiment.runtime.hooks import ChangeSpec, Hooks
 
-INTERVENTION = Intervention(title="Reinitialise the weights.", knobs=("init",))
+CHANGE = ChangeSpec(title="Reinitialise the weights.", knobs=("init",))
 
 
-def apply(joints: Joints, *, kind: Literal["he", "xavier", "orthogonal"]) -> None:
+def apply(hooks: Hooks, *, kind: Literal["he", "xavier", "orthogonal"]) -> None:
     from traindx.experiment.runtime.torch.initialising import initialise
     from traindx.experiment.runtime.torch.models import Models
 
@@ -25,7 +25,7 @@ def apply(joints: Joints, *, kind: Literal["he", "xavier", "orthogonal"]) -> Non
         del given
         text = initialise(root, kind)
         if text:
-            joints.changed(f"{type(root).__name__}: {text}")
+            hooks.changed(f"{type(root).__name__}: {text}")
 
-    joints.otherwise("no model with linear, convolutional or recurrent layers was trained")
-    Models(joints, first)
+    hooks.otherwise("no model with linear, convolutional or recurrent layers was trained")
+    Models(hooks, first)

@@ -11,18 +11,18 @@ Out of reach: batches that a script takes in order, without a DataLoader, for a 
 
 from __future__ import annotations
 
-from traindx.experiment.runtime.joints import Intervention, Joints
+from traindx.experiment.runtime.hooks import ChangeSpec, Hooks
 
-INTERVENTION = Intervention(title="Train on the first batch at every step.", knobs=("data",))
+CHANGE = ChangeSpec(title="Train on the first batch at every step.", knobs=("data",))
 
 
-def apply(joints: Joints) -> None:
+def apply(hooks: Hooks) -> None:
     from traindx.experiment.runtime.torch.repeating import Repeating
 
-    repeating = Repeating(joints)
-    joints.otherwise("no backward pass was seen after the first step")
-    joints.batch(repeating.fetched)
-    joints.model_call(repeating.called)
-    joints.loss_call(repeating.judged)
-    joints.after_backward(repeating.backward)
-    joints.after_step(repeating.stepped)
+    repeating = Repeating(hooks)
+    hooks.otherwise("no backward pass was seen after the first step")
+    hooks.batch(repeating.fetched)
+    hooks.model_call(repeating.called)
+    hooks.loss_call(repeating.judged)
+    hooks.after_backward(repeating.backward)
+    hooks.after_step(repeating.stepped)

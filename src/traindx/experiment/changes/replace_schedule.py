@@ -12,23 +12,23 @@ import math
 from typing import Literal
 
 from traindx.experiment.runtime import rate_groups
-from traindx.experiment.runtime.joints import Intervention, Joints
+from traindx.experiment.runtime.hooks import ChangeSpec, Hooks
 
-INTERVENTION = Intervention(
+CHANGE = ChangeSpec(
     title="Let the learning rate follow another schedule.",
     knobs=("schedule",),
     least={"steps": 1},
 )
 
 
-def apply(joints: Joints, *, kind: Literal["cosine", "linear", "constant"], steps: int) -> None:
+def apply(hooks: Hooks, *, kind: Literal["cosine", "linear", "constant"], steps: int) -> None:
     def scheduled(group: rate_groups.Group, lr: float) -> float:
         del lr
         done = min(1.0, group.step / steps)
         share = {"cosine": 0.5 * (1 + math.cos(math.pi * done)), "linear": 1 - done, "constant": 1.0}[kind]
         if not group.step:
-            joints.changed(f"{rate_groups.rate_text(group, group.base)}, then {kind} over {steps} steps")
+            hooks.changed(f"{rate_groups.rate_text(group, group.base)}, then {kind} over {steps} steps")
         return group.base * share
 
-    joints.otherwise(rate_groups.NO_STEP)
-    joints.rate(scheduled)
+    hooks.otherwise(rate_groups.NO_STEP)
+    hooks.rate(scheduled)

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from traindx.experiment.runtime.joints import Intervention, Joints
+from traindx.experiment.runtime.hooks import ChangeSpec, Hooks
 
-INTERVENTION = Intervention(title="Keep the weights of the model when the training is over.")
+CHANGE = ChangeSpec(title="Keep the weights of the model when the training is over.")
 FILE = "model.pt"
 
 
-def apply(joints: Joints) -> None:
+def apply(hooks: Hooks) -> None:
     from traindx.experiment.runtime.torch.models import Models
     from traindx.observe.recorder import current
 
@@ -30,11 +30,11 @@ def apply(joints: Joints) -> None:
             return
         states = [one.state_dict() for one in models]
         kept = states[0] if len(states) == 1 else dict(enumerate(states))
-        with joints.aside():
+        with hooks.aside():
             torch.save(kept, recorder.folder / FILE)
         size = sum(parameter.numel() for one in models for parameter in one.parameters())
-        joints.changed(f"{size:,} parameters of {len(models)} models kept as {FILE}")
+        hooks.changed(f"{size:,} parameters of {len(models)} models kept as {FILE}")
 
-    joints.otherwise("no model was trained")
-    Models(joints, lambda root, _: models.append(root))
-    joints.at_end(ended)
+    hooks.otherwise("no model was trained")
+    Models(hooks, lambda root, _: models.append(root))
+    hooks.at_end(ended)

@@ -10,20 +10,20 @@ Out of reach: updates written by hand without an optimizer of torch, and optimiz
 from __future__ import annotations
 
 from traindx.experiment.runtime import rate_groups
-from traindx.experiment.runtime.joints import Intervention, Joints
+from traindx.experiment.runtime.hooks import ChangeSpec, Hooks
 
-INTERVENTION = Intervention(
+CHANGE = ChangeSpec(
     title="Multiply the learning rate by a factor.",
     knobs=("lr",),
     above={"factor": 0},
 )
 
 
-def apply(joints: Joints, *, factor: float) -> None:
+def apply(hooks: Hooks, *, factor: float) -> None:
     def scaled(group: rate_groups.Group, lr: float) -> float:
         if not group.step:
-            joints.changed(rate_groups.rate_text(group, lr * factor))
+            hooks.changed(rate_groups.rate_text(group, lr * factor))
         return lr * factor
 
-    joints.otherwise(rate_groups.NO_STEP)
-    joints.rate(scaled)
+    hooks.otherwise(rate_groups.NO_STEP)
+    hooks.rate(scaled)

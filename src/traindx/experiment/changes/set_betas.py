@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from traindx.experiment.runtime.joints import Intervention, Joints
+from traindx.experiment.runtime.hooks import ChangeSpec, Hooks
 
-INTERVENTION = Intervention(
+CHANGE = ChangeSpec(
     title="Set the betas of Adam.",
     knobs=("beta1", "beta2"),
     least={"beta1": 0, "beta2": 0},
@@ -17,10 +17,10 @@ INTERVENTION = Intervention(
 )
 
 
-def apply(joints: Joints, *, beta1: float, beta2: float) -> None:
+def apply(hooks: Hooks, *, beta1: float, beta2: float) -> None:
     from traindx.experiment.runtime.rate_groups import set_in_groups
 
     def new(group: dict[str, Any]) -> dict[str, Any]:
         return {"betas": (beta1, beta2, *group["betas"][2:])} if "betas" in group else {}
 
-    set_in_groups(joints, new, "betas")
+    set_in_groups(hooks, new, "betas")

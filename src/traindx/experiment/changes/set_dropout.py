@@ -11,9 +11,9 @@ from __future__ import annotations
 import weakref
 from typing import Any
 
-from traindx.experiment.runtime.joints import Intervention, Joints
+from traindx.experiment.runtime.hooks import ChangeSpec, Hooks
 
-INTERVENTION = Intervention(
+CHANGE = ChangeSpec(
     title="Set the share that dropout leaves out.",
     knobs=("dropout",),
     least={"value": 0},
@@ -21,7 +21,7 @@ INTERVENTION = Intervention(
 )
 
 
-def apply(joints: Joints, *, value: float) -> None:
+def apply(hooks: Hooks, *, value: float) -> None:
     from torch import nn
 
     seen: weakref.WeakSet[Any] = weakref.WeakSet()
@@ -40,15 +40,15 @@ def apply(joints: Joints, *, value: float) -> None:
     def _set(module: Any, attribute: str, name: str) -> None:
         before = getattr(module, attribute)
         if before == value:
-            joints.otherwise(f"dropout is {value:g} already")
+            hooks.otherwise(f"dropout is {value:g} already")
             return
         setattr(module, attribute, value)
-        joints.changed(f"dropout {before:g} -> {value:g} in {name or type(module).__name__}")
+        hooks.changed(f"dropout {before:g} -> {value:g} in {name or type(module).__name__}")
 
     def dropped(original: Any, input: Any, p: float = 0.5, *args: Any, **kwargs: Any) -> Any:
         training = args[0] if args else kwargs.get("training", True)
         if p != value and training:
-            joints.changed(f"dropout {p:g} -> {value:g} in a call of F.dropout")
+            hooks.changed(f"dropout {p:g} -> {value:g} in a call of F.dropout")
         return original(input, value if training else p, *args, **kwargs)
 
     def attended(original: Any, *args: Any, **kwargs: Any) -> Any:
@@ -57,12 +57,12 @@ def apply(joints: Joints, *, value: float) -> None:
         )
         given |= kwargs
         if given.get("dropout_p") and given["dropout_p"] != value:
-            joints.changed(f"dropout {given['dropout_p']:g} -> {value:g} in attention")
+            hooks.changed(f"dropout {given['dropout_p']:g} -> {value:g} in attention")
             given["dropout_p"] = value
         return original(**given)
 
-    joints.otherwise("no dropout was found")
-    joints.model_call(called)
+    hooks.otherwise("no dropout was found")
+    hooks.model_call(called)
     for name in ("dropout", "dropout1d", "dropout2d", "dropout3d", "alpha_dropout"):
-        joints.function(f"F.{name}", dropped)
-    joints.function("F.scaled_dot_product_attention", attended)
+        hooks.function(f"F.{name}", dropped)
+    hooks.function("F.scaled_dot_product_attention", attended)

@@ -7,19 +7,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from traindx.experiment.runtime.joints import Intervention, Joints
+from traindx.experiment.runtime.hooks import ChangeSpec, Hooks
 
-INTERVENTION = Intervention(
+CHANGE = ChangeSpec(
     title="Set the eps of the optimizer.",
     knobs=("eps",),
     above={"value": 0},
 )
 
 
-def apply(joints: Joints, *, value: float) -> None:
+def apply(hooks: Hooks, *, value: float) -> None:
     from traindx.experiment.runtime.rate_groups import set_in_groups
 
     def new(group: dict[str, Any]) -> dict[str, Any]:
         return {"eps": value} if isinstance(group.get("eps"), float) else {}
 
-    set_in_groups(joints, new, "eps")
+    set_in_groups(hooks, new, "eps")

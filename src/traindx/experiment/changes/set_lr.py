@@ -10,15 +10,15 @@ Out of reach: updates written by hand without an optimizer of torch, and optimiz
 from __future__ import annotations
 
 from traindx.experiment.runtime import rate_groups
-from traindx.experiment.runtime.joints import Intervention, Joints
+from traindx.experiment.runtime.hooks import ChangeSpec, Hooks
 
-INTERVENTION = Intervention(
+CHANGE = ChangeSpec(
     title="Set the learning rate.",
     knobs=("lr",),
     above={"value": 0},
 )
 
 
-def apply(joints: Joints, *, value: float) -> None:
-    joints.otherwise(rate_groups.NO_STEP)
-    joints.rate(rate_groups.to_value(joints, value))
+def apply(hooks: Hooks, *, value: float) -> None:
+    hooks.otherwise(rate_groups.NO_STEP)
+    hooks.rate(rate_groups.to_value(hooks, value))

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from traindx.experiment.runtime.joints import Intervention, Joints
+from traindx.experiment.runtime.hooks import ChangeSpec, Hooks
 
-INTERVENTION = Intervention(
+CHANGE = ChangeSpec(
     title="Set the momentum.",
     knobs=("momentum", "beta1"),
     least={"value": 0},
@@ -17,7 +17,7 @@ INTERVENTION = Intervention(
 )
 
 
-def apply(joints: Joints, *, value: float) -> None:
+def apply(hooks: Hooks, *, value: float) -> None:
     from traindx.experiment.runtime.rate_groups import set_in_groups
 
     def new(group: dict[str, Any]) -> dict[str, Any]:
@@ -25,4 +25,4 @@ def apply(joints: Joints, *, value: float) -> None:
             return {"momentum": value}
         return {"betas": (value, *group["betas"][1:])} if "betas" in group else {}
 
-    set_in_groups(joints, new, "momentum")
+    set_in_groups(hooks, new, "momentum")

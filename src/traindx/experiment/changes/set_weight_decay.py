@@ -9,20 +9,20 @@ from __future__ import annotations
 
 from typing import Any
 
-from traindx.experiment.runtime.joints import Intervention, Joints
+from traindx.experiment.runtime.hooks import ChangeSpec, Hooks
 
-INTERVENTION = Intervention(
+CHANGE = ChangeSpec(
     title="Set the weight decay.",
     knobs=("weight_decay",),
     least={"value": 0},
 )
 
 
-def apply(joints: Joints, *, value: float) -> None:
+def apply(hooks: Hooks, *, value: float) -> None:
     from traindx.experiment.runtime.rate_groups import set_in_groups
 
     def new(group: dict[str, Any], groups: list[dict[str, Any]]) -> dict[str, Any]:
         free = not group.get("weight_decay") and any(one.get("weight_decay") for one in groups)
         return {"weight_decay": value} if "weight_decay" in group and not free else {}
 
-    set_in_groups(joints, new, "weight decay", whole=True)
+    set_in_groups(hooks, new, "weight decay", whole=True)

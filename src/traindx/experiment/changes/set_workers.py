@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from traindx.experiment.runtime.joints import Intervention, Joints
+from traindx.experiment.runtime.hooks import ChangeSpec, Hooks
 
-INTERVENTION = Intervention(
+CHANGE = ChangeSpec(
     title="Set the number of processes that load the data.",
     knobs=("workers",),
     least={"value": 0},
@@ -19,16 +19,16 @@ INTERVENTION = Intervention(
 )
 
 
-def apply(joints: Joints, *, value: int) -> None:
+def apply(hooks: Hooks, *, value: int) -> None:
     from traindx.experiment.runtime.torch.feeding import change_loaders
 
     def alter(given: dict[str, Any]) -> int | None:
         workers = int(given.get("num_workers", 0))
         if workers == value:
-            joints.otherwise(f"the DataLoader has {workers} workers already")
+            hooks.otherwise(f"the DataLoader has {workers} workers already")
             return None
         if not hasattr(given["dataset"], "__getitem__"):
-            joints.otherwise("the dataset is iterable: every worker would give all of it")
+            hooks.otherwise("the dataset is iterable: every worker would give all of it")
             return None
         given["num_workers"] = value
         if not value:
@@ -36,4 +36,4 @@ def apply(joints: Joints, *, value: int) -> None:
                 given.pop(name, None)
         return workers
 
-    change_loaders(joints, alter, lambda _, before: f"workers {before} -> {value}")
+    change_loaders(hooks, alter, lambda _, before: f"workers {before} -> {value}")

@@ -10,18 +10,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from traindx.experiment.runtime.joints import Intervention, Joints
+from traindx.experiment.runtime.hooks import ChangeSpec, Hooks
 
-INTERVENTION = Intervention(title="Go through the training data in random order.", knobs=("shuffle",))
+CHANGE = ChangeSpec(title="Go through the training data in random order.", knobs=("shuffle",))
 
 
-def apply(joints: Joints) -> None:
+def apply(hooks: Hooks) -> None:
     from traindx.experiment.runtime.torch.feeding import change_loaders, in_order, random_order
 
     def alter(given: dict[str, Any]) -> bool | None:
         why = in_order(given)
         if why:
-            joints.otherwise(why)
+            hooks.otherwise(why)
             return None
         given.pop("shuffle", None)
         given["sampler"] = random_order(given["dataset"])
@@ -30,4 +30,4 @@ def apply(joints: Joints) -> None:
     def said(loader: Any, _: bool) -> str:
         return f"{len(loader.dataset)} samples are drawn in a new random order in every epoch"
 
-    change_loaders(joints, alter, said)
+    change_loaders(hooks, alter, said)

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from traindx.experiment.runtime.joints import Intervention, Joints
+from traindx.experiment.runtime.hooks import ChangeSpec, Hooks
 
-INTERVENTION = Intervention(title="Other samples' inputs for the training.", knobs=("inputs",))
+CHANGE = ChangeSpec(title="Other samples' inputs for the training.", knobs=("inputs",))
 
 
-def apply(joints: Joints) -> None:
+def apply(hooks: Hooks) -> None:
     from traindx.experiment.runtime.torch.labels import is_input, is_label, is_structure, said
     from traindx.experiment.runtime.torch.tensors import Pool
 
@@ -26,7 +26,7 @@ def apply(joints: Joints) -> None:
         if not (given.training and given.fresh and any(is_input(*one) for one in named)):
             return
         if any(is_structure(name) for name, _ in named):
-            joints.cannot("the model is given a graph, whose samples are not the rows of its tensors")
+            hooks.cannot("the model is given a graph, whose samples are not the rows of its tensors")
         first = next(one for name, one in named if is_input(name, one))
         rows = first.shape[0] if first.dim() else 0
         movable = [
@@ -38,7 +38,7 @@ def apply(joints: Joints) -> None:
         new = iter(drawn)
         places = iter(range(len(named)))
         given.replace(lambda _, one: next(new) if next(places) in movable else one)
-        joints.changed(f"{said(*named[movable[0]])} of {type(root).__name__} is another sample's")
+        hooks.changed(f"{said(*named[movable[0]])} of {type(root).__name__} is another sample's")
 
-    joints.otherwise("no module with parameters was called with tensors that are not computed by another")
-    joints.model_call(called)
+    hooks.otherwise("no module with parameters was called with tensors that are not computed by another")
+    hooks.model_call(called)

@@ -11,12 +11,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from traindx.experiment.runtime.joints import Intervention, Joints
+from traindx.experiment.runtime.hooks import ChangeSpec, Hooks
 
-INTERVENTION = Intervention(title="Other samples' labels for the training.", knobs=("labels",))
+CHANGE = ChangeSpec(title="Other samples' labels for the training.", knobs=("labels",))
 
 
-def apply(joints: Joints) -> None:
+def apply(hooks: Hooks) -> None:
     import torch
 
     from traindx.experiment.runtime.torch.labels import LabelParts, is_label, shuffled_target
@@ -30,8 +30,8 @@ def apply(joints: Joints) -> None:
             seen = True
             before, loss.target = loss.target, shuffled_target(loss, pool)
             share = float((before != loss.target).float().mean())
-            if share and not joints.has_changed:
-                joints.changed(
+            if share and not hooks.has_changed:
+                hooks.changed(
                     f"targets of {loss.name} are other samples' ({share:.0%} of the first batch differ)"
                 )
 
@@ -39,7 +39,7 @@ def apply(joints: Joints) -> None:
         del source
         if not torch.is_grad_enabled() or seen:
             return batch
-        return parts.exchanged(batch, trains, joints.changed)
+        return parts.exchanged(batch, trains, hooks.changed)
 
     def called(given: Any, root: object) -> None:
         nonlocal seen
@@ -47,16 +47,16 @@ def apply(joints: Joints) -> None:
         if given.training and any(is_label(name) for name, _ in given.tensors()):
             seen = True
             given.replace(lambda name, one: named.drawn(one) if is_label(name) and one.dim() else one)
-            joints.changed("labels given to the model are other samples'")
+            hooks.changed("labels given to the model are other samples'")
 
     def backward() -> None:
         if not seen:
             why = parts.learn()
             if why:
-                joints.cannot(why)
+                hooks.cannot(why)
 
-    joints.otherwise("no loss function of torch was given targets, and no DataLoader gave labels")
-    joints.loss_call(judged)
-    joints.batch(fetched)
-    joints.model_call(called)
-    joints.after_backward(backward)
+    hooks.otherwise("no loss function of torch was given targets, and no DataLoader gave labels")
+    hooks.loss_call(judged)
+    hooks.batch(fetched)
+    hooks.model_call(called)
+    hooks.after_backward(backward)

@@ -11,13 +11,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from traindx.experiment.runtime.joints import Intervention, Joints
+from traindx.experiment.runtime.hooks import ChangeSpec, Hooks
 from traindx.experiment.runtime.rate_groups import with_gradients
 
-INTERVENTION = Intervention(title="Leave out steps whose gradients are not finite.", knobs=("data",))
+CHANGE = ChangeSpec(title="Leave out steps whose gradients are not finite.", knobs=("data",))
 
 
-def apply(joints: Joints) -> None:
+def apply(hooks: Hooks) -> None:
     import torch
 
     steps = skipped = 0
@@ -28,21 +28,21 @@ def apply(joints: Joints) -> None:
         held = with_gradients(optimizer)
         if all(bool(torch.isfinite(_values(one.grad)).all()) for one in held):
             if not skipped:
-                joints.otherwise(f"all gradients of {steps} steps were finite")
+                hooks.otherwise(f"all gradients of {steps} steps were finite")
             return
         skipped += 1
         if skipped == 1:
-            joints.changed(f"step {steps} is the first to be left out: its gradients are not finite")
+            hooks.changed(f"step {steps} is the first to be left out: its gradients are not finite")
         for one in held:
             one.grad = None
 
     def end() -> None:
         if skipped:
-            joints.changed(f"{skipped} of {steps} steps were left out")
+            hooks.changed(f"{skipped} of {steps} steps were left out")
 
-    joints.otherwise("no optimizer of torch took a step")
-    joints.at_end(end)
-    joints.gradients(look)
+    hooks.otherwise("no optimizer of torch took a step")
+    hooks.at_end(end)
+    hooks.gradients(look)
 
 
 def _values(gradient: Any) -> Any:

@@ -11,9 +11,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from traindx.experiment.runtime.joints import Intervention, Joints
+from traindx.experiment.runtime.hooks import ChangeSpec, Hooks
 
-INTERVENTION = Intervention(
+CHANGE = ChangeSpec(
     title="End the training when its loss has diverged.",
     above={"factor": 1},
     least={"patience": 1},
@@ -22,7 +22,7 @@ WORDS = "the loss diverged"
 _FIRST = 5
 
 
-def apply(joints: Joints, *, factor: float = 100.0, patience: int = 5) -> None:
+def apply(hooks: Hooks, *, factor: float = 100.0, patience: int = 5) -> None:
     from traindx.observe.recorder import stop
 
     first: list[float] = []
@@ -33,12 +33,12 @@ def apply(joints: Joints, *, factor: float = 100.0, patience: int = 5) -> None:
         loss = sum(float(one.detach().float().mean()) for one in losses if one.numel() == 1)
         if len(first) < _FIRST:
             first.append(abs(loss))
-            joints.changed(f"watches the loss: ends the training beyond {factor:g} times its start")
+            hooks.changed(f"watches the loss: ends the training beyond {factor:g} times its start")
         start = sorted(first)[len(first) // 2]
         # A loss that begins at zero has no scale to be far from.
         far = far + 1 if not math.isfinite(loss) or (start > 0 and abs(loss) > factor * start) else 0
         if far >= patience:
             stop(f"{WORDS}: {loss:.3g} after {start:.3g} at the start")
 
-    joints.otherwise("backward was never called")
-    joints.before_backward(look)
+    hooks.otherwise("backward was never called")
+    hooks.before_backward(look)

@@ -12,15 +12,13 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from traindx.experiment.runtime.joints import Intervention, Joints
+from traindx.experiment.runtime.hooks import ChangeSpec, Hooks
 
-INTERVENTION = Intervention(
-    title="Put another activation in the place of the hidden ones.", knobs=("activation",)
-)
+CHANGE = ChangeSpec(title="Put another activation in the place of the hidden ones.", knobs=("activation",))
 
 
 def apply(
-    joints: Joints, *, to: Literal["relu", "leaky_relu", "gelu", "silu", "elu", "tanh"] = "leaky_relu"
+    hooks: Hooks, *, to: Literal["relu", "leaky_relu", "gelu", "silu", "elu", "tanh"] = "leaky_relu"
 ) -> None:
     from traindx.experiment.runtime.torch.activating import FUNCTIONS, Activations
     from traindx.experiment.runtime.torch.models import Models
@@ -29,15 +27,15 @@ def apply(
     activations = Activations(to)
 
     def first(root: Any, given: Any) -> None:
-        with joints.aside(but_functions=True), activations.watching():
+        with hooks.aside(but_functions=True), activations.watching():
             traced = trace(root, given)
         text = activations.settle(root, traced) if traced is not None else ""
         if text:
-            joints.changed(f"{type(root).__name__}: {text}")
-        elif not joints.has_changed:
-            joints.otherwise(f"no hidden activation other than {to} was found")
+            hooks.changed(f"{type(root).__name__}: {text}")
+        elif not hooks.has_changed:
+            hooks.otherwise(f"no hidden activation other than {to} was found")
 
-    joints.otherwise("no model whose parameters an optimizer holds was called")
-    Models(joints, first)
+    hooks.otherwise("no model whose parameters an optimizer holds was called")
+    Models(hooks, first)
     for path, kind in FUNCTIONS.items():
-        joints.function(path, activations.instead(kind))
+        hooks.function(path, activations.instead(kind))

@@ -12,9 +12,9 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from traindx.experiment.runtime import rate_groups
-from traindx.experiment.runtime.joints import Intervention, Joints
+from traindx.experiment.runtime.hooks import ChangeSpec, Hooks
 
-INTERVENTION = Intervention(
+CHANGE = ChangeSpec(
     title="Train with another optimizer.",
     knobs=("optimizer", "lr"),
     least={"lr": 0},
@@ -22,7 +22,7 @@ INTERVENTION = Intervention(
 _MOMENTUM = 0.9
 
 
-def apply(joints: Joints, *, name: Literal["adamw", "adam", "sgd"], lr: float = 0.0) -> None:
+def apply(hooks: Hooks, *, name: Literal["adamw", "adam", "sgd"], lr: float = 0.0) -> None:
     import torch
 
     kind = {"adamw": torch.optim.AdamW, "adam": torch.optim.Adam, "sgd": torch.optim.SGD}[name]
@@ -35,11 +35,11 @@ def apply(joints: Joints, *, name: Literal["adamw", "adam", "sgd"], lr: float = 
     def swap(optimizer: Any, given: dict[str, Any]) -> None:
         before = type(optimizer)
         if before is kind:
-            joints.otherwise(f"the script trains with {kind.__name__} already")
+            hooks.otherwise(f"the script trains with {kind.__name__} already")
             return
         more = _methods_of_its_own(optimizer)
         if more:
-            joints.otherwise(f"{before.__name__} is the script's own and has methods of its own ({more[0]})")
+            hooks.otherwise(f"{before.__name__} is the script's own and has methods of its own ({more[0]})")
             return
         made = optimizer.defaults
         for group in optimizer.param_groups:
@@ -53,12 +53,12 @@ def apply(joints: Joints, *, name: Literal["adamw", "adam", "sgd"], lr: float = 
         optimizer.state.clear()
         shown = {key: optimizer.param_groups[0].get(key) for key in ("betas", "momentum", "weight_decay")}
         settings = ", ".join(f"{key} {value}" for key, value in shown.items() if value is not None)
-        joints.changed(f"{before.__name__} -> {kind.__name__} ({settings})")
+        hooks.changed(f"{before.__name__} -> {kind.__name__} ({settings})")
 
-    joints.otherwise("no optimizer of torch was made")
-    joints.optimizer_made(swap)
+    hooks.otherwise("no optimizer of torch was made")
+    hooks.optimizer_made(swap)
     if lr:
-        joints.rate(rate_groups.to_value(joints, lr))
+        hooks.rate(rate_groups.to_value(hooks, lr))
 
 
 def _methods_of_its_own(optimizer: Any) -> list[str]:

@@ -12,9 +12,9 @@ from __future__ import annotations
 import weakref
 from typing import Any
 
-from traindx.experiment.runtime.joints import Intervention, Joints
+from traindx.experiment.runtime.hooks import ChangeSpec, Hooks
 
-INTERVENTION = Intervention(
+CHANGE = ChangeSpec(
     title="Give the optimizer every parameter that the loss is computed from.",
     knobs=("parameters",),
 )
@@ -22,7 +22,7 @@ INTERVENTION = Intervention(
 _LOOKS = 20
 
 
-def apply(joints: Joints) -> None:
+def apply(hooks: Hooks) -> None:
     from torch import nn
 
     from traindx.experiment.runtime.torch.tracing import leaves_behind
@@ -41,16 +41,16 @@ def apply(joints: Joints) -> None:
         behind = leaves_behind(losses)
         free = [one for one in behind if isinstance(one, nn.Parameter) and id(one) not in held]
         if not free:
-            joints.otherwise(f"an optimizer holds all {len(behind)} parameters behind the loss")
+            hooks.otherwise(f"an optimizer holds all {len(behind)} parameters behind the loss")
             return
         group = optimizers[0].param_groups[0]
         group["params"].extend(free)
         count = sum(one.numel() for one in free)
-        joints.changed(
+        hooks.changed(
             f"{len(free)} of {len(behind)} parameters behind the loss ({count:,} numbers) were in no "
             f"optimizer; {type(optimizers[0]).__name__} has them now"
         )
 
-    joints.otherwise("no backward pass was seen")
-    joints.optimizer_made(lambda optimizer, _: made.append(weakref.ref(optimizer)))
-    joints.before_backward(backward)
+    hooks.otherwise("no backward pass was seen")
+    hooks.optimizer_made(lambda optimizer, _: made.append(weakref.ref(optimizer)))
+    hooks.before_backward(backward)

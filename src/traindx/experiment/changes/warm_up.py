@@ -9,23 +9,23 @@ Out of reach: updates written by hand without an optimizer of torch, and optimiz
 from __future__ import annotations
 
 from traindx.experiment.runtime import rate_groups
-from traindx.experiment.runtime.joints import Intervention, Joints
+from traindx.experiment.runtime.hooks import ChangeSpec, Hooks
 
-INTERVENTION = Intervention(
+CHANGE = ChangeSpec(
     title="Raise the learning rate linearly over the first steps.",
     knobs=("warmup",),
     least={"steps": 1},
 )
 
 
-def apply(joints: Joints, *, steps: int) -> None:
+def apply(hooks: Hooks, *, steps: int) -> None:
     def warmed(group: rate_groups.Group, lr: float) -> float:
         share = min(1.0, (group.step + 1) / steps)
         if not group.step:
-            joints.changed(
+            hooks.changed(
                 f"{rate_groups.rate_text(group, lr * share)}, the script's own rate after {steps} steps"
             )
         return lr * share
 
-    joints.otherwise(rate_groups.NO_STEP)
-    joints.rate(warmed)
+    hooks.otherwise(rate_groups.NO_STEP)
+    hooks.rate(warmed)

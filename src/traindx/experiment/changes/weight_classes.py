@@ -12,9 +12,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from traindx.experiment.runtime.joints import Intervention, Joints
+from traindx.experiment.runtime.hooks import ChangeSpec, Hooks
 
-INTERVENTION = Intervention(
+CHANGE = ChangeSpec(
     title="Weigh the classes in the loss by how rare they are.",
     knobs=("class_weights",),
     above={"power": 0},
@@ -23,7 +23,7 @@ INTERVENTION = Intervention(
 _UNEVEN = 1.1
 
 
-def apply(joints: Joints, *, power: float = 1.0) -> None:
+def apply(hooks: Hooks, *, power: float = 1.0) -> None:
     from traindx.experiment.runtime.torch.balancing import Classes, Positives, kind_of
 
     known: dict[str, Any] = {}
@@ -35,7 +35,7 @@ def apply(joints: Joints, *, power: float = 1.0) -> None:
         if not kind:
             return
         if loss.given.get("weight") is not None or loss.given.get("pos_weight") is not None:
-            joints.otherwise(f"{loss.name} has weights of the script's own")
+            hooks.otherwise(f"{loss.name} has weights of the script's own")
             return
         counts = known.setdefault(loss.name, Classes(power) if kind == "classes" else Positives(power))
         counts.add(loss)
@@ -45,15 +45,15 @@ def apply(joints: Joints, *, power: float = 1.0) -> None:
 
     def tell(counts: Any) -> None:
         if counts.heaviest >= _UNEVEN:
-            joints.changed(counts.text)
+            hooks.changed(counts.text)
         else:
-            joints.otherwise(f"the classes are about equally frequent: {counts.text}")
+            hooks.otherwise(f"the classes are about equally frequent: {counts.text}")
 
     def end() -> None:
         for counts in known.values():
             if not counts.settled:
                 tell(counts)
 
-    joints.otherwise("no classification loss of torch was called on labels")
-    joints.loss_call(judged)
-    joints.at_end(end)
+    hooks.otherwise("no classification loss of torch was called on labels")
+    hooks.loss_call(judged)
+    hooks.at_end(end)

@@ -12,16 +12,16 @@ from __future__ import annotations
 import weakref
 from typing import Any
 
-from traindx.experiment.runtime.joints import Intervention, Joints
+from traindx.experiment.runtime.hooks import ChangeSpec, Hooks
 from traindx.experiment.runtime.rate_groups import with_gradients
 
-INTERVENTION = Intervention(
+CHANGE = ChangeSpec(
     title="Clear the gradients of the step before when the next backward pass begins.",
     knobs=("zero_grad",),
 )
 
 
-def apply(joints: Joints) -> None:
+def apply(hooks: Hooks) -> None:
     counts: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
     stepped = False
 
@@ -40,14 +40,14 @@ def apply(joints: Joints) -> None:
         # One that steps more rarely than another is still gathering.
         for optimizer in [one for one, count in counts.items() if count >= most - 1]:
             held = with_gradients(optimizer)
-            if held and not joints.has_changed:
-                joints.changed(_leftover_text(held))
+            if held and not hooks.has_changed:
+                hooks.changed(_leftover_text(held))
             for one in held:
                 one.grad = None
 
-    joints.otherwise("no gradients were left over from the step before: the script clears them itself")
-    joints.after_step(done)
-    joints.before_backward(clear)
+    hooks.otherwise("no gradients were left over from the step before: the script clears them itself")
+    hooks.after_step(done)
+    hooks.before_backward(clear)
 
 
 def _leftover_text(held: list[Any]) -> str:

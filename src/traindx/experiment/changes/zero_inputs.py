@@ -11,12 +11,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from traindx.experiment.runtime.joints import Intervention, Joints
+from traindx.experiment.runtime.hooks import ChangeSpec, Hooks
 
-INTERVENTION = Intervention(title="Zeros instead of the model's inputs.", knobs=("inputs",))
+CHANGE = ChangeSpec(title="Zeros instead of the model's inputs.", knobs=("inputs",))
 
 
-def apply(joints: Joints) -> None:
+def apply(hooks: Hooks) -> None:
     import torch
 
     from traindx.experiment.runtime.torch.labels import is_input, said
@@ -27,10 +27,10 @@ def apply(joints: Joints) -> None:
         if not is_input(name, tensor):
             return tensor
         if tensor.is_floating_point() or tensor.is_complex():
-            joints.changed(f"{said(name, tensor)} is zeros")
+            hooks.changed(f"{said(name, tensor)} is zeros")
             return torch.zeros_like(tensor)
         token = tokens.setdefault(name, int(tensor.flatten().median()))
-        joints.changed(f"{said(name, tensor)} is {token} everywhere")
+        hooks.changed(f"{said(name, tensor)} is {token} everywhere")
         return torch.full_like(tensor, token)
 
     def called(given: Any, root: object) -> None:
@@ -38,5 +38,5 @@ def apply(joints: Joints) -> None:
         if given.fresh:
             given.replace(blank)
 
-    joints.otherwise("no module with parameters was called with tensors that are not computed by another")
-    joints.model_call(called)
+    hooks.otherwise("no module with parameters was called with tensors that are not computed by another")
+    hooks.model_call(called)

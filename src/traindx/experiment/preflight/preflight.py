@@ -20,7 +20,7 @@ from traindx.experiment.preflight.observations import (
     Flight,
 )
 from traindx.experiment.preflight.result import Checklist, check
-from traindx.experiment.runtime.change import Change, interventions
+from traindx.experiment.runtime.change import Change, change_specs
 from traindx.source import Script
 
 STEPS = 300
@@ -68,7 +68,7 @@ def _further(untouched: Attempt, steps: int) -> list[Arm]:
     """The arms that are compared with the untouched one, none longer than it was."""
     made = min(steps, untouched.steps)
     one_batch = [Change("repeat_batch")]
-    if "set_dropout" in interventions() and _drops(untouched.case):
+    if "set_dropout" in change_specs() and _drops(untouched.case):
         one_batch.append(Change("set_dropout", {"value": 0.0}).checked())
     return [
         Arm(AGAIN, steps=made, internals=False),

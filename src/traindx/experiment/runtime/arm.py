@@ -12,7 +12,7 @@ from typing import Any
 from traindx.experiment.runtime import seeds
 from traindx.experiment.runtime.change import Change
 from traindx.experiment.runtime.change_log import ChangeBroke
-from traindx.experiment.runtime.joints import ChangedTraining
+from traindx.experiment.runtime.hooks import ChangedTraining
 from traindx.experiment.sandbox import guard
 from traindx.observe import folder, launch
 from traindx.observe.children import ORDERS

@@ -1,6 +1,6 @@
-"""How an intervention declares itself, and one concrete change asked for.
+"""How a change declares itself, and one concrete change asked for.
 
-An intervention is a module in `traindx.experiment.changes` that holds an `INTERVENTION` and a function
+A change is a module in `traindx.experiment.changes` that holds a `CHANGE` and a function
 `apply`. Its docstring is its page; the keyword-only parameters of `apply` are its values.
 """
 
@@ -24,7 +24,7 @@ _TRUTH = {"true": True, "yes": True, "on": True, "false": False, "no": False, "o
 
 
 @dataclass(frozen=True)
-class Intervention:
+class ChangeSpec:
     """One thing that can be changed at run time. `above`, `least` and `most` bound its values.
 
     With `alters_loss` the loss means something else than before.
@@ -91,13 +91,13 @@ class ChangeParameter:
 
 
 @cache
-def interventions() -> Mapping[str, Intervention]:
+def change_specs() -> Mapping[str, ChangeSpec]:
     """All of them by id; torch is not needed to know them."""
     found = {}
     for info in pkgutil.iter_modules(importlib.import_module(_CHANGES).__path__, f"{_CHANGES}."):
         module = importlib.import_module(info.name)
-        unit = getattr(module, "INTERVENTION", None)
-        if isinstance(unit, Intervention):
+        unit = getattr(module, "CHANGE", None)
+        if isinstance(unit, ChangeSpec):
             id = info.name.rpartition(".")[2]
             page = (module.__doc__ or "").strip()
             found[id] = replace(unit, id=id, page=page, apply=module.apply)
@@ -106,7 +106,7 @@ def interventions() -> Mapping[str, Intervention]:
 
 @dataclass(frozen=True)
 class Change:
-    """One concrete intervention: what a trial is given and what an edit mirrors."""
+    """One concrete change: what a trial is given and what an edit mirrors."""
 
     id: str
     values: Mapping[str, Scalar] = field(default_factory=dict)
@@ -120,7 +120,7 @@ class Change:
     @property
     def alters_loss(self) -> bool:
         """Whether losses with and without it mean different things."""
-        unit = interventions().get(self.id)
+        unit = change_specs().get(self.id)
         return unit is not None and unit.alters_loss
 
     def __str__(self) -> str:
@@ -137,11 +137,11 @@ class Change:
 
     def checked(self) -> Change:
         """The same with every value in its own type and none missing; ValueError says what is wrong."""
-        unit = interventions().get(self.id)
+        unit = change_specs().get(self.id)
         if unit is None:
-            near = difflib.get_close_matches(self.id, interventions(), 1)
-            hint = f"Did you mean {near[0]}?" if near else "'traindx list interventions' shows them."
-            raise ValueError(f"no intervention is called {self.id!r}. {hint}")
+            near = difflib.get_close_matches(self.id, change_specs(), 1)
+            hint = f"Did you mean {near[0]}?" if near else "'traindx list changes' shows them."
+            raise ValueError(f"no change is called {self.id!r}. {hint}")
         known = unit.values
         for name in self.values:
             if name not in known:
@@ -149,7 +149,7 @@ class Change:
                 raise ValueError(f"{self.id} has no value {name!r}; it takes {takes}.")
         return Change(self.id, {name: self._read(unit, name, value) for name, value in known.items()})
 
-    def _read(self, unit: Intervention, name: str, value: ChangeParameter) -> Scalar:
+    def _read(self, unit: ChangeSpec, name: str, value: ChangeParameter) -> Scalar:
         given = self.values.get(name, value.default)
         if given is None:
             raise ValueError(f"{self.id} needs {name}=..., {_WORDS.get(value.kind, 'a word')}.")
@@ -171,7 +171,7 @@ class Change:
         ).checked()
 
 
-def _within(unit: Intervention, name: str, value: float) -> None:
+def _within(unit: ChangeSpec, name: str, value: float) -> None:
     if name in unit.above and not value > unit.above[name]:
         raise ValueError(f"{unit.id}: {name} must be above {unit.above[name]:g}, not {value:g}.")
     if name in unit.least and not value >= unit.least[name]:

@@ -12,7 +12,7 @@ _SAID_MOST = 8
 
 
 class ChangeBroke(SystemExit):
-    """An intervention failed in itself: the arm ends here rather than train on half changed."""
+    """A change failed in itself: the arm ends here rather than train on half changed."""
 
 
 @dataclass
@@ -39,7 +39,7 @@ class ChangeLog:
     def broke(self, error: Exception) -> NoReturn:
         text = f"{type(error).__name__}: {error}".splitlines()[0][:300]
         self._fail(f"it failed itself ({text})")
-        raise ChangeBroke(f"traindx: the intervention {self.change.id} failed ({text}).") from error
+        raise ChangeBroke(f"traindx: the change {self.change.id} failed ({text}).") from error
 
     def end(self) -> None:
         """At the end of the training: one that never changed anything has failed."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from traindx.experiment.runtime.change import Change
-from traindx.experiment.runtime.joints import ChangedTraining
+from traindx.experiment.runtime.hooks import ChangedTraining
 from traindx.observe.recorder import current, put_back, start
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from traindx.experiment.runtime.joints import Joints
+    from traindx.experiment.runtime.hooks import Hooks
 
 NO_STEP = "no optimizer of torch with a learning rate took a step"
 
@@ -31,22 +31,22 @@ def rate_text(group: Group, rate: float) -> str:
     return f"lr {group.script:.6g} -> {rate:.6g} in group {group.index} of {group.optimizer}"
 
 
-def to_value(joints: Joints, value: float) -> Callable[[Group, float], float]:
+def to_value(hooks: Hooks, value: float) -> Callable[[Group, float], float]:
     """The first group's rate becomes the value; schedules keep their shape, other groups their ratio."""
 
     def moved(group: Group, lr: float) -> float:
         if not group.base:
-            joints.cannot("the learning rate is 0: there is nothing to scale a schedule by")
+            hooks.cannot("the learning rate is 0: there is nothing to scale a schedule by")
         # Without a schedule the rate is exactly the value.
         new = value * group.share if lr == group.base else lr / group.base * value * group.share
         if not group.step:
-            joints.changed(rate_text(group, new))
+            hooks.changed(rate_text(group, new))
         return new
 
     return moved
 
 
-def set_in_groups(joints: Joints, new: Callable[..., dict[str, Any]], what: str, whole: bool = False) -> None:
+def set_in_groups(hooks: Hooks, new: Callable[..., dict[str, Any]], what: str, whole: bool = False) -> None:
     """Before every step, so that what a checkpoint brings back is set, too.
 
     `new(group)` are the settings to be; with `whole` it is given all groups as they were at first, too.
@@ -58,20 +58,20 @@ def set_in_groups(joints: Joints, new: Callable[..., dict[str, Any]], what: str,
         if optimizer not in wanted:
             plain = [{key: value for key, value in group.items() if key != "params"} for group in groups]
             wanted[optimizer] = [new(group, plain) if whole else new(group) for group in plain]
-            if not any(wanted[optimizer]) and not joints.has_changed:
-                joints.otherwise(f"{type(optimizer).__name__} has no {what}")
+            if not any(wanted[optimizer]) and not hooks.has_changed:
+                hooks.otherwise(f"{type(optimizer).__name__} has no {what}")
         for index, (group, settings) in enumerate(zip(groups, wanted[optimizer], strict=False)):
             for key, value in settings.items():
                 if group[key] != value:
-                    joints.changed(
+                    hooks.changed(
                         f"{key} {group[key]} -> {value} in group {index} of {type(optimizer).__name__}"
                     )
                     group[key] = value
-                elif not joints.has_changed:
-                    joints.otherwise(f"{key} is {value} already in {type(optimizer).__name__}")
+                elif not hooks.has_changed:
+                    hooks.otherwise(f"{key} is {value} already in {type(optimizer).__name__}")
 
-    joints.otherwise("no optimizer of torch took a step")
-    joints.before_step(before)
+    hooks.otherwise("no optimizer of torch took a step")
+    hooks.before_step(before)
 
 
 def with_gradients(optimizer: Any) -> list[Any]:

@@ -3,7 +3,7 @@
 A framework's folder (`observe/torch/places/`) replaces each function it has to at one place, and nowhere
 else is one replaced. Such a place is a source of events: it is there while somebody listens to one of its
 events, so a training that nobody changes passes only what the recorder listens to. Two rooms listen: the
-recorder (`observe/torch/listeners.py`) and changes at run time (`experiment/runtime/joints.py`).
+recorder (`observe/torch/listeners.py`) and changes at run time (`experiment/runtime/hooks.py`).
 
 Order. Values pass changes first and the recorder after them, so what is recorded is what was trained on.
 What a change puts back after a step is put back last. `CHANGE`, `RECORD` and `RESTORE` say which is which.

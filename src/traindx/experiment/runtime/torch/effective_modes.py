@@ -15,7 +15,7 @@ from traindx.observe.torch.graph import walk
 from traindx.observe.torch.kinds import has_modes
 
 if TYPE_CHECKING:
-    from traindx.experiment.runtime.joints import Joints
+    from traindx.experiment.runtime.hooks import Hooks
     from traindx.observe.torch.places.models import ModelCall
 
 Site = tuple[str, int]
@@ -28,8 +28,8 @@ _SECONDS = 0.5
 class ForcedModes:
     """Which places in the script train, and what modes its parts were in before ours."""
 
-    def __init__(self, joints: Joints) -> None:
-        self._joints = joints
+    def __init__(self, hooks: Hooks) -> None:
+        self._hooks = hooks
         self._trains: set[Site] = set()
         self._misses: dict[Site, int] = {}
         self._site: Site | None = None
@@ -84,8 +84,8 @@ class ForcedModes:
                     module.training = mode
         if concerned:
             word, place = ("training", "it trains") if training else ("eval", "it does not train")
-            self._joints.changed(
+            self._hooks.changed(
                 f"{type(root).__name__} is put into {word} mode where {place} ({concerned} layers differ)"
             )
-        elif not self._joints.has_changed:
-            self._joints.otherwise("the model has neither dropout nor batch norm: its modes are the same")
+        elif not self._hooks.has_changed:
+            self._hooks.otherwise("the model has neither dropout nor batch norm: its modes are the same")

@@ -13,7 +13,7 @@ from traindx.experiment.runtime.frames import place_in_script
 from traindx.experiment.runtime.torch.labels import is_validation
 
 if TYPE_CHECKING:
-    from traindx.experiment.runtime.joints import ChangedTraining, Joints
+    from traindx.experiment.runtime.hooks import ChangedTraining, Hooks
 
 
 class LoaderPass:
@@ -109,7 +109,7 @@ def in_order(given: dict[str, Any]) -> str:
 
 
 def change_loaders(
-    joints: Joints, alter: Callable[[dict[str, Any]], Any], said: Callable[[Any, Any], str]
+    hooks: Hooks, alter: Callable[[dict[str, Any]], Any], said: Callable[[Any, Any], str]
 ) -> None:
     """Make the training's DataLoaders otherwise; those that the script calls validation or test stay.
 
@@ -124,9 +124,9 @@ def change_loaders(
 
     def fetched(batch: Any, source: LoaderPass, trains: bool) -> Any:
         if trains and source.loader in before:
-            joints.changed(said(source.loader, before[source.loader]))
+            hooks.changed(said(source.loader, before[source.loader]))
         return batch
 
-    joints.otherwise("no DataLoader was made")
-    joints.loader_made(made)
-    joints.batch(fetched)
+    hooks.otherwise("no DataLoader was made")
+    hooks.loader_made(made)
+    hooks.batch(fetched)

@@ -10,7 +10,7 @@ import torch
 from torch.nn import functional
 
 if TYPE_CHECKING:
-    from traindx.experiment.runtime.joints import Joints
+    from traindx.experiment.runtime.hooks import Hooks
     from traindx.observe.torch.places.losses import LossArguments
 
 _KEPT = 8
@@ -21,8 +21,8 @@ _CLOSE = 1e-3
 class Logits:
     """The last results by their place in memory, with what they were made of."""
 
-    def __init__(self, joints: Joints) -> None:
-        self._joints = joints
+    def __init__(self, hooks: Hooks) -> None:
+        self._hooks = hooks
         self._made: OrderedDict[int, tuple[str, torch.Tensor, torch.Tensor]] = OrderedDict()
         self._inside = False
 
@@ -47,12 +47,12 @@ class Logits:
 
     def judged(self, loss: LossArguments) -> None:
         """The loss is given what came before the last softmax or sigmoid."""
-        with self._joints.aside():
+        with self._hooks.aside():
             if loss.name in _WANTS:
                 found = self._before(loss.input)
                 if found is not None and found[0] in _WANTS[loss.name]:
                     loss.input = found[1]
-                    self._joints.changed(f"{loss.name} is given what {found[0]} was given, not its result")
+                    self._hooks.changed(f"{loss.name} is given what {found[0]} was given, not its result")
             elif loss.name == "nll_loss":
                 self._log_probabilities(loss)
 
@@ -83,4 +83,4 @@ class Logits:
         else:
             loss.input = functional.log_softmax(given, axis)
             what = "the log-softmax of the outputs, not the outputs"
-        self._joints.changed(f"nll_loss is given {what}")
+        self._hooks.changed(f"nll_loss is given {what}")

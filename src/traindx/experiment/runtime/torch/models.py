@@ -10,19 +10,19 @@ import torch
 from torch import nn
 
 if TYPE_CHECKING:
-    from traindx.experiment.runtime.joints import Joints
+    from traindx.experiment.runtime.hooks import Hooks
 
 
 class Models:
     """Calls `first(root, given)` once for each model, before its first call that counts."""
 
-    def __init__(self, joints: Joints, first: Callable[[nn.Module, Any], None]) -> None:
-        self._joints = joints
+    def __init__(self, hooks: Hooks, first: Callable[[nn.Module, Any], None]) -> None:
+        self._hooks = hooks
         self._first = first
         self._seen: weakref.WeakSet[nn.Module] = weakref.WeakSet()
         self._optimizers: list[weakref.ref[Any]] = []
-        joints.optimizer_made(lambda optimizer, _: self._optimizers.append(weakref.ref(optimizer)))
-        joints.model_call(self._called)
+        hooks.optimizer_made(lambda optimizer, _: self._optimizers.append(weakref.ref(optimizer)))
+        hooks.model_call(self._called)
 
     def optimizers(self) -> list[Any]:
         return [one for ref in self._optimizers if (one := ref()) is not None]
@@ -40,7 +40,7 @@ class Models:
         if root in self._seen or not self._optimizers:
             return
         if isinstance(root, torch.jit.ScriptModule):
-            self._joints.otherwise("the model is compiled by torch.jit: its inside is out of reach")
+            self._hooks.otherwise("the model is compiled by torch.jit: its inside is out of reach")
             return
         held = {id(one) for o in self.optimizers() for group in o.param_groups for one in group["params"]}
         if any(id(one) in held for one in root.parameters()):

@@ -12,7 +12,7 @@ from traindx.experiment.runtime.torch.streams import Streams
 from traindx.experiment.runtime.torch.tensors import copied, tensors_in
 
 if TYPE_CHECKING:
-    from traindx.experiment.runtime.joints import Joints
+    from traindx.experiment.runtime.hooks import Hooks
     from traindx.experiment.runtime.torch.feeding import LoaderPass
     from traindx.observe.torch.places.losses import LossArguments
     from traindx.observe.torch.places.models import ModelCall
@@ -27,8 +27,8 @@ _NOT_DRAWN = (
 class Repeating:
     """Learns from the first step where batches come from; from the second on, repeats."""
 
-    def __init__(self, joints: Joints) -> None:
-        self._joints = joints
+    def __init__(self, hooks: Hooks) -> None:
+        self._hooks = hooks
         self._way = ""
         self._firsts: dict[tuple[str, int], Any] = {}
         self._calls = Calls()
@@ -49,7 +49,7 @@ class Repeating:
             return batch
         # A loader made anew gives the batch of the one before.
         shapes = ", ".join("x".join(map(str, one.shape)) for _, one in tensors_in(first))
-        self._joints.changed(f"the first batch of the DataLoader ({shapes}) is given at every step")
+        self._hooks.changed(f"the first batch of the DataLoader ({shapes}) is given at every step")
         return copied(first)
 
     def called(self, given: ModelCall, root: nn.Module) -> None:
@@ -71,7 +71,7 @@ class Repeating:
     # What the first steps show.
 
     def backward(self) -> None:
-        source = self._joints.training.feeding.last
+        source = self._hooks.training.feeding.last
         if self._way == "loader" and self._steps == 1 and self._fetches == self._fetches_before:
             # Loaded once, used again and again: batches are made of it elsewhere.
             self._way = ""
@@ -90,7 +90,7 @@ class Repeating:
         self._calls.next_step()
         if self._way == "calls":
             shapes = self._calls.shapes()
-            self._joints.changed(f"inputs ({shapes}) and targets of the first step are given at every step")
+            self._hooks.changed(f"inputs ({shapes}) and targets of the first step are given at every step")
         elif self._way == "streams":
             self._repeat_streams()
 
@@ -101,13 +101,13 @@ class Repeating:
             return
         before, now = self._seen[0], self._seen[-1]
         if not now:
-            self._joints.cannot("nothing shows which batch the script trains on: no model or loss was called")
+            self._hooks.cannot("nothing shows which batch the script trains on: no model or loss was called")
         if not before:
             self._seen[0] = now
         elif before != now:
-            self._joints.cannot(_NOT_DRAWN)
+            self._hooks.cannot(_NOT_DRAWN)
         else:
-            self._joints.changed(_AGAIN)
+            self._hooks.changed(_AGAIN)
         self._seen[-1] = []
         self._streams.restore()
 

@@ -13,10 +13,10 @@ from traindx.experiment.runtime.rate_groups import Group
 from traindx.observe.hooks.bus import RESTORE
 
 if TYPE_CHECKING:
-    from traindx.experiment.runtime.joints import ChangedTraining
+    from traindx.experiment.runtime.hooks import ChangedTraining
 
 
-class StepJoint:
+class StepHook:
     """Each optimizer's count of steps and the rates its groups were made with."""
 
     def __init__(self, training: ChangedTraining) -> None:

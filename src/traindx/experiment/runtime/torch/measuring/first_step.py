@@ -17,7 +17,7 @@ from traindx.observe.recorder import current
 from traindx.observe.torch.places.models import mapped
 
 if TYPE_CHECKING:
-    from traindx.experiment.runtime.joints import Joints
+    from traindx.experiment.runtime.hooks import Hooks
     from traindx.experiment.runtime.torch.feeding import LoaderPass
     from traindx.observe.torch.places.losses import LossArguments
     from traindx.observe.torch.places.models import ModelCall
@@ -32,8 +32,8 @@ class Unmeasured(Exception):
 class FirstStep:
     """The batch, the call of the largest model and the calls of loss functions up to the first backward."""
 
-    def __init__(self, joints: Joints) -> None:
-        self._joints = joints
+    def __init__(self, hooks: Hooks) -> None:
+        self._hooks = hooks
         self._done = False
         self.batch_size: int | None = None
         self.models: list[Called] = []
@@ -72,7 +72,7 @@ class FirstStep:
         if recorder is not None:
             recorder.fact("measured", found)
         able = [name for name, numbers in found.items() if "why" not in numbers]
-        self._joints.changed(f"measured at the first step: {', '.join(able) or 'nothing'}")
+        self._hooks.changed(f"measured at the first step: {', '.join(able) or 'nothing'}")
         self.models.clear()
         self.losses.clear()
 
@@ -92,7 +92,7 @@ class FirstStep:
         streams = Streams()
         streams.save()
         try:
-            with self._joints.aside(), contextlib.ExitStack() as stack:
+            with self._hooks.aside(), contextlib.ExitStack() as stack:
                 for called in self.models:
                     stack.enter_context(called.kept())
                 yield

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import traindx
-from traindx.experiment.runtime.change import Change, interventions
+from traindx.experiment.runtime.change import Change, change_specs
 
 SCRIPT = """
 import sys, torch
@@ -88,7 +88,7 @@ def test_one_that_cannot_be_done_ends_the_arm(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("scale_rl factor=1", "no intervention is called 'scale_rl'. Did you mean scale_lr?"),
+        ("scale_rl factor=1", "no change is called 'scale_rl'. Did you mean scale_lr?"),
         ("scale_lr", "scale_lr needs factor=..., a number."),
         ("scale_lr factor=much", "scale_lr: factor must be a number, not 'much'."),
         ("scale_lr factor=-1", "scale_lr: factor must be above 0, not -1."),
@@ -112,14 +112,24 @@ def test_changes_as_text_and_json() -> None:
 
 
 def test_every_intervention_has_its_page() -> None:
-    for id, unit in interventions().items():
+    for id, unit in change_specs().items():
         assert unit.title.endswith("."), id
         assert "Out of reach:" in unit.page, id
         assert unit.page.splitlines()[0].endswith((".", ":", ",")) or len(unit.page.splitlines()[0]) > 40, id
 
 
 def test_they_are_known_without_torch() -> None:
-    code = "from traindx.experiment.runtime.change import interventions; interventions()"
+    code = "from traindx.experiment.runtime.change import change_specs; change_specs()"
     code += "; import sys; print('torch' in sys.modules)"
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert said.stdout == "False\n"
+
+
+@pytest.mark.parametrize("kind", ["changes", "interventions"])
+def test_list_accepts_the_former_word_too(kind: str) -> None:
+    listed = subprocess.run(
+        [sys.executable, "-m", "traindx", "list", kind, "--json"], capture_output=True, check=True
+    )
+    document = json.loads(listed.stdout)
+    assert document["kind"] == kind
+    assert {item["id"] for item in document["items"]} == set(change_specs())

@@ -1,4 +1,4 @@
-"""Interventions do in numbers what an edit by hand does, bit for bit."""
+"""Changes do in numbers what an edit by hand does, bit for bit."""
 
 from __future__ import annotations
 

@@ -1,25 +1,25 @@
-"""The pages of interventions: what each changes in a running training, and with which values."""
+"""The pages of changes: what each changes in a running training, and with which values."""
 
 from __future__ import annotations
 
-from traindx.experiment.runtime.change import ChangeParameter, Intervention, interventions
+from traindx.experiment.runtime.change import ChangeParameter, ChangeSpec, change_specs
 
 _TYPES = {int: "a whole number", float: "a number", bool: "true or false", str: "a word"}
 
 
-def markdown(unit: Intervention, *, level: int = 1) -> str:
+def markdown(unit: ChangeSpec, *, level: int = 1) -> str:
     """The whole page, its heading of the given level."""
     mark = "#" * level
     first, _, rest = unit.page.partition("\n\n")
     knobs = f" Knobs: {', '.join(unit.knobs)}." if unit.knobs else ""
-    parts = [f"{mark} {first}", f"`{usage(unit)}`, an intervention.{knobs}", rest]
+    parts = [f"{mark} {first}", f"`{usage(unit)}`, a change.{knobs}", rest]
     values = [f"- `{name}`: {_described(unit, name, value)}" for name, value in unit.values.items()]
     if values:
         parts.append(f"{mark}# Values\n\n" + "\n".join(values))
     return "\n\n".join(parts) + "\n"
 
 
-def usage(unit: Intervention) -> str:
+def usage(unit: ChangeSpec) -> str:
     """`clip_norm limit=...`, as it is asked for; values with a default stand in brackets."""
     words = [
         f"{name}=..." if value.default is None else f"[{name}={_shown(value.default)}]"
@@ -29,12 +29,12 @@ def usage(unit: Intervention) -> str:
 
 
 def page_of(id: str) -> str | None:
-    """The page of an intervention; None when none is called so."""
-    unit = interventions().get(id)
+    """The page of a change; None when none is called so."""
+    unit = change_specs().get(id)
     return markdown(unit) if unit is not None else None
 
 
-def _described(unit: Intervention, name: str, value: ChangeParameter) -> str:
+def _described(unit: ChangeSpec, name: str, value: ChangeParameter) -> str:
     text = f"one of {', '.join(value.choices)}" if value.choices else _TYPES[value.kind]
     for word, bounds in (("above", unit.above), ("at least", unit.least), ("at most", unit.most)):
         if name in bounds:

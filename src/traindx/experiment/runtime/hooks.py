@@ -1,6 +1,6 @@
 """The places where a running training can be touched.
 
-Interventions say here what is to happen at a place, which is an event of the bus (`observe/hooks`). Only
+Changes say here what is to happen at a place, which is an event of the bus (`observe/hooks`). Only
 events that a change needs are listened to: a training without changes runs as it is.
 """
 
@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from traindx.experiment.runtime.change import Change, interventions
-from traindx.experiment.runtime.change import Intervention as Intervention
+from traindx.experiment.runtime.change import Change, change_specs
+from traindx.experiment.runtime.change import ChangeSpec as ChangeSpec
 from traindx.experiment.runtime.change_log import ChangeLog
 from traindx.experiment.runtime.frames import line_of_script
 from traindx.observe.children import trained_elsewhere
@@ -22,8 +22,8 @@ from traindx.observe.recorder import Recorder, current, when_started
 
 if TYPE_CHECKING:
     from traindx.experiment.runtime.torch.feeding import Feeding
-    from traindx.experiment.runtime.torch.joints import BackwardJoint
-    from traindx.experiment.runtime.torch.stepping import StepJoint
+    from traindx.experiment.runtime.torch.hooks import BackwardHook
+    from traindx.experiment.runtime.torch.stepping import StepHook
 
 Call = Callable[..., Any]
 
@@ -34,7 +34,7 @@ class ChangedTraining:
     def __init__(self, changes: Sequence[Change]) -> None:
         self.logs = [ChangeLog(change) for change in changes]
         self.at_end: list[Call] = []
-        # Set while an intervention itself uses torch: what it does there is not the training's.
+        # Set while a change itself uses torch: what it does there is not the training's.
         self.aside = False
         # Set while functions are to be touched nevertheless.
         self.functions_watched = False
@@ -45,10 +45,10 @@ class ChangedTraining:
     def install(self) -> None:
         """All changes listen; torch must be there."""
         for log in self.logs:
-            joints = Joints(self, log)
-            unit = interventions()[log.change.id]
-            joints.guarded(unit.apply)(joints, **log.change.values)
-        from traindx.experiment.runtime.torch.joints import run_as_written
+            hooks = Hooks(self, log)
+            unit = change_specs()[log.change.id]
+            hooks.guarded(unit.apply)(hooks, **log.change.values)
+        from traindx.experiment.runtime.torch.hooks import run_as_written
         from traindx.observe.torch.places import listen
 
         if self._listens:
@@ -63,16 +63,16 @@ class ChangedTraining:
         self._listens.append((event, call, order))
 
     @cached_property
-    def backward(self) -> BackwardJoint:
-        from traindx.experiment.runtime.torch.joints import BackwardJoint
+    def backward(self) -> BackwardHook:
+        from traindx.experiment.runtime.torch.hooks import BackwardHook
 
-        return BackwardJoint(self)
+        return BackwardHook(self)
 
     @cached_property
-    def steps(self) -> StepJoint:
-        from traindx.experiment.runtime.torch.stepping import StepJoint
+    def steps(self) -> StepHook:
+        from traindx.experiment.runtime.torch.stepping import StepHook
 
-        return StepJoint(self)
+        return StepHook(self)
 
     @cached_property
     def feeding(self) -> Feeding:
@@ -116,7 +116,7 @@ class ChangedTraining:
         self._removals.clear()
 
 
-class Joints:
+class Hooks:
     """One change's hold on the training: where it acts, and what it says."""
 
     def __init__(self, training: ChangedTraining, log: ChangeLog) -> None:
@@ -204,13 +204,13 @@ class Joints:
 
     def function(self, name: str, call: Callable[..., Any]) -> None:
         """`call(original, *args, **kwargs)` instead of a function of torch, by its place in `places`."""
-        from traindx.experiment.runtime.torch.joints import instead
+        from traindx.experiment.runtime.torch.hooks import instead
 
         self.training.listen(f"function:{name}", instead(self.training, self.guarded(call)))
 
     @contextlib.contextmanager
     def aside(self, *, but_functions: bool = False) -> Iterator[None]:
-        """What is done with torch in here is not the training's: it passes no joints."""
+        """What is done with torch in here is not the training's: it passes no hooks."""
         training = self.training
         before = training.aside, training.functions_watched
         training.aside, training.functions_watched = True, but_functions
@@ -220,7 +220,7 @@ class Joints:
             training.aside, training.functions_watched = before
 
     def guarded(self, call: Call) -> Call:
-        """An intervention that fails ends the arm with a clear word."""
+        """A change that fails ends the arm with a clear word."""
 
         @functools.wraps(call)
         def guarded(*args: Any, **kwargs: Any) -> Any:
@@ -234,7 +234,7 @@ class Joints:
         return guarded
 
     def _listen(self, event: str, call: Call) -> None:
-        """What an intervention does itself with torch and what backward computes again is not heard."""
+        """What a change does itself with torch and what backward computes again is not heard."""
         training, guarded, value = self.training, self.guarded(call), event == "model_output"
         models = event.startswith("model_")
 

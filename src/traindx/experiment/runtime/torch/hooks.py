@@ -1,4 +1,4 @@
-"""Joints that are more than one event of the bus: backward passes, functions, compiled code."""
+"""Hooks that are more than one event of the bus: backward passes, functions, compiled code."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 if TYPE_CHECKING:
-    from traindx.experiment.runtime.joints import ChangedTraining
+    from traindx.experiment.runtime.hooks import ChangedTraining
 
 
-class BackwardJoint:
+class BackwardHook:
     """Outermost backward passes. Models called within one compute again what they have computed before."""
 
     def __init__(self, training: ChangedTraining) -> None:
@@ -38,7 +38,7 @@ class BackwardJoint:
 
 
 def instead(training: ChangedTraining, call: Callable[..., Any]) -> Callable[..., Any]:
-    """What the script's own function raises is the script's, not the intervention's."""
+    """What the script's own function raises is the script's, not the change's."""
 
     def function(original: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         def plain(*args: Any, **kwargs: Any) -> Any:
@@ -57,7 +57,7 @@ def instead(training: ChangedTraining, call: Callable[..., Any]) -> Callable[...
 
 
 def run_as_written(*_: Any, **__: Any) -> None:
-    """Compiled code would not pass the joints."""
+    """Compiled code would not pass the hooks."""
     stance = getattr(torch.compiler, "set_stance", None)
     if stance is not None:
         stance("force_eager")

@@ -11,7 +11,7 @@ import torch
 from torch import nn
 
 from traindx.experiment.runtime.change import Change
-from traindx.experiment.runtime.joints import ChangedTraining
+from traindx.experiment.runtime.hooks import ChangedTraining
 from traindx.observe.recorder import Stopped
 
 Tensors = list[torch.Tensor]

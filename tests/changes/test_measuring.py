@@ -12,7 +12,7 @@ from torch import nn
 from torch.nn import functional
 from torch.utils.data import DataLoader, TensorDataset
 
-from tests.intervene.arms import arm, data, same
+from tests.changes.arms import arm, data, same
 from traindx.engine import read
 from traindx.experiment.runtime.change import Change
 from traindx.experiment.runtime.in_process import arm as recorded

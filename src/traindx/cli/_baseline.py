@@ -18,28 +18,29 @@ def find_baseline(path: str, reading: Reading, maps: tuple[str, ...]) -> Run:
     """The one run of the baseline, as the common reading holds it."""
     from traindx.cli.inspect_ import read_runs
 
-    found = read_runs((path,), maps)
-    if not found.runs:
+    reference = read_runs((path,), maps)
+    if not reference.runs:
         from traindx.cli._errors import nothing_read
 
-        raise nothing_read((path,), found.skipped)
-    if len(found.runs) > 1:
-        names = ", ".join(visible(run.name, 80) for run in found.runs[:3])
+        raise nothing_read((path,), reference.skipped)
+    if len(reference.runs) > 1:
+        names = ", ".join(visible(run.name, 80) for run in reference.runs[:3])
         raise Failure(
-            f"--baseline takes one run, but {visible(path, 120)} holds {len(found.runs)}: {names}. Name one."
+            f"--baseline takes one run, but {visible(path, 120)} holds {len(reference.runs)}: {names}. "
+            "Name one."
         )
-    wanted = {os.path.realpath(file) for file in found.runs[0].files}
+    wanted = {os.path.realpath(file) for file in reference.runs[0].files}
     for run in reading.runs:
         if wanted & {os.path.realpath(file) for file in run.files}:
             return run
     raise Failure(f"{visible(path, 120)} could not be read together with the other runs.")
 
 
-def sharpened(told: Comparison, baseline: Run) -> list[Sharpened]:
+def sharpened(comparison: Comparison, baseline: Run) -> list[Sharpened]:
     """The diagnosis of every other run, by the baseline."""
     from traindx.comparison.baseline import sharpen
 
-    good = next((number for number, run in enumerate(told.runs) if run.run is baseline), None)
+    good = next((number for number, run in enumerate(comparison.runs) if run.run is baseline), None)
     if good is None:
         raise Failure("the baseline is the same run as one of the others: give two different ones.")
-    return [sharpen(told, bad, good) for bad in range(len(told.runs)) if bad != good]
+    return [sharpen(comparison, bad, good) for bad in range(len(comparison.runs)) if bad != good]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -14,6 +14,54 @@ from traindx.report.text import visible
 if TYPE_CHECKING:
     from traindx.core.settings import Threshold
 
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+def stacked(*options: Callable[[Any], Any]) -> Callable[[Command], Command]:
+    """Options as one decorator; `--help` lists them in this order."""
+
+    def decorate(command: Command) -> Command:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return decorate
+
+
+def program_command(
+    short_help: str, arguments: tuple[tuple[str, str], ...] = (), cls: type[click.Command] = click.Command
+) -> Callable[[Callable[..., Any]], click.Command]:
+    """A command whose last words are a program and its arguments, which are not parsed.
+
+    `arguments` are those before the program, with their names in the usage line.
+    """
+    command = click.command(
+        cls=cls,
+        short_help=short_help,
+        context_settings={"allow_interspersed_args": False},
+        options_metavar="[OPTIONS]",
+    )
+    module = click.option("-m", "as_module", is_flag=True, help="The program is a module, as in 'python -m'.")
+    before = (click.argument(name, metavar=metavar) for name, metavar in arguments)
+    program = click.argument(
+        "program", metavar="PROGRAM [ARGS]...", nargs=-1, type=click.UNPROCESSED, required=True
+    )
+    return lambda function: command(stacked(module)(stacked(*before, program)(function)))
+
+
+def budget_option(default: str) -> Callable[[Any], Any]:
+    return click.option(
+        "--time-budget",
+        metavar="TIME",
+        default=default,
+        show_default=True,
+        help="For everything: 90s, 10m, 2h.",
+    )
+
+
+jobs_option: Callable[[Any], Any] = click.option(
+    "--jobs", type=click.IntRange(1, 64), metavar="N", help="Runs side by side; default: one a core."
+)
 map_option: Callable[[Any], Any] = click.option(
     "--map",
     "maps",
@@ -37,12 +85,12 @@ def _use_thresholds(ctx: click.Context, _: click.Parameter, sets: tuple[str, ...
         except BadSettings as error:
             raise Failure(f"{visible(str(error), 400).rstrip('.')}.") from None
         try:
-            given = checked_thresholds(_given(sets))
+            overrides = checked_thresholds(_overrides(sets))
         except ValueError as error:
             raise Failure(f"--set: {visible(str(error), 300)}.") from None
     for line in renamed:
         say(f"Warning: {visible(str(line.message), 300)}")
-    for detector, values in given.items():
+    for detector, values in overrides.items():
         merged.setdefault(detector, {}).update(values)
     ctx.with_resource(using_thresholds(merged))
 
@@ -63,25 +111,25 @@ def mapping(maps: tuple[str, ...]) -> dict[str, str]:
     from traindx.core.settings import BadSettings, load
 
     try:
-        given = parse_overrides(maps)
+        columns = parse_overrides(maps)
     except ValueError as error:
         raise click.UsageError(str(error)) from None
     try:
-        return {**load().map, **given}
+        return {**load().map, **columns}
     except BadSettings as error:
         raise Failure(visible(str(error), 400)) from None
 
 
-def _given(sets: tuple[str, ...]) -> dict[str, dict[str, Threshold]]:
-    given: dict[str, dict[str, Threshold]] = {}
+def _overrides(sets: tuple[str, ...]) -> dict[str, dict[str, Threshold]]:
+    overrides: dict[str, dict[str, Threshold]] = {}
     for text in sets:
         name, equals, value = text.partition("=")
         detector, dot, threshold = name.strip().partition(".")
         if not (equals and dot and detector and threshold and value.strip()):
             shape = "DETECTOR.THRESHOLD=VALUE, like loss_spikes.spike_ratio=3"
             raise click.UsageError(f"--set takes {shape}; got {visible(text, 80)!r}.")
-        given.setdefault(detector, {})[threshold] = _value(value.strip())
-    return given
+        overrides.setdefault(detector, {})[threshold] = _value(value.strip())
+    return overrides
 
 
 def _value(text: str) -> Threshold:

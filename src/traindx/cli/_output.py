@@ -140,23 +140,6 @@ def exists_already(out: str) -> Failure:
     return Failure(f"{visible(out)} exists already. Choose another name, or replace it with --force.")
 
 
-def check_reports(as_json: bool, md: str | None, html: str | None, force: bool, *more: str) -> list[str]:
-    """The files that will be written, refused before the work is done; the same name twice would lose one."""
-    import click
-
-    if as_json and md == "-":
-        raise click.UsageError("--json and --md - both write to standard output; give --md a file name.")
-    if html == "-":
-        raise click.UsageError("--html writes a page of some megabytes; give it a file name.")
-    outs = [out for out in (md, html) if out not in (None, "-")] + list(more)
-    if len({os.path.realpath(out) for out in outs}) < len(outs):
-        raise click.UsageError("two of the reports name the same file; give each its own.")
-    for out in outs:
-        if os.path.lexists(out) and not force:
-            raise exists_already(out)
-    return outs
-
-
 def write_text(out: str, text: str, *, force: bool) -> None:
     """A report as a file."""
     try:

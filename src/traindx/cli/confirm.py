@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from traindx.cli import Failure, say
-from traindx.cli._options import set_option
+from traindx.cli._options import budget_option, set_option
 from traindx.report.text import visible
 
 if TYPE_CHECKING:
@@ -62,9 +62,7 @@ def _is_program(path: str, as_module: bool) -> bool:
     help="Pairs of runs for each experiment.",
 )
 @click.option("--top", type=click.IntRange(1), metavar="K", help="Tell only the K likeliest causes apart.")
-@click.option(
-    "--time-budget", metavar="TIME", default="5m", show_default=True, help="For everything: 90s, 10m, 2h."
-)
+@budget_option("5m")
 @click.option("--jobs", type=click.IntRange(1, 64), default=1, show_default=True, help="Runs side by side.")
 @click.option("--dry-run", is_flag=True, help="Print the experiments there are, and stop.")
 @click.option("--yes", is_flag=True, help="Run what a recording names though you did not record it here.")

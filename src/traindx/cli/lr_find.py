@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from traindx.cli import Failure, say
+from traindx.cli._options import budget_option, jobs_option, program_command
 from traindx.core.free_names import first_free
 from traindx.report.text import visible
 
@@ -21,12 +22,7 @@ if TYPE_CHECKING:
 _PLOT = "lr_find"
 
 
-@click.command(
-    short_help="Find the learning rates that suit a training script.",
-    context_settings={"allow_interspersed_args": False},
-    options_metavar="[OPTIONS]",
-)
-@click.option("-m", "as_module", is_flag=True, help="The program is a module, as in 'python -m'.")
+@program_command("Find the learning rates that suit a training script.")
 @click.option(
     "--steps",
     type=click.IntRange(40, 100_000),
@@ -60,15 +56,12 @@ _PLOT = "lr_find"
 @click.option(
     "--loss", default="loss", show_default=True, metavar="NAME", help="The recorded loss to judge by."
 )
-@click.option(
-    "--time-budget", metavar="TIME", default="30m", show_default=True, help="For everything: 90s, 10m, 2h."
-)
-@click.option("--jobs", type=click.IntRange(1, 64), help="Runs side by side; default: one a core.")
+@budget_option("30m")
+@jobs_option
 @click.option("--plot", metavar="FILE", help=f"The picture; default: {_PLOT}.png, or {_PLOT}-2.png, ...")
 @click.option("--no-plot", is_flag=True, help="Draw no picture.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
 @click.option("--force", is_flag=True, help="Let --plot replace an existing file.")
-@click.argument("program", metavar="PROGRAM [ARGS]...", nargs=-1, type=click.UNPROCESSED, required=True)
 def command(program: tuple[str, ...], as_module: bool, **options: Any) -> None:
     """Raise the learning rate of an unchanged script step by step, and say which rates suit it.
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from traindx.cli import Failure
-from traindx.cli._options import set_option
+from traindx.cli._options import budget_option, jobs_option, program_command, set_option
 from traindx.cli._output import print_document, print_lines, screen
 from traindx.cli._programs import found_program, script_of_program, seconds, workshop
+from traindx.cli._progress_line import Moving
 from traindx.report.text import visible
 
 if TYPE_CHECKING:
@@ -18,39 +19,15 @@ if TYPE_CHECKING:
     from traindx.observe.program import Program
 
 
-@click.command(
-    short_help="Check a training script before the long run.",
-    context_settings={"allow_interspersed_args": False},
-    options_metavar="[OPTIONS]",
-)
-@click.option("-m", "as_module", is_flag=True, help="The program is a module, as in 'python -m'.")
+@program_command("Check a training script before the long run.")
 @click.option(
     "--steps", type=click.IntRange(10), metavar="N", help="Optimizer steps of each short run; default: 300."
 )
-@click.option(
-    "--time-budget",
-    "budget",
-    default="5m",
-    show_default=True,
-    metavar="TIME",
-    help="End after this, as 90s or 10m.",
-)
-@click.option(
-    "--jobs", type=click.IntRange(1), metavar="N", help="Runs at a time; default: one for each core."
-)
+@budget_option("5m")
+@jobs_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON (schema traindx/preflight/1).")
 @set_option
-@click.argument("program", metavar="PROGRAM [ARGS]...", nargs=-1, type=click.UNPROCESSED, required=True)
-@click.pass_context
-def command(
-    ctx: click.Context,
-    as_module: bool,
-    steps: int | None,
-    budget: str,
-    jobs: int | None,
-    as_json: bool,
-    program: tuple[str, ...],
-) -> None:
+def command(as_module: bool, program: tuple[str, ...], **options: Any) -> None:
     """Check an unmodified training script before the long run: pass, fail or not judged, with numbers.
 
     PROGRAM is a script, or with -m a module; everything after it is passed to it. It is run a few times for
@@ -63,59 +40,48 @@ def command(
 
     Exit code: 0 when nothing failed, 1 when something failed, 2 when the script could not be run.
     """
-    found = found_program(program, as_module)
-    checklist, outside = _flown(found, seconds(budget), jobs, steps)
-    if as_json:
+    script = found_program(program, as_module)
+    budget = seconds(options["time_budget"])
+    checklist, outside = _checklist(script, budget, options["jobs"], options["steps"])
+    if options["as_json"]:
         from traindx.report.json_text import json_bytes
 
         print_document(json_bytes({**checklist.to_dict(), "outside": outside}))
     else:
         from traindx.report.checklist import render_checklist
 
-        print_lines("\n".join(render_checklist(checklist, found.name, screen())) + "\n")
+        print_lines("\n".join(render_checklist(checklist, script.name, screen())) + "\n")
     if not checklist:
-        ctx.exit(1)
+        raise SystemExit(1)
 
 
-def _flown(
-    found: Program, limit: float, jobs: int | None, steps: int | None
+def _checklist(
+    program: Program, limit: float, jobs: int | None, steps: int | None
 ) -> tuple[Checklist, dict[str, list[str]]]:
     """The checks of a program, with a line that moves while they run; what it did outside its copies."""
     from traindx.experiment.orders import threads
     from traindx.experiment.preflight.preflight import STEPS, Unflown, fly
 
-    source, telling = script_of_program(found), _Telling()
+    source, line = script_of_program(program), Moving()
+    steps_done: dict[str, int] = {}
+
+    def progress(arm: Arm, done: int, spent: float) -> None:
+        del spent
+        steps_done[arm.name] = done
+        line.draw(", ".join(f"{name}: {count:,} steps" for name, count in list(steps_done.items())[-2:]))
+
     try:
-        with workshop(found, limit, jobs) as shop:
+        with workshop(program, limit, jobs) as shop:
             checklist = fly(
                 shop,
                 script=source,
                 steps=steps or STEPS,
                 time_budget=limit,
                 threads=int(threads(shop.jobs)["OMP_NUM_THREADS"]),
-                progress=telling.progress,
+                progress=progress,
             )
             return checklist, shop.listed()
     except Unflown as error:
         raise Failure(visible(str(error), 400)) from None
     finally:
-        telling.close()
-
-
-class _Telling:
-    """One moving line on a terminal, on standard error."""
-
-    def __init__(self) -> None:
-        from traindx.cli._progress_line import Moving
-
-        self._moving = Moving()
-        self._now: dict[str, int] = {}
-
-    def progress(self, arm: Arm, steps: int, spent: float) -> None:
-        del spent
-        self._now[arm.name] = steps
-        running = ", ".join(f"{name}: {made:,} steps" for name, made in list(self._now.items())[-2:])
-        self._moving.draw(running)
-
-    def close(self) -> None:
-        self._moving.close()
+        line.close()

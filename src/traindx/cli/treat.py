@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from traindx.cli import Failure, say
-from traindx.cli._options import set_option
+from traindx.cli._options import budget_option, jobs_option, program_command, set_option, stacked
 from traindx.core.free_names import first_free
 from traindx.report.text import visible
 
@@ -21,59 +21,36 @@ if TYPE_CHECKING:
     from traindx.experiment.treat.treatment import Planner
 
 _OUT = "treatment"
-Command = TypeVar("Command", bound=Callable[..., Any])
 
-module_option = click.option(
-    "-m", "as_module", is_flag=True, help="The program is a module, as in 'python -m'."
-)
 out_option = click.option(
     "--out", metavar="DIR", help="Where the reports go; default: treatment, or treatment-2, ..."
 )
 force_option = click.option("--force", is_flag=True, help="Let reports replace those in DIR.")
-
-
-def trial_options(command: Command) -> Command:
-    """How trials are run and judged, for `treat` and `try`."""
-    options = [
-        click.option(
-            "--steps", type=click.IntRange(1), metavar="N", help="Run the script for N steps at most."
-        ),
-        click.option(
-            "--seeds",
-            type=click.IntRange(1, 50),
-            help="Pairs of runs for the best; default: 3, 2 where a trial is long.",
-        ),
-        click.option(
-            "--time-budget",
-            metavar="TIME",
-            default="30m",
-            show_default=True,
-            help="For everything: 90s, 10m, 2h.",
-        ),
-        click.option(
-            "--metric", metavar="NAME", help="Judge by this series; default: validation, else training loss."
-        ),
-        click.option("--jobs", type=click.IntRange(1, 64), help="Runs side by side; default: one a core."),
-        click.option(
-            "--engine",
-            type=click.Choice(["local", "ray"]),
-            default="local",
-            show_default=True,
-            help="Where trials run.",
-        ),
-        set_option,
-    ]
-    for option in reversed(options):
-        command = option(command)
-    return command
-
-
-@click.command(
-    short_help="Find the cause, try remedies in paired runs, prove the best, show the diff.",
-    context_settings={"allow_interspersed_args": False},
-    options_metavar="[OPTIONS]",
+# How trials are run and judged, for `treat` and `try`.
+trial_options = stacked(
+    click.option("--steps", type=click.IntRange(1), metavar="N", help="Run the script for N steps at most."),
+    click.option(
+        "--seeds",
+        type=click.IntRange(1, 50),
+        help="Pairs of runs for the best; default: 3, 2 where a trial is long.",
+    ),
+    budget_option("30m"),
+    click.option(
+        "--metric", metavar="NAME", help="Judge by this series; default: validation, else training loss."
+    ),
+    jobs_option,
+    click.option(
+        "--engine",
+        type=click.Choice(["local", "ray"]),
+        default="local",
+        show_default=True,
+        help="Where trials run.",
+    ),
+    set_option,
 )
-@module_option
+
+
+@program_command("Find the cause, try remedies in paired runs, prove the best, show the diff.")
 @out_option
 @click.option("--recording", metavar="DIR", help="Begin with this recording's diagnosis.")
 @trial_options
@@ -84,7 +61,6 @@ def trial_options(command: Command) -> Command:
 )
 @click.option("--save-model", is_flag=True, help="Keep the weights of the treated model.")
 @force_option
-@click.argument("program", metavar="PROGRAM [ARGS]...", nargs=-1, type=click.UNPROCESSED, required=True)
 def command(program: tuple[str, ...], as_module: bool, **options: Any) -> None:
     """Find out why a training goes wrong, try what could fix it, and prove what does.
 

@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-import click
-
 from traindx.cli import Failure
+from traindx.cli._options import program_command
 from traindx.cli._output import check_place
 from traindx.cli.treat import (
     check_remedy,
     finish,
     folder_for,
     force_option,
-    module_option,
     new_treatment,
     out_option,
     trial_options,
@@ -26,17 +24,10 @@ if TYPE_CHECKING:
     from traindx.source.script import Script
 
 
-@click.command(
-    short_help="Try one remedy on a script, in paired runs.",
-    context_settings={"allow_interspersed_args": False},
-    options_metavar="[OPTIONS]",
-)
-@module_option
+@program_command("Try one remedy on a script, in paired runs.", (("remedy", "REMEDY"),))
 @out_option
 @trial_options
 @force_option
-@click.argument("remedy")
-@click.argument("program", metavar="PROGRAM [ARGS]...", nargs=-1, type=click.UNPROCESSED, required=True)
 def command(remedy: str, program: tuple[str, ...], as_module: bool, **options: Any) -> None:
     """Try REMEDY on a script, on the same seeds and data as the untouched script, and judge it.
 

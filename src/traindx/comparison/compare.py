@@ -18,6 +18,7 @@ from traindx.comparison.script_diff import CodeDifference, code_difference
 from traindx.comparison.subjects import Subject
 from traindx.comparison.suggestions import what_next
 from traindx.comparison.sweep import Sweep, sweep
+from traindx.core.nouns import Run
 
 
 class TooFew(Exception):
@@ -53,6 +54,11 @@ class Comparison:
     def one_configuration(self) -> bool:
         """Whether all runs are repeats of one another."""
         return len(self.configurations) == 1 and len(self.runs) > 1
+
+    def groups(self) -> dict[str, list[Run]]:
+        """The runs of each configuration by its name, the best first."""
+        ranked = [self.configurations[place.configuration] for place in self.ranking]
+        return {each.name: [self.runs[number].run for number in each.runs] for each in ranked}
 
 
 def compare(runs: Sequence[Subject], *, metric: str | None = None, target: float | None = None) -> Comparison:

@@ -18,13 +18,7 @@ DRAWN_MOST = 60
 
 def linked(compared: Comparison) -> Curves | None:
     """The curves of the best configurations on one step axis."""
-    groups = {
-        compared.configurations[one.configuration].name: [
-            compared.runs[number].run for number in compared.configurations[one.configuration].runs
-        ]
-        for one in compared.ranking[:DRAWN_MOST]
-    }
-    return SideBySide(groups).curves(6)
+    return SideBySide(dict(list(compared.groups().items())[:DRAWN_MOST])).curves(6)
 
 
 def scatter(compared: Comparison, setting: str) -> Ready | None:

@@ -1,1 +1,1 @@
-"""One change per file."""
+"""The changes that can be made at run time, by subject."""

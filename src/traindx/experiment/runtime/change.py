@@ -1,7 +1,7 @@
 """How a change declares itself, and one concrete change asked for.
 
-A change is a module in `traindx.experiment.changes` that holds a `CHANGE` and a function
-`apply`. Its docstring is its page; the keyword-only parameters of `apply` are its values.
+A change is a function in `traindx.experiment.changes` under `@change(...)`. Its docstring is its page; its
+keyword-only parameters are its values.
 """
 
 from __future__ import annotations
@@ -12,12 +12,13 @@ import inspect
 import math
 import pkgutil
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cache
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 from traindx.core.nouns import Scalar
 
+_Apply = TypeVar("_Apply", bound=Callable[..., None])
 _CHANGES = "traindx.experiment.changes"
 _WORDS = {int: "a whole number", float: "a number", bool: "true or false", str: "a word"}
 _TRUTH = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
@@ -30,15 +31,19 @@ class ChangeSpec:
     With `alters_loss` the loss means something else than before.
     """
 
-    title: str
+    id: str
+    page: str
+    apply: Callable[..., None]
     knobs: tuple[str, ...] = ()
     above: Mapping[str, float] = field(default_factory=dict)
     least: Mapping[str, float] = field(default_factory=dict)
     most: Mapping[str, float] = field(default_factory=dict)
     alters_loss: bool = False
-    id: str = ""
-    page: str = ""
-    apply: Callable[..., None] = lambda *_, **__: None
+
+    @property
+    def title(self) -> str:
+        """The first sentence of its page."""
+        return " ".join(self.page.partition("\n\n")[0].split())
 
     @property
     def values(self) -> dict[str, ChangeParameter]:
@@ -90,18 +95,26 @@ class ChangeParameter:
         return int(number) if self.kind is int else number
 
 
+_DECLARED: dict[str, ChangeSpec] = {}
+
+
+def change(**declared: Any) -> Callable[[_Apply], _Apply]:
+    """Declare a function as a change: its name is the id, its docstring the page; `declared` are the fields
+    `knobs`, `above`, `least`, `most` and `alters_loss` of `ChangeSpec`."""
+
+    def declare(apply: _Apply) -> _Apply:
+        _DECLARED[apply.__name__] = ChangeSpec(apply.__name__, inspect.getdoc(apply) or "", apply, **declared)
+        return apply
+
+    return declare
+
+
 @cache
 def change_specs() -> Mapping[str, ChangeSpec]:
     """All of them by id; torch is not needed to know them."""
-    found = {}
-    for info in pkgutil.iter_modules(importlib.import_module(_CHANGES).__path__, f"{_CHANGES}."):
-        module = importlib.import_module(info.name)
-        unit = getattr(module, "CHANGE", None)
-        if isinstance(unit, ChangeSpec):
-            id = info.name.rpartition(".")[2]
-            page = (module.__doc__ or "").strip()
-            found[id] = replace(unit, id=id, page=page, apply=module.apply)
-    return dict(sorted(found.items()))
+    for module in pkgutil.iter_modules(importlib.import_module(_CHANGES).__path__, f"{_CHANGES}."):
+        importlib.import_module(module.name)
+    return dict(sorted(_DECLARED.items()))
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from traindx.experiment.runtime.change import Change, change_specs
-from traindx.experiment.runtime.change import ChangeSpec as ChangeSpec
+from traindx.experiment.runtime.change import change as change
 from traindx.experiment.runtime.change_log import ChangeLog
 from traindx.experiment.runtime.frames import line_of_script
 from traindx.observe.children import trained_elsewhere

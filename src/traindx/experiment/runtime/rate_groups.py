@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from traindx.experiment.runtime.hooks import Hooks
 
-NO_STEP = "no optimizer of torch with a learning rate took a step"
+NO_STEP = "no optimizer of torch took a step"
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ def set_in_groups(hooks: Hooks, new: Callable[..., dict[str, Any]], what: str, w
                 elif not hooks.has_changed:
                     hooks.otherwise(f"{key} is {value} already in {type(optimizer).__name__}")
 
-    hooks.otherwise("no optimizer of torch took a step")
+    hooks.otherwise(NO_STEP)
     hooks.before_step(before)
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from traindx.core.nouns import Run
 from traindx.experiment.arm_diagnosis import examined, rewritten
 from traindx.experiment.arms import Arm, Outcome
-from traindx.experiment.changes.save_weights import FILE as WEIGHTS
+from traindx.experiment.changes.measuring import WEIGHTS_FILE as WEIGHTS
 from traindx.experiment.edit import Edited, Instruction, edit_for_all, text_now
 from traindx.experiment.measure import Yardstick, read_level, yardstick
 from traindx.experiment.runtime.change import Change

@@ -1,0 +1,128 @@
+"""The batches that DataLoaders give."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from traindx.experiment.runtime.hooks import Hooks, change
+
+
+@change(knobs=("batch_size",), least={"value": 1})
+def set_batch_size(hooks: Hooks, *, value: int) -> None:
+    """Set the batch size of the training's DataLoaders.
+
+    Loaders that the script calls validation or test keep theirs. The learning rate stays as it is.
+
+    Out of reach: scripts that slice batches themselves, and batch samplers of the script's own.
+    """
+    from traindx.experiment.runtime.torch.feeding import change_loaders
+
+    def alter(given: dict[str, Any]) -> int | None:
+        size = given.get("batch_size", 1)
+        if given.get("batch_sampler") is not None or size is None:
+            hooks.otherwise("the DataLoader's batches are made by a sampler of the script's own")
+            return None
+        most = len(given["dataset"]) if hasattr(given["dataset"], "__len__") else value
+        new = max(1, min(value, most))
+        if size == new:
+            hooks.otherwise(f"the batch size is {size} already")
+            return None
+        given["batch_size"] = new
+        return int(size)
+
+    change_loaders(hooks, alter, lambda loader, before: f"batch size {before} -> {loader.batch_size}")
+
+
+@change(knobs=("workers",), least={"value": 0}, most={"value": 64})
+def set_workers(hooks: Hooks, *, value: int) -> None:
+    """Set the number of processes that load the training's data.
+
+    Loaders that the script calls validation or test keep theirs. The order of the samples stays the same.
+
+    Out of reach: scripts without a DataLoader; iterable datasets, which every worker would give whole.
+    """
+    from traindx.experiment.runtime.torch.feeding import change_loaders
+
+    def alter(given: dict[str, Any]) -> int | None:
+        workers = int(given.get("num_workers", 0))
+        if workers == value:
+            hooks.otherwise(f"the DataLoader has {workers} workers already")
+            return None
+        if not hasattr(given["dataset"], "__getitem__"):
+            hooks.otherwise("the dataset is iterable: every worker would give all of it")
+            return None
+        given["num_workers"] = value
+        if not value:
+            for name in ("prefetch_factor", "persistent_workers", "multiprocessing_context", "timeout"):
+                given.pop(name, None)
+        return workers
+
+    change_loaders(hooks, alter, lambda _, before: f"workers {before} -> {value}")
+
+
+@change(knobs=("shuffle",))
+def shuffle_data(hooks: Hooks) -> None:
+    """Go through the training data in a new random order in every epoch.
+
+    DataLoaders that pass over their data in order, other than those the script calls validation or test,
+    draw it at random while gradients are recorded. The order comes from a generator of its own.
+
+    Out of reach: scripts that slice batches themselves, samplers of the script's own, and iterable datasets.
+    """
+    from traindx.experiment.runtime.torch.feeding import change_loaders, in_order, random_order
+
+    def alter(given: dict[str, Any]) -> bool | None:
+        why = in_order(given)
+        if why:
+            hooks.otherwise(why)
+            return None
+        given.pop("shuffle", None)
+        given["sampler"] = random_order(given["dataset"])
+        return False
+
+    def said(loader: Any, _: bool) -> str:
+        return f"{len(loader.dataset)} samples are drawn in a new random order in every epoch"
+
+    change_loaders(hooks, alter, said)
+
+
+@change(knobs=("data",), above={"limit": 0})
+def drop_outliers(hooks: Hooks, *, limit: float = 1e30) -> None:
+    """Leave out samples whose inputs are not finite, or beyond a limit.
+
+    Of each batch a DataLoader gives, in training and validation, rows with a NaN, an infinity or a value
+    beyond `limit` in the inputs are taken out, with their targets. A batch of which nothing would be left
+    stays whole.
+
+    Out of reach: batches that are not made by a DataLoader, and those that are no tensors with one row a
+    sample.
+    """
+    from traindx.experiment.runtime.torch.tensors import rows_within, tensors_in
+    from traindx.observe.torch.places.models import mapped
+
+    seen = dropped = 0
+
+    def fetched(batch: Any, source: Any, trains: bool) -> Any:
+        nonlocal seen, dropped
+        del source, trains
+        tensors = tensors_in(batch)
+        keep = rows_within(tensors, limit)
+        if keep is None:
+            return batch
+        left, rows = int(keep.sum()), len(keep)
+        seen += rows
+        if left == rows or not left:
+            hooks.otherwise(f"the inputs of {seen:,} samples lie within {limit:g}")
+            return batch
+        if not dropped:
+            hooks.changed(f"samples with inputs beyond {limit:g}, or not finite, are left out")
+        dropped += rows - left
+        return mapped(batch, "", lambda _, one: one[keep] if one.dim() and len(one) == rows else one)
+
+    def end() -> None:
+        if dropped:
+            hooks.changed(f"{dropped:,} of {seen:,} samples were left out")
+
+    hooks.otherwise("no DataLoader gave a batch of real numbers")
+    hooks.at_end(end)
+    hooks.batch(fetched)

@@ -1,0 +1,95 @@
+"""Nothing changed: measurements, the weights at the end, an end at divergence."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from traindx.experiment.runtime.hooks import Hooks, change
+
+WEIGHTS_FILE = "model.pt"
+DIVERGED_TEXT = "the loss diverged"
+_FIRST = 5
+
+
+@change()
+def measure_first_step(hooks: Hooks) -> None:
+    """Change nothing, and measure the first step: loss and chance, sample independence, modes, memory.
+
+    At the first backward pass the model is called a few times more with the same batch, in both modes, with
+    zeros and with half of it. Gradients, buffers, modes and the streams of random numbers are afterwards as
+    they were. What was measured stands in `run.json` under `measured`, with a reason for what could not be.
+
+    Out of reach: models called by `model.forward(x)`, and a state that a model keeps outside its buffers.
+    """
+    from traindx.experiment.runtime.torch.measuring.first_step import FirstStep
+
+    first = FirstStep(hooks)
+    hooks.otherwise("no backward pass was seen")
+    hooks.batch(first.fetched)
+    hooks.model_call(first.called)
+    hooks.loss_call(first.judged)
+    hooks.before_backward(first.backward)
+
+
+@change()
+def save_weights(hooks: Hooks) -> None:
+    """Keep the weights of the model when the training is over.
+
+    Changes nothing in the training: the state of every model that was trained is written beside the
+    recording, as `model.pt`, once the script has ended. Several models are kept by their number.
+
+    Out of reach: a process that is killed, and weights that no module holds.
+    """
+    from traindx.experiment.runtime.torch.models import Models
+    from traindx.observe.recorder import current
+
+    models: list[Any] = []
+
+    def ended() -> None:
+        import torch
+
+        recorder = current()
+        if recorder is None or not models:
+            return
+        states = [one.state_dict() for one in models]
+        kept = states[0] if len(states) == 1 else dict(enumerate(states))
+        with hooks.aside():
+            torch.save(kept, recorder.folder / WEIGHTS_FILE)
+        size = sum(parameter.numel() for one in models for parameter in one.parameters())
+        hooks.changed(f"{size:,} parameters of {len(models)} models kept as {WEIGHTS_FILE}")
+
+    hooks.otherwise("no model was trained")
+    Models(hooks, lambda root, _: models.append(root))
+    hooks.at_end(ended)
+
+
+@change(above={"factor": 1}, least={"patience": 1})
+def stop_at_divergence(hooks: Hooks, *, factor: float = 100.0, patience: int = 5) -> None:
+    """End the training when its loss has diverged: not finite, or far above the start, and staying there.
+
+    Nothing is changed before that. `factor` is how many times the loss of the first steps counts as far; it
+    has to stay there for `patience` calls of backward. It saves the rest of a trial whose rate was raised
+    too far.
+
+    Out of reach: losses that `backward` is never called on.
+    """
+    from traindx.observe.recorder import stop
+
+    first: list[float] = []
+    far = 0
+
+    def look(losses: tuple[Any, ...]) -> None:
+        nonlocal far
+        loss = sum(float(one.detach().float().mean()) for one in losses if one.numel() == 1)
+        if len(first) < _FIRST:
+            first.append(abs(loss))
+            hooks.changed(f"watches the loss: ends the training beyond {factor:g} times its start")
+        start = sorted(first)[len(first) // 2]
+        # A loss that begins at zero has no scale to be far from.
+        far = far + 1 if not math.isfinite(loss) or (start > 0 and abs(loss) > factor * start) else 0
+        if far >= patience:
+            stop(f"{DIVERGED_TEXT}: {loss:.3g} after {start:.3g} at the start")
+
+    hooks.otherwise("backward was never called")
+    hooks.before_backward(look)

@@ -190,6 +190,74 @@ def test_memory_is_in_bytes(tmp_path: Path) -> None:
     assert run.series["rss_bytes"].values[0] == 11 * 2.0**30
 
 
+@pytest.mark.parametrize(
+    ("column", "values", "name", "shares"),
+    [
+        ("gpu_util", "30 40 95", "gpu_busy_share", [0.3, 0.4, 0.95]),
+        ("gpu_util", "0.3 0.4 0.95", "gpu_busy_share", [0.3, 0.4, 0.95]),
+        ("GPU util %", "0.5 1 0.25", "gpu_busy_share", [0.005, 0.01, 0.0025]),
+        ("gpu0_utilization", "30 40 95", "gpu_busy_share", [0.3, 0.4, 0.95]),
+        ("memory %", "97 98 99", "gpu_mem_share", [0.97, 0.98, 0.99]),
+        ("mem_share", "0.97 0.98 0.99", "gpu_mem_share", [0.97, 0.98, 0.99]),
+    ],
+)
+def test_device_columns_are_shares(
+    tmp_path: Path, column: str, values: str, name: str, shares: list[float]
+) -> None:
+    rows = "".join(f"{step},{1 / (1 + step)},{value}\n" for step, value in enumerate(values.split()))
+    (tmp_path / "log.csv").write_text(f"step,loss,{column}\n{rows}")
+    (run,) = traindx.read(tmp_path / "log.csv").runs
+    assert run.series[name].values.tolist() == pytest.approx(shares)
+
+
+def test_two_devices_keep_their_numbers(tmp_path: Path) -> None:
+    (run,) = traindx.read(table(tmp_path, "loss", "gpu0_util", "gpu1_util")).runs
+    assert {"gpu_busy_share/0", "gpu_busy_share/1"} <= set(run.series)
+
+
+def test_device_shares_of_a_text_log(tmp_path: Path) -> None:
+    lines = (
+        f"step {i} | loss {2 / i:.3f} | GPU {30 + i}% | mem 81% | 1520 tok/s | 3.1 it/s\n"
+        for i in range(1, 30)
+    )
+    (tmp_path / "train.log").write_text("".join(lines))
+    (run,) = traindx.read(tmp_path / "train.log").runs
+    assert run.series["gpu_busy_share"].values[0] == pytest.approx(0.31)
+    assert run.series["gpu_mem_share"].values[-1] == pytest.approx(0.81)
+    assert run.series["tokens_per_s"].values[0] == 1520
+
+
+@pytest.mark.parametrize(
+    ("train", "held_out", "noted"),
+    [
+        ("loss", "held-out nll", True),
+        ("train loss", "heldout_loss", False),
+        ("train_loss", "dev loss", False),
+        ("nll", "dev nll", True),
+    ],
+)
+def test_held_out_losses_are_validation_losses(
+    tmp_path: Path, train: str, held_out: str, noted: bool
+) -> None:
+    (run,) = traindx.read(table(tmp_path, train, held_out)).runs
+    assert {name: s.source for name, s in run.series.items()} == {"loss": train, "val/loss": held_out}
+    assert bool(run.notes) == noted
+
+
+def test_a_held_out_likelihood_is_no_second_validation_loss(tmp_path: Path) -> None:
+    (run,) = traindx.read(table(tmp_path, "loss", "val_loss", "val_nll")).runs
+    assert run.series["val/loss"].source == "val_loss"
+    (run,) = traindx.read(table(tmp_path, "loss", "nll", "val_nll")).runs
+    assert "val/loss" not in run.series
+
+
+def test_held_out_lines_of_a_text_log(tmp_path: Path) -> None:
+    lines = (f"step {i}: loss {2 / i:.3f}\n[held-out] step {i}: loss {3 / i:.3f}\n" for i in range(1, 30))
+    (tmp_path / "train.log").write_text("".join(lines))
+    (run,) = traindx.read(tmp_path / "train.log").runs
+    assert run.series["val/loss"].values[:2].tolist() == [3.0, 1.5]
+
+
 def test_hidden_nan_is_recognised(tmp_path: Path) -> None:
     rows = [{"step": i, "loss": 2.0, "grad_norm": 1.0, "learning_rate": 1e-4} for i in range(1, 5)]
     rows += [{"step": i, "loss": 0.0, "grad_norm": float("nan"), "learning_rate": 1e-4} for i in range(5, 9)]

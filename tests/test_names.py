@@ -49,6 +49,27 @@ UNDERSTOOD = {
     "gpu1_mem_gb": ("", "gpu_mem_bytes", "1", ""),
     "vram_gb": ("", "gpu_mem_bytes", "", ""),
     "rss_mb": ("", "rss_bytes", "", ""),
+    "gpu_util": ("", "gpu_busy_share", "", ""),
+    "train/gpu_utilization": ("", "gpu_busy_share", "", ""),
+    "GPU util %": ("", "gpu_busy_share", "", ""),
+    "utilization.gpu [%]": ("", "gpu_busy_share", "", ""),
+    "system/gpu_0_utilization_percentage": ("", "gpu_busy_share", "0", ""),
+    "system.gpu.1.gpu": ("", "gpu_busy_share", "1", ""),
+    "mem_share": ("", "gpu_mem_share", "", ""),
+    "memory %": ("", "gpu_mem_share", "", ""),
+    "system.gpu.0.memoryAllocated": ("", "gpu_mem_share", "0", ""),
+    "system/gpu_0_memory_usage_percentage": ("", "gpu_mem_share", "0", ""),
+    "system/gpu_0_memory_usage_megabytes": ("", "gpu_mem_bytes", "0", ""),
+    "gpu_memory_allocated": ("", "gpu_mem", "", ""),
+    "System/Peak GPU Memory": ("", "gpu_mem", "", ""),
+    "samples_per_sec": ("", "samples_per_s", "", ""),
+    "throughput/device/tokens_per_second": ("", "tokens_per_s", "", ""),
+    "it/s": ("", "steps_per_s", "", ""),
+    "held-out nll": ("val", "nll", "", ""),
+    "heldout_loss": ("val", "loss", "", ""),
+    "Held Out Loss": ("val", "loss", "", ""),
+    "dev loss": ("val", "loss", "", ""),
+    "devloss": ("val", "loss", "", ""),
     "cpu_mem_mb": ("", "rss_bytes", "", ""),
     "process_memory_kb": ("", "rss_bytes", "", ""),
     "grad_norm/encoder.0.weight": ("", "grad_norm", "encoder.0.weight", ""),
@@ -78,7 +99,14 @@ def test_understood(raw: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "raw", ["mtp_loss_weight", "loss_type", "banana", "out_tensor([0.])", "num_zeros", "5HT"]
+    "raw",
+    [
+        *("mtp_loss_weight", "loss_type", "banana", "out_tensor([0.])", "num_zeros", "5HT"),
+        *("gpu_temp", "cpu_util", "system.memory", "ram_percent", "memory_bank_ratio", "percent"),
+        # The time of memory access, not how much of it is used.
+        *("gpu.0.memory", "utilization.memory [%]"),
+        "throughput/total_training_Gflops",
+    ],
 )
 def test_not_understood(raw: str) -> None:
     assert not names.understand(raw).known
@@ -161,10 +189,11 @@ def test_what_a_map_can_mean(column: str, raw: str, meant: bool) -> None:
 
 
 @pytest.mark.parametrize(
-    ("raw", "factor"), [("mem_mb", 1e6), ("rss_GiB", 2.0**30), ("memory", 1.0), ("dataset_mb", 1.0)]
+    ("raw", "factor"),
+    [("mem_mb", 1e6), ("rss_GiB", 2.0**30), ("memory", 1.0), ("dataset_mb", 1.0), ("GPU %", 0.01)],
 )
-def test_units_in_the_names_of_memory(raw: str, factor: float) -> None:
-    assert names.byte_factor(raw) == factor
+def test_units_in_the_names_of_device_columns(raw: str, factor: float) -> None:
+    assert names.unit_factor(raw) == factor
 
 
 def test_time_that_only_grows_is_the_time_since_the_start() -> None:

@@ -174,6 +174,38 @@ def test_typed_items_nan_and_odd_keys(tmp_path: Path) -> None:
     assert columns["\x82\x01k"][1] == [3, 3]
 
 
+def measured(second: int, **values: str) -> bytes:
+    """A record of W&B's system metrics; `__` in a key is a dot."""
+    items = b"".join(
+        field(3, field(1, key.replace("__", ".").encode()) + field(16, text.encode()))
+        for key, text in values.items()
+    )
+    return field(7, field(2, field(1, second) + field(2, 500_000_000)) + items)
+
+
+def test_system_metrics_are_at_the_steps_of_their_time(tmp_path: Path) -> None:
+    history = [row(step, loss=str(1 / (1 + step)), _timestamp=str(1000 + 10 * step)) for step in range(20)]
+    system = [
+        measured(
+            1000 + 25 * at,
+            gpu__0__gpu="42.5",
+            gpu__0__memoryAllocated=str(90 + at),
+            gpu__0__memory="7",
+            gpu__0__temp="60",
+            memory="12",
+            proc__memory__rssMB=str(100 + at),
+        )
+        for at in range(8)
+    ]
+    (run,) = traindx.read(write(tmp_path, store([*history, *system]))).runs
+    assert set(run.series) == {"loss", "gpu_busy_share", "gpu_mem_share", "rss_bytes"}
+    assert set(run.series["gpu_busy_share"].values) == {0.425}
+    memory = run.series["gpu_mem_share"]
+    assert memory.steps.tolist() == [0, 2, 5, 7, 10, 12, 15, 17]
+    assert memory.values.tolist() == pytest.approx([0.9 + at / 100 for at in range(8)])
+    assert run.series["rss_bytes"].values[0] == 100e6
+
+
 def test_history_truncated_at_every_byte(tmp_path: Path) -> None:
     data = (folder_of("global_step") / "run-global_step.wandb").read_bytes()
     whole = wandb_store.read_store(File(write(tmp_path, data))).columns["train/loss"][1]

@@ -37,11 +37,11 @@ def run_from_log(
     series: dict[str, Series] = {}
     for column, named in sorted(zip(columns, named_columns, strict=True), key=lambda pair: pair[1].order):
         steps, values, times = in_order(column.steps, column.values, column.times)
-        unit = _unit(column.name, named.name)
+        factor = _factor(column.name, named.name, values)
         series[named.name] = Series(
             named.name,
             steps,
-            values if unit == 1.0 else values * unit,
+            values if factor == 1.0 else values * factor,
             column.name,
             named.goal,
             named.floor,
@@ -68,9 +68,15 @@ def run_from_log(
     )
 
 
-def _unit(raw: str, name: str) -> float:
-    """The factor of a column's values: `mem_mb` is converted to bytes."""
-    return names.byte_factor(raw) if names.parts(name).metric.endswith("_bytes") else 1.0
+_SHARES = frozenset({"gpu_busy_share", "gpu_mem_share"})
+
+
+def _factor(raw: str, name: str, values: FloatArray) -> float:
+    """The factor of a column's values: `mem_mb` is converted to bytes, a `gpu_util` in percent to a share."""
+    metric = names.parts(name).metric
+    if metric in _SHARES and (values > 1.5).any():
+        return 0.01
+    return names.unit_factor(raw) if metric in _SHARES or metric.endswith("_bytes") else 1.0
 
 
 def candidate(column: Column) -> names.UnnamedColumn:

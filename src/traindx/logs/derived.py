@@ -18,6 +18,9 @@ _DETECTION_TERMS = frozenset({"box", "cls", "dfl", "obj", "seg", "pose", "kobj",
 # Where the loss is not what the training lowers, or several losses are at odds.
 _APART = frozenset({"rl", "gan"})
 
+# What a classifier or a language model minimises, under the names it has on held-out data.
+_LIKELIHOODS = ("nll", "bce")
+
 
 def detection_totals(columns: Sequence[Column]) -> list[Column]:
     """The training objective of a YOLO model, which logs only its (already weighted) terms: their sum."""
@@ -68,8 +71,10 @@ def with_loss(run: Run, mapping: Mapping[str, str]) -> Run:
 
     Its validation twin becomes `val/loss`. Names that the user gave (`mapping`) are left alone.
     """
-    if run.traits & _APART or any(_is_loss(name, s) for name, s in run.series.items()):
+    if run.traits & _APART:
         return run
+    if any(_is_loss(name, s) for name, s in run.series.items()):
+        return _with_validation_loss(run, mapping)
     metric = next((n for n in names.OBJECTIVES if n not in mapping and _minimised(n, run.series)), None)
     if metric is None:
         return run
@@ -85,6 +90,23 @@ def with_loss(run: Run, mapping: Mapping[str, str]) -> Run:
         traits=run.traits | names.traits(series),
         notes=(*run.notes, note),
     )
+
+
+def _with_validation_loss(run: Run, mapping: Mapping[str, str]) -> Run:
+    """The run with its held-out likelihood as `val/loss`, when that is the only loss on held-out data."""
+    losses = [name for name in run.series if names.parts(name).metric == "loss"]
+    if "loss" not in losses or any(names.parts(name).split for name in losses):
+        return run
+    metric = next((n for n in _LIKELIHOODS if f"val/{n}" in run.series and n not in run.series), None)
+    if metric is None or {f"val/{metric}", "val/loss"} & mapping.keys():
+        return run
+    renamed = {_as_loss(name, metric, mapping): s for name, s in run.series.items()}
+    series = {
+        n: _loss(n, s) if names.parts(n).metric == "loss" and n != s.name else s for n, s in renamed.items()
+    }
+    source = series["val/loss"].source
+    note = Note(run.path, f"{source} is read as the validation loss; --map val/loss=COLUMN names another")
+    return replace(run, series=MappingProxyType(series), notes=(*run.notes, note))
 
 
 def _is_loss(name: str, series: Series) -> bool:

@@ -27,13 +27,16 @@ _VALUE_KEY = b"\x82\x01"
 
 @dataclass
 class Store:
-    """The content of one datastore. `columns` has for each key the rows it was logged in and the numbers."""
+    """The content of one datastore. `columns` has for each key the rows it was logged in and the numbers;
+    `system` for each key of the machine's own measurements the times and the numbers.
+    """
 
     rows: int = 0
     columns: dict[str, tuple[list[int], list[float]]] = field(default_factory=dict)
     config: dict[str, object] = field(default_factory=dict)
     summary: dict[str, object] = field(default_factory=dict)
     metrics: list[tuple[str, str, str, int]] = field(default_factory=list)
+    system: dict[str, tuple[list[float], list[float]]] = field(default_factory=dict)
     lost: int = 0
     torn: bool = False
 
@@ -101,6 +104,8 @@ def read_store(file: File) -> Store:
                     _updates(record, f.start, f.end, store.summary)
                 elif f.id == 5:
                     _updates(record, f.start, f.end, store.config)
+                elif f.id == 7:
+                    _system(record, f.start, f.end, store)
                 elif f.id == 12:
                     store.metrics.append(_metric(record, f.start, f.end))
                 elif f.id == 17:
@@ -192,6 +197,24 @@ def _item(record: bytes, start: int, end: int) -> tuple[str, object, bool]:
             value = parse_json(record[f.start : f.end])
     plain = order[-1:] == [16] and not {*order[:-1]} - {1, 2} and order.count(16) == 1
     return name or ".".join(nested), value, plain
+
+
+def _system(record: bytes, start: int, end: int, store: Store) -> None:
+    """One measurement of the machine: a time, then keys such as `gpu.0.gpu` with their values."""
+    time = 0.0
+    for f in fields(record, start, end):
+        if f.id == 2 and f.wire == LEN:
+            parts = {
+                inner.id: inner.number for inner in fields(record, f.start, f.end) if inner.wire == VARINT
+            }
+            time = parts.get(1, 0) + parts.get(2, 0) / 1e9
+        elif f.id == 3 and f.wire == LEN:
+            key, value, _ = _item(record, f.start, f.end)
+            number = as_number(value)
+            if number is not None and time:
+                times, numbers = store.system.setdefault(key, ([], []))
+                times.append(time)
+                numbers.append(number)
 
 
 def parse_json(data: bytes) -> object:

@@ -8,7 +8,9 @@ progress bar showed inside an epoch), `@batch` (single validation batches), `@me
 
 A log that calls nothing a loss has one all the same when it has what is plainly minimised (`mse`,
 `nll`, `obj`, ...): that curve becomes `loss`, its validation twin `val/loss`, and a note says so. Memory
-whose column names a unit (`mem_mb`, `rss_gb`) is given in bytes.
+whose column names a unit (`mem_mb`, `rss_gb`) is given in bytes; how busy a GPU is and how full its memory
+are shares of 1, also where the column has percent. With several GPUs the number is the part:
+`gpu_busy_share/0`.
 """
 
 from traindx.core.names.assign import NamedColumn, UnnamedColumn, assign, traits
@@ -17,12 +19,12 @@ from traindx.core.names.overrides import parse_overrides, refers
 from traindx.core.names.setting_names import setting_name, settings
 from traindx.core.names.understand import (
     Meaning,
-    byte_factor,
     canonical,
     is_secondary,
     parts,
     split_of,
     understand,
+    unit_factor,
 )
 from traindx.core.names.vocabulary import EITHER_SIGN, METRICS, OBJECTIVES, SCOPES, SETTINGS
 
@@ -37,7 +39,6 @@ __all__ = [
     "UnnamedColumn",
     "assign",
     "axis_of",
-    "byte_factor",
     "canonical",
     "counter_rank",
     "is_secondary",
@@ -49,4 +50,5 @@ __all__ = [
     "split_of",
     "traits",
     "understand",
+    "unit_factor",
 ]

@@ -223,7 +223,7 @@ def _promote_only_one(
     result: dict[int, NamedColumn], candidates: Sequence[UnnamedColumn], taken: dict[str, int]
 ) -> None:
     """When no column is plainly the loss (or the lr) but just one is of its kind, that one is it."""
-    for name in ("loss", "val/loss", "lr", "grad_norm"):
+    for name in ("loss", "val/loss", "lr", "grad_norm", "gpu_busy_share", "gpu_mem_share", "gpu_mem_bytes"):
         if name in taken:
             continue
         lone = [
@@ -237,7 +237,7 @@ def _promote_only_one(
             lone = [min(lone, key=lambda i: (-candidates[i].points, i))]
         if len(lone) == 1 and not gan_side(candidates[lone[0]].raw):
             old = result[lone[0]]
-            order = (_RANKS[name.removeprefix("val/")] + ("/" in name), name)
+            order = (_RANKS.get(name.removeprefix("val/"), 6) + ("/" in name), name)
             result[lone[0]] = replace(old, name=name, order=order, plain=name)
             taken[name] = lone[0]
 

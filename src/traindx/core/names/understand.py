@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from traindx.core.names.memory_units import memory
+from traindx.core.names.device import DeviceColumn, device_column, wandb_column
 from traindx.core.names.vocabulary import (
     ADJECTIVES,
     FILLERS,
@@ -20,6 +20,7 @@ from traindx.core.names.vocabulary import (
 )
 
 _TOKEN = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+\d*|[A-Z]+\d*|\d+(?:\.\d+)*|[^\W\d_]+")
+_HELD_OUT = re.compile(r"\bh[eo]ld[\s_-]?out(?![a-z])", re.I)
 _COUNTED_FILLER = re.compile(r"(?:avg|average|mean|last)\d+")
 _LOSS_PREFIX = re.compile(r"l_((?:g_|d_)?[a-z]\w*)")
 _FOREIGN_WORD = re.compile("|".join(sorted(FOREIGN, key=len, reverse=True)), re.I)
@@ -46,6 +47,7 @@ def tokens(raw: str) -> list[str]:
     plain = (
         english(raw).replace("'s ", " ").replace("@", " ").replace("CrossEntropyLoss", "cross_entropy_loss")
     )
+    plain = _HELD_OUT.sub("holdout", plain)
     words = (t.lower() for t in _TOKEN.findall(plain))
     return [FOREIGN.get(w, w) for w in words if not _COUNTED_FILLER.fullmatch(w)]
 
@@ -75,10 +77,15 @@ def understand(raw: str) -> Meaning:
         return Meaning("", "loss", raw.strip().lower(), "", True)
     split, scope, rest = "", "", []
     words = tokens(raw)
-    if "".join(words) in WORDS:
+    rate = "".join(word for word in words[1:] if word != "device")
+    if words[:1] == ["throughput"] and WORDS.get(rate, "").endswith("_per_s"):
+        return Meaning("", WORDS[rate], "", "", True)
+    device = _device(raw)
+    if "".join(words) in WORDS and not (device and "%" in raw):
         return Meaning("", WORDS["".join(words)], "", "", True)
-    if found_memory := memory([w for w in words if SPLITS.get(w) != "train"]):
-        return Meaning("", *found_memory[:2], "", True)
+    if device:
+        known = bool(device.metric)
+        return Meaning("", device.metric, device.part if known else raw.strip(), "", known)
     for at, word in enumerate(words):
         if word == "0" and at and words[at - 1] in SPLITS:
             continue
@@ -111,10 +118,16 @@ def understand(raw: str) -> Meaning:
     return Meaning(split, "", _part_name(raw), "", False)
 
 
-def byte_factor(raw: str) -> float:
-    """Bytes per unit of a memory column, by its name; 1 when the name has no unit."""
-    unit = memory([w for w in tokens(raw) if SPLITS.get(w) != "train"])
-    return unit[2] if unit else 1.0
+def _device(raw: str) -> DeviceColumn | None:
+    """What a name measures on the machine."""
+    words = (word for word in tokens(raw.replace("%", " percent ")) if SPLITS.get(word) != "train")
+    return wandb_column(raw.strip()) or device_column(list(words))
+
+
+def unit_factor(raw: str) -> float:
+    """The factor of a column about the machine, by its name: to bytes, or from percent to a share."""
+    device = _device(raw)
+    return device.factor if device else 1.0
 
 
 _AVERAGES = frozenset({"avg", "average", "averaged", "mean"})
@@ -239,7 +252,7 @@ def _part_name(raw: str) -> str:
 
 def split_of(word: str) -> str:
     """`train`, `val` or `test` when a word names a split, else nothing."""
-    return SPLITS.get(word.strip().lower(), "")
+    return SPLITS.get(_HELD_OUT.sub("holdout", word.strip().lower()), "")
 
 
 # Names of secondary series contain words of the user's model (`grad_norm/memory_bank`): not interpreted.

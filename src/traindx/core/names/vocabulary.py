@@ -115,18 +115,21 @@ optimizer_s     none    0       optimizer_s optimizer_time
 epoch_s         none    0       epoch_s time_cost cost_time epoch_time time_taken epoch_duration
     time_elapsed_epoch
 tokens_per_s    none    0       tokens_per_s tok_s tok_sec tokens_s tokens_sec tokens_per_second
-    tokens_per_sec tps wps tokens_per_gpu
+    tokens_per_sec tok_per_sec words_per_second tps wps tokens_per_gpu
 samples_per_s   none    0       samples_per_s samples_per_second samples_sec samples_s img_s imgs_s
-    images_s images_sec images_per_second examples_per_second im_s
+    images_s images_sec images_per_second examples_per_second im_s samples_per_sec images_per_sec
+    imgs_per_sec img_per_sec examples_per_sec sequences_per_second seqs_per_sec
 steps_per_s     none    0       steps_per_s steps_per_second it_sec global_step_sec it_s iter_s its ups
-    iterations_per_second batches_per_second steps_s
+    iterations_per_second batches_per_second steps_s steps_per_sec it_per_sec iter_per_sec
+    iters_per_sec iterations_per_sec batches_per_sec
 throughput      none    0       throughput tflops gflops tgs
 mfu             none    -       mfu hfu
 gpu_mem_bytes   none    0       gpu_mem_bytes gpu_memory_bytes memory_bytes mem_bytes max_mem_bytes
     max_memory_bytes cuda_mem_bytes
 gpu_mem         none    0       gpu_mem gpu_memory max_mem max_memory memory mem cuda_mem cuda_memory
-    mem_reserved vram
-gpu_util        none    0       gpu_util gpu_utilization
+    mem_reserved vram max_memory_allocated memory_allocated
+gpu_busy_share  none    0       gpu_busy_share gpu_util gpu_utilization gpu_busy gpu_load gpu_percent
+gpu_mem_share   none    0       gpu_mem_share mem_share memory_share gpu_mem_percent mem_percent mem_util
 rss_bytes       none    0       rss_bytes rss ram cpu_mem process_memory
 batch_size      none    0       batch_size bsz global_batch_size bs
 tokens          none    0       tokens num_tokens total_tokens num_input_tokens_seen tokens_seen
@@ -163,6 +166,9 @@ trainacc    train   accuracy
 vacc        val     accuracy
 testacc     test    accuracy
 testloss    test    loss
+devloss     val     loss
+evalloss    val     loss
+evloss      val     loss
 |g|         train   grad_norm
 ||g||       train   grad_norm
 |grad|      train   grad_norm

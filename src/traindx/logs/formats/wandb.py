@@ -7,15 +7,16 @@ gives its last values from `files/wandb-summary.json`: one point per series, and
 
 The step is `_step`, unless the run defined a step metric (`define_metric`) or logs a counter such as
 `train/global_step` in every row. `_timestamp` gives the times. Nested keys are joined by dots. NaN and
-Infinity are kept; images, tables, histograms and text are skipped. `latest-run` is a link to a run
-and not another one.
+Infinity are kept; images, tables, histograms and text are skipped. Of the system metrics, how busy the
+GPUs are, their memory and that of the process are read, at the steps they fall into. `latest-run` is a
+link to a run and not another one.
 """
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
 from pathlib import Path
 
@@ -157,7 +158,24 @@ def _columns(store: Store) -> tuple[list[Column], Axis]:
         clock = times[rows] if times is not None else None
         columns.append(Column(key, steps, values, clock, axis=axis))
         axes.append(axis)
+    if times is not None and axes:
+        columns += _system_columns(store, default, times)
     return columns, max(dict.fromkeys(axes), key=axes.count, default="step")
+
+
+_SYSTEM_METRICS = frozenset({"gpu_busy_share", "gpu_mem_share", "gpu_mem_bytes", "rss_bytes"})
+
+
+def _system_columns(store: Store, steps: FloatArray, times: FloatArray) -> Iterator[Column]:
+    """Measurements of the machine, each at the step that was the last one logged at its time."""
+    logged = np.isfinite(times) & np.isfinite(steps)
+    steps, times = steps[logged], times[logged]
+    if not steps.size:
+        return
+    for key, (when, values) in store.system.items():
+        if names.understand(f"system.{key}").metric in _SYSTEM_METRICS:
+            rows = np.maximum(np.searchsorted(times, when, side="right") - 1, 0)
+            yield Column(f"system.{key}", steps[rows], np.array(values), np.array(when))
 
 
 def _per_row(size: int, rows: IntArray, values: FloatArray) -> FloatArray:

@@ -30,6 +30,7 @@ _COUNTER_BEHIND = re.compile(rb"(?:epoch|batch|iter|step)(?![A-Za-z_])")
 _SOURCE_LINE = re.compile(rb"\w\.(?:py|cc|cpp|cu|c|h|rs|go|java|js|lua):$")
 _PROSE_END = re.compile(rb"\b(?:the|of|on|over|for|in|from|all|first|last)$", re.I)
 _CLOCKS = {b"ms": 1e-3, b"us": 1e-6, b"s": 1.0, b"sec": 1.0, b"min": 60.0}
+_SHARES = ("gpu_busy_share", "gpu_mem_share")
 _OPENERS = b" \t[({<'\"$~"
 _WORD = re.compile(rb"[^\s\x01-\x05]+")
 _NOISE_WORDS = frozenset(
@@ -37,7 +38,7 @@ _NOISE_WORDS = frozenset(
     b"finished done after was of to in got for end".split()
 )
 _SPLIT_WORD = re.compile(
-    rb"(?:^|[\s\[(|>*=#:_\-\"'])(train|training|val|valid|validation|validating|eval|evaluation|evaluating|dev|test|testing)(?=$|[\s\](})|,:<*=#\-\"'.])",
+    rb"(?:^|[\s\[(|>*=#:_\-\"'])(train|training|val|valid|validation|validating|eval|evaluation|evaluating|dev|held-?out|hold-?out|test|testing)(?=$|[\s\](})|,:<*=#\-\"'.])",
     re.I,
 )
 
@@ -72,6 +73,8 @@ def name_slots(skeleton: bytes) -> list[NumberSlot]:
             binary = b"i" in bytes_unit[0]
             slot.factor = float((1024 if binary else 1000) ** _POWER[bytes_unit[0].strip()[:1].lower()])
             slot.name += " [bytes]"
+        elif after.startswith(b"%") and names.understand(f"{slot.name} %").metric in _SHARES:
+            slot.name += " %"
         slots.append(slot)
     _carry_splits(slots)
     _keep_apart(slots)
@@ -82,7 +85,7 @@ def _is_memory(name: str) -> bool:
     """Whether it is a memory whose own name has no unit."""
     metric = names.understand(name).metric
     return metric == "gpu_mem" or (
-        metric == "rss_bytes" and names.byte_factor(name) == 1.0 and "byte" not in name
+        metric == "rss_bytes" and names.unit_factor(name) == 1.0 and "byte" not in name
     )
 
 

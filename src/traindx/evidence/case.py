@@ -10,7 +10,10 @@ from functools import cached_property
 from traindx.core.names import is_secondary
 from traindx.core.nouns import Run
 from traindx.evidence.curve import Curve as Curve
+from traindx.evidence.harm import Harm
 from traindx.evidence.inside import Inside
+from traindx.evidence.level import Level
+from traindx.evidence.task import Task
 from traindx.source import Script
 
 # The scopes a curve may be logged under, the most telling first.
@@ -31,6 +34,9 @@ class Case:
         self.script = script
         self._curves: dict[str, Curve] = {}
         self.inside = Inside(run, self._curve)
+        self.task = Task(self)
+        self.level = Level(self)
+        self.harm = Harm(self)
 
     def curve(self, *names: str) -> Curve | None:
         """The first of the named series that has a point, finite or not, under any scope."""

@@ -10,6 +10,7 @@ import numpy as np
 
 from traindx.core.nouns import Axis, Goal, Series
 from traindx.evidence import stats
+from traindx.evidence.course import Course
 
 if TYPE_CHECKING:
     from traindx.core.nouns import BoolArray, FloatArray
@@ -105,6 +106,11 @@ class Curve:
         """The trend over the whole curve."""
         return stats.trend(self.coarse.step, self.coarse.median)
 
+    @cached_property
+    def course(self) -> Course:
+        """How it went."""
+        return Course(self)
+
     def after(self, step: float) -> FloatArray:
         """Finite values later than a step."""
         return self.y[np.searchsorted(self.x, step, side="right") :]
@@ -116,3 +122,13 @@ class Curve:
     def at(self, step: float) -> float:
         """The last value at or before a step; the first one when there is none."""
         return float(self.y[max(0, int(np.searchsorted(self.x, step, side="right")) - 1)])
+
+
+def shares(curve: Curve | None) -> FloatArray | None:
+    """A score as shares of one, percent divided by a hundred; None when it is neither."""
+    if curve is None or not len(curve):
+        return None
+    low, high = float(curve.y.min()), float(curve.y.max())
+    if low < 0 or high > 100.0:
+        return None
+    return curve.y / 100.0 if high > 1.5 else curve.y

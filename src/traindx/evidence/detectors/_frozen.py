@@ -9,8 +9,7 @@ import numpy as np
 from traindx.core.nouns import Skipped
 from traindx.evidence import stats
 from traindx.evidence.case import Case, Curve
-from traindx.evidence.detectors._progress import NO_SURROGATE
-from traindx.evidence.detectors._train_validation import steps_on
+from traindx.evidence.validation import steps_on
 
 if TYPE_CHECKING:
     from traindx.core.nouns import FloatArray
@@ -55,8 +54,6 @@ def standing(
     The curve, the index from which on it repeats, and how often it does.
     """
     train, val = case.loss, case.val_loss
-    if case.surrogate:
-        return Skipped(NO_SURROGATE)
     if train is None or val is None or len(val) < points or len(train) < points:
         return Skipped(f"a training loss and at least {points} evaluations")
     if digits_told(val.y) < digits or val.y[-1] == 0:

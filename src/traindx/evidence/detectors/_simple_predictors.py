@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from traindx.core.nouns import Skipped
 from traindx.evidence.case import Case, Curve
-from traindx.evidence.detectors._sampled import part
 from traindx.evidence.inside import Fact, number
+from traindx.evidence.sampled import part
 
 _SHARED_WEIGHTS = ("Conv", "LSTM", "GRU", "RNN", "Attention", "Transformer")
 

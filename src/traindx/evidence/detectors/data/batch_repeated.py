@@ -8,7 +8,7 @@ that tells of more data it is a sign at most. Known mistakes: trying to overfit 
 
 from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Skipped, number
 from traindx.evidence.detectors._number_text import count, percent
-from traindx.evidence.detectors._sampled import looked, training_loader
+from traindx.evidence.sampled import sampled, training_loader
 from traindx.testing.sketch import run
 
 DETECTOR = Detector(title="The same batch every step", needs=("input/repeat_share",), family="input_variety")
@@ -17,8 +17,8 @@ DETECTOR = Detector(title="The same batch every step", needs=("input/repeat_shar
 def detect(
     case: Case, *, repeat_share: float = 0.7, min_samples: int = 4, min_loader_batches: int = 3
 ) -> Detected:
-    repeats = looked(case, "input/repeat_share", min_samples)
-    distance = looked(case, "input/repeat_distance")
+    repeats = sampled(case, "input/repeat_share", min_samples)
+    distance = sampled(case, "input/repeat_distance")
     if repeats is None:
         return Skipped(f"at least {min_samples} samples of batches")
     again = float(repeats.y[-1])

@@ -11,7 +11,6 @@ stretch.
 
 from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Skipped
 from traindx.evidence.detectors._number_text import percent, strength
-from traindx.evidence.detectors._sampled import class_shares
 from traindx.testing.sketch import run
 
 DETECTOR = Detector(title="Classes of unequal size", needs=("fact:classes",), family="class_shares")
@@ -25,7 +24,7 @@ def detect(
     max_classes: int = 100,
     min_targets: int = 100,
 ) -> Detected:
-    shares = class_shares(case)
+    shares = case.task.class_shares
     counted = sum(value for value in case.inside.fact("classes").values() if isinstance(value, int))
     if counted < min_targets or not 2 <= len(shares) <= max_classes:
         return Skipped()

@@ -13,7 +13,7 @@ from typing import Any
 
 from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Skipped, number
 from traindx.evidence.detectors._number_text import percent
-from traindx.evidence.detectors._sampled import odd_objective, one_target_each, part
+from traindx.evidence.sampled import odd_objective, one_target_each, part
 from traindx.testing.sketch import run
 
 DETECTOR = Detector(

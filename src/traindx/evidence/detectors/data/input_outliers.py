@@ -12,7 +12,7 @@ import numpy as np
 
 from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Skipped, number
 from traindx.evidence.detectors._number_text import strength, text, times
-from traindx.evidence.detectors._sampled import looked, part
+from traindx.evidence.sampled import part, sampled
 from traindx.testing.sketch import decay, run
 
 DETECTOR = Detector(title="Outliers in some batches", needs=("fact:samples|input/*",), family="bad_batch")
@@ -22,7 +22,7 @@ _PEAKS = ("input_peak", "target_peak")
 def detect(case: Case, *, times_usual: float = 100.0, full_strength_at: float = 10_000.0) -> Detected:
     samples = case.inside.fact("samples")
     bad = number(samples, "nonfinite_batches") or 0.0
-    shares = looked(case, "input/nonfinite", 1)
+    shares = sampled(case, "input/nonfinite", 1)
     if bad or (shares is not None and shares.y.max() > 0):
         step = float(shares.x[int(shares.y.argmax())]) if shares is not None and shares.y.max() > 0 else None
         sentence = f"{max(1, round(bad))} of the sampled batches hold values that are NaN or Inf."

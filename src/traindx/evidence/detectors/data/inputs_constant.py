@@ -11,7 +11,7 @@ import numpy as np
 
 from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Skipped
 from traindx.evidence.detectors._number_text import percent, text
-from traindx.evidence.detectors._sampled import looked, odd_objective, usual
+from traindx.evidence.sampled import odd_objective, sampled, usual
 from traindx.testing.sketch import run
 
 DETECTOR = Detector(title="Inputs do not vary", needs=("input/*",), family="input_variety")
@@ -24,7 +24,7 @@ def detect(
     constant_features_share: float = 0.5,
     min_samples: int = 2,
 ) -> Detected:
-    share = looked(case, "input/constant_share", min_samples)
+    share = sampled(case, "input/constant_share", min_samples)
     if share is None:
         return Skipped("batches of at least 8 real-valued samples")
     whole = float((share.y > 0.999).mean())

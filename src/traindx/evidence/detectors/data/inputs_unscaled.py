@@ -13,7 +13,7 @@ import numpy as np
 
 from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Skipped
 from traindx.evidence.detectors._number_text import strength, text, times
-from traindx.evidence.detectors._sampled import does_well, looked, starts_with_norm, usual
+from traindx.evidence.sampled import sampled, starts_with_norm, usual
 from traindx.testing.sketch import run
 
 DETECTOR = Detector(title="Inputs not scaled", needs=("input/mean",), family="input_scale")
@@ -34,12 +34,12 @@ def detect(
     if starts_with_norm(case):
         return None
     rms = float(np.hypot(mean, std))
-    scales = looked(case, "input/scale_ratio")
+    scales = sampled(case, "input/scale_ratio")
     apart = float(np.median(scales.y)) if scales is not None else 1.0
     far = rms > 3 and abs(mean) > mean_to_std * std > 0
     if rms < min_rms and apart < min_scale_ratio and not far:
         return None
-    grave = (rms >= extreme_rms or apart >= extreme_scale_ratio) and not does_well(case)
+    grave = (rms >= extreme_rms or apart >= extreme_scale_ratio) and not case.level.answers_right
     uneven = f" One feature spreads {times(apart)} wider than another." if apart >= min_scale_ratio else ""
     return Finding(
         f"Inputs have mean {text(mean)} and deviation {text(std)}.{uneven}",

@@ -12,7 +12,7 @@ from typing import Any
 
 from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Skipped, number
 from traindx.evidence.detectors._number_text import percent
-from traindx.evidence.detectors._sampled import odd_objective
+from traindx.evidence.sampled import odd_objective
 from traindx.testing.sketch import run
 
 DETECTOR = Detector(title="Labels change between passes", needs=("fact:samples",), family="label_sense")

@@ -11,7 +11,7 @@ import numpy as np
 
 from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Skipped
 from traindx.evidence.detectors._number_text import percent, text
-from traindx.evidence.detectors._sampled import class_shares, looked, odd_objective, training_loader
+from traindx.evidence.sampled import odd_objective, sampled, training_loader
 from traindx.testing.sketch import run
 
 DETECTOR = Detector(title="Labels in order", needs=("target/*",), family="data_order")
@@ -26,13 +26,13 @@ def detect(
     min_samples: int = 4,
     target_spread_share: float = 0.15,
 ) -> Detected:
-    top = looked(case, "target/top_share", min_samples)
+    top = sampled(case, "target/top_share", min_samples)
     size = _batch(case)
     if size is None or size < min_batch_size or odd_objective(case):
         return Skipped(f"batches of at least {min_batch_size}")
     if top is None:
         return _of_numbers(case, min_samples, target_spread_share)
-    shares = class_shares(case)
+    shares = case.task.class_shares
     if len(shares) < 2 or max(shares.values()) > max_class_share:
         return None if len(shares) > 1 else Skipped()
     level = float(np.median(top.y))
@@ -46,7 +46,7 @@ def detect(
 
 
 def _of_numbers(case: Case, looks: int, narrow: float) -> Detected:
-    mean, spread = looked(case, "target/mean", looks), looked(case, "target/std", looks)
+    mean, spread = sampled(case, "target/mean", looks), sampled(case, "target/std", looks)
     if mean is None or spread is None:
         return Skipped(f"at least {looks} samples of targets")
     within, between = float(np.median(spread.y)), float(mean.y.std())

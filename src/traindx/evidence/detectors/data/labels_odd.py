@@ -24,8 +24,8 @@ import numpy as np
 
 from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Skipped, number
 from traindx.evidence.detectors._number_text import percent
-from traindx.evidence.detectors._sampled import late, looked, odd_objective, one_target_each, part
 from traindx.evidence.detectors._simple_predictors import best_share, hidden_by, told_nothing, validated
+from traindx.evidence.sampled import late, odd_objective, one_target_each, part, sampled
 from traindx.testing.sketch import run
 
 DETECTOR = Detector(title="Labels against their neighbours", needs=("fact:samples",), family="label_sense")
@@ -83,7 +83,7 @@ def detect(
 
 def _no_better(case: Case, told: float | None, *, gain: float = 0.08, well: float = 0.85) -> bool:
     """Whether the trained model is right on its own training labels no more often than simple predictors."""
-    right = looked(case, "output/right_share", 4)
+    right = sampled(case, "output/right_share", 4)
     if right is None or told is None or case.loss is None or case.loss.tail >= case.loss.head:
         return False
     return late(right) <= min(told + gain, well)
@@ -91,7 +91,7 @@ def _no_better(case: Case, told: float | None, *, gain: float = 0.08, well: floa
 
 def _validation_ahead(case: Case, *, ahead: float = 0.15) -> float | None:
     """The accuracy on validation data, if it is far above that on training data."""
-    right, held_out = looked(case, "output/right_share", 4), case.val("accuracy")
+    right, held_out = sampled(case, "output/right_share", 4), case.val("accuracy")
     if right is None or held_out is None or not len(held_out):
         return None
     level = held_out.tail / (100.0 if held_out.y.max() > 1.5 else 1.0)
@@ -100,7 +100,7 @@ def _validation_ahead(case: Case, *, ahead: float = 0.15) -> float | None:
 
 def _learnt(case: Case, voted: float, *, more: float = 0.1, behind: float = 0.15) -> bool:
     """Whether the model tells more than the vote, of labels that are no cleaner than those it learns from."""
-    right, held_out = looked(case, "output/right_share", 4), case.val("accuracy")
+    right, held_out = sampled(case, "output/right_share", 4), case.val("accuracy")
     best = validated(case)
     if held_out is None or best is None:
         trained = late(right) if right is not None else best_share(case.curve("accuracy"))

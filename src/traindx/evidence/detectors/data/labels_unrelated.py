@@ -16,8 +16,8 @@ from typing import Any
 
 from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Skipped, number
 from traindx.evidence.detectors._number_text import percent
-from traindx.evidence.detectors._sampled import odd_objective, one_target_each, part
 from traindx.evidence.detectors._simple_predictors import hidden_by, told_nothing, validated
+from traindx.evidence.sampled import odd_objective, one_target_each, part
 from traindx.testing.sketch import run
 
 DETECTOR = Detector(title="Inputs do not predict the targets", needs=("fact:samples",), family="label_sense")

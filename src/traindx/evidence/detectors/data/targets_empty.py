@@ -10,7 +10,7 @@ made-up).
 
 from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Skipped
 from traindx.evidence.detectors._number_text import percent
-from traindx.evidence.detectors._sampled import looked, odd_objective
+from traindx.evidence.sampled import odd_objective, sampled
 from traindx.testing.sketch import run
 
 DETECTOR = Detector(title="No targets", needs=("target/*",), family="targets")
@@ -19,7 +19,7 @@ DETECTOR = Detector(title="No targets", needs=("target/*",), family="targets")
 def detect(
     case: Case, *, empty_share: float = 0.75, min_targets: int = 100, min_samples: int = 2
 ) -> Detected:
-    ignored = looked(case, "target/ignored_share", min_samples)
+    ignored = sampled(case, "target/ignored_share", min_samples)
     counts = {key: n for key, n in case.inside.fact("classes").items() if isinstance(n, int) and n > 0}
     if ignored is None:
         return Skipped()

@@ -11,7 +11,7 @@ import numpy as np
 
 from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Skipped
 from traindx.evidence.detectors._number_text import strength, text
-from traindx.evidence.detectors._sampled import does_well, usual
+from traindx.evidence.sampled import usual
 from traindx.testing.sketch import run
 
 DETECTOR = Detector(title="Large targets", needs=("target/mean",), family="input_scale")
@@ -22,7 +22,7 @@ def detect(case: Case, *, min_rms: float = 30.0, full_strength_at: float = 1000.
     if mean is None or std is None:
         return Skipped()
     rms = float(np.hypot(mean, std))
-    if rms < min_rms or does_well(case):
+    if rms < min_rms or case.level.answers_right:
         return None
     sentence = f"Targets have mean {text(mean)} and deviation {text(std)}; outputs begin near 0."
     numbers = {"target_mean": mean, "target_std": std}

@@ -12,7 +12,6 @@ Known mistakes: a rate so low that steps would be small without clipping too.
 import numpy as np
 
 from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, Run, Runs, Skipped
-from traindx.evidence.detectors._harm import ramps, suffers
 from traindx.evidence.detectors._number_text import percent, strength, text
 from traindx.evidence.detectors._updates import ratios
 from traindx.testing.sketch import run
@@ -39,7 +38,7 @@ def detect(
     unclipped = highest * full / cut if cut > 0 else 0.0
     if full <= 0 or cut > kept_share * full or highest > max_update_ratio or unclipped < min_unclipped_ratio:
         return None
-    slow = suffers(case) or ramps(case, bend=curve_bend)
+    slow = case.harm.suffers or case.harm.slow(bend=curve_bend)
     return Finding(
         text=f"Clipping at {text(cut)} leaves {percent(cut / full)} of a typical gradient ({text(full)}): "
         f"the largest step seen changes the typical layer by {text(highest)} of its size.",

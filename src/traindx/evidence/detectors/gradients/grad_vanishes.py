@@ -13,7 +13,6 @@ import numpy as np
 
 from traindx.evidence.detector import Curve, Detected, Detector, Finding, Runs
 from traindx.evidence.detectors._gradients import positive
-from traindx.evidence.detectors._learning import learns
 from traindx.evidence.detectors._number_text import text
 from traindx.testing.sketch import decay, noisy, run
 
@@ -58,7 +57,9 @@ def _finding(norms: Curve, onset: float, start: float, end: float, told: str, lo
 def _moves(loss: Curve) -> bool:
     """Whether the loss changes for good anywhere: then there were gradients."""
     change = abs(loss.head - loss.tail)
-    return change > min(3 * loss.noise, 0.2 * abs(loss.head)) or learns(loss) or loss.trend.p < 0.01
+    return (
+        change > min(3 * loss.noise, 0.2 * abs(loss.head)) or loss.course.came_down() or loss.trend.p < 0.01
+    )
 
 
 def fires() -> Runs:

@@ -12,7 +12,6 @@ Known mistakes: layers that are defined in another order than they are called in
 """
 
 from traindx.evidence.detector import Case, Detected, Detector, Finding, Place, Run, Runs, Skipped
-from traindx.evidence.detectors._harm import held_up, suffers
 from traindx.evidence.detectors._layers import chain, ends_of, fades, typical_gradients
 from traindx.evidence.detectors._number_text import strength, text, times
 from traindx.testing.sketch import decay, run
@@ -38,7 +37,7 @@ def detect(
         return None
     above = values[values > 0]
     early, late = ends_of(above)
-    grave = suffers(case) or held_up(case)
+    grave = case.harm.suffers or case.harm.held_up
     first, last = next(iter(curves)), list(curves)[-1]
     each = (late / early) ** (1.0 / max(1, above.size - max(1, above.size // 3)))
     return Finding(

@@ -12,7 +12,6 @@ stays far under the limit.
 import numpy as np
 
 from traindx.evidence.detector import Case, Detected, Detector, Finding, Place, Run, Runs, Skipped
-from traindx.evidence.detectors._harm import suffers
 from traindx.evidence.detectors._layers import chain, ends_of, matrices, slopes_down
 from traindx.evidence.detectors._number_text import strength, text, times
 from traindx.testing.sketch import run
@@ -41,7 +40,7 @@ def detect(
         text=f"Gradients grow towards the input: a weight of the first layers gets {times(early / late)} the "
         f"gradient of one of the last ({text(early)} against {text(late)} over {len(curves)} layers).",
         symptom="exploding_gradients",
-        severity="medium" if suffers(case) or broken else "low",
+        severity="medium" if case.harm.suffers or broken else "low",
         step=float(curves[first].x[0]),
         series=curves[first].name,
         strength=strength(early / late, growth_ratio, 1e5),

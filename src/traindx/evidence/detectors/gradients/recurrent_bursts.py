@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 
 from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, Run, Runs, Skipped
-from traindx.evidence.detectors._harm import suffers
 from traindx.evidence.detectors._number_text import strength, text, times
 from traindx.evidence.detectors._settings import optimizer_family
 from traindx.evidence.detectors.learning_rate.config_lr_high import detect as rate_high
@@ -52,7 +51,7 @@ def detect(
         return _steep_start(case, norms, start_factor)
     if usual <= 0 or top < factor * usual:
         return None
-    if not lost and (norms.broken or high < frequent_factor * usual or not suffers(case)):
+    if not lost and (norms.broken or high < frequent_factor * usual or not case.harm.suffers):
         return None
     peak = float(norms.x[int(norms.y.argmax())])
     many = (

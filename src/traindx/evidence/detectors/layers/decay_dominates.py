@@ -17,7 +17,6 @@ from collections.abc import Mapping
 import numpy as np
 
 from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, FloatArray, Run, Runs, Skipped
-from traindx.evidence.detectors._harm import still_falls, suffers
 from traindx.evidence.detectors._layers import chain, settled
 from traindx.evidence.detectors._number_text import percent, strength, text, times
 from traindx.evidence.inside import facts, number
@@ -60,7 +59,7 @@ def detect(
         if decoupled
         else f"pulls {times(part)} as hard as the gradient"
     )
-    slow = suffers(case)
+    slow = case.harm.suffers
     low = not slow and left <= 1 - weight_shrink and _stands_high(case, loss_left)
     return Finding(
         text=f"Weight decay {text(decay)} {what} in the typical layer; at the last sample its weights have "
@@ -77,7 +76,7 @@ def _stands_high(case: Case, high: float) -> bool:
     loss = case.loss
     if loss is None or case.surrogate or len(loss) < 50 or loss.head <= 0:
         return False
-    return loss.tail > high * loss.head and not still_falls(loss)
+    return loss.tail > high * loss.head and not loss.course.still_falls()
 
 
 def _decoupled(optimizer: Mapping[str, object], group: Mapping[str, object]) -> bool:

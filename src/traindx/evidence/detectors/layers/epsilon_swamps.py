@@ -12,7 +12,6 @@ reason. Known mistakes: an epsilon made large on purpose, with a rate that makes
 import numpy as np
 
 from traindx.evidence.detector import Case, Detected, Detector, Finding, Run, Runs, Skipped
-from traindx.evidence.detectors._harm import ramps, suffers
 from traindx.evidence.detectors._layers import all_matrices
 from traindx.evidence.detectors._number_text import strength, text, times
 from traindx.evidence.detectors._settings import written
@@ -39,7 +38,7 @@ def detect(
     ratio = epsilon / gradient
     if ratio < epsilon_to_gradient:
         return None
-    slow = suffers(case) or ramps(case)
+    slow = case.harm.suffers or case.harm.slow()
     return Finding(
         f"The optimizer's epsilon {text(epsilon)} is {times(ratio)} the gradient of a typical weight, "
         f"{text(gradient)} at most: steps are that much shorter than the learning rate says.",

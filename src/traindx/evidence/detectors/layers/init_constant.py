@@ -10,9 +10,7 @@ Known mistakes: a matrix that is fixed on purpose but left in the optimizer.
 """
 
 from traindx.evidence.detector import Case, Detected, Detector, Finding, Place, Run, Runs, Skipped
-from traindx.evidence.detectors._harm import suffers
 from traindx.evidence.detectors._layers import Matrix, matrices, plain_stack, shown
-from traindx.evidence.detectors._learning import learns
 from traindx.testing.sketch import run
 
 DETECTOR = Detector(title="Constant initial weights", needs=("fact:models",), family="init")
@@ -30,14 +28,13 @@ def detect(case: Case, *, min_samples: int = 3) -> Detected:
     if not constant and not stuck:
         return None
     named = constant or stuck
-    loss = case.loss
-    learned = loss is not None and learns(loss, share=0.8)
+    learned = case.harm.learned(share=0.8)
     how = "one and the same number" if constant else "0"
     return Finding(
         text=f"All weights of {shown(named)} start as {how} ({len(named)} of {len(found)} layers): "
         "equal units get equal gradients and stay alike.",
         symptom="silent_defect",
-        severity="low" if learned else "high" if constant or suffers(case) else "medium",
+        severity="low" if learned else "high" if constant or case.harm.suffers else "medium",
         step=0.0,
         numbers={"layers": len(named), "layers_all": len(found)},
         places=tuple(Place(layer=name) for name in named[:3]),

@@ -16,9 +16,7 @@ Known mistakes: normalisation written by hand.
 import numpy as np
 
 from traindx.evidence.detector import Case, Detected, Detector, Finding, Place, Runs, Skipped
-from traindx.evidence.detectors._harm import held_up, starts_far_above, suffers
 from traindx.evidence.detectors._layers import all_matrices, plain_stack
-from traindx.evidence.detectors._learning import learns
 from traindx.evidence.detectors._number_text import strength, text
 from traindx.testing.sketch import run
 
@@ -40,7 +38,7 @@ def detect(
         return Skipped("the initial weights of at least 2 layers")
     values = np.array([one.gain for one in found])
     typical, product = float(np.median(values)), float(np.exp(np.log(values).sum()))
-    plain, ill = plain_stack(case), suffers(case)
+    plain, ill = plain_stack(case), case.harm.suffers
     large = typical >= (gain_high if plain else gain_high_if_normalised) and (
         product >= product_high or not plain
     )
@@ -49,7 +47,9 @@ def detect(
         return None
     widest = found[int(np.argmax(values) if large else np.argmin(values))].name
     many = "many times" if plain else "several times"
-    lasting = starts_far_above(case) if large else held_up(case) or _hopeless(case, product, product_low)
+    lasting = (
+        case.harm.starts_far_above if large else case.harm.held_up or _hopeless(case, product, product_low)
+    )
     harm = ill or lasting
     return Finding(
         text=f"Initial weights are off scale: the typical gain is {text(typical)} where about 1 keeps the "
@@ -65,7 +65,7 @@ def detect(
 
 def _hopeless(case: Case, product: float, low: float) -> bool:
     """Whether hardly anything comes through at first, and the run did not fully recover from it."""
-    return product <= low * low and not learns(case.loss, share=0.5)
+    return product <= low * low and not case.harm.learned(share=0.5)
 
 
 def fires() -> Runs:

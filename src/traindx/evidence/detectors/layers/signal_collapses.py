@@ -12,7 +12,6 @@ mistakes: inputs that hardly differ from each other.
 import numpy as np
 
 from traindx.evidence.detector import Case, Detected, Detector, Finding, Place, Run, Runs, Skipped
-from traindx.evidence.detectors._harm import suffers
 from traindx.evidence.detectors._layers import modules_in_order, shown
 from traindx.evidence.detectors._number_text import percent, strength
 from traindx.testing.sketch import decay, run
@@ -45,7 +44,7 @@ def detect(
         text=f"At {shown([deepest])} activations differ between samples by {percent(end)} of their size, "
         f"against {percent(top)} near the input: what the input says is lost from {shown(lost[:1])} on.",
         symptom="vanishing_gradients",
-        severity="medium" if suffers(case) else "low",
+        severity="medium" if case.harm.suffers else "low",
         step=float(curves[deepest].x[0]),
         series=curves[deepest].name,
         strength=strength(top / end, fall_factor, 100.0),

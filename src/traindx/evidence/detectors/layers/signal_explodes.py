@@ -11,7 +11,6 @@ Known mistakes: a model that scales its outputs on purpose at the end.
 import numpy as np
 
 from traindx.evidence.detector import Case, Detected, Detector, Finding, Place, Run, Runs, Skipped
-from traindx.evidence.detectors._harm import suffers
 from traindx.evidence.detectors._layers import modules_in_order, slopes_down
 from traindx.evidence.detectors._number_text import strength, text, times
 from traindx.testing.sketch import run
@@ -39,7 +38,7 @@ def detect(
         text=f"Activations grow {times(high / low)} from `{kept[0]}` ({text(low)}) to `{kept[-1]}` "
         f"({text(high)}) at the first sample.",
         symptom="exploding_gradients",
-        severity="medium" if broken or suffers(case) else "low",
+        severity="medium" if broken or case.harm.suffers else "low",
         step=float(curves[kept[-1]].x[0]),
         series=curves[kept[-1]].name,
         strength=strength(high / low, growth_factor, 1e4),

@@ -9,7 +9,6 @@ Known mistakes: inputs that reach only some units by design, such as experts.
 """
 
 from traindx.evidence.detector import Case, Detected, Detector, Finding, Place, Runs, Skipped
-from traindx.evidence.detectors._harm import suffers
 from traindx.evidence.detectors._layers import modules_in_order, shown
 from traindx.evidence.detectors._number_text import percent, strength
 from traindx.testing.sketch import decay, run
@@ -33,7 +32,7 @@ def detect(
     if not hit:
         return None
     worst = hit[0]
-    grave = suffers(case)
+    grave = case.harm.suffers
     extreme = last[worst] >= extreme_share
     known = case.inside.layers("activation_dead_share")
     curve = known[worst] if worst in known else case.inside.layers("activation_zero_share")[worst]

@@ -12,7 +12,6 @@ Known mistakes: a hidden layer meant to decide, such as a gate built from single
 import numpy as np
 
 from traindx.evidence.detector import Case, Detected, Detector, Finding, Place, Runs, Skipped
-from traindx.evidence.detectors._harm import suffers
 from traindx.evidence.detectors._layers import matrices, modules_in_order, shown
 from traindx.evidence.detectors._number_text import percent, strength
 from traindx.testing.sketch import decay, run
@@ -45,7 +44,7 @@ def detect(
         f"function, {'from the first step on' if early else 'not yet at the first step'}; "
         f"{len(hit)} of {len(found)} layers are at least {percent(saturated_share)} flat.",
         symptom="saturated_units",
-        severity=("high" if found[worst] >= extreme_share else "medium") if suffers(case) else "low",
+        severity=("high" if found[worst] >= extreme_share else "medium") if case.harm.suffers else "low",
         step=float(curve.x[(curve.y >= saturated_share).argmax()]),
         series=curve.name,
         strength=strength(found[worst], saturated_share, extreme_share),

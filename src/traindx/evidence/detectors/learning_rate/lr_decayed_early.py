@@ -17,7 +17,6 @@ import numpy as np
 from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, Runs, Skipped, stats
 from traindx.evidence.detectors._frozen import moved
 from traindx.evidence.detectors._number_text import percent, text, where
-from traindx.evidence.detectors._progress import good_already
 from traindx.testing.sketch import decay, noisy, run
 
 DETECTOR = Detector(title="Learning rate decayed early", needs=("lr", "loss"), family="lr_schedule")
@@ -63,7 +62,7 @@ def detect(
     idle = _left(lr, idle_lr_share * peak)
     if idle is not None and end - idle >= run_share_after * (end - begin):
         wasted = end - idle > idle_run_share * (end - begin) and loss.tail > loss_left * loss.head > 0
-        stands = wasted and not good_already(case) and not moved(loss.after(idle), share=0.02, z=3.0)
+        stands = wasted and not case.level.good and not moved(loss.after(idle), share=0.02, z=3.0)
         return _finding(lr, loss, idle, peak, cut_short=False, stands=stands)
     return None
 

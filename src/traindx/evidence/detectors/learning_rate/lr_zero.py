@@ -10,7 +10,6 @@ to 0.
 import numpy as np
 
 from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, Runs
-from traindx.evidence.detectors._learning import learns
 from traindx.evidence.detectors._number_text import percent, text
 from traindx.testing.sketch import decay, noisy, run
 
@@ -24,7 +23,7 @@ def detect(
     part = float(none.mean())
     if part < zero_share or any((group.y > zero_below).mean() > 1 - zero_share for group in case.lr_groups):
         return None
-    if learns(case.loss):
+    if case.harm.learned():
         return None
     sentence = f"The learning rate is 0 at {percent(part)} of its {len(lr)} logged values" + (
         f" (the configuration says {text(case.number('lr') or 0.0)})." if case.number("lr") else "."

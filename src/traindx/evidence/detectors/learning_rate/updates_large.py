@@ -15,7 +15,6 @@ Known mistakes: very small models (a handful of weights) trained briskly on purp
 import numpy as np
 
 from traindx.evidence.detector import Case, Detected, Detector, Finding, Run, Runs, Skipped
-from traindx.evidence.detectors._harm import suffers
 from traindx.evidence.detectors._layers import matrices
 from traindx.evidence.detectors._number_text import percent, strength
 from traindx.evidence.detectors._updates import ratios
@@ -43,7 +42,7 @@ def detect(
     peak, usual = float(values[:5].max()), float(np.median(values))
     if values[0] < first_ratio or (peak < early_ratio and usual < lasting_ratio):
         return None
-    lost = suffers(case)
+    lost = case.harm.suffers
     at = float(steps[int(values[:5].argmax())])
     return Finding(
         text=f"A step changes the typical layer by {percent(peak)} of its size at step {at:g} and by "

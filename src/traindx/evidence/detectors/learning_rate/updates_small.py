@@ -12,7 +12,6 @@ Known mistakes: fine-tuning by very small steps on purpose.
 import numpy as np
 
 from traindx.evidence.detector import Case, Detected, Detector, Finding, Run, Runs, Skipped
-from traindx.evidence.detectors._harm import suffers
 from traindx.evidence.detectors._number_text import strength, text
 from traindx.evidence.detectors._updates import ratios
 from traindx.testing.sketch import decay, run
@@ -38,7 +37,7 @@ def detect(
     highest = float(values.max())
     if not 0 < highest < max_ratio or not case.lr_value:
         return None
-    slow = suffers(case)
+    slow = case.harm.suffers
     at = float(steps[int(values.argmax())])
     return Finding(
         text=f"The largest step seen (step {at:g}) changes the typical layer by {text(highest)} of its size; "

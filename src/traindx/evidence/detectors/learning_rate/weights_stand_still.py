@@ -14,7 +14,12 @@ from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, S
 from traindx.evidence.detectors._frozen import standing
 from traindx.testing.sketch import decay, noisy, run
 
-DETECTOR = Detector(title="Weights do not change", needs=("loss", "val/loss"), family="validation_frozen")
+DETECTOR = Detector(
+    title="Weights do not change",
+    needs=("loss", "val/loss"),
+    family="validation_frozen",
+    guards=("surrogate",),
+)
 
 
 def detect(

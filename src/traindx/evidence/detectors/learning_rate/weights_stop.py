@@ -15,7 +15,12 @@ from traindx.evidence.detectors._frozen import standing
 from traindx.evidence.detectors._number_text import where
 from traindx.testing.sketch import decay, noisy, run
 
-DETECTOR = Detector(title="Weights stop changing", needs=("loss", "val/loss"), family="validation_frozen")
+DETECTOR = Detector(
+    title="Weights stop changing",
+    needs=("loss", "val/loss"),
+    family="validation_frozen",
+    guards=("surrogate",),
+)
 
 
 def detect(

@@ -12,10 +12,10 @@ Known mistakes: with unequal classes the share of the largest may happen to be 1
 
 import numpy as np
 
+from traindx.evidence.curve import shares
 from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, Runs, Severity, Skipped, stats
-from traindx.evidence.detectors._chance import chance_near
 from traindx.evidence.detectors._number_text import text
-from traindx.evidence.detectors._train_validation import class_count, last_level, shares, told_classes
+from traindx.evidence.validation import last_level
 from traindx.testing.sketch import decay, noisy, run
 
 DETECTOR = Detector(
@@ -82,17 +82,17 @@ def _finding(case: Case, curve: Curve, level: float, classes: int) -> Finding:
         step=float(curve.x[0]),
         end=float(curve.x[-1]),
         series=curve.name,
-        strength=1.0 if class_count(case) else 0.8,
+        strength=1.0 if case.task.configured_classes else 0.8,
         numbers={"classes": classes, "chance_accuracy": 1.0 / classes, "accuracy": level},
     )
 
 
 def _classes(case: Case, loss: Curve | None) -> int | None:
     """K as configured, as the first losses and accuracies tell, or of the ln K the loss stands at."""
-    known = told_classes(case)
+    known = case.task.classes
     if known is not None or loss is None or not len(loss):
         return known
-    chances = [chance_near(case, level, tolerance=0.02) for level in (loss.head, last_level(loss.y))]
+    chances = [case.task.chance_near(level, tolerance=0.02) for level in (loss.head, last_level(loss.y))]
     counts = {c.classes for c in chances if c is not None}
     return counts.pop() if len(counts) == 1 and None not in chances and None not in counts else None
 

@@ -14,11 +14,10 @@ import math
 
 import numpy as np
 
+from traindx.evidence.curve import shares
 from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, Runs, Skipped, stats
-from traindx.evidence.detectors._chance import chance_near
 from traindx.evidence.detectors._number_text import percent, text
-from traindx.evidence.detectors._progress import starts_late
-from traindx.evidence.detectors._train_validation import class_count, last_level, shares
+from traindx.evidence.validation import last_level
 from traindx.testing.sketch import decay, noisy, run
 
 DETECTOR = Detector(
@@ -44,7 +43,11 @@ def detect(
     if not enough:
         return Skipped(f"at least {min_points} values of the accuracy")
     for curve, loss in enough:
-        if shares(curve) is None or starts_late(curve) or (loss is not None and loss.broken > len(loss)):
+        if (
+            shares(curve) is None
+            or curve.course.starts_late
+            or (loss is not None and loss.broken > len(loss))
+        ):
             continue
         # What one part of the data shows means nothing while the other moves.
         if any(_moved(other, max_loss_fall) for other in (case.loss, case.val_loss)):
@@ -90,7 +93,7 @@ def _constant(case: Case, curve: Curve, loss: Curve | None, same: float) -> Find
 
 def _base_rate(case: Case, curve: Curve, loss: Curve | None, entropy: float) -> Finding | None:
     part = shares(curve)
-    classes = class_count(case)
+    classes = case.task.configured_classes
     if part is None or loss is None or min(len(curve), len(loss)) < 20 or classes not in (None, 2):
         return None
     middle = float(np.median(part))
@@ -115,8 +118,10 @@ def _base_rate(case: Case, curve: Curve, loss: Curve | None, entropy: float) -> 
 
 
 def _at_chance(case: Case, level: float, loss: Curve | None) -> bool:
-    near = chance_near(case, last_level(loss.y), tolerance=0.02) if loss is not None and len(loss) else None
-    classes = class_count(case) or (near.classes if near is not None else None)
+    near = (
+        case.task.chance_near(last_level(loss.y), tolerance=0.02) if loss is not None and len(loss) else None
+    )
+    classes = case.task.configured_classes or (near.classes if near is not None else None)
     return classes is not None and abs(level - 1.0 / classes) <= 0.2 / classes * (1.0 - 1.0 / classes)
 
 

@@ -13,9 +13,10 @@ Known mistakes: an accuracy that compares whole vectors is 0 for long in good or
 
 import numpy as np
 
+from traindx.evidence.curve import shares
 from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, Runs, Skipped
 from traindx.evidence.detectors._number_text import text
-from traindx.evidence.detectors._train_validation import last_level, shares, told_classes
+from traindx.evidence.validation import last_level
 from traindx.testing.sketch import decay, noisy, run
 
 DETECTOR = Detector(
@@ -41,7 +42,7 @@ def detect(
         return Skipped(f"at least {min_points} values of the training accuracy and loss")
     if loss.head <= 0 or (loss.head - last_level(loss.y)) / loss.head > max_loss_fall:
         return Skipped("a loss that does not fall: then the accuracy alone is odd")
-    classes = told_classes(case)
+    classes = case.task.classes
     held_out = shares(case.val("accuracy"))
     guess, told = 0.0, ""
     if classes is not None and classes <= max_classes:

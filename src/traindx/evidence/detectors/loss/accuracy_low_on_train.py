@@ -12,9 +12,9 @@ without harm.
 
 import numpy as np
 
+from traindx.evidence.curve import shares
 from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, Runs, Skipped, stats
 from traindx.evidence.detectors._number_text import strength, text
-from traindx.evidence.detectors._train_validation import shares, told_classes
 from traindx.testing.sketch import decay, noisy, run
 
 DETECTOR = Detector(title="Training accuracy low", family="fit", guards=("surrogate",))
@@ -31,7 +31,7 @@ def detect(
     third = part.size // 3
     last = float(np.median(part[-max(1, third // 2) :]))
     before = float(np.median(part[-third : -max(1, third // 2)]))
-    classes = told_classes(case)
+    classes = case.task.classes
     chance = 1.0 / classes if classes else 0.0
     way = (last - chance) / (1.0 - chance)
     if way >= reached_share:

@@ -20,7 +20,7 @@ from traindx.core.nouns import Severity
 from traindx.evidence.case import Case, Curve
 from traindx.evidence.detector import BoolArray, Detected, Detector, Finding, FloatArray, Runs, Skipped, stats
 from traindx.evidence.detectors._number_text import percent, strength, text, where
-from traindx.evidence.detectors._train_validation import evaluations, last_level, validation_curves
+from traindx.evidence.validation import evaluations, last_level, validation_curves
 from traindx.testing.sketch import decay, noisy, run
 
 # Of hundreds of epochs so many boundaries are looked at, spread evenly.

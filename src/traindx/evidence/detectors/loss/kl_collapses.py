@@ -16,7 +16,7 @@ import numpy as np
 
 from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, Runs, Skipped
 from traindx.evidence.detectors._number_text import percent, text, where
-from traindx.evidence.detectors._sampled import late, looked, odd_objective
+from traindx.evidence.sampled import late, odd_objective, sampled
 from traindx.testing.sketch import decay, noisy, run
 
 DETECTOR = Detector(title="KL term gone", needs=("kl|loss/*|kld",), family="kl")
@@ -64,7 +64,7 @@ def detect(case: Case, *, left_share: float = 0.01, small_kl: float = 0.05, min_
 
 def _explains_nothing(case: Case, *, share: float = 0.1) -> bool:
     """Whether reconstructions, where they were looked at to the end, are no better than the mean."""
-    explained = looked(case, "output/explained", 4)
+    explained = sampled(case, "output/explained", 4)
     return explained is not None and late(explained) < share and not odd_objective(case)
 
 

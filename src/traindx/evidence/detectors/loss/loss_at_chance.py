@@ -12,8 +12,7 @@ for another reason one in ten lies near some ln K by accident; an accuracy of 1/
 import numpy as np
 
 from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, Runs, Skipped
-from traindx.evidence.detectors._chance import Chance, chance_near, exact_chance
-from traindx.evidence.detectors._progress import good_already, starts_late
+from traindx.evidence.task import Chance, exact_chance
 from traindx.testing.sketch import decay, noisy, run
 
 DETECTOR = Detector(
@@ -33,7 +32,7 @@ def detect(
         return Skipped("at least 3 values of a loss")
     if curve.axis == "step" and curve.x[-1] - curve.x[0] < min_steps:
         return Skipped(f"at least {min_steps} steps: fewer need not show in a loss")
-    if starts_late(curve) or good_already(case):
+    if curve.course.starts_late or case.level.good:
         return None
     chance = _all_along(case, curve, chance_tolerance, max_fall)
     onset, how = float(curve.x[0]), "stays"
@@ -75,7 +74,7 @@ def _all_along(case: Case, curve: Curve, tolerance: float, flat: float) -> Chanc
     trend = curve.trend
     if trend.p < 1e-3 and -trend.change > flat * level:
         return None
-    return chance_near(case, level, tolerance=tolerance)
+    return case.task.chance_near(level, tolerance=tolerance)
 
 
 def _settled(case: Case, curve: Curve) -> tuple[Chance, float] | None:
@@ -92,7 +91,7 @@ def _settled_by_accuracy(case: Case, curve: Curve) -> tuple[Chance, float] | Non
     level, noise = float(np.median(half)), float(np.std(half[1:] - half[:-1])) / 1.41
     if len(curve) < 12 or not level > 0 or noise > 0.05 * level or accuracy is None:
         return None
-    chance = chance_near(case, level, tolerance=0.01)
+    chance = case.task.chance_near(level, tolerance=0.01)
     if chance is None or chance.classes is None or abs(accuracy * chance.classes - 1) > 0.35:
         return None
     thirds = [float(np.median(part)) for part in np.array_split(half, 3)]
@@ -111,7 +110,7 @@ def _settled_exactly(case: Case, curve: Curve) -> tuple[Chance, float] | None:
     if np.ptp(tail) > 2e-3 * level:
         return None
     level = float(np.median(tail))
-    chance = chance_near(case, level, tolerance=1e-3, known_tolerance=3e-3) or exact_chance(level)
+    chance = case.task.chance_near(level, tolerance=1e-3, known_tolerance=3e-3) or exact_chance(level)
     if chance is None:
         return None
     off = np.flatnonzero(np.abs(curve.y / level - 1) > 0.02)

@@ -15,10 +15,10 @@ import math
 
 import numpy as np
 
+from traindx.evidence.curve import shares
 from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, Runs, Skipped
-from traindx.evidence.detectors._chance import chance_near
 from traindx.evidence.detectors._number_text import text
-from traindx.evidence.detectors._train_validation import class_count, last_level, shares
+from traindx.evidence.validation import last_level
 from traindx.testing.sketch import decay, noisy, run
 
 DETECTOR = Detector(
@@ -94,10 +94,10 @@ def _match(
 
 
 def _classes(case: Case, loss: Curve) -> int | None:
-    known = class_count(case)
+    known = case.task.configured_classes
     if known is not None:
         return known
-    start = chance_near(case, float(loss.y[0]), tolerance=0.01)
+    start = case.task.chance_near(float(loss.y[0]), tolerance=0.01)
     return start.classes if start is not None and len(loss) > 20 else None
 
 

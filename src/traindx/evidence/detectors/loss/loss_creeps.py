@@ -14,7 +14,6 @@ import numpy as np
 
 from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, Runs, Skipped, stats
 from traindx.evidence.detectors._number_text import percent
-from traindx.evidence.detectors._progress import starts_late
 from traindx.testing.sketch import decay, noisy, run
 
 DETECTOR = Detector(title="Loss creeps downwards", family="creep", guards=("surrogate",))
@@ -30,7 +29,7 @@ def detect(
     third_share: float = 0.25,
     min_points: int = 12,
 ) -> Detected:
-    if starts_late(loss):
+    if loss.course.starts_late:
         return Skipped("the start of the training")
     thirds = [float(np.median(part)) for part in np.array_split(loss.y, 3)]
     size = abs(loss.head)

@@ -13,8 +13,6 @@ that the model does well, for reinforcement learning and GANs, and with fewer th
 """
 
 from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, Runs, Severity, Skipped
-from traindx.evidence.detectors._against_simple import all_there_is
-from traindx.evidence.detectors._progress import good_already, progress, starts_late
 from traindx.evidence.inside import facts, number
 from traindx.testing.sketch import decay, noisy, run
 
@@ -38,9 +36,9 @@ def detect(
 ) -> Detected:
     if loss.axis == "step" and loss.x[-1] - loss.x[0] < min_steps:
         return Skipped(f"at least {min_steps} steps: fewer need not show in a loss")
-    if starts_late(loss):
+    if loss.course.starts_late:
         return Skipped("the start of the training (the log begins in the middle)")
-    went = progress(loss)
+    went = loss.course.ends
     if went.resolution > max_noise and abs(went.share) < went.resolution:
         return Skipped("more or less noisy values of the loss: noise would hide a fall")
     falls = went.share > max(min_fall, min(went.resolution, 2.5 * min_fall))
@@ -54,10 +52,10 @@ def detect(
     trend = loss.trend
     slides = trend.p < 1e-4 and -trend.change > min_fall * size
     rises = loss.tail - loss.head > max(1.5 * min_fall, min(2 * went.resolution, 0.15)) * size
-    if falls or dipped or started_above or slides or rises or good_already(case):
+    if falls or dipped or started_above or slides or rises or case.level.good:
         return None
     severity: Severity = "high" if len(loss) >= 2 * min_points else "medium"
-    if went.resolution > clear_noise or all_there_is(case) or _goes_on(case):
+    if went.resolution > clear_noise or case.level.has_all_there_is() or _goes_on(case):
         severity = "low"
     text = (
         f"The loss stays at its start: {went.head:.4g} in the first tenth, {went.tail:.4g} in the last "

@@ -15,7 +15,6 @@ loss_masked_nan).
 import numpy as np
 
 from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, FloatArray, Runs
-from traindx.evidence.detectors._harm import suffers
 from traindx.evidence.detectors._number_text import where
 from traindx.testing.sketch import decay, noisy, run
 
@@ -34,7 +33,7 @@ def detect(
     if last == 0 or count < max(min_points, frozen_share * len(loss)) or _digits(loss.y) < min_digits:
         return None
     onset = float(loss.x[first])
-    rests = _came_to_rest(loss.y[: first + 1]) and not suffers(case)
+    rests = _came_to_rest(loss.y[: first + 1]) and not case.harm.suffers
     text = f"The loss is {last:.8g} to the last digit in {count:,} values, from {where(loss, onset)} on."
     return Finding(
         text, "not_learning" if first <= 0.1 * len(loss) else "plateau",

@@ -8,22 +8,23 @@ Silent for losses that were at chance from the start (loss_at_chance) and for ri
 
 import numpy as np
 
-from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Severity, Skipped
-from traindx.evidence.detectors._chance import chance_near
+from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, Runs, Severity, Skipped
 from traindx.evidence.detectors._number_text import where
-from traindx.evidence.detectors._progress import judged_loss
 from traindx.evidence.detectors._rise import objective_changes, rise_of
 from traindx.testing.sketch import decay, noisy, run
 
-DETECTOR = Detector(title="Loss jumps to chance level", needs=("loss",), family="rise_to_chance")
+DETECTOR = Detector(title="Loss jumps to chance level", family="rise_to_chance", guards=("surrogate",))
 
 
 def detect(
-    case: Case, *, chance_tolerance: float = 0.01, best_below: float = 0.95, last_share: float = 0.1
+    case: Case,
+    loss: Curve,
+    *,
+    chance_tolerance: float = 0.01,
+    best_below: float = 0.95,
+    last_share: float = 0.1,
+    min_points: int = 6,
 ) -> Detected:
-    loss = judged_loss(case, 6)
-    if isinstance(loss, Skipped):
-        return loss
     if objective_changes(case):
         return Skipped("an objective that stays the same (a weight of it is logged and rises)")
     rise = rise_of(loss)
@@ -31,7 +32,7 @@ def detect(
         return None
     last = loss.y[-max(3, int(last_share * len(loss))) :]
     level = float(np.median(last))
-    chance = chance_near(case, level, tolerance=chance_tolerance)
+    chance = case.task.chance_near(level, tolerance=chance_tolerance)
     if chance is None or rise.best > best_below * chance.level or np.ptp(last) > 0.05 * level:
         return None
     rest = [float(np.median(part)) for part in np.array_split(loss.y[-max(6, len(loss) // 5) :], 3)]

@@ -9,7 +9,7 @@ Known mistakes: training an adversary alone.
 """
 
 from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Skipped, word
-from traindx.evidence.detectors._sampled import looked, only_loss
+from traindx.evidence.sampled import only_loss, sampled
 from traindx.testing.sketch import run
 
 DETECTOR = Detector(title="Loss with the sign turned", needs=("output/*", "fact:losses"), family="loss_form")
@@ -20,7 +20,7 @@ _NEVER_NEGATIVE = frozenset(
 
 
 def detect(case: Case, *, tolerance: float = 0.02, min_samples: int = 2) -> Detected:
-    loss, ratio = only_loss(case), looked(case, "output/backward_ratio", min_samples)
+    loss, ratio = only_loss(case), sampled(case, "output/backward_ratio", min_samples)
     if loss is None or ratio is None or word(loss, "function") not in _NEVER_NEGATIVE:
         return Skipped()
     if float(abs(ratio.y + 1).max()) > tolerance:

@@ -9,8 +9,6 @@ Trainers made for language models are also held to the largest vocabularies, who
 """
 
 from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, Runs, Skipped
-from traindx.evidence.detectors._chance import known_chance
-from traindx.evidence.detectors._progress import starts_late
 from traindx.testing.sketch import decay, run
 
 _LANGUAGE = frozenset({"hf-trainer", "llamafactory"})
@@ -27,10 +25,10 @@ def detect(
 ) -> Detected:
     if not len(loss):
         return Skipped("a training loss")
-    if starts_late(loss):
+    if loss.course.starts_late:
         return Skipped("the start of the training (the log begins in the middle)")
     first = float(loss.y[0])
-    chance = known_chance(case)
+    chance = next(iter(case.task.known_chances), None)
     if chance is not None and (case.number("classes") or 0) < 2:
         chance = None
     if chance is not None and first > chance_factor * chance.level and loss.tail < 50:

@@ -13,7 +13,7 @@ import numpy as np
 
 from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, FloatArray, Runs, Skipped
 from traindx.evidence.detectors._number_text import text, where
-from traindx.evidence.detectors._train_validation import evaluations, last_level
+from traindx.evidence.validation import evaluations, last_level
 from traindx.testing.sketch import decay, noisy, run
 
 DETECTOR = Detector(

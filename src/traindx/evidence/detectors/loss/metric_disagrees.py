@@ -16,16 +16,10 @@ import re
 
 import numpy as np
 
+from traindx.evidence.curve import shares
 from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, Runs, Severity, Skipped, stats
 from traindx.evidence.detectors._number_text import percent, strength, text, where
-from traindx.evidence.detectors._train_validation import (
-    class_count,
-    last_level,
-    levels_at,
-    shares,
-    steps_on,
-    turn_of,
-)
+from traindx.evidence.validation import last_level, levels_at, steps_on, turn_of
 from traindx.testing.sketch import decay, noisy, run
 
 DETECTOR = Detector(
@@ -111,7 +105,7 @@ def _accuracy_stands(case: Case, loss: Curve, accuracy: Curve, fall: float, stil
     fell = (first - last) / abs(first) if first > 0 else 0.0
     if not ran_away and (fell < fall or first - last < 5.0 * loss.noise):
         return None
-    classes = class_count(case)
+    classes = case.task.configured_classes
     at_chance = classes is not None and late < 1.3 / classes
     severity: Severity = "medium" if ran_away or at_chance else "low"
     how = "ran away below zero" if ran_away else f"fell by {percent(fell)}"

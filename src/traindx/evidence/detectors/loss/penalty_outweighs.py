@@ -10,7 +10,7 @@ Known mistakes: an objective of which most is written by hand.
 
 from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Skipped
 from traindx.evidence.detectors._number_text import strength, times
-from traindx.evidence.detectors._sampled import late, looked, only_loss
+from traindx.evidence.sampled import late, only_loss, sampled
 from traindx.testing.sketch import run
 
 DETECTOR = Detector(
@@ -21,7 +21,7 @@ DETECTOR = Detector(
 def detect(
     case: Case, *, total_to_loss: float = 4.0, full_strength_at: float = 10.0, min_samples: int = 3
 ) -> Detected:
-    loss, curve = only_loss(case), looked(case, "output/backward_ratio", min_samples)
+    loss, curve = only_loss(case), sampled(case, "output/backward_ratio", min_samples)
     if loss is None or curve is None or loss.get("reduction") == "none":
         return Skipped()
     level = late(curve)

@@ -16,7 +16,6 @@ import numpy as np
 
 from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, Runs, stats
 from traindx.evidence.detectors._number_text import where
-from traindx.evidence.detectors._progress import good_already, starts_late
 from traindx.testing.sketch import decay, noisy, power, run
 
 DETECTOR = Detector(title="Loss stopped falling", family="plateau", guards=("surrogate",))
@@ -37,7 +36,7 @@ def detect(
     since = _flat_since(loss, max_gain, flat_share)
     if since is None or left < loss_left_small:
         return None
-    late = starts_late(loss)
+    late = loss.course.starts_late
     if not late and fall < max(0.05 * abs(loss.head), 3 * loss.noise):
         return None
     level = float(np.median(loss.y[loss.x >= since]))
@@ -53,7 +52,7 @@ def detect(
         f"{_reachable(loss, since, level)}."
     )
     numbers = {"last_value": level, "best_value": loss.best, "left": left}
-    symptom = "plateau" if left > loss_left_large and not good_already(case) else None
+    symptom = "plateau" if left > loss_left_large and not case.level.good else None
     return Finding(text, symptom, "low", since, float(loss.x[-1]), loss.name, 0.8, numbers)
 
 

@@ -18,7 +18,6 @@ import numpy as np
 
 from traindx.evidence.case import Case, Curve
 from traindx.evidence.detector import Detected, Detector, Finding, FloatArray, Runs, Severity, Skipped, stats
-from traindx.evidence.detectors._progress import good_already, starts_late
 from traindx.testing.sketch import decay, noisy, power, run
 
 DETECTOR = Detector(
@@ -42,7 +41,7 @@ def detect(
         return Skipped("a positive loss that measures progress")
     start = max(curve.head, float(curve.y[0]))
     fall = (start - curve.tail) / start
-    if starts_late(curve) or good_already(case) or not 0.02 < fall < max_fall or curve.trend.p > 0.03:
+    if curve.course.starts_late or case.level.good or not 0.02 < fall < max_fall or curve.trend.p > 0.03:
         return None
     pace = _pace(case, curve)
     if (

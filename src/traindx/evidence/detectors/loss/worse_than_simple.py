@@ -17,8 +17,6 @@ from typing import Any
 import numpy as np
 
 from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Skipped
-from traindx.evidence.detectors._against_simple import beside_simple, held_down
-from traindx.evidence.detectors._harm import still_falls
 from traindx.evidence.detectors._number_text import percent
 from traindx.testing.sketch import run
 
@@ -33,26 +31,28 @@ def detect(
     z_score: float = 5.0,
     min_steps: int = 100,
 ) -> Detected:
-    found = beside_simple(case)
+    found = case.level.against_simple
     if found is None:
         return Skipped("samples of outputs and targets")
     if found.step < min_steps:
         return Skipped(f"at least {min_steps} steps")
-    if found.z < z_score or found.told < 0.1:
+    if found.z < z_score or found.simple < 0.1:
         return Skipped()
-    told, reached, classes = found.told, found.reached, found.classes
-    gap = (accuracy_gap if classes else variance_gap) * (2.0 if held_down(case) else 1.0)
-    if told - reached < gap:
+    simple, reached, classes = found.simple, found.reached, found.classes
+    gap = (accuracy_gap if classes else variance_gap) * (2.0 if case.level.held_down_by_dropout() else 1.0)
+    if simple - reached < gap:
         return None
     what = "of the training answers are right" if classes else "of the variance is explained"
-    lost = reached < 0.5 * told
+    lost = reached < 0.5 * simple
     return Finding(
         f"{percent(max(0.0, reached))} {what}; a straight line or a vote of neighbours reaches "
-        f"{percent(told)} on samples it has not seen.",
+        f"{percent(simple)} on samples it has not seen.",
         symptom="not_learning" if lost else "underfitting",
-        severity="medium" if lost or not still_falls(case.loss) else "low",
+        severity="medium"
+        if lost or not (case.loss is not None and case.loss.course.still_falls())
+        else "low",
         step=found.step,
-        numbers={"reached": reached, "simple": told},
+        numbers={"reached": reached, "simple": simple},
     )
 
 

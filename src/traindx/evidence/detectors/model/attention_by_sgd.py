@@ -9,7 +9,6 @@ ordinary size. Known mistakes: fine-tuning by small steps on purpose, which ends
 """
 
 from traindx.evidence.detector import Case, Detected, Detector, Finding, Run, Runs, Scalar, Skipped, number
-from traindx.evidence.detectors._harm import ramps
 from traindx.evidence.detectors._number_text import text
 from traindx.evidence.detectors._updates import ratios
 from traindx.testing.sketch import noisy, run
@@ -39,7 +38,7 @@ def detect(
     if case.word("optimizer") != "sgd" or momentum or float(values.max()) > max_update_ratio:
         return None
     loss = case.loss
-    slow = loss is not None and ramps(case, bend=curve_bend) and loss.tail > loss_left * loss.head
+    slow = loss is not None and case.harm.slow(bend=curve_bend) and loss.tail > loss_left * loss.head
     return Finding(
         f"A model with attention is trained by SGD without momentum: the typical layer changes by at most "
         f"{text(float(values.max()))} of its size in a step"

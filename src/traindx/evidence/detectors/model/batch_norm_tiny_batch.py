@@ -9,7 +9,7 @@ Known mistakes: batch norm in eval mode throughout, which uses stored statistics
 """
 
 from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Skipped
-from traindx.evidence.detectors._sampled import part
+from traindx.evidence.sampled import part
 from traindx.testing.sketch import run
 
 DETECTOR = Detector(title="Batch norm over a tiny batch", needs=("fact:models",), family="batch_size")

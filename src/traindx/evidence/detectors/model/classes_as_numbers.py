@@ -11,7 +11,7 @@ Known mistakes: ordered grades from 0 on, for which it is a fair choice; so it i
 import numpy as np
 
 from traindx.evidence.detector import Case, Detected, Detector, Fact, Finding, Runs, Skipped, word
-from traindx.evidence.detectors._sampled import REGRESSION, looked, odd_objective, only_loss
+from traindx.evidence.sampled import REGRESSION, odd_objective, only_loss, sampled
 from traindx.testing.sketch import run
 
 DETECTOR = Detector(title="Classes fitted as numbers", needs=("fact:losses", "target/*"), family="loss_form")
@@ -21,13 +21,13 @@ def detect(
     case: Case, *, min_classes: int = 3, max_classes: int = 100, evenness: float = 0.25, min_samples: int = 3
 ) -> Detected:
     loss = only_loss(case)
-    kinds, mean = looked(case, "target/distinct", min_samples), looked(case, "target/mean", min_samples)
+    kinds, mean = sampled(case, "target/distinct", min_samples), sampled(case, "target/mean", min_samples)
     if loss is None or odd_objective(case) or word(loss, "function") not in REGRESSION:
         return Skipped()
     if kinds is None or mean is None or len(kinds) < len(mean):
         return None
-    low, high = looked(case, "target/min", min_samples), looked(case, "target/max", min_samples)
-    spread = looked(case, "target/std", min_samples)
+    low, high = sampled(case, "target/min", min_samples), sampled(case, "target/max", min_samples)
+    spread = sampled(case, "target/std", min_samples)
     if low is None or high is None or spread is None or (low.y != low.y.round()).any():
         return None
     count = int(high.y.max()) + 1

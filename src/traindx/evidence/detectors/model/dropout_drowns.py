@@ -14,23 +14,21 @@ Known mistakes: a setting that means the share kept; targets that nothing can be
 import numpy as np
 
 from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, Run, Runs, Skipped
-from traindx.evidence.detectors._against_simple import no_more_to_tell
-from traindx.evidence.detectors._harm import constant_losses, still_falls
 from traindx.evidence.detectors._number_text import percent, strength, text
-from traindx.evidence.detectors._progress import good_already, judged_loss, starts_late
-from traindx.evidence.detectors._sampled import does_well
 from traindx.testing.sketch import decay, noisy, run
 
 DETECTOR = Detector(
     title="Dropout drowns the training",
-    needs=("setting:dropout", "loss"),
+    needs=("setting:dropout",),
     family="regularisation",
+    guards=("surrogate",),
     explains=("plateau", "config_dropout_high"),
 )
 
 
 def detect(
     case: Case,
+    loss: Curve,
     val_loss: Curve | None = None,
     *,
     min_dropout: float = 0.7,
@@ -41,15 +39,12 @@ def detect(
     dropout = case.number("dropout")
     if dropout is None or not 0 <= dropout <= 1:
         return Skipped("dropout as a probability")
-    train = judged_loss(case, min_points)
-    if isinstance(train, Skipped):
-        return train
-    if dropout < min_dropout or not (train.y > 0).all() or starts_late(train) or _does_well(case):
+    if dropout < min_dropout or not (loss.y > 0).all() or loss.course.starts_late or _does_well(case):
         return None
-    ends = [train.tail, *([val_loss.tail] if val_loss is not None and len(val_loss) else [])]
-    level, whose = _constant(case, train)
+    ends = [loss.tail, *([val_loss.tail] if val_loss is not None and len(val_loss) else [])]
+    level, whose = _constant(case, loss)
     share = min(ends) / level
-    if share < (loss_left if len(ends) > 1 else loss_left_unvalidated) or still_falls(train):
+    if share < (loss_left if len(ends) > 1 else loss_left_unvalidated) or loss.course.still_falls():
         return None
     also = f" and the validation loss at {text(ends[1])}" if len(ends) > 1 else ""
     return Finding(
@@ -57,21 +52,21 @@ def detect(
         f"{text(ends[0])}{also}: {percent(share)} of {whose} is left.",
         "underfitting",
         "medium",
-        float(train.x[0]),
-        float(train.x[-1]),
-        train.name,
+        float(loss.x[0]),
+        float(loss.x[-1]),
+        loss.name,
         strength(dropout, 0.5 * min_dropout, 0.8),
         {"dropout": dropout, "unexplained": share},
     )
 
 
 def _does_well(case: Case) -> bool:
-    return good_already(case) or does_well(case) or no_more_to_tell(case)
+    return case.level.good or case.level.answers_right or case.level.beats_simple()
 
 
 def _constant(case: Case, train: Curve) -> tuple[float, str]:
     """The loss of a constant answer: the lowest that the loss is not well above; else the first losses."""
-    known = [level for level in constant_losses(case) if train.tail < 1.1 * level]
+    known = [level for level in case.task.constant_losses if train.tail < 1.1 * level]
     if known:
         return min(known), f"the {text(min(known))} of a constant answer"
     first = float(np.median(train.y[:3]))

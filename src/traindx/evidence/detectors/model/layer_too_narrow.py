@@ -14,7 +14,7 @@ from itertools import pairwise
 from typing import Any
 
 from traindx.evidence.detector import Case, Detected, Detector, Fact, Finding, Place, Runs, Severity, Skipped
-from traindx.evidence.detectors._sampled import does_well, looked
+from traindx.evidence.sampled import sampled
 from traindx.testing.sketch import run
 
 DETECTOR = Detector(title="Narrow layer", needs=("fact:models",), family="capacity")
@@ -59,9 +59,9 @@ def _narrow_throughout(layers: Sequence[Fact], width: int) -> bool:
 
 
 def _ends_poor(case: Case) -> bool:
-    """Whether the training answers were looked at, and are not mostly right in the end."""
-    seen = any(looked(case, f"output/{name}", 4) for name in ("right_share", "explained"))
-    return seen and not does_well(case)
+    """Whether the training answers were sampled, and are not mostly right in the end."""
+    seen = any(sampled(case, f"output/{name}", 4) for name in ("right_share", "explained"))
+    return seen and not case.level.answers_right
 
 
 def _shape(layer: Fact) -> tuple[int, ...]:

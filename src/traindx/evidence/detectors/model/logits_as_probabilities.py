@@ -9,7 +9,7 @@ Known mistakes: NLL of densities, which may exceed one, through torch's `nll_los
 
 from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Skipped, word
 from traindx.evidence.detectors._number_text import text
-from traindx.evidence.detectors._sampled import ends, looked
+from traindx.evidence.sampled import ends, sampled
 from traindx.testing.sketch import run
 
 DETECTOR = Detector(title="Logits taken for probabilities", needs=("fact:losses",), family="output_form")
@@ -29,7 +29,7 @@ def detect(case: Case, *, above_zero: float = 1e-4, min_samples: int = 2) -> Det
             and done[1] in _RAW
         ):
             return _found("binary_cross_entropy", "were only cut to the range 0 to 1, not squashed")
-    highest = looked(case, "output/max", min_samples)
+    highest = sampled(case, "output/max", min_samples)
     for loss in concerned:
         last = (ends(loss) or [""])[0]
         if last in _LOGS or highest is None or len(case.inside.losses) > 1:

@@ -14,8 +14,8 @@ from typing import Any
 
 from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Skipped, facts, number
 from traindx.evidence.detectors._number_text import percent, times
-from traindx.evidence.detectors._sampled import looked
 from traindx.evidence.detectors._script_words import speaks_of
+from traindx.evidence.sampled import sampled
 from traindx.testing.sketch import run
 
 DETECTOR = Detector(
@@ -30,7 +30,7 @@ _WORDS = re.compile(
 
 
 def detect(case: Case, *, dropout_share: float = 0.4, total_to_loss: float = 1.5) -> Detected:
-    dropped, ratio = _dropped(case), looked(case, "output/backward_ratio")
+    dropped, ratio = _dropped(case), sampled(case, "output/backward_ratio")
     if dropped is None:
         return Skipped()
     if dropped >= dropout_share:

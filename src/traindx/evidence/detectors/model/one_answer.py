@@ -15,14 +15,7 @@ from math import log, prod
 
 from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Skipped
 from traindx.evidence.detectors._number_text import percent
-from traindx.evidence.detectors._sampled import (
-    class_shares,
-    late,
-    looked,
-    odd_objective,
-    one_target_each,
-    only_loss,
-)
+from traindx.evidence.sampled import late, odd_objective, one_target_each, only_loss, sampled
 from traindx.testing.sketch import run
 
 DETECTOR = Detector(
@@ -43,10 +36,10 @@ def detect(
     hard_share_from: float = 0.6,
     hard_share_to: float = 0.9,
 ) -> Detected:
-    top, held = looked(case, "output/top_share", min_samples), looked(case, "target/top_share", 2)
+    top, held = sampled(case, "output/top_share", min_samples), sampled(case, "target/top_share", 2)
     if top is None or held is None or top.x[-1] < min_steps or odd_objective(case):
         return Skipped(f"at least {min_samples} samples of classes, the last after {min_steps} steps")
-    shares = class_shares(case)
+    shares = case.task.class_shares
     if len(shares) < 2 or late(held) > max(max_class_share, max(shares.values()) + 0.05):
         return Skipped()
     if late(top) < answer_share:

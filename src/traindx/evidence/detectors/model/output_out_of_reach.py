@@ -10,7 +10,7 @@ Known mistakes: targets that are cut afterwards.
 
 from traindx.evidence.detector import Case, Detected, Detector, Fact, Finding, Runs, Skipped, word
 from traindx.evidence.detectors._number_text import text
-from traindx.evidence.detectors._sampled import REGRESSION, SQUASHING, ends, late, looked, usual
+from traindx.evidence.sampled import REGRESSION, SQUASHING, ends, late, sampled, usual
 from traindx.testing.sketch import run
 
 DETECTOR = Detector(title="Targets out of the output's reach", needs=("fact:losses",), family="output_range")
@@ -29,7 +29,7 @@ def detect(case: Case, *, margin_in_std: float = 0.2, min_samples: int = 2) -> D
     limits = SQUASHING.get(ends(loss)[0])
     if limits is None:
         return None
-    low, high = looked(case, "target/min", min_samples), looked(case, "target/max", min_samples)
+    low, high = sampled(case, "target/min", min_samples), sampled(case, "target/max", min_samples)
     mean, std = usual(case, "target/mean"), usual(case, "target/std")
     if low is None or high is None or mean is None or std is None:
         return None
@@ -51,7 +51,7 @@ def detect(case: Case, *, margin_in_std: float = 0.2, min_samples: int = 2) -> D
 
 def _single(case: Case, loss: Fact) -> bool:
     """Whether a softmax has one entry: all its outputs are exactly one."""
-    spread, mean = looked(case, "output/std", 2), usual(case, "output/mean")
+    spread, mean = sampled(case, "output/std", 2), usual(case, "output/mean")
     constant = spread is not None and float(spread.y.max()) == 0 and mean == 1
     return "Softmax" in ends(loss)[:1] and constant
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, Runs, Skipped
 from traindx.evidence.detectors._number_text import text
-from traindx.evidence.detectors._sampled import late, looked, odd_objective, only_loss, usual
+from traindx.evidence.sampled import late, odd_objective, only_loss, sampled, usual
 from traindx.testing.sketch import run
 
 DETECTOR = Detector(title="Outputs collapse together", needs=("output/*",), family="output_spread")
@@ -25,7 +25,7 @@ def detect(
     min_samples: int = 4,
     min_steps: int = 30,
 ) -> Detected:
-    spread = looked(case, "output/batch_std", min_samples)
+    spread = sampled(case, "output/batch_std", min_samples)
     if spread is None or spread.x[-1] < min_steps or odd_objective(case):
         return Skipped(f"at least {min_samples} samples of outputs, the last after {min_steps} steps")
     constant = usual(case, "input/constant_share")
@@ -46,7 +46,7 @@ def detect(
 
 def _moves_with_targets(case: Case, spread: Curve, shrunk: float) -> bool:
     """Whether outputs and targets lost their spread together: targets made by the model."""
-    targets = looked(case, "target/std", 4)
+    targets = sampled(case, "target/std", 4)
     if targets is None or targets.y.max() <= 0:
         return False
     ratio = np.interp(targets.x, spread.x, spread.y) / np.maximum(targets.y, 1e-300)
@@ -59,7 +59,7 @@ def _shrinks_to_learned(case: Case, spread: Curve, learned: float) -> bool:
     loss = only_loss(case)
     if loss is None or loss.get("target_learned") is not True or case.loss is None:
         return False
-    size, last = looked(case, "output/std", 4), float(np.median(spread.y[-3:]))
+    size, last = sampled(case, "output/std", 4), float(np.median(spread.y[-3:]))
     relative = size is None or last / max(float(size.y[-1]), 1e-300) < 0.5 * spread.y[0] / max(
         size.y[0], 1e-300
     )

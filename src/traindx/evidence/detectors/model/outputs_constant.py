@@ -10,14 +10,14 @@ targets that do not vary either. Known mistakes: tasks whose answer is the same 
 
 from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Skipped
 from traindx.evidence.detectors._number_text import text
-from traindx.evidence.detectors._sampled import late, looked, odd_objective, usual
+from traindx.evidence.sampled import late, odd_objective, sampled, usual
 from traindx.testing.sketch import run
 
 DETECTOR = Detector(title="One output for all inputs", needs=("output/*",), family="output_spread")
 
 
 def detect(case: Case, *, spread_share: float = 1e-3, min_samples: int = 4, min_steps: int = 30) -> Detected:
-    spread = looked(case, "output/batch_std", min_samples)
+    spread = sampled(case, "output/batch_std", min_samples)
     if spread is None or spread.x[-1] < min_steps or odd_objective(case):
         return Skipped(f"at least {min_samples} samples of outputs, the last after {min_steps} steps")
     constant = usual(case, "input/constant_share")

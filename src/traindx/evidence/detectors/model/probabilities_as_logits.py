@@ -9,7 +9,7 @@ Known mistakes: logits that are kept within 0 and 1 on purpose.
 """
 
 from traindx.evidence.detector import Case, Detected, Detector, Fact, Finding, Runs, Skipped, word
-from traindx.evidence.detectors._sampled import ends, looked
+from traindx.evidence.sampled import ends, sampled
 from traindx.testing.sketch import run
 
 DETECTOR = Detector(title="Probabilities taken for logits", needs=("fact:losses",), family="output_form")
@@ -38,12 +38,12 @@ def detect(case: Case, *, min_samples: int = 4, sum_tolerance: float = 1e-3) -> 
 
 def _looks_so(case: Case, loss: Fact, looks: int, off: float) -> bool:
     """Whether all outputs ever looked at were probabilities."""
-    low, high = looked(case, "output/min", looks), looked(case, "output/max", looks)
-    spread = looked(case, "output/batch_std", looks)
+    low, high = sampled(case, "output/min", looks), sampled(case, "output/max", looks)
+    spread = sampled(case, "output/batch_std", looks)
     if low is None or high is None or low.y.min() < 0 or high.y.max() > 1 + off:
         return False
     if loss.get("function") == "cross_entropy":
-        sums = looked(case, "output/row_sum_error", looks)
+        sums = sampled(case, "output/row_sum_error", looks)
         return sums is not None and float(sums.y.max()) < off
     last = (ends(loss) or [""])[0]
     return last == "Clamp" or (spread is not None and float(spread.y[-1]) > 0.2)

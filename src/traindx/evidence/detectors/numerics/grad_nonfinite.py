@@ -11,7 +11,6 @@ Known mistakes: a logger that writes NaN for a missing value.
 import numpy as np
 
 from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, Runs, Severity, Skipped
-from traindx.evidence.detectors._learning import learns
 from traindx.evidence.detectors._number_text import percent, where
 from traindx.testing.sketch import decay, noisy, run
 
@@ -24,11 +23,11 @@ def detect(case: Case, grad_norm: Curve, *, bad_share: float = 0.2, bad_streak: 
     bad = ~grad_norm.finite
     steps = grad_norm.series.steps[bad]
     to_the_end = int(np.argmax(grad_norm.finite[::-1])) if grad_norm.finite.any() else bad.size
-    if not grad_norm.finite.any() and (bad.size < bad_streak or learns(case.loss)):
+    if not grad_norm.finite.any() and (bad.size < bad_streak or case.harm.learned()):
         return Skipped("a gradient norm that is measured (every logged one is NaN or Inf)")
     lasting = to_the_end >= bad_streak
     much = grad_norm.broken >= bad_streak and bad.mean() >= bad_share
-    severity: Severity = "critical" if lasting and not learns(case.loss) else "high"
+    severity: Severity = "critical" if lasting and not case.harm.learned() else "high"
     trouble = lasting or much
     kind = "NaN" if np.isnan(grad_norm.series.values[bad]).all() else "Inf"
     first = float(steps[0])

@@ -13,9 +13,8 @@ move every few steps.
 import numpy as np
 
 from traindx.evidence.detector import Case, Detected, Detector, Finding, Place, Run, Runs, Skipped
-from traindx.evidence.detectors._harm import suffers
 from traindx.evidence.detectors._number_text import percent, strength
-from traindx.evidence.detectors._sampled import late
+from traindx.evidence.sampled import late
 from traindx.testing.sketch import run
 
 DETECTOR = Detector(title="Updates rounded away", needs=("update_lost_share/*",), family="updates_lost")
@@ -44,7 +43,7 @@ def detect(
         text=f"{percent(typical)} of the weights that have a gradient do not change in a step: updates "
         f"are below the resolution of half precision (most of all in `{worst}`: {percent(lost[worst])}).",
         symptom="silent_defect",
-        severity="high" if suffers(case) else "medium",
+        severity="high" if case.harm.suffers else "medium",
         step=float(curves[worst].x[0]),
         series=curves[worst].name,
         strength=strength(typical, 0.5, lost_share),

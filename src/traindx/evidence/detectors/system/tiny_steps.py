@@ -17,7 +17,7 @@ import numpy as np
 
 from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, Run, Runs, Skipped, number
 from traindx.evidence.detectors._number_text import text
-from traindx.evidence.detectors._sampled import odd_objective, only_loss, usual
+from traindx.evidence.sampled import odd_objective, only_loss, usual
 from traindx.testing.sketch import noisy, run
 
 DETECTOR = Detector(title="Tiny steps", needs=("fact:losses",), family="batch")

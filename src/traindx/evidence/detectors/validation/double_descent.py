@@ -15,7 +15,7 @@ import numpy as np
 from traindx.evidence.case import Case, Curve
 from traindx.evidence.detector import Detected, Detector, Finding, FloatArray, Runs, Skipped, stats
 from traindx.evidence.detectors._number_text import strength, text, where
-from traindx.evidence.detectors._train_validation import (
+from traindx.evidence.validation import (
     evaluations,
     largest_rise,
     levels_at,

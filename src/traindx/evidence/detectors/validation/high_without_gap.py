@@ -24,11 +24,8 @@ import re
 import numpy as np
 
 from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, Runs, Severity, Skipped, stats
-from traindx.evidence.detectors._against_simple import all_there_is, beside_simple, no_more_to_tell
-from traindx.evidence.detectors._harm import trivial_loss
 from traindx.evidence.detectors._number_text import percent, strength, text
-from traindx.evidence.detectors._progress import good_already, starts_late
-from traindx.evidence.detectors._train_validation import last_level, one_output, told_classes
+from traindx.evidence.validation import last_level
 from traindx.testing.sketch import decay, noisy, run
 
 DETECTOR = Detector(
@@ -61,14 +58,19 @@ def detect(
     if not (loss.y > 0).all() or not now * 0.75 <= held_out <= now * (1.0 + max_gap):
         return None
     slope = _fall(loss)
-    if slope > max_slope or starts_late(loss) or good_already(case):
+    if slope > max_slope or loss.course.starts_late or case.level.good:
         return None
     found = _far_from_fit(case, loss, progress_made) or _much_is_left(case, loss, loss_left)
     if found is None:
         return None
     severity, why, share = found
     course = _course(loss, slope)
-    if course.startswith("still") or _improves(val_loss) or no_more_to_tell(case) or all_there_is(case):
+    if (
+        course.startswith("still")
+        or _improves(val_loss)
+        or case.level.beats_simple()
+        or case.level.has_all_there_is()
+    ):
         severity = "low"
     return Finding(
         f"The training loss ends at {text(now)} and the validation loss at {text(held_out)}; training "
@@ -111,7 +113,7 @@ def _improves(val: Curve, *, z: float = -2.5, fall: float = 0.02) -> bool:
 
 def _far_from_fit(case: Case, train: Curve, made: float) -> tuple[Severity, str, float] | None:
     """Little of the way from ln K to zero, K being known."""
-    classes = told_classes(case)
+    classes = case.task.classes
     if classes is None or classes > 1000:
         return None
     chance = math.log(classes)
@@ -124,7 +126,7 @@ def _far_from_fit(case: Case, train: Curve, made: float) -> tuple[Severity, str,
 
 def _much_is_left(case: Case, train: Curve, left: float) -> tuple[Severity, str, float] | None:
     """More than half of the first loss is left in a regression."""
-    constant = trivial_loss(case) or 0.0
+    constant = case.task.constant_loss or 0.0
     share = train.tail / max(train.head, constant)
     if not left < share < 0.97:
         return None
@@ -132,7 +134,7 @@ def _much_is_left(case: Case, train: Curve, left: float) -> tuple[Severity, str,
         return None
     names = " ".join(case.names) + " " + case.word("loss_function")
     said = (
-        one_output(case)
+        case.task.one_output
         or _REGRESSION.search(names) is not None
         or case.has("mse|mae|rmse|r2|val/mse|val/mae|val/rmse|val/r2")
     )
@@ -141,7 +143,7 @@ def _much_is_left(case: Case, train: Curve, left: float) -> tuple[Severity, str,
     start = f"the {text(constant)} of a constant answer" if constant > train.head else "the first loss"
     told = f"{percent(share)} of {start}{'' if constant > train.head else f' ({text(train.head)})'} is left"
     # A recording that could not ask simple models has nothing to tell a floor of noise by.
-    unasked = bool(case.inside.models) and beside_simple(case) is None
+    unasked = bool(case.inside.models) and case.level.against_simple is None
     return ("medium" if said and not unasked else "low"), told, share
 
 

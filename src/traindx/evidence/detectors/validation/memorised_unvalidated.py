@@ -9,20 +9,23 @@ Silent when any validation value is logged, when the loss may be negative or end
 losses, and where a recording shows that no sample came twice: what is met once cannot be memorised.
 """
 
+from traindx.evidence.curve import shares
 from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Skipped, number
 from traindx.evidence.detectors._number_text import percent, strength, text, times
-from traindx.evidence.detectors._progress import NO_SURROGATE
-from traindx.evidence.detectors._train_validation import shares, validation_curves
+from traindx.evidence.validation import validation_curves
 from traindx.testing.sketch import decay, noisy, run
 
-DETECTOR = Detector(title="Memorised, not validated", needs=("loss|accuracy",), family="memorising")
+DETECTOR = Detector(
+    title="Memorised, not validated",
+    needs=("loss|accuracy",),
+    family="memorising",
+    guards=("surrogate", "preference"),
+)
 
 
 def detect(
     case: Case, *, loss_left: float = 0.03, min_accuracy: float = 0.995, min_points: int = 8
 ) -> Detected:
-    if case.surrogate or "preference" in case.traits:
-        return Skipped(NO_SURROGATE)
     if validation_curves(case) or any(name.startswith(("val/", "test/")) for name in case.run.series):
         return None
     if _always_new(case):

@@ -15,7 +15,6 @@ import numpy as np
 from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, Runs, Skipped
 from traindx.evidence.detectors._frozen import frozen_from
 from traindx.evidence.detectors._number_text import percent
-from traindx.evidence.detectors._progress import good_already, starts_late
 from traindx.testing.sketch import decay, noisy, run
 
 DETECTOR = Detector(title="Only the training loss moves", family="creep", guards=("surrogate",))
@@ -32,12 +31,12 @@ def detect(
     validation_gain_share: float = 0.45,
     min_points: int = 6,
 ) -> Detected:
-    if starts_late(loss):
+    if loss.course.starts_late:
         return Skipped("the start of the training")
     size, level = abs(loss.head), abs(val_loss.head)
     trend = loss.trend
     fell = -trend.change / size if size > 0 else 0.0
-    if not min_fall < fell < max_fall or trend.z > -z_score or good_already(case) or not level > 0:
+    if not min_fall < fell < max_fall or trend.z > -z_score or case.level.good or not level > 0:
         return None
     third = max(1, len(val_loss) // 3)
     gain = float(np.median(val_loss.y[:third]) - np.median(val_loss.y[-third:])) / level

@@ -19,11 +19,10 @@ from typing import Any
 
 import numpy as np
 
+from traindx.evidence.curve import shares
 from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, Run, Runs, Skipped
 from traindx.evidence.detectors._number_text import percent
-from traindx.evidence.detectors._progress import NO_SURROGATE
-from traindx.evidence.detectors._sampled import class_shares, looked, odd_objective, one_target_each
-from traindx.evidence.detectors._train_validation import shares, told_classes
+from traindx.evidence.sampled import odd_objective, one_target_each, sampled
 from traindx.testing.sketch import decay, run
 
 DETECTOR = Detector(
@@ -44,7 +43,7 @@ def detect(
     min_points: int = 4,
 ) -> Detected:
     if odd_objective(case):
-        return Skipped(NO_SURROGATE)
+        return Skipped("one objective that outputs and targets are compared by")
     held_out, part = case.val("accuracy"), shares(case.val("accuracy"))
     if held_out is None or part is None or part.size < min_points:
         return Skipped(f"at least {min_points} values of the validation accuracy")
@@ -77,10 +76,10 @@ def detect(
 
 def _guessed(case: Case) -> tuple[float, float] | None:
     """What the largest class alone gives, and what guesses by the shares of the classes give."""
-    known = class_shares(case) if one_target_each(case) else {}
+    known = case.task.class_shares if one_target_each(case) else {}
     if len(known) > 1:
         return max(known.values()), sum(share * share for share in known.values())
-    classes = told_classes(case)
+    classes = case.task.classes
     return (1.0 / classes, 1.0 / classes) if classes else None
 
 
@@ -88,7 +87,7 @@ def _training(case: Case) -> Iterator[Curve]:
     logged = case.curve("accuracy")
     if logged is not None and len(logged) >= 3 and shares(logged) is not None:
         yield logged
-    recorded = looked(case, "output/right_share", 6)
+    recorded = sampled(case, "output/right_share", 6)
     if recorded is not None and one_target_each(case):
         yield recorded
 

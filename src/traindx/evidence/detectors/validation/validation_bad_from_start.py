@@ -19,9 +19,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from traindx.evidence.curve import shares
 from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, Runs, Skipped
 from traindx.evidence.detectors._number_text import percent, strength, text, times, where
-from traindx.evidence.detectors._train_validation import class_count, evaluations, last_level, shares
+from traindx.evidence.validation import evaluations, last_level
 from traindx.testing.sketch import decay, noisy, run
 
 DETECTOR = Detector(
@@ -91,7 +92,7 @@ def _loss_above_start(case: Case, fell: float, above: float) -> Finding | None:
     if train is None or val is None or len(train) < 2 or len(val) < 3 or not (train.y > 0).all():
         return None
     steps, values = evaluations(val)
-    classes = class_count(case)
+    classes = case.task.configured_classes
     untrained = max(train.head, math.log(classes) if classes else 0.0)
     last = last_level(values)
     # A mean over the first epoch lies below what the untrained model had.
@@ -149,7 +150,7 @@ def _loss_stays_at_start(
 
 def _score_at_nothing(case: Case, fell: float, learned: float, zero: float) -> Finding | None:
     """A validation score at zero or chance throughout, though training is fitted."""
-    classes = class_count(case)
+    classes = case.task.configured_classes
     for curve in _val_scores(case):
         part = shares(curve)
         if part is None or len(curve) < 4 or part.size == 0:
@@ -183,7 +184,7 @@ def _below_chance(case: Case) -> Finding | None:
     part, trained = shares(curve), shares(own)
     if curve is None or own is None or part is None or trained is None or len(curve) < 2 or len(own) < 2:
         return None
-    classes = class_count(case) or _classes_by_loss(case)
+    classes = case.task.configured_classes or _classes_by_loss(case)
     if classes is None:
         return None
     chance, highest, now = 1.0 / classes, float(part.max()), last_level(trained)

@@ -13,34 +13,26 @@ loss that is not; a training loss to which a penalty is added.
 
 import numpy as np
 
-from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Skipped, stats
+from traindx.evidence.detector import Curve, Detected, Detector, Finding, Runs, Skipped, stats
 from traindx.evidence.detectors._number_text import percent, strength, text
-from traindx.evidence.detectors._progress import NO_SURROGATE
-from traindx.evidence.detectors._train_validation import evaluations, steps_on
+from traindx.evidence.validation import evaluations, steps_on
 from traindx.testing.sketch import decay, noisy, run
 
-DETECTOR = Detector(
-    title="Validation better than training", needs=("loss", "val/loss"), family="validation_level"
-)
+DETECTOR = Detector(title="Validation better than training", family="validation_level", guards=("surrogate",))
 
 
-def detect(case: Case, *, margin: float = 0.1, better_share: float = 0.85) -> Detected:
-    train, val = case.loss, case.val_loss
-    if train is None or val is None:
-        return Skipped("a training and a validation loss")
-    if case.surrogate:
-        return Skipped(NO_SURROGATE)
-    if len(val) < 4 or len(train) < 4:
+def detect(loss: Curve, val_loss: Curve, *, margin: float = 0.1, better_share: float = 0.85) -> Detected:
+    if len(val_loss) < 4 or len(loss) < 4:
         return Skipped("at least four evaluations on validation data")
-    if not ((train.y > 0).all() and (val.y > 0).all()):
+    if not ((loss.y > 0).all() and (val_loss.y > 0).all()):
         return None
-    steps, values = evaluations(val)
-    steps = np.interp(steps, val.x, steps_on(val, train))
-    _, loss, held_out = stats.align(*evaluations(train), steps, values)
-    if loss.size < 4:
+    steps, values = evaluations(val_loss)
+    steps = np.interp(steps, val_loss.x, steps_on(val_loss, loss))
+    _, train_loss, held_out = stats.align(*evaluations(loss), steps, values)
+    if train_loss.size < 4:
         return Skipped("at least four evaluations next to training losses")
-    first = loss.size // 4
-    ratio = held_out[first:-1] / loss[first + 1 :]
+    first = train_loss.size // 4
+    ratio = held_out[first:-1] / train_loss[first + 1 :]
     middle, late = float(np.median(ratio)), float(np.median(ratio[-max(1, ratio.size // 3) :]))
     share = float((ratio < 1.0).mean())
     if middle > 1.0 - margin or late > 1.0 - margin or share < better_share:
@@ -48,10 +40,10 @@ def detect(case: Case, *, margin: float = 0.1, better_share: float = 0.85) -> De
     return Finding(
         f"The validation loss is below the training loss in {percent(share)} of the evaluations, by "
         f"{percent(1.0 - middle)} in the middle; at the end {text(float(held_out[-1]))} against "
-        f"{text(float(loss[-1]))}.",
-        series=val.name,
+        f"{text(float(train_loss[-1]))}.",
+        series=val_loss.name,
         strength=strength(1.0 / max(middle, 1e-6), 1.0 + margin, 2.0),
-        numbers={"ratio": middle, "val_last": float(held_out[-1]), "train_last": float(loss[-1])},
+        numbers={"ratio": middle, "val_last": float(held_out[-1]), "train_last": float(train_loss[-1])},
     )
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, Runs, Skipped
 from traindx.evidence.detectors._frozen import digits_told, frozen_from, moved
 from traindx.evidence.detectors._number_text import text, where
-from traindx.evidence.detectors._train_validation import steps_on
+from traindx.evidence.validation import steps_on
 from traindx.testing.sketch import decay, noisy, run
 
 DETECTOR = Detector(

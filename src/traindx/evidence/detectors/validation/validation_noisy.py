@@ -11,9 +11,10 @@ for RL and GAN losses. Known mistakes: metrics that are rounded coarsely look no
 
 import numpy as np
 
+from traindx.evidence.curve import shares
 from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, Runs, Skipped, stats
 from traindx.evidence.detectors._number_text import percent, strength, text
-from traindx.evidence.detectors._train_validation import SCORES, evaluations, score, shares
+from traindx.evidence.validation import SCORES, evaluations, score
 from traindx.testing.sketch import decay, noisy, run
 
 DETECTOR = Detector(

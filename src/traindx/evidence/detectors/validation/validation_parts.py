@@ -19,7 +19,7 @@ import numpy as np
 
 from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, Runs, Severity, Skipped
 from traindx.evidence.detectors._number_text import percent, strength, text, times, where
-from traindx.evidence.detectors._train_validation import (
+from traindx.evidence.validation import (
     SCORES,
     Turn,
     evaluations,

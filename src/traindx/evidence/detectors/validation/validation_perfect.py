@@ -12,9 +12,10 @@ solved tasks; pixel accuracy where almost every pixel is background.
 
 import numpy as np
 
+from traindx.evidence.curve import shares
 from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, Runs, Skipped
 from traindx.evidence.detectors._number_text import text, where
-from traindx.evidence.detectors._train_validation import evaluations, score, shares
+from traindx.evidence.validation import evaluations, score
 from traindx.testing.sketch import decay, run
 
 DETECTOR = Detector(

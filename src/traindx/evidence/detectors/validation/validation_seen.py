@@ -15,7 +15,7 @@ from typing import Any
 
 from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Skipped, number
 from traindx.evidence.detectors._number_text import count, percent
-from traindx.evidence.detectors._sampled import ends, odd_objective, part
+from traindx.evidence.sampled import ends, odd_objective, part
 from traindx.testing.sketch import run
 
 DETECTOR = Detector(title="Validation data seen in training", needs=("fact:samples",), family="leak")

@@ -1,8 +1,7 @@
-"""Training and validation side by side, and accuracies as shares: shared by the generalisation detectors."""
+"""Validation curves: their levels at the steps of the training, and where they turn."""
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -17,7 +16,6 @@ if TYPE_CHECKING:
 # Validation metrics that tell how good the model is, the usual first.
 SCORES = ("accuracy", "map", "map50", "f1", "auc", "iou", "dice", "bleu", "rouge", "r2")
 _NEVER_ON_TRAIN = frozenset({"map", "map50", "bleu", "rouge"})
-_CLASS_COUNTS = (*range(2, 21), 50, 100, 200, 1000)
 ERRORS = ("perplexity", "bits_per_byte", "error", "wer", "cer", "mse", "rmse", "mae")
 
 
@@ -53,16 +51,6 @@ def last_level(values: FloatArray) -> float:
     return float(np.median(values[-max(1, values.size // 10) :]))
 
 
-def shares(curve: Curve | None) -> FloatArray | None:
-    """An accuracy as shares of one, percent divided by a hundred; None when it is neither."""
-    if curve is None or not len(curve):
-        return None
-    low, high = float(curve.y.min()), float(curve.y.max())
-    if low < 0 or high > 100.0:
-        return None
-    return curve.y / 100.0 if high > 1.5 else curve.y
-
-
 def largest_rise(values: FloatArray) -> float:
     """The largest way up from any value to a later one; 0 when they only fall."""
     return float((values - np.minimum.accumulate(values)).max()) if values.size else 0.0
@@ -90,47 +78,6 @@ def score(case: Case, name: str) -> Curve | None:
     """A metric on validation data; some are never measured on anything else, whatever they are called."""
     names = (f"val/{name}", f"test/{name}", *((name,) if name in _NEVER_ON_TRAIN else ()))
     return case.curve(*names)
-
-
-def class_count(case: Case) -> int | None:
-    """The number of classes as the settings tell it."""
-    number = case.number("classes")
-    if number is None:
-        number = _named_labels(case)
-    return int(number) if 2 <= number <= 100_000 else None
-
-
-def told_classes(case: Case) -> int | None:
-    """The number of classes: configured, else the K whose ln K and 1/K the run begins with.
-
-    Dropout lifts the first training loss, so the first validation loss counts as well. The first accuracy,
-    at the end of an epoch perhaps, may be above 1/K already; a K that it lies well below is not named.
-    """
-    known = class_count(case)
-    if known is not None:
-        return known
-    firsts = [float(curve.y[0]) for curve in (case.loss, case.val_loss) if curve is not None and len(curve)]
-    scores = (shares(case.curve("accuracy")), shares(case.val("accuracy")))
-    starts = [float(np.median(part[:3])) for part in scores if part is not None]
-    if not firsts or not starts or min(firsts) <= 0 or not min(starts) > 0:
-        return None
-    fits = []
-    for k in _CLASS_COUNTS:
-        off = min(abs(math.log(k) / first - 1.0) for first in firsts)
-        ratios = [start * k for start in starts]
-        if off <= 0.05 and all(0.6 <= ratio <= 2.2 for ratio in ratios):
-            fits.append((off / 0.05 + max(abs(math.log(r)) * (0.5 if r > 1 else 1.0) for r in ratios), k))
-    return min(fits)[1] if fits else None
-
-
-def one_output(case: Case) -> bool:
-    """Whether the settings tell of a single output: a regression."""
-    return case.number("classes") == 1 or _named_labels(case) == 1
-
-
-def _named_labels(case: Case) -> int:
-    """How many labels a Hugging Face model names."""
-    return sum(".id2label." in f".{key}" for key in case.run.config)
 
 
 @dataclass(frozen=True)

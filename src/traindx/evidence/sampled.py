@@ -1,14 +1,17 @@
-"""Looks into a recorded training: few values each, so medians of their ends."""
+"""The sampled facts of a recorded training: few values each, so medians of their ends."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from traindx.evidence.case import Case, Curve
-from traindx.evidence.inside import Fact, facts, number, words
+from traindx.evidence.inside import Fact, words
+
+if TYPE_CHECKING:
+    from traindx.evidence.case import Case
+    from traindx.evidence.curve import Curve
 
 SQUASHING = {
     "Sigmoid": (0.0, 1.0),
@@ -25,20 +28,20 @@ COMPARING = REGRESSION | {"gaussian_nll_loss"}
 _ODD = frozenset({"gan", "rl", "preference"})
 
 
-def looked(case: Case, name: str, points: int = 1) -> Curve | None:
-    """A series of the looks with at least so many finite values."""
+def sampled(case: Case, name: str, points: int = 1) -> Curve | None:
+    """A sampled series with at least so many finite values."""
     curve = case.curve(name)
     return curve if curve is not None and len(curve) >= points else None
 
 
 def late(curve: Curve) -> float:
-    """Its level in the last third of the looks."""
+    """Its level in the last third of the samples."""
     return float(np.median(curve.y[-max(2, len(curve) // 3) :]))
 
 
 def usual(case: Case, name: str) -> float | None:
-    """The median over all looks."""
-    curve = looked(case, name)
+    """The median over all samples."""
+    curve = sampled(case, name)
     return float(np.median(curve.y)) if curve is not None else None
 
 
@@ -65,13 +68,6 @@ def part(fact: Mapping[str, Any], name: str) -> Fact:
     return value if isinstance(value, Mapping) else {}
 
 
-def class_shares(case: Case) -> dict[int, float]:
-    """The share of each class among the targets that were looked at."""
-    counts = {key: value for key, value in case.inside.fact("classes").items() if isinstance(value, int)}
-    total = sum(counts.values())
-    return {int(key): value / total for key, value in counts.items() if str(key).isdigit()} if total else {}
-
-
 def training_loader(case: Case) -> Fact | None:
     loaders = [one for one in case.inside.loaders if one.get("role") == "training"]
     return loaders[0] if len(loaders) == 1 else None
@@ -83,38 +79,6 @@ def starts_with_norm(case: Case) -> bool:
     return bool(layers) and "Norm" in str(layers[0].get("type", ""))
 
 
-def does_well(case: Case) -> bool:
-    """Whether the answers of the model on its training batches end up mostly right."""
-    right, explained = looked(case, "output/right_share", 2), looked(case, "output/explained", 2)
-    top = looked(case, "target/top_share")
-    if right is not None:
-        base = float(np.median(top.y)) if top is not None else 0.5
-        return late(right) >= 0.5 + 0.5 * max(base, 0.6)
-    return explained is not None and late(explained) >= 0.8
-
-
 def odd_objective(case: Case) -> bool:
     """Whether the loss is of a kind where outputs and targets do not mean what they mean elsewhere."""
     return case.surrogate or bool(case.traits & _ODD) or len(case.inside.optimizers) > 1
-
-
-__all__ = [
-    "COMPARING",
-    "REGRESSION",
-    "SQUASHING",
-    "class_shares",
-    "does_well",
-    "ends",
-    "facts",
-    "late",
-    "looked",
-    "number",
-    "odd_objective",
-    "one_target_each",
-    "only_loss",
-    "part",
-    "starts_with_norm",
-    "training_loader",
-    "usual",
-    "words",
-]

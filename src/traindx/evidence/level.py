@@ -1,0 +1,154 @@
+"""How good the model is at the end of a run: its scores, what simple models reach on the same samples, and
+the gap between training and validation on every metric that exists on both sides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from traindx.evidence.curve import Curve, shares
+from traindx.evidence.inside import number
+from traindx.evidence.sampled import COMPARING, late, odd_objective, one_target_each, part, sampled
+
+if TYPE_CHECKING:
+    from traindx.evidence.case import Case
+
+# Scores between 0 and 1 (or 0 and 100) that say how good a model is.
+_SHARES = ("accuracy", "auc", "f1", "map50")
+# Scores that may exist for training and for validation data, the usual first.
+_BOTH_SIDES = ("accuracy", "f1", "auc", "iou", "dice", "r2", "precision", "recall")
+_GOOD = 0.85
+_HEAVY_DROPOUT = 0.8
+
+
+@dataclass(frozen=True)
+class AgainstSimple:
+    """Shares of right answers or of explained variance: what simple models reach, what the model reached."""
+
+    simple: float
+    reached: float
+    z: float
+    classes: bool
+    step: float
+
+
+@dataclass(frozen=True)
+class Gap:
+    """One score on training and on validation data at the end of the run, as shares of one."""
+
+    metric: str
+    train: float
+    validation: float
+    curve: Curve
+
+    @property
+    def size(self) -> float:
+        return self.train - self.validation
+
+
+class Level:
+    """Where a run ended between answers without a look at the input and perfect ones."""
+
+    def __init__(self, case: Case) -> None:
+        self._case = case
+
+    @cached_property
+    def good(self) -> bool:
+        """Whether a score says the model does well, whatever the loss does."""
+        for name in _SHARES:
+            for curve in (self._case.curve(name), self._case.val(name)):
+                if curve is not None and len(curve) and _GOOD <= _end(curve) <= 1:
+                    return True
+        return False
+
+    @cached_property
+    def answers_right(self) -> bool:
+        """Whether the answers of the model on its training batches end up mostly right."""
+        case = self._case
+        right, explained = sampled(case, "output/right_share", 2), sampled(case, "output/explained", 2)
+        top = sampled(case, "target/top_share")
+        if right is not None:
+            base = float(np.median(top.y)) if top is not None else 0.5
+            return late(right) >= 0.5 + 0.5 * max(base, 0.6)
+        return explained is not None and late(explained) >= 0.8
+
+    @cached_property
+    def gaps(self) -> Sequence[Gap]:
+        """Every score that exists on both sides, the usual first."""
+        gaps = []
+        for metric in _BOTH_SIDES:
+            curve = self._case.val(metric)
+            sides = [shares(self._case.curve(metric)), shares(curve)]
+            ends = [float(np.median(side[-max(1, side.size // 10) :])) for side in sides if side is not None]
+            if len(ends) == 2 and curve is not None:
+                gaps.append(Gap(metric, ends[0], ends[1], curve))
+        return gaps
+
+    @cached_property
+    def against_simple(self) -> AgainstSimple | None:
+        """The model next to a straight line and a vote of neighbours on the recorded samples.
+
+        None where outputs and targets do not allow the comparison.
+        """
+        case = self._case
+        relation = part(case.inside.fact("samples"), "relation")
+        simple, z, classes = (number(relation, key) for key in ("told", "z", "classes"))
+        right = sampled(case, "output/right_share" if classes else "output/explained", 3)
+        odd = odd_objective(case) or not one_target_each(case) or (not classes and not self._compares)
+        if simple is None or z is None or right is None or odd:
+            return None
+        reached = max(late(right), *self._reached_by_log(bool(classes)))
+        return AgainstSimple(simple, reached, z, bool(classes), float(right.x[-1]))
+
+    def beats_simple(self, *, slack: float = 0.02, z: float = 5.0) -> bool:
+        """Whether simple models find something in the inputs, and the model has got all of it."""
+        found = self.against_simple
+        return found is not None and found.z >= z and found.reached >= found.simple + slack
+
+    def has_all_there_is(self, *, near: float = 0.6, faint: float = 0.2) -> bool:
+        """Whether the model gets as little from the inputs as simple models do, and learned to."""
+        found, val = self.against_simple, self._case.val_loss
+        if found is None or val is None or len(val) < 8 or not 0 < found.simple <= faint:
+            return False
+        learned = val.trend.p < 1e-3 and val.tail < val.head - 2 * val.noise
+        return learned and found.reached >= near * found.simple
+
+    def held_down_by_dropout(self, *, share: float = 0.3) -> bool:
+        """Whether dropout is in all that is known of the answers: no validation shows what it hides."""
+        unvalidated = self._case.val_loss is None and self._case.val("accuracy") is None
+        return unvalidated and share <= self._dropout < _HEAVY_DROPOUT
+
+    @property
+    def _compares(self) -> bool:
+        """Whether the outputs are the numbers that the targets are."""
+        return all(str(loss.get("function", "")) in COMPARING for loss in self._case.inside.losses)
+
+    def _reached_by_log(self, classes: bool) -> list[float]:
+        """How right the model is by what was logged: scores, or the losses against the targets' spread."""
+        case = self._case
+        if classes:
+            held_out = case.val("accuracy") if self._dropout < _HEAVY_DROPOUT else None
+            scores = [case.curve("accuracy"), held_out]
+            return [_end(curve) for curve in scores if curve is not None and len(curve)] or [0.0]
+        spread = sampled(case, "target/std")
+        squared = [loss.get("function") == "mse_loss" for loss in case.inside.losses]
+        if spread is None or squared != [True] or not (variance := float(np.median(spread.y)) ** 2) > 0:
+            return [0.0]
+        ends = [curve.tail for curve in (case.loss, case.val_loss) if curve is not None and len(curve)]
+        return [1.0 - end / variance for end in ends if end > 0] or [0.0]
+
+    @cached_property
+    def _dropout(self) -> float:
+        """The largest share of units that a model drops."""
+        rates = [model.get("dropout") for model in self._case.inside.models]
+        numbers = [one for some in rates if isinstance(some, list | tuple) for one in some]
+        return max((one for one in numbers if isinstance(one, float)), default=0.0)
+
+
+def _end(curve: Curve) -> float:
+    return curve.tail / (100.0 if curve.y.max() > 1.5 else 1.0)

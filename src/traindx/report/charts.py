@@ -77,7 +77,7 @@ class Mark:
 
 
 @dataclass(frozen=True)
-class Level:
+class HorizontalLine:
     """A value to compare with, drawn across the panel."""
 
     value: float
@@ -106,7 +106,7 @@ class Panel:
     marks: tuple[Mark, ...] = ()
     logarithmic: bool = False
     held: FloatArray | None = None
-    levels: tuple[Level, ...] = ()
+    levels: tuple[HorizontalLine, ...] = ()
     shades: tuple[Shade, ...] = ()
 
     @property

@@ -11,7 +11,7 @@ import numpy as np
 
 from traindx.core.nouns import Diagnosis, Problem
 from traindx.evidence.case import Case, Curve
-from traindx.report.charts import Curves, Level, Mark, Panel, Shade
+from traindx.report.charts import Curves, HorizontalLine, Mark, Panel, Shade
 from traindx.report.curves import moving_average
 from traindx.report.inside import inside_parts
 from traindx.report.marks import best_checkpoint, finding_marks, lr_marks, onset_mark, placed
@@ -84,7 +84,7 @@ def pictures(diagnosis: Diagnosis) -> Iterator[tuple[str, Picture]]:
         yield "gap", picture(_gap(case, train, val, best))
     if gradients is not None and gradients.lines[0].x.size >= _POINTS_LEAST:
         clip = case.number("clip")
-        levels = (Level(clip, f"clipped at {short(clip)}"),) if clip is not None and clip > 0 else ()
+        levels = (HorizontalLine(clip, f"clipped at {short(clip)}"),) if clip is not None and clip > 0 else ()
         positive = bool(gradients.values.size and gradients.values.min() > 0)
         marks = _seen(diagnosis, case, gradients)
         yield "gradients", picture(replace(_with(gradients, marks), levels=levels, logarithmic=positive))

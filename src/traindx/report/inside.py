@@ -10,7 +10,7 @@ import numpy as np
 
 from traindx.core.number_text import lasting_each
 from traindx.evidence.case import Case
-from traindx.report.charts import Curves, Drawing, Field, HistogramChart, Level, Line, Mark, Panel
+from traindx.report.charts import Curves, Drawing, Field, HistogramChart, HorizontalLine, Line, Mark, Panel
 from traindx.report.curves import drawable
 from traindx.report.grids import Grid, grid, matrices, share_grids
 from traindx.report.spreads import spreads
@@ -135,7 +135,7 @@ def _ratios(case: Case, columns: int, rows: int | None) -> Iterator[Part]:
     if middle.size > 1:
         line = Line("median of the layers", found.steps[there], middle, "train", None, low=low, high=high)
         ends = np.concatenate([found.seen[found.seen > 0], USUAL])
-        levels = (Level(USUAL[0], "usual from 1e-4"), Level(USUAL[1], "usual up to 1e-2"))
+        levels = (HorizontalLine(USUAL[0], "usual from 1e-4"), HorizontalLine(USUAL[1], "usual up to 1e-2"))
         title = "update ratio: size of a step over size of the weights"
         panel = Panel("update_ratio", title, (line,), (), True, ends, levels)
         span = (float(found.steps[0]), float(found.steps[-1]))

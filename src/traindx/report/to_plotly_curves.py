@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from traindx.report.charts import Curves, Level, Line, Mark, Panel
+from traindx.report.charts import Curves, HorizontalLine, Line, Mark, Panel
 from traindx.report.curves import broken_steps, drawable, limits
 from traindx.report.grids import labelled_places, layer_names
 from traindx.report.text import count, short
@@ -141,7 +141,7 @@ class Figure:
             self._points(number, steps, heights, [mark.text or mark.title for mark in group], symbol, colour)
             self.note(title, symbol, colour)
 
-    def _level(self, number: int, level: Level) -> None:
+    def _level(self, number: int, level: HorizontalLine) -> None:
         line = {"color": "var(--muted)", "width": 1.1, "dash": "dashdot"}
         place = {"x": list(self.chart.span), "y": [level.value] * 2, "yaxis": _axis(2 * number + 2)}
         self.traces.append({"type": "scatter", "mode": "lines", "line": line, "hoverinfo": "skip", **place})

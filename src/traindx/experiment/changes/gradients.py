@@ -139,15 +139,15 @@ def skip_nonfinite(hooks: Hooks) -> None:
     def look(optimizer: Any) -> None:
         nonlocal steps, skipped
         steps += 1
-        held = with_gradients(optimizer)
-        if all(bool(torch.isfinite(_values(one.grad)).all()) for one in held):
+        parameters = with_gradients(optimizer)
+        if all(bool(torch.isfinite(_values(one.grad)).all()) for one in parameters):
             if not skipped:
                 hooks.otherwise(f"all gradients of {steps} steps were finite")
             return
         skipped += 1
         if skipped == 1:
             hooks.changed(f"step {steps} is the first to be left out: its gradients are not finite")
-        for one in held:
+        for one in parameters:
             one.grad = None
 
     def end() -> None:
@@ -176,7 +176,7 @@ def zero_gradients(hooks: Hooks) -> None:
     counts: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
     stepped = False
 
-    def done(optimizer: Any) -> None:
+    def stepping(optimizer: Any) -> None:
         nonlocal stepped
         stepped = True
         counts[optimizer] = counts.get(optimizer, 0) + 1
@@ -190,23 +190,25 @@ def zero_gradients(hooks: Hooks) -> None:
         most = max(counts.values())
         # One that steps more rarely than another is still gathering.
         for optimizer in [one for one, count in counts.items() if count >= most - 1]:
-            held = with_gradients(optimizer)
-            if held and not hooks.has_changed:
-                hooks.changed(_leftover_text(held))
-            for one in held:
+            parameters = with_gradients(optimizer)
+            if parameters and not hooks.has_changed:
+                hooks.changed(_leftover_text(parameters))
+            for one in parameters:
                 one.grad = None
 
     hooks.otherwise("no gradients were left over from the step before: the script clears them itself")
-    hooks.after_step(done)
+    hooks.after_step(stepping)
     hooks.before_backward(clear)
 
 
-def _leftover_text(held: list[Any]) -> str:
+def _leftover_text(parameters: list[Any]) -> str:
     import torch
 
-    norms = [torch.linalg.vector_norm(one.grad.detach().float()) for one in held if not one.grad.is_sparse]
+    norms = [
+        torch.linalg.vector_norm(one.grad.detach().float()) for one in parameters if not one.grad.is_sparse
+    ]
     norm = float(torch.linalg.vector_norm(torch.stack(norms))) if norms else 0.0
-    return f"gradients of norm {norm:.4g} left over in {len(held)} tensors are cleared before backward"
+    return f"gradients of norm {norm:.4g} left over in {len(parameters)} tensors are cleared before backward"
 
 
 @change(knobs=("accumulation", "batch_size"), least={"batches": 2})
@@ -226,14 +228,14 @@ def accumulate(hooks: Hooks, *, batches: int) -> None:
         if type(optimizer).__name__ == "LBFGS":
             hooks.cannot("LBFGS computes its gradients several times in a step")
         count = counts[optimizer] = counts.get(optimizer, 0) + 1
-        held = sums.setdefault(optimizer, {})
+        pending = sums.setdefault(optimizer, {})
         for parameter in (one for group in optimizer.param_groups for one in group["params"]):
             if parameter.grad is not None:
                 part = parameter.grad.detach() / batches
-                known = held.get(id(parameter))
-                held[id(parameter)] = part if known is None else known + part
+                earlier = pending.get(id(parameter))
+                pending[id(parameter)] = part if earlier is None else earlier + part
             # Without a gradient, a step leaves the parameter as it is.
-            parameter.grad = None if count % batches else held.pop(id(parameter), None)
+            parameter.grad = None if count % batches else pending.pop(id(parameter), None)
         hooks.changed(f"one step every {batches} batches, on the mean of their gradients")
 
     hooks.otherwise(NO_STEP)

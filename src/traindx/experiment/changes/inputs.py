@@ -23,11 +23,11 @@ def normalise_inputs(hooks: Hooks) -> None:
     from traindx.experiment.runtime.torch.labels import is_numeric
     from traindx.experiment.runtime.torch.normalising import FeatureMoments, channel_axis
 
-    known: dict[tuple[int, str], FeatureMoments] = {}
+    moments_by_input: dict[tuple[int, str], FeatureMoments] = {}
     given_now: dict[int, tuple[Any, FeatureMoments]] = {}
 
-    def called(given: Any, root: Any) -> None:
-        if not given.fresh:
+    def called(call: Any, root: Any) -> None:
+        if not call.fresh:
             return
         given_now.clear()
 
@@ -35,15 +35,15 @@ def normalise_inputs(hooks: Hooks) -> None:
             if not is_numeric(name, tensor) or tensor.dim() < 2:
                 return tensor
             key = (id(root), name)
-            moments = known.setdefault(key, FeatureMoments(channel_axis(root, tensor)))
-            if given.training or not moments.count:
+            moments = moments_by_input.setdefault(key, FeatureMoments(channel_axis(root, tensor)))
+            if call.training or not moments.count:
                 moments.add(tensor)
             if not hooks.has_changed:
                 hooks.changed(f"{name}: {moments.text()}")
             given_now[tensor.data_ptr()] = (tensor, moments)
             return moments.normalised(tensor)
 
-        given.replace(normalised)
+        call.replace(normalised)
 
     def judged(loss: Any) -> None:
         if loss.name not in _DISTANCES:
@@ -70,7 +70,7 @@ def zero_inputs(hooks: Hooks) -> None:
     """
     import torch
 
-    from traindx.experiment.runtime.torch.labels import is_input, said
+    from traindx.experiment.runtime.torch.labels import is_input, tensor_text
 
     tokens: dict[str, int] = {}
 
@@ -78,16 +78,16 @@ def zero_inputs(hooks: Hooks) -> None:
         if not is_input(name, tensor):
             return tensor
         if tensor.is_floating_point() or tensor.is_complex():
-            hooks.changed(f"{said(name, tensor)} is zeros")
+            hooks.changed(f"{tensor_text(name, tensor)} is zeros")
             return torch.zeros_like(tensor)
         token = tokens.setdefault(name, int(tensor.flatten().median()))
-        hooks.changed(f"{said(name, tensor)} is {token} everywhere")
+        hooks.changed(f"{tensor_text(name, tensor)} is {token} everywhere")
         return torch.full_like(tensor, token)
 
-    def called(given: Any, root: object) -> None:
+    def called(call: Any, root: object) -> None:
         del root
-        if given.fresh:
-            given.replace(blank)
+        if call.fresh:
+            call.replace(blank)
 
     hooks.otherwise("no module with parameters was called with tensors that are not computed by another")
     hooks.model_call(called)
@@ -102,14 +102,14 @@ def shuffle_inputs(hooks: Hooks) -> None:
 
     Out of reach: models that are called by `model.forward(x)`, and graphs, whose samples are not rows.
     """
-    from traindx.experiment.runtime.torch.labels import is_input, is_label, is_structure, said
+    from traindx.experiment.runtime.torch.labels import is_input, is_label, is_structure, tensor_text
     from traindx.experiment.runtime.torch.tensors import Pool
 
     pools: dict[int, Pool] = {}
 
-    def called(given: Any, root: Any) -> None:
-        named = given.tensors()
-        if not (given.training and given.fresh and any(is_input(*one) for one in named)):
+    def called(call: Any, root: Any) -> None:
+        named = call.tensors()
+        if not (call.training and call.fresh and any(is_input(*one) for one in named)):
             return
         if any(is_structure(name) for name, _ in named):
             hooks.cannot("the model is given a graph, whose samples are not the rows of its tensors")
@@ -120,11 +120,11 @@ def shuffle_inputs(hooks: Hooks) -> None:
         ]
         if not rows or not movable:
             return
-        drawn = pools.setdefault(id(root), Pool()).drawn_together([named[i][1] for i in movable])
-        new = iter(drawn)
+        rows_drawn = pools.setdefault(id(root), Pool()).drawn_together([named[i][1] for i in movable])
+        new = iter(rows_drawn)
         places = iter(range(len(named)))
-        given.replace(lambda _, one: next(new) if next(places) in movable else one)
-        hooks.changed(f"{said(*named[movable[0]])} of {type(root).__name__} is another sample's")
+        call.replace(lambda _, one: next(new) if next(places) in movable else one)
+        hooks.changed(f"{tensor_text(*named[movable[0]])} of {type(root).__name__} is another sample's")
 
     hooks.otherwise("no module with parameters was called with tensors that are not computed by another")
     hooks.model_call(called)
@@ -146,12 +146,12 @@ def shuffle_labels(hooks: Hooks) -> None:
     from traindx.experiment.runtime.torch.labels import LabelParts, is_label, shuffled_target
     from traindx.experiment.runtime.torch.tensors import Pool
 
-    pool, named, parts, seen = Pool(), Pool(), LabelParts(), False
+    pool, named, parts, labels_reached = Pool(), Pool(), LabelParts(), False
 
     def judged(loss: Any) -> None:
-        nonlocal seen
+        nonlocal labels_reached
         if loss.training and loss.input.requires_grad and not loss.target.requires_grad:
-            seen = True
+            labels_reached = True
             before, loss.target = loss.target, shuffled_target(loss, pool)
             share = float((before != loss.target).float().mean())
             if share and not hooks.has_changed:
@@ -161,20 +161,20 @@ def shuffle_labels(hooks: Hooks) -> None:
 
     def fetched(batch: Any, source: object, trains: bool) -> Any:
         del source
-        if not torch.is_grad_enabled() or seen:
+        if not torch.is_grad_enabled() or labels_reached:
             return batch
         return parts.exchanged(batch, trains, hooks.changed)
 
-    def called(given: Any, root: object) -> None:
-        nonlocal seen
-        parts.called(given, root)
-        if given.training and any(is_label(name) for name, _ in given.tensors()):
-            seen = True
-            given.replace(lambda name, one: named.drawn(one) if is_label(name) and one.dim() else one)
+    def called(call: Any, root: object) -> None:
+        nonlocal labels_reached
+        parts.called(call, root)
+        if call.training and any(is_label(name) for name, _ in call.tensors()):
+            labels_reached = True
+            call.replace(lambda name, one: named.drawn(one) if is_label(name) and one.dim() else one)
             hooks.changed("labels given to the model are other samples'")
 
     def backward() -> None:
-        if not seen:
+        if not labels_reached:
             why = parts.learn()
             if why:
                 hooks.cannot(why)

@@ -53,13 +53,13 @@ def hold_lr(hooks: Hooks) -> None:
     Out of reach: updates written by hand without an optimizer of torch, and optimizers without a rate.
     """
 
-    def held(group: rate_groups.Group, lr: float) -> float:
+    def constant(group: rate_groups.Group, lr: float) -> float:
         if lr != group.base:
             hooks.changed(f"lr held at {group.base:.6g} in group {group.index} of {group.optimizer}")
         return group.base
 
     hooks.otherwise("the learning rate never left the value it was made with: there is no schedule")
-    hooks.rate(held)
+    hooks.rate(constant)
 
 
 @change(knobs=("warmup",), least={"steps": 1})
@@ -96,8 +96,8 @@ def ramp_lr(hooks: Hooks, *, first: float, last: float, steps: int) -> None:
 
     def ramped(group: rate_groups.Group, lr: float) -> float:
         del lr
-        done = min(group.step, steps - 1) / (steps - 1)
-        rate = group.share * first * math.exp(math.log(last / first) * done)
+        progress = min(group.step, steps - 1) / (steps - 1)
+        rate = group.share * first * math.exp(math.log(last / first) * progress)
         if not group.step:
             hooks.changed(
                 f"{rate_groups.rate_text(group, rate)}, then up to {group.share * last:.6g} in {steps} steps"
@@ -120,8 +120,10 @@ def replace_schedule(hooks: Hooks, *, kind: Literal["cosine", "linear", "constan
 
     def scheduled(group: rate_groups.Group, lr: float) -> float:
         del lr
-        done = min(1.0, group.step / steps)
-        share = {"cosine": 0.5 * (1 + math.cos(math.pi * done)), "linear": 1 - done, "constant": 1.0}[kind]
+        progress = min(1.0, group.step / steps)
+        share = {"cosine": 0.5 * (1 + math.cos(math.pi * progress)), "linear": 1 - progress, "constant": 1.0}[
+            kind
+        ]
         if not group.step:
             hooks.changed(f"{rate_groups.rate_text(group, group.base)}, then {kind} over {steps} steps")
         return group.base * share

@@ -17,17 +17,17 @@ def set_batch_size(hooks: Hooks, *, value: int) -> None:
     """
     from traindx.experiment.runtime.torch.feeding import change_loaders
 
-    def alter(given: dict[str, Any]) -> int | None:
-        size = given.get("batch_size", 1)
-        if given.get("batch_sampler") is not None or size is None:
+    def alter(arguments: dict[str, Any]) -> int | None:
+        size = arguments.get("batch_size", 1)
+        if arguments.get("batch_sampler") is not None or size is None:
             hooks.otherwise("the DataLoader's batches are made by a sampler of the script's own")
             return None
-        most = len(given["dataset"]) if hasattr(given["dataset"], "__len__") else value
+        most = len(arguments["dataset"]) if hasattr(arguments["dataset"], "__len__") else value
         new = max(1, min(value, most))
         if size == new:
             hooks.otherwise(f"the batch size is {size} already")
             return None
-        given["batch_size"] = new
+        arguments["batch_size"] = new
         return int(size)
 
     change_loaders(hooks, alter, lambda loader, before: f"batch size {before} -> {loader.batch_size}")
@@ -43,18 +43,18 @@ def set_workers(hooks: Hooks, *, value: int) -> None:
     """
     from traindx.experiment.runtime.torch.feeding import change_loaders
 
-    def alter(given: dict[str, Any]) -> int | None:
-        workers = int(given.get("num_workers", 0))
+    def alter(arguments: dict[str, Any]) -> int | None:
+        workers = int(arguments.get("num_workers", 0))
         if workers == value:
             hooks.otherwise(f"the DataLoader has {workers} workers already")
             return None
-        if not hasattr(given["dataset"], "__getitem__"):
+        if not hasattr(arguments["dataset"], "__getitem__"):
             hooks.otherwise("the dataset is iterable: every worker would give all of it")
             return None
-        given["num_workers"] = value
+        arguments["num_workers"] = value
         if not value:
             for name in ("prefetch_factor", "persistent_workers", "multiprocessing_context", "timeout"):
-                given.pop(name, None)
+                arguments.pop(name, None)
         return workers
 
     change_loaders(hooks, alter, lambda _, before: f"workers {before} -> {value}")
@@ -71,19 +71,19 @@ def shuffle_data(hooks: Hooks) -> None:
     """
     from traindx.experiment.runtime.torch.feeding import change_loaders, in_order, random_order
 
-    def alter(given: dict[str, Any]) -> bool | None:
-        why = in_order(given)
+    def alter(arguments: dict[str, Any]) -> bool | None:
+        why = in_order(arguments)
         if why:
             hooks.otherwise(why)
             return None
-        given.pop("shuffle", None)
-        given["sampler"] = random_order(given["dataset"])
+        arguments.pop("shuffle", None)
+        arguments["sampler"] = random_order(arguments["dataset"])
         return False
 
-    def said(loader: Any, _: bool) -> str:
+    def describe(loader: Any, _: bool) -> str:
         return f"{len(loader.dataset)} samples are drawn in a new random order in every epoch"
 
-    change_loaders(hooks, alter, said)
+    change_loaders(hooks, alter, describe)
 
 
 @change(knobs=("data",), above={"limit": 0})
@@ -100,28 +100,28 @@ def drop_outliers(hooks: Hooks, *, limit: float = 1e30) -> None:
     from traindx.experiment.runtime.torch.tensors import rows_within, tensors_in
     from traindx.observe.torch.places.models import mapped
 
-    seen = dropped = 0
+    checked = dropped = 0
 
     def fetched(batch: Any, source: Any, trains: bool) -> Any:
-        nonlocal seen, dropped
+        nonlocal checked, dropped
         del source, trains
         tensors = tensors_in(batch)
         keep = rows_within(tensors, limit)
         if keep is None:
             return batch
-        left, rows = int(keep.sum()), len(keep)
-        seen += rows
-        if left == rows or not left:
-            hooks.otherwise(f"the inputs of {seen:,} samples lie within {limit:g}")
+        finite, rows = int(keep.sum()), len(keep)
+        checked += rows
+        if finite == rows or not finite:
+            hooks.otherwise(f"the inputs of {checked:,} samples lie within {limit:g}")
             return batch
         if not dropped:
             hooks.changed(f"samples with inputs beyond {limit:g}, or not finite, are left out")
-        dropped += rows - left
+        dropped += rows - finite
         return mapped(batch, "", lambda _, one: one[keep] if one.dim() and len(one) == rows else one)
 
     def end() -> None:
         if dropped:
-            hooks.changed(f"{dropped:,} of {seen:,} samples were left out")
+            hooks.changed(f"{dropped:,} of {checked:,} samples were left out")
 
     hooks.otherwise("no DataLoader gave a batch of real numbers")
     hooks.at_end(end)

@@ -43,7 +43,7 @@ def weight_classes(hooks: Hooks, *, power: float = 1.0) -> None:
     """
     from traindx.experiment.runtime.torch.balancing import Classes, Positives, kind_of
 
-    known: dict[str, Any] = {}
+    counts_by_loss: dict[str, Any] = {}
 
     def judged(loss: Any) -> None:
         if not loss.training or not loss.input.requires_grad:
@@ -54,22 +54,24 @@ def weight_classes(hooks: Hooks, *, power: float = 1.0) -> None:
         if loss.given.get("weight") is not None or loss.given.get("pos_weight") is not None:
             hooks.otherwise(f"{loss.name} has weights of the script's own")
             return
-        counts = known.setdefault(loss.name, Classes(power) if kind == "classes" else Positives(power))
+        counts = counts_by_loss.setdefault(
+            loss.name, Classes(power) if kind == "classes" else Positives(power)
+        )
         counts.add(loss)
         counts.weigh(loss)
         if counts.settled:
-            tell(counts)
+            report(counts)
 
-    def tell(counts: Any) -> None:
+    def report(counts: Any) -> None:
         if counts.heaviest >= _UNEVEN:
             hooks.changed(counts.text)
         else:
             hooks.otherwise(f"the classes are about equally frequent: {counts.text}")
 
     def end() -> None:
-        for counts in known.values():
+        for counts in counts_by_loss.values():
             if not counts.settled:
-                tell(counts)
+                report(counts)
 
     hooks.otherwise("no classification loss of torch was called on labels")
     hooks.loss_call(judged)

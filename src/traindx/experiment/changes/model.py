@@ -23,9 +23,9 @@ def insert_norm(hooks: Hooks, *, kind: Literal["auto", "batch", "layer"] = "auto
     from traindx.experiment.runtime.torch.models import Models
     from traindx.experiment.runtime.torch.tracing import trace
 
-    def first(root: Any, given: Any) -> None:
+    def first(root: Any, call: Any) -> None:
         with hooks.aside():
-            traced = trace(root, given)
+            traced = trace(root, call)
         placed = insert(traced, kind, models.group_of) if traced is not None else ""
         if placed:
             hooks.changed(f"{type(root).__name__}: {placed}")
@@ -53,9 +53,9 @@ def swap_activation(
 
     activations = Activations(to)
 
-    def first(root: Any, given: Any) -> None:
+    def first(root: Any, call: Any) -> None:
         with hooks.aside(but_functions=True), activations.watching():
-            traced = trace(root, given)
+            traced = trace(root, call)
         text = activations.settle(root, traced) if traced is not None else ""
         if text:
             hooks.changed(f"{type(root).__name__}: {text}")
@@ -82,8 +82,8 @@ def reinitialise(hooks: Hooks, *, kind: Literal["he", "xavier", "orthogonal"]) -
     from traindx.experiment.runtime.torch.initialising import initialise
     from traindx.experiment.runtime.torch.models import Models
 
-    def first(root: Any, given: object) -> None:
-        del given
+    def first(root: Any, call: object) -> None:
+        del call
         text = initialise(root, kind)
         if text:
             hooks.changed(f"{type(root).__name__}: {text}")
@@ -103,13 +103,13 @@ def set_dropout(hooks: Hooks, *, value: float) -> None:
     """
     from torch import nn
 
-    seen: weakref.WeakSet[Any] = weakref.WeakSet()
+    visited: weakref.WeakSet[Any] = weakref.WeakSet()
 
-    def called(given: object, root: Any) -> None:
-        del given
-        if root in seen:
+    def called(call: object, root: Any) -> None:
+        del call
+        if root in visited:
             return
-        seen.add(root)
+        visited.add(root)
         for name, module in root.named_modules():
             if isinstance(module, nn.modules.dropout._DropoutNd):
                 _set(module, "p", name)
@@ -131,14 +131,14 @@ def set_dropout(hooks: Hooks, *, value: float) -> None:
         return original(input, value if training else p, *args, **kwargs)
 
     def attended(original: Any, *args: Any, **kwargs: Any) -> Any:
-        given = dict(
+        arguments = dict(
             zip(("query", "key", "value", "attn_mask", "dropout_p", "is_causal"), args, strict=False)
         )
-        given |= kwargs
-        if given.get("dropout_p") and given["dropout_p"] != value:
-            hooks.changed(f"dropout {given['dropout_p']:g} -> {value:g} in attention")
-            given["dropout_p"] = value
-        return original(**given)
+        arguments |= kwargs
+        if arguments.get("dropout_p") and arguments["dropout_p"] != value:
+            hooks.changed(f"dropout {arguments['dropout_p']:g} -> {value:g} in attention")
+            arguments["dropout_p"] = value
+        return original(**arguments)
 
     hooks.otherwise("no dropout was found")
     hooks.model_call(called)

@@ -94,7 +94,7 @@ def swap_optimizer(hooks: Hooks, *, name: Literal["adamw", "adam", "sgd"], lr: f
         plain["momentum"] = _MOMENTUM
     del plain["lr"]
 
-    def swap(optimizer: Any, given: dict[str, Any]) -> None:
+    def swap(optimizer: Any, arguments: dict[str, Any]) -> None:
         before = type(optimizer)
         if before is kind:
             hooks.otherwise(f"the script trains with {kind.__name__} already")
@@ -103,18 +103,24 @@ def swap_optimizer(hooks: Hooks, *, name: Literal["adamw", "adam", "sgd"], lr: f
         if more:
             hooks.otherwise(f"{before.__name__} is the script's own and has methods of its own ({more[0]})")
             return
-        made = optimizer.defaults
+        defaults = optimizer.defaults
         for group in optimizer.param_groups:
             # What the script said: to the optimizer, or in this group.
-            kept = {key: group[key] for key in plain if key in group and _said(key, group, given, made)}
-            for key in made.keys() - {"lr"}:
+            own_settings = {
+                key: group[key]
+                for key in plain
+                if key in group and _set_by_script(key, group, arguments, defaults)
+            }
+            for key in defaults.keys() - {"lr"}:
                 group.pop(key, None)
-            group.update(plain | kept)
-        optimizer.defaults = plain | {key: given[key] for key in plain if key in given} | {"lr": made["lr"]}
+            group.update(plain | own_settings)
+        optimizer.defaults = (
+            plain | {key: arguments[key] for key in plain if key in arguments} | {"lr": defaults["lr"]}
+        )
         optimizer.__class__ = kind
         optimizer.state.clear()
-        shown = {key: optimizer.param_groups[0].get(key) for key in ("betas", "momentum", "weight_decay")}
-        settings = ", ".join(f"{key} {value}" for key, value in shown.items() if value is not None)
+        reported = {key: optimizer.param_groups[0].get(key) for key in ("betas", "momentum", "weight_decay")}
+        settings = ", ".join(f"{key} {value}" for key, value in reported.items() if value is not None)
         hooks.changed(f"{before.__name__} -> {kind.__name__} ({settings})")
 
     hooks.otherwise("no optimizer of torch was made")
@@ -129,12 +135,14 @@ def _methods_of_its_own(optimizer: Any) -> list[str]:
 
     if type(optimizer).__module__.startswith("torch.optim"):
         return []
-    known = dir(torch.optim.Optimizer)
-    return [name for name in dir(type(optimizer)) if not name.startswith("_") and name not in known]
+    common = dir(torch.optim.Optimizer)
+    return [name for name in dir(type(optimizer)) if not name.startswith("_") and name not in common]
 
 
-def _said(key: str, group: dict[str, Any], given: dict[str, Any], made: dict[str, Any]) -> bool:
-    return key in given or (key in made and group[key] != made[key])
+def _set_by_script(
+    key: str, group: dict[str, Any], arguments: dict[str, Any], defaults: dict[str, Any]
+) -> bool:
+    return key in arguments or (key in defaults and group[key] != defaults[key])
 
 
 @change(knobs=("parameters",))
@@ -152,19 +160,19 @@ def train_all_parameters(hooks: Hooks) -> None:
 
     from traindx.experiment.runtime.torch.tracing import leaves_behind
 
-    made: list[Any] = []
-    looked = 0
+    references: list[Any] = []
+    passes = 0
 
     def backward(losses: Any) -> None:
-        nonlocal looked
-        optimizers = [one for ref in made if (one := ref()) is not None]
-        if looked >= _LOOKS or not optimizers:
+        nonlocal passes
+        optimizers = [one for ref in references if (one := ref()) is not None]
+        if passes >= _LOOKS or not optimizers:
             return
-        looked += 1
+        passes += 1
         groups = [group for one in optimizers for group in one.param_groups]
-        held = {id(one) for group in groups for one in group["params"]}
+        held_ids = {id(one) for group in groups for one in group["params"]}
         behind = leaves_behind(losses)
-        free = [one for one in behind if isinstance(one, nn.Parameter) and id(one) not in held]
+        free = [one for one in behind if isinstance(one, nn.Parameter) and id(one) not in held_ids]
         if not free:
             hooks.otherwise(f"an optimizer holds all {len(behind)} parameters behind the loss")
             return
@@ -177,5 +185,5 @@ def train_all_parameters(hooks: Hooks) -> None:
         )
 
     hooks.otherwise("no backward pass was seen")
-    hooks.optimizer_made(lambda optimizer, _: made.append(weakref.ref(optimizer)))
+    hooks.optimizer_made(lambda optimizer, _: references.append(weakref.ref(optimizer)))
     hooks.before_backward(backward)

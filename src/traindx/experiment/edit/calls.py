@@ -90,9 +90,9 @@ def _without(
     parts: Sequence[cst.Arg] | Sequence[cst.BaseElement], indices: Sequence[int]
 ) -> list[cst.CSTNode]:
     """The parts that stay; the last one of them ends as the last one did."""
-    gone = {index % len(parts) for index in indices}
-    parts_left: list[cst.CSTNode] = [part for at, part in enumerate(parts) if at not in gone]
-    if parts_left and len(parts) - 1 in gone:
+    removed = {index % len(parts) for index in indices}
+    parts_left: list[cst.CSTNode] = [part for at, part in enumerate(parts) if at not in removed]
+    if parts_left and len(parts) - 1 in removed:
         parts_left[-1] = _closed(parts_left[-1], parts[-1])
     return parts_left
 

@@ -38,9 +38,9 @@ def _named(job: Job, value: Value | None, depth: int) -> str | None:
     """The path as text."""
     if value is None or depth == 0:
         return None
-    given = _command_line_value(job, value)
-    if given is not None:
-        return given
+    path = _command_line_value(job, value)
+    if path is not None:
+        return path
     if isinstance(value, Const):
         return value.value if isinstance(value.value, str) else None
     if isinstance(value, Unknown):

@@ -49,10 +49,10 @@ class ChangeSpec:
     def values(self) -> dict[str, ChangeParameter]:
         """Its values by name, from the signature of `apply`."""
         hints = get_type_hints(self.apply)
-        given = inspect.signature(self.apply).parameters
+        signature = inspect.signature(self.apply).parameters
         return {
             name: ChangeParameter(hints[name], None if one.default is one.empty else one.default)
-            for name, one in given.items()
+            for name, one in signature.items()
             if one.kind is one.KEYWORD_ONLY
         }
 
@@ -68,28 +68,28 @@ class ChangeParameter:
     def choices(self) -> tuple[str, ...]:
         return get_args(self.kind) if get_origin(self.kind) is Literal else ()
 
-    def read(self, given: object) -> Scalar:
+    def read(self, value: object) -> Scalar:
         """The value in its own type; ValueError says what was expected."""
         if self.choices:
-            if str(given) not in self.choices:
+            if str(value) not in self.choices:
                 raise ValueError(f"one of {', '.join(self.choices)}")
-            return str(given)
+            return str(value)
         try:
-            return self._plain(given)
+            return self._plain(value)
         except (ValueError, TypeError, OverflowError):
             raise ValueError(_WORDS[self.kind]) from None
 
-    def _plain(self, given: object) -> Scalar:
+    def _plain(self, value: object) -> Scalar:
         if self.kind is bool:
-            known = _TRUTH.get(str(given).lower())
-            if known is None:
+            truth = _TRUTH.get(str(value).lower())
+            if truth is None:
                 raise ValueError
-            return known
+            return truth
         if self.kind is str:
-            return str(given)
-        if isinstance(given, bool):
+            return str(value)
+        if isinstance(value, bool):
             raise ValueError
-        number = float(given)  # type: ignore[arg-type]
+        number = float(value)  # type: ignore[arg-type]
         if not math.isfinite(number) or (self.kind is int and number != int(number)):
             raise ValueError
         return int(number) if self.kind is int else number
@@ -155,24 +155,24 @@ class Change:
             near = difflib.get_close_matches(self.id, change_specs(), 1)
             hint = f"Did you mean {near[0]}?" if near else "'traindx list changes' shows them."
             raise ValueError(f"no change is called {self.id!r}. {hint}")
-        known = unit.values
+        parameters = unit.values
         for name in self.values:
-            if name not in known:
-                takes = ", ".join(known) or "no values"
+            if name not in parameters:
+                takes = ", ".join(parameters) or "no values"
                 raise ValueError(f"{self.id} has no value {name!r}; it takes {takes}.")
-        return Change(self.id, {name: self._read(unit, name, value) for name, value in known.items()})
+        return Change(self.id, {name: self._read(unit, name, value) for name, value in parameters.items()})
 
     def _read(self, unit: ChangeSpec, name: str, value: ChangeParameter) -> Scalar:
-        given = self.values.get(name, value.default)
-        if given is None:
+        requested = self.values.get(name, value.default)
+        if requested is None:
             raise ValueError(f"{self.id} needs {name}=..., {_WORDS.get(value.kind, 'a word')}.")
         try:
-            read = value.read(given)
+            parsed = value.read(requested)
         except ValueError as expected:
-            raise ValueError(f"{self.id}: {name} must be {expected}, not {given!r}.") from None
-        if isinstance(read, int | float):
-            _within(unit, name, float(read))
-        return read
+            raise ValueError(f"{self.id}: {name} must be {expected}, not {requested!r}.") from None
+        if isinstance(parsed, int | float):
+            _within(unit, name, float(parsed))
+        return parsed
 
     def to_json(self) -> dict[str, Scalar]:
         return {"id": self.id, **self.values}

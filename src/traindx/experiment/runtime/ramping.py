@@ -119,12 +119,12 @@ def loss_of(loss_fn: Callable[..., torch.Tensor] | None) -> Callable[[nn.Module,
     """How a batch becomes a loss: `loss_fn(model(inputs), targets)`, or what the model itself tells."""
 
     def compute(model: nn.Module, batch: Any) -> torch.Tensor:
-        batch = _moved(batch, model)
+        batch = _on_device_of(batch, model)
         if isinstance(batch, Mapping):
             output = model(**batch)
-            return _told(output) if loss_fn is None else loss_fn(output, batch)
+            return _own_loss(output) if loss_fn is None else loss_fn(output, batch)
         if loss_fn is None:
-            return _told(model(*batch) if isinstance(batch, tuple | list) else model(batch))
+            return _own_loss(model(*batch) if isinstance(batch, tuple | list) else model(batch))
         if not isinstance(batch, tuple | list) or len(batch) < 2:
             raise ValueError(
                 "a batch must be (inputs, targets); for others give compute=lambda model, batch: the loss."
@@ -135,21 +135,23 @@ def loss_of(loss_fn: Callable[..., torch.Tensor] | None) -> Callable[[nn.Module,
     return compute
 
 
-def _told(output: Any) -> torch.Tensor:
+def _own_loss(output: Any) -> torch.Tensor:
     loss = output.get("loss") if isinstance(output, Mapping) else getattr(output, "loss", output)
     if loss is None or not hasattr(loss, "backward"):
         raise ValueError("the model gives no loss by itself: give a loss_fn.")
     return loss  # type: ignore[no-any-return]
 
 
-def _moved(batch: Any, model: nn.Module) -> Any:
+def _on_device_of(batch: Any, model: nn.Module) -> Any:
     """The batch where the model is."""
     device = next((parameter.device for parameter in model.parameters()), None)
     if isinstance(batch, Mapping):
-        return {name: _moved(value, model) for name, value in batch.items()}
+        return {name: _on_device_of(value, model) for name, value in batch.items()}
     if isinstance(batch, tuple | list):
         return (
-            type(batch)([_moved(value, model) for value in batch]) if type(batch) in (tuple, list) else batch
+            type(batch)([_on_device_of(value, model) for value in batch])
+            if type(batch) in (tuple, list)
+            else batch
         )
     return batch.to(device) if hasattr(batch, "to") and device is not None else batch
 
@@ -165,5 +167,5 @@ def _copied(model: nn.Module) -> nn.Module | None:
 def _set(group: dict[str, Any], rate: float) -> None:
     import torch
 
-    given = group["lr"]
-    group["lr"] = torch.full_like(given, rate) if isinstance(given, torch.Tensor) else rate
+    lr = group["lr"]
+    group["lr"] = torch.full_like(lr, rate) if isinstance(lr, torch.Tensor) else rate

@@ -34,7 +34,7 @@ def rate_text(group: Group, rate: float) -> str:
 def to_value(hooks: Hooks, value: float) -> Callable[[Group, float], float]:
     """The first group's rate becomes the value; schedules keep their shape, other groups their ratio."""
 
-    def moved(group: Group, lr: float) -> float:
+    def scaled(group: Group, lr: float) -> float:
         if not group.base:
             hooks.cannot("the learning rate is 0: there is nothing to scale a schedule by")
         # Without a schedule the rate is exactly the value.
@@ -43,7 +43,7 @@ def to_value(hooks: Hooks, value: float) -> Callable[[Group, float], float]:
             hooks.changed(rate_text(group, new))
         return new
 
-    return moved
+    return scaled
 
 
 def set_in_groups(hooks: Hooks, new: Callable[..., dict[str, Any]], what: str, whole: bool = False) -> None:

@@ -103,11 +103,11 @@ class Seeds:
             return
         if not isinstance(args[0], (int, float, str, bytes, list, tuple)):
             return
-        known = self._by_script.setdefault(library, [])
-        said = repr(args[0])[:40]
-        if said in known or len(known) >= 5:
+        texts = self._by_script.setdefault(library, [])
+        text = repr(args[0])[:40]
+        if text in texts or len(texts) >= 5:
             return
-        known.append(said)
+        texts.append(text)
         try:
             with open(self._told, "w", encoding="utf-8") as file:
                 json.dump(self._by_script, file)

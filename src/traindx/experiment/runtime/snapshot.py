@@ -92,11 +92,11 @@ def generators(loader: Any) -> list[torch.Generator]:
     """Random streams a loader has to itself."""
     import torch
 
-    found: dict[int, torch.Generator] = {}
+    by_id: dict[int, torch.Generator] = {}
     for path in _STREAMS:
         one = loader
         for name in path.split("."):
             one = getattr(one, name, None)
         if isinstance(one, torch.Generator):
-            found[id(one)] = one
-    return list(found.values())
+            by_id[id(one)] = one
+    return list(by_id.values())

@@ -67,17 +67,17 @@ class Classes(_Counts):
         classes = loss.input.shape[1 if loss.input.dim() > 1 else 0]
         target = loss.target.detach().flatten()
         target = target[(target != loss.given.get("ignore_index", -100)) & (target >= 0) & (target < classes)]
-        found = torch.bincount(target, minlength=classes).float()
-        self._counts = found if len(self._counts) != classes else self._counts + found
+        counts = torch.bincount(target, minlength=classes).float()
+        self._counts = counts if len(self._counts) != classes else self._counts + counts
 
     def weigh(self, loss: LossArguments) -> str:
         counts = self._counts.clamp(min=1)
         weight = (counts.sum() / (len(counts) * counts)).clamp(max=_HEAVIEST) ** self.power
         loss.given["weight"] = weight.to(loss.input)
-        shown = self._counts.int().tolist()
+        totals = self._counts.int().tolist()
         low, high = float(weight.min()), float(weight.max())
         self.heaviest = high / low
-        self.text = f"classes seen {_short(shown)} times weigh {low:.3g} to {high:.3g} in {loss.name}"
+        self.text = f"classes seen {_short(totals)} times weigh {low:.3g} to {high:.3g} in {loss.name}"
         return self.text
 
 

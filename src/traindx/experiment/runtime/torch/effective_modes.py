@@ -38,8 +38,8 @@ class ForcedModes:
             weakref.WeakKeyDictionary()
         )
 
-    def called(self, given: ModelCall, root: nn.Module) -> None:
-        self._site = place_in_script() if given.training else None
+    def called(self, call: ModelCall, root: nn.Module) -> None:
+        self._site = place_in_script() if call.training else None
         if self._site is None or self._misses.get(self._site, 0) >= _SURE:
             self._switch(root, training=False)
         elif self._site in self._trains:
@@ -63,10 +63,10 @@ class ForcedModes:
         for loss in losses:
             if loss.grad_fn is not None:
                 reached |= set(walk(loss.grad_fn, time.monotonic() + _SECONDS).nodes)
-        led = {site for site, node in self._open if node in reached}
-        self._trains |= led
+        training_sites = {site for site, node in self._open if node in reached}
+        self._trains |= training_sites
         if reached:
-            for site in {site for site, _ in self._open} - led:
+            for site in {site for site, _ in self._open} - training_sites:
                 self._misses[site] = self._misses.get(site, 0) + 1
         self._open = []
 
@@ -74,11 +74,11 @@ class ForcedModes:
         if root.training is training:
             return
         now = [(weakref.ref(module), module.training) for module in root.modules()]
-        known, self._saved[root] = self._saved.get(root), now
+        previous, self._saved[root] = self._saved.get(root), now
         concerned = sum(1 for module in root.modules() if has_modes(module))
         root.train(training)
-        if known is not None and training:
-            for ref, mode in known:
+        if previous is not None and training:
+            for ref, mode in previous:
                 module = ref()
                 if module is not None:
                     module.training = mode

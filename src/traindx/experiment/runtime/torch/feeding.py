@@ -96,20 +96,20 @@ def random_order(data: Sized) -> Sampler[int]:
     return _RandomOrder(data)
 
 
-def in_order(given: dict[str, Any]) -> str:
+def in_order(arguments: dict[str, Any]) -> str:
     """Why the order of a loader cannot or need not be changed; empty if it can."""
-    if isinstance(given["dataset"], IterableDataset) or not hasattr(given["dataset"], "__len__"):
+    if isinstance(arguments["dataset"], IterableDataset) or not hasattr(arguments["dataset"], "__len__"):
         return "the dataset is iterable: only the script decides on its order"
-    if given.get("shuffle"):
+    if arguments.get("shuffle"):
         return "the DataLoader shuffles already"
-    sampler = given.get("sampler")
-    if given.get("batch_sampler") is not None or not isinstance(sampler, SequentialSampler | None):
+    sampler = arguments.get("sampler")
+    if arguments.get("batch_sampler") is not None or not isinstance(sampler, SequentialSampler | None):
         return "the DataLoader has a sampler of the script's own"
     return ""
 
 
 def change_loaders(
-    hooks: Hooks, alter: Callable[[dict[str, Any]], Any], said: Callable[[Any, Any], str]
+    hooks: Hooks, alter: Callable[[dict[str, Any]], Any], describe: Callable[[Any, Any], str]
 ) -> None:
     """Make the training's DataLoaders otherwise; those that the script calls validation or test stay.
 
@@ -118,15 +118,15 @@ def change_loaders(
     """
     before: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
 
-    def made(given: dict[str, Any], line: str) -> Any:
-        old = None if is_validation(line) else alter(given)
+    def loader_made(arguments: dict[str, Any], line: str) -> Any:
+        old = None if is_validation(line) else alter(arguments)
         return None if old is None else lambda loader: before.update({loader: old})
 
     def fetched(batch: Any, source: LoaderPass, trains: bool) -> Any:
         if trains and source.loader in before:
-            hooks.changed(said(source.loader, before[source.loader]))
+            hooks.changed(describe(source.loader, before[source.loader]))
         return batch
 
     hooks.otherwise("no DataLoader was made")
-    hooks.loader_made(made)
+    hooks.loader_made(loader_made)
     hooks.batch(fetched)

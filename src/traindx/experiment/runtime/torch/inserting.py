@@ -26,10 +26,10 @@ _BATCH_NORMS = {nn.Conv1d: nn.BatchNorm1d, nn.Conv2d: nn.BatchNorm2d, nn.Conv3d:
 
 def insert(trace: PassGraph, kind: str, group_of: Callable[[torch.Tensor], Any]) -> str:
     """What was put where; empty if there was no place."""
-    done: dict[nn.Module, str] = {}
+    inserted: dict[nn.Module, str] = {}
     layers: list[tuple[Any, Node, Node | None]] = list(trace.layers)
     for module, node, before in layers:
-        if module in done or not _fits(trace, module, node, before):
+        if module in inserted or not _fits(trace, module, node, before):
             continue
         group = group_of(module.weight)
         if group is None:
@@ -39,10 +39,12 @@ def insert(trace: PassGraph, kind: str, group_of: Callable[[torch.Tensor], Any])
         module.add_module(NAME, norm)
         module.register_forward_hook(_after)
         group["params"].extend(norm.parameters())
-        done[module] = type(norm).__name__
-    kinds = sorted(set(done.values()))
+        inserted[module] = type(norm).__name__
+    kinds = sorted(set(inserted.values()))
     return (
-        ", ".join(f"{list(done.values()).count(one)} x {one}" for one in kinds) + " inserted" if done else ""
+        ", ".join(f"{list(inserted.values()).count(one)} x {one}" for one in kinds) + " inserted"
+        if inserted
+        else ""
     )
 
 

@@ -39,10 +39,10 @@ class LabelParts:
         self._labels: set[int] = set()
         self._pools: dict[int, Pool] = {}
 
-    def called(self, given: ModelCall, root: object) -> None:
+    def called(self, call: ModelCall, root: object) -> None:
         del root
-        if self._batch and not self._labels and given.training:
-            self._inputs += [one for _, one in given.tensors()]
+        if self._batch and not self._labels and call.training:
+            self._inputs += [one for _, one in call.tensors()]
 
     def exchanged(self, batch: Any, trains: bool, changed: Callable[[str], None]) -> Any:
         """The batch with other samples' labels, once it is known where they are."""
@@ -99,7 +99,7 @@ class LabelParts:
         return reached
 
 
-__all__ = ["is_input", "is_label", "is_numeric", "is_structure", "is_validation", "said"]
+__all__ = ["is_input", "is_label", "is_numeric", "is_structure", "is_validation", "tensor_text"]
 
 _VALIDATION = re.compile(r"(?<![a-z])(val|valid|validation|test|eval|dev|holdout|predict)", re.IGNORECASE)
 _TRAINING = re.compile(r"train", re.IGNORECASE)
@@ -124,6 +124,6 @@ def is_validation(line: str) -> bool:
     return _VALIDATION.search(name) is not None
 
 
-def said(name: str, tensor: torch.Tensor) -> str:
+def tensor_text(name: str, tensor: torch.Tensor) -> str:
     """`x (3x32x32 each)`."""
     return f"{name} ({'x'.join(map(str, tensor.shape[1:])) or 'a number'} each)"

@@ -49,19 +49,19 @@ class Logits:
         """The loss is given what came before the last softmax or sigmoid."""
         with self._hooks.aside():
             if loss.name in _WANTS:
-                found = self._before(loss.input)
-                if found is not None and found[0] in _WANTS[loss.name]:
-                    loss.input = found[1]
-                    self._hooks.changed(f"{loss.name} is given what {found[0]} was given, not its result")
+                origin = self._before(loss.input)
+                if origin is not None and origin[0] in _WANTS[loss.name]:
+                    loss.input = origin[1]
+                    self._hooks.changed(f"{loss.name} is given what {origin[0]} was given, not its result")
             elif loss.name == "nll_loss":
                 self._log_probabilities(loss)
 
     def _before(self, given: torch.Tensor) -> tuple[str, torch.Tensor] | None:
         """Also for another view of the result."""
-        known = self._made.get(given.data_ptr())
-        if known is None or known[2].numel() != given.numel():
+        entry = self._made.get(given.data_ptr())
+        if entry is None or entry[2].numel() != given.numel():
             return None
-        name, _, input = known
+        name, _, input = entry
         if given.shape == input.shape and given.stride() == input.stride():
             return name, input
         whole = input.contiguous()
@@ -73,9 +73,9 @@ class Logits:
         plain = given.detach().float()
         if float(plain.logsumexp(axis).abs().max()) < _CLOSE:
             return
-        found = self._before(given)
-        if found is not None and found[0] == "softmax":
-            loss.input = functional.log_softmax(found[1], axis)
+        origin = self._before(given)
+        if origin is not None and origin[0] == "softmax":
+            loss.input = functional.log_softmax(origin[1], axis)
             what = "the log-softmax of what softmax was given, not probabilities"
         elif bool((plain >= 0).all()) and float((plain.sum(axis) - 1).abs().max()) < _CLOSE:
             loss.input = given.clamp(min=torch.finfo(given.dtype).tiny).log()

@@ -36,13 +36,13 @@ class Models:
                     return found
         return None
 
-    def _called(self, given: Any, root: nn.Module) -> None:
+    def _called(self, call: Any, root: nn.Module) -> None:
         if root in self._seen or not self._optimizers:
             return
         if isinstance(root, torch.jit.ScriptModule):
             self._hooks.otherwise("the model is compiled by torch.jit: its inside is out of reach")
             return
-        held = {id(one) for o in self.optimizers() for group in o.param_groups for one in group["params"]}
-        if any(id(one) in held for one in root.parameters()):
+        held_ids = {id(one) for o in self.optimizers() for group in o.param_groups for one in group["params"]}
+        if any(id(one) in held_ids for one in root.parameters()):
             self._seen.add(root)
-            self._first(root, given)
+            self._first(root, call)

@@ -57,8 +57,8 @@ class FeatureMoments:
         deviation = torch.where(small, torch.ones_like(deviation), deviation)
         shape = [1] * tensor.dim()
         shape[self.axis] = -1
-        moved = (tensor.double() - self._mean.view(shape)) / deviation.view(shape)
-        return moved.to(tensor.dtype)
+        scaled = (tensor.double() - self._mean.view(shape)) / deviation.view(shape)
+        return scaled.to(tensor.dtype)
 
     def text(self) -> str:
         deviation = (self._squares / max(1, self.count)).sqrt()

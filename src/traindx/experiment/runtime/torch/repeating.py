@@ -52,13 +52,13 @@ class Repeating:
         self._hooks.changed(f"the first batch of the DataLoader ({shapes}) is given at every step")
         return copied(first)
 
-    def called(self, given: ModelCall, root: nn.Module) -> None:
-        if not self._calls.trains(given, root):
+    def called(self, call: ModelCall, root: nn.Module) -> None:
+        if not self._calls.trains(call, root):
             return
         if self._way == "streams":
-            self._seen[-1] += [_checksum(one) for _, one in given.tensors()]
+            self._seen[-1] += [_checksum(one) for _, one in call.tensors()]
         else:
-            self._calls.model(given, again=self._way == "calls")
+            self._calls.model(call, again=self._way == "calls")
 
     def judged(self, loss: LossArguments) -> None:
         if not (loss.training and loss.input.requires_grad and self._calls.training):
@@ -129,22 +129,22 @@ class Calls:
     def next_step(self) -> None:
         self._counts.clear()
 
-    def trains(self, given: ModelCall, root: nn.Module) -> bool:
+    def trains(self, call: ModelCall, root: nn.Module) -> bool:
         """A model in eval mode is evaluated, also while gradients are recorded, if it trains in the other."""
-        if not given.fresh:
+        if not call.fresh:
             return False
-        self.training = given.training and not (self._in_training_mode and not root.training)
+        self.training = call.training and not (self._in_training_mode and not root.training)
         if self.training and self._in_training_mode is None:
             self._in_training_mode = root.training
         return self.training
 
-    def model(self, given: ModelCall, *, again: bool) -> None:
+    def model(self, call: ModelCall, *, again: bool) -> None:
         key = self._key("model")
         if key not in self._inputs:
-            self._inputs[key] = copied(given.args), copied(given.kwargs)
+            self._inputs[key] = copied(call.args), copied(call.kwargs)
         elif again:
             args, kwargs = self._inputs[key]
-            given.args, given.kwargs = copied(args), copied(kwargs)
+            call.args, call.kwargs = copied(args), copied(kwargs)
 
     def loss(self, loss: LossArguments, *, again: bool) -> None:
         if loss.target.requires_grad:

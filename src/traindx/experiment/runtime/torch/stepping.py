@@ -81,8 +81,8 @@ class StepHook:
         made = self._made.get(optimizer, [])
         step = self._counts.get(optimizer, 0)
         for index, settings in enumerate(optimizer.param_groups):
-            given = settings.get("lr")
-            script = number(given)
+            lr = settings.get("lr")
+            script = number(lr)
             if script is None:
                 continue
             base = _base(settings, made[index] if index < len(made) else script)
@@ -93,8 +93,8 @@ class StepHook:
             for call in self.rates:
                 rate = call(Group(step, index, base, share, script, type(optimizer).__name__), rate)
             if rate != script:
-                self._saved.append((settings, given))
-                settings["lr"] = torch.full_like(given, rate) if isinstance(given, torch.Tensor) else rate
+                self._saved.append((settings, lr))
+                settings["lr"] = torch.full_like(lr, rate) if isinstance(lr, torch.Tensor) else rate
 
 
 def number(rate: object) -> float | None:
@@ -107,7 +107,7 @@ def number(rate: object) -> float | None:
 def _base(settings: dict[str, Any], made: float) -> float:
     """The rate that people mean by the group's rate: its peak where a schedule says so."""
     for key in ("max_lr", "initial_lr"):
-        known = number(settings.get(key))
-        if known:
-            return known
+        peak = number(settings.get(key))
+        if peak:
+            return peak
     return made

@@ -56,15 +56,15 @@ def _generators() -> list[Any]:
     kinds: tuple[type, ...] = (torch.Generator, random.Random)
     if numpy is not None:
         kinds += (numpy.Generator, numpy.RandomState)
-    found: dict[int, Any] = {}
+    generators: dict[int, Any] = {}
     frame: Any = sys._getframe(1)
     while frame is not None:
         for names in (frame.f_locals, frame.f_globals):
             for one in list(names.values()):
-                held = [one, *vars(one).values()] if _is_of_script(one) else [one]
-                found |= {id(each): each for each in held if isinstance(each, kinds)}
+                candidates = [one, *vars(one).values()] if _is_of_script(one) else [one]
+                generators |= {id(each): each for each in candidates if isinstance(each, kinds)}
         frame = frame.f_back
-    return list(found.values())
+    return list(generators.values())
 
 
 def _is_of_script(one: object) -> bool:

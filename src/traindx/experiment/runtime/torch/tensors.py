@@ -27,22 +27,22 @@ def copied(batch: Any) -> Any:
 
 def tensors_in(batch: Any) -> list[tuple[str, torch.Tensor]]:
     """All tensors of a batch with the keys they stand under."""
-    found: list[tuple[str, torch.Tensor]] = []
+    tensors: list[tuple[str, torch.Tensor]] = []
 
     def see(name: str, tensor: torch.Tensor) -> torch.Tensor:
-        found.append((name, tensor))
+        tensors.append((name, tensor))
         return tensor
 
     mapped(batch, "", see)
-    return found
+    return tensors
 
 
 def rows_within(tensors: list[tuple[str, torch.Tensor]], limit: float) -> torch.Tensor | None:
     """Which rows of the first input of real numbers are finite and within a limit; None without one."""
-    found = [(name, one) for name, one in tensors if one.is_floating_point() and one.dim() and one.numel()]
-    if not found:
+    reals = [(name, one) for name, one in tensors if one.is_floating_point() and one.dim() and one.numel()]
+    if not reals:
         return None
-    real = next((one for name, one in found if is_given(name)), found[0][1])
+    real = next((one for name, one in reals if is_given(name)), reals[0][1])
     return real.detach().reshape(len(real), -1).abs().amax(1) <= limit
 
 

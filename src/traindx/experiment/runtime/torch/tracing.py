@@ -53,17 +53,17 @@ class PassGraph:
 
     def consumers(self, node: Node) -> list[Node]:
         """The operations that use a result, also after it was reshaped."""
-        found, waiting, seen = [], [node], {node}
+        users, waiting, visited = [], [node], {node}
         while waiting:
             for one in self.graph.consumers.get(waiting.pop(), ()):
-                if one in seen:
+                if one in visited:
                     continue
-                seen.add(one)
+                visited.add(one)
                 if operation(one) in THROUGH:
                     waiting.append(one)
                 else:
-                    found.append(one)
-        return found
+                    users.append(one)
+        return users
 
     def is_gate(self, node: Node) -> bool:
         """Whether it is multiplied with something else that is computed: a gate, attention."""
@@ -73,11 +73,11 @@ class PassGraph:
         )
 
 
-def trace(root: nn.Module, given: ModelCall) -> PassGraph | None:
+def trace(root: nn.Module, call: ModelCall) -> PassGraph | None:
     """Run the model once aside, on copies of what it is given; None if it gives nothing with a gradient."""
     layers: list[tuple[nn.Module, Node, Node | None]] = []
 
-    def gave(module: nn.Module, args: Any, output: Any) -> None:
+    def returned(module: nn.Module, args: Any, output: Any) -> None:
         node = next((one.grad_fn for _, one in tensors_in(output) if one.grad_fn is not None), None)
         before = next((one.grad_fn for _, one in tensors_in(list(args)) if one.grad_fn is not None), None)
         if node is not None:
@@ -85,9 +85,9 @@ def trace(root: nn.Module, given: ModelCall) -> PassGraph | None:
 
     own = [one for one in root.modules() if next(one.parameters(recurse=False), None) is not None]
     with torch.enable_grad(), _without_traces(root):
-        handles = [one.register_forward_hook(gave) for one in own]
+        handles = [one.register_forward_hook(returned) for one in own]
         try:
-            output = root(*copied(given.args), **copied(given.kwargs))
+            output = root(*copied(call.args), **copied(call.kwargs))
         finally:
             for handle in handles:
                 handle.remove()
@@ -97,7 +97,7 @@ def trace(root: nn.Module, given: ModelCall) -> PassGraph | None:
         return None
     graph = walk(end, time.monotonic() + _SECONDS)
     uses = LayerUses(graph, lambda _: "")
-    rows = next((one.shape[0] for _, one in given.tensors() if one.dim()), 1)
+    rows = next((one.shape[0] for _, one in call.tensors() if one.dim()), 1)
     return PassGraph(graph, {user for users in uses.users.values() for user in users}, layers, rows)
 
 
@@ -141,8 +141,8 @@ _BEHIND_SECONDS = 1.0
 
 def leaves_behind(losses: Iterable[torch.Tensor]) -> list[torch.Tensor]:
     """Each once, in the order of the graph."""
-    found: dict[int, torch.Tensor] = {}
+    leaves: dict[int, torch.Tensor] = {}
     for loss in losses:
         if loss.grad_fn is not None:
-            found |= walk(loss.grad_fn, time.monotonic() + _BEHIND_SECONDS).leaves()
-    return list(found.values())
+            leaves |= walk(loss.grad_fn, time.monotonic() + _BEHIND_SECONDS).leaves()
+    return list(leaves.values())

@@ -27,10 +27,13 @@ def measured(first: FirstStep) -> dict[str, Any]:
     if not first.losses:
         raise Unmeasured("none of torch's loss functions was called before the first backward pass")
     total = sum(float(one.detach().double().sum()) for one in first.backward_on)
-    return {"calls": [_told(first, loss) for loss in first.losses[:_CALLS_MOST]], "backward": total}
+    return {
+        "calls": [_loss_and_chance(first, loss) for loss in first.losses[:_CALLS_MOST]],
+        "backward": total,
+    }
 
 
-def _told(first: FirstStep, loss: LossArguments) -> dict[str, Any]:
+def _loss_and_chance(first: FirstStep, loss: LossArguments) -> dict[str, Any]:
     reduction = loss.given.get("reduction", "mean")
     numbers: dict[str, Any] = {
         "function": loss.name,
@@ -52,8 +55,8 @@ def _told(first: FirstStep, loss: LossArguments) -> dict[str, Any]:
 
 def _value(loss: LossArguments, answer: torch.Tensor) -> float:
     with torch.no_grad():
-        given = {**loss.given, "input": answer.detach()}
-        return float(getattr(functional, loss.name)(**given).double().sum())
+        arguments = {**loss.given, "input": answer.detach()}
+        return float(getattr(functional, loss.name)(**arguments).double().sum())
 
 
 def _shares(loss: LossArguments) -> torch.Tensor:
@@ -80,10 +83,10 @@ def _as_logits(loss: LossArguments, shares: torch.Tensor) -> torch.Tensor:
 def _classes(loss: LossArguments) -> tuple[torch.Tensor, torch.Tensor]:
     shares = _shares(loss)
     counts = shares.reshape(-1, shares.shape[-1]).sum(0)
-    known = counts / counts.sum().clamp_min(_TINY)
-    even = torch.full_like(known, 1.0 / known.numel())
-    shape = [*shares.shape[:-1], known.numel()]
-    return _as_logits(loss, even.expand(shape)), _as_logits(loss, known.clamp_min(_TINY).expand(shape))
+    frequencies = counts / counts.sum().clamp_min(_TINY)
+    even = torch.full_like(frequencies, 1.0 / frequencies.numel())
+    shape = [*shares.shape[:-1], frequencies.numel()]
+    return _as_logits(loss, even.expand(shape)), _as_logits(loss, frequencies.clamp_min(_TINY).expand(shape))
 
 
 def _odds(loss: LossArguments) -> tuple[torch.Tensor, torch.Tensor]:

@@ -47,9 +47,9 @@ class FirstStep:
             self.batch_size = size if isinstance(size, int) else None
         return batch
 
-    def called(self, given: ModelCall, root: nn.Module) -> None:
-        if not self._done and given.training:
-            self.models.append(Called(root, copied(given.args), copied(given.kwargs)))
+    def called(self, call: ModelCall, root: nn.Module) -> None:
+        if not self._done and call.training:
+            self.models.append(Called(root, copied(call.args), copied(call.kwargs)))
 
     def judged(self, loss: LossArguments) -> None:
         if not self._done and loss.training and loss.input.requires_grad:
@@ -67,11 +67,11 @@ class FirstStep:
             "items": sample_independence.measured,
             "memory": memory.measured,
         }
-        found = {name: self._measured(measure) for name, measure in parts.items()}
+        measurements = {name: self._measured(measure) for name, measure in parts.items()}
         recorder = current()
         if recorder is not None:
-            recorder.fact("measured", found)
-        able = [name for name, numbers in found.items() if "why" not in numbers]
+            recorder.fact("measured", measurements)
+        able = [name for name, numbers in measurements.items() if "why" not in numbers]
         self._hooks.changed(f"measured at the first step: {', '.join(able) or 'nothing'}")
         self.models.clear()
         self.losses.clear()

@@ -28,9 +28,9 @@ def measured(first: FirstStep) -> dict[str, Any]:
     try:
         model = first.model
         rows = next(one.shape[0] for _, one in tensors_in(model.args) if one.dim())
-        numbers |= {"batch": rows, "kept": _kept(model, rows)}
+        numbers |= {"batch": rows, "kept": _bytes_kept(model, rows)}
         if rows >= 4:
-            numbers |= {"half": rows // 2, "kept_half": _kept(model, rows // 2, rows)}
+            numbers |= {"half": rows // 2, "kept_half": _bytes_kept(model, rows // 2, rows)}
     except Exception as error:
         numbers["kept_why"] = f"{type(error).__name__}: {error}".splitlines()[0][:200]
     return numbers
@@ -55,15 +55,15 @@ def _of_system() -> tuple[int, int]:
     return free, total
 
 
-def _kept(model: Called, rows: int, whole: int | None = None) -> int:
+def _bytes_kept(model: Called, rows: int, whole: int | None = None) -> int:
     """Bytes of all tensors saved for backward, parameters aside."""
     mine = {one.untyped_storage().data_ptr() for one in model.root.parameters()}
-    found: dict[int, int] = {}
+    bytes_by_storage: dict[int, int] = {}
 
     def pack(tensor: torch.Tensor) -> torch.Tensor:
         storage = tensor.untyped_storage()
         if storage.data_ptr() not in mine:
-            found[storage.data_ptr()] = storage.nbytes()
+            bytes_by_storage[storage.data_ptr()] = storage.nbytes()
         return tensor
 
     def part(name: str, tensor: torch.Tensor) -> torch.Tensor:
@@ -75,6 +75,6 @@ def _kept(model: Called, rows: int, whole: int | None = None) -> int:
         )
 
     with torch.enable_grad(), torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):
-        kept = model.again(mapped(model.args, "", part), training=True)
-    del kept
-    return sum(found.values())
+        output = model.again(mapped(model.args, "", part), training=True)
+    del output
+    return sum(bytes_by_storage.values())

@@ -30,16 +30,16 @@ class Called:
         modules = list(self.root.modules())
         buffers = [(one, dict(one._buffers)) for one in modules]
         modes = [(one, one.training) for one in modules]
-        for module, held in buffers:
-            for name, buffer in held.items():
+        for module, tensors in buffers:
+            for name, buffer in tensors.items():
                 module._buffers[name] = None if buffer is None else buffer.detach().clone()
         try:
             yield
         finally:
             for module, training in modes:
                 module.training = training
-            for module, held in buffers:
-                module._buffers.update(held)
+            for module, tensors in buffers:
+                module._buffers.update(tensors)
 
     def again(self, args: tuple[Any, ...] | None = None, *, training: bool) -> torch.Tensor:
         """Its main output in a mode, from the same inputs or others."""
@@ -69,10 +69,10 @@ def main(output: Any) -> torch.Tensor:
         return named
     if hasattr(output, "__dict__") and not isinstance(output, dict | list | tuple):
         output = dict(vars(output))
-    found = [one for _, one in tensors_in(output) if one.is_floating_point() and one.dim()]
-    if not found:
+    outputs = [one for _, one in tensors_in(output) if one.is_floating_point() and one.dim()]
+    if not outputs:
         raise ValueError("the model gives no tensor of numbers")
-    return next((one for one in found if one.requires_grad), found[0])
+    return next((one for one in outputs if one.requires_grad), outputs[0])
 
 
 def apart(one: torch.Tensor, other: torch.Tensor) -> float:

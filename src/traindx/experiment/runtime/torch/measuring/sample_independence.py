@@ -38,13 +38,13 @@ def _batch(first: FirstStep, model: Called) -> tuple[int, bool]:
 
     if model.kwargs:
         raise Unmeasured("the model is called by keywords")
-    given = [one for name, one in tensors_in(model.args) if is_input(name, one) and one.dim()]
-    if not given:
+    inputs = [one for name, one in tensors_in(model.args) if is_input(name, one) and one.dim()]
+    if not inputs:
         raise Unmeasured("the model is given no tensor")
-    rows = given[0].shape[0]
+    rows = inputs[0].shape[0]
     if rows < 2:
         raise Unmeasured("the batch holds one sample")
-    if any(one.shape[0] != rows for one in given):
+    if any(one.shape[0] != rows for one in inputs):
         raise Unmeasured("the inputs of the model differ in their first dimension")
     if first.batch_size is not None and first.batch_size != rows:
         raise Unmeasured(f"the batch has {first.batch_size} samples, the model's first dimension {rows}")
@@ -87,10 +87,10 @@ def _by_gradient(model: Called, batch: int, *, training: bool) -> float:
         weights = _weights(output[0])
         worst = 0.0
         for sample in _samples(batch):
-            found = torch.autograd.grad(
+            gradients = torch.autograd.grad(
                 (output[sample] * weights).sum(), leaves, retain_graph=True, allow_unused=True
             )
-            worst = max(worst, _share(found, sample))
+            worst = max(worst, _share(gradients, sample))
     return worst
 
 
@@ -113,13 +113,13 @@ def _by_exchange(model: Called, batch: int, *, training: bool) -> float:
     streams.save()
 
     def with_rows(order: torch.Tensor) -> torch.Tensor:
-        def moved(name: str, tensor: torch.Tensor) -> torch.Tensor:
+        def shifted(name: str, tensor: torch.Tensor) -> torch.Tensor:
             del name
             return tensor[order.to(tensor.device)] if _rows(tensor, batch) else tensor
 
         streams.restore()
         with torch.no_grad():
-            return _output(model, mapped(model.args, "", moved), batch, training).double()
+            return _output(model, mapped(model.args, "", shifted), batch, training).double()
 
     as_it_is = torch.arange(batch)
     whole, worst = with_rows(as_it_is), 0.0
@@ -139,5 +139,5 @@ def _by_exchange(model: Called, batch: int, *, training: bool) -> float:
 def _weights(row: torch.Tensor) -> torch.Tensor:
     """Fixed, of mixed signs: a plain sum is a constant after softmax."""
     generator = torch.Generator().manual_seed(0)
-    drawn = torch.randn(row.shape, generator=generator)
-    return drawn.to(device=row.device, dtype=row.dtype)
+    noise = torch.randn(row.shape, generator=generator)
+    return noise.to(device=row.device, dtype=row.dtype)

@@ -71,7 +71,7 @@ def test_a_setting_that_is_the_same_speaks_against_its_cause() -> None:
 def test_what_the_baseline_did_at_the_onset_is_told_with_numbers() -> None:
     told = against(training(0.3, "good", overfits=False), training(0.3, "bad"))
     onset = told.diagnosis.problems[0].onset_step
-    line = next(text for text in told.said if text.startswith("At step"))
+    line = next(text for text in told.sentences if text.startswith("At step"))
     assert f"At step {onset:g}" in line
     assert "val/loss" in line
     assert "baseline 0." in line
@@ -80,7 +80,7 @@ def test_what_the_baseline_did_at_the_onset_is_told_with_numbers() -> None:
 def test_nothing_is_concluded_from_a_baseline_that_is_no_better() -> None:
     told = against(training(0.9, "good", train_samples=20000), training(0.3, "bad", train_samples=200))
     assert not weights(told, "too_little_data")
-    assert "Nothing is concluded" in told.said[0]
+    assert "Nothing is concluded" in told.sentences[0]
 
 
 def test_what_the_baseline_shows_too_goes_down_by_one_grade() -> None:
@@ -88,7 +88,7 @@ def test_what_the_baseline_shows_too_goes_down_by_one_grade() -> None:
     before = diagnose(bad).problems[0].severity
     told = against(good, bad)
     assert (before, told.diagnosis.problems[0].severity) in {("high", "medium"), ("medium", "low")}
-    assert any(f"{before} becomes" in text for text in told.said)
+    assert any(f"{before} becomes" in text for text in told.sentences)
 
 
 def test_on_the_command_line(tmp_path: Path) -> None:

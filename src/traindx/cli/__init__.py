@@ -59,8 +59,8 @@ class Commands(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         del ctx
-        found = (info.name for info in pkgutil.iter_modules(__path__))
-        return sorted(name.rstrip("_").replace("_", "-") for name in found if not name.startswith("_"))
+        names = (info.name for info in pkgutil.iter_modules(__path__))
+        return sorted(name.rstrip("_").replace("_", "-") for name in names if not name.startswith("_"))
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in self.list_commands(ctx):

@@ -28,13 +28,13 @@ class ConfirmProgress:
         self._doing = ""
         self._number = 0
 
-    def __call__(self, kind: str, told: Mapping[str, Any]) -> None:
+    def __call__(self, kind: str, facts: Mapping[str, Any]) -> None:
         method = getattr(self, f"_{kind}", None)
         if method is not None:
             self.say(
-                ["", *lines(method(**told), self._screen)]
+                ["", *lines(method(**facts), self._screen)]
                 if kind != "showed"
-                else lines(method(**told), self._screen)
+                else lines(method(**facts), self._screen)
             )
         self._draw()
 
@@ -50,29 +50,29 @@ class ConfirmProgress:
     def close(self) -> None:
         self._moving.close()
 
-    def begin(self, diagnosis: Diagnosis, wishes: ConfirmRequest) -> None:
+    def begin(self, diagnosis: Diagnosis, request: ConfirmRequest) -> None:
         """What is to be told apart."""
         from traindx.experiment.confirm.belief import Belief
         from traindx.experiment.confirm.confirm import first_problem
 
-        problem = first_problem(diagnosis, wishes.top)
+        problem = first_problem(diagnosis, request.top)
         if problem is not None:
             self.say(lines(words.head(problem, Belief.of(problem)), self._screen))
         self.doing("running the script as it is")
 
-    def plan(self, diagnosis: Diagnosis, wishes: ConfirmRequest) -> None:
+    def plan(self, diagnosis: Diagnosis, request: ConfirmRequest) -> None:
         """The experiments there are, for --dry-run."""
         from traindx.experiment.confirm.belief import Belief
         from traindx.experiment.confirm.confirm import first_problem
         from traindx.experiment.confirm.experiments import planned
         from traindx.experiment.confirm.next_experiment import Price, choices, far_enough
 
-        problem = first_problem(diagnosis, wishes.top)
+        problem = first_problem(diagnosis, request.top)
         if problem is None:
             self.say(["  Nothing is wrong that could be confirmed."])
             return
         belief = Belief.of(problem)
-        steps = far_enough(diagnosis, problem, wishes.steps)
+        steps = far_enough(diagnosis, problem, request.steps)
         menu = choices(planned(problem, diagnosis.run), belief, steps, Price.of(diagnosis.run))
         self.say(lines(words.plan_blocks(menu, belief), self._screen))
 

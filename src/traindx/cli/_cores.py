@@ -31,11 +31,11 @@ def diagnose_runs(runs: Sequence[Run], jobs: int | None, script: str | None = No
     cores = min(jobs or (usable() if _long(runs) else 1), len(runs))
     with _bar(len(runs)) as advance:
         each = _here if cores < 2 else partial(_apart, cores=cores)
-        found = []
+        diagnoses = []
         for diagnosis in each(runs, thresholds_in_force(), script):
-            found.append(diagnosis)
+            diagnoses.append(diagnosis)
             advance()
-    return found
+    return diagnoses
 
 
 def _long(runs: Sequence[Run]) -> bool:
@@ -79,8 +79,10 @@ def _apart(
         bare = [_plain(run) for run in runs]
         size = max(1, min(16, len(runs) // (4 * cores)))
         with _interrupts_held():
-            told = pool.map(partial(_told, thresholds=thresholds, script=script), bare, chunksize=size)
-        for run, diagnosis in zip(runs, told, strict=True):
+            diagnoses = pool.map(
+                partial(_diagnosis_without_run, thresholds=thresholds, script=script), bare, chunksize=size
+            )
+        for run, diagnosis in zip(runs, diagnoses, strict=True):
             yield replace(diagnosis, run=run)
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
@@ -97,7 +99,7 @@ def _plain(run: Run) -> Run:
     )
 
 
-def _told(run: Run, thresholds: Thresholds, script: str | None) -> Diagnosis:
+def _diagnosis_without_run(run: Run, thresholds: Thresholds, script: str | None) -> Diagnosis:
     bare = replace(run, series={}, config={}, settings={}, facts={})
     return replace(_or_failure(run, thresholds, script), run=bare)
 

@@ -37,10 +37,10 @@ class _Enough(Exception):
 class Dialogue:
     """Asks until nothing is left to ask. KeyboardInterrupt and EOFError go up; the answers so far stay."""
 
-    def __init__(self, interview: Interview, screen: Screen, told: Callable[[], None]) -> None:
+    def __init__(self, interview: Interview, screen: Screen, save: Callable[[], None]) -> None:
         self._interview = interview
         self._screen = screen
-        self._told = told
+        self._save = save
         self._before: dict[str, str] = {}
         if isinstance(sys.stdin, io.TextIOWrapper):
             with contextlib.suppress(OSError, ValueError, LookupError):
@@ -72,10 +72,10 @@ class Dialogue:
                 continue
             if not text and seen:
                 return
-            symptoms = self._meant(text, len(says))
+            symptoms = self._understood(text, len(says))
             if symptoms:
                 self._interview.set_symptoms(symptoms)
-                self._told()
+                self._save()
                 return
         raise EOFError
 
@@ -89,7 +89,7 @@ class Dialogue:
         titles = ", ".join(symptoms()[name].told.lower() for name in dict.fromkeys(shown))
         return [*wrap(f"Seen already: {titles}.", self._screen.width, self._screen), ""]
 
-    def _meant(self, text: str, other: int) -> tuple[str, ...]:
+    def _understood(self, text: str, other: int) -> tuple[str, ...]:
         """The symptoms that were meant; nothing when they have to be asked for again."""
         from traindx.interview.complaint import understand
         from traindx.knowledge.catalogue import symptoms
@@ -101,22 +101,22 @@ class Dialogue:
             kept = " ".join(n for n in numbers if n != str(other))
             more = understand(self._read("in words> "))
             meant = understand(kept) if kept else None
-            found = (*(meant.symptoms if meant else ()), *more.symptoms)
+            names = (*(meant.symptoms if meant else ()), *more.symptoms)
             guessed, left = more.guessed, more.left
         else:
             whole = understand(text)
-            found, guessed, left = whole.symptoms, whole.guessed, whole.left
-        if not found or (left and not guessed):
-            said = f'"{visible(left, 60)}" is not understood' if left else "nothing was said"
-            self._note(f"{said}: give numbers from 1 to {other}, or other words.")
+            names, guessed, left = whole.symptoms, whole.guessed, whole.left
+        if not names or (left and not guessed):
+            complaint = f'"{visible(left, 60)}" is not understood' if left else "nothing was said"
+            self._note(f"{complaint}: give numbers from 1 to {other}, or other words.")
             return ()
         if guessed:
-            told = "; ".join(symptoms()[name].told for name in found)
-            self._note(f"understood: {told}.")
+            meaning = "; ".join(symptoms()[name].told for name in names)
+            self._note(f"understood: {meaning}.")
             if self._read("is that right? [Y/n] ").lower() not in _YES:
                 self._note("then say it in other words, or by number.")
                 return ()
-        return tuple(dict.fromkeys(found))
+        return tuple(dict.fromkeys(names))
 
     def _questions(self) -> None:
         while (choice := self._interview.next) is not None:
@@ -127,7 +127,7 @@ class Dialogue:
             except _Back:
                 self._go_back()
                 continue
-            self._told()
+            self._save()
             for text in self._interview.weighed.contradictions[before:]:
                 self._note(text)
             line = ranking_line(self._interview, self._screen)

@@ -30,5 +30,5 @@ def warn_unused_maps(maps: Sequence[str], runs: Sequence[Run]) -> None:
         if runs and not any(refers(column, written) for written in columns):
             near = get_close_matches(column, sorted(columns), n=1, cutoff=0.0)
             hint = f"; the nearest is {visible(near[0], 60)!r}" if near else ""
-            said = f"--map {visible(name)}: no run has a column {visible(column)!r}{hint}."
-            say(f"Warning: {said}")
+            text = f"--map {visible(name)}: no run has a column {visible(column)!r}{hint}."
+            say(f"Warning: {text}")

@@ -107,8 +107,8 @@ class Live:
         (severity, text), *others = self._wrong
         more = f" (and {len(others)} more)" if others else ""
         style = {"critical": "alarm", "high": "red", "medium": "yellow"}.get(severity, "dim")
-        told = fit(self._screen.plain(visible(text, 300)), room - len(more) - len(severity) - 2)
-        return " " * 9 + self._screen.paint(severity, style) + "  " + told + more
+        headline = fit(self._screen.plain(visible(text, 300)), room - len(more) - len(severity) - 2)
+        return " " * 9 + self._screen.paint(severity, style) + "  " + headline + more
 
 
 def _diagnosis(folder: Path) -> Diagnosis:

@@ -41,9 +41,9 @@ def screen() -> Screen:
 
 
 def _width() -> int:
-    wished = os.environ.get("COLUMNS", "")
-    if wished.isdigit() and int(wished) > 0:
-        return max(_WIDTH_LEAST, int(wished))
+    columns_set = os.environ.get("COLUMNS", "")
+    if columns_set.isdigit() and int(columns_set) > 0:
+        return max(_WIDTH_LEAST, int(columns_set))
     for descriptor in (1, 2, 0):
         try:
             columns = os.get_terminal_size(descriptor).columns

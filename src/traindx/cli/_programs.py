@@ -21,7 +21,7 @@ _TIME = re.compile(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*(s|sec|m|min|h|)\s*")
 _UNITS = {"": 1.0, "s": 1.0, "sec": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 
 
-def found_program(words: tuple[str, ...], as_module: bool) -> Program:
+def find_program(words: tuple[str, ...], as_module: bool) -> Program:
     """The program of a command line."""
     from traindx.observe import program as programs
 
@@ -34,10 +34,10 @@ def found_program(words: tuple[str, ...], as_module: bool) -> Program:
 
 def seconds(text: str) -> float:
     """`90`, `90s`, `10m`, `2h`."""
-    found = _TIME.fullmatch(text.lower())
-    if found is None or not float(found[1]) > 0:
+    match = _TIME.fullmatch(text.lower())
+    if match is None or not float(match[1]) > 0:
         raise click.UsageError(f"--time-budget {text!r} is no time like 90s, 10m or 2h.")
-    return float(found[1]) * _UNITS[found[2]]
+    return float(match[1]) * _UNITS[match[2]]
 
 
 def script_of_program(program: Program) -> Script | None:

@@ -33,19 +33,19 @@ _WORDS = {
 }
 
 
-def ended(orders: Orders, said: Mapping[str, object] | None, training: Mortal) -> Mapping[str, object]:
+def ended(orders: Orders, ending: Mapping[str, object] | None, training: Mortal) -> Mapping[str, object]:
     """How the training ended; written into its recording where it could not do that itself."""
-    if said is None:
+    if ending is None:
         how, text = exit_status.told(training.status())
-        said = {"how": how, "text": text, "torch": True}
-    elif not said.get("lost"):
-        return said
+        ending = {"how": how, "text": text, "torch": True}
+    elif not ending.get("lost"):
+        return ending
     tail = Tail(Path(orders.folder))
     tail.poll()
-    end = {"how": said["how"], "text": said["text"], "t": tail.latest.get("t"), "step": tail.step}
+    end = {"how": ending["how"], "text": ending["text"], "t": tail.latest.get("t"), "step": tail.step}
     with contextlib.suppress(Exception):
         write_end(Path(orders.folder), end)
-    return said
+    return ending
 
 
 def tell(orders: Orders, ended: Mapping[str, object]) -> int:

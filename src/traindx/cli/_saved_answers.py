@@ -32,12 +32,12 @@ class Kept:
         self._started_from = started_from
 
     def now(self) -> None:
-        if self._save is not None and self._told():
+        if self._save is not None and self._any():
             self._write(self._save)
 
     def at_the_break(self) -> None:
         """Ctrl-C: nothing is lost, and how to go on is said."""
-        if not self._told():
+        if not self._any():
             return
         place = self._save or _free_name()
         self._write(place)
@@ -47,7 +47,7 @@ class Kept:
 
     def at_the_end(self) -> None:
         """The input ended: the diagnosis follows, and the questions that are left can be taken up again."""
-        if not self._told():
+        if not self._any():
             return
         if self._save is None and not on_a_terminal():
             say("")
@@ -55,7 +55,7 @@ class Kept:
             return
         self.at_the_break()
 
-    def _told(self) -> bool:
+    def _any(self) -> bool:
         return bool(self._interview.symptoms or self._interview.answers)
 
     def _again(self, place: str) -> str:

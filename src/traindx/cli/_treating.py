@@ -30,8 +30,8 @@ class TreatProgress:
         self._done = 0
         self._doing = ""
 
-    def __call__(self, kind: str, told: Mapping[str, Any]) -> None:
-        blocks = list(getattr(self, f"_{kind}", _nothing)(**told))
+    def __call__(self, kind: str, facts: Mapping[str, Any]) -> None:
+        blocks = list(getattr(self, f"_{kind}", _nothing)(**facts))
         if blocks:
             self._moving.say(lines(blocks, self._screen))
         self._draw()
@@ -85,18 +85,18 @@ class TreatProgress:
     ) -> Iterator[Block]:
         for course in plan:
             names = [candidate.name for candidate in course.candidates]
-            told = "; ".join(names[:_CANDIDATES_SHOWN])
+            changes = "; ".join(names[:_CANDIDATES_SHOWN])
             if len(names) > _CANDIDATES_SHOWN:
-                told += f"; {len(names) - _CANDIDATES_SHOWN} more"
+                changes += f"; {len(names) - _CANDIDATES_SHOWN} more"
             if not names:
-                told = (
+                changes = (
                     f"by hand: {course.instructions[0].text}"
                     if course.instructions
                     else "nothing can be tried"
                 )
             head = f"{course.cause} ({percent(course.confidence)})"
             name = "plan" if course is plan[0] else ""
-            yield Labelled(name, f"{head}: {told}")
+            yield Labelled(name, f"{head}: {changes}")
         first = next((course for course in plan if course.candidates), None)
         if first is not None:
             share = horizon / max(1, length)
@@ -124,6 +124,6 @@ class TreatProgress:
             yield Labelled("expected", expectation.line)
 
 
-def _nothing(**told: Any) -> Iterator[Block]:
-    del told
+def _nothing(**facts: Any) -> Iterator[Block]:
+    del facts
     return iter(())

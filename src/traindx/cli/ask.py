@@ -65,20 +65,20 @@ def command(
         refuse_logs(save, [interview.base.run])
         if _same(save, script):
             raise Failure(f"{visible(save)} is the script that was read. Choose another name.")
-    given = _given(interview, answers)
+    answer_file = _read_answers(interview, answers)
     asks = not as_json and (answers is None or on_a_terminal())
-    keep = Kept(interview, save, given.plan, [one for one in (path, script) if one])
-    told_plan = _talked(interview, keep, given.plan) if asks else given.plan
-    keep.plan = told_plan
+    keep = Kept(interview, save, answer_file.plan, [one for one in (path, script) if one])
+    plan = _interviewed(interview, keep, answer_file.plan) if asks else answer_file.plan
+    keep.plan = plan
     keep.now()
     if not as_json and not interview.symptoms and not interview.answers and path is None:
-        raise Failure(_NOTHING_TOLD)
-    problem = _tell(interview, told_plan, path, script, as_json=as_json, everything=everything)
+        raise Failure(_NO_ANSWER)
+    problem = _print_diagnosis(interview, plan, path, script, as_json=as_json, everything=everything)
     if problem and not exit_zero:
         ctx.exit(1)
 
 
-def _talked(interview: Interview, keep: Kept, plan: str) -> str:
+def _interviewed(interview: Interview, keep: Kept, plan: str) -> str:
     """The interview on a terminal or over a pipe; what was told is kept wherever it breaks off."""
     from traindx.cli._dialogue import Dialogue
 
@@ -92,7 +92,7 @@ def _talked(interview: Interview, keep: Kept, plan: str) -> str:
     return plan
 
 
-_NOTHING_TOLD = (
+_NO_ANSWER = (
     "there is no answer: say what goes wrong, or give a log. Without a terminal: --answers FILE with "
     'symptoms = ["not_learning"] and a table [answers].'
 )
@@ -131,25 +131,25 @@ def _script_case(path: str) -> Case:
         raise Failure(f"{visible(str(error), 300)}. Give the Python file of the training.") from None
 
 
-def _given(interview: Interview, answers: str | None) -> AnswerFile:
+def _read_answers(interview: Interview, answers: str | None) -> AnswerFile:
     from traindx.core.nouns import Unreadable
     from traindx.interview.answer_files import AnswerFile, read_answers, take
 
     if answers is None:
         return AnswerFile()
     try:
-        given = read_answers(answers)
-        take(interview, given, answers)
+        answer_file = read_answers(answers)
+        take(interview, answer_file, answers)
     except Unreadable as error:
         raise Failure(f"{visible(str(error), 500)}. docs/ask.md shows what such a file holds.") from None
-    return given
+    return answer_file
 
 
 def _same(one: str, other: str | None) -> bool:
     return other is not None and os.path.realpath(one) == os.path.realpath(other)
 
 
-def _tell(
+def _print_diagnosis(
     interview: Interview,
     plan: str,
     path: str | None,

@@ -35,15 +35,15 @@ def command(words: tuple[str, ...], as_json: bool, folder: str) -> None:
     if damaged:
         lines = count(damaged, "line")
         say(f"Warning: {path}: {lines} torn or foreign, passed over.")
-    found = search(known, words)
+    entries = search(known, words)
     if as_json:
         from dataclasses import asdict
 
         from traindx.report.json_text import json_bytes
 
-        print_document(json_bytes([asdict(entry) for entry in found]))
+        print_document(json_bytes([asdict(entry) for entry in entries]))
         return
-    if not found:
+    if not entries:
         print_lines("Nothing in the casebook fits.\n")
         return
     from traindx.report.document import TableColumn
@@ -59,7 +59,7 @@ def command(words: tuple[str, ...], as_json: bool, folder: str) -> None:
             visible(entry.verdict, 20) + (", edited" if entry.edited else ""),
             visible(entry.effect, 120),
         ]
-        for entry in found
+        for entry in entries
     ]
     names = ("date", "script", "cause", "change", "verdict", "effect")
     print_lines("\n".join(table([TableColumn(name) for name in names], rows, out)) + "\n")

@@ -46,7 +46,8 @@ def command(paths: tuple[str, ...], maps: tuple[str, ...], **options: Any) -> No
     from traindx.report.side_by_side import COMPARISON_PLOT
 
     outputs, baseline = Outputs.checked(options, COMPARISON_PLOT), options["baseline"]
-    reading = read_for_report(paths if baseline is None else (baseline, *paths), maps)
+    paths = paths if baseline is None else (baseline, *paths)
+    reading = read_for_report(paths, maps)
     if len(reading.runs) == 1:
         raise Failure(_only_one(paths, reading))
     good = None if baseline is None else find_baseline(baseline, reading, maps)

@@ -87,7 +87,7 @@ def command(path: str, words: tuple[str, ...], as_module: bool, **options: Any) 
     from traindx.cli._programs import seconds
 
     budget = seconds(options["time_budget"])
-    recorded, program, folder = _given(path, words, as_module)
+    recorded, program, folder = _what_to_confirm(path, words, as_module)
     if options["save"] and (recorded is None or not os.path.isdir(path)):
         raise click.UsageError("--save keeps the result with a recording; give the folder of one.")
     if recorded is not None and not words and not options["dry_run"]:
@@ -97,29 +97,29 @@ def command(path: str, words: tuple[str, ...], as_module: bool, **options: Any) 
     confirmed = _confirm(recorded, program, folder, budget, options)
     if confirmed is None:
         return
-    _tell(confirmed, program, path, options)
+    _print_result(confirmed, program, path, options)
     if confirmed.after.verdict == "problem":
         raise SystemExit(1)
 
 
-def _given(path: str, words: tuple[str, ...], as_module: bool) -> tuple[Run | None, Program, str]:
+def _what_to_confirm(path: str, words: tuple[str, ...], as_module: bool) -> tuple[Run | None, Program, str]:
     """The run to confirm (None: the program is run first), the program and its folder."""
-    from traindx.cli._programs import found_program
+    from traindx.cli._programs import find_program
     from traindx.engine import last_run
     from traindx.experiment.recorded_program import CannotRepeat, program_of
 
     if _is_program(path, as_module):
-        return None, found_program((path, *words), as_module), os.getcwd()
+        return None, find_program((path, *words), as_module), os.getcwd()
     try:
         run = last_run(path)
         if words:
-            return run, found_program(words, False), os.getcwd()
+            return run, find_program(words, False), os.getcwd()
         return run, *program_of(run)
     except CannotRepeat as error:
         raise Failure(visible(str(error), 400)) from None
     except ValueError as error:
-        said = visible(str(error), 300).rstrip(".")
-        raise Failure(f"{said}. Give a recording of traindx run, or a script.") from None
+        reason = visible(str(error), 300).rstrip(".")
+        raise Failure(f"{reason}. Give a recording of traindx run, or a script.") from None
 
 
 def _confirm(
@@ -131,17 +131,17 @@ def _confirm(
     from traindx.experiment.arms import Arm
     from traindx.experiment.confirm.confirm import Confirmation, ConfirmRequest
 
-    telling, first = ConfirmProgress(quiet=options["as_json"]), None
-    wishes = ConfirmRequest(options["steps"], options["seeds"], options["top"], budget)
+    progress, first = ConfirmProgress(quiet=options["as_json"]), None
+    request = ConfirmRequest(options["steps"], options["seeds"], options["top"], budget)
     script = script_of_program(program)
     if recorded is not None and options["dry_run"]:
-        telling.plan(examined(recorded, script, every_cause=True), wishes)
-        telling.say([f"  To run: {visible(program.typed)} in {visible(folder)}"])
+        progress.plan(examined(recorded, script, every_cause=True), request)
+        progress.say([f"  To run: {visible(program.typed)} in {visible(folder)}"])
         return None
     try:
         with workshop(program, budget, options["jobs"], folder=folder) as shop:
             if recorded is None:
-                telling.doing(f"running {visible(program.name, 60)} as it is")
+                progress.doing(f"running {visible(program.name, 60)} as it is")
                 arm = Arm("as it is, to its end", steps=options["steps"])
                 first = shop.run_one(arm, timeout=_FIRST * budget)
                 if first.run is None or not first.steps:
@@ -152,16 +152,16 @@ def _confirm(
                     say(f"Warning: {visible(first.said, 300)}")
                 recorded = first.run
             diagnosis: Diagnosis = examined(recorded, script, every_cause=True)
-            telling.begin(diagnosis, wishes)
+            progress.begin(diagnosis, request)
             if options["dry_run"]:
-                telling.plan(diagnosis, wishes)
+                progress.plan(diagnosis, request)
                 return None
-            return Confirmation(shop, diagnosis, wishes, telling, script, first).run()
+            return Confirmation(shop, diagnosis, request, progress, script, first).run()
     finally:
-        telling.close()
+        progress.close()
 
 
-def _tell(confirmed: Confirmed, program: Program, path: str, options: dict[str, Any]) -> None:
+def _print_result(confirmed: Confirmed, program: Program, path: str, options: dict[str, Any]) -> None:
     from traindx.cli._output import cannot_write, print_document, print_lines, screen
     from traindx.report.confirmation import ending
     from traindx.report.confirmation_json import confirmation_dict

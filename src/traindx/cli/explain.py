@@ -27,12 +27,12 @@ def command(ids: tuple[str, ...]) -> None:
 
     texts = []
     for id in ids:
-        found = [markdown(page) for page in pages_of(_spelled(id))]
+        pages = [markdown(page) for page in pages_of(_spelled(id))]
         others = (change_pages.page_of(_spelled(id)), check_pages.page_of(_spelled(id)))
-        found += [page for page in others if page is not None]
-        if not found:
+        pages += [page for page in others if page is not None]
+        if not pages:
             raise _unknown(id)
-        texts += found
+        texts += pages
     print_lines(_rendered(texts) if _for_eyes() else "\n".join(texts))
 
 

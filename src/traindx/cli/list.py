@@ -44,12 +44,12 @@ def command(kind: str, as_json: bool) -> None:
         return
     from traindx.report.pages import one_line
 
-    found = one_line(_OLD_NAMES.get(kind, kind))
+    listed = one_line(_OLD_NAMES.get(kind, kind))
     if as_json:
         keys = ("id", _GROUPED_BY.get(kind, "category"), "text")
-        _print_json(kind, [{k: v for k, v in zip(keys, row, strict=True) if v} for row in found])
+        _print_json(kind, [{k: v for k, v in zip(keys, row, strict=True) if v} for row in listed])
     else:
-        _print_table([tuple(cell for cell in row if cell) for row in found])
+        _print_table([tuple(cell for cell in row if cell) for row in listed])
 
 
 def _thresholds() -> list[tuple[str, Scalar]]:

@@ -76,16 +76,16 @@ def command(program: tuple[str, ...], as_module: bool, **options: Any) -> None:
     Exit code: 0 when a range was found, 1 when the curve supports none, 2 when it could not be tried.
     """
     from traindx.cli._output import check_place
-    from traindx.cli._programs import found_program, seconds
+    from traindx.cli._programs import find_program, seconds
 
-    found = found_program(program, as_module)
+    script = find_program(program, as_module)
     budget = seconds(options["time_budget"])
     span = _span(options["first"], options["last"])
     plot = None if options["no_plot"] else _plot_path(options["plot"], options["force"])
     if plot is not None:
         check_place(plot, "--plot")
-    answer, notes, outside = _find(found, budget, span, options)
-    _tell(answer, found.name, notes, plot, outside if options["as_json"] else None)
+    answer, notes, outside = _find(script, budget, span, options)
+    _print_answer(answer, script.name, notes, plot, outside if options["as_json"] else None)
     if not answer.found:
         raise SystemExit(1)
 
@@ -123,11 +123,11 @@ def _find(
     from traindx.experiment.lr_find.search import RangeRequest
 
     status = Progress()
-    wishes = RangeRequest(options["steps"], options["seeds"], options["seed"], span)
+    request = RangeRequest(options["steps"], options["seeds"], options["seed"], span)
     try:
         with workshop(program, budget, options["jobs"]) as shop:
             walk = ScriptWalk(shop, status.begin, status.beat, options["loss"])
-            return examined(walk, wishes), walk.notes, shop.listed()
+            return examined(walk, request), walk.notes, shop.listed()
     except CannotTest as error:
         raise Failure(visible(str(error), 400)) from None
     finally:
@@ -162,7 +162,7 @@ class Progress:
         self._moving.draw(f"{self._what}: {done:,} of {of:,} steps")
 
 
-def _tell(
+def _print_answer(
     answer: RangeAnswer,
     name: str,
     notes: Sequence[str],

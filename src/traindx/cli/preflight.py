@@ -9,7 +9,7 @@ import click
 from traindx.cli import Failure
 from traindx.cli._options import budget_option, jobs_option, program_command, set_option
 from traindx.cli._output import print_document, print_lines, screen
-from traindx.cli._programs import found_program, script_of_program, seconds, workshop
+from traindx.cli._programs import find_program, script_of_program, seconds, workshop
 from traindx.cli._progress_line import Moving
 from traindx.report.text import visible
 
@@ -40,7 +40,7 @@ def command(as_module: bool, program: tuple[str, ...], **options: Any) -> None:
 
     Exit code: 0 when nothing failed, 1 when something failed, 2 when the script could not be run.
     """
-    script = found_program(program, as_module)
+    script = find_program(program, as_module)
     budget = seconds(options["time_budget"])
     checklist, outside = _checklist(script, budget, options["jobs"], options["steps"])
     if options["as_json"]:

@@ -116,16 +116,16 @@ def new_treatment(
     save_model: Path | None = None,
 ) -> Treated:
     """Run a treatment as the options of a command line say."""
-    from traindx.cli._programs import found_program, script_of_program, seconds, workshop
+    from traindx.cli._programs import find_program, script_of_program, seconds, workshop
     from traindx.cli._treating import TreatProgress
     from traindx.experiment.measure import NoSuchMetric
     from traindx.experiment.treat.request import TreatRequest
     from traindx.experiment.treat.treatment import Treatment
 
-    program, budget = found_program(words, as_module), seconds(options["time_budget"])
+    program, budget = find_program(words, as_module), seconds(options["time_budget"])
     recorded, script = _recorded(options["recording"]), script_of_program(program)
-    telling = TreatProgress()
-    wishes = TreatRequest(
+    progress = TreatProgress()
+    request = TreatRequest(
         options["steps"],
         options["seeds"],
         options["metric"],
@@ -134,15 +134,15 @@ def new_treatment(
         rounds=1 if healthy_too else 3,
         healthy_too=healthy_too,
     )
-    telling.doing(f"running {visible(program.name, 60)} as it is")
+    progress.doing(f"running {visible(program.name, 60)} as it is")
     try:
         with workshop(program, budget, options["jobs"], options["engine"]) as shop:
-            treatment = Treatment(shop, script, program.args, wishes, telling, plan, save_model=save_model)
+            treatment = Treatment(shop, script, program.args, request, progress, plan, save_model=save_model)
             return treatment.run(recorded)
     except NoSuchMetric as error:
         raise Failure(str(error)) from None
     finally:
-        telling.close()
+        progress.close()
 
 
 def _recorded(path: str | None) -> Run | None:
@@ -187,10 +187,10 @@ def _remember(treated: Treated) -> None:
     from traindx.experiment.casebook import add
     from traindx.experiment.treat.casebook_entries import entries_of
 
-    made = entries_of(treated)
-    if not made:
+    entries = entries_of(treated)
+    if not entries:
         return
     try:
-        add(made, os.getcwd())
+        add(entries, os.getcwd())
     except OSError as error:
         say(f"Warning: the casebook could not be written: {error.strerror}.")

@@ -33,7 +33,7 @@ class Sharpened:
     """The diagnosis with the baseline's evidence in it, and what the baseline says in sentences."""
 
     diagnosis: Diagnosis
-    said: tuple[str, ...]
+    sentences: tuple[str, ...]
 
 
 def sharpen(comparison: Comparison, bad: int, good: int) -> Sharpened:

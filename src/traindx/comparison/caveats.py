@@ -8,11 +8,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from traindx.comparison.differing import Differing
 from traindx.comparison.equal_terms import Terms, scale
-from traindx.comparison.groups import Configuration
-from traindx.comparison.metric import Chosen
-from traindx.comparison.scores import Score
+from traindx.comparison.results import Results
 from traindx.comparison.script_diff import CodeDifference
 from traindx.comparison.subjects import Subject
 from traindx.comparison.sweep import Sweep, unlike
@@ -24,22 +21,15 @@ _LONGER = 1.5
 
 def warnings_of(
     all_runs: Sequence[Subject],
-    runs: Sequence[Subject],
     twice: Sequence[tuple[int, int, tuple[str, ...]]],
-    chosen: Chosen,
-    scores: Sequence[Score | None],
+    results: Results,
     equal_terms: Terms,
-    changed: Sequence[Differing],
-    groups: Sequence[Configuration],
     code: CodeDifference | None,
     swept: Sweep | None,
 ) -> tuple[str, ...]:
     """Sentences, the gravest first."""
-    warnings = [
-        *_confounded(runs, changed, groups, code),
-        *_aliased(swept),
-        *_only_seed(runs, changed, groups, scores),
-    ]
+    chosen = results.chosen
+    warnings = [*_confounded(results, code), *_aliased(swept), *_only_seed(results)]
     for first, second, apart in twice[:3]:
         names = f"{all_runs[second].name} and {all_runs[first].name}"
         if apart:
@@ -49,7 +39,7 @@ def warnings_of(
             )
         else:
             warnings.append(f"{names} are the same run (every curve is equal): counted once.")
-    if len(groups) > 2 and unlike(changed):
+    if len(results.configurations) > 2 and unlike(results):
         warnings.append(
             "These seem to be different trainings: most settings are known of some runs only. They are "
             "ranked, but not analysed as a sweep."
@@ -62,12 +52,7 @@ def warnings_of(
         warnings.append(
             "No validation metric is shared: compared by the training loss, which overfitting flatters."
         )
-    warnings += [
-        *_left_out(runs, chosen),
-        *_lengths(runs, scores, chosen, equal_terms),
-        *_thin(runs, scores, chosen),
-        *_named(runs),
-    ]
+    warnings += [*_left_out(results), *_lengths(results, equal_terms), *_thin(results), *_named(results.runs)]
     return tuple(warnings)
 
 
@@ -75,18 +60,13 @@ def _sentence(text: str) -> str:
     return text[:1].upper() + text[1:] + "."
 
 
-def _confounded(
-    runs: Sequence[Subject],
-    changed: Sequence[Differing],
-    groups: Sequence[Configuration],
-    code: CodeDifference | None,
-) -> list[str]:
-    if len(groups) != 2:
+def _confounded(results: Results, code: CodeDifference | None) -> list[str]:
+    if len(results.configurations) != 2:
         return []
-    settings = [one.key for one in changed if one.counts]
+    settings = [one.key for one in results.changing]
     things = list(settings)
     if code is not None:
-        first, second = (runs[one.runs[0]] for one in groups)
+        first, second = (results.runs[group.runs[0]] for group in results.configurations)
         places = f"the script in {code.changes} place{'s' if code.changes != 1 else ''}"
         if _arguments(first) == _arguments(second):
             # The same command: what differs in the settings comes from the script.
@@ -125,15 +105,10 @@ def _aliased(swept: Sweep | None) -> list[str]:
     ]
 
 
-def _only_seed(
-    runs: Sequence[Subject],
-    changed: Sequence[Differing],
-    groups: Sequence[Configuration],
-    scores: Sequence[Score | None],
-) -> list[str]:
-    if len(groups) != 1 or len(runs) < 2:
+def _only_seed(results: Results) -> list[str]:
+    if len(results.configurations) != 1 or len(results.runs) < 2:
         return []
-    ends = [s.final.value for s in scores if s is not None and s.final.known]
+    ends = [level.value for level in results.finals(results.configurations[0])]
     spread = ""
     if len(ends) > 1:
         sd = float(np.std(ends, ddof=1))
@@ -141,7 +116,7 @@ def _only_seed(
             f" They end at {short(float(np.mean(ends)))} with a standard deviation of {short(sd)} between "
             "runs: a change that gains less than about twice that cannot be seen with one run."
         )
-    seeds = any(one.group == "seed" and len(one.distinct) > 1 for one in changed)
+    seeds = any(one.group == "seed" and len(one.distinct) > 1 for one in results.differing)
     if seeds:
         return [f"Only the seed differs: these are repeats, and what differs between them is noise.{spread}"]
     return [
@@ -150,20 +125,19 @@ def _only_seed(
     ]
 
 
-def _left_out(runs: Sequence[Subject], chosen: Chosen) -> list[str]:
+def _left_out(results: Results) -> list[str]:
+    chosen = results.chosen
     if not chosen.left_out:
         return []
-    names = _listed([runs[number].name for number in chosen.left_out])
+    names = _listed([results.runs[number].name for number in chosen.left_out])
     return [f"{names} {'has' if len(chosen.left_out) == 1 else 'have'} no {chosen.name}: not ranked."]
 
 
-def _lengths(
-    runs: Sequence[Subject], scores: Sequence[Score | None], chosen: Chosen, equal_terms: Terms
-) -> list[str]:
+def _lengths(results: Results, equal_terms: Terms) -> list[str]:
     ends = [
-        (scale(run, curve, equal_terms.axis) * s.last_step, run.name)
-        for run, s in zip(runs, scores, strict=True)
-        if s is not None and s.ended and (curve := run.curve(chosen.name)) is not None
+        (scale(run, curve, equal_terms.axis) * score.last_step, run.name)
+        for run, score in results.scored
+        if score.ended and (curve := run.curve(results.chosen.name)) is not None
     ]
     if len(ends) < 2 or equal_terms.axis is None:
         return []
@@ -177,21 +151,22 @@ def _lengths(
     ]
 
 
-def _thin(runs: Sequence[Subject], scores: Sequence[Score | None], chosen: Chosen) -> list[str]:
-    thin = [r.name for r, s in zip(runs, scores, strict=True) if s is not None and s.points == 1]
-    none = [r.name for r, s in zip(runs, scores, strict=True) if s is not None and s.points == 0]
+def _thin(results: Results) -> list[str]:
+    metric, scored = results.chosen.name, results.scored
+    thin = [run.name for run, score in scored if score.points == 1]
+    none = [run.name for run, score in scored if score.points == 0]
     sentences = []
     if none:
-        sentences.append(f"{_listed(none)}: {chosen.name} is NaN or Inf at every point; ranked last.")
+        sentences.append(f"{_listed(none)}: {metric} is NaN or Inf at every point; ranked last.")
     if thin:
         sentences.append(
-            f"{_listed(thin)}: {chosen.name} has one point only, so its noise is not known and nothing can "
+            f"{_listed(thin)}: {metric} has one point only, so its noise is not known and nothing can "
             "be said about how sure a difference is."
         )
     broken = [
-        f"{r.name} from {short(s.broken_from)}"
-        for r, s in zip(runs, scores, strict=True)
-        if s is not None and s.points and s.broken_from is not None and math.isfinite(s.broken_from)
+        f"{run.name} from {short(score.broken_from)}"
+        for run, score in scored
+        if score.points and score.broken_from is not None and math.isfinite(score.broken_from)
     ]
     if broken:
         sentences.append(f"Ended in NaN or Inf, and so ranked last: {_listed(broken)}.")

@@ -8,12 +8,10 @@ from dataclasses import dataclass
 
 from traindx.comparison.better import Placed, ranking
 from traindx.comparison.caveats import warnings_of
-from traindx.comparison.differing import Differing, differing
 from traindx.comparison.equal_terms import NOWHERE, Equal, Terms, equal, terms
-from traindx.comparison.groups import Configuration, configurations, same_twice
-from traindx.comparison.metric import Chosen, choose
+from traindx.comparison.groups import Configuration, same_twice
 from traindx.comparison.parting import Parting, parting
-from traindx.comparison.scores import Score, score
+from traindx.comparison.results import Results
 from traindx.comparison.script_diff import CodeDifference, code_difference
 from traindx.comparison.subjects import Subject
 from traindx.comparison.suggestions import what_next
@@ -26,17 +24,12 @@ class TooFew(Exception):
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison:
+class Comparison(Results):
     """Everything traindx says about runs compared with each other; lists are in the order of the runs."""
 
-    runs: tuple[Subject, ...]
-    chosen: Chosen
-    scores: tuple[Score | None, ...]
     equal: tuple[Equal, ...]
     terms: Terms
-    differing: tuple[Differing, ...]
     code: CodeDifference | None
-    configurations: tuple[Configuration, ...]
     ranking: tuple[Placed, ...]
     parting: Parting | None
     sweep: Sweep | None
@@ -68,36 +61,32 @@ def compare(runs: Sequence[Subject], *, metric: str | None = None, target: float
     runs_left = [run for number, run in enumerate(runs) if number not in dropped]
     if len(runs_left) < 2:
         raise TooFew(_too_few(runs, twice))
-    chosen = choose(runs_left, metric)
-    scores = [score(run, chosen) for run in runs_left]
-    if not any(one is not None and math.isfinite(one.best) for one in scores):
+    results = Results.of(runs_left, metric)
+    if not any(math.isfinite(score.best) for _, score in results.scored):
         raise TooFew(
-            f"{chosen.name} is NaN or Inf at every point of every run: there is nothing to compare by. "
-            "Name another metric with --metric, or see traindx diagnose for what broke."
+            f"{results.chosen.name} is NaN or Inf at every point of every run: there is nothing to compare "
+            "by. Name another metric with --metric, or see traindx diagnose for what broke."
         )
-    changed = differing(runs_left)
-    groups = configurations(runs_left, changed)
-    equal_terms = terms(runs_left, [one.runs for one in groups], scores, chosen, target)
+    equal_terms, placed = terms(results, target), ranking(results)
     equals = [
-        equal(run, s, chosen, equal_terms) if s else NOWHERE for run, s in zip(runs_left, scores, strict=True)
+        equal(run, score, results.chosen, equal_terms) if score else NOWHERE
+        for run, score in zip(runs_left, results.scores, strict=True)
     ]
-    placed = ranking(groups, runs_left, scores, chosen)
-    code = _code(runs_left, groups, placed)
-    swept = sweep(runs_left, scores, changed, groups, placed, chosen)
+    code, swept = _code(results, placed), sweep(results, placed)
     return Comparison(
-        tuple(runs_left),
-        chosen,
-        tuple(scores),
+        results.runs,
+        results.chosen,
+        results.scores,
+        results.differing,
+        results.configurations,
         tuple(equals),
         equal_terms,
-        tuple(changed),
         code,
-        tuple(groups),
         tuple(placed),
-        _parting(runs_left, groups, placed, chosen, equal_terms),
+        _parting(results, placed, equal_terms),
         swept,
-        warnings_of(runs, runs_left, twice, chosen, scores, equal_terms, changed, groups, code, swept),
-        what_next(runs_left, scores, groups, placed, chosen, swept),
+        warnings_of(runs, twice, results, equal_terms, code, swept),
+        what_next(results, placed, swept),
     )
 
 
@@ -111,28 +100,24 @@ def _too_few(runs: Sequence[Subject], twice: Sequence[tuple[int, int, tuple[str,
     )
 
 
-def _code(
-    runs_left: Sequence[Subject], groups: Sequence[Configuration], placed: Sequence[Placed]
-) -> CodeDifference | None:
+def _code(results: Results, placed: Sequence[Placed]) -> CodeDifference | None:
     """From the last placed to the leader; of many runs the scripts are not laid over each other."""
-    if len(groups) == 2 and len(placed) == 2:
-        worse, better = groups[placed[1].configuration], groups[placed[0].configuration]
-        return code_difference(runs_left[worse.runs[0]], runs_left[better.runs[0]])
-    return None
+    if len(results.configurations) != 2 or len(placed) != 2:
+        return None
+    better, worse = _first_runs(results, placed)
+    return code_difference(worse, better)
 
 
-def _parting(
-    runs_left: Sequence[Subject],
-    groups: Sequence[Configuration],
-    placed: Sequence[Placed],
-    chosen: Chosen,
-    equal_terms: Terms,
-) -> Parting | None:
+def _parting(results: Results, placed: Sequence[Placed], equal_terms: Terms) -> Parting | None:
     """The leader against the next; the training loss where the metric has too few points."""
     if len(placed) < 2 or equal_terms.axis is None:
         return None
-    pair = [runs_left[groups[one.configuration].runs[0]] for one in placed[:2]]
-    first_difference = parting(pair[0], pair[1], chosen.name, equal_terms.axis)
-    if first_difference is None and chosen.name != "loss":
-        first_difference = parting(pair[0], pair[1], "loss", equal_terms.axis)
-    return first_difference
+    leader, following = _first_runs(results, placed)
+    metrics = dict.fromkeys((results.chosen.name, "loss"))
+    partings = (parting(leader, following, metric, equal_terms.axis) for metric in metrics)
+    return next((found for found in partings if found is not None), None)
+
+
+def _first_runs(results: Results, placed: Sequence[Placed]) -> list[Subject]:
+    """The first run of the leader, and of the configuration after it."""
+    return [results.runs[results.configurations[place.configuration].runs[0]] for place in placed[:2]]

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from traindx.comparison.metric import Chosen
+from traindx.comparison.results import Results
 from traindx.comparison.scores import Score, ScoreLevel, clock, level_at, level_at_time, reached
 from traindx.comparison.subjects import Subject
 from traindx.core.nouns import Axis
@@ -45,16 +46,10 @@ class Equal:
 NOWHERE = Equal(ScoreLevel(math.nan), ScoreLevel(math.nan), ScoreLevel(math.nan), None, None)
 
 
-def terms(
-    runs: Sequence[Subject],
-    members: Sequence[tuple[int, ...]],
-    scores: Sequence[Score | None],
-    chosen: Chosen,
-    target: float | None,
-) -> Terms:
-    """The terms on which runs that have the metric are compared; `members` are repeats by their places."""
-    scored = [(run, run.curve(chosen.name), score) for run, score in zip(runs, scores, strict=True) if score]
-    curves = [(run, curve, score) for run, curve, score in scored if curve is not None and len(curve)]
+def terms(results: Results, target: float | None) -> Terms:
+    """The terms on which runs that have the metric are compared."""
+    named = [(run, run.curve(results.chosen.name), score) for run, score in results.scored]
+    curves = [(run, curve, score) for run, curve, score in named if curve is not None and len(curve)]
     if len(curves) < 2:
         return Terms(None, None, None, None, target)
     axis, why_not = _axis([(run, curve) for run, curve, _ in curves])
@@ -65,7 +60,8 @@ def terms(
     samples = None
     if axis == "step" and all(batches) and len(set(batches)) > 1:
         samples = _shared([end * (batch or 0.0) for end, batch in zip(ends, batches, strict=True)])
-    return Terms(axis, _shared(ends), seconds, samples, _target(members, scores, chosen, target), why_not)
+    target = _target(results) if target is None else target
+    return Terms(axis, _shared(ends), seconds, samples, target, why_not)
 
 
 def _axis(curves: Sequence[tuple[Subject, Curve]]) -> tuple[Axis | None, str]:
@@ -101,20 +97,12 @@ def _shared(ends: Sequence[float]) -> float | None:
     return min(positive)
 
 
-def _target(
-    members: Sequence[tuple[int, ...]],
-    scores: Sequence[Score | None],
-    chosen: Chosen,
-    wished: float | None,
-) -> float | None:
-    """What was asked for; else the worst end of a few configurations, the middle one of many."""
-    if wished is not None:
-        return wished
-    finals = [[s.final.value for n in group if (s := scores[n]) and s.final.known] for group in members]
-    ends = sorted(chosen.sign * float(np.mean(values)) for values in finals if values)
+def _target(results: Results) -> float | None:
+    """The worst end of a few configurations, the middle one of many."""
+    ends = sorted(float(np.mean(ends)) for group in results.configurations if (ends := results.ends(group)))
     if len(ends) < 2:
         return None
-    return chosen.sign * (ends[-1] if len(ends) <= _FEW else float(np.median(ends)))
+    return results.chosen.sign * (ends[-1] if len(ends) <= _FEW else float(np.median(ends)))
 
 
 def equal(run: Subject, score: Score, chosen: Chosen, shared: Terms) -> Equal:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,12 +12,8 @@ from traindx.comparison.differing import Differing, differing
 from traindx.comparison.script_diff import script_id
 from traindx.comparison.subjects import Subject
 
-if TYPE_CHECKING:
-    from traindx.comparison.scores import Score
-
 _SETTINGS_LEAST = 3
 _NAMED_MOST = 4
-_WILD = 100.0
 _SEED = re.compile(r"[\s_,.-]*\(?(?<![A-Za-z0-9])(?:seed|s)[=_-]?\d+\)?(?![A-Za-z0-9])", re.IGNORECASE)
 
 
@@ -107,27 +102,3 @@ def _equal(one: Subject, other: Subject) -> bool:
         for name in both
         if not name.endswith(timing)
     )
-
-
-def seed_spread(
-    members: Sequence[tuple[int, ...]], scores: Sequence[Score | None], sign: float
-) -> tuple[float, int] | None:
-    """The standard deviation between repeats, pooled over the better half of what is repeated.
-
-    Bad configurations scatter widely and say nothing about good ones. With it, its degrees of freedom;
-    None when nothing is repeated.
-    """
-    parts: list[tuple[float, float, int]] = []
-    for group in members:
-        ends = [s.final.value for n in group if (s := scores[n]) is not None and s.final.known]
-        if len(ends) > 1:
-            parts.append((sign * float(np.mean(ends)), float(np.var(ends, ddof=1)), len(ends) - 1))
-    if not parts:
-        return None
-    parts.sort()
-    columns = parts[: max(3, -(-len(parts) // 2))]
-    # What scatters ten times as much as the others is hardly one configuration.
-    usual = float(np.median([variance for _, variance, _ in columns]))
-    columns = [part for part in columns if part[1] <= _WILD * usual] or columns
-    freedom = sum(free for _, _, free in columns)
-    return float(np.sqrt(sum(variance * free for _, variance, free in columns) / freedom)), freedom

@@ -35,15 +35,15 @@ class Chosen:
         return -1.0 if self.goal == "higher" else 1.0
 
 
-def choose(runs: Sequence[Subject], wished: str | None = None) -> Chosen:
+def choose(runs: Sequence[Subject], metric: str | None = None) -> Chosen:
     """The metric asked for, else the best that most runs share; raises `NothingShared`."""
     metrics = [_metrics(run) for run in runs]
     counts: dict[str, int] = {}
     for one in metrics:
         for name in one:
             counts[name] = counts.get(name, 0) + 1
-    if wished is not None:
-        name = _wished(wished, runs, counts)
+    if metric is not None:
+        name = _metric_named(metric, runs, counts)
     else:
         shared = {name: number for name, number in counts.items() if number >= 2}
         if not shared:
@@ -103,15 +103,15 @@ def _losses_differ(runs: Sequence[Subject]) -> bool:
     return False
 
 
-def _wished(wished: str, runs: Sequence[Subject], counts: dict[str, int]) -> str:
-    meaning = understand(wished)
+def _metric_named(metric: str, runs: Sequence[Subject], counts: dict[str, int]) -> str:
+    meaning = understand(metric)
     split = f"{meaning.split}/" if meaning.split not in ("", "train") else ""
     plain = split + meaning.metric + (f"/{meaning.part}" if meaning.part else "")
-    for name in (wished, plain):
+    for name in (metric, plain):
         if sum(run.curve(name) is not None for run in runs) >= 2:
             return name
     available = ", ".join(sorted(counts, key=lambda name: (-counts[name], name))[:8]) or "none"
-    raise NothingShared(f"no two of the runs have a curve {wished!r}. Metrics that are there: {available}.")
+    raise NothingShared(f"no two of the runs have a curve {metric!r}. Metrics that are there: {available}.")
 
 
 def _nothing(runs: Sequence[Subject], metrics: Sequence[dict[str, Goal]]) -> str:

@@ -85,19 +85,19 @@ def _settings(run: Run) -> dict[str, Scalar]:
 
 def distinct_names(names: Sequence[str]) -> list[str]:
     """Names without the folders and the file name that all share; numbered where they are equal."""
-    short_names = _without_shared(list(names))
     counts: dict[str, int] = {}
     unique = []
-    for name in short_names:
+    for name in without_shared(names):
         counts[name] = counts.get(name, 0) + 1
         unique.append(name if counts[name] == 1 else f"{name} ({counts[name]})")
     return unique
 
 
-def _without_shared(names: list[str]) -> list[str]:
-    if len(set(names)) < 2:
-        return [name.rsplit("/", 1)[-1] or name for name in names]
+def without_shared(names: Sequence[str]) -> list[str]:
+    """Names without the folders and the file name that all share; of equal names the file name is left."""
     pieces = [name.split("/") for name in names]
+    if len(set(names)) < 2:
+        return [parts[-1] or name for parts, name in zip(pieces, names, strict=True)]
     least = min(map(len, pieces)) - 1
     first = next((i for i in range(least) if len({p[i] for p in pieces}) > 1), least)
     same_file = least > first and len({p[-1] for p in pieces}) == 1

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 from traindx.comparison.better import Placed
 from traindx.comparison.groups import Configuration
-from traindx.comparison.metric import Chosen
-from traindx.comparison.scores import Score
+from traindx.comparison.results import Results
 from traindx.comparison.subjects import Subject
 from traindx.comparison.sweep import Sweep
 from traindx.core.number_text import short
@@ -16,29 +15,23 @@ _MOST = 6
 _SEEDS = 3
 
 
-def what_next(
-    runs: Sequence[Subject],
-    scores: Sequence[Score | None],
-    groups: Sequence[Configuration],
-    placed: Sequence[Placed],
-    chosen: Chosen,
-    sweep: Sweep | None,
-) -> tuple[str, ...]:
+def what_next(results: Results, placed: Sequence[Placed], sweep: Sweep | None) -> tuple[str, ...]:
     """The most informative next runs, each with its reason."""
     if not placed:
         return ()
+    groups = results.configurations
     leader = groups[placed[0].configuration]
     advice = [
         *_edges(sweep),
         *_untried(groups, leader, sweep),
         *_seeds(groups, placed),
-        *_health(leader, runs),
+        *_health(leader, results.runs),
     ]
-    first = [score for number in leader.runs if (score := scores[number]) is not None]
-    if first and all(score.improving for score in first):
+    scores = results.scores_of(leader)
+    if scores and all(score.improving for score in scores):
         advice.append(
-            f"Train {leader.name} for longer: its {chosen.name} was still getting better when it ended "
-            f"(last quarter beyond its noise, at {short(first[0].last_step)})."
+            f"Train {leader.name} for longer: its {results.chosen.name} was still getting better when it "
+            f"ended (last quarter beyond its noise, at {short(scores[0].last_step)})."
         )
     advice += _settled(sweep)
     return tuple(advice[:_MOST])
@@ -69,18 +62,18 @@ def _untried(groups: Sequence[Configuration], leader: Configuration, sweep: Swee
     """The best value of every setting that matters, when they were never tried together."""
     if sweep is None:
         return []
-    wished = {
+    best_values = {
         effect.setting: effect.places[0][0]
         for effect in sweep.effects
         if effect.matters and effect.places and effect.setting in leader.settings
     }
-    values = {one.settings.get(key) for key in wished for one in groups}
-    wished = {key: value for key, value in wished.items() if value in values}
-    if len(wished) < 2 or sweep.interactions:
+    values = {one.settings.get(key) for key in best_values for one in groups}
+    best_values = {key: value for key, value in best_values.items() if value in values}
+    if len(best_values) < 2 or sweep.interactions:
         return []
-    if any(all(one.settings.get(key) == value for key, value in wished.items()) for one in groups):
+    if any(all(one.settings.get(key) == value for key, value in best_values.items()) for one in groups):
         return []
-    named = ", ".join(f"{key}={value}" for key, value in wished.items())
+    named = ", ".join(f"{key}={value}" for key, value in best_values.items())
     return [f"Try {named} together: each is the best of its kind on average, and no run combined them."]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -13,11 +13,8 @@ from traindx.comparison.better import Placed, Ruler, difference
 from traindx.comparison.descent import Descent, descent
 from traindx.comparison.differing import Differing
 from traindx.comparison.effects import Effect, Interaction, effects
-from traindx.comparison.groups import Configuration, seed_spread
-from traindx.comparison.metric import Chosen
 from traindx.comparison.rates import LrScaling, RateRange, rate_range, scaling
-from traindx.comparison.scores import Score
-from traindx.comparison.subjects import Subject
+from traindx.comparison.results import Results
 from traindx.evidence import stats
 
 if TYPE_CHECKING:
@@ -56,60 +53,42 @@ class Sweep:
     noise: float
 
 
-def sweep(
-    runs: Sequence[Subject],
-    scores: Sequence[Score | None],
-    differing: Sequence[Differing],
-    groups: Sequence[Configuration],
-    placed: Sequence[Placed],
-    chosen: Chosen,
-) -> Sweep | None:
+def sweep(results: Results, placed: Sequence[Placed]) -> Sweep | None:
     """None when the runs are too few, or nothing that could matter differs between them."""
-    scored = [number for number, score in enumerate(scores) if score is not None]
-    changing = [] if unlike(differing) else [one for one in differing if one.counts and _mostly_told(one)]
-    if len(scored) < RUNS_LEAST or len(groups) < _CONFIGURATIONS_LEAST or not changing:
+    scored = [number for number, score in enumerate(results.scores) if score is not None]
+    changing = [] if unlike(results) else [one for one in results.changing if _mostly_known(one)]
+    if len(scored) < RUNS_LEAST or len(results.configurations) < _CONFIGURATIONS_LEAST or not changing:
         return None
-    ends = [_end(scores[number], chosen) for number in scored]
+    ends = {number: results.end(number) for number in scored}
     settings = {one.key: [one.values[number] for number in scored] for one in changing}
     aliased = _aliased(settings)
     unaliased = {
         key: values for key, values in settings.items() if not any(key in group[1:] for group in aliased)
     }
-    estimates, together = effects(unaliased, _places(ends))
-    spread = seed_spread([one.runs for one in groups], scores, chosen.sign)
-    noise = spread[0] if spread else _usual_error(scores)
-    rates, scaled = _rates(runs, scored, ends, settings, noise)
+    estimates, together = effects(unaliased, _places(list(ends.values())))
+    noise = results.spread[0] if results.spread else _usual_error(results)
+    rates, scaled = _rates(results, ends, settings, noise)
     choices = [
-        (key, values)
-        for key in _CHOICES
-        if key in settings and (values := _choices(key, groups, placed, runs, scores, chosen))
+        (key, values) for key in _CHOICES if key in settings and (values := _choices(key, results, placed))
     ]
-    sized = [
-        made_of
-        for key in _SIZES
-        if (key in settings or any(one.key == key for one in differing))
-        and (made_of := descent(key, _sized(runs, scored, ends, key), noise)) is not None
-    ]
-    if not chosen.name.startswith(("val/", "test/")):
-        sized = []
+    sized: list[Descent] = []
+    if results.chosen.name.startswith(("val/", "test/")):
+        differing = {one.key for one in results.differing}
+        by_size = {key: _sized(results, ends, key) for key in _SIZES if key in settings or key in differing}
+        sized = [found for key, tried in by_size.items() if (found := descent(key, tried, noise))]
     return Sweep(
         tuple(estimates), tuple(together), rates, scaled, tuple(choices), tuple(sized), aliased, noise
     )
 
 
-def unlike(differing: Sequence[Differing]) -> bool:
+def unlike(results: Results) -> bool:
     """Whether the runs seem to be different trainings: most of what differs is known of some of them only."""
-    changing = [one for one in differing if one.counts]
-    return len(changing) >= _RAGGED_FROM and sum(map(_mostly_told, changing)) < len(changing) / 2
+    changing = results.changing
+    return len(changing) >= _RAGGED_FROM and sum(map(_mostly_known, changing)) < len(changing) / 2
 
 
-def _mostly_told(one: Differing) -> bool:
+def _mostly_known(one: Differing) -> bool:
     return sum(value is not None for value in one.values) >= _MOSTLY * len(one.values)
-
-
-def _end(score: Score | None, chosen: Chosen) -> float:
-    """The final level, lower being better; inf for what failed."""
-    return chosen.sign * score.final.value if score is not None and score.final.known else math.inf
 
 
 def _places(ends: Sequence[float]) -> FloatArray:
@@ -122,8 +101,8 @@ def _places(ends: Sequence[float]) -> FloatArray:
     return ranked
 
 
-def _usual_error(scores: Sequence[Score | None]) -> float:
-    errors = [s.final.error for s in scores if s is not None and math.isfinite(s.final.error)]
+def _usual_error(results: Results) -> float:
+    errors = [score.final.error for _, score in results.scored if math.isfinite(score.final.error)]
     return float(np.median(errors)) if errors else 0.0
 
 
@@ -137,78 +116,51 @@ def _aliased(settings: dict[str, list[str | None]]) -> tuple[tuple[str, ...], ..
 
 
 def _rates(
-    runs: Sequence[Subject],
-    scored: Sequence[int],
-    ends: Sequence[float],
-    settings: dict[str, list[str | None]],
-    noise: float,
+    results: Results, ends: Mapping[int, float], settings: dict[str, list[str | None]], noise: float
 ) -> tuple[tuple[RateRange, ...], LrScaling | None]:
-    """Ranges by optimizer where it varies, and the best rate by batch size."""
+    """Ranges by optimizer where it varies; the best rate by batch size, of the optimizer with most runs."""
     if "lr" not in settings:
         return (), None
-    rates = [runs[number].number("lr") for number in scored]
-    optimizers = settings.get("optimizer", [None] * len(scored))
-    ranges = []
-    for name in dict.fromkeys(optimizers):
-        tried = [
-            (r, e) for r, e, o in zip(rates, ends, optimizers, strict=True) if o == name and r is not None
-        ]
-        lr_range = rate_range(f"optimizer={name}" if name is not None else "", tried, noise)
-        if lr_range is not None:
-            ranges.append(lr_range)
-    return tuple(ranges), _scaling(runs, scored, ends, rates, optimizers, noise)
-
-
-def _scaling(
-    runs: Sequence[Subject],
-    scored: Sequence[int],
-    ends: Sequence[float],
-    rates: Sequence[float | None],
-    optimizers: Sequence[str | None],
-    noise: float,
-) -> LrScaling | None:
-    """By the optimizer with most runs: the rule differs between them."""
-    named = max(set(optimizers), key=list(optimizers).count, default=None)
+    optimizers = settings.get("optimizer", [None] * len(ends))
+    usual = max(set(optimizers), key=optimizers.count, default=None)
+    by_optimizer: dict[str | None, list[tuple[float, float]]] = {name: [] for name in optimizers}
     by_batch: dict[float, list[tuple[float, float]]] = {}
-    for number, end, rate, optimizer in zip(scored, ends, rates, optimizers, strict=True):
-        batch = runs[number].samples_per_step
-        if batch and rate and optimizer == named:
+    for (number, end), optimizer in zip(ends.items(), optimizers, strict=True):
+        rate, batch = results.runs[number].number("lr"), results.runs[number].samples_per_step
+        if rate is not None:
+            by_optimizer[optimizer].append((rate, end))
+        if batch and rate and optimizer == usual:
             by_batch.setdefault(batch, []).append((rate, end))
-    ranges = {batch: rate_range(f"batch_size={batch:g}", tried, noise) for batch, tried in by_batch.items()}
-    return scaling({batch: one for batch, one in ranges.items() if one is not None})
+    named = {f"optimizer={name}" if name is not None else "": tried for name, tried in by_optimizer.items()}
+    ranges = [rate_range(condition, tried, noise) for condition, tried in named.items()]
+    batches = {batch: rate_range(f"batch_size={batch:g}", tried, noise) for batch, tried in by_batch.items()}
+    return (
+        tuple(one for one in ranges if one is not None),
+        scaling({batch: one for batch, one in batches.items() if one is not None}),
+    )
 
 
-def _choices(
-    key: str,
-    groups: Sequence[Configuration],
-    placed: Sequence[Placed],
-    runs: Sequence[Subject],
-    scores: Sequence[Score | None],
-    chosen: Chosen,
-) -> tuple[AtItsBest, ...]:
+def _choices(key: str, results: Results, placed: Sequence[Placed]) -> tuple[AtItsBest, ...]:
     """Each value of a setting by its best configuration, against the best of all."""
     firsts: dict[str, Placed] = {}
-    for one in placed:
-        value = groups[one.configuration].settings.get(key)
-        if value is not None and one.final.known:
-            firsts.setdefault(value, one)
+    for place in placed:
+        value = results.configurations[place.configuration].settings.get(key)
+        if value is not None and place.final.known:
+            firsts.setdefault(value, place)
     if not 2 <= len(firsts) <= _CHOICES_MOST:
         return ()
-    spread = seed_spread([one.runs for one in groups], scores, chosen.sign)
-    ordered = list(firsts.items())
-    leader = groups[ordered[0][1].configuration]
+    leader, *_ = firsts.values()
     choices = []
-    for value, one in ordered:
+    for value, place in firsts.items():
         behind: stats.Difference | None = None
         ruler: Ruler = "unknown"
-        if one is not ordered[0][1]:
-            behind, ruler = difference(groups[one.configuration], leader, runs, scores, chosen, spread)
-        choices.append(AtItsBest(value, one.configuration, one.final.value, behind, ruler))
+        if place is not leader:
+            mine, first = (results.configurations[one.configuration] for one in (place, leader))
+            behind, ruler = difference(mine, first, results)
+        choices.append(AtItsBest(value, place.configuration, place.final.value, behind, ruler))
     return tuple(choices)
 
 
-def _sized(
-    runs: Sequence[Subject], scored: Sequence[int], ends: Sequence[float], key: str
-) -> list[tuple[float, float]]:
-    sizes = [(runs[number].number(key), end) for number, end in zip(scored, ends, strict=True)]
+def _sized(results: Results, ends: Mapping[int, float], key: str) -> list[tuple[float, float]]:
+    sizes = [(results.runs[number].number(key), end) for number, end in ends.items()]
     return [(size, end) for size, end in sizes if size is not None]

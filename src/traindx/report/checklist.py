@@ -39,14 +39,14 @@ def _table(rows: Sequence[tuple[Item, CheckAnswer]]) -> DocumentTable:
 
 
 def _failures(checklist: Checklist) -> Iterator[Block]:
-    said: set[str] = set()
+    advised: set[str] = set()
     for item, answer in checklist.failures:
         yield _table([(item, answer)])
-        if answer.do and answer.do not in said:
+        if answer.do and answer.do not in advised:
             yield Labelled("to do", answer.do)
-        if answer.cause and answer.do not in said:
+        if answer.cause and answer.do not in advised:
             yield Labelled("", f"traindx explain {answer.cause}", "dim")
-        said.add(answer.do)
+        advised.add(answer.do)
 
 
 def _total(checklist: Checklist) -> Iterator[Block]:

@@ -37,7 +37,7 @@ _SHOWN, _LAST = 20, 3
 _MANY = 12
 _VALUES_ACROSS = 6
 _CODE_LINES = 24
-_SAID_MOST = 8
+_SENTENCES_MOST = 8
 _FIRST = {"best": 0, "at_step": 1, "to_target": 2, "at_time": 3, "at_samples": 4, "gap": 5}
 _ABOUT = (
     "Differences are given with a 95 % interval: against repeats with other seeds where there are any, else "
@@ -85,17 +85,19 @@ def _blocks(
     if compared.parting is not None:
         yield from listed("Where they part", parting_words(compared, compared.parting), "card")
     sections = [
-        doc.Section(_SWEEP_TITLES.get(name, name), (doc.Items(tuple(map(doc.Span, said))),))
-        for name, said in sweep_sections(compared)
+        doc.Section(_SWEEP_TITLES.get(name, name), (doc.Items(tuple(map(doc.Span, sentences))),))
+        for name, sentences in sweep_sections(compared)
     ]
     if sections:
         yield doc.Section("The sweep", tuple(sections), "card")
     yield from listed("What to try next", compared.advice, "card")
-    for number, one in enumerate(sharpened, 1):
-        said = doc.Items(tuple(one.said if everything else one.said[:_SAID_MOST]))
-        body = run_blocks(one.diagnosis, f"run-{number}") if everything else tuple(answer(one.diagnosis))
-        title = ("Against the baseline: ", code(one.diagnosis.run.name))
-        yield doc.Section(title, (said, *body), "run", f"run-{number}", own_charts=True)
+    for number, sharper in enumerate(sharpened, 1):
+        sentences = doc.Items(tuple(sharper.sentences if everything else sharper.sentences[:_SENTENCES_MOST]))
+        body = (
+            run_blocks(sharper.diagnosis, f"run-{number}") if everything else tuple(answer(sharper.diagnosis))
+        )
+        title = ("Against the baseline: ", code(sharper.diagnosis.run.name))
+        yield doc.Section(title, (sentences, *body), "run", f"run-{number}", own_charts=True)
 
 
 def _curves(compared: Comparison) -> Iterator[doc.Block]:
@@ -133,7 +135,7 @@ def _ranking(compared: Comparison, everything: bool) -> Iterator[doc.Block]:
         doc.TableColumn("health", least=46, style="state"),
         *(doc.TableColumn(m.head, "right", least=0) for m in measured),
     ]
-    made: list[tuple[doc.Cell, ...]] = []
+    table_rows: list[tuple[doc.Cell, ...]] = []
     for at, (place, one) in enumerate(placed):
         behind = place.behind.estimate if place.behind is not None else 0.0 if place.rank == 1 else math.nan
         health = health_of(compared, one)
@@ -155,9 +157,9 @@ def _ranking(compared: Comparison, everything: bool) -> Iterator[doc.Block]:
             best = measure.leader == place.configuration and len(set(measure.texts)) > 1
             text, value = measure.texts[place.configuration], measure.values[place.configuration]
             cells.append(doc.Span(text, "strong" if best and text else "", value=value))
-        made.append(tuple(cells))
-    hidden = 0 if everything else len(made) - _SHOWN - _LAST
-    shown = [*made[:_SHOWN], *made[-_LAST:]] if hidden > 0 else made
+        table_rows.append(tuple(cells))
+    hidden = 0 if everything else len(table_rows) - _SHOWN - _LAST
+    shown = [*table_rows[:_SHOWN], *table_rows[-_LAST:]] if hidden > 0 else table_rows
     groups = tuple(range(len(shown)))
     yield doc.DocumentTable(
         tuple(columns), tuple(shown), look="ranking", filtered=len(shown) > _MANY, groups=groups
@@ -192,7 +194,7 @@ def _differs(compared: Comparison, everything: bool) -> Iterator[doc.Block]:
         few = len(compared.runs) <= _VALUES_ACROSS
         names = short_names([run.name for run in compared.runs], 24) if few else ["values"]
         columns = (doc.TableColumn("setting", style="bold"), doc.TableColumn("kind", style="dim"))
-        made = [
+        table_rows = [
             (
                 code(one.key.partition(": ")[2] or one.key),
                 one.group,
@@ -204,7 +206,9 @@ def _differs(compared: Comparison, everything: bool) -> Iterator[doc.Block]:
             )
             for one in shown
         ]
-        yield doc.DocumentTable((*columns, *(doc.TableColumn(name, least=10) for name in names)), tuple(made))
+        yield doc.DocumentTable(
+            (*columns, *(doc.TableColumn(name, least=10) for name in names)), tuple(table_rows)
+        )
     besides = not_changed(compared) if everything else not_changed(compared)[:2]
     if besides:
         yield doc.Items(tuple(map(doc.Span, besides)), "besides")
@@ -212,12 +216,12 @@ def _differs(compared: Comparison, everything: bool) -> Iterator[doc.Block]:
 
 
 def _some(values: Iterable[str]) -> str:
-    found = list(values)
+    listed = list(values)
     with suppress(ValueError):
-        found.sort(key=float)
-    if len(found) <= _MANY:
-        return ", ".join(found)
-    return f"{', '.join(found[:8])}, ... {found[-1]} ({len(found):,} values)"
+        listed.sort(key=float)
+    if len(listed) <= _MANY:
+        return ", ".join(listed)
+    return f"{', '.join(listed[:8])}, ... {listed[-1]} ({len(listed):,} values)"
 
 
 def _code(compared: Comparison, everything: bool) -> Iterator[doc.Block]:

@@ -24,7 +24,7 @@ def linked(compared: Comparison) -> Curves | None:
 def scatter(compared: Comparison, setting: str) -> Ready | None:
     """The result of every run over one numeric setting."""
     shades = colours(len(compared.ranking))
-    found = [
+    points = [
         (value, score.final.value, _hover(compared, number), shades[place], place)
         for place, one in enumerate(compared.ranking)
         for number in compared.configurations[one.configuration].runs
@@ -32,9 +32,9 @@ def scatter(compared: Comparison, setting: str) -> Ready | None:
         and (score := compared.scores[number]) is not None
         and score.final.known
     ]
-    if len({value for value, *_ in found}) < 2:
+    if len({value for value, *_ in points}) < 2:
         return None
-    xs, ys, texts, tints, groups = zip(*found, strict=True)
+    xs, ys, texts, tints, groups = zip(*points, strict=True)
     x, y = np.array(xs), np.array(ys)
     trace: Json = {
         "type": "scatter",
@@ -58,11 +58,11 @@ def scatter(compared: Comparison, setting: str) -> Ready | None:
 
 def parallel_lines(compared: Comparison) -> Ready | None:
     """Every run as a line over its settings and its result."""
-    made = parallel(compared, lambda number: _hover(compared, number), mixed)
-    if made is None:
+    figure = parallel(compared, lambda number: _hover(compared, number), mixed)
+    if figure is None:
         return None
     label = "Parallel coordinates: settings and result of every run"
-    return Ready({"data": made[0], "layout": made[1]}, label)
+    return Ready({"data": figure[0], "layout": figure[1]}, label)
 
 
 def _hover(compared: Comparison, number: int) -> str:

@@ -68,12 +68,12 @@ def comparison_dict(compared: Comparison) -> dict[str, Any]:
 
 
 def _placed(compared: Comparison, one: Placed) -> dict[str, Any]:
-    made = compared.configurations[one.configuration]
+    configuration = compared.configurations[one.configuration]
     return {
         "rank": one.rank,
-        "configuration": made.name,
-        "settings": made.settings,
-        "runs": made.runs,
+        "configuration": configuration.name,
+        "settings": configuration.settings,
+        "runs": configuration.runs,
         "failed": one.failed,
         "final": one.final.value,
         "error": one.final.error if math.isfinite(one.final.error) else None,

@@ -83,17 +83,17 @@ def _choice_words(compared: Comparison, key: str) -> list[str]:
     if swept is None:
         return []
     choices = next((values for name, values in swept.choices if name == key), ())
-    said = []
+    sentences = []
     for one in choices:
         where = compared.configurations[one.configuration].name
         if one.behind is None:
-            said.append(f"{one.value} at its best: {short(one.final)} ({where}).")
+            sentences.append(f"{one.value} at its best: {short(one.final)} ({where}).")
             continue
         sure = "" if one.behind.sure else ", not clearly worse"
-        said.append(
+        sentences.append(
             f"{one.value} at its best: {short(one.final)} ({where}); {interval_text(one.behind)}{sure}."
         )
-    return said
+    return sentences
 
 
 def _percent(share: float) -> str:

@@ -40,16 +40,16 @@ def verdict(compared: Comparison) -> list[str]:
         return [
             f"Only {compared.leader.name} has {compared.chosen.name}: there is nothing to rank it against."
         ]
-    said = [against(compared, compared.ranking[1])]
+    sentences = [against(compared, compared.ranking[1])]
     others = compared.ranking[1:]
     if len(others) > 1:
         tied = [one for one in others if one.tied]
         if tied:
             some = f"{count(len(tied), 'configuration')} of the {len(others):,} others"
-            said.append(f"{some} cannot be separated from the leader with these repeats and this noise.")
-    said += _disagreeing(compared)
+            sentences.append(f"{some} cannot be separated from the leader with these repeats and this noise.")
+    sentences += _disagreeing(compared)
     state = leader_state(compared)
-    return [*said, state] if state else said
+    return [*sentences, state] if state else sentences
 
 
 def against(compared: Comparison, placed: Placed) -> str:
@@ -108,7 +108,7 @@ def probability(p: float) -> str:
 def _disagreeing(compared: Comparison) -> list[str]:
     """Measures by which another configuration leads, clearly enough to be worth a sentence."""
     leader = compared.ranking[0].configuration
-    said = []
+    sentences = []
     fair = ("best", "at_samples" if compared.terms.samples is not None else "at_step", "at_time")
     for measure in measures(compared):
         best = measure.leader
@@ -117,8 +117,8 @@ def _disagreeing(compared: Comparison) -> list[str]:
         name = _name(compared.configurations[best])
         values = f"{short(measure.values[best])} against {short(measure.values[leader])}"
         if math.isfinite(measure.values[leader]):
-            said.append(f"{_start(measure.words)}, {name} leads instead: {values}.")
-    return said[:2]
+            sentences.append(f"{_start(measure.words)}, {name} leads instead: {values}.")
+    return sentences[:2]
 
 
 def _start(words: str) -> str:

@@ -97,5 +97,5 @@ def value_at(steps: FloatArray, values: FloatArray, step: float) -> float:
     after = int(np.searchsorted(steps, step))
     near = range(max(0, after - 1), min(steps.size, after + 2))
     least = min(abs(steps[i] - step) for i in near)
-    found = [float(values[i]) for i in near if abs(steps[i] - step) == least]
-    return next((value for value in found if not np.isfinite(value)), max(found))
+    nearest = [float(values[i]) for i in near if abs(steps[i] - step) == least]
+    return next((value for value in nearest if not np.isfinite(value)), max(nearest))

@@ -96,18 +96,18 @@ def _with(one: Panel, marks: Sequence[Mark]) -> Panel:
 
 def _seen(diagnosis: Diagnosis, case: Case, one: Panel, *, onsets_only: bool = False) -> list[Mark]:
     """Where the problems seen on a panel's curves began, their stretches and their points."""
-    found: list[Mark] = []
+    seen: list[Mark] = []
     for problem in diagnosis.problems:
         if not _concerns(problem, one):
             continue
         onset = onset_mark(case, problem)
         if onset is not None:
-            found.append(replace(onset, title=f"onset: {symptom_title(problem.symptom)}"))
+            seen.append(replace(onset, title=f"onset: {symptom_title(problem.symptom)}"))
         for finding in problem.findings:
             if not onsets_only and panel_of([one], finding.series) is not None:
                 marks = finding_marks(case, finding)
-                found += [m for m in marks if m.kind == "span" or onset is None or m.step != onset.step]
-    return found
+                seen += [m for m in marks if m.kind == "span" or onset is None or m.step != onset.step]
+    return seen
 
 
 def _concerns(problem: Problem, one: Panel) -> bool:
@@ -139,8 +139,8 @@ def _gap(case: Case, train: Curve, val: Curve, best: Mark | None) -> Panel:
         Shade(steps, below, val.y, worse, "alarm", label),
         Shade(steps, below, val.y, ~worse, "good", better),
     )
-    made = replace(panel("loss", lines, "train and validation loss"), shades=shades)
-    return _with(made, [best] if best is not None else [])
+    both = replace(panel("loss", lines, "train and validation loss"), shades=shades)
+    return _with(both, [best] if best is not None else [])
 
 
 def _levels(case: Case, curve: Curve, steps: FloatArray) -> FloatArray:

@@ -30,13 +30,13 @@ def families(series: Iterable[Series]) -> list[Family]:
     alike: dict[str, list[Series]] = {}
     for one in series:
         alike.setdefault(_kind(one.name), []).append(one)
-    found = []
+    groups = []
     for kind, members in alike.items():
         if len(members) < (_LEAST_LAYERS if is_secondary(members[0].name) else _LEAST):
-            found += [Family(one, (one,)) for one in members]
+            groups += [Family(one, (one,)) for one in members]
         else:
-            found.append(Family(_middle(kind, members), tuple(members)))
-    return found
+            groups.append(Family(_middle(kind, members), tuple(members)))
+    return groups
 
 
 def _kind(name: str) -> str:

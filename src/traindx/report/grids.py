@@ -57,21 +57,21 @@ class Grid:
 
     def level(self, share: float) -> FloatArray:
         """A quantile of each layer over the samples; NaN for a layer without a finite value."""
-        made = np.full(len(self.layers), np.nan)
+        levels = np.full(len(self.layers), np.nan)
         for number, row in enumerate(self.values):
             finite = row[np.isfinite(row)]
             if finite.size:
-                made[number] = float(np.quantile(finite, share))
-        return made
+                levels[number] = float(np.quantile(finite, share))
+        return levels
 
     def _at(self, place: int) -> FloatArray:
         sampled = np.isfinite(self.values) | self.broken
-        made = np.full(len(self.layers), np.nan)
+        values = np.full(len(self.layers), np.nan)
         for number, row in enumerate(sampled):
             where = np.flatnonzero(row)
             if where.size:
-                made[number] = self.values[number, where[place]]
-        return made
+                values[number] = self.values[number, where[place]]
+        return values
 
 
 def grid(
@@ -110,19 +110,19 @@ def _joined(
 ) -> tuple[FloatArray, FloatArray, BoolArray]:
     """Neighbouring samples as one; what was broken in any of them is broken."""
     edges = np.linspace(0, steps.size, columns + 1).astype(int)
-    made = np.full((values.shape[0], columns), np.nan)
-    gone = np.zeros(made.shape, dtype=bool)
+    joined = np.full((values.shape[0], columns), np.nan)
+    gone = np.zeros(joined.shape, dtype=bool)
     for number, (begin, end) in enumerate(pairwise(edges.tolist())):
         gone[:, number] = broken[:, begin:end].any(axis=1)
         there = np.isfinite(values[:, begin:end]).any(axis=1) & ~gone[:, number]
-        made[there, number] = np.nanmedian(values[there, begin:end], axis=1)
-    return steps[edges[:-1]], made, gone
+        joined[there, number] = np.nanmedian(values[there, begin:end], axis=1)
+    return steps[edges[:-1]], joined, gone
 
 
 def share_grids(case: Case, columns: int = 120, rows: int | None = None) -> list[tuple[str, Grid]]:
     """Those shares that were measured, and their titles."""
-    found = ((title, grid(case, name, columns, rows, share=True)) for name, title in SHARES.items())
-    return [(title, one) for title, one in found if one is not None]
+    grids = ((title, grid(case, name, columns, rows, share=True)) for name, title in SHARES.items())
+    return [(title, one) for title, one in grids if one is not None]
 
 
 def layer_names(layers: Sequence[str], longest: int = _NAME_LONGEST) -> list[str]:

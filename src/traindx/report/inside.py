@@ -38,40 +38,40 @@ class Part:
 
 def inside_parts(case: Case, columns: int = 120, rows: int | None = None) -> dict[str, list[Part]]:
     """The charts that the recording allows, by the picture they belong to."""
-    made = {
+    charts = {
         "gradient_flow": list(_gradients(case, columns, rows)),
         "activations": list(_activations(case, columns, rows)),
         "update_ratios": list(_ratios(case, columns, rows)),
         "time": list(_time(case)),
     }
-    return {name: parts for name, parts in made.items() if parts}
+    return {name: parts for name, parts in charts.items() if parts}
 
 
 def _gradients(case: Case, columns: int, rows: int | None) -> Iterator[Part]:
-    found = grid(case, "grad_norm", columns, rows)
-    if found is None:
+    norms = grid(case, "grad_norm", columns, rows)
+    if norms is None:
         return
-    axis, samples = case.run.axis, found.steps.size
+    axis, samples = case.run.axis, norms.steps.size
     kinds: list[tuple[str, FloatArray, str]] = []
     if samples > 1:
-        kinds.append((f"first sample, {axis} {short(float(found.steps[0]))}", found.first(), "third"))
-    kinds.append((f"last sample, {axis} {short(float(found.steps[-1]))}", found.last(), "val"))
+        kinds.append((f"first sample, {axis} {short(float(norms.steps[0]))}", norms.first(), "third"))
+    kinds.append((f"last sample, {axis} {short(float(norms.steps[-1]))}", norms.last(), "val"))
     if samples > 2:
-        kinds.append((f"median of {samples:,} samples", found.level(0.5), "train"))
-    main = matrices(case, found.layers)
+        kinds.append((f"median of {samples:,} samples", norms.level(0.5), "train"))
+    main = matrices(case, norms.layers)
     main = main if main.sum() >= 2 else np.ones_like(main)
     lines = []
     for name, values, colour in kinds:
         where = main & (values > 0)
         line = _along(name, values, colour, where)
         if colour == "train" and samples >= _BAND_FROM:
-            line = replace(line, low=found.level(0.1)[where], high=found.level(0.9)[where])
+            line = replace(line, low=norms.level(0.1)[where], high=norms.level(0.9)[where])
         lines.append(line)
         if not main.all():
             lines.append(replace(_along(name, values, colour, ~main & (values > 0)), joined=False))
-    flow = _layers("gradient norm from input to output", found, lines, positive=True)
+    flow = _layers("gradient norm from input to output", norms, lines, positive=True)
     yield Part("Gradient flow", "Norm of the gradient of each layer, from input to output.", flow)
-    yield _field(case, found, "level", "Gradient norm by layer", _BLANK)
+    yield _field(case, norms, "level", "Gradient norm by layer", _BLANK)
 
 
 def _along(name: str, values: FloatArray, colour: str, where: BoolArray) -> Line:
@@ -79,15 +79,15 @@ def _along(name: str, values: FloatArray, colour: str, where: BoolArray) -> Line
     return Line(name, np.flatnonzero(where).astype(float), values[where], colour, None)
 
 
-def _layers(title: str, found: Grid, lines: Sequence[Line], *, positive: bool) -> Curves:
+def _layers(title: str, layers: Grid, lines: Sequence[Line], *, positive: bool) -> Curves:
     """Layers from input to output; those that were NaN, Inf or exactly 0 in a sample are marked."""
-    broken, count_of = found.ever_broken(), len(found.layers)
-    zero = found.ever_zero() & ~broken & positive
+    broken, count_of = layers.ever_broken(), len(layers.layers)
+    zero = layers.ever_zero() & ~broken & positive
     marks = [Mark("broken", float(at), "NaN or Inf in a sample") for at in np.flatnonzero(broken)]
     marks += [Mark("zero", float(at), "exactly 0 in a sample") for at in np.flatnonzero(zero)]
     kept = tuple(line for line in lines if line.x.size)
     panel = Panel("layers", title, kept, tuple(marks), positive and bool(kept))
-    return Curves((panel,), "layer", (-0.5, count_of - 0.5), f"{title}.", names=tuple(found.layers))
+    return Curves((panel,), "layer", (-0.5, count_of - 0.5), f"{title}.", names=tuple(layers.layers))
 
 
 def _activations(case: Case, columns: int, rows: int | None) -> Iterator[Part]:
@@ -103,9 +103,9 @@ def _activations(case: Case, columns: int, rows: int | None) -> Iterator[Part]:
             f"{count(len(counted), 'activation')}, first and last sample; heights are the root of the share."
         )
         yield Part("Activation histograms", text, HistogramChart(tuple(counted), case.run.axis, text))
-    for title, found in share_grids(case, columns, rows):
-        if found.broken.any() or (found.seen > 0).any():
-            yield _field(case, found, "share", f"Activations: {title}", _BLANK)
+    for title, shares in share_grids(case, columns, rows):
+        if shares.broken.any() or (shares.seen > 0).any():
+            yield _field(case, shares, "share", f"Activations: {title}", _BLANK)
 
 
 def _spread(spread: Grid, means: Grid) -> Curves:
@@ -122,10 +122,10 @@ def _spread(spread: Grid, means: Grid) -> Curves:
 
 
 def _ratios(case: Case, columns: int, rows: int | None) -> Iterator[Part]:
-    found = grid(case, "update_ratio", columns, rows)
-    if found is None:
+    ratios = grid(case, "update_ratio", columns, rows)
+    if ratios is None:
         return
-    kept = [column[np.isfinite(column) & (column > 0)] for column in found.values.T]
+    kept = [column[np.isfinite(column) & (column > 0)] for column in ratios.values.T]
     there = np.array([bool(column.size) for column in kept])
     low, middle, high = (
         np.array([float(np.quantile(column, share)) for column in kept if column.size])
@@ -133,42 +133,42 @@ def _ratios(case: Case, columns: int, rows: int | None) -> Iterator[Part]:
     )
     text = "What a step changes over the size of the weights; 1e-4 to 1e-2 is usual."
     if middle.size > 1:
-        line = Line("median of the layers", found.steps[there], middle, "train", None, low=low, high=high)
-        ends = np.concatenate([found.seen[found.seen > 0], USUAL])
+        line = Line("median of the layers", ratios.steps[there], middle, "train", None, low=low, high=high)
+        ends = np.concatenate([ratios.seen[ratios.seen > 0], USUAL])
         levels = (HorizontalLine(USUAL[0], "usual from 1e-4"), HorizontalLine(USUAL[1], "usual up to 1e-2"))
         title = "update ratio: size of a step over size of the weights"
         panel = Panel("update_ratio", title, (line,), (), True, ends, levels)
-        span = (float(found.steps[0]), float(found.steps[-1]))
+        span = (float(ratios.steps[0]), float(ratios.steps[-1]))
         label = "Update ratio over the steps: median of the layers, band of 80 % of them."
         yield Part("Update ratio", text, Curves((panel,), case.run.axis, span, label))
-    yield _field(case, found, "ratio", "Update ratio by layer", f"{text} {_BLANK}")
+    yield _field(case, ratios, "ratio", "Update ratio by layer", f"{text} {_BLANK}")
 
 
-def _field(case: Case, found: Grid, kind: str, title: str, text: str) -> Part:
-    all_layers = len(case.inside.layers(found.statistic))
-    if len(found.layers) < all_layers:
-        text += f" {len(found.layers):,} of {all_layers:,} layers are shown."
+def _field(case: Case, field: Grid, kind: str, title: str, text: str) -> Part:
+    all_layers = len(case.inside.layers(field.statistic))
+    if len(field.layers) < all_layers:
+        text += f" {len(field.layers):,} of {all_layers:,} layers are shown."
     label = f"{title} over the {case.run.axis}s of the run, as a coloured field."
-    return Part(title, text, Field(found, kind, title, case.run.axis, label))  # type: ignore[arg-type]
+    return Part(title, text, Field(field, kind, title, case.run.axis, label))  # type: ignore[arg-type]
 
 
 def _time(case: Case) -> Iterator[Part]:
-    found = spent(case)
-    if found is not None:
-        whole = f"{lasting_each(found.total)} in {count(found.timed, 'timed step')}"
-        text = f"{time_sentence(found).capitalize()}, {whole}."
-        yield Part("Where the time goes", text, _stacked(case, found))
+    times = spent(case)
+    if times is not None:
+        whole = f"{lasting_each(times.total)} in {count(times.timed, 'timed step')}"
+        text = f"{time_sentence(times).capitalize()}, {whole}."
+        yield Part("Where the time goes", text, _stacked(case, times))
 
 
 @np.errstate(all="ignore")  # a damaged recording holds numbers near the ends of the range
-def _stacked(case: Case, found: Spent) -> Curves:
+def _stacked(case: Case, times: Spent) -> Curves:
     """Parts of a step on top of each other. The axis is for usual steps: the first is often far longer."""
-    foot = np.zeros(found.steps.size)
+    foot = np.zeros(times.steps.size)
     lines = []
-    for part, seconds in found.parts.items():
+    for part, seconds in times.parts.items():
         top = foot + 1000 * seconds
-        name, colour = f"{part}, {100 * found.share(part):.0f} %", _TIME_COLOURS[part]
-        line = Line(name, found.steps, top, colour, None, low=foot, high=top, opacity=0.75)
+        name, colour = f"{part}, {100 * times.share(part):.0f} %", _TIME_COLOURS[part]
+        line = Line(name, times.steps, top, colour, None, low=foot, high=top, opacity=0.75)
         lines.append(replace(line, amounts=1000 * seconds))
         foot = top
     highest = float(foot.max())
@@ -180,5 +180,5 @@ def _stacked(case: Case, found: Spent) -> Curves:
             f"; the highest of {count(int((foot > edge).sum()), 'point')} beyond the edge: {short(highest)}"
         )
     panel = Panel("time", title, tuple(lines), held=np.array([0.0, edge]))
-    span = (float(found.steps[0]), float(found.steps[-1]))
+    span = (float(times.steps[0]), float(times.steps[-1]))
     return Curves((panel,), case.run.axis, span, "Time of a step by what it is spent on.")

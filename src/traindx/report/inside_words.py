@@ -41,33 +41,36 @@ def _confirmed(diagnosis: Diagnosis) -> Iterator[tuple[str, str]]:
     share, tried = saved.get("confidence"), saved.get("experiments")
     known = causes().get(cause)
     sure = f" ({percent(share)})" if isinstance(share, float) else ""
-    made = count(tried, "experiment") if isinstance(tried, int) else "experiments"
-    yield "confirmed", f"after {made} on this script: {known.title if known is not None else cause}{sure}."
+    experiments = count(tried, "experiment") if isinstance(tried, int) else "experiments"
+    yield (
+        "confirmed",
+        f"after {experiments} on this script: {known.title if known is not None else cause}{sure}.",
+    )
 
 
 def _time(case: Case, wanted: bool) -> Iterator[tuple[str, str]]:
-    found = spent(case)
-    if found is not None and (wanted or found.share(PARTS["data_wait_s"]) >= _WAITS):
-        yield "time", f"{time_sentence(found)}."
+    times = spent(case)
+    if times is not None and (wanted or times.share(PARTS["data_wait_s"]) >= _WAITS):
+        yield "time", f"{time_sentence(times)}."
 
 
 def _gradients(case: Case, wanted: bool) -> Iterator[tuple[str, str]]:
     """The layers with the least and the most gradient; those that never got any, or a broken one."""
-    found = grid(case, "grad_norm")
-    if found is None:
+    norms = grid(case, "grad_norm")
+    if norms is None:
         return
-    names, levels = [f"layer {name}" for name in layer_names(found.layers)], found.level(0.5)
+    names, levels = [f"layer {name}" for name in layer_names(norms.layers)], norms.level(0.5)
     zero = np.array(
-        [bool((row[np.isfinite(row)] == 0).all() and np.isfinite(row).sum() > 1) for row in found.values]
+        [bool((row[np.isfinite(row)] == 0).all() and np.isfinite(row).sum() > 1) for row in norms.values]
     )
     parts = []
-    usual = np.flatnonzero(matrices(case, found.layers) & (levels > 0))
+    usual = np.flatnonzero(matrices(case, norms.layers) & (levels > 0))
     if usual.size > 1:
         low, high = usual[np.argmin(levels[usual])], usual[np.argmax(levels[usual])]
         if wanted or levels[high] > _APART * levels[low]:
             least, most = (f"{short(float(levels[at]))} at {names[at]}" for at in (low, high))
             parts.append(f"gradient norm from {least} to {most}, of {count(len(names), 'layer')}")
-    for where, what in ((zero, "exactly 0 in every sample"), (found.ever_broken(), "NaN or Inf")):
+    for where, what in ((zero, "exactly 0 in every sample"), (norms.ever_broken(), "NaN or Inf")):
         if where.any():
             first = names[int(np.flatnonzero(where)[0])]
             parts.append(f"{what} in {count(int(where.sum()), 'layer')}, first {first}")
@@ -76,14 +79,14 @@ def _gradients(case: Case, wanted: bool) -> Iterator[tuple[str, str]]:
 
 
 def _dead(case: Case, wanted: bool) -> Iterator[tuple[str, str]]:
-    found = grid(case, "activation_dead_share", share=True)
-    last = found.last() if found is not None else np.empty(0)
-    if found is None or not np.isfinite(last).any():
+    shares = grid(case, "activation_dead_share", share=True)
+    last = shares.last() if shares is not None else np.empty(0)
+    if shares is None or not np.isfinite(last).any():
         return
     worst = int(np.nanargmax(last))
     if last[worst] >= _DEAD or (wanted and last[worst] > 0):
         share = f"{100 * float(last[worst]):.0f} %"
         yield (
             "units",
-            f"{share} of {layer_names(found.layers)[worst]} are dead at the last sample, the most of any.",
+            f"{share} of {layer_names(shares.layers)[worst]} are dead at the last sample, the most of any.",
         )

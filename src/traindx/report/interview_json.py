@@ -48,15 +48,15 @@ def _answer(interview: Interview, name: str) -> dict[str, Any]:
     from traindx.knowledge.questions import questions
 
     answer, question = interview.answers[name], questions()[name]
-    given: dict[str, Any] = {"question": name, "ask": question.ask, "answer": answer.text}
+    document: dict[str, Any] = {"question": name, "ask": question.ask, "answer": answer.text}
     if answer.unknown:
-        return {**given, "known": False, "find_out": question.find_out}
-    given |= {"known": True, "options": answer.options}
+        return {**document, "known": False, "find_out": question.find_out}
+    document |= {"known": True, "options": answer.options}
     if answer.settings:
-        given["settings"] = answer.settings
+        document["settings"] = answer.settings
     if answer.pasted is not None:
-        given["series"] = {name: len(series) for name, series in answer.pasted.series.items()}
-    return given
+        document["series"] = {name: len(series) for name, series in answer.pasted.series.items()}
+    return document
 
 
 def _next(interview: Interview, diagnosis: Diagnosis) -> dict[str, Any] | None:

@@ -26,16 +26,16 @@ def json_bytes(plain: object, *, indent: bool = True) -> bytes:
 
     option = orjson.OPT_INDENT_2 if indent else None
     try:
-        made = orjson.dumps(plain, option=option)
+        text = orjson.dumps(plain, option=option)
     except TypeError:  # half of a character: a byte of a file's name that is no UTF-8
-        made = orjson.dumps(encoded(plain), option=option)
-    if made.isascii() and b"\x7f" not in made:
-        return made
-    return _NOT_PLAIN.sub(_escape, made.decode()).encode()
+        text = orjson.dumps(encoded(plain), option=option)
+    if text.isascii() and b"\x7f" not in text:
+        return text
+    return _NOT_PLAIN.sub(_escape, text.decode()).encode()
 
 
-def _escape(found: re.Match[str]) -> str:
-    return found[0] if found[0].isprintable() else json.dumps(found[0])[1:-1].replace("\x7f", "\\u007f")
+def _escape(match: re.Match[str]) -> str:
+    return match[0] if match[0].isprintable() else json.dumps(match[0])[1:-1].replace("\x7f", "\\u007f")
 
 
 def encoded(value: Any) -> Any:

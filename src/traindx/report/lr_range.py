@@ -24,74 +24,74 @@ _LOG_FROM = 5.0
 _ABOVE = 3.0  # diverged losses would flatten all that matters
 
 
-def render_range(found: RangeAnswer, name: str, screen: Screen, notes: Sequence[str] = ()) -> list[str]:
+def render_range(answer: RangeAnswer, name: str, screen: Screen, notes: Sequence[str] = ()) -> list[str]:
     return lines(
-        [*_blocks(found, name, screen), *(Text(Span(note, "muted"), "whole") for note in notes)], screen
+        [*_blocks(answer, name, screen), *(Text(Span(note, "muted"), "whole") for note in notes)], screen
     )
 
 
-def _blocks(found: RangeAnswer, name: str, screen: Screen) -> Iterator[Block]:
+def _blocks(answer: RangeAnswer, name: str, screen: Screen) -> Iterator[Block]:
     yield Text(
-        f"{name[:60]}  {count(found.ramps.seeds, 'seed')}, {count(found.ramps.steps, 'step')} each", "title"
+        f"{name[:60]}  {count(answer.ramps.seeds, 'seed')}, {count(answer.ramps.steps, 'step')} each", "title"
     )
-    yield Preformatted((("", ""), *_drawn(found, screen), ("", "")))
-    first = headline(found)
-    yield Text(Span(first[0].upper() + first[1:], look="good" if found.found else "warning"), "whole")
-    if found.found and found.low is not None and found.high is not None and found.edge is not None:
-        ends = f"lower end {interval(found.low)}, upper end {interval(found.high)}"
+    yield Preformatted((("", ""), *_drawn(answer, screen), ("", "")))
+    first = headline(answer)
+    yield Text(Span(first[0].upper() + first[1:], look="good" if answer.found else "warning"), "whole")
+    if answer.found and answer.low is not None and answer.high is not None and answer.edge is not None:
+        ends = f"lower end {interval(answer.low)}, upper end {interval(answer.high)}"
         yield Labelled("repeats", f"{ends} in nine of ten")
-        yield Labelled("stable", f"up to {rate(found.edge.value)} ({interval(found.edge)})")
-    if found.current is not None:
-        yield Labelled("current", standing(found))
-    if found.curve is not None:
-        scale, unit = (100, " %") if found.relative else (1, "")
-        fell, noise = f"{scale * found.drop:.3g}{unit}", f"{scale * found.noise:.2g}{unit}"
+        yield Labelled("stable", f"up to {rate(answer.edge.value)} ({interval(answer.edge)})")
+    if answer.current is not None:
+        yield Labelled("current", standing(answer))
+    if answer.curve is not None:
+        scale, unit = (100, " %") if answer.relative else (1, "")
+        fell, noise = f"{scale * answer.drop:.3g}{unit}", f"{scale * answer.noise:.2g}{unit}"
         yield Labelled("measured", f"the loss fell by {fell}; single steps jitter by {noise}")
-    if advice(found):
-        yield Labelled("next", advice(found), "bold")
+    if advice(answer):
+        yield Labelled("next", advice(answer), "bold")
 
 
-def _drawn(found: RangeAnswer, screen: Screen) -> Iterator[tuple[str, str]]:
+def _drawn(answer: RangeAnswer, screen: Screen) -> Iterator[tuple[str, str]]:
     """The curve as a sparkline, the range, the current rate and the axis below it."""
-    if found.curve is None or found.ramps.steps < 2:
+    if answer.curve is None or answer.ramps.steps < 2:
         return
     width = min(_WIDEST, screen.width - INDENT - 2)
-    places = np.log(found.ramps.rates)
+    places = np.log(answer.ramps.rates)
     start, end = float(places[0]), float(places[-1])
 
     def column(value: float) -> int:
         return min(max(int((math.log(value) - start) / (end - start) * width), 0), width - 1)
 
-    loss = sparkline(places, found.curve, start=start, end=end, width=width, unicode=screen.unicode)
+    loss = sparkline(places, answer.curve, start=start, end=end, width=width, unicode=screen.unicode)
     yield f"  {'loss':<10}{loss}", "curve"
-    if found.low is not None and found.high is not None and found.edge is not None:
-        low, high, edge = (column(one.value) for one in (found.low, found.high, found.edge))
+    if answer.low is not None and answer.high is not None and answer.edge is not None:
+        low, high, edge = (column(one.value) for one in (answer.low, answer.high, answer.edge))
         bar = [" "] * width
         bar[low : high + 1] = "=" * (high + 1 - low)
         bar[edge] = "|"
         yield f"  {'range':<10}{''.join(bar).rstrip()}", "good"
-    if found.current is not None and start <= math.log(found.current) <= end:
-        yield f"  {'current':<10}{' ' * column(found.current)}^", ""
-    first, last = rate(float(found.ramps.rates[0])), rate(float(found.ramps.rates[-1]))
+    if answer.current is not None and start <= math.log(answer.current) <= end:
+        yield f"  {'current':<10}{' ' * column(answer.current)}^", ""
+    first, last = rate(float(answer.ramps.rates[0])), rate(float(answer.ramps.rates[-1]))
     yield f"  {'lr':<10}{first}{last:>{max(width - len(first), 1)}}", ""
 
 
-def write_range_plot(found: RangeAnswer, path: Path, *, name: str = "") -> None:
+def write_range_plot(answer: RangeAnswer, path: Path, *, name: str = "") -> None:
     """`lr_find.png`: the loss of every seed over the rate, the curve through them, the range and its ends."""
-    current = f"; current {standing(found)}" if standing(found) else ""
-    rates = found.ramps.rates
+    current = f"; current {standing(answer)}" if standing(answer) else ""
+    rates = answer.ramps.rates
     span = (float(rates[0]), float(rates[-1]))
-    chart = Curves((_panel(found),), f"learning rate{current}", span, logarithmic=True)
-    title = f"{name[:40]}: {headline(found)}" if name else headline(found)
+    chart = Curves((_panel(answer),), f"learning rate{current}", span, logarithmic=True)
+    title = f"{name[:40]}: {headline(answer)}" if name else headline(answer)
     write_picture(Picture(title, (chart,), "", (3.9,), 1, 8.6, "inside"), path)
 
 
-def _panel(found: RangeAnswer) -> Panel:
-    ramps = found.ramps
+def _panel(answer: RangeAnswer) -> Panel:
+    ramps = answer.ramps
     label = f"{ramps.seeds} seeds, {ramps.steps} steps each"
     drawn = [Line(label, ramps.rates, row, "rest", None) for row in ramps.losses]
-    if found.curve is not None:
-        drawn.append(Line("fall and rise, fitted", ramps.rates, found.curve, "train", None))
+    if answer.curve is not None:
+        drawn.append(Line("fall and rise, fitted", ramps.rates, answer.curve, "train", None))
     known = ramps.losses[np.isfinite(ramps.losses)]
     held = known
     logarithmic = False
@@ -101,23 +101,23 @@ def _panel(found: RangeAnswer) -> Panel:
         logarithmic = low > 0 and start > _LOG_FROM * low
         if limits(held, logarithmic=logarithmic) is None:
             held = np.array([start - 1.0, start + 1.0])
-    return Panel("loss", "training loss", tuple(drawn), tuple(_marks(found)), logarithmic, held)
+    return Panel("loss", "training loss", tuple(drawn), tuple(_marks(answer)), logarithmic, held)
 
 
-def _marks(found: RangeAnswer) -> Iterator[Mark]:
-    rates = found.ramps.rates
-    if found.low is not None and found.high is not None:
-        label = f"suggested: {rate(found.low.value)} to {rate(found.high.value)}"
-        yield Mark("span", found.low.value, label, end=found.high.value, colour="good")
-    if found.edge is not None:
-        yield Mark("onset", found.edge.value, f"largest stable rate: {rate(found.edge.value)}")
-        high = min(found.edge.high, float(rates[-1]))
+def _marks(answer: RangeAnswer) -> Iterator[Mark]:
+    rates = answer.ramps.rates
+    if answer.low is not None and answer.high is not None:
+        label = f"suggested: {rate(answer.low.value)} to {rate(answer.high.value)}"
+        yield Mark("span", answer.low.value, label, end=answer.high.value, colour="good")
+    if answer.edge is not None:
+        yield Mark("onset", answer.edge.value, f"largest stable rate: {rate(answer.edge.value)}")
+        high = min(answer.edge.high, float(rates[-1]))
         yield Mark(
             "span",
-            found.edge.low,
-            f"between {short(found.edge.low)} and {short(high)} in nine of ten",
+            answer.edge.low,
+            f"between {short(answer.edge.low)} and {short(high)} in nine of ten",
             end=high,
             colour="alarm",
         )
-    if found.current is not None and rates[0] <= found.current <= rates[-1]:
-        yield Mark("upright", found.current, f"current: {rate(found.current)}", colour="ink")
+    if answer.current is not None and rates[0] <= answer.current <= rates[-1]:
+        yield Mark("upright", answer.current, f"current: {rate(answer.current)}", colour="ink")

@@ -16,38 +16,39 @@ _NEXT = {
 }
 
 
-def headline(found: RangeAnswer) -> str:
+def headline(answer: RangeAnswer) -> str:
     """The result in one line."""
-    if not found.found or found.low is None or found.high is None:
-        return f"no supported answer: {found.reason}"
-    return f"suggested learning rate: {rate(found.low.value)} to {rate(found.high.value)}"
+    if not answer.found or answer.low is None or answer.high is None:
+        return f"no supported answer: {answer.reason}"
+    return f"suggested learning rate: {rate(answer.low.value)} to {rate(answer.high.value)}"
 
 
-def advice(found: RangeAnswer) -> str:
+def advice(answer: RangeAnswer) -> str:
     """What to do where there is no answer."""
-    return _NEXT.get(found.verdict, "")
+    return _NEXT.get(answer.verdict, "")
 
 
-def standing(found: RangeAnswer) -> str:
+def standing(answer: RangeAnswer) -> str:
     """Where the current rate lies, in factors."""
-    if found.current is None:
+    if answer.current is None:
         return ""
-    here = f"{rate(found.current)}"
-    if found.low is None or found.high is None or found.edge is None:
+    here = f"{rate(answer.current)}"
+    if answer.low is None or answer.high is None or answer.edge is None:
         return here
-    match found.standing:
+    match answer.standing:
         case "unstable":
-            beyond, over = found.current / found.edge.value, found.current / found.high.value
+            beyond, over = answer.current / answer.edge.value, answer.current / answer.high.value
             return (
                 f"{here}: beyond what is stable, {_times(beyond)} the largest stable rate "
                 f"and {_times(over)} the upper end of the range"
             )
         case "too_high":
-            return f"{here}: too high, {_times(found.current / found.high.value)} the upper end of the range"
-        case "too_low":
             return (
-                f"{here}: too low, the lower end of the range is {_times(found.low.value / found.current)} it"
+                f"{here}: too high, {_times(answer.current / answer.high.value)} the upper end of the range"
             )
+        case "too_low":
+            factor = _times(answer.low.value / answer.current)
+            return f"{here}: too low, the lower end of the range is {factor} it"
         case _:
             return f"{here}: inside the range"
 

@@ -24,20 +24,20 @@ _POINTS_MOST = 200
 def marks(case: Case, problem: Problem | None, signs: Sequence[Finding] = ()) -> list[Mark]:
     """All marks of one chart."""
     findings = [*(problem.findings if problem else ()), *signs]
-    found: list[Mark] = []
+    chart_marks: list[Mark] = []
     onset = onset_mark(case, problem) if problem is not None else None
     if onset is not None:
-        found.append(onset)
+        chart_marks.append(onset)
     for finding in findings:
-        found += [mark for mark in finding_marks(case, finding) if not _same_place(mark, onset)]
-    found += lr_marks(case)
+        chart_marks += [mark for mark in finding_marks(case, finding) if not _same_place(mark, onset)]
+    chart_marks += lr_marks(case)
     best = best_checkpoint(case)
     if best is not None:
-        found.append(best)
+        chart_marks.append(best)
     for event in case.run.events[:_EVENTS_MOST]:
         if event.step is not None and np.isfinite(event.step):
-            found.append(Mark("event", event.step, event.kind.replace("_", " "), event.text))
-    return found
+            chart_marks.append(Mark("event", event.step, event.kind.replace("_", " "), event.text))
+    return chart_marks
 
 
 def _same_place(mark: Mark, onset: Mark | None) -> bool:
@@ -114,9 +114,9 @@ def lr_marks(case: Case) -> list[Mark]:
     if curve is None or len(curve) < 4:
         return []
     steps, values = placed(case, curve.series, curve.x), curve.y
-    found = sorted({**_turns(values), **_jumps(values)}.items())
-    if len(found) > _LR_MARKS_MOST:
-        found = [found[i] for i in np.linspace(0, len(found) - 1, _LR_MARKS_MOST).astype(int)]
+    changes = sorted({**_turns(values), **_jumps(values)}.items())
+    if len(changes) > _LR_MARKS_MOST:
+        changes = [changes[i] for i in np.linspace(0, len(changes) - 1, _LR_MARKS_MOST).astype(int)]
     return [
         Mark(
             "lr",
@@ -126,7 +126,7 @@ def lr_marks(case: Case) -> list[Mark]:
             None,
             curve.name,
         )
-        for at, (title, text) in found
+        for at, (title, text) in changes
     ]
 
 
@@ -134,7 +134,7 @@ def _jumps(values: FloatArray) -> dict[int, tuple[str, str]]:
     """Changes between neighbours of a third or more, far larger than the changes around them."""
     change = np.abs(np.diff(values))
     level = np.maximum(np.abs(values[:-1]), np.abs(values[1:]))
-    found = {}
+    jumps = {}
     steady = np.flatnonzero(np.diff(values) <= 0)
     warm = int(steady[0]) if steady.size else values.size  # until there it only rose
     for at in np.flatnonzero(change >= 0.3 * level).tolist():
@@ -144,11 +144,11 @@ def _jumps(values: FloatArray) -> dict[int, tuple[str, str]]:
         if level[at] > 0 and around.size and change[at] > 6 * np.median(around):
             before, after = float(values[at]), float(values[at + 1])
             word = "drop" if after < before else "rise"
-            found[at + 1] = (
+            jumps[at + 1] = (
                 f"lr {word}",
                 f"The learning rate changes from {short(before)} to {short(after)}",
             )
-    return found
+    return jumps
 
 
 def _turns(values: FloatArray) -> dict[int, tuple[str, str]]:
@@ -157,18 +157,18 @@ def _turns(values: FloatArray) -> dict[int, tuple[str, str]]:
     if moves.size < 2:
         return {}
     signs = np.sign(np.diff(values)[moves])
-    found = {}
+    turns = {}
     turning = np.flatnonzero(signs[1:] != signs[:-1]).tolist()
     ends = [0, *(int(moves[t]) + 1 for t in turning), values.size - 1]
     top = float(values[0])
     for number, at in enumerate(ends[1:-1], start=1):
         here, following = float(values[at]), float(values[ends[number + 1]])
         if number == 1 and signs[0] > 0 and here > 1.5 * top:
-            found[at] = ("end of warm-up", f"The warm-up ends, the learning rate is {short(here)}")
+            turns[at] = ("end of warm-up", f"The warm-up ends, the learning rate is {short(here)}")
         elif following > here and here < 0.5 * top and following > 2 * here:
-            found[at] = (
+            turns[at] = (
                 "lr restart",
                 f"The learning rate rises again from {short(here)} to {short(following)}",
             )
         top = max(top, here) if following < here else following
-    return found
+    return turns

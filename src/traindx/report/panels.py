@@ -34,8 +34,8 @@ def title_of(metric: str) -> str:
 
 def panel(metric: str, lines: Sequence[Line], title: str = "") -> Panel:
     """Curves of one metric, on the scale that suits them."""
-    made = Panel(metric, title or title_of(metric), tuple(lines))
-    return replace(made, logarithmic=wants_log(metric, made.values))
+    curves = Panel(metric, title or title_of(metric), tuple(lines))
+    return replace(curves, logarithmic=wants_log(metric, curves.values))
 
 
 def line(case: Case, series: Series, number: int = 0) -> Line:
@@ -103,10 +103,10 @@ def span(case: Case) -> tuple[float, float]:
     return (min(float(e[0]) for e in ends), max(float(e[1]) for e in ends)) if ends else (0.0, 1.0)
 
 
-def marked(panels: Sequence[Panel], found: Sequence[Mark]) -> list[Panel]:
+def marked(panels: Sequence[Panel], marks: Sequence[Mark]) -> list[Panel]:
     """The panels with each mark on its own; the onset goes through all of them."""
     held: list[list[Mark]] = [[] for _ in panels]
-    for mark in found:
+    for mark in marks:
         own = panel_of(panels, mark.series)
         if mark.kind == "onset":
             for one in held:
@@ -125,8 +125,8 @@ def curves_of(
     panels = panels_for(case, [*(problem.findings if problem else ()), *signs], most)
     if not panels:
         return None
-    found = marks(case, problem, signs)
+    chart_marks = marks(case, problem, signs)
     drawn = ", ".join(name for panel in panels for name in sorted(panel.names))
-    onset = next((f"; onset at {short(mark.step)}" for mark in found if mark.kind == "onset"), "")
+    onset = next((f"; onset at {short(mark.step)}" for mark in chart_marks if mark.kind == "onset"), "")
     label = f"{drawn} over the {case.run.axis}s of the run{onset}"
-    return Curves(tuple(marked(panels, found)), case.run.axis, span(case), label)
+    return Curves(tuple(marked(panels, chart_marks)), case.run.axis, span(case), label)

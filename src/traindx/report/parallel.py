@@ -122,9 +122,9 @@ class _Dimension:
         shown = self.words
         if self.numbers is not None:
             ordered = sorted(self.words, key=float)
-            wished = np.linspace(0.0, 1.0, min(5, len(ordered)))
+            heights = np.linspace(0.0, 1.0, min(5, len(ordered)))
             places = np.array([self.place(word) for word in ordered])
-            shown = list(dict.fromkeys(ordered[int(np.abs(places - at).argmin())] for at in wished))
+            shown = list(dict.fromkeys(ordered[int(np.abs(places - at).argmin())] for at in heights))
         elif len(shown) > 8:
             shown = shown[:: -(-len(shown) // 8)]
         return [

@@ -34,18 +34,18 @@ _WIDE = 120
 def render(reading: Reading, *, everything: bool, screen: Screen) -> list[str]:
     """Several runs as a table first; each run in full when they are few or when all is asked for."""
     runs = reading.runs
-    made: list[str] = []
+    shown: list[str] = []
     if len(runs) > 1:
         head = Text(Span(count(len(runs), "run"), "strong"), "whole")
-        made += [*lines([head], screen), "", *lines([_overview(runs)], screen), ""]
+        shown += [*lines([head], screen), "", *lines([_overview(runs)], screen), ""]
     if everything or len(runs) <= _DETAILS_UP_TO:
         for run in runs:
-            made += [*lines(_run(run, everything, screen), screen), ""]
+            shown += [*lines(_run(run, everything, screen), screen), ""]
     else:
-        made += [screen.paint("  --all shows each run in full; so does naming fewer of them.", "dim"), ""]
+        shown += [screen.paint("  --all shows each run in full; so does naming fewer of them.", "dim"), ""]
     if reading.skipped:
-        made += [*lines(_skipped(reading.skipped, everything, screen), screen), ""]
-    return made[:-1] if made else made
+        shown += [*lines(_skipped(reading.skipped, everything, screen), screen), ""]
+    return shown[:-1] if shown else shown
 
 
 def _overview(runs: Sequence[Run]) -> DocumentTable:

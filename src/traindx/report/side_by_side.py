@@ -73,17 +73,17 @@ class SideBySide:
         """
         metrics = self._metrics()
         together = bool(metrics) and self._any("val/loss")
-        wished: list[tuple[str, str, tuple[str, ...]]] = []
+        choices: list[tuple[str, str, tuple[str, ...]]] = []
         if self._any("loss"):
             both = ("loss", "loss, validation dashed", ("loss", "val/loss"))
-            wished.append(both if together else _LOSSES[0])
+            choices.append(both if together else _LOSSES[0])
         if self._any("val/loss") and not (together and self._any("loss")):
-            wished.append(_LOSSES[1])
+            choices.append(_LOSSES[1])
         names = [*metrics[:1], *(name for name in ("lr", "grad_norm") if self._any(name)), *metrics[1:]]
         names += ["step_s"] if self._any("step_s") else []
-        wished += [(name, _title(name), (name,)) for name in names]
-        made = [self._panel(metric, title, self.lines(*names)) for metric, title, names in wished]
-        return [panel for panel in made if panel.lines][:most]
+        choices += [(name, _title(name), (name,)) for name in names]
+        panels = [self._panel(metric, title, self.lines(*names)) for metric, title, names in choices]
+        return [panel for panel in panels if panel.lines][:most]
 
     def _panel(self, metric: str, title: str, groups: Mapping[str, Sequence[Line]]) -> Panel:
         held = _near(metric, [_values(lines) for lines in groups.values() if lines])
@@ -99,16 +99,16 @@ class SideBySide:
 
     def lines(self, *names: str) -> dict[str, list[Line]]:
         """The lines of some curves by group; the second name is dashed."""
-        found: dict[str, list[Line]] = {}
+        by_group: dict[str, list[Line]] = {}
         for number, (group, cases) in enumerate(self.cases.items()):
-            found[group] = []
+            by_group[group] = []
             for case in cases:
                 for at, name in enumerate(names):
                     series = _series(case, name)
                     if series is not None and len(series):
                         line = self._line(case, series, group, number)
-                        found[group].append(replace(line, dashed=at > 0))
-        return found
+                        by_group[group].append(replace(line, dashed=at > 0))
+        return by_group
 
     def _line(self, case: Case, series: Series, group: str, number: int) -> Line:
         steps = placed(case, series, series.steps)
@@ -125,8 +125,8 @@ class SideBySide:
         for case in (case for cases in self.cases.values() for case in cases):
             for name in case.names:
                 series, named = case.run.series[name], parts(name)
-                wished = series.goal != "none" and named.metric != "loss" and not named.scope
-                if wished and named.metric in METRICS and np.isfinite(series.values).sum() > 1:
+                judged = series.goal != "none" and named.metric != "loss" and not named.scope
+                if judged and named.metric in METRICS and np.isfinite(series.values).sum() > 1:
                     counts[name] = counts.get(name, 0) + 1
         order = list(counts)
         return sorted(
@@ -135,8 +135,8 @@ class SideBySide:
         )
 
     def _any(self, name: str) -> bool:
-        found = (_series(case, name) for cases in self.cases.values() for case in cases)
-        return any(series is not None and len(series) > 0 for series in found)
+        curves = (_series(case, name) for cases in self.cases.values() for case in cases)
+        return any(series is not None and len(series) > 0 for series in curves)
 
 
 def _stretches(steps: FloatArray, values: FloatArray) -> tuple[FloatArray, FloatArray, int] | None:
@@ -162,8 +162,8 @@ def _series(case: Case, name: str) -> Series | None:
 
 def _values(lines: Sequence[Line]) -> FloatArray:
     """Smooth where there is noise, lest one spike rule the axis."""
-    found: FloatArray = np.concatenate([line.shown[1][np.isfinite(line.shown[1])] for line in lines])
-    return found
+    values: FloatArray = np.concatenate([line.shown[1][np.isfinite(line.shown[1])] for line in lines])
+    return values
 
 
 def _near(metric: str, groups: Sequence[FloatArray]) -> list[FloatArray]:

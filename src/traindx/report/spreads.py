@@ -34,15 +34,15 @@ class Spread:
 def spreads(case: Case, most: int) -> list[tuple[str, list[Spread]]]:
     """Of at most so many activations, evenly chosen from input to output, the first sample and the last."""
     recorded = case.run.facts.get("histograms")
-    found: dict[str, list[Spread]] = {}
+    by_name: dict[str, list[Spread]] = {}
     for one in recorded if isinstance(recorded, list | tuple) else ():
-        if isinstance(one, Mapping) and (made := _spread(one)) is not None:
-            found.setdefault(str(one.get("name", "")), []).append(made)
+        if isinstance(one, Mapping) and (spread := _spread(one)) is not None:
+            by_name.setdefault(str(one.get("name", "")), []).append(spread)
     order = {name: at for at, name in enumerate(case.inside.layers("activation_std"))}
-    names = sorted(found, key=lambda name: order.get(name, len(order)))
+    names = sorted(by_name, key=lambda name: order.get(name, len(order)))
     kept = [names[int(at)] for at in labelled_places(len(names), most)] if names else []
     return [
-        (name, sorted(found[name], key=lambda one: one.step)[:: max(1, len(found[name]) - 1)])
+        (name, sorted(by_name[name], key=lambda one: one.step)[:: max(1, len(by_name[name]) - 1)])
         for name in kept
     ]
 

@@ -49,8 +49,8 @@ def main_series(run: Run) -> Series | None:
     for name in ("loss", "val/loss", "reward"):
         if name in named:
             return named[name]
-    wished = [series for series in filled if series.goal != "none"]
-    return next(iter(wished or filled), None)
+    judged = [series for series in filled if series.goal != "none"]
+    return next(iter(judged or filled), None)
 
 
 def duration(run: Run) -> float | None:

@@ -57,8 +57,8 @@ def spent(case: Case, bins: int = BINS_MOST) -> Spent | None:
         return None
     edges = np.linspace(0, steps.size, min(bins, steps.size) + 1).astype(int)[:-1]
     sizes = np.diff(np.append(edges, steps.size))
-    made = {title: np.add.reduceat(values, edges) / sizes for title, values in parts.items()}
-    return Spent(np.add.reduceat(steps, edges) / sizes, made, totals, int(steps.size))
+    means = {title: np.add.reduceat(values, edges) / sizes for title, values in parts.items()}
+    return Spent(np.add.reduceat(steps, edges) / sizes, means, totals, int(steps.size))
 
 
 def _whole(case: Case) -> tuple[FloatArray, FloatArray | None]:
@@ -72,11 +72,11 @@ def _whole(case: Case) -> tuple[FloatArray, FloatArray | None]:
     return steps, whole.series.values[good][first]
 
 
-def time_sentence(found: Spent) -> str:
+def time_sentence(times: Spent) -> str:
     """`waiting for data 62 %, forward 12 %, ... of 14 s in 380 steps`."""
-    known = sorted(found.totals, key=lambda part: -found.totals[part])
-    listed = [f"{part} {_percent(found.share(part))}" for part in known if found.share(part) >= 0.005]
-    each = found.total / max(found.timed, 1)
+    known = sorted(times.totals, key=lambda part: -times.totals[part])
+    listed = [f"{part} {_percent(times.share(part))}" for part in known if times.share(part) >= 0.005]
+    each = times.total / max(times.timed, 1)
     return f"{', '.join(listed)}; {lasting_each(each)} a step"
 
 
@@ -95,5 +95,5 @@ def _part(case: Case, name: str, steps: FloatArray) -> FloatArray | None:
     if not own.size:
         return None
     at = np.searchsorted(own, steps).clip(0, own.size - 1)
-    made: FloatArray = np.where(own[at] == steps, values[at], 0.0)
-    return made
+    seconds: FloatArray = np.where(own[at] == steps, values[at], 0.0)
+    return seconds

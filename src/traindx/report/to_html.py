@@ -49,14 +49,14 @@ class HtmlPage:
         """Blocks, and the data of their charts."""
         before = self.store, self.name
         self.store, self.name = FigureStore(self.points), name
-        made = joined(*self.blocks(blocks, depth))
+        markup = joined(*self.blocks(blocks, depth))
         if self.store.figures:
-            made = joined(made, json_script(self.store.json(), f"{name}-charts"))
+            markup = joined(markup, json_script(self.store.json(), f"{name}-charts"))
         self.store, self.name = before
-        return made
+        return markup
 
     def blocks(self, blocks: Iterable[doc.Block], depth: int) -> list[Html]:
-        return [made for block in blocks if (made := self._block(block, depth))]
+        return [markup for block in blocks if (markup := self._block(block, depth))]
 
     def _block(self, block: doc.Block, depth: int) -> Html | None:
         match block:
@@ -79,8 +79,8 @@ class HtmlPage:
                 )
                 return self._row(block.label, listed, block.look) if block.label else listed
             case doc.DocumentTable():
-                made = self._table(block)
-                return self._row(block.label, made, "") if block.label else made
+                table = self._table(block)
+                return self._row(block.label, table, "") if block.label else table
             case doc.Shares():
                 return self.element("ol", *(self._share(row, depth) for row in block.rows), look="causes")
             case doc.Diff():
@@ -150,9 +150,9 @@ class HtmlPage:
             self.element("tr", *map(self._cell, row, columns), data_group=group)
             for row, group in zip(rows, block.groups or [None] * len(rows), strict=True)
         ]
-        made = self.element("table", thead, self.element("tbody", *body), look=block.look)
+        table = self.element("table", thead, self.element("tbody", *body), look=block.look)
         search = tag("input", type="search", id="filter", placeholder="Filter", aria_label="Filter the rows")
-        return joined(search if block.filtered else None, self.element("div", made, look="wide"))
+        return joined(search if block.filtered else None, self.element("div", table, look="wide"))
 
     def _cell(self, cell: doc.Cell, column: doc.TableColumn) -> Html:
         look = " ".join(word for word in ("number" * (column.align == "right"), column.style) if word)
@@ -171,10 +171,10 @@ class HtmlPage:
         )
 
     def _diff(self, lines: Sequence[str]) -> Html:
-        made: list[Html] = []
+        markup: list[Html] = []
         for line in lines:
-            made += [self.element("span", line, look=kind_of_line(line)), Html("\n")]
-        return self.element("pre", *made, look="patch")
+            markup += [self.element("span", line, look=kind_of_line(line)), Html("\n")]
+        return self.element("pre", *markup, look="patch")
 
     def _chart(self, drawing: Drawing) -> Html | None:
         """Room for a chart, which the page's script fills when it comes into view."""
@@ -211,5 +211,5 @@ class HtmlPage:
         looks = {"muted": "where", "badge": f"badge {one.look}"}
         if not one.kind and not one.link and not one.look:
             return joined(one.text)
-        made = self.element(names.get(one.kind, "span"), one.text, look=looks.get(one.kind, one.look))
-        return tag("a", one.text, href=f"#{one.link}") if one.link else made
+        element = self.element(names.get(one.kind, "span"), one.text, look=looks.get(one.kind, one.look))
+        return tag("a", one.text, href=f"#{one.link}") if one.link else element

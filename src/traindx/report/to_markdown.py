@@ -27,13 +27,13 @@ def _written(text: str) -> str:
     )
 
 
-def _led(made: str) -> str:
+def _led(line: str) -> str:
     """Nothing at the beginning of a line makes it a heading or a list."""
-    return _LEADING.sub(lambda found: f"{found[1]}\\{found[2]}" if found[1] else f"\\{found[3]}", made)
+    return _LEADING.sub(lambda match: f"{match[1]}\\{match[2]}" if match[1] else f"\\{match[3]}", line)
 
 
 def _prose(text: str) -> str:
-    marked = _SPECIAL.sub(lambda found: "&amp;" if found[0] == "&" else "\\" + found[0], text)
+    marked = _SPECIAL.sub(lambda match: "&amp;" if match[0] == "&" else "\\" + match[0], text)
     return marked.replace("<", "&lt;").replace(">", "&gt;")
 
 
@@ -47,7 +47,7 @@ def code(text: str, limit: int = 400) -> str:
         return "(no name)"
     if "|" in shown:
         return _prose(shown)
-    runs = [len(found) for found in re.findall("`+", shown)]
+    runs = [len(ticks) for ticks in re.findall("`+", shown)]
     fence = "`" * next(size for size in range(1, len(runs) + 2) if size not in runs)
     pad = " " if "`" in (shown[0], shown[-1]) or shown[0] == shown[-1] == " " else ""
     return f"{fence}{pad}{shown}{pad}{fence}"
@@ -55,7 +55,7 @@ def code(text: str, limit: int = 400) -> str:
 
 def fenced(lines: Sequence[str], language: str = "") -> list[str]:
     """Lines set as a block of code; the fence is longer than any run of backticks in them."""
-    longest = max((len(found) for line in lines for found in re.findall("`+", line)), default=0)
+    longest = max((len(ticks) for line in lines for ticks in re.findall("`+", line)), default=0)
     fence = "`" * max(3, longest + 1)
     return [f"{fence}{language}", *(visible(line) for line in lines), fence]
 
@@ -78,10 +78,10 @@ def _blocks(blocks: Iterable[doc.Block], level: int) -> Iterator[str]:
     """Every block ends with an empty line; labelled texts that follow each other are one list."""
     held = list(blocks)
     for block, following in zip(held, [*held[1:], None], strict=False):
-        made = list(_block(block, level))
+        written = list(_block(block, level))
         joined = isinstance(block, doc.Labelled) and isinstance(following, doc.Labelled)
-        if made:
-            yield from made if joined or not made[-1] else (*made, "")
+        if written:
+            yield from written if joined or not written[-1] else (*written, "")
 
 
 def _block(block: doc.Block, level: int) -> Iterator[str]:
@@ -134,13 +134,13 @@ def _cell(cell: doc.Cell) -> str:
 
 
 def _sentence(prose: doc.Prose) -> str:
-    made = _inline(prose)
-    return made if made.endswith((".", ":", "?")) else f"{made}."
+    text = _inline(prose)
+    return text if text.endswith((".", ":", "?")) else f"{text}."
 
 
 def _inline(prose: doc.Prose, *, leading: bool = False) -> str:
-    made = "".join(map(_span, spans(prose))).strip()
-    return _led(made) if leading else made
+    text = "".join(map(_span, spans(prose))).strip()
+    return _led(text) if leading else text
 
 
 def _span(one: str | doc.Span) -> str:
@@ -148,5 +148,5 @@ def _span(one: str | doc.Span) -> str:
         return _written(one)
     if one.kind == "code":
         return code(one.text)
-    made = _prose(visible(one.text))
-    return f"**{made}**" if one.kind == "strong" and made.strip() else "" if one.kind == "swatch" else made
+    text = _prose(visible(one.text))
+    return f"**{text}**" if one.kind == "strong" and text.strip() else "" if one.kind == "swatch" else text

@@ -82,14 +82,14 @@ def _field(drawing: Field) -> Json:
 def _histograms(drawing: HistogramChart) -> Json:
     """One small chart for each activation, so many beside each other."""
     counted, colours = drawing.counted, ("third", "val")
-    beside = min(_BESIDE, len(counted))
-    lines = -(-len(counted) // beside)
+    across = min(_BESIDE, len(counted))
+    lines = -(-len(counted) // across)
     layout = _layout(140 * lines, 12, 10) | {"showlegend": False}
     traces: list[Json] = []
     for number, (name, samples) in enumerate(counted):
-        left, top = number % beside / beside, 1 - number // beside / lines
+        left, top = number % across / across, 1 - number // across / lines
         own = "" if number == 0 else str(number + 1)
-        room = [left + 0.01, left + 1 / beside - 0.02]
+        room = [left + 0.01, left + 1 / across - 0.02]
         layout[f"xaxis{own}"] = {"domain": room, "anchor": f"y{own}", "nticks": 4, "showgrid": False}
         height = [max(0.0, top - 1 / lines + 0.22 / lines), top - 0.16 / lines]
         layout[f"yaxis{own}"] = {
@@ -127,13 +127,13 @@ def _outline(one: Spread, colour: str, own: str, axis: str, *, filled: bool) -> 
 
 def distinct_names(layers: Sequence[str]) -> list[str]:
     """Names as plotly shows them, no two alike: it would draw one row for both."""
-    made: dict[str, None] = {}
+    names_in_order: dict[str, None] = {}
     for name in layer_names(layers, 56):
         text, number = chart_text(name), 2
-        while text in made:
+        while text in names_in_order:
             text, number = f"{chart_text(name)} ({number})", number + 1
-        made[text] = None
-    return list(made)
+        names_in_order[text] = None
+    return list(names_in_order)
 
 
 def _covering(place: Json, where: BoolArray, colour: str, hover: str) -> Json:

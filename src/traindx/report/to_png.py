@@ -165,12 +165,12 @@ def hue(colour: str) -> str:
 
 
 def _panel(axes: Axes, panel: Panel) -> None:
-    said = set[str]()
+    labels = set[str]()
 
     def once(label: str) -> str | None:
         """The label the first time it is used on a panel."""
-        fresh = label not in said
-        said.add(label)
+        fresh = label not in labels
+        labels.add(label)
         return visible(label, _LABEL_LONGEST) if fresh else None
 
     for line in panel.lines:

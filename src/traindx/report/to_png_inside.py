@@ -118,11 +118,11 @@ def _level_ends(values: FloatArray) -> tuple[float, float]:
 
 def _histograms(figure: Figure, place: SubplotSpec, drawing: HistogramChart) -> None:
     """The first sample as an outline, the last filled; heights are the root, for zeros outdo the rest."""
-    beside = min(len(drawing.counted), _BESIDE)
-    places = place.subgridspec(-(-len(drawing.counted) // beside), beside)
+    across = min(len(drawing.counted), _BESIDE)
+    places = place.subgridspec(-(-len(drawing.counted) // across), across)
     names = layer_names([name for name, _ in drawing.counted], 24)
     for number, (name, (_, samples)) in enumerate(zip(names, drawing.counted, strict=True)):
-        axes = figure.add_subplot(places[divmod(number, beside)])
+        axes = figure.add_subplot(places[divmod(number, across)])
         for one, colour in zip(samples, ("third", "val")[-len(samples) :], strict=True):
             bars: Any = {"fill": True, "alpha": 0.55} if one is samples[-1] else {"linewidth": 1.3}
             axes.stairs(np.sqrt(one.shares), one.edges, color=hue(colour), **bars)

@@ -27,11 +27,11 @@ _MARKS_MOST = 3
 
 def lines(blocks: Iterable[doc.Block], screen: Screen) -> list[str]:
     """All blocks one after the other, never two empty lines together."""
-    made: list[str] = []
+    shown: list[str] = []
     for line in _Terminal(screen).blocks(blocks, 0):
-        if line or (made and made[-1]):
-            made.append(line)
-    return made[:-1] if made and not made[-1] else made
+        if line or (shown and shown[-1]):
+            shown.append(line)
+    return shown[:-1] if shown and not shown[-1] else shown
 
 
 def wrap(text: str, width: int, screen: Screen) -> list[str]:
@@ -132,10 +132,10 @@ class _Terminal:
 
     def _rule(self, title: doc.Prose, facts: Sequence[doc.Span]) -> str:
         """A title, what belongs to it, and a thin line to the edge."""
-        beside = sum(cells(fact.text) + 3 for fact in facts)
-        shown = self._cut(title, beside + 4)
+        facts_width = sum(cells(fact.text) + 3 for fact in facts)
+        shown = self._cut(title, facts_width + 4)
         dot, line = self.screen.plain(" · "), self.screen.plain("─")
-        room = max(self.screen.width - cells(shown) - beside - 1, 0)
+        room = max(self.screen.width - cells(shown) - facts_width - 1, 0)
         painted = [self.paint(shown, "bold"), *(self.paint(visible(f.text), f.look) for f in facts)]
         return dot.join(painted) + " " + self.paint(line * room, "dim")
 
@@ -144,10 +144,10 @@ class _Terminal:
         texts = [[self._cell(cell) for cell in row] for row in rows]
         styles = [["" if isinstance(cell, doc.Sparkline) else _style(cell) for cell in row] for row in rows]
         indent = " " * INDENT if block.label else "  "
-        made = table(columns, texts, self.screen, indent=indent, styles=styles)
-        if block.label and made:
-            made[0] = self._label(block.label) + made[0][INDENT:]
-        yield from made
+        shown = table(columns, texts, self.screen, indent=indent, styles=styles)
+        if block.label and shown:
+            shown[0] = self._label(block.label) + shown[0][INDENT:]
+        yield from shown
 
     def _cell(self, cell: doc.Cell) -> str:
         if isinstance(cell, doc.Sparkline):
@@ -199,11 +199,9 @@ class _Terminal:
             return
         names = [visible(one.name, 60) for one in shown]
         named = min(max(_NAME_LEAST, *map(len, names)), _NAME_MOST)
-        beside = [
-            self.screen.plain(_ends(one, max(len(short(float(o.y[0]))) for o in shown))) for one in shown
-        ]
-        width = min(_CURVE_MOST, self.screen.width - 6 - named - max(map(len, beside)))
-        for one, name, text in zip(shown, names, beside, strict=True):
+        ends = [self.screen.plain(_ends(one, max(len(short(float(o.y[0]))) for o in shown))) for one in shown]
+        width = min(_CURVE_MOST, self.screen.width - 6 - named - max(map(len, ends)))
+        for one, name, text in zip(shown, names, ends, strict=True):
             label = cut(name, named, self.screen)
             drawn = self._spark(one.x, one.y, curves.span, width, logarithmic=one.smoother is not None)
             padded = self.paint(label + " " * (named - cells(label)), "dim")
@@ -240,9 +238,9 @@ def _ends(line: Line, width: int) -> str:
 def _marks(curves: Curves, width: int) -> str:
     """An arrow and its step under each place; what would run into an earlier one is left out."""
     start, end = curves.span
-    found = [mark for panel in curves.panels[:1] for mark in panel.marks if mark.kind in ("onset", "best")]
+    marks = [mark for panel in curves.panels[:1] for mark in panel.marks if mark.kind in ("onset", "best")]
     text_line = [" "] * width
-    for mark in found[:_MARKS_MOST]:
+    for mark in marks[:_MARKS_MOST]:
         if not start <= mark.step <= end or start == end:
             continue
         column = min(int((mark.step - start) * ((width - 1e-9) / (end - start))), width - 1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from traindx.comparison.subjects import without_shared
 from traindx.core.nouns import Diagnosis
 from traindx.report.cells import curve
 from traindx.report.document import Block, Cell, DocumentTable, Span, TableColumn, Text
@@ -26,10 +27,10 @@ def triage(diagnoses: Sequence[Diagnosis], screen: Screen, *, everything: bool =
     hidden = healthy - _HEALTHY_SHOWN if len(ordered) > _LONG and not everything else 0
     shown = ordered[: len(ordered) - max(hidden, 0)]
     counts: list[Block] = [Text(Span(tally(diagnoses), look="strong"), "whole")]
-    made = [*lines(counts, screen), "", *lines([triage_table(shown, {}, screen.width)], screen)]
+    shown_lines = [*lines(counts, screen), "", *lines([triage_table(shown, {}, screen.width)], screen)]
     if hidden > 0:
-        made.append(screen.paint(f"  and {hidden:,} more that are healthy; --all shows them", "dim"))
-    return made if len(made) <= _LONG else [*made, "", *lines(counts, screen)]
+        shown_lines.append(screen.paint(f"  and {hidden:,} more that are healthy; --all shows them", "dim"))
+    return shown_lines if len(shown_lines) <= _LONG else [*shown_lines, "", *lines(counts, screen)]
 
 
 def triage_table(diagnoses: Sequence[Diagnosis], links: Mapping[int, str], width: int = 120) -> DocumentTable:
@@ -80,7 +81,8 @@ def short_names(names: Sequence[str], room: int) -> list[str]:
 
     Ends tell runs apart best; where the room makes ends alike, what differs is shown instead.
     """
-    shown = _without_shared([visible(name[-2000:], 400) for name in names])
+    shown = [visible(name[-2000:], 400) for name in names]
+    shown = without_shared(shown) if len(set(shown)) > 1 else shown
     alike: dict[str, list[int]] = {}
     for number, name in enumerate(shown):
         alike.setdefault(fit(name, room, "end"), []).append(number)
@@ -92,13 +94,3 @@ def short_names(names: Sequence[str], room: int) -> list[str]:
                 part = shown[number] if same == 0 else f"…{shown[number][same:]}"
                 shown[number] = fit(part, room)
     return shown
-
-
-def _without_shared(names: Sequence[str]) -> list[str]:
-    if len(set(names)) < 2:
-        return list(names)
-    parts = [name.split("/") for name in names]
-    least = min(map(len, parts)) - 1
-    first = next((i for i in range(least) if len({p[i] for p in parts}) > 1), least)
-    same_file = least > first and len({p[-1] for p in parts}) == 1
-    return ["/".join(p[first:-1] if same_file else p[first:]) for p in parts]

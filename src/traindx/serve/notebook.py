@@ -83,11 +83,11 @@ def _record(cell: str, name: str | None) -> None:
 def _show(running: Watch) -> None:
     """The diagnosis in the cell's output; a training of a few steps may hold nothing to diagnose."""
     try:
-        found = running.diagnose()
+        diagnosis = running.diagnose()
     except ValueError as error:
         print(f"traindx: {error}")
         return
-    data, metadata = _shell.display_formatter.format(found)
+    data, metadata = _shell.display_formatter.format(diagnosis)
     _shell.display_pub.publish(data, metadata)
 
 

@@ -156,7 +156,7 @@ def treated(script: Script, twin: Run | None = None, drawn: Draw | None = None) 
         os.chdir(here)
     row: dict[str, Any] = {
         "status": result.status,
-        "said": result.said,
+        "said": result.summary,
         "trainings": round(result.cost.trainings, 2),
         "trainings_seconds": round(result.cost.trainings_seconds, 2),
         "trial_steps": result.trial_steps,
@@ -165,7 +165,7 @@ def treated(script: Script, twin: Run | None = None, drawn: Draw | None = None) 
         "edits": [one.edited.text for one in result.rounds if one.edited],
         "instructions": [one.instruction.text for one in result.rounds if one.instruction],
         "tried": [
-            f"{t.candidate.name}: {t.verdict.text if t.verdict else t.said}"
+            f"{t.candidate.name}: {t.verdict.text if t.verdict else t.reason}"
             for o in result.rounds
             for t in o.trials
         ],

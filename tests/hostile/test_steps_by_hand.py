@@ -70,7 +70,7 @@ def _recorded(outcome: Outcome) -> dict[int, float]:
 @pytest.mark.parametrize("way", ALL_WAYS)
 def test_each_update_is_a_step(trial: Trials, way: str) -> None:
     outcome = trial(way)
-    assert outcome.ended == "finished", outcome.said
+    assert outcome.ended == "finished", outcome.message
     assert outcome.steps == UPDATES
     recorded = _recorded(outcome)
     assert max(recorded) == UPDATES
@@ -88,7 +88,7 @@ def test_each_update_is_a_step(trial: Trials, way: str) -> None:
 @pytest.mark.parametrize("way", [*ALL_WAYS, "evaluated"])
 def test_steps_end_a_trial(trial: Trials, way: str) -> None:
     outcome = trial(way, STEPS)
-    assert (outcome.ended, outcome.said) == ("stopped", f"stopped after {STEPS} steps, as asked")
+    assert (outcome.ended, outcome.message) == ("stopped", f"stopped after {STEPS} steps, as asked")
     assert outcome.steps == STEPS
     assert max(_recorded(outcome)) == STEPS
     # The second half of a round of a GAN is not done any more.
@@ -116,10 +116,10 @@ def test_gradients_that_are_only_looked_at_are_no_steps(trial: Trials) -> None:
 @pytest.mark.parametrize("way", ["caught", "caught_by_hand", "caught_once"])
 def test_a_program_that_catches_everything_is_stopped(trial: Trials, way: str) -> None:
     outcome = trial(way, STEPS)
-    assert (outcome.ended, outcome.said) == ("stopped", f"stopped after {STEPS} steps, as asked")
+    assert (outcome.ended, outcome.message) == ("stopped", f"stopped after {STEPS} steps, as asked")
     assert outcome.code == 0
     ended = facts(outcome.recording)["ended"]
-    assert (ended["how"], ended["text"]) == ("stopped", outcome.said)
+    assert (ended["how"], ended["text"]) == ("stopped", outcome.message)
     assert ended["step"] <= STEPS + 4
     text = printed(outcome.recording / "rank-0.jsonl")
     if way == "caught_once":
@@ -134,7 +134,7 @@ def test_a_change_that_stops_a_training_stops_one_that_catches_everything(trial:
     arm = Arm("diverged", args=("caught", "60"), changes=changes)
     outcome = trial.run(arm)
     assert outcome.ended == "stopped"
-    assert outcome.said.startswith("the loss diverged")
+    assert outcome.message.startswith("the loss diverged")
     assert printed(outcome.recording / "rank-0.jsonl").count("caught Stopped\n") == 3
 
 

@@ -109,7 +109,7 @@ def _contents(path: str, before: State, after: State) -> bool:
 
 def test_the_training_goes_on(escaped: Escaped) -> None:
     _, outcome, said, _, _ = escaped
-    assert outcome.ended == "finished", outcome.said
+    assert outcome.ended == "finished", outcome.message
     assert said["trained"] == "True"
     assert said["uses_shared_memory"] == "b'abc'"
 

@@ -65,8 +65,8 @@ def outcomes(tmp_path_factory: pytest.TempPathFactory) -> Outcomes:
 def test_every_end_has_its_sentence(outcomes: Outcomes, how: str, ended: str, said: str) -> None:
     (outcome,) = outcomes[how]
     assert outcome.ended == ended
-    assert outcome.said.startswith(said)
-    assert "\n" not in outcome.said
+    assert outcome.message.startswith(said)
+    assert "\n" not in outcome.message
     assert outcome.seconds < 10
 
 

@@ -22,7 +22,7 @@ SCRIPT = Path(__file__).parent / "scripts" / "draws.py"
 
 
 def losses(outcome: Outcome) -> list[float]:
-    assert outcome.run is not None, outcome.said
+    assert outcome.run is not None, outcome.message
     return list(outcome.run.series["loss"].values)
 
 

@@ -82,7 +82,7 @@ def screening(shop: Shop, args: tuple[str, ...] = ()) -> Screening:
 def test_a_script_that_fails_is_never_called_healthy() -> None:
     treated = treatment(Shop(lambda arm: outcome(arm, 0.1, "crashed", said="ValueError: boom"))).run()
     assert treated.status == "unclear"
-    assert "ValueError: boom" in treated.said
+    assert "ValueError: boom" in treated.summary
 
 
 def test_a_training_longer_than_the_time_leaves_some_for_trials() -> None:
@@ -106,7 +106,7 @@ def test_what_ended_early_is_not_judged_at_another_moment(ended: Ended, steps: i
     shop = Shop(lambda arm: outcome(arm, 0.1, ended, steps, "it ended"))
     trials, _ = screening(shop).run([CauseCandidates("lr_too_high", 0.9, "divergence", (LOWER,))])
     assert (trials[0].verdict is None) is cut
-    assert not cut or trials[0].said == "it ended"
+    assert not cut or trials[0].reason == "it ended"
 
 
 def test_a_seed_there_was_no_time_for_does_not_take_the_gain_back() -> None:
@@ -192,7 +192,7 @@ def test_a_script_that_ends_its_training_but_not_itself_has_finished(tmp_path: P
         Arm("untouched"), tmp_path, tmp_path, -9, seconds=9.0, stopped="its 9 s were over", out_of_time=True
     )
     assert told.ended == "finished"
-    assert "did not exit" in told.said
+    assert "did not exit" in told.message
 
 
 def test_a_folder_that_cannot_be_written_to_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -65,7 +65,7 @@ class TreatProgress:
         took = f"{outcome.steps:,} steps in {lasting(outcome.seconds)}"
         yield Labelled("observed", f"{took}: {outcome.ended}")
         if outcome.ended == "crashed":
-            yield Labelled("error", outcome.said, "alarm")
+            yield Labelled("error", outcome.message, "alarm")
         style = "alarm" if diagnosis.verdict == "problem" else "good"
         for text in verdict_sentences(diagnosis):
             word = verdict_word(diagnosis).lower().removeprefix("no ")

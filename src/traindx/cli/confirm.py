@@ -146,10 +146,10 @@ def _confirm(
                 first = shop.run_one(arm, timeout=_FIRST * budget)
                 if first.run is None or not first.steps:
                     raise Failure(
-                        f"{visible(program.name, 80)} could not be observed: {visible(first.said, 300)}"
+                        f"{visible(program.name, 80)} could not be observed: {visible(first.message, 300)}"
                     )
                 if first.ended == "crashed":
-                    say(f"Warning: {visible(first.said, 300)}")
+                    say(f"Warning: {visible(first.message, 300)}")
                 recorded = first.run
             diagnosis: Diagnosis = examined(recorded, script, every_cause=True)
             progress.begin(diagnosis, request)

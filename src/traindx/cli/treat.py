@@ -165,7 +165,7 @@ def finish(treated: Treated, out: Path, options: Mapping[str, Any]) -> None:
     from traindx.report.treatment_files import patch_of, write_treatment
 
     if treated.status == "unclear" and treated.before is None:
-        raise Failure(f"{visible(treated.said, 400)}")
+        raise Failure(f"{visible(treated.summary, 400)}")
     written: list[Path] = []
     if not options["dry_run"]:
         try:

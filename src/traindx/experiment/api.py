@@ -80,7 +80,7 @@ def confirm(
             first = shop.run_one(Arm("as it is, to its end", steps=steps), timeout=0.5 * time_budget)
             run = first.run
             if run is None or not first.steps:
-                raise ValueError(f"{program.name} could not be observed: {first.said}")
+                raise ValueError(f"{program.name} could not be observed: {first.message}")
         diagnosis = examined(run, source, every_cause=True)
         request = ConfirmRequest(steps, seeds, None, time_budget)
         return Confirmation(shop, diagnosis, request, progress or _quiet, source, first).run()

@@ -33,7 +33,7 @@ _STEP = re.compile(rb'"step":(\d+)')
 
 @dataclass(frozen=True)
 class Outcome:
-    """`run` is None when nothing was recorded; `said` is one line for people."""
+    """`run` is None when nothing was recorded; `message` is one line for people."""
 
     arm: Arm
     recording: Path
@@ -42,7 +42,7 @@ class Outcome:
     seconds: float
     steps: int
     ended: Ended
-    said: str
+    message: str
     changes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """By the change: what it says it did."""
     failed: Mapping[str, str] = field(default_factory=dict)

@@ -90,7 +90,7 @@ def showed(tried: Tried) -> Iterator[Block]:
         yield Labelled("did", "; ".join(reading.did[:2]))
     style = _STYLES.get(reading.shown[0].outcome, "") if len(reading.shown) == 1 else ""
     took = f" ({count(reading.steps, 'step')}, {lasting(reading.seconds)})" if reading.steps else ""
-    yield Labelled("showed", reading.said.rstrip(".") + took, style if reading.shown else "yellow")
+    yield Labelled("showed", reading.text.rstrip(".") + took, style if reading.shown else "yellow")
     if reading.shown:
         yield Labelled("now", _moved(tried))
 

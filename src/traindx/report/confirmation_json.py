@@ -43,7 +43,7 @@ def _tried(tried: Tried) -> dict[str, Any]:
         "expected_bits": round(choice.bits, 3),
         "steps": reading.steps,
         "seconds": round(reading.seconds, 2),
-        "text": reading.said,
+        "text": reading.text,
         "showed": [_shown(one, tried.before) for one in reading.shown],
         "before": _shares(tried.before),
         "after": _shares(tried.after),

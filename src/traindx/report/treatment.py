@@ -58,7 +58,7 @@ def _document(treated: Treated, patch: str, *, charts: bool) -> doc.Document:
 
 def _blocks(treated: Treated, patch: str, charts: bool) -> Iterator[doc.Block]:
     _, look, title = _STATUS[treated.status]
-    yield doc.Verdict(title, (treated.said,), look, tuple(_in_short(treated)))
+    yield doc.Verdict(title, (treated.summary,), look, tuple(_in_short(treated)))
     drawn = _before_and_after(treated) if charts else None
     if drawn is not None:
         yield doc.Section("Before and after", (drawn,), "card")
@@ -195,7 +195,7 @@ def ending(treated: Treated, patch: str, written: Sequence[Path], screen: Screen
 
 def _ending(treated: Treated, patch: str, written: Sequence[Path]) -> Iterator[doc.Block]:
     word, look, _ = _STATUS[treated.status]
-    yield doc.Verdict(word, (treated.said,), look)
+    yield doc.Verdict(word, (treated.summary,), look)
     if patch:
         yield doc.Diff(tuple(diff_lines(patch)), "change")
     if treated.new_args is not None:

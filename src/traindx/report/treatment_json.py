@@ -29,7 +29,7 @@ def treatment_dict(treated: Treated) -> dict[str, Any]:
         "script": treated.script,
         "args": treated.args,
         "status": treated.status,
-        "said": treated.said,
+        "said": treated.summary,
         "changed_files": sorted(treated.sources),
         "new_args": treated.new_args,
         "cost": {
@@ -78,7 +78,7 @@ def _trial(trial: Trial) -> dict[str, Any]:
         "change": trial.candidate.name,
         "steps": trial.steps,
         "verdict": None if trial.verdict is None else verdict_dict(trial.verdict),
-        "said": trial.said,
+        "said": trial.reason,
         "expected": trial.expected,
         "arms": [_outcome(outcome) for outcome in trial.outcomes],
     }
@@ -90,7 +90,7 @@ def _outcome(outcome: Outcome) -> dict[str, Any]:
         "steps": outcome.steps,
         "seconds": round(outcome.seconds, 2),
         "ended": outcome.ended,
-        "said": outcome.said,
+        "said": outcome.message,
         "changes": outcome.changes,
         "failed": outcome.failed,
         "writes": outcome.outside,

@@ -108,7 +108,7 @@ class Confirmation:
         # With only a log, the whole training is recorded once.
         untouched = pairs.untouched(0, self._request.steps if watch else steps)
         if untouched is None or untouched.run is None or not untouched.steps:
-            reason = untouched.said if untouched is not None else "the time is up"
+            reason = untouched.message if untouched is not None else "the time is up"
             return self._result(pairs, Belief.of(problem), (), f"the script could not be run again: {reason}")
         if watch:
             self._observe(untouched, pairs)

@@ -41,10 +41,10 @@ _CHECKUP_TRIES = 3
 
 @dataclass(frozen=True)
 class ExperimentResult:
-    """What the arms of an experiment gave; without `shown`, `said` is why."""
+    """What the arms of an experiment gave; without `shown`, `text` is why."""
 
     shown: tuple[Shown, ...]
-    said: str
+    text: str
     steps: int
     seconds: float
     did: tuple[str, ...] = ()
@@ -123,14 +123,14 @@ class PairedRuns:
             latest = self._run([Arm("check-up", tuple(plan.change for plan in plans), 0, choice.steps)])
             outcomes += latest
             if not latest or latest[0].run is None or _cut_short(latest[0]):
-                why = latest[0].said if latest else "the time is up"
+                why = latest[0].message if latest else "the time is up"
                 break
             not_applicable = [plan for plan in plans if _hindered(latest[0], plan)]
             if not not_applicable:
                 return self._revealed(plans, outcomes)
             # A change that cannot be applied ends the run: the others are tried without it.
             plans = [plan for plan in plans if plan not in not_applicable]
-            why = latest[0].said
+            why = latest[0].message
         return _reading([], f"it could not be tried: {why}", outcomes, ())
 
     def _revealed(self, plans: Sequence[Planned], outcomes: Sequence[Outcome]) -> ExperimentResult:
@@ -157,7 +157,7 @@ class PairedRuns:
             (self._baselines[one.arm.seed].run, one) for one in outcomes if one.arm.seed in self._baselines
         ]
         if not pairs or any(before is None or one.run is None or _cut_short(one) for before, one in pairs):
-            return None, f"it could not be tried: {outcomes[0].said if outcomes else 'the time is up'}"
+            return None, f"it could not be tried: {outcomes[0].message if outcomes else 'the time is up'}"
         failed = next((one.failed[plan.change.id] for one in outcomes if plan.change.id in one.failed), "")
         runs = [(before, one.run) for before, one in pairs if before is not None and one.run is not None]
         if failed and unreached(failed):
@@ -229,7 +229,7 @@ def _cut_short(outcome: Outcome) -> bool:
 
 def _hindered(outcome: Outcome, plan: Planned) -> bool:
     """Whether a change ended the run because it cannot be applied."""
-    return plan.change.id in outcome.failed and f"{plan.change.id} could not be applied" in outcome.said
+    return plan.change.id in outcome.failed and f"{plan.change.id} could not be applied" in outcome.message
 
 
 def _common(before: Run, after: Run, by: Yardstick, pace: float) -> float | None:

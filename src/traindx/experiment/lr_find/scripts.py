@@ -93,15 +93,15 @@ class ScriptWalk:
 
     def _walked(self, outcome: Outcome) -> _Walked:
         if not outcome.steps:
-            raise CannotTest(outcome.said)
+            raise CannotTest(outcome.message)
         for change, why in outcome.failed.items():
             raise CannotTest(f"{change} could not be applied: {why}.")
         losses, rates = _curves(outcome.run, self.loss)
         if not losses.size:
             raise CannotTest(_nothing(outcome, self.loss))
         if outcome.ended in ("timed out", "interrupted"):
-            raise CannotTest(f"{outcome.said}. Give it more time (--time-budget) or fewer --steps.")
-        broke = outcome.ended == "crashed" or outcome.said.startswith(DIVERGED)
+            raise CannotTest(f"{outcome.message}. Give it more time (--time-budget) or fewer --steps.")
+        broke = outcome.ended == "crashed" or outcome.message.startswith(DIVERGED)
         # Another optimizer (a new fold, say) begins its ramp again: only the first counts.
         ramped = outcome.arm.changes[0].to_json()["id"] == "ramp_lr"
         falls = np.flatnonzero(np.diff(rates) < 0) if ramped else np.empty(0, dtype=np.intp)
@@ -137,7 +137,7 @@ def _curves(run: Run | None, name: str) -> tuple[FloatArray, FloatArray]:
 
 def _nothing(outcome: Outcome, loss: str) -> str:
     if outcome.run is None or not outcome.steps:
-        return outcome.said
+        return outcome.message
     others = [name for name in outcome.run.series if name.startswith("loss/")]
     if others:
         return f"there is no one loss; name one with --loss: {', '.join(others)}."
@@ -148,7 +148,7 @@ def examined(walk: ScriptWalk, request: RangeRequest) -> RangeAnswer:
     """The whole test: a run of the script as it is first."""
     outcome = walk.still(request.steps, request.seed)
     if outcome.ended == "crashed":
-        raise CannotTest(outcome.said)
+        raise CannotTest(outcome.message)
     optimizer, current = _trained_with(outcome.run)
     if (walk.longest or request.steps) < STEPS_LEAST:
         losses = _curves(outcome.run, walk.loss)[0]

@@ -38,31 +38,31 @@ def judged(flight: Flight, arm: str, words: Wording) -> CheckAnswer:
         return unknown(flight.why_not(arm))
     if case.surrogate or len(case.inside.optimizers) > 1:
         return unknown("several optimizers or a surrogate loss: its level says nothing")
-    mine, other = flight.losses(UNTOUCHED), flight.losses(arm)
-    found = arm_difference(mine, other)
-    if found is None:
+    losses, other = flight.losses(UNTOUCHED), flight.losses(arm)
+    apart = arm_difference(losses, other)
+    if apart is None:
         return unknown(
-            f"{min(mine.size, other.size)} common steps are too few to decide, or the loss is not finite"
+            f"{min(losses.size, other.size)} common steps are too few to decide, or the loss is not finite"
         )
     numbers: dict[str, Number] = {
-        "loss": found.first,
-        "loss_changed": found.other,
-        "gap": found.gap,
-        "z": round(found.z, 2),
-        "steps": found.steps,
+        "loss": apart.first,
+        "loss_changed": apart.other,
+        "gap": apart.gap,
+        "z": round(apart.z, 2),
+        "steps": apart.steps,
     }
-    text = f"loss {short(found.first)}, {short(found.other)} {words.changed}, after {found.steps:,} steps"
-    if (found.z >= _SURE or found.above >= _MOSTLY) and found.share >= _WORTH:
+    text = f"loss {short(apart.first)}, {short(apart.other)} {words.changed}, after {apart.steps:,} steps"
+    if (apart.z >= _SURE or apart.above >= _MOSTLY) and apart.share >= _WORTH:
         return passed(f"{text}.", **numbers)
-    if _at_rest(case, mine[: found.steps], found):
+    if _at_rest(case, losses[: apart.steps], apart):
         return failed(f"{text}: {words.nothing}.", do=words.do, cause=words.cause, **numbers)
     return unknown(f"{text}: no clear difference yet.", **numbers)
 
 
-def _at_rest(case: Case, mine: np.ndarray, found: ArmDifference) -> bool:
+def _at_rest(case: Case, losses: np.ndarray, apart: ArmDifference) -> bool:
     """Whether both have stopped at one level, long enough to believe it."""
-    if found.steps < _STEPS_LEAST or found.z > _CLEARLY or abs(found.share) > _SAME or still_falling(mine):
+    if apart.steps < _STEPS_LEAST or apart.z > _CLEARLY or abs(apart.share) > _SAME or still_falling(losses):
         return False
     loaders = [one for one in case.inside.loaders if one.get("role") == "training"]
     batches = number(loaders[0], "batches") if len(loaders) == 1 else None
-    return batches is not None and found.steps >= 2 * batches
+    return batches is not None and apart.steps >= 2 * batches

@@ -34,7 +34,7 @@ _MEASURES = "traindx.experiment.preflight.checks"
 class CheckAnswer:
     """Passed, failed, or why it could not be checked; one sentence with its numbers.
 
-    `do` says what to do about a failure, `cause` which page tells more.
+    `do` says what to do about a failure, `cause` which page explains it.
     """
 
     status: Status
@@ -61,7 +61,7 @@ def failed(text: str, *, do: str = "", cause: str = "", **numbers: Number) -> Ch
 class Item:
     """One thing to check. `title` says what is true when it passes.
 
-    It fails with the worst of its `findings`; where none of them was seen, `measure` answers.
+    It fails with the worst of its `findings`, else `measure` answers; its numbers are kept in both cases.
     """
 
     id: str
@@ -73,20 +73,20 @@ class Item:
 
 
 def ids() -> frozenset[str]:
-    """Their names, told by the table: loading what measures takes a while."""
+    """Their names, from the table: loading what measures takes a while."""
     return frozenset(_table())
 
 
 @cache
 def items() -> tuple[Item, ...]:
-    """All of them in the order they are told in."""
-    found = []
-    for id, row in _table().items():
-        module = importlib.import_module(f"{_MEASURES}.{row['group']}")
-        findings = tuple(row.get("findings", ()))
-        page = row["page"].strip()
-        found.append(Item(id, row["title"], row["group"], page, findings, getattr(module, id)))
-    return tuple(found)
+    """All of them in the order of the report."""
+    return tuple(_item(id, row) for id, row in _table().items())
+
+
+def _item(id: str, row: Mapping[str, Any]) -> Item:
+    module = importlib.import_module(f"{_MEASURES}.{row['group']}")
+    findings = tuple(row.get("findings", ()))
+    return Item(id, row["title"], row["group"], row["page"].strip(), findings, getattr(module, id))
 
 
 @cache

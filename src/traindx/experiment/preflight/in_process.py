@@ -12,28 +12,16 @@ from typing import Any
 
 from traindx.evidence.case import Case
 from traindx.experiment.preflight.observations import (
-    AGAIN,
+    ARMS,
     MEASURED,
-    NO_INPUTS,
-    ONE_BATCH,
-    OTHER_LABELS,
-    UNTOUCHED,
+    MEASURED_STEPS,
     Attempt,
     Flight,
+    changes_of,
 )
 from traindx.experiment.preflight.result import Checklist, check
-from traindx.experiment.runtime.change import Change
 from traindx.observe.recorder import current
 
-_ARMS: tuple[tuple[str, str, bool], ...] = (
-    (UNTOUCHED, "", True),
-    (MEASURED, "measure_first_step", False),
-    (ONE_BATCH, "repeat_batch", True),
-    (NO_INPUTS, "zero_inputs", False),
-    (OTHER_LABELS, "shuffle_labels", False),
-    (AGAIN, "", False),
-)
-_MEASURED_STEPS = 2
 _RECORDING = "a recording of this process is running: call preflight before it begins, or after it ends"
 _NO_OPTIMIZER = "No optimizer was given: Adam with a rate of 0.001 was used."
 
@@ -57,19 +45,18 @@ def preflight(
     began = time.monotonic()
     running = current()
     if running is not None and not running.closed:
-        nothing = {name: Attempt(name, None, "never trained", refused=_RECORDING) for name, _, _ in _ARMS}
+        nothing = {name: Attempt(name, None, "never trained", refused=_RECORDING) for name in ARMS}
         return check(Flight(nothing, notes=(_RECORDING.capitalize() + ".",)), time.monotonic() - began)
     import torch
 
     course = _RepeatedTraining(model, loss_fn, _as_loader(loader, steps), optimizer)
     attempts: dict[str, Attempt] = {}
     with tempfile.TemporaryDirectory(prefix="traindx-preflight-") as folder, course.kept():
-        for at, (name, change, internals) in enumerate(_ARMS):
+        for at, name in enumerate(ARMS):
             left = time_budget - (time.monotonic() - began)
-            limit = max(1.0, left / (len(_ARMS) - at)) if at else 0.4 * time_budget
-            many = _MEASURED_STEPS if name == MEASURED else steps
-            changes = (Change(change).checked(),) if change else ()
-            attempts[name] = course.flown(name, Path(folder) / f"arm-{at}", changes, internals, many, limit)
+            limit = max(1.0, left / (len(ARMS) - at)) if at else 0.4 * time_budget
+            length = MEASURED_STEPS if name == MEASURED else steps
+            attempts[name] = course.attempt(name, Path(folder) / f"arm-{at}", length, limit)
         notes = () if optimizer is not None else (_NO_OPTIMIZER,)
         flight = Flight(attempts, threads=torch.get_num_threads(), wished=steps, notes=notes)
         return check(flight, time.monotonic() - began)
@@ -130,6 +117,7 @@ class _RepeatedTraining:
         self._optimizer = optimizer
         self._streams = Streams()
         self._device = next((one.device for one in model.parameters()), None)
+        self._steps = 0
 
     @contextlib.contextmanager
     def kept(self) -> Iterator[None]:
@@ -140,16 +128,8 @@ class _RepeatedTraining:
         finally:
             self._streams.restore()
 
-    def flown(
-        self,
-        name: str,
-        folder: Path,
-        changes: tuple[Change, ...],
-        internals: bool,
-        steps: int,
-        seconds: float,
-    ) -> Attempt:
-        """Train copies under changes for so many steps, or so many seconds."""
+    def attempt(self, name: str, folder: Path, steps: int, seconds: float) -> Attempt:
+        """Train copies as one of the arms, for so many steps or seconds."""
         from traindx.engine import read
         from traindx.experiment.runtime.change_log import ChangeBroke
         from traindx.experiment.runtime.in_process import arm
@@ -158,38 +138,38 @@ class _RepeatedTraining:
         folder.mkdir()
         self._streams.restore()
         began = time.monotonic()
-        made, ended, said, told = [0], "stopped", "", []
+        self._steps, ended, message, change_logs = 0, "stopped", "", []
         try:
-            with arm(folder, changes, internals=internals) as training:
-                told = training.logs
-                self._train(steps, began + seconds, made)
+            with arm(folder, changes_of(name), internals=ARMS[name][1]) as training:
+                change_logs = training.logs
+                self._train(steps, began + seconds)
         except (Stopped, ChangeBroke) as error:
-            said = str(error)
+            message = str(error)
         except Exception as error:
-            ended, said = "crashed", f"{type(error).__name__}: {error}".splitlines()[0][:300]
+            ended, message = "crashed", f"{type(error).__name__}: {error}".splitlines()[0][:300]
         runs = read(folder).runs
         case = Case(max(runs, key=lambda run: run.last_step or 0)) if runs else None
-        refused = next((one.failed for one in told if one.failed), None) or ""
-        return Attempt(name, case, ended, said, made[0], time.monotonic() - began, refused)
+        refused = next((log.failed for log in change_logs if log.failed), None) or ""
+        return Attempt(name, case, ended, message, self._steps, time.monotonic() - began, refused)
 
-    def _train(self, steps: int, until: float, made: list[int]) -> None:
+    def _train(self, steps: int, until: float) -> None:
         import torch
 
         model, optimizer = copy.deepcopy((self._model, self._optimizer))
         model.train()
         if optimizer is None:
             optimizer = torch.optim.Adam([one for one in model.parameters() if one.requires_grad], lr=1e-3)
-        while made[0] < steps and time.monotonic() < until:
-            before = made[0]
+        while self._steps < steps and time.monotonic() < until:
+            before = self._steps
             for batch in self._loader:
                 inputs, target = self._split(batch)
                 optimizer.zero_grad()
                 self._loss_fn(model(*inputs), target).backward()
                 optimizer.step()
-                made[0] += 1
-                if made[0] >= steps or time.monotonic() >= until:
+                self._steps += 1
+                if self._steps >= steps or time.monotonic() >= until:
                     return
-            if made[0] == before:
+            if self._steps == before:
                 raise ValueError("the loader gives no batch.")
 
     def _split(self, batch: Any) -> tuple[list[Any], Any]:

@@ -1,4 +1,4 @@
-"""What the arms of a preflight have shown, as the items look at it."""
+"""What the arms of a preflight have shown, as the checks read it."""
 
 from __future__ import annotations
 
@@ -13,28 +13,45 @@ from traindx.core.nouns import SEVERITIES, Check, Diagnosis, Finding
 from traindx.engine import conclude, examine
 from traindx.evidence.case import Case
 from traindx.evidence.examine import Examination
-from traindx.evidence.inside import Fact, number
+from traindx.evidence.inside import Fact
+from traindx.experiment.runtime.change import Change
 
 if TYPE_CHECKING:
     from traindx.core.nouns import FloatArray
 
-# The arms, by name.
+# The arms.
 UNTOUCHED = "as it is"
 AGAIN = "as it is, again"
 ONE_BATCH = "one batch for ever"
 NO_INPUTS = "inputs zeroed"
 OTHER_LABELS = "labels shuffled"
 MEASURED = "first step measured"
+# By name: the change of an arm, and whether the inside of the model is recorded.
+ARMS: Mapping[str, tuple[str, bool]] = {
+    UNTOUCHED: ("", True),
+    MEASURED: ("measure_first_step", False),
+    AGAIN: ("", False),
+    ONE_BATCH: ("repeat_batch", True),
+    NO_INPUTS: ("zero_inputs", False),
+    OTHER_LABELS: ("shuffle_labels", False),
+}
+MEASURED_STEPS = 2
+
+
+def changes_of(name: str) -> tuple[Change, ...]:
+    """The changes of an arm."""
+    change, _ = ARMS[name]
+    return (Change(change).checked(),) if change else ()
 
 
 @dataclass(frozen=True)
 class Attempt:
-    """One arm as it went. `refused` says why its change could not be made; `said` how the script ended."""
+    """One arm as it went. `refused` says why its change could not be made; `message` how the script ended."""
 
     name: str
     case: Case | None
     ended: str
-    said: str = ""
+    message: str = ""
     steps: int = 0
     seconds: float = 0.0
     refused: str = ""
@@ -57,7 +74,7 @@ class Flight:
         if attempt.refused:
             return attempt.refused
         if attempt.case is None or not attempt.steps:
-            return attempt.said or f"the arm '{name}' never came to a step"
+            return attempt.message or f"the arm '{name}' never came to a step"
         return ""
 
     def case(self, name: str) -> Case | None:
@@ -87,7 +104,7 @@ class Flight:
 
     @cached_property
     def findings(self) -> Mapping[str, Finding]:
-        """What the detectors saw in the untouched arm, by their names."""
+        """What the detectors found in the untouched arm, by their names."""
         return {one.id: one for one in self._examination.findings} if self._examination is not None else {}
 
     @cached_property
@@ -95,10 +112,10 @@ class Flight:
         return {one.check: one for one in self._examination.checks} if self._examination is not None else {}
 
     def trouble(self, *detectors: str, least: str = "medium") -> Finding | None:
-        """The worst that these detectors saw, where it is a defect of at least this severity."""
+        """The worst that these detectors found, where it is a defect of at least this severity."""
         limit = SEVERITIES.index(least)
-        seen = [self.findings[name] for name in detectors if name in self.findings]
-        bad = [one for one in seen if one.symptom is not None and SEVERITIES.index(one.severity) <= limit]
+        findings = [self.findings[name] for name in detectors if name in self.findings]
+        bad = [one for one in findings if one.symptom is not None and SEVERITIES.index(one.severity) <= limit]
         return min(bad, key=lambda one: SEVERITIES.index(one.severity), default=None)
 
     def looked(self, *detectors: str) -> bool:
@@ -112,10 +129,10 @@ class Flight:
         return case.inside.fact("measured") if case is not None else {}
 
     def measure(self, part: str) -> Fact:
-        """One of the measurements; `why` stands in it when it could not be made."""
-        found = self.measured.get(part)
-        if isinstance(found, Mapping):
-            return found
+        """One of the measurements; with `why` in it when it could not be made."""
+        measurement = self.measured.get(part)
+        if isinstance(measurement, Mapping):
+            return measurement
         return {"why": self.why_not(MEASURED) or "the first step could not be measured"}
 
     def losses(self, name: str) -> FloatArray:
@@ -123,14 +140,3 @@ class Flight:
         case = self.case(name)
         curve = case.curve("loss") if case is not None else None
         return curve.series.values if curve is not None else np.empty(0)
-
-
-def first_value(case: Case, series: str) -> float | None:
-    """The first finite value of a series."""
-    curve = case.curve(series)
-    return float(curve.y[0]) if curve is not None and len(curve) else None
-
-
-def told(fact: Fact, key: str) -> float | None:
-    """A finite number of a measurement."""
-    return number(fact, key)

@@ -22,24 +22,24 @@ def steps_of_epoch(case: Case) -> float | None:
 
 
 def _batches_per_step(case: Case) -> float:
-    told = case.inside.fact("accumulation")
-    steps, taken = number(told, "steps"), number(told, "batches")
-    return float(max(1, round(taken / steps))) if steps and taken else 1.0
+    accumulation = case.inside.fact("accumulation")
+    steps, batches = number(accumulation, "steps"), number(accumulation, "batches")
+    return float(max(1, round(batches / steps))) if steps and batches else 1.0
 
 
 def steps_planned(case: Case) -> tuple[float, str] | None:
-    """All steps the script would make, and how they come about; None where that is not told.
+    """All steps the script would make, and how they come about; None where that is not known.
 
     The turns of the loops around the step, a loop over the training's loader by its batches.
     """
-    told = _by_settings(case) or _by_source(case)
-    return told if told is not None and told[0] > 0 else None
+    planned = _by_settings(case) or _by_source(case)
+    return planned if planned is not None and planned[0] > 0 else None
 
 
 def _by_settings(case: Case) -> tuple[float, str] | None:
-    epochs, each = case.number("epochs"), steps_of_epoch(case)
-    if epochs and each:
-        return epochs * each, f"{epochs:,.0f} epochs of {each:,.0f} steps"
+    epochs, epoch_steps = case.number("epochs"), steps_of_epoch(case)
+    if epochs and epoch_steps:
+        return epochs * epoch_steps, f"{epochs:,.0f} epochs of {epoch_steps:,.0f} steps"
     total = case.number("max_steps")
     return (total, f"{total:,.0f} steps") if total else None
 
@@ -47,17 +47,18 @@ def _by_settings(case: Case) -> tuple[float, str] | None:
 def _by_source(case: Case) -> tuple[float, str] | None:
     if case.script is None:
         return None
-    found = certain_iterations(case.script.training)
-    if len(found) != 1:
+    iterations = certain_iterations(case.script.training)
+    if len(iterations) != 1:
         return None
+    [iteration] = iterations
     whole, words = 1.0, []
-    for loop in found[0].step.event.loops:
+    for loop in iteration.step.event.loops:
         count = _turns(loop, case)
         if count is None:
             return None
         whole *= count
         words.append(f"{count:,.0f}")
-    per_step = _batches_per_step(case) if len(words) == 1 or not over_batches(found[0].loop) else 1.0
+    per_step = _batches_per_step(case) if len(words) == 1 or not over_batches(iteration.loop) else 1.0
     return whole / per_step, " x ".join(words) + " steps" if words else "one step"
 
 

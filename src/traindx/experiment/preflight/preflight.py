@@ -10,22 +10,21 @@ from traindx.engine import case_of
 from traindx.evidence.case import Case
 from traindx.experiment.arms import Arm, Outcome, Workshop
 from traindx.experiment.preflight.observations import (
-    AGAIN,
+    ARMS,
     MEASURED,
-    NO_INPUTS,
+    MEASURED_STEPS,
     ONE_BATCH,
-    OTHER_LABELS,
     UNTOUCHED,
     Attempt,
     Flight,
+    changes_of,
 )
 from traindx.experiment.preflight.result import Checklist, check
-from traindx.experiment.runtime.change import Change, change_specs
+from traindx.experiment.runtime.change import Change
 from traindx.source import Script
 
 STEPS = 300
-_MEASURED_STEPS = 2
-# Of the time there is, so much is for the first two arms.
+# The share of the time that is for the first two arms.
 _FIRST = 0.4
 _LEAST_SECONDS = 5.0
 
@@ -47,35 +46,30 @@ def fly(
 ) -> Checklist:
     """Run the arms, the ones that others depend on first, and check."""
     began = time.monotonic()
-    first = [
-        Arm(UNTOUCHED, steps=steps),
-        Arm(MEASURED, (Change("measure_first_step"),), steps=_MEASURED_STEPS, internals=False),
-    ]
-    attempts = _flown(shop, first, script, _FIRST * time_budget, progress)
+    first = [_arm(UNTOUCHED, steps), _arm(MEASURED, MEASURED_STEPS)]
+    attempts = _run(shop, first, script, _FIRST * time_budget, progress)
     untouched = attempts[UNTOUCHED]
     if not untouched.steps:
         more = " (--time-budget gives more)" if untouched.ended == "timed out" else ""
-        raise Unflown((untouched.said or "the script made no training step.") + more)
+        raise Unflown((untouched.message or "the script made no training step.") + more)
     arms = _further(untouched, steps)
     left = max(_LEAST_SECONDS, time_budget - (time.monotonic() - began))
     rounds = math.ceil(len(arms) / max(1, min(shop.jobs, len(arms))))
-    attempts |= _flown(shop, arms, script, left / rounds, progress)
+    attempts |= _run(shop, arms, script, left / rounds, progress)
     flight = Flight(attempts, threads=threads, wished=steps, notes=tuple(_notes(attempts)))
     return check(flight, time.monotonic() - began)
 
 
 def _further(untouched: Attempt, steps: int) -> list[Arm]:
     """The arms that are compared with the untouched one, none longer than it was."""
-    made = min(steps, untouched.steps)
-    one_batch = [Change("repeat_batch")]
-    if "set_dropout" in change_specs() and _drops(untouched.case):
-        one_batch.append(Change("set_dropout", {"value": 0.0}).checked())
-    return [
-        Arm(AGAIN, steps=made, internals=False),
-        Arm(ONE_BATCH, tuple(one_batch), steps=max(made, steps)),
-        Arm(NO_INPUTS, (Change("zero_inputs"),), steps=made, internals=False),
-        Arm(OTHER_LABELS, (Change("shuffle_labels"),), steps=made, internals=False),
-    ]
+    no_dropout = (Change("set_dropout", {"value": 0.0}).checked(),) if _drops(untouched.case) else ()
+    length = min(steps, untouched.steps)
+    rest = [_arm(name, length) for name in ARMS if name not in (UNTOUCHED, MEASURED, ONE_BATCH)]
+    return [_arm(ONE_BATCH, steps, no_dropout), *rest]
+
+
+def _arm(name: str, steps: int, more: tuple[Change, ...] = ()) -> Arm:
+    return Arm(name, (*changes_of(name), *more), steps=steps, internals=ARMS[name][1])
 
 
 def _drops(case: Case | None) -> bool:
@@ -85,16 +79,16 @@ def _drops(case: Case | None) -> bool:
     )
 
 
-def _flown(
+def _run(
     shop: Workshop, arms: Sequence[Arm], script: Script | None, timeout: float, progress: Progress | None
 ) -> dict[str, Attempt]:
     outcomes = shop.run(arms, timeout=timeout, progress=progress)
-    found = {one.arm.name: attempt_of(one, script) for one in outcomes}
-    return {arm.name: found[arm.name] for arm in arms if arm.name in found}
+    attempts = {outcome.arm.name: attempt_of(outcome, script) for outcome in outcomes}
+    return {arm.name: attempts[arm.name] for arm in arms if arm.name in attempts}
 
 
 def attempt_of(outcome: Outcome, script: Script | None) -> Attempt:
-    """An arm's outcome as the items look at it."""
+    """An arm's outcome as the checks read it."""
     case = None
     if outcome.run is not None:
         case = Case(outcome.run, script) if script is not None else case_of(outcome.run)
@@ -103,7 +97,7 @@ def attempt_of(outcome: Outcome, script: Script | None) -> Attempt:
         outcome.arm.name,
         case,
         outcome.ended,
-        outcome.said,
+        outcome.message,
         outcome.steps,
         outcome.seconds,
         outcome.failed.get(main, ""),

@@ -49,12 +49,12 @@ class Checklist:
             "passed": bool(self),
             "seconds": round(self.seconds, 2),
             "counts": {status: self.count(status) for status in ("pass", "fail", "unknown")},
-            "checks": [_told(item, answer) for item, answer in self.answers],
+            "checks": [_check_dict(item, answer) for item, answer in self.answers],
             "arms": [
                 {
                     "name": one.name,
                     "ended": one.ended,
-                    "said": one.said,
+                    "said": one.message,
                     "steps": one.steps,
                     "seconds": round(one.seconds, 2),
                     "refused": one.refused or None,
@@ -74,7 +74,7 @@ class Checklist:
         return "\n".join(lines)
 
 
-def _told(item: Item, answer: CheckAnswer) -> dict[str, Any]:
+def _check_dict(item: Item, answer: CheckAnswer) -> dict[str, Any]:
     return {
         "id": item.id,
         "title": item.title,
@@ -88,17 +88,17 @@ def _told(item: Item, answer: CheckAnswer) -> dict[str, Any]:
 
 
 def _number(value: Number) -> Number:
-    """JSON has no NaN: it is told as a word."""
+    """JSON has no NaN: it becomes a word."""
     return str(value) if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def check(flight: Flight, seconds: float) -> Checklist:
-    """Let every item look."""
-    answers = tuple((item, _looked(item, flight)) for item in items())
+    """Every item answered."""
+    answers = tuple((item, _guarded(item, flight)) for item in items())
     return Checklist(answers, tuple(flight.attempts.values()), seconds, flight.notes)
 
 
-def _looked(item: Item, flight: Flight) -> CheckAnswer:
+def _guarded(item: Item, flight: Flight) -> CheckAnswer:
     import os
 
     try:
@@ -110,14 +110,13 @@ def _looked(item: Item, flight: Flight) -> CheckAnswer:
 
 
 def _answer(item: Item, flight: Flight) -> CheckAnswer:
-    asked = signature(item.measure).parameters
-    handed = {"flight": flight, "case": flight.untouched}
-    if "case" in asked and flight.untouched is None:
+    parameters = signature(item.measure).parameters
+    if "case" in parameters and flight.untouched is None:
         return unknown(flight.why_not(UNTOUCHED))
-    found = flight.trouble(*item.findings)
-    if found is not None:
-        return from_finding(flight, found)
-    return item.measure(**{name: handed[name] for name in asked})
+    inputs = {"flight": flight, "case": flight.untouched}
+    answer = item.measure(**{name: inputs[name] for name in parameters})
+    finding = flight.trouble(*item.findings)
+    return answer if finding is None else from_finding(flight, finding, **answer.numbers)
 
 
 __all__ = ["GROUPS", "SCHEMA", "Checklist", "check"]

@@ -48,25 +48,24 @@ def redirect(guard: Guard) -> None:
         (_WRITE_NAME, functools.partial(guard.write, follow=False)),
     ):
         for name in names:
-            _replace(os, name, _first(mapped))
+            _replace(os, name, _mapping(mapped, _FIRST))
     _replace(os, "chdir", _chdir(guard))
-    _replace(os, "rmdir", _first(guard.empty))
+    _replace(os, "rmdir", _mapping(guard.empty, _FIRST))
     for name in _MOVE:
-        _replace(os, name, _both(functools.partial(guard.write, follow=False)))
-    _replace(os, "link", _both(guard.write))
-    _replace(os, "symlink", _second(functools.partial(guard.write, follow=False)))
-    _replace(shutil, "rmtree", _first(guard.empty))
+        _replace(os, name, _mapping(functools.partial(guard.write, follow=False), *_BOTH))
+    _replace(os, "link", _mapping(guard.write, *_BOTH))
+    _replace(os, "symlink", _mapping(functools.partial(guard.write, follow=False), _SECOND))
+    _replace(shutil, "rmtree", _mapping(guard.empty, _FIRST))
     _replace_popen(guard)
     _replace_kept(removes)
     when_imported("tarfile", lambda module: setattr(module, "bltn_open", builtins.open))
     when_imported("sqlite3", lambda module: _sqlite(guard, module))
     when_imported("torch.serialization", lambda module: _torch(guard, module))
-    when_imported("torch.jit", lambda module: _replace(module, "save", _second(guard.write)))
+    when_imported("torch.jit", lambda module: _replace(module, "save", _mapping(guard.write, _SECOND)))
     when_imported("h5py", lambda module: _named(guard, module.File))
-    when_imported("safetensors", lambda module: _replace(module, "serialize_file", _second(guard.write)))
-    for name in ("safetensors.torch", "safetensors.numpy"):
-        when_imported(name, lambda module: _replace(module, "serialize_file", _second(guard.write)))
-    when_imported("cv2", lambda module: _replace(module, "imwrite", _first(guard.write)))
+    for name in ("safetensors", "safetensors.torch", "safetensors.numpy"):
+        when_imported(name, lambda module: _replace(module, "serialize_file", _mapping(guard.write, _SECOND)))
+    when_imported("cv2", lambda module: _replace(module, "imwrite", _mapping(guard.write, _FIRST)))
 
 
 Wrap = Callable[[Callable[..., Any]], Callable[..., Any]]
@@ -96,45 +95,26 @@ def _from_folder(path: Any, named: dict[str, Any], key: str = "dir_fd") -> Any:
     return os.path.join(os.fsencode(folder) if isinstance(path, bytes) else folder, path)
 
 
-def _first(mapped: Callable[[Any], Any]) -> Wrap:
-    """The first argument is a path, by whatever name."""
+# An argument that is a path: its position, the names it may be given by, and the folder it is relative to.
+_PathArgument = tuple[int, tuple[str, ...], str]
+_FIRST: _PathArgument = (0, ("path",), "dir_fd")
+_SECOND: _PathArgument = (1, ("dst", "filename", "f"), "dir_fd")
+_BOTH: tuple[_PathArgument, ...] = ((0, ("src",), "src_dir_fd"), (1, ("dst",), "dst_dir_fd"))
+
+
+def _mapping(mapped: Callable[[Any], Any], *arguments: _PathArgument) -> Wrap:
+    """The function with these of its arguments mapped."""
 
     def wrap(original: Callable[..., Any]) -> Callable[..., Any]:
         def ours(*args: Any, **named: Any) -> Any:
-            if args:
-                path = _from_folder(args[0], named)
-                return original(mapped(path), *args[1:], **named)
-            if "path" in named:
-                named["path"] = mapped(_from_folder(named["path"], named))
-            return original(**named)
-
-        return ours
-
-    return wrap
-
-
-def _second(mapped: Callable[[Any], Any]) -> Wrap:
-    def wrap(original: Callable[..., Any]) -> Callable[..., Any]:
-        def ours(*args: Any, **named: Any) -> Any:
-            if len(args) > 1:
-                path = _from_folder(args[1], named)
-                return original(args[0], mapped(path), *args[2:], **named)
-            for name in ("dst", "filename", "f"):
-                if name in named:
-                    named[name] = mapped(_from_folder(named[name], named))
-            return original(*args, **named)
-
-        return ours
-
-    return wrap
-
-
-def _both(mapped: Callable[[Any], Any]) -> Wrap:
-    def wrap(original: Callable[..., Any]) -> Callable[..., Any]:
-        def ours(src: Any, dst: Any, **named: Any) -> Any:
-            src = mapped(_from_folder(src, named, "src_dir_fd"))
-            dst = mapped(_from_folder(dst, named, "dst_dir_fd"))
-            return original(src, dst, **named)
+            words = list(args)
+            for position, names, key in arguments:
+                if position < len(words):
+                    words[position] = mapped(_from_folder(words[position], named, key))
+                for name in names if position >= len(args) else ():
+                    if name in named:
+                        named[name] = mapped(_from_folder(named[name], named, key))
+            return original(*words, **named)
 
         return ours
 

@@ -33,7 +33,7 @@ def _entry(treated: Treated, round_: Round, trial: Trial, now: str) -> Entry:
         change=trial.candidate.name,
         verdict="not judged" if verdict is None else verdict.word,
         steps=trial.steps,
-        said=trial.said,
+        said=trial.reason,
     )
     if verdict is None:
         return entry

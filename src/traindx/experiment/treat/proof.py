@@ -50,7 +50,7 @@ class Proving:
             return replace(done, edited=edited, proof=proof)
         why = "the edited script did not show the gain of the trial"
         if proof is None or _failed(proof.outcome, state.baseline):
-            why = f"the edited script was not proven: {self._ledger.outcomes[-1].said}"
+            why = f"the edited script was not proven: {self._ledger.outcomes[-1].message}"
         words = Instruction(f"{edited.text} ({why}: not applied)", None)
         return replace(done, edited=None, proof=proof, instruction=words)
 

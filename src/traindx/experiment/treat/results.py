@@ -27,7 +27,7 @@ class Trial:
     steps: int | None
     outcomes: tuple[Outcome, ...]
     verdict: TrialVerdict | None
-    said: str = ""
+    reason: str = ""
     """Why there is no verdict: it crashed, could not be applied, ran out of time."""
     expected: tuple[Expectation, ...] = ()
     """What the remedy's page expects, measured on the first pair."""
@@ -39,7 +39,7 @@ class Trial:
     @property
     def text(self) -> str:
         """The verdict with its numbers, or why there is none."""
-        return self.verdict.text if self.verdict is not None else f"not judged: {self.said}"
+        return self.verdict.text if self.verdict is not None else f"not judged: {self.reason}"
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ class Treated:
     script: str
     args: tuple[str, ...]
     status: Status
-    said: str
+    summary: str
     before: Diagnosis | None
     baseline: tuple[Outcome, ...] = ()
     rounds: tuple[Round, ...] = ()

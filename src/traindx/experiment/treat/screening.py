@@ -265,7 +265,7 @@ def _by_remedy(candidates: Sequence[Candidate]) -> list[list[Candidate]]:
 def _failure(outcome: Outcome) -> str:
     for change, why in outcome.failed.items():
         return f"{change} could not be applied: {why}"
-    return outcome.said
+    return outcome.message
 
 
 def _final_level(trial: Trial) -> float:

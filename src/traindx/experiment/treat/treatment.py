@@ -50,7 +50,7 @@ class Treatment:
         """Everything; `recorded` is a run of this script from before, to begin with its diagnosis."""
         [first] = self.ledger.run([Arm(UNTOUCHED, steps=self.request.steps)], self.ledger.enough_seen())
         if first.run is None or not first.steps:
-            reason = f"the script could not be observed: {first.said}"
+            reason = f"the script could not be observed: {first.message}"
             return self._treated("unclear", reason, None, (first,))
         first, before = self._worst_training(first)
         if recorded is not None:
@@ -141,7 +141,7 @@ class Treatment:
 def _left_alone(before: Diagnosis, first: Outcome) -> tuple[Status, str]:
     """Why nothing is tried."""
     if first.ended == "crashed":
-        return "unclear", f"{first.said}. The steps before that show nothing else to fix."
+        return "unclear", f"{first.message}. The steps before that show nothing else to fix."
     if before.verdict != "healthy":
         return "unclear", "the training was too short or logged too little to say what is wrong with it."
     part = "this training" if first.ended == "finished" else f"its first {first.steps:,} steps"

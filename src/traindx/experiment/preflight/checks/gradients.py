@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from traindx.evidence.case import Case
-from traindx.evidence.inside import words
+from traindx.evidence.inside import number, words
 from traindx.experiment.preflight.check import CheckAnswer, passed, unknown
-from traindx.experiment.preflight.observations import Flight, told
+from traindx.experiment.preflight.observations import Flight
 
 
 def gradients_reach(case: Case) -> CheckAnswer:
     reach = case.inside.fact("reach")
-    parameters, outside = told(reach, "parameters"), told(reach, "outside")
+    parameters, outside = number(reach, "parameters"), number(reach, "outside")
     if parameters is None:
         return unknown("the graph of the first loss was not seen")
-    elements = told(reach, "elements") or 0.0
+    elements = number(reach, "elements") or 0.0
     frozen = sum(
         int(count)
         for model in case.inside.models
@@ -31,7 +31,7 @@ def optimizer_owns(case: Case) -> CheckAnswer:
     optimizers = case.inside.optimizers
     if not optimizers:
         return unknown("no optimizer of torch was seen")
-    held = sum(told(one, "elements") or 0.0 for one in optimizers)
+    held = sum(number(one, "elements") or 0.0 for one in optimizers)
     names = ", ".join(dict.fromkeys(str(one.get("class", "?")) for one in optimizers))
     free = words(case.inside.fact("reach"), "free") if len(optimizers) == 1 else []
     text = f"{names} holds {held:,.0f} numbers"
@@ -46,7 +46,7 @@ def gradients_fresh(flight: Flight, case: Case) -> CheckAnswer:
     if not flight.looked("gradients_not_zeroed", "gradients_cleared_before_step"):
         return unknown("the gradients before a step could not be sampled")
     steps = case.run.last_step or 0
-    several = told(case.inside.fact("accumulation"), "backwards")
+    several = number(case.inside.fact("accumulation"), "backwards")
     looks = case.inside.layers("grad_norm")
     count = max((len(curve) for curve in looks.values()), default=0)
     return passed(

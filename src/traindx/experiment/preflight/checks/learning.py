@@ -7,7 +7,7 @@ import numpy as np
 from traindx.core.nouns import ACTED_ON, Number
 from traindx.core.number_text import short
 from traindx.evidence.case import Case
-from traindx.evidence.inside import facts
+from traindx.evidence.inside import facts, number
 from traindx.experiment.preflight.ablation import Wording, judged
 from traindx.experiment.preflight.arm_differences import start_and_end, still_falling
 from traindx.experiment.preflight.check import CheckAnswer, failed, passed, unknown
@@ -18,7 +18,6 @@ from traindx.experiment.preflight.observations import (
     OTHER_LABELS,
     UNTOUCHED,
     Flight,
-    told,
 )
 
 _LEAST = 5
@@ -31,7 +30,7 @@ def loss_stays_finite(flight: Flight) -> CheckAnswer:
         return unknown(flight.why_not(UNTOUCHED))
     if attempt.ended == "crashed":
         return failed(
-            f"the script broke after {attempt.steps:,} steps: {attempt.said}",
+            f"the script broke after {attempt.steps:,} steps: {attempt.message}",
             do="Mend the error first.",
             steps=attempt.steps,
         )
@@ -142,7 +141,7 @@ def _bounds(flight: Flight, start: float) -> tuple[float, float]:
     calls = facts(flight.measure("start").get("calls"))
     if len(calls) != 1:
         return 0.0, start
-    floor, constant, value = (told(calls[0], key) for key in ("floor", "constant", "value"))
+    floor, constant, value = (number(calls[0], key) for key in ("floor", "constant", "value"))
     ratio = start / value if value and value > 0 else 0.0
     if not 0.5 < ratio < 2.0 or floor is None or constant is None:
         return 0.0, start
@@ -163,7 +162,7 @@ def inputs_matter(flight: Flight) -> CheckAnswer:
     mine, other = flight.losses(UNTOUCHED), flight.losses(NO_INPUTS)
     steps = min(mine.size, other.size)
     if steps >= _SAME_STEPS and flight.case(NO_INPUTS) and (mine[:steps] == other[:steps]).all():
-        change = told(flight.measure("inputs"), "change")
+        change = number(flight.measure("inputs"), "change")
         if change is None or change > _NOTHING:
             return unknown(f"all {steps:,} losses are the same: the zeros did not reach the training.")
         return failed(

@@ -7,9 +7,9 @@ import numpy as np
 from traindx.core.nouns import Number
 from traindx.core.number_text import lasting, lasting_each
 from traindx.evidence.case import Case
+from traindx.evidence.inside import number
 from traindx.experiment.preflight.check import CheckAnswer, failed, passed, unknown
-from traindx.experiment.preflight.failure_advice import from_finding
-from traindx.experiment.preflight.observations import MEASURED, UNTOUCHED, Flight, told
+from traindx.experiment.preflight.observations import MEASURED, UNTOUCHED, Flight
 from traindx.experiment.preflight.planned_length import steps_of_epoch, steps_planned
 
 _PARTS = {
@@ -39,9 +39,6 @@ def throughput(flight: Flight) -> CheckAnswer:
         numbers.update(
             {name.removesuffix("_s") + "_share": round(share, 3) for name, share in shares.items()}
         )
-    found = flight.trouble("data_wait")
-    if found is not None:
-        return from_finding(flight, found, **numbers)
     return passed(f"{text} ({flight.threads} thread{'s' if flight.threads != 1 else ''}).", **numbers)
 
 
@@ -66,14 +63,14 @@ _ROUNDED = 1_000_000
 
 def memory(flight: Flight) -> CheckAnswer:
     measured = flight.measure("memory")
-    free, whole = told(measured, "free"), told(measured, "total")
+    free, whole = number(measured, "free"), number(measured, "total")
     if free is None or not whole:
         return unknown(str(measured.get("why") or flight.why_not(MEASURED) or "it was not measured"))
     device = str(measured.get("device", "cpu"))
     numbers: dict[str, Number] = {"free": free, "total": whole}
     text = f"{_size(free)} of {_size(whole)} free on {device} while training"
-    batch, kept = told(measured, "batch"), told(measured, "kept")
-    half, less = told(measured, "half"), told(measured, "kept_half")
+    batch, kept = number(measured, "batch"), number(measured, "kept")
+    half, less = number(measured, "half"), number(measured, "kept_half")
     if batch and kept and half and less and batch > half and kept > less:
         each = (kept - less) / (batch - half)
         largest = batch + _ROOM * free / (_WITH_GRADIENTS * each)

@@ -6,9 +6,10 @@ import numpy as np
 
 from traindx.core.nouns import Number
 from traindx.evidence.case import Case
+from traindx.evidence.inside import number
 from traindx.experiment.preflight.check import CheckAnswer, failed, passed, unknown
 from traindx.experiment.preflight.failure_advice import from_finding
-from traindx.experiment.preflight.observations import AGAIN, MEASURED, UNTOUCHED, Flight, told
+from traindx.experiment.preflight.observations import AGAIN, MEASURED, UNTOUCHED, Flight
 
 _LEAK = 1e-4
 _DO = (
@@ -19,11 +20,11 @@ _DO = (
 
 def items_independent(flight: Flight) -> CheckAnswer:
     measured = flight.measure("items")
-    leak = told(measured, "leak_eval")
+    leak = number(measured, "leak_eval")
     if leak is None:
         return unknown(str(measured.get("why") or flight.why_not(MEASURED) or "it was not measured"))
-    batch, training = told(measured, "batch") or 0.0, told(measured, "leak_train")
-    norms = told(measured, "batch_norm") or 0.0
+    batch, training = number(measured, "batch") or 0.0, number(measured, "leak_train")
+    norms = number(measured, "batch_norm") or 0.0
     numbers: dict[str, Number] = {
         "leak_eval": leak,
         "leak_train": leak if training is None else training,
@@ -47,13 +48,13 @@ def validation_apart(flight: Flight, case: Case) -> CheckAnswer:
     measured = flight.measure("modes")
     told_of = _mode_words(flight)
     validated = case.val_loss is not None or bool(case.inside.fact("samples").get("validation"))
-    random = told(measured, "eval_repeat") or 0.0
+    random = number(measured, "eval_repeat") or 0.0
     if random > 0:
         told_of += "; it draws random numbers in eval mode, too"
     numbers = {
         key: value
         for key in ("eval_repeat", "train_eval", "dropout", "batch_norm")
-        if (value := told(measured, key)) is not None
+        if (value := number(measured, key)) is not None
     }
     if not validated:
         text = f"no validation was seen in {case.run.last_step or 0:,.0f} steps"
@@ -65,8 +66,8 @@ def validation_apart(flight: Flight, case: Case) -> CheckAnswer:
 
 def _mode_words(flight: Flight) -> str:
     measured = flight.measure("modes")
-    dropout, norms = told(measured, "dropout"), told(measured, "batch_norm")
-    differ = told(measured, "train_eval")
+    dropout, norms = number(measured, "dropout"), number(measured, "batch_norm")
+    differ = number(measured, "train_eval")
     if dropout is None or norms is None or differ is None:
         return ""
     parts = [f"{dropout:.0f} dropout"] if dropout else []

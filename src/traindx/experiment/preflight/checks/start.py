@@ -7,9 +7,9 @@ from dataclasses import replace
 from traindx.core.nouns import Number
 from traindx.core.number_text import short
 from traindx.evidence.case import Case
-from traindx.evidence.inside import Fact, facts
+from traindx.evidence.inside import Fact, facts, number
 from traindx.experiment.preflight.check import CheckAnswer, failed, passed, unknown
-from traindx.experiment.preflight.observations import Flight, told
+from traindx.experiment.preflight.observations import Flight
 
 _CLASSES = frozenset(
     {"cross_entropy", "nll_loss", "binary_cross_entropy", "binary_cross_entropy_with_logits"}
@@ -25,7 +25,7 @@ _DO = "Look at the scale of the last layer, of the inputs and of the targets."
 
 def loss_at_chance(flight: Flight) -> CheckAnswer:
     measured = flight.measure("start")
-    calls = [one for one in facts(measured.get("calls")) if told(one, "even") is not None]
+    calls = [one for one in facts(measured.get("calls")) if number(one, "even") is not None]
     if not calls:
         whys = [str(one["why"]) for one in facts(measured.get("calls")) if one.get("why")]
         return unknown(
@@ -40,7 +40,7 @@ def loss_at_chance(flight: Flight) -> CheckAnswer:
 
 def _judged(flight: Flight, call: Fact) -> CheckAnswer:
     function = str(call.get("function"))
-    value, even, best = (told(call, key) for key in ("value", "even", "constant"))
+    value, even, best = (number(call, key) for key in ("value", "even", "constant"))
     if value is None:
         return failed(f"the first {function} is not finite, before any step.", do=_DO, cause="unstable_math")
     even, best = even or 0.0, best or 0.0

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from traindx.cli import Failure, say
-from traindx.report.text import visible
 
 if TYPE_CHECKING:
     from traindx.core.settings import Threshold
@@ -77,6 +76,7 @@ def _use_thresholds(ctx: click.Context, _: click.Parameter, sets: tuple[str, ...
         return
     from traindx.core.settings import BadSettings
     from traindx.engine import checked_thresholds, project_thresholds, using_thresholds
+    from traindx.report.text import visible
 
     with warnings.catch_warnings(record=True) as renamed:
         warnings.simplefilter("always", FutureWarning)
@@ -109,6 +109,7 @@ def mapping(maps: tuple[str, ...]) -> dict[str, str]:
     """Canonical name -> column: `--map` options over the table `map` of the settings file."""
     from traindx.core.names import parse_overrides
     from traindx.core.settings import BadSettings, load
+    from traindx.report.text import visible
 
     try:
         columns = parse_overrides(maps)
@@ -121,6 +122,8 @@ def mapping(maps: tuple[str, ...]) -> dict[str, str]:
 
 
 def _overrides(sets: tuple[str, ...]) -> dict[str, dict[str, Threshold]]:
+    from traindx.report.text import visible
+
     overrides: dict[str, dict[str, Threshold]] = {}
     for text in sets:
         name, equals, value = text.partition("=")

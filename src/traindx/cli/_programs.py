@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 import click
 
 from traindx.cli import Failure, say
-from traindx.report.text import visible
 
 if TYPE_CHECKING:
     from traindx.experiment.arms import Workshop
@@ -22,14 +21,22 @@ _UNITS = {"": 1.0, "s": 1.0, "sec": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 
 
 def find_program(words: tuple[str, ...], as_module: bool) -> Program:
-    """The program of a command line."""
+    """The program of a command line; options of traindx among its arguments are pointed out."""
+    from traindx.cli._misplaced import advice
     from traindx.observe import program as programs
 
     find = programs.find_module if as_module else programs.find_script
     try:
-        return find(words[0], words[1:])
+        program = find(words[0], words[1:])
     except programs.NoProgram as error:
         raise Failure(str(error)) from None
+    ctx = click.get_current_context()
+    text, unknown = advice(ctx, words, as_module)
+    if unknown and not ctx.params.get("quiet"):
+        say(f"traindx: {text}")
+    # A script that refuses an option whose name its source mentions is known only at its end.
+    ctx.meta["traindx.misplaced"] = "" if unknown else text
+    return program
 
 
 def seconds(text: str) -> float:
@@ -76,6 +83,8 @@ def workshop(
     except OSError as error:
         if error.filename is None:
             raise
+        from traindx.report.text import visible
+
         where = visible(str(error.filename), 200)
         raise Failure(
             f"{where}: {error.strerror}. Trials need a place for copies: set TMPDIR to one."

@@ -54,6 +54,8 @@ def tell(orders: Orders, ended: Mapping[str, object]) -> int:
     try:
         say.gap()
         say.line(_ending(ended))
+        if ended.get("text") == "exit code 2":  # how argparse and click end on an unknown option
+            say.line(orders.misplaced)
         if not ended.get("torch") and not _trained(orders):
             say.line("torch was never imported: only the printed output was recorded")
         if ended.get("lost"):

@@ -10,6 +10,7 @@ from functools import partial
 import click
 
 from traindx.cli import Failure
+from traindx.cli._options import program_command
 from traindx.core.nouns import SEVERITIES
 
 _MOST = 0.5
@@ -38,13 +39,7 @@ class Untouched(click.Command):
         return rest
 
 
-@click.command(
-    cls=Untouched,
-    short_help="Run a training script, record it, and report what is wrong.",
-    context_settings={"allow_interspersed_args": False},
-    options_metavar="[OPTIONS]",
-)
-@click.option("-m", "as_module", is_flag=True, help="The program is a module, as in 'python -m'.")
+@program_command("Run a training script, record it, and report what is wrong.", cls=Untouched)
 @click.option("--out", metavar="DIR", help="Where to record; default: .traindx/<script>-<time>.")
 @click.option(
     "--budget",
@@ -75,7 +70,6 @@ class Untouched(click.Command):
     type=click.Choice(SEVERITIES),
     help="Exit with 1 when a problem is at least so severe, though the program succeeded.",
 )
-@click.argument("program", metavar="PROGRAM [ARGS]...", nargs=-1, type=click.UNPROCESSED, required=True)
 @click.pass_context
 def command(
     ctx: click.Context,
@@ -104,18 +98,14 @@ def command(
 
     Exit code: the program's own; 1 by --fail-on; 2 when there is nothing to run.
     """
+    from traindx.cli._programs import find_program
     from traindx.observe import folder as place
     from traindx.observe import launch
-    from traindx.observe import program as programs
 
     afterwards: list[Callable[[], None]] | None = ctx.find_root().obj
     if afterwards is None:
         raise Failure("a program can be run only by the command 'traindx' itself.")
-    find = programs.find_module if as_module else programs.find_script
-    try:
-        found = find(program[0], program[1:])
-    except programs.NoProgram as error:
-        raise Failure(str(error)) from None
+    found = find_program(program, as_module)
     _check_reports(json_out, html_out, force)
     try:
         planned = launch.plan(
@@ -131,6 +121,7 @@ def command(
             html=html_out and os.path.abspath(html_out),
             fail_on=fail_on,
             options=ctx.meta["traindx.options"],
+            misplaced=ctx.meta["traindx.misplaced"],
         )
     except place.Taken as error:
         raise Failure(str(error)) from None

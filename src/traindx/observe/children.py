@@ -15,7 +15,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, TypedDict
 
 from traindx.core import files
 from traindx.core.documents import json_of
@@ -35,10 +35,18 @@ _OF_ITS_WRITER = ("version", "name", "started", "config", "ended", "unseen", "dr
 _in_child: list[Callable[[], None]] = []
 
 
-def follow(recorder: Recorder, *, budget: float, internals: bool, steps: int | None) -> None:
+class Options(TypedDict):
+    """How a process and its children are recorded."""
+
+    budget: float
+    internals: bool
+    steps: int | None
+    stop_on_critical: bool
+
+
+def follow(recorder: Recorder, options: Options) -> None:
     """From now on the children of this process are observed, too."""
-    notes = {"folder": str(recorder.folder), "budget": budget, "internals": internals, "steps": steps}
-    os.environ[VARIABLE] = json.dumps(notes)
+    os.environ[VARIABLE] = json.dumps({"folder": str(recorder.folder), "options": options})
     in_forked_child(lambda: forked(recorder))
     when_imported("multiprocessing.spawn", _watch_spawn)
     when_imported("multiprocessing.forkserver", _watch_forkserver)
@@ -149,24 +157,17 @@ def _at_exit(recorder: Recorder) -> None:
 def observe() -> None:
     """In a process that was spawned or serves forks: begin to record, in memory at first."""
     notes = json.loads(os.environ[VARIABLE])
-    folder = Path(notes["folder"])
+    folder, options = Path(notes["folder"]), notes["options"]
     if ORDERS in os.environ:
         from traindx.experiment.runtime.arm import begin_child
 
         begin_child()
-    recorder = start(
-        folder,
-        rank=1,
-        budget=notes["budget"],
-        internals=notes["internals"],
-        steps=notes["steps"],
-        facts=written_facts(folder)[0],
-    )
+    recorder = start(folder, rank=1, **options, facts=written_facts(folder)[0])
     recorder.journal = Waiting(recorder)
     recorder.insist = lambda why: leave(recorder.close, why)
     Overheard(recorder.output).listen()
     Links(lambda paths: recorder.fact("links", paths), notes["folder"]).listen()
-    follow(recorder, budget=notes["budget"], internals=notes["internals"], steps=notes["steps"])
+    follow(recorder, options)
     install_when_there(recorder)
 
 

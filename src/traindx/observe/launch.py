@@ -33,7 +33,10 @@ _NO_TERMINAL = ("CI", "JPY_PARENT_PID", "COLAB_RELEASE_TAG")
 
 @dataclass(frozen=True)
 class Launch:
-    """What to run and how to record it; `options` are the words of the command line that said so."""
+    """What to run and how to record it; `options` are the words of the command line that said so.
+
+    `misplaced` is the line for a script that refuses an option which was meant for traindx.
+    """
 
     program: Program
     folder: place.Folder | None = None
@@ -48,6 +51,7 @@ class Launch:
     html: str | None = None
     fail_on: str | None = None
     options: tuple[str, ...] = ()
+    misplaced: str = ""
 
 
 def plan(program: Program, out: str | None, **options: object) -> Launch:
@@ -135,7 +139,7 @@ class Observed:
         self.recorder.insist = self._insist
         if self._attendant is not None:
             children.in_forked_child(self._attendant.let_go)
-        children.follow(self.recorder, budget=launch.budget, internals=launch.internals, steps=launch.steps)
+        children.follow(self.recorder, self._options)
         children.install_when_there(self.recorder)
         self._links.listen()
         self._overheard.listen()
@@ -158,16 +162,25 @@ class Observed:
             json=launch.json,
             html=launch.html,
             fail_on=launch.fail_on,
+            misplaced=launch.misplaced,
         )
+
+    @property
+    def _options(self) -> children.Options:
+        launch = self.launch
+        return {
+            "budget": launch.budget,
+            "internals": launch.internals,
+            "steps": launch.steps,
+            "stop_on_critical": launch.stop_on_critical,
+        }
 
     def _recorder(self) -> Recorder:
         launch = self.launch
         recorder = start(
             self._folder,
             rank=launch.rank.rank,
-            budget=launch.budget,
-            internals=launch.internals,
-            steps=launch.steps,
+            **self._options,
             facts=facts(launch.program.path, launch.program.command, launch.rank.world),
         )
         recorder.journal.begin()

@@ -41,6 +41,7 @@ class Orders:
     json: str | None = None
     html: str | None = None
     fail_on: str | None = None
+    misplaced: str = ""
     done: int = -1
     """The descriptor to say the result on."""
 

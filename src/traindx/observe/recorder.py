@@ -43,7 +43,15 @@ class Recorder:
     """Lines of one process, written about four times a second while something happens."""
 
     def __init__(
-        self, folder: Path, rank: int, *, name: str, budget: float, internals: bool, steps: int | None
+        self,
+        folder: Path,
+        rank: int,
+        *,
+        name: str,
+        budget: float,
+        internals: bool,
+        steps: int | None,
+        stop_on_critical: bool = False,
     ) -> None:
         self.folder = folder
         self.rank = rank
@@ -82,6 +90,7 @@ class Recorder:
         self._stopping = Stopping(folder, steps)
         # Whether it is to end before its own end at all.
         self.stops = steps is not None
+        self.stop_on_critical = stop_on_critical
         self.world = 1
         self.closed = False
 
@@ -282,6 +291,11 @@ class Recorder:
         if self.step >= self._stopping.at:
             self.stop(self._stopping.why(self.step))
 
+    def stop_soon(self, why: str) -> None:
+        """The training is to end after this step, or the one that all ranks can agree on."""
+        self._stopping.decide(why, self.step, self.world, self.budget.usual)
+        self.stops = True
+
     def stop(self, why: str) -> NoReturn:
         """End the training here; a program that catches this again and again is ended all the same."""
         self.flush()
@@ -328,11 +342,20 @@ def start(
     budget: float = 0.01,
     internals: bool = True,
     steps: int | None = None,
+    stop_on_critical: bool = False,
     facts: Mapping[str, object] | None = None,
 ) -> Recorder:
     """Begin recording in this process; the recorder is `current()` from now on."""
     global _current
-    recorder = Recorder(folder, rank, name=name, budget=budget, internals=internals, steps=steps)
+    recorder = Recorder(
+        folder,
+        rank,
+        name=name,
+        budget=budget,
+        internals=internals,
+        steps=steps,
+        stop_on_critical=stop_on_critical,
+    )
     for key, value in (facts or {}).items():
         recorder.fact(key, value)
     _current = recorder

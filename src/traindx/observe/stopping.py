@@ -49,6 +49,17 @@ class Stopping:
             self.at = min(self.at, self._agreed(step, step_seconds) if world > 1 else step)
             self.said = why
 
+    def decide(self, why: str, step: int, world: int, step_seconds: float) -> None:
+        """Stop after this step. Other ranks read of it in the file, as of a request from outside."""
+        if self.said:
+            return
+        if world > 1:
+            with contextlib.suppress(OSError), (self.folder / "stop").open("x", encoding="utf-8") as file:
+                file.write(f"{why}\n")
+            self.look(step, world, step_seconds)
+        else:
+            self.at, self.said = min(self.at, step), why
+
     def why(self, step: int) -> str:
         """Why the training stops after this step."""
         asked = self._last_step is not None and step >= self._last_step

@@ -20,6 +20,7 @@ from traindx.observe.torch.gradient_norms import global_norm
 from traindx.observe.torch.listeners import RecorderListeners
 from traindx.observe.torch.loss_calls import LossCalls
 from traindx.observe.torch.naming import Names, variable_name
+from traindx.observe.torch.nonfinite_stop import NonfiniteStop
 from traindx.observe.torch.optimizer_state import Hidden, Known
 from traindx.observe.torch.places import backward
 from traindx.observe.torch.restoring import Restoring
@@ -69,7 +70,10 @@ class Watching:
         self._memory_every = _MEMORY_FIRST
         self._late: set[int] = set()
         self.elsewhere: set[int] = set()
+        self.nonfinite_stop = NonfiniteStop(self) if recorder.stop_on_critical else None
         recorder.before_flush += [self._settle_steps, settle]
+        if self.nonfinite_stop is not None:
+            recorder.before_flush.append(self.nonfinite_stop.numbers_arrived)
 
     def guard(self, probe: str, function: Callable[..., object], *args: Any, **kwargs: Any) -> None:
         """Call a probe unless it is off; switch it off if it fails."""
@@ -235,6 +239,8 @@ class Watching:
         norm = row.get("grad_norm")
         if isinstance(norm, float) and not math.isfinite(norm):
             self.guard("origin", self.origins.gradients, norm, row.get("loss"), self.recorder.step)
+        if self.nonfinite_stop is not None:
+            self.guard("stop", self.nonfinite_stop.step_done, row)
         self.restoring.step_done()
         if now - self._memory_read >= self._memory_every:
             self._memory_read = now

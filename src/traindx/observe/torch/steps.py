@@ -204,6 +204,9 @@ class Steps:
         self._losses.append(loss)
         if isinstance(loss, float) and not math.isfinite(loss):
             self.watching.guard("origin", self.watching.origins.loss, loss, listed[0])
+            if self.watching.nonfinite_stop is not None:
+                # The rows of quick steps wait for others; this one may have to stop the training.
+                self.quick.off()
         self.watching.losses.backward_called(loss)
 
     def keep_losses(self, latest: int) -> None:

@@ -18,6 +18,7 @@ SLOW = (
     "hostile/*",
     "changes/*",
     "record/*",
+    "request/test_request.py::test_script",
     "test_ask.py::test_a_conversation_on_a_real_terminal",
     "test_ask.py::test_ctrl_c_loses_nothing",
     "test_clinic.py",

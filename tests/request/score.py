@@ -1,11 +1,11 @@
-"""How much of the request works: `python -m tests.request.score [--scripts] [--document 001] [WORDS of ids...]`."""
+"""How much of the request works: `python -m tests.request.score`, with `--scripts` also what runs scripts."""
 
 from __future__ import annotations
 
 import argparse
 from collections import Counter, defaultdict
 
-from tests.request.table import Case, cases, check, items
+from tests.request.table import HERE, Case, cases, check, items
 
 
 def main() -> None:
@@ -13,6 +13,7 @@ def main() -> None:
     options.add_argument("words", nargs="*", help="only cases whose id contains one of these")
     options.add_argument("--scripts", action="store_true", help="also the cases that run scripts (slow)")
     options.add_argument("--document", help="only items of this document")
+    options.add_argument("--note", action="store_true", help="write known_failing of these cases")
     chosen = options.parse_args()
     every = [one for one in cases() if chosen.scripts or not one.slow]
     every = [one for one in every if not chosen.words or any(word in one.id for word in chosen.words)]
@@ -23,8 +24,33 @@ def main() -> None:
         results[one.id] = _checked(one)
         if results[one.id]:
             print(f"wrong  {one.id}: {'; '.join(results[one.id])}", flush=True)
+    if chosen.note:
+        note({case: bool(lines) for case, lines in results.items()})
     _by_item(every, results, chosen.document or "")
     _totals(every, results)
+
+
+def note(failing: dict[str, bool]) -> None:
+    """Writes or deletes `known_failing` of the cases that were run."""
+    blocks = []
+    for block in (HERE / "cases.toml").read_text(encoding="utf-8").split("[[case]]\n"):
+        name = block.partition("\n")[0].removeprefix('id = "').removesuffix('"')
+        if name in failing:
+            block = block.replace("known_failing = true\n", "")
+            if failing[name]:
+                head, line, rest = block.partition("\ncommand = ")
+                block = f"{head}\nknown_failing = true{line}{rest}"
+        blocks.append(block)
+    text = "[[case]]\n".join(blocks)
+    head, _, tail = text.partition("[words]\n")
+    lines = []
+    numbers = iter(range(1, 1000))
+    for line in tail.splitlines():
+        name = f"words-{next(numbers):02d}" if line.startswith('"') else ""
+        if name in failing:
+            line = line.removesuffix(" # known_failing") + (" # known_failing" if failing[name] else "")
+        lines.append(line)
+    (HERE / "cases.toml").write_text("\n".join([head + "[words]", *lines]) + "\n", encoding="utf-8")
 
 
 def _checked(case: Case) -> list[str]:
@@ -63,7 +89,9 @@ def _totals(every: list[Case], results: dict[str, list[str]]) -> None:
         print(f"  {pattern:12} {sum(not results[case.id] for case in own):3} of {len(own)}")
     twins = [case for case in every if case.lookalike]
     ill = sum(any(line.startswith("verdict problem") for line in results[case.id]) for case in twins)
-    print(f"  look-alikes  {sum(not results[case.id] for case in twins):3} of {len(twins)}; called ill: {ill}")
+    print(
+        f"  look-alikes  {sum(not results[case.id] for case in twins):3} of {len(twins)}; called ill: {ill}"
+    )
     print(f"all: {sum(not lines for lines in results.values())} of {len(results)} right")
 
 

@@ -131,7 +131,10 @@ def test_a_conversation_on_a_real_terminal(tmp_path: Path) -> None:
     assert "steps are slow: " in shown
     assert "traindx run train.py" in shown
     assert "That fits" in shown
-    assert tomllib.loads((tmp_path / "kept.toml").read_text())["answers"] == {"data_time": "0.09 of 0.1"}
+    assert tomllib.loads((tmp_path / "kept.toml").read_text())["answers"] == {
+        "description": "the gpu is idle, training is slow",
+        "data_time": "0.09 of 0.1",
+    }
 
 
 def test_ctrl_c_loses_nothing(tmp_path: Path) -> None:
@@ -239,7 +242,7 @@ def test_contrary_answers_are_said(tmp_path: Path) -> None:
     [
         ("[answers]\nconfg = 1\n", "did you mean config?"),
         ('[answers]\nshuffled = "perhaps"\n', "shuffled: no option reads like that"),
-        ('symptoms = ["banana"]\n', "'banana' is not understood"),
+        ('symptoms = ["banana"]\n', '"banana" is not understood'),
         ("symptoms = {\n", "neither TOML nor JSON"),
         ("answers = 3\n", "must be a table"),
         ('[answers]\nprogress = "9 of 2"\n', "beyond the end"),

@@ -107,7 +107,7 @@ def test_every_question_names_what_is_there_and_sums_up() -> None:
         assert question.kind in KINDS, question.id
         assert question.effort in KNOWN, question.id
         assert question.symptoms <= set(symptoms()), question.id
-        assert sum(option.often for option in options) == pytest.approx(1.0), question.id
+        assert question.kind == "words" or sum(o.often for o in options) == pytest.approx(1.0), question.id
         assert sum(option.fine for option in options) <= 1, question.id
         for option in options:
             assert set(option.bits) <= set(causes()), (question.id, option.id)
@@ -117,7 +117,11 @@ def test_every_question_names_what_is_there_and_sums_up() -> None:
 def test_the_question_that_splits_the_leading_causes_comes_first() -> None:
     shares = {"lr_too_high": 0.45, "corrupt_batch": 0.4}
     asked = next_questions(shares, 0.15, causes(), {}, {}, ["divergence"])
-    telling = {q.ask for q in questions().values() if q.id in ("lr_tenth", "same_step", "fp32_run")}
+    telling = {
+        q.short
+        for q in questions().values()
+        if q.id in ("lr_tenth", "same_step", "fp32_run", "batch_by_eye")  # a bad batch, or the learning rate
+    }
     assert asked[0] in telling
     certain = next_questions({"lr_too_high": 0.995}, 0.005, causes(), {}, {}, ["divergence"])
     assert certain == ()

@@ -8,10 +8,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.phrases import outcomes
 from traindx.core.units import detectors
 from traindx.evidence.case import Case
 from traindx.interview.answers import NotUnderstood, expected, understood
-from traindx.interview.complaint import matched, menu, understand
+from traindx.interview.complaint import menu, not_understood, understand
 from traindx.interview.next_question import LEAST, MOST, choices, differentials
 from traindx.interview.pasted import curves_in
 from traindx.interview.plans import plans, reply, understood_plans
@@ -40,7 +41,7 @@ def test_every_symptom_can_be_told() -> None:
         assert symptom.finding in findings | {""}, symptom.id
         made = interview(symptom.id)
         assert made.diagnosis().problems[0].symptom == symptom.id
-        assert symptom.id in matched(symptom.told), symptom.id
+        assert symptom.id in understand(symptom.statement).symptoms, symptom.id
     assert [symptom.menu for symptom in menu()] == list(range(1, len(menu()) + 1))
 
 
@@ -61,7 +62,30 @@ def test_every_symptom_can_be_told() -> None:
     ],
 )
 def test_words_are_matched_to_symptoms(text: str, meant: list[str]) -> None:
-    assert sorted(matched(text)) == sorted(meant)
+    assert sorted(understand(text).symptoms) == sorted(meant)
+
+
+def test_complaints_in_words_are_understood() -> None:
+    found = outcomes("development")
+    assert not found["refused"]
+    assert not found["wrong"]
+
+
+@pytest.mark.parametrize(
+    ("text", "observed", "nearest"),
+    [
+        ("my validation loss is 0.3", "validation loss 0.3", "overfitting"),
+        ("gradient norm 1.2", "gradient 1.2", "exploding_gradients"),
+        ("activations look fine", "unit good", "dead_units"),
+    ],
+)
+def test_what_is_not_understood_is_answered_with_what_was(text: str, observed: str, nearest: str) -> None:
+    meant = understand(text)
+    assert not meant.symptoms
+    assert meant.observed == (observed,)
+    assert nearest in meant.nearest
+    assert observed in not_understood(meant)
+    assert nearest in not_understood(meant)
 
 
 def test_numbers_and_ids_are_taken_as_they_are() -> None:

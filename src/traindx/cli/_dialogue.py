@@ -15,6 +15,7 @@ from traindx.report.text import visible
 from traindx.report.to_terminal import lines, wrap
 
 if TYPE_CHECKING:
+    from traindx.interview.complaint import Understood
     from traindx.interview.next_question import QuestionChoice
     from traindx.interview.session import Interview
     from traindx.report.layout import Screen
@@ -42,6 +43,7 @@ class Dialogue:
         self._screen = screen
         self._save = save
         self._before: dict[str, str] = {}
+        self._plans = ""
         if isinstance(sys.stdin, io.TextIOWrapper):
             with contextlib.suppress(OSError, ValueError, LookupError):
                 sys.stdin.reconfigure(errors="replace")
@@ -53,7 +55,7 @@ class Dialogue:
             if not self._interview.symptoms:
                 self._complaint()
             self._questions()
-        return plan or self._plan()
+        return plan or self._plans or self._plan()
 
     def _complaint(self) -> None:
         """What goes wrong; with a log the answer may be left out."""
@@ -61,7 +63,7 @@ class Dialogue:
 
         seen = self._seen_already()
         title = "What else goes wrong? (Enter for nothing else)" if seen else "What goes wrong?"
-        says = [symptom.told for symptom in menu()] + ["something else: say it in words"]
+        says = [symptom.statement for symptom in menu()] + ["something else: say it in words"]
         self._say(["", *seen, self._screen.paint(f"{title} Several numbers, or your own words.", "bold")])
         self._say(menu_lines(says, self._screen))
         for _ in range(_TRIES):
@@ -72,9 +74,7 @@ class Dialogue:
                 continue
             if not text and seen:
                 return
-            symptoms = self._understood(text, len(says))
-            if symptoms:
-                self._interview.set_symptoms(symptoms)
+            if self._reported(text, len(says)):
                 self._save()
                 return
         raise EOFError
@@ -86,41 +86,63 @@ class Dialogue:
         shown = [s for problem in differentials(self._interview.weighed) for s in problem.symptoms]
         if not shown:
             return ["Nothing is seen in it by itself.", ""] if self._interview.base.run.series else []
-        titles = ", ".join(symptoms()[name].told.lower() for name in dict.fromkeys(shown))
+        titles = ", ".join(symptoms()[name].statement.lower() for name in dict.fromkeys(shown))
         return [*wrap(f"Seen already: {titles}.", self._screen.width, self._screen), ""]
 
-    def _understood(self, text: str, other: int) -> tuple[str, ...]:
-        """The symptoms that were meant; nothing when they have to be asked for again."""
+    def _reported(self, text: str, other: int) -> bool:
+        """Take what goes wrong, in numbers or words; whether it was understood."""
+        from traindx.interview.answers import NotUnderstood
         from traindx.interview.complaint import understand
-        from traindx.knowledge.catalogue import symptoms
 
         if text == "?":
-            return ("silent_defect",)
+            self._interview.set_symptoms(("silent_defect",))
+            return True
         numbers = text.replace(",", " ").split()
-        if str(other) in numbers:
-            kept = " ".join(n for n in numbers if n != str(other))
-            more = understand(self._read("in words> "))
-            meant = understand(kept) if kept else None
-            names = (*(meant.symptoms if meant else ()), *more.symptoms)
-            guessed, left = more.guessed, more.left
-        else:
-            whole = understand(text)
-            names, guessed, left = whole.symptoms, whole.guessed, whole.left
-        if not names or (left and not guessed):
-            complaint = f'"{visible(left, 60)}" is not understood' if left else "nothing was said"
-            self._note(f"{complaint}: give numbers from 1 to {other}, or other words.")
-            return ()
-        if guessed:
-            meaning = "; ".join(symptoms()[name].told for name in names)
-            self._note(f"understood: {meaning}.")
-            if self._read("is that right? [Y/n] ").lower() not in _YES:
-                self._note("then say it in other words, or by number.")
-                return ()
-        return tuple(dict.fromkeys(names))
+        described = str(other) in numbers
+        chosen = understand(" ".join(n for n in numbers if n != str(other)) if described else text)
+        meant = understand(text := self._read("in words> ")) if described else chosen
+        if meant.guessed and not self._confirmed(meant):
+            return False
+        if not meant.symptoms or meant.left:
+            self._refused(meant, other)
+            return False
+        if meant.guessed:
+            try:
+                self._interview.answer("description", text)
+            except NotUnderstood as error:
+                self._note(str(error))
+                return False
+        self._plans = text if meant.plans else self._plans
+        self._interview.set_symptoms((*(chosen.symptoms if described else ()), *meant.symptoms))
+        return True
+
+    def _confirmed(self, meant: Understood) -> bool:
+        from traindx.knowledge.catalogue import symptoms
+
+        statements = "; ".join(symptoms()[name].statement for name in meant.symptoms)
+        self._note(f"understood: {statements}. ({visible('; '.join(meant.observed[:6]), 200)})")
+        right = self._read("is that right? [Y/n] ").lower() in _YES
+        if not right:
+            self._note("then say it in other words, or by number.")
+        return right
+
+    def _refused(self, meant: Understood, other: int) -> None:
+        """What was understood and the nearest choices; a plan is answered with what to find out first."""
+        from traindx.interview.complaint import not_understood
+        from traindx.interview.plans import first_reply
+
+        if meant.plans:
+            self._plans = meant.left
+            for plan in meant.plans:
+                self._note(first_reply(plan, self._interview.diagnosis()))
+            return
+        problem = not_understood(meant) if meant.left else "nothing was said."
+        self._note(f"{visible(problem, 400)} Give numbers from 1 to {other}, or other words.")
 
     def _questions(self) -> None:
         while (choice := self._interview.next) is not None:
-            self._say(question_lines(choice, len(self._interview.answers) + 1, self._screen))
+            number = len(self._interview.answers.keys() - {"description"}) + 1
+            self._say(question_lines(choice, number, self._screen))
             before = len(self._interview.weighed.contradictions)
             try:
                 known = self._answer(choice)
@@ -167,11 +189,11 @@ class Dialogue:
 
     def _go_back(self) -> None:
         answer = self._interview.back()
-        if answer is None:
+        if answer is None or answer.question == "description":
             self._complaint()
             return
         self._before[answer.question] = answer.text
-        self._note("back one question; Enter keeps what was said.")
+        self._note("back one question; Enter keeps the answer.")
 
     def _pasted(self) -> str:
         """Lines up to an empty one; a word to the interviewer counts in the first."""

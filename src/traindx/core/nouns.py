@@ -184,12 +184,16 @@ class Skipped:
 
 @dataclass(frozen=True)
 class AnswerEvidence:
-    """What a person answered, in bits for (or against) causes; it counts once with findings of its family."""
+    """What a person answered, in bits for (or against) causes; it counts once with findings of its family.
+
+    `present` are causes that the answer says are there.
+    """
 
     id: str
     family: str
     text: str
     bits: Mapping[str, float]
+    present: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)

@@ -34,14 +34,14 @@ _NEEDED = {
 class Examination:
     """What was seen, looked for and not seen, and could not be looked at (`missing`: finding -> need).
 
-    `told` is what a person answered; `asked` are the questions that were put already.
+    `answers` is what a person answered; `asked` are the questions that were put already.
     """
 
     findings: tuple[Finding, ...]
     unseen: frozenset[str]
     checks: tuple[Check, ...]
     missing: Mapping[str, str]
-    told: tuple[AnswerEvidence, ...] = ()
+    answers: tuple[AnswerEvidence, ...] = ()
     asked: frozenset[str] = frozenset()
 
     @property

@@ -11,9 +11,7 @@ from traindx.core import files
 from traindx.core.documents import Damaged, json_of, toml_of
 from traindx.core.nouns import Unreadable
 from traindx.interview.answers import Answer, NotUnderstood
-from traindx.interview.complaint import understand
 from traindx.interview.session import Interview
-from traindx.knowledge.catalogue import symptoms as known_symptoms
 from traindx.knowledge.questions import questions
 
 _LARGEST = 5_000_000
@@ -21,7 +19,7 @@ _LARGEST = 5_000_000
 
 @dataclass(frozen=True)
 class AnswerFile:
-    """What a file holds: symptoms as ids, question -> raw answer, plans in words."""
+    """What a file holds: symptoms as ids or in words, question -> raw answer, plans in words."""
 
     symptoms: tuple[str, ...] = ()
     answers: Mapping[str, object] = field(default_factory=dict)
@@ -60,7 +58,7 @@ def answer_file(data: Mapping[str, object], path: str) -> AnswerFile:
         raise Unreadable(f"{path}: there is no question {str(unknown[0])!r}{near}")
     plan = data.get("plan", "")
     return AnswerFile(
-        _symptoms(data.get("symptoms", ()), path),
+        _reported(data.get("symptoms", ()), path),
         {str(key): value for key, value in answered.items()},
         ", ".join(map(str, plan)) if isinstance(plan, list) else str(plan),
     )
@@ -69,31 +67,23 @@ def answer_file(data: Mapping[str, object], path: str) -> AnswerFile:
 _KEYS = ("symptoms", "answers", "plan", "traindx", "started_from")
 
 
-def _symptoms(value: object, path: str) -> tuple[str, ...]:
+def _reported(value: object, path: str) -> tuple[str, ...]:
     parts = [value] if isinstance(value, str | int) else value
     if not isinstance(parts, Sequence):
         raise Unreadable(f"{path}: symptoms must be a list of ids or words")
-    symptoms: list[str] = []
-    for part in parts:
-        meant = understand(str(part))
-        if not meant.symptoms or meant.left:
-            available = ", ".join(known_symptoms())
-            raise Unreadable(
-                f"{path}: the symptom {str(part)[:60]!r} is not understood; known are {available}"
-            )
-        symptoms += meant.symptoms
-    return tuple(dict.fromkeys(symptoms))
+    return tuple(str(part) for part in parts)
 
 
 def take(interview: Interview, answer_file: AnswerFile, path: str) -> None:
     """Put the answers of a file into an interview; raises Unreadable for one that has no sense."""
-    if answer_file.symptoms:
-        interview.set_symptoms(answer_file.symptoms)
-    for name, raw in answer_file.answers.items():
-        try:
+    name = "symptoms"
+    try:
+        for text in answer_file.symptoms:
+            interview.report(text)
+        for name, raw in answer_file.answers.items():
             interview.answer(name, raw)
-        except NotUnderstood as error:
-            raise Unreadable(f"{path}: {name}: {error}") from None
+    except NotUnderstood as error:
+        raise Unreadable(f"{path}: {name}: {error}") from None
 
 
 def document(interview: Interview, *, plan: str = "", started_from: Sequence[str] = ()) -> dict[str, object]:

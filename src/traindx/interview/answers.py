@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from traindx.core.nouns import Run, Scalar
+from traindx.interview.complaint import not_understood, understand
+from traindx.interview.facts import facts_in
 from traindx.interview.pasted import curves_in
 from traindx.interview.stated_settings import stated_settings
 from traindx.interview.typed_numbers import numbers_in, split_pair
@@ -28,7 +30,8 @@ class NotUnderstood(Exception):
 class Answer:
     """An answer as it was understood; `text` is how it was given and is kept as it is in a file.
 
-    `options` are those it amounts to, `settings` and `pasted` what it says of the run itself.
+    `options` are those it amounts to, `settings` and `pasted` what it says of the run itself, `symptoms` what
+    it reports, as words were understood (`observed`).
     """
 
     question: str
@@ -37,10 +40,13 @@ class Answer:
     settings: Mapping[str, Scalar] = field(default_factory=dict)
     pasted: Run | None = None
     step: float | None = None
+    symptoms: tuple[str, ...] = ()
+    observed: tuple[str, ...] = ()
 
     @property
     def unknown(self) -> bool:
-        return not (self.options or self.settings or self.pasted is not None or self.step is not None)
+        stated = self.options or self.settings or self.symptoms
+        return not stated and self.pasted is None and self.step is None
 
 
 def understood(question: Question, raw: object) -> Answer:
@@ -56,7 +62,13 @@ def understood(question: Question, raw: object) -> Answer:
         return Answer(question.id, text, options=_options(question, raw, text))
     if question.kind == "settings":
         return _settings(question, raw, text)
-    forms = {"values": _values, "onset": _onset, "progress": _progress, "waiting": _waiting}
+    forms = {
+        "words": _description,
+        "values": _values,
+        "onset": _onset,
+        "progress": _progress,
+        "waiting": _waiting,
+    }
     return forms[question.kind](question, text)
 
 
@@ -131,6 +143,17 @@ def _settings(question: Question, raw: object, text: str) -> Answer:
     if not settings:
         raise NotUnderstood(f"no setting was understood in it. {expected(question)}")
     return Answer(question.id, text, settings=settings)
+
+
+def _description(question: Question, text: str) -> Answer:
+    """The symptoms, settings and values of a text in somebody's own words."""
+    meant = understand(text)
+    settings, pasted = facts_in(text)
+    if not meant.symptoms and not settings and pasted is None:
+        raise NotUnderstood(not_understood(meant))
+    return Answer(
+        question.id, text, settings=settings, pasted=pasted, symptoms=meant.symptoms, observed=meant.observed
+    )
 
 
 def _values(question: Question, text: str) -> Answer:

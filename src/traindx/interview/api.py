@@ -36,8 +36,8 @@ def ask(
     else:
         base = None if script is None else script_case(script)
     interview = Interview(base)
-    if complaint:
-        interview.set_symptoms(_symptoms(complaint))
+    for text in [complaint] if isinstance(complaint, str) else complaint:
+        interview.report(text)
     for question, value in (answers or {}).items():
         try:
             interview.answer(question, value)
@@ -46,16 +46,3 @@ def ask(
         except NotUnderstood as error:
             raise ValueError(f"{question}: {error}") from None
     return interview
-
-
-def _symptoms(complaint: str | Sequence[str]) -> tuple[str, ...]:
-    from traindx.interview.complaint import understand
-
-    complaints = [complaint] if isinstance(complaint, str) else complaint
-    understood = [understand(one) for one in complaints]
-    symptoms = tuple(dict.fromkeys(name for one in understood for name in one.symptoms))
-    if not symptoms:
-        raise ValueError(
-            f"no symptom was recognised in {complaints[0]!r}; 'traindx list symptoms' names them."
-        )
-    return symptoms

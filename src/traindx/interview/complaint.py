@@ -3,52 +3,31 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections import Counter
 from dataclasses import dataclass
 
+from traindx.interview.clauses import words
+from traindx.interview.observations import observations
+from traindx.interview.plans import PlannedAttempt, understood_plans
+from traindx.interview.shown_symptoms import shown_by
 from traindx.knowledge.catalogue import Symptom, symptoms
 
-_DENIED = frozenset({"no", "not", "never", "without", "isnt", "dont", "doesnt", "wasnt"})
-_FILLERS = frozenset(
-    "the a an is are it its my of in at on to and or but i we have has be was very too so then with".split()
-)
-# The same thing in words that share no letters.
-_SAME = {
-    "decreas": "fall",
-    "reduc": "fall",
-    "drop": "fall",
-    "declin": "fall",
-    "down": "fall",
-    "increas": "rise",
-    "ris": "rise",
-    "grow": "rise",
-    "up": "rise",
-    "val": "validation",
-    "eval": "validation",
-    "dev": "validation",
-    "train": "training",
-    "acc": "accuracy",
-    "grad": "gradient",
-    "gpu": "device",
-    "net": "network",
-    "diverg": "diverge",
-    "explod": "explode",
-    "explos": "explode",
-}
-_SENTENCES = re.compile(r"[.;!?\n]")
-_TURNS = re.compile(r"\bbut\b|\bhowever\b|\balthough\b", re.IGNORECASE)
-_PARTIAL = 0.75
-_NEAR = 0.7
-_LONGEST = 2000
+_NEAREST = 3
 
 
 @dataclass(frozen=True)
 class Understood:
-    """The stated symptoms, and what was not understood."""
+    """The stated symptoms, and how the words were read (`observed`); `left` was not understood.
+
+    Without a symptom, `nearest` are those it may be, and `plans` what somebody intends to do about it.
+    """
 
     symptoms: tuple[str, ...]
     guessed: bool = False
     left: str = ""
+    observed: tuple[str, ...] = ()
+    nearest: tuple[str, ...] = ()
+    plans: tuple[PlannedAttempt, ...] = ()
 
 
 def menu() -> list[Symptom]:
@@ -61,65 +40,40 @@ def understand(text: str) -> Understood:
     listed = menu()
     parts = [part for part in re.split(r"[\s,;+]+", text.strip().lower()) if part and part != "and"]
     if parts and all(part.isdecimal() or part in symptoms() for part in parts):
-        wrong = [p for p in parts if p.isdecimal() and not 1 <= int(p) <= len(listed)]
+        wrong = [p for p in parts if p.isdecimal() and not 1 <= int(p[:9]) <= len(listed)]
         chosen = [listed[int(p) - 1].id if p.isdecimal() else p for p in parts if p not in wrong]
         return Understood(tuple(dict.fromkeys(chosen)), left=", ".join(wrong))
-    matches = matched(text)
-    return Understood(tuple(matches), guessed=bool(matches), left="" if matches else text.strip())
+    observed = observations(text)
+    shown = tuple(shown_by(observed))
+    intends = any(word.name == "plan" for word in words(text))
+    return Understood(
+        shown,
+        guessed=bool(shown),
+        left="" if shown else text.strip(),
+        observed=tuple(dict.fromkeys(str(one) for one in observed)),
+        nearest=() if shown else _nearest(text),
+        plans=tuple(understood_plans(text)) if intends else (),
+    )
 
 
-def matched(text: str) -> list[str]:
-    """The symptoms that a description speaks of, the clearest first."""
-    scores: dict[str, float] = {}
-    for clause in _clauses(text[:_LONGEST]):
-        stems = _stems(clause)
-        fits = {
-            one.id: max((_fits(stems, phrase) for phrase in _phrases(one)), default=0.0)
-            for one in symptoms().values()
-        }
-        clearest = max(fits.values())
-        for id, score in fits.items():
-            if score and score >= _NEAR * clearest:
-                scores[id] = max(score, scores.get(id, 0.0))
-    return sorted(scores, key=lambda id: -scores[id])[:3]
+def _nearest(text: str) -> tuple[str, ...]:
+    """The symptoms whose own sentences share most words with a text, rare words first; maybe none."""
+    own = {one.id: _meanings(f"{one.statement}. {one.meaning}") for one in symptoms().values()}
+    often = Counter(meaning for meanings in own.values() for meaning in meanings)
+    meant = _meanings(text)
+    shared = {id: sum(1 / often[meaning] for meaning in meant & meanings) for id, meanings in own.items()}
+    best = sorted((id for id, weight in shared.items() if weight), key=lambda id: -shared[id])
+    return tuple(best[:_NEAREST])
 
 
-def _clauses(text: str) -> list[str]:
-    """Sentences; one that denies something is cut where it turns: `no NaN but it oscillates`."""
-    parts: list[str] = []
-    for sentence in _SENTENCES.split(text):
-        parts += _TURNS.split(sentence) if _DENIED & set(_stems(sentence)) else [sentence]
-    return parts
+def _meanings(text: str) -> set[str]:
+    return {word.name for word in words(text) if word.kind in ("side", "quantity", "state", "symptom")}
 
 
-def _phrases(one: Symptom) -> list[tuple[str, ...]]:
-    written = [*one.words, one.told, one.title, one.id.replace("_", " ")]
-    return [stems for phrase in written if (stems := tuple(_stems(phrase)))]
-
-
-def _fits(stems: Sequence[str], phrase: Sequence[str]) -> float:
-    """How much of a phrase was said, by its length; nothing when its word is denied."""
-    wanted = [stem for stem in phrase if stem not in _DENIED]
-    denies = len(wanted) < len(phrase)
-    places = [stems.index(stem) for stem in wanted if stem in stems]
-    share = len(places) / len(wanted) if wanted else 0.0
-    if share < 1.0 and (share < _PARTIAL or len(wanted) < 3):
-        return 0.0
-    first = min(places)
-    denied = any(stem in _DENIED for stem in stems[max(0, first - 3) : max(places) + 1])
-    if denied != denies:
-        return 0.0
-    return share * (len(wanted) + denies)
-
-
-def _stems(text: str) -> list[str]:
-    plain = re.sub(r"n't\b", " not", text.lower().replace("\u2019", "'"))
-    return [_stem(word) for word in re.findall(r"[a-z]+", plain) if word not in _FILLERS]
-
-
-def _stem(word: str) -> str:
-    for ending in ("ations", "ation", "ings", "ing", "ies", "ied", "ed", "es", "e", "s"):
-        if word.endswith(ending) and len(word) - len(ending) >= 3:
-            word = word.removesuffix(ending)
-            break
-    return _SAME.get(word, word)
+def not_understood(meant: Understood) -> str:
+    """What was understood of a text that names no symptom, and the nearest choices, as sentences."""
+    text = f'"{meant.left[:60]}" is not understood'
+    if meant.observed:
+        text += f": it says {'; '.join(meant.observed[:3])}, but not what is wrong"
+    choices = "; ".join(f"{symptoms()[name].statement} ({name})" for name in meant.nearest)
+    return f"{text}. Nearest: {choices}." if choices else f"{text}."

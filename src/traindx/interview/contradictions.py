@@ -12,7 +12,7 @@ from traindx.core.units import detectors
 from traindx.evidence.case import Case
 from traindx.interview.answers import Answer
 from traindx.knowledge.catalogue import causes, symptoms
-from traindx.knowledge.questions import Option, Question, questions
+from traindx.knowledge.questions import Option, Question, questions, weight_on
 
 _STRONG = 3.0
 _FELL = 0.3
@@ -37,25 +37,26 @@ def denied(name: str, case: Case) -> str:
     return ""
 
 
-def excluded(answers: Sequence[str]) -> list[str]:
+def excluded(reported: Sequence[str]) -> list[str]:
     """Sentences on symptoms that cannot both be so."""
     return [
-        f'You said "{symptoms()[one].told}" and "{symptoms()[other].told}": both cannot be. Each is judged.'
-        for one in answers
+        f'You reported "{symptoms()[one].statement}" and "{symptoms()[other].statement}": both cannot be. '
+        "Each is judged."
+        for one in reported
         for other in symptoms()[one].excludes
-        if other in answers
+        if other in reported
     ]
 
 
 def against_measured(question: Question, option: Option, checked: Set[str], found_ids: Set[str]) -> str:
     """A sentence when what was measured speaks against an answer; empty when nothing does."""
     if option.sees and option.sees[0] in checked and not found_ids & {*option.sees, *option.shown_by}:
-        return f'You said "{option.say}"; "{_title(option.sees[0])}" was checked and not found. That counts.'
+        return f'You answered "{option.say}"; "{_title(option.sees[0])}" was checked, not found. That counts.'
     if option.fine and question.chosen:
         others = (other for other in question.options.values() if other is not option)
         measured = [id for other in others for id in (*other.sees, *other.shown_by) if id in found_ids]
         if measured:
-            return f'You said "{option.say}"; but "{_title(measured[0])}" was found. That counts.'
+            return f'You answered "{option.say}"; but "{_title(measured[0])}" was found. That counts.'
     return ""
 
 
@@ -70,12 +71,12 @@ def against_each_other(answers: Mapping[str, Answer]) -> list[str]:
     for (one_question, one), (other_question, other) in combinations(chosen, 2):
         if one_question == other_question:
             continue
-        for cause, bits in one.bits.items():
-            rival = other.bits.get(cause, 0.0)
+        for cause in causes().values():
+            bits, rival = weight_on(cause, one), weight_on(cause, other)
             if bits * rival < 0 and min(abs(bits), abs(rival)) >= _STRONG:
-                title = causes()[cause].title.lower()
+                title = cause.title.lower()
                 sentences.append(
-                    f'You said "{one.say}" and "{other.say}": one speaks for {title}, one against it. '
+                    f'You answered "{one.say}" and "{other.say}": one speaks for {title}, one against it. '
                     "Both were weighed; check one of them."
                 )
     return sentences

@@ -1,22 +1,32 @@
 """Answers as evidence: what they say of the run, which findings they are, what they weigh.
 
-A measurement outranks an answer; where they differ, that is reported.
+A measurement outranks an answer; where they differ, that is reported. An answer that states a fault outranks
+how rare that fault is.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, field, replace
+from functools import cache
+
+import numpy as np
 
 from traindx.core.nouns import AnswerEvidence, Finding, Run, Scalar, Severity
+from traindx.core.number_text import short
 from traindx.core.units import detectors
 from traindx.engine import examine
 from traindx.evidence.case import Case
 from traindx.evidence.examine import Examination
 from traindx.interview.answers import Answer
 from traindx.interview.contradictions import against_each_other, against_measured, denied, excluded
-from traindx.knowledge.catalogue import symptoms
-from traindx.knowledge.questions import ANSWER_WEIGHT, Option, Question, questions
+from traindx.knowledge.catalogue import causes, symptoms
+from traindx.knowledge.questions import ANSWER_WEIGHT, DIRECT, Option, Question, questions
+
+# Somebody who reports a problem has a reason to: as strong as a finding that speaks against health.
+_NOT_BENIGN = -4.0
+# Detectors need as many values of a curve.
+_FEW = 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,7 +38,77 @@ class Weighed:
     contradictions: tuple[str, ...] = ()
 
 
-def with_told_run(base: Case, answers: Mapping[str, Answer]) -> tuple[Case, Examination, tuple[str, ...]]:
+@dataclass(frozen=True)
+class Statement:
+    """What one option amounts to: a finding, findings that are ruled out (with their families), weights."""
+
+    findings: tuple[Finding, ...] = ()
+    ruled_out: Mapping[str, str] = field(default_factory=dict)
+    answers: tuple[AnswerEvidence, ...] = ()
+
+
+@cache
+def _families() -> Mapping[str, str]:
+    return {unit.id: unit.family for unit in detectors()}
+
+
+def statement(
+    question: Question,
+    option: Option,
+    checked: Set[str],
+    reported: Sequence[str] = (),
+    step: float | None = None,
+) -> Statement:
+    """An option as evidence; what was `checked` already is left to the check.
+
+    A fault that cannot be behind what was `reported` is a problem of its own.
+    """
+    text, present = answer_text(question, option), _present(option)
+    explains = any(symptom in causes()[name].symptoms for name in present for symptom in reported)
+    # `sees` of an option are views of one thing: the first is enough.
+    findings = tuple(
+        Finding(
+            text,
+            symptom="silent_defect" if present and reported and not explains else None,
+            strength=ANSWER_WEIGHT,
+            step=step,
+            id=id,
+            family=_families()[id],
+        )
+        for id in option.sees[:1]
+        if id not in checked
+    )
+    family = _families()[option.sees[0]] if option.sees else f"answer_{question.id}"
+    weighs = bool(option.bits or present)
+    id = option.sees[0] if option.sees else f"answer_{question.id}"
+    return Statement(
+        findings,
+        {id: _families()[id] for id in option.rules_out if id not in checked},
+        (AnswerEvidence(id, family, text, option.bits, present),) if weighs else (),
+    )
+
+
+def _present(option: Option) -> frozenset[str]:
+    """The causes that an answer says are there: a direct observation of the fault."""
+    seen = {
+        name: cause.evidence[id].seen
+        for id in option.sees[:1]
+        for name, cause in causes().items()
+        if id in cause.evidence
+    }
+    return frozenset(name for name, bits in {**seen, **option.bits}.items() if bits >= DIRECT)
+
+
+def answer_text(question: Question, option: Option) -> str:
+    """`You answered: the training data is not shuffled`, in the words of question and option."""
+    if not question.chosen and question.series:
+        return f"You gave values: {question.series[0]} is {option.say}."
+    if question.chosen and len(option.say) < 20:
+        return f"You answered: {option.say} ({question.short})"
+    return f"You answered: {option.say}."
+
+
+def examined(base: Case, answers: Mapping[str, Answer]) -> tuple[Case, Examination, tuple[str, ...]]:
     """The case with the settings and curves of the answers, examined by every detector."""
     contradictions: list[str] = []
     run = _with_settings(base.run, answers, contradictions)
@@ -43,53 +123,82 @@ def with_told_run(base: Case, answers: Mapping[str, Answer]) -> tuple[Case, Exam
 
 
 def weighed(
-    case: Case, examination: Examination, told_symptoms: Sequence[str], answers: Mapping[str, Answer]
+    case: Case, examination: Examination, reported: Sequence[str], answers: Mapping[str, Answer]
 ) -> Weighed:
-    """An examination with the stated symptoms and the answers."""
-    contradictions: list[str] = []
+    """An examination with the reported symptoms and the answers."""
+    contradictions = excluded(reported) + against_each_other(answers)
     checked = examination.looked
     found_ids = {finding.id for finding in examination.findings}
-    findings = [_symptom(name, case, examination, answers, contradictions) for name in told_symptoms]
-    contradictions += excluded(told_symptoms) + against_each_other(answers)
-    unseen: set[str] = set()
-    answers_told: list[AnswerEvidence] = []
-    for answer in answers.values():
-        question = questions()[answer.question]
-        for name in answer.options:
-            option = question.options[name]
-            conflict = against_measured(question, option, checked, found_ids)
-            if conflict:
-                contradictions.append(conflict)
-                continue
-            # `sees` of an option are views of one thing: the first is enough.
-            findings += [
-                _finding(question, option, id, answer) for id in option.sees[:1] if id not in found_ids
-            ]
-            unseen.update(id for id in option.rules_out if id not in checked)
-            if option.bits:
-                answers_told.append(_told(question, option))
-    finding_ids = {finding.id for finding in findings}
+    shown = _corrected(reported, answers)
+    findings = [_symptom(name, case, examination, answers, contradictions) for name in shown]
+    ruled_out: set[str] = set()
+    weights: list[AnswerEvidence] = [_complaint()] if reported else []
+    for answer, question, option in (*_options(answers), *_levels(case.run, checked)):
+        conflict = against_measured(question, option, checked, found_ids)
+        if conflict:
+            contradictions.append(conflict)
+            continue
+        stated = statement(question, option, found_ids, shown, answer.step)
+        findings += stated.findings
+        ruled_out |= set(stated.ruled_out) - checked
+        weights += stated.answers
     return Weighed(
         case,
         replace(
             examination,
             findings=(*examination.findings, *findings),
-            unseen=examination.unseen | (unseen - finding_ids),
-            told=tuple(answers_told),
-            asked=frozenset(answers) or frozenset({"symptoms"} if told_symptoms else ()),
+            unseen=examination.unseen | (ruled_out - {finding.id for finding in findings}),
+            answers=tuple(weights),
+            asked=frozenset(answers) or frozenset({"symptoms"} if reported else ()),
         ),
         tuple(contradictions),
     )
+
+
+def _options(answers: Mapping[str, Answer]) -> Iterator[tuple[Answer, Question, Option]]:
+    for answer in answers.values():
+        question = questions()[answer.question]
+        yield from ((answer, question, question.options[name]) for name in answer.options)
+
+
+def _levels(run: Run, checked: Set[str]) -> Iterator[tuple[Answer, Question, Option]]:
+    """What the size of a few values says, where they are no curve that a detector judges."""
+    for question in questions().values():
+        series = run.series.get(question.series[0]) if question.series else None
+        if series is None or not 0 < len(series) < _FEW:
+            continue
+        level = float(np.median(series.values))
+        for option in question.options.values():
+            if (
+                option.range
+                and option.range[0] <= level <= option.range[1]
+                and not checked & set(option.sees)
+            ):
+                yield Answer(question.id, short(level)), question, option
+
+
+def _corrected(reported: Sequence[str], answers: Mapping[str, Answer]) -> list[str]:
+    """The reported symptoms, with what an answer shows them to be instead."""
+    shown = list(reported)
+    for _, question, option in _options(answers):
+        if option.symptom:
+            shown = [option.symptom if name in question.symptoms else name for name in shown]
+    return list(dict.fromkeys(shown))
+
+
+def _complaint() -> AnswerEvidence:
+    """Nobody reports what is as good as it gets, unless a further answer says that it is."""
+    benign = {name: _NOT_BENIGN for name, cause in causes().items() if cause.category == "benign"}
+    return AnswerEvidence("complaint", "complaint", "You reported it as a problem.", benign)
 
 
 def _with_settings(run: Run, answers: Mapping[str, Answer], contradictions: list[str]) -> Run:
     """The settings of the run are kept; answers fill the gaps."""
     stated: dict[str, Scalar] = {}
     for answer in answers.values():
-        question = questions()[answer.question]
         settings = dict(answer.settings)
         for name in answer.options:
-            settings |= question.options[name].set or {}
+            settings |= questions()[answer.question].options[name].set or {}
         if run.axis != "step" or not run.series:
             settings.pop("max_steps", None)
         for name, value in settings.items():
@@ -98,7 +207,7 @@ def _with_settings(run: Run, answers: Mapping[str, Answer], contradictions: list
                 stated[name] = value
             elif not _same(measured, value):
                 contradictions.append(
-                    f"You said {name} is {value}; the run itself says {measured}, and that counts."
+                    f"You answered that {name} is {value}; the run itself says {measured}, and that counts."
                 )
     return replace(run, settings={**run.settings, **stated}) if stated else run
 
@@ -140,52 +249,26 @@ def _symptom(
     """What somebody observed. It counts as the finding of a detector that could not check itself."""
     symptom = symptoms()[name]
     severity: Severity = symptom.severity
-    family, stands_for = f"told_{name}", symptom.finding
+    family, stands_for = f"reported_{name}", symptom.finding
     if against := denied(name, case):
         contradictions.append(
-            f"You said: {_lower(symptom.told)}. The values that were given say otherwise: {against}."
+            f"You reported: {_lower(symptom.statement)}. The values that were given say otherwise: {against}."
         )
         severity = "low"
     if stands_for in examination.looked:
         stands_for = ""
     elif stands_for:
-        family = next(unit.family for unit in detectors() if unit.id == stands_for)
+        family = _families()[stands_for]
     steps = [answer.step for answer in answers.values() if answer.step is not None]
     return Finding(
-        text=f"You said: {_lower(symptom.told)}.",
+        text=f"You reported: {_lower(symptom.statement)}.",
         symptom=name,
         severity=severity,
         step=steps[-1] if steps and name == "nonfinite" else None,
         strength=ANSWER_WEIGHT,
-        id=stands_for or "told",
+        id=stands_for or "reported",
         family=family,
     )
-
-
-def _finding(question: Question, option: Option, id: str, answer: Answer) -> Finding:
-    unit = next(unit for unit in detectors() if unit.id == id)
-    return Finding(
-        _said(question, option), strength=ANSWER_WEIGHT, step=answer.step, id=id, family=unit.family
-    )
-
-
-def _told(question: Question, option: Option) -> AnswerEvidence:
-    family = f"answer_{question.id}"
-    if option.sees:
-        family = next(unit.family for unit in detectors() if unit.id == option.sees[0])
-    return AnswerEvidence(
-        option.sees[0] if option.sees else f"answer_{question.id}",
-        family,
-        _said(question, option),
-        option.bits,
-    )
-
-
-def _said(question: Question, option: Option) -> str:
-    """`You said: the training data is not shuffled` in the words of question and option."""
-    if question.chosen and len(option.say) < 20:
-        return f"You said: {option.say} ({question.short})"
-    return f"You said: {option.say}."
 
 
 def _lower(text: str) -> str:

@@ -9,15 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from traindx.core.nouns import AnswerEvidence, Finding
-from traindx.core.units import detectors
 from traindx.interview.answers import Answer
-from traindx.interview.evidence import Weighed
+from traindx.interview.evidence import Weighed, statement
 from traindx.knowledge.catalogue import Cause, causes
 from traindx.knowledge.infer import Observations, Ranked, evidence_on, rank
 from traindx.knowledge.judge import finding_groups, observations_of
 from traindx.knowledge.questions import (
-    ANSWER_WEIGHT,
     KNOWN,
     Option,
     Question,
@@ -70,7 +67,7 @@ def choices(weighed: Weighed, answers: Mapping[str, Answer]) -> list[QuestionCho
     """Every question that would still add information, the most informative first."""
     every = differentials(weighed)
     problems = [problem for problem in every if not problem.settled]
-    if not problems and len(answers) < FEWEST:
+    if not problems and _asked(answers) < FEWEST:
         problems = every
     evidence = observations_of(weighed.examination)
     able = []
@@ -88,7 +85,8 @@ def open_questions(weighed: Weighed, answers: Mapping[str, Answer]) -> list[Ques
     return [
         question
         for question in questions().values()
-        if question.id not in answers
+        if question.options
+        and question.id not in answers
         and question.concerns(symptoms)
         and not question.settled(checked)
         and not _known(question, weighed)
@@ -97,9 +95,14 @@ def open_questions(weighed: Weighed, answers: Mapping[str, Answer]) -> list[Ques
 
 def settled(weighed: Weighed, answers: Mapping[str, Answer]) -> bool:
     """Whether one cause stands out in every problem, or enough was asked."""
-    if len(answers) >= MOST:
+    if _asked(answers) >= MOST:
         return True
-    return len(answers) >= FEWEST and all(problem.settled for problem in differentials(weighed))
+    return _asked(answers) >= FEWEST and all(problem.settled for problem in differentials(weighed))
+
+
+def _asked(answers: Mapping[str, Answer]) -> int:
+    """How many questions were put; a description is none."""
+    return sum(bool(questions()[name].options) for name in answers)
 
 
 def _known(question: Question, weighed: Weighed) -> bool:
@@ -129,7 +132,7 @@ def _worth(question: Question, problems: Sequence[Differential], evidence: Obser
 
 def _bits(question: Question, candidates: Iterable[Cause], evidence: Observations) -> dict[str, list[float]]:
     """What each answer would add to each cause, given all that is known already."""
-    after = [_if_said(question, option, evidence) for option in question.options.values()]
+    after = [_if_answered(question, option, evidence) for option in question.options.values()]
     bits = {}
     for cause in candidates:
         now = sum(item.bits for item in evidence_on(cause, evidence))
@@ -137,29 +140,15 @@ def _bits(question: Question, candidates: Iterable[Cause], evidence: Observation
     return bits
 
 
-def _if_said(question: Question, option: Option, evidence: Observations) -> Observations:
-    families = _families()
-    finding_ids = {finding.id for finding in evidence.findings} | set(evidence.unseen)
-    new = [
-        Finding("", strength=ANSWER_WEIGHT, id=id, family=families[id])
-        for id in option.sees[:1]
-        if id not in finding_ids
-    ]
-    ruled = {id: families[id] for id in option.rules_out if id not in finding_ids}
-    answers = list(evidence.answers)
-    if option.bits:
-        family = families[option.sees[0]] if option.sees else f"answer_{question.id}"
-        answers.append(AnswerEvidence(question.id, family, "", option.bits))
+def _if_answered(question: Question, option: Option, evidence: Observations) -> Observations:
+    checked = {finding.id for finding in evidence.findings} | set(evidence.unseen)
+    stated = statement(question, option, checked)
     return replace(
         evidence,
-        findings=(*evidence.findings, *new),
-        unseen={**evidence.unseen, **ruled},
-        answers=tuple(answers),
+        findings=(*evidence.findings, *stated.findings),
+        unseen={**evidence.unseen, **stated.ruled_out},
+        answers=(*evidence.answers, *stated.answers),
     )
-
-
-def _families() -> dict[str, str]:
-    return {unit.id: unit.family for unit in detectors()}
 
 
 def _apart(likely: Sequence[Ranked], by_cause: Mapping[str, Sequence[float]]) -> tuple[Ranked, Ranked] | None:

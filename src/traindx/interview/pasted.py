@@ -25,7 +25,7 @@ def curves_in(text: str, wanted: Sequence[str]) -> Run | None:
     """A run of what was pasted; None when nothing can be made of it."""
     if not _LETTERS.search(NUMBER.sub(" ", text)):
         return _bare(text, wanted)
-    return _labelled(text, wanted) or _log(text)
+    return _labelled(text, wanted) or log_in(text)
 
 
 def _labelled(text: str, wanted: Sequence[str]) -> Run | None:
@@ -39,11 +39,11 @@ def _labelled(text: str, wanted: Sequence[str]) -> Run | None:
         fits = [name for name in wanted if name.startswith("val/") == held_out and name not in series]
         if not fits:
             return None
-        series[fits[0]] = _series(fits[0], numbers_in(match[2]))
-    return _run(series) if series else None
+        series[fits[0]] = series_of(fits[0], numbers_in(match[2]))
+    return pasted_run(series) if series else None
 
 
-def _log(text: str) -> Run | None:
+def log_in(text: str) -> Run | None:
     """Lines of a log, as the text reader reads them."""
     from traindx.logs.text.read import logs_of
 
@@ -62,10 +62,11 @@ def _bare(text: str, wanted: Sequence[str]) -> Run | None:
     columns = _columns(text, len(wanted))
     if columns is None:
         return None
-    return _run({name: _series(name, values) for name, values in zip(wanted, columns, strict=True)})
+    return pasted_run({name: series_of(name, values) for name, values in zip(wanted, columns, strict=True)})
 
 
-def _run(series: Mapping[str, Series]) -> Run:
+def pasted_run(series: Mapping[str, Series]) -> Run:
+    """Curves that were given row by row."""
     return Run(name=NAME, path=NAME, formats=(NAME,), axis="row", series=series)
 
 
@@ -85,7 +86,8 @@ def _columns(text: str, count: int) -> list[list[float]] | None:
     return None
 
 
-def _series(name: str, values: Sequence[float]) -> Series:
+def series_of(name: str, values: Sequence[float]) -> Series:
+    """Values under the name of a known curve."""
     metric = METRICS.get(parts(name).metric)
     return Series(
         name=name,

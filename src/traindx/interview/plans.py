@@ -16,7 +16,10 @@ _LIKELY = 0.3
 
 @dataclass(frozen=True)
 class PlannedAttempt:
-    """A thing to try: the causes it fixes, why it often disappoints, what to observe first."""
+    """A thing to try: the causes it fixes, why it often disappoints, what to observe first.
+
+    For a problem with a symptom of `useless` it cannot help.
+    """
 
     id: str
     say: str
@@ -24,6 +27,7 @@ class PlannedAttempt:
     cures: tuple[str, ...]
     why: str
     observe: str
+    useless: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -40,7 +44,15 @@ def plans() -> Mapping[str, PlannedAttempt]:
     """Every plan by its id."""
     data = tomllib.loads((Path(__file__).parent / "plans.toml").read_text(encoding="utf-8"))
     return {
-        name: PlannedAttempt(name, e["say"], tuple(e["words"]), tuple(e["cures"]), e["why"], e["observe"])
+        name: PlannedAttempt(
+            name,
+            e["say"],
+            tuple(e["words"]),
+            tuple(e["cures"]),
+            e["why"],
+            e["observe"],
+            tuple(e.get("useless", ())),
+        )
         for name, e in data.items()
     }
 
@@ -77,7 +89,20 @@ def reply(plan: PlannedAttempt, diagnosis: Diagnosis) -> Reply:
         share = f"{fits.confidence:.0%}".replace("%", " %")
         text = f"That fits: {_lower(fits.title)} is likely here ({share}). To see it first: {plan.observe}"
         return Reply(plan, fits, text)
-    return Reply(plan, None, f"{plan.why} What would show whether it can help: {plan.observe}")
+    problem = next((one for one in diagnosis.problems if one.symptom in plan.useless), None)
+    shown = f"{problem.summary} It will not help here: " if problem is not None else ""
+    why = _lower(plan.why) if shown else plan.why
+    return Reply(plan, None, f"{shown}{why} What would show whether it can help: {plan.observe}")
+
+
+def first_reply(plan: PlannedAttempt, diagnosis: Diagnosis) -> str:
+    """What to say to a plan before anything is diagnosed; what is known of the run counts."""
+    if diagnosis.problems:
+        return reply(plan, diagnosis).text
+    return (
+        f"Diagnose first, then {plan.say}: {_lower(plan.why)} What does the loss do: is it flat, "
+        "oscillating, rising, NaN, or good on training data only?"
+    )
 
 
 def _lower(text: str) -> str:

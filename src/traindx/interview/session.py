@@ -11,7 +11,8 @@ from traindx.engine import conclude
 from traindx.evidence.case import Case
 from traindx.evidence.examine import Examination
 from traindx.interview.answers import Answer, understood
-from traindx.interview.evidence import Weighed, weighed, with_told_run
+from traindx.interview.complaint import understand
+from traindx.interview.evidence import Weighed, examined, weighed
 from traindx.interview.next_question import QuestionChoice, choices, settled
 from traindx.interview.pasted import NAME
 from traindx.knowledge.catalogue import symptoms as known_symptoms
@@ -28,16 +29,26 @@ class Interview:
         self._examined: tuple[tuple[Answer, ...], tuple[Case, Examination, tuple[str, ...]]] | None = None
 
     def set_symptoms(self, symptoms: tuple[str, ...]) -> None:
-        """What is wrong; replaces the symptoms stated before."""
+        """What is wrong; replaces the symptoms reported before."""
         unknown = [name for name in symptoms if name not in known_symptoms()]
         if unknown:
             raise KeyError(unknown[0])
         self.symptoms = tuple(dict.fromkeys(symptoms))
         self._forget()
 
+    def report(self, text: str) -> None:
+        """Add what is wrong, as ids or in words; raises NotUnderstood."""
+        meant = understand(text)
+        if meant.symptoms and not meant.guessed and not meant.left:
+            self.set_symptoms((*self.symptoms, *meant.symptoms))
+            return
+        before = self.answers.get("description")
+        self.answer("description", text if before is None else f"{before.text}\n{text}")
+
     def answer(self, question: str, raw: object) -> Answer:
         """Take an answer; raises KeyError for a question there is not, NotUnderstood for a wrong form."""
         answer = understood(questions()[question], raw)
+        self.symptoms = tuple(dict.fromkeys((*self.symptoms, *answer.symptoms)))
         self.answers.pop(question, None)
         self.answers[question] = answer
         self._forget()
@@ -59,12 +70,10 @@ class Interview:
     @cached_property
     def weighed(self) -> Weighed:
         """All evidence there is, measured and stated."""
-        telling = tuple(
-            a for a in self.answers.values() if not a.unknown and (a.settings or a.pasted or a.options)
-        )
+        facts = tuple(a for a in self.known.values() if a.settings or a.pasted or a.options)
         with np.errstate(all="ignore"):
-            if self._examined is None or self._examined[0] != telling:
-                self._examined = telling, with_told_run(self.base, self.known)
+            if self._examined is None or self._examined[0] != facts:
+                self._examined = facts, examined(self.base, self.known)
             case, examination, contradictions = self._examined[1]
             evidence = weighed(case, examination, self.symptoms, self.known)
         return Weighed(evidence.case, evidence.examination, (*contradictions, *evidence.contradictions))

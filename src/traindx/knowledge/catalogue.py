@@ -68,7 +68,7 @@ class Cause:
 class Symptom:
     """How a problem shows; of several the one of lowest rank is the primary one.
 
-    `told` is how people say it and `words` are other ways to, `menu` its place in a list to choose from
+    `statement` is how people say it, `menu` its place in a list to choose from
     (0: not there). A person's report of it is `finding`, of this `severity`. Symptoms of one `kind` are
     commonly shown together by one cause. `trial` is the share of the training that shows whether it is gone
     (None: the usual one); `sudden` ones begin at a moment. `excludes` are symptoms that cannot be there too.
@@ -80,8 +80,7 @@ class Symptom:
     meaning: str
     sheets: tuple[str, ...]
     page: Page
-    told: str = ""
-    words: tuple[str, ...] = ()
+    statement: str = ""
     menu: int = 0
     finding: str = ""
     severity: Severity = "medium"
@@ -255,8 +254,7 @@ def _symptom(page: Page) -> Symptom:
         meaning=page.need("meaning"),
         sheets=words(page.head.get("sheets", "")),
         page=page,
-        told=page.need("told"),
-        words=words(page.head.get("words", "")),
+        statement=page.need("statement"),
         menu=int(page.head.get("menu", "0")),
         finding=page.head.get("finding", ""),
         severity=severity,

@@ -8,7 +8,7 @@ Confidences of a problem sum to one with a rest that no listed cause takes.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from traindx.core.nouns import AnswerEvidence, Evidence, Finding
@@ -53,8 +53,9 @@ def rank(
     """The causes of these symptoms (the primary one first), likeliest first, and the rest."""
     candidates = [cause for cause in causes if any(s in cause.symptoms for s in symptoms)]
     evidence = [evidence_on(cause, observations) for cause in candidates]
+    present = frozenset(name for answer in observations.answers for name in answer.present)
     scores = [
-        _prior(cause, symptoms) + sum(item.bits for item in items)
+        _prior(cause, symptoms, present) + sum(item.bits for item in items)
         for cause, items in zip(candidates, evidence, strict=True)
     ]
     shares, rest = shares_of(scores)
@@ -84,9 +85,11 @@ def shares_of(scores: Sequence[float]) -> tuple[list[float], float]:
     return shares, rest / total
 
 
-def _prior(cause: Cause, symptoms: Sequence[str]) -> float:
+def _prior(cause: Cause, symptoms: Sequence[str], present: Set[str]) -> float:
+    """How often the cause is behind the symptoms. What a person has seen to be there is not rare."""
     return max(
-        PRIOR_BITS[cause.symptoms[symptom]] + (_SECONDARY if number else 0.0)
+        PRIOR_BITS["often" if cause.id in present else cause.symptoms[symptom]]
+        + (_SECONDARY if number else 0.0)
         for number, symptom in enumerate(symptoms)
         if symptom in cause.symptoms
     )

@@ -124,7 +124,7 @@ def observations_of(examination: Examination) -> Observations:
         examination.findings,
         {name: units[name].family for name in examination.unseen},
         {name: unit.title.lower() for name, unit in units.items()},
-        examination.told,
+        examination.answers,
     )
 
 

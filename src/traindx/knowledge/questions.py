@@ -17,11 +17,13 @@ from typing import Any
 from traindx.core.nouns import Scalar
 from traindx.knowledge.catalogue import Cause, Weight
 
-KINDS = ("one", "any", "settings", "values", "onset", "progress", "waiting")
+KINDS = ("one", "any", "settings", "values", "onset", "progress", "waiting", "words")
 # How likely somebody can answer, by what it takes.
 KNOWN = {"know": 0.9, "look": 0.6, "try": 0.25}
 # What a person says weighs less than the same when it was measured.
 ANSWER_WEIGHT = 0.85
+# An answer that weighs this much on a cause states that the cause is there.
+DIRECT = 5.0
 _LEAST_GAIN = 0.03
 _BASE_RATE = 0.1
 _MOST_LIKELY = 0.95
@@ -31,7 +33,8 @@ _MOST_LIKELY = 0.95
 class Option:
     """One answer. `bits` weigh on causes by name; `sees` are findings it confirms, `rules_out` others.
 
-    `shown_by` are findings of a log, recording or script that would show the same.
+    `shown_by` are findings of a log, recording or script that would show the same. `symptom` is what the
+    problem is, if it is not the one that was reported; `range` the values that amount to this answer.
     """
 
     id: str
@@ -43,6 +46,8 @@ class Option:
     shown_by: tuple[str, ...] = ()
     set: Mapping[str, Scalar] | None = None
     fine: bool = False
+    symptom: str = ""
+    range: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True)
@@ -110,6 +115,8 @@ def _option(name: str, entry: Mapping[str, Any]) -> Option:
         shown_by=tuple(entry.get("shown_by", ())),
         set=entry.get("set"),
         fine=bool(entry.get("fine", False)),
+        symptom=entry.get("symptom", ""),
+        range=tuple(entry["range"]) if "range" in entry else None,
     )
 
 
@@ -151,13 +158,14 @@ def next_questions(
 
 def option_bits(question: Question, cause: Cause) -> list[float]:
     """What each answer weighs on a cause that nothing else is known of."""
-    return [_weighs(option, cause) for option in question.options.values()]
+    return [weight_on(cause, option) for option in question.options.values()]
 
 
-def _weighs(option: Option, cause: Cause) -> float:
+def weight_on(cause: Cause, option: Option) -> float:
+    """What an answer weighs on a cause: by itself, or as the finding it confirms or rules out."""
     if cause.id in option.bits:
         return option.bits[cause.id]
-    found = [cause.evidence[name].seen * ANSWER_WEIGHT for name in option.sees if name in cause.evidence]
+    found = [cause.evidence[name].seen * ANSWER_WEIGHT for name in option.sees[:1] if name in cause.evidence]
     ruled = [cause.evidence[name].unseen for name in option.rules_out if name in cause.evidence]
     return max(found, key=abs, default=0.0) + sum(ruled)
 

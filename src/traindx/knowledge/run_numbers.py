@@ -31,6 +31,7 @@ _SETTINGS = {
     "train_samples": "train_samples",
     "loss_scale": "loss_scale",
     "warmup_ratio": "warmup_ratio",
+    "schedule": "schedule",
 }
 
 

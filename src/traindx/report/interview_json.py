@@ -73,7 +73,7 @@ def _complaint() -> dict[str, Any]:
         "question": "symptoms",
         "ask": "What goes wrong? Ids, or words of your own.",
         "kind": "any",
-        "options": {symptom.id: symptom.told for symptom in symptoms().values()},
+        "options": {symptom.id: symptom.statement for symptom in symptoms().values()},
         "example": "the loss does not fall",
         "why": "asked because every cause is weighed by what is seen",
         "bits": None,

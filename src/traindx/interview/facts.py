@@ -1,0 +1,60 @@
+"""What a text in somebody's own words says of the run: settings, and values of curves."""
+
+from __future__ import annotations
+
+import re
+
+from traindx.core.nouns import Run, Scalar, Series
+from traindx.interview.clauses import words
+from traindx.interview.pasted import log_in, pasted_run, series_of
+from traindx.interview.stated_settings import stated_settings
+from traindx.interview.typed_numbers import NUMBER, numbers_in
+
+# Settings that only their own words name; `constant` or `100 images` may mean something else in a text.
+_SETTINGS = ("optimizer", "lr", "batch_size", "warmup", "weight_decay", "dropout", "momentum", "clip")
+_SCHEDULE = re.compile(
+    r"\b(cosine|linear|constant|step|polynomial)(?= (?:lr |learning rate )?(?:schedule|decay))"
+)
+_NO_SCHEDULE = re.compile(r"\b(?:no|without(?: an?)?) (?:lr |learning rate )?schedule")
+_SEQUENCE = re.compile(rf"(?:{NUMBER.pattern}(?:\s*[,;]\s*|\s+|$)){{4,}}", re.IGNORECASE)
+_NORM = re.compile(r"\bgrad(?:ient)?s?[ _]?norms?\W*(?:is|was|are|of|at|=|:|around|about)*\W*", re.IGNORECASE)
+_LINES = 3
+
+
+def facts_in(text: str) -> tuple[dict[str, Scalar], Run | None]:
+    """The settings that a text names, and the curves it holds."""
+    plain = _SEQUENCE.sub(" ", text)
+    stated = stated_settings(plain, ())
+    settings = {name: stated[name] for name in _SETTINGS if name in stated}
+    lower = text.lower()
+    if _NO_SCHEDULE.search(lower):
+        settings["schedule"] = "constant"
+    elif match := _SCHEDULE.search(lower):
+        settings["schedule"] = match[1]
+    return settings, _curves(text)
+
+
+def _curves(text: str) -> Run | None:
+    """Lines of a log; else sequences of numbers, each named by the words before it."""
+    if sum(bool(NUMBER.search(line)) for line in text.splitlines()) >= _LINES and (run := log_in(text)):
+        return run
+    series: dict[str, Series] = {}
+    end = 0
+    for match in _SEQUENCE.finditer(text):
+        name = _named(text[end : match.start()])
+        end = match.end()
+        series.setdefault(name, series_of(name, numbers_in(match[0])))
+    norm = _NORM.search(text)
+    value = NUMBER.match(text, norm.end()) if norm else None
+    if value is not None and "grad_norm" not in series:
+        series["grad_norm"] = series_of("grad_norm", numbers_in(value[0]))
+    return pasted_run(series) if series else None
+
+
+def _named(before: str) -> str:
+    """The curve that the last words before a sequence name; the training loss when they name none."""
+    known = words(before)
+    quantity = next((word.name for word in reversed(known) if word.kind == "quantity"), "loss")
+    side = next((word.name for word in reversed(known) if word.kind == "side"), "train")
+    metric = {"gradient": "grad_norm", "rate": "lr", "score": "accuracy"}.get(quantity, "loss")
+    return f"val/{metric}" if side == "val" and metric in ("loss", "accuracy") else metric

@@ -1,0 +1,160 @@
+"""A description in words as observations: which quantity, on which side, is in which state.
+
+Each clause has a subject (training or validation; loss, accuracy, gradient, ...), states (falling, flat,
+high, NaN, ...) and what modifies them (not, barely, from the start, after). A clause without a subject
+continues the one before it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from traindx.interview.clauses import Word, clauses, has
+
+# What the opposite of a state is; one that is not listed is simply not there.
+_OPPOSITES = {
+    "falling": "flat",
+    "rising": "not rising",
+    "improving": "flat",
+    "changing": "flat",
+    "learning": "not learning",
+    "converging": "not converging",
+    "good": "bad",
+    "high": "not high",
+    "settling": "swinging",
+    "recovering": "worsening",
+    "fitting": "bad",
+    "generalising": "not generalising",
+    "flowing": "zero",
+    "firing": "dead",
+    "reproducing": "suspicious",
+    "happening": "not learning",
+    "fast": "slow",
+    "busy": "idle",
+    "at chance": "at chance",
+}
+_MOVES = frozenset({"falling", "improving", "rising", "learning", "converging", "changing"})
+# Where a value goes says more than how large it is: `stuck at a high loss`.
+_MOTIONS = _MOVES | {
+    "exploding",
+    "spiking",
+    "swinging",
+    "flat",
+    "stalled",
+    "worsening",
+    "NaN",
+    "gap",
+    "different",
+}
+_DENIALS = ("not", "barely", "stop", "nolonger")
+_SIDES = {"train": "training", "val": "validation"}
+_QUANTITIES = {"score": "accuracy", "time": "speed", "rate": "learning rate", "model": ""}
+
+
+@dataclass(frozen=True)
+class Observation:
+    """What a clause says. `sides` is empty when none is named; `against` is the side it is compared with."""
+
+    sides: tuple[str, ...]
+    quantity: str
+    state: str
+    when: str = ""
+    slow: bool = False
+    values: tuple[float, ...] = ()
+    against: str = ""
+
+    def __str__(self) -> str:
+        """`validation accuracy low`, for people."""
+        state = " ".join(f"{value:g}" for value in self.values) if self.state == "value" else self.state
+        subject = [" and ".join(_SIDES[side] for side in self.sides)]
+        subject += [_QUANTITIES.get(self.quantity, self.quantity), state.replace("_", " ")]
+        if self.against:
+            subject.append(f"than {_SIDES.get(self.against, 'it should be')}")
+        return " ".join(part for part in subject if part)
+
+
+def observations(text: str) -> list[Observation]:
+    """Everything that a description states, in its order; what is denied is left out."""
+    observed: list[Observation] = []
+    sides: tuple[str, ...] = ()
+    quantity = ""
+    for clause in clauses(text):
+        own_sides, own_quantity = _subject(clause)
+        if own_sides or own_quantity not in ("", "model"):
+            sides, quantity = own_sides, own_quantity or (quantity if own_sides else "")
+        observed += _states(clause, sides, quantity) or _bare(clause, sides, quantity)
+    return [one for one in observed if one.state]
+
+
+def _subject(clause: Sequence[Word]) -> tuple[tuple[str, ...], str]:
+    """The sides and the quantity that a clause names; `it` and `the model` only when nothing else is."""
+    sides = tuple(dict.fromkeys(word.name for word in clause if word.kind == "side"))
+    if "both" in sides:
+        sides = ("train", "val")
+    names = [word.name for word in clause if word.kind == "quantity"]
+    special = [name for name in names if name != "model"]
+    return sides, (special or names or [""])[0]
+
+
+def _states(clause: Sequence[Word], sides: tuple[str, ...], quantity: str) -> list[Observation]:
+    names = {word.name for word in clause}
+    moment = next((name for name in ("again", "start", "later") if name in names), "")
+    values = tuple(word.value for word in clause if word.kind == "number" and word.name != "time")
+    slow = bool(names & {"slow", "creeping"})
+    sides, against = _compared(clause, sides, values)
+    observed: list[Observation] = []
+    denial = ""
+    for word in clause:
+        if word.name in _DENIALS:
+            denial = word.name
+        if word.kind not in ("state", "symptom"):
+            continue
+        when = "later" if denial in ("stop", "nolonger") else moment
+        state = _denied(word.name, denial)
+        if denial == "stop" and state != "flat":
+            observed.append(Observation(sides, quantity, "flat", when, slow, values))
+        observed.append(Observation(sides, quantity, state, when, slow, values, against))
+        denial = ""
+    if denial == "stop":
+        observed = [one for one in observed if one.state not in _MOVES]
+        observed.append(Observation(sides, quantity, "flat", "later", values=values))
+    if any(one.state in _MOTIONS for one in observed):
+        observed = [one for one in observed if one.state not in ("high", "low", "zero")]
+    return observed
+
+
+def _compared(
+    clause: Sequence[Word], sides: tuple[str, ...], values: Sequence[float]
+) -> tuple[tuple[str, ...], str]:
+    """`validation worse than training`, `worse than expected`: who, and against what."""
+    names = [word.name for word in clause]
+    if "than" not in names:
+        return sides, ""
+    if len(sides) == 2:
+        named = [word.name for word in clause if word.kind == "side"]
+        return (named[0],), named[-1]
+    return sides, "" if values or "at chance" in names else "other"
+
+
+def _bare(clause: Sequence[Word], sides: tuple[str, ...], quantity: str) -> Iterator[Observation]:
+    """A quantity with a number, or denied, is a state too: `gradient norm 5000`, `no gradient`, `3 hours`."""
+    names = {word.name for word in clause}
+    values = tuple(word.value for word in clause if word.kind == "number")
+    if any(word == Word("number", "time", word.value) for word in clause):
+        if {"takes", "barely"} & names or quantity == "time":
+            yield Observation(sides, "time", "slow", values=values)
+    elif values and (quantity or sides):
+        level = "low" if "barely" in names else "value"
+        yield Observation(sides, quantity or ("score" if "percent" in names else ""), level, values=values)
+    elif "not" in names and has(clause, "side", "quantity") and quantity not in ("", "model"):
+        yield Observation(sides, quantity, "flat" if quantity in ("loss", "score") else "zero")
+
+
+def _denied(state: str, denial: str) -> str:
+    """What is left of a state; nothing when it is simply not there."""
+    if denial in ("not", "nolonger"):
+        return _OPPOSITES.get(state, "")
+    if denial == "barely" and state in _MOVES:
+        return "flat" if state == "changing" else "barely falling"
+    return "flat" if denial == "stop" and state in _MOVES else state

@@ -1,0 +1,264 @@
+"""Observations in words -> symptoms: training and validation together, each quantity by itself."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from traindx.interview.observations import Observation
+from traindx.knowledge.catalogue import symptoms
+
+_MOST = 3
+_SIMILAR = 0.1
+_LOSS_GAP = 1.3
+_LARGE_NORM, _SMALL_NORM = 100.0, 0.01
+_IDLE = 70.0
+_OBJECTIVE = ("loss", "score", "model", "")
+# How an objective is doing, from the way its value goes; a loss is better when it is lower.
+_GOES = {
+    "loss": {
+        "falling": "better",
+        "rising": "worse",
+        "high": "bad",
+        "low": "good",
+        "zero": "odd",
+        "negative": "odd",
+    },
+    "score": {
+        "falling": "worse",
+        "rising": "better",
+        "high": "good",
+        "low": "bad",
+        "not high": "bad",
+        "zero": "worse",
+    },
+    "": {"falling": "better", "rising": "worse"},
+}
+_MEANS = {
+    "improving": "better",
+    "learning": "better",
+    "converging": "better",
+    "recovering": "better",
+    "worsening": "worse",
+    "exploding": "worse",
+    "not rising": "flat",
+    "saturated": "stalled",
+    "overflowing": "NaN",
+    "creeping": "barely falling",
+    "wrong": "odd",
+    "suspicious": "odd",
+    "different": "odd",
+    "idle": "slow",
+}
+# What one observation of the objective says by itself, and one of another quantity.
+_ALONE = {
+    "NaN": "nonfinite",
+    "worse": "divergence",
+    "swinging": "oscillation",
+    "spiking": "loss_spike",
+    "barely falling": "slow_convergence",
+    "slow": "slow_training",
+    "stalled": "plateau",
+    "not learning": "not_learning",
+    "not converging": "not_learning",
+    "at chance": "not_learning",
+    "the same everywhere": "not_learning",
+    "bad": "underfitting",
+    "not generalising": "overfitting",
+    "gap": "overfitting",
+    "saturated": "saturated_units",
+    "odd": "silent_defect",
+}
+_ON_VALIDATION = {**_ALONE, "worse": "overfitting", "bad": "overfitting"}
+_OTHERS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
+    "gradient": {
+        "exploding_gradients": ("high", "rising", "exploding", "spiking", "swinging", "worsening"),
+        "vanishing_gradients": ("low", "zero", "falling", "flat", "dead"),
+        "nonfinite": ("NaN", "overflowing"),
+    },
+    "unit": {
+        "dead_units": ("dead", "zero"),
+        "saturated_units": ("saturated", "flat", "high"),
+        "nonfinite": ("NaN", "overflowing"),
+    },
+    "device": {"slow_training": ("low", "idle", "bad", "zero", "falling", "slow", "swinging")},
+    "time": {"slow_training": ("slow", "low", "high", "falling", "worsening", "idle", "bad", "rising")},
+    "memory": {"memory_growth": ("rising", "high", "full", "exploding", "worsening")},
+    "weight": {"nonfinite": ("NaN", "overflowing"), "not_learning": ("flat",), "divergence": ("exploding",)},
+    "output": {
+        "not_learning": ("the same everywhere", "flat", "at chance", "same", "stalled"),
+        "silent_defect": ("wrong", "bad", "suspicious", "different"),
+        "nonfinite": ("NaN", "overflowing"),
+        "dead_units": ("zero",),
+    },
+    "result": {
+        "silent_defect": ("wrong", "bad", "suspicious", "different", "worsening"),
+        "not_learning": ("at chance", "same"),
+    },
+}
+_DOING_WELL = frozenset({"better", "good", "barely falling"})
+_DOING_BADLY = frozenset({"worse", "bad", "flat", "stalled", "at chance", "not learning"})
+_CLASSES = (2, 3, 4, 5, 6, 7, 8, 9, 10, 20, 50, 100, 1000)
+
+
+def shown_by(observed: Sequence[Observation]) -> list[str]:
+    """The symptoms that observations show together."""
+    objective = [
+        _judged(one) for one in observed if one.quantity in _OBJECTIVE and one.state not in symptoms()
+    ]
+    names = [one.state for one in observed if one.state in symptoms()]
+    names += [name for one in observed for name in _other(one)]
+    names += _of_objective([one for one in objective if one.state])
+    return list(dict.fromkeys(names))[:_MOST]
+
+
+def _judged(one: Observation) -> Observation:
+    """An objective's state as better, worse, good or bad, and so on; empty when it says nothing of it."""
+    goes = _GOES.get(one.quantity, _GOES[""])
+    state = goes.get(one.state) or _MEANS.get(one.state, one.state)
+    if one.slow and state in ("better", "slow") and (state == "better" or one.quantity in ("loss", "score")):
+        state = "barely falling"
+    if one.state == "different" and len(one.sides) == 2:
+        return replace(one, state="gap")
+    if one.state in ("wrong", "different") and one.quantity in ("", "model"):
+        state = ""
+    if one.state == "saturated" and one.quantity == "":
+        state = "saturated"
+    return replace(one, state=state)
+
+
+def _other(one: Observation) -> list[str]:
+    """The symptoms that a quantity other than the objective shows."""
+    state = one.state
+    if state == "value":
+        state = _level(one)
+    table = _OTHERS.get(one.quantity, {})
+    return [symptom for symptom, states in table.items() if state in states]
+
+
+def _level(one: Observation) -> str:
+    """What a bare number says of a quantity whose usual size is known."""
+    value = abs(one.values[-1])
+    if one.quantity == "gradient":
+        return "high" if value >= _LARGE_NORM else "low" if value < _SMALL_NORM else ""
+    if one.quantity == "unit":
+        return "zero" if not any(one.values) else "saturated" if value <= 1 else ""
+    return "low" if one.quantity == "time" or (one.quantity == "device" and value < _IDLE) else ""
+
+
+def _of_objective(observed: Sequence[Observation]) -> list[str]:
+    observed = _repeated(observed)
+    compared = [symptom for one in observed if one.against and (symptom := _compared(one))]
+    if compared:
+        return compared
+    train = [one for one in observed if "val" not in one.sides or "train" in one.sides]
+    val = [one for one in observed if "val" in one.sides]
+    symptom = _between(train, val) if train and val else ""
+    if symptom:
+        rest = [one for one in observed if one.state in ("NaN", "swinging", "spiking")]
+        return [symptom, *(name for one in rest if (name := _alone(one, observed)))]
+    if _apart_from_score(observed):
+        return ["silent_defect"]
+    if any(one.state == "NaN" for one in observed):
+        observed = [one for one in observed if one.state not in ("worse", "spiking")]
+    names = [_turned(observed), *(_alone(one, observed) for one in observed)]
+    if names[0]:
+        return names[:1]
+    if "oscillation" in names:
+        names = [name for name in names if name != "loss_spike"]
+    if "slow_convergence" in names:
+        names = [name for name in names if name != "slow_training"]
+    return [name for name in names if name]
+
+
+def _apart_from_score(observed: Sequence[Observation]) -> bool:
+    """A loss that falls while the score does not follow."""
+    losses = {one.state for one in observed if one.quantity == "loss"}
+    scores = {one.state for one in observed if one.quantity == "score"}
+    return bool(losses & {"better", "good"} and scores & _DOING_BADLY)
+
+
+def _repeated(observed: Sequence[Observation]) -> list[Observation]:
+    """`60 % on train and about the same on validation`: the state of the other side."""
+    settled: list[Observation] = []
+    for one in observed:
+        if one.state == "same":
+            before = settled[-1] if settled and one.sides and settled[-1].sides != one.sides else None
+            one = replace(one, state=before.state if before else "flat")
+        settled.append(one)
+    return settled
+
+
+def _compared(one: Observation) -> str:
+    """Validation against training: worse is overfitting, better is suspicious."""
+    worse = {"worse": True, "bad": True, "better": False, "good": False}.get(one.state)
+    if one.against == "other":
+        return "silent_defect" if worse else ""
+    if worse is None or one.against == one.sides[0]:
+        return ""
+    return "overfitting" if worse == (one.sides[0] == "val") else "silent_defect"
+
+
+def _between(train: Sequence[Observation], val: Sequence[Observation]) -> str:
+    """What training and validation say together."""
+    trains, vals = {one.state for one in train}, {one.state for one in val}
+    if {"gap", "not generalising"} & (trains | vals):
+        return "overfitting"
+    if trains & _DOING_WELL and vals & _DOING_BADLY and not vals & {"better", "good"}:
+        return "overfitting"
+    if trains & {"bad"} and vals & {"bad"}:
+        return "underfitting"
+    levels = (trains & {"high", "low"}, vals & {"high", "low"})
+    if all(levels):
+        return "underfitting" if levels[0] == levels[1] else "overfitting"
+    return _numbers_apart(train, val)
+
+
+def _numbers_apart(train: Sequence[Observation], val: Sequence[Observation]) -> str:
+    """`99 % on train, 70 % on test`."""
+    ours = [one for one in train if one.values and "val" not in one.sides]
+    theirs = [one for one in val if one.values and "train" not in one.sides]
+    if not ours or not theirs:
+        return ""
+    own, other = ours[-1].values[-1], theirs[-1].values[-1]
+    if "loss" in (ours[-1].quantity, theirs[-1].quantity):
+        return "overfitting" if other > _LOSS_GAP * own else ""
+    return "overfitting" if own - other > _SIMILAR * abs(own) else ""
+
+
+def _turned(observed: Sequence[Observation]) -> str:
+    """A rise between two falls: a spike, or on validation a second descent."""
+    states = [one.state for one in observed if one.state in ("better", "worse", "spiking")]
+    rose = next((n for n, state in enumerate(states) if state != "better"), None)
+    if rose is None or "better" not in states[rose:]:
+        return ""
+    if states[rose] == "spiking":
+        return "loss_spike"
+    again = any("val" in one.sides or one.when == "again" for one in observed)
+    return "double_descent" if again else "loss_spike"
+
+
+def _alone(one: Observation, observed: Sequence[Observation]) -> str:
+    if one.state in ("flat", "stalled"):
+        return _standing(observed)
+    validation = one.sides == ("val",)
+    return (_ON_VALIDATION if validation else _ALONE).get(one.state, "")
+
+
+def _standing(observed: Sequence[Observation]) -> str:
+    """Flat from the start, or after a fall: what is said of it anywhere counts."""
+    standing = [one for one in observed if one.state in ("flat", "stalled")]
+    values = [(value, one.quantity) for one in standing for value in one.values]
+    if any(one.when == "start" for one in standing) or any(_at_chance(*value) for value in values):
+        return "not_learning"
+    fell = any(one.state in ("better", "barely falling") for one in observed)
+    stopped = any(one.state == "stalled" or one.when == "later" for one in standing)
+    return "plateau" if fell or stopped or values else "not_learning"
+
+
+def _at_chance(value: float, quantity: str) -> bool:
+    if quantity == "score":
+        share = value / 100 if value > 1 else value
+        return any(abs(share - 1 / classes) < 0.02 / classes for classes in _CLASSES)
+    return any(abs(value - math.log(classes)) < 0.01 for classes in _CLASSES)

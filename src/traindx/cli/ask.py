@@ -79,7 +79,7 @@ def command(
 
 
 def _interviewed(interview: Interview, keep: Kept, plan: str) -> str:
-    """The interview on a terminal or over a pipe; what was told is kept wherever it breaks off."""
+    """The interview on a terminal or over a pipe; the answers are kept wherever it breaks off."""
     from traindx.cli._dialogue import Dialogue
 
     try:

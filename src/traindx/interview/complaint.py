@@ -67,7 +67,8 @@ def _nearest(text: str) -> tuple[str, ...]:
 
 
 def _meanings(text: str) -> set[str]:
-    return {word.name for word in words(text) if word.kind in ("side", "quantity", "state", "symptom")}
+    """What a text is about. What it says of that is as good a guide only where it names a symptom."""
+    return {word.name for word in words(text) if word.kind in ("side", "quantity", "symptom")}
 
 
 def not_understood(meant: Understood) -> str:

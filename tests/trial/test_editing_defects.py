@@ -8,7 +8,7 @@ import pytest
 
 from traindx.core.nouns import Diagnosis, Event, Fix, Hypothesis, Place, Problem, Run
 from traindx.experiment.edit import Edited, Instruction, edit_for, edit_for_remedy
-from traindx.experiment.treat.candidates import candidates_by_cause
+from traindx.experiment.treat.candidates import by_hand, candidates_by_cause
 from traindx.source.script import parse_script
 
 from .test_editing import LOADER, LOOP, MODEL, SGD, asked, with_
@@ -351,8 +351,8 @@ def test_words_are_those_of_the_first_remedy() -> None:
         Diagnosis(broke("log of 0", 0), "problem", (problem,), ()), parse_script(source)
     )
     assert [one.name for one in course.candidates] == ["edit: guard_math", "pass_logits"]
-    assert course.first_instruction == Instruction("Bound it.", Place("train.py", 9)), "its edit may not help"
-    assert "softmax" in course.instructions[0].text
+    assert by_hand([course], ()) == Instruction("Bound it.", Place("train.py", 9)), "its edit may not help"
+    assert "softmax" in course.instructions[0][1].text
 
 
 def test_validation_is_guarded_alike() -> None:

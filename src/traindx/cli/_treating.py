@@ -90,7 +90,7 @@ class TreatProgress:
                 changes += f"; {len(names) - _CANDIDATES_SHOWN} more"
             if not names:
                 changes = (
-                    f"by hand: {course.instructions[0].text}"
+                    f"by hand: {course.instructions[0][1].text}"
                     if course.instructions
                     else "nothing can be tried"
                 )

@@ -53,7 +53,7 @@ def _round(one: Round) -> dict[str, Any]:
                 "cause": course.cause,
                 "confidence": round(course.confidence, 4),
                 "candidates": [{"remedy": c.remedy, "change": c.name} for c in course.candidates],
-                "instructions": [one.text for one in course.instructions],
+                "instructions": [words.text for _, words in course.instructions],
             }
             for course in one.plan
         ],

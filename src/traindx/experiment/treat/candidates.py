@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from traindx.core.nouns import ACTED_ON, Diagnosis, Fix, Hypothesis, Problem
-from traindx.experiment.runtime.change import Change
+from traindx.core.nouns import ACTED_ON, Diagnosis, Fix, Hypothesis, Place, Problem
+from traindx.core.pool import PooledTrial
+from traindx.experiment.runtime.change import Change, change_specs
+from traindx.knowledge.advice import advised_fix
 from traindx.knowledge.catalogue import causes, remedies, symptoms
 
 if TYPE_CHECKING:
@@ -35,7 +37,8 @@ class Candidate:
     confidence: float
     changes: tuple[Change, ...] = ()
     edited: Edited | None = None
-    place: str = ""
+    second_remedy: str = ""
+    """The other one, where two remedies are tried together."""
 
     @property
     def name(self) -> str:
@@ -65,6 +68,14 @@ class Candidate:
         return remedies()[self.remedy].alters if self.remedy in remedies() else ""
 
     @property
+    def knobs(self) -> tuple[str, ...]:
+        """What it moves; of an edit, what its remedy does."""
+        if not self.changes:
+            return remedies()[self.remedy].knobs if self.remedy in remedies() else ()
+        specs = [change_specs().get(change.id) for change in self.changes]
+        return tuple(dict.fromkeys(knob for spec in specs if spec is not None for knob in spec.knobs))
+
+    @property
     def key(self) -> object:
         """The same for two that do the same."""
         if self.edited is not None:
@@ -74,15 +85,15 @@ class Candidate:
 
 @dataclass(frozen=True)
 class CauseCandidates:
-    """What can be done about one cause; `instructions` are for remedies that have no edit."""
+    """What can be done about one cause; `instructions` are by remedy, for those that have no edit."""
 
     cause: str
     confidence: float
     symptom: str
     candidates: tuple[Candidate, ...]
-    instructions: tuple[Instruction, ...] = field(default=())
-    first_instruction: Instruction | None = None
-    """What the first remedy of the cause says to do, for the case that nothing helps."""
+    instructions: tuple[tuple[str, Instruction], ...] = ()
+    fixes: tuple[Fix, ...] = ()
+    place: Place | None = None
 
 
 def candidates_by_cause(
@@ -118,31 +129,40 @@ def _candidates_for(
     script: Script | None,
     only: str | None,
 ) -> CauseCandidates:
-    from traindx.experiment.edit import Instruction
-
     candidates: list[Candidate] = []
-    instructions: list[Instruction] = []
-    first_instruction: Instruction | None = None
+    instructions: list[tuple[str, Instruction]] = []
     fixes = [fix for fix in hypothesis.fixes if only in (None, fix.remedy)]
-    for fix in fixes[:_REMEDIES_MOST] if only is None else fixes:
-        more, by_hand = _carried_out(fix, hypothesis, diagnosis, script, _VARIANTS_MOST)
+    fixes = fixes[:_REMEDIES_MOST] if only is None else fixes
+    for fix in fixes:
+        more, without_edit = _carried_out(fix, hypothesis, diagnosis, script, _VARIANTS_MOST)
         candidates += more
-        instructions += by_hand
-        if first_instruction is None:
-            first_instruction = (
-                instructions[0] if instructions else Instruction(fix.summary, hypothesis.place)
-            )
+        instructions += without_edit
     if symptoms()[problem.symptom].kind == "defect" and hypothesis.confidence < _DEFECT_LEAST:
         candidates = []
-    unique = _unique(candidates)
     return CauseCandidates(
         hypothesis.cause,
         hypothesis.confidence,
         problem.symptom,
-        unique,
+        _unique(candidates),
         tuple(instructions),
-        first_instruction,
+        tuple(fixes),
+        hypothesis.place,
     )
+
+
+def by_hand(plan: Sequence[CauseCandidates], trials: Sequence[PooledTrial]) -> Instruction | None:
+    """What to do by hand: the first fix of the plan that no trial speaks against."""
+    from traindx.experiment.edit import Instruction
+
+    for course in plan:
+        for fix in course.fixes:
+            allowed = advised_fix(fix, trials)
+            if allowed is fix:
+                special = [words for remedy, words in course.instructions if remedy == fix.remedy]
+                return special[0] if special else Instruction(fix.summary, course.place)
+            if allowed is not None:
+                return Instruction(allowed.summary, course.place)
+    return None
 
 
 def _carried_out(
@@ -151,7 +171,7 @@ def _carried_out(
     diagnosis: Diagnosis,
     script: Script | None,
     most: int | None = None,
-) -> tuple[list[Candidate], list[Instruction]]:
+) -> tuple[list[Candidate], list[tuple[str, Instruction]]]:
     """The ways to carry out a remedy: as changes and as edits; and instructions where no edit is certain."""
     from traindx.experiment.edit import Edited, edit_for_remedy
 
@@ -163,7 +183,7 @@ def _carried_out(
     edits = edit_for_remedy(script, fix.remedy, hypothesis, diagnosis)
     edited = [edit for edit in edits if isinstance(edit, Edited)]
     candidates += [Candidate(fix.remedy, cause, confidence, edited=edit) for edit in edited]
-    return candidates, [edit for edit in edits if not isinstance(edit, Edited)]
+    return candidates, [(fix.remedy, edit) for edit in edits if not isinstance(edit, Edited)]
 
 
 def changes_of(text: str) -> tuple[Change, ...]:
@@ -196,7 +216,8 @@ def single(remedy: str, diagnosis: Diagnosis, script: Script | None) -> CauseCan
     cause, confidence = (first.cause, first.confidence) if first is not None else ("", 0.0)
     candidates, instructions = _carried_out(filled[0], first, diagnosis, script)
     symptom = diagnosis.problems[0].symptom if diagnosis.problems else ""
-    return CauseCandidates(cause, confidence, symptom, _unique(candidates), tuple(instructions))
+    unique, fixes_left = _unique(candidates), tuple(filled[:1])
+    return CauseCandidates(cause, confidence, symptom, unique, tuple(instructions), fixes_left)
 
 
 def risk(candidate: Candidate) -> int:

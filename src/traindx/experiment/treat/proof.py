@@ -14,12 +14,20 @@ from traindx.experiment.changes.measuring import WEIGHTS_FILE as WEIGHTS
 from traindx.experiment.edit import Edited, Instruction, edit_for_all, text_now
 from traindx.experiment.measure import Yardstick, read_level, yardstick
 from traindx.experiment.runtime.change import Change
-from traindx.experiment.treat.candidates import CauseCandidates
+from traindx.experiment.treat.before_after import before_after
+from traindx.experiment.treat.candidates import CauseCandidates, by_hand
 from traindx.experiment.treat.expectations import expectations
 from traindx.experiment.treat.ledger import EDITED, Ledger, Notify
-from traindx.experiment.treat.remedy_verdict import Pair, TrialVerdict, changed_symptoms, judge
+from traindx.experiment.treat.remedy_verdict import (
+    Pair,
+    TrialVerdict,
+    by_the_best,
+    changed_symptoms,
+    judge,
+)
 from traindx.experiment.treat.request import ScriptState, TreatRequest
 from traindx.experiment.treat.results import Proof, Round, Trial
+from traindx.knowledge.catalogue import symptom_kind
 
 # The edited script must keep at least so much of what the trial had gained.
 _KEPT = 0.5
@@ -51,8 +59,11 @@ class Proving:
         why = "the edited script did not show the gain of the trial"
         if proof is None or _failed(proof.outcome, state.baseline):
             why = f"the edited script was not proven: {self._ledger.outcomes[-1].message}"
+        unproven = replace(done, proof=proof)
+        if proof is not None and proof.refuted:
+            return replace(unproven, instruction=by_hand(done.plan, unproven.records))
         words = Instruction(f"{edited.text} ({why}: not applied)", None)
-        return replace(done, edited=None, proof=proof, instruction=words)
+        return replace(unproven, instruction=words)
 
     def _proof(self, state: ScriptState, winner: Trial, edited: Edited) -> Proof | None:
         """The edited script for as long as the one before ran, without changes at run time."""
@@ -60,6 +71,7 @@ class Proving:
         if outcome.run is None or state.baseline.run is None:
             return None
         verdict = _compared(self._by(state, winner), state.baseline.run, outcome.run)
+        scores = before_after(state.baseline.run, outcome.run)
         diagnosis = examined(outcome.run, rewritten(state.script, edited.sources))
         gone, fresh = changed_symptoms(state.diagnosis, diagnosis)
         verdict = replace(verdict, symptom_gone=gone, new_problems=fresh)
@@ -71,9 +83,12 @@ class Proving:
             reproduced = reproduced or (bool(gone) and not fresh)
             verdict = replace(verdict, by_symptom=True, word="helped" if reproduced else verdict.word)
         reproduced = reproduced and not _failed(outcome, state.baseline)
+        if reproduced and (not gone or _unequal(state)):
+            verdict = by_the_best(verdict, [(state.baseline.run, outcome.run)])
+            reproduced = not verdict.best
         both = state.diagnosis, diagnosis
         expected = expectations(winner.candidate.remedy, state.baseline.run, outcome.run, diagnoses=both)
-        proof = Proof(outcome, verdict, diagnosis, reproduced, expected)
+        proof = Proof(outcome, verdict, diagnosis, reproduced, expected, scores)
         if reproduced:
             self._keep_weights(outcome)
         self._notify("proven", {"proof": proof})
@@ -134,6 +149,11 @@ def _compared(by: Yardstick, before: Run, after: Run) -> TrialVerdict:
     """The two whole runs compared."""
     first, last = read_level(before, by), read_level(after, by)
     return judge(by, [Pair(0, first, last)] if first is not None and last is not None else [])
+
+
+def _unequal(state: ScriptState) -> bool:
+    """Whether validation is worse than training, or than its own best: then a fix must better the best."""
+    return any(symptom_kind(problem.symptom) == "unequal" for problem in state.diagnosis.problems[:1])
 
 
 def _failed(outcome: Outcome, before: Outcome) -> bool:

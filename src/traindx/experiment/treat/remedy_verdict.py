@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from traindx.core.nouns import ACTED_ON, Diagnosis
+from traindx.core.nouns import ACTED_ON, Diagnosis, Run
 from traindx.evidence.stats.differences import Difference, paired, within
 from traindx.experiment.measure import MeasuredLevel, Yardstick, gain, gain_error
+from traindx.experiment.treat.before_after import best_is_worse
 
 Word = Literal["helped", "hurt", "no difference", "cannot tell"]
 # A gain is distinguished from none beyond so many standard errors, and never below so much of the value.
@@ -40,6 +41,8 @@ class TrialVerdict:
     new_problems: tuple[str, ...] = ()
     by_symptom: bool = False
     """Whether the verdict is by the symptom alone: the numbers before and after cannot be compared."""
+    best: str = ""
+    """What takes the gain at the end back: the best value became worse."""
 
     @property
     def text(self) -> str:
@@ -50,7 +53,7 @@ class TrialVerdict:
             return f"{self.word}: nothing could be compared"
         before = [pair.before.value for pair in self.pairs]
         after = [pair.after.value for pair in self.pairs]
-        change = f"{self.by.words} {_mean(before)} -> {_mean(after)}"
+        change = f"{self.by.words} {_mean(before)} -> {_mean(after)}{self.best}"
         if len(self.pairs) == 1:
             return f"{self.word}: {change} (one pair)"
         better = sum(gain(self.by, p.before, p.after) > 0 for p in self.pairs)
@@ -108,6 +111,14 @@ def by_symptom(verdict: TrialVerdict, before: Diagnosis, after: Diagnosis, *, wh
     good = (gone or (gone is None and not whole)) and not fresh
     word: Word = "helped" if good else "no difference"
     return replace(verdict, word=word, symptom_gone=gone, new_problems=fresh, by_symptom=True)
+
+
+def by_the_best(verdict: TrialVerdict, pairs: Sequence[tuple[Run, Run]]) -> TrialVerdict:
+    """Not helped where only the end is better: the best value, which a checkpoint keeps, became worse."""
+    worse = best_is_worse(pairs) if verdict.word == "helped" and verdict.by.name.startswith("val/") else None
+    if worse is None:
+        return verdict
+    return replace(verdict, word="hurt", best=f" at the end, but {worse.best_text}")
 
 
 def symptoms_of(diagnosis: Diagnosis) -> set[str]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
 from traindx.core.nouns import Diagnosis
 from traindx.core.number_text import lasting
+from traindx.core.pool import PooledTrial
+from traindx.experiment.treat.before_after import BeforeAfter
 
 if TYPE_CHECKING:
     from traindx.experiment.arms import Outcome
@@ -41,6 +43,14 @@ class Trial:
         """The verdict with its numbers, or why there is none."""
         return self.verdict.text if self.verdict is not None else f"not judged: {self.reason}"
 
+    @property
+    def record(self) -> PooledTrial:
+        """As it is kept for later commands; two remedies at once say nothing about one of them."""
+        remedies = (self.candidate.remedy, self.candidate.second_remedy)
+        word = self.verdict.word if self.verdict is not None else "not judged"
+        knobs = self.candidate.knobs
+        return PooledTrial(" + ".join(filter(None, remedies)), self.candidate.name, word, self.text, knobs)
+
 
 @dataclass(frozen=True)
 class Proof:
@@ -51,6 +61,12 @@ class Proof:
     diagnosis: Diagnosis
     reproduced: bool
     expected: tuple[Expectation, ...] = ()
+    scores: BeforeAfter = field(default_factory=BeforeAfter)
+
+    @property
+    def refuted(self) -> bool:
+        """Whether it speaks against the edit, and not only for too little."""
+        return not self.reproduced and self.verdict.word in ("hurt", "no difference")
 
 
 @dataclass(frozen=True)
@@ -65,6 +81,30 @@ class Round:
     edited: Edited | None = None
     instruction: Instruction | None = None
     proof: Proof | None = None
+
+    @property
+    def proven(self) -> bool:
+        """Whether its edit has shown the gain by itself."""
+        return self.proof is not None and self.proof.reproduced and self.edited is not None
+
+    @property
+    def records(self) -> tuple[PooledTrial, ...]:
+        """Its trials; of a winner whose edit did not hold, what its proof says."""
+        if self.proof is None or self.proof.reproduced:
+            return tuple(trial.record for trial in self.trials)
+        proof = self.proof.verdict
+        word = "cannot tell" if proof.word == "helped" else proof.word
+        return tuple(
+            replace(trial.record, verdict=word, text=proof.text) if trial is self.winner else trial.record
+            for trial in self.trials
+        )
+
+
+def records_after(rounds: Sequence[Round]) -> tuple[PooledTrial, ...]:
+    """What the trials say about the last script: its own ones, and what was applied before it."""
+    applied = [one.winner.record for one in rounds if one.proven and one.winner is not None]
+    last = () if not rounds or rounds[-1].proven else rounds[-1].records
+    return (*(replace(one, verdict="applied") for one in applied), *last)
 
 
 @dataclass(frozen=True)

@@ -15,10 +15,10 @@ from traindx.experiment.measure import Yardstick, read_level, steps_for_step, ya
 from traindx.experiment.treat.candidates import Candidate, CauseCandidates, risk
 from traindx.experiment.treat.expectations import Expectation, expectations
 from traindx.experiment.treat.ledger import BEFORE, Ledger, Notify
-from traindx.experiment.treat.remedy_verdict import Pair, TrialVerdict, by_symptom, judge
+from traindx.experiment.treat.remedy_verdict import Pair, TrialVerdict, by_symptom, by_the_best, judge
 from traindx.experiment.treat.request import ScriptState, TreatRequest
 from traindx.experiment.treat.results import Trial
-from traindx.knowledge.catalogue import in_the_loss
+from traindx.knowledge.catalogue import in_the_loss, symptom_kind
 
 _LEAST_PACED = 20
 _ALIKE = 0.05
@@ -169,9 +169,21 @@ class Screening:
             why = _failure(failed[0]) if failed else "it was not run: the time is up"
             return self._reported(Trial(candidate, steps, tuple(outcomes), None, why))
         verdict = judge(*self._pairs(candidate, steps, outcomes))
+        if steps >= self._state.baseline.steps and self._kept_by_the_best:
+            verdict = by_the_best(verdict, self._runs(outcomes))
         verdict = self._with_symptom(candidate, steps, verdict, outcomes[0])
         expected = self._expected(candidate, steps, outcomes[0])
         return self._reported(Trial(candidate, steps, tuple(outcomes), verdict, expected=expected))
+
+    @property
+    def _kept_by_the_best(self) -> bool:
+        """Whether the best value decides: where the end is worse than the best, or nothing is wrong."""
+        return not self._symptoms or symptom_kind(self._symptoms[0]) == "unequal"
+
+    def _runs(self, outcomes: Sequence[Outcome]) -> list[tuple[Run, Run]]:
+        """The pairs of whole runs."""
+        pairs = [(self._baselines.get(outcome.arm.seed), outcome.run) for outcome in outcomes]
+        return [(before, after) for before, after in pairs if before is not None and after is not None]
 
     def _expected(self, candidate: Candidate, steps: int, outcome: Outcome) -> tuple[Expectation, ...]:
         base = self._baselines.get(outcome.arm.seed)
@@ -251,7 +263,7 @@ def _promising(trial: Trial) -> bool:
 
 def _together(one: Candidate, other: Candidate) -> Candidate:
     """Two changes at once, where each alone falls short."""
-    return replace(one, changes=one.changes + other.changes)
+    return replace(one, changes=one.changes + other.changes, second_remedy=other.remedy)
 
 
 def _by_remedy(candidates: Sequence[Candidate]) -> list[list[Candidate]]:

@@ -10,13 +10,14 @@ from traindx.core.nouns import ACTED_ON, SEVERITIES, Diagnosis, Run
 from traindx.experiment.arm_diagnosis import examined
 from traindx.experiment.arms import Arm, Outcome, Workshop
 from traindx.experiment.horizon import horizon
-from traindx.experiment.treat.candidates import CauseCandidates, candidates_by_cause
+from traindx.experiment.treat.candidates import CauseCandidates, by_hand, candidates_by_cause
 from traindx.experiment.treat.ledger import UNTOUCHED, Ledger, Notify
 from traindx.experiment.treat.proof import Proving, after_edit
 from traindx.experiment.treat.remedy_verdict import symptoms_of
 from traindx.experiment.treat.request import ScriptState, TreatRequest
-from traindx.experiment.treat.results import Round, Status, Treated
+from traindx.experiment.treat.results import Round, Status, Treated, records_after
 from traindx.experiment.treat.screening import Screening
+from traindx.knowledge.advice import advised
 from traindx.source.script import Script
 
 Planner = Callable[[Diagnosis, "Script | None"], Sequence[CauseCandidates]]
@@ -66,13 +67,10 @@ class Treatment:
             if round_ is None:
                 break
             rounds.append(round_)
-            if (
-                self.request.dry_run
-                or round_.proof is None
-                or round_.edited is None
-                or not round_.proof.reproduced
-            ):
+            if self.request.dry_run or not round_.proven:
                 break
+            assert round_.edited is not None
+            assert round_.proof is not None
             state = after_edit(state, round_.edited, round_.proof)
             if state.diagnosis.verdict != "problem" or self.ledger.workshop.spent:
                 break
@@ -100,17 +98,13 @@ class Treatment:
             return None
         if self.request.dry_run:
             return round_
-        instruction = next(
-            (words for course in plan for words in (course.first_instruction, *course.instructions) if words),
-            None,
-        )
         if not any(course.candidates for course in plan):
-            return replace(round_, instruction=instruction)
+            return replace(round_, instruction=by_hand(plan, ()))
         screening = Screening(self.ledger, state, steps, self.request, self.notify)
         trials, winner = screening.run(plan)
         round_ = replace(round_, trials=tuple(trials), winner=winner)
         if winner is None:
-            return replace(round_, instruction=instruction)
+            return replace(round_, instruction=by_hand(plan, round_.records))
         return self._proving.prove(state, round_, winner)
 
     # The end.
@@ -124,14 +118,15 @@ class Treatment:
     def _result(
         self, before: Diagnosis, first: Outcome, state: ScriptState, rounds: Sequence[Round]
     ) -> Treated:
-        proven = [one for one in rounds if one.proof is not None and one.proof.reproduced]
+        proven = [one for one in rounds if one.proven]
+        before = advised(before, rounds[0].records if rounds else ())
         status, summary = in_words(before, rounds, proven)
         texts = self._proving.texts
         return replace(
             self._treated(status, summary, before, self.ledger.before(first)),
             rounds=tuple(rounds),
             after=_after(rounds, proven),
-            final=state.diagnosis if proven else None,
+            final=advised(state.diagnosis, records_after(rounds)) if proven else None,
             sources={path: (texts[path], text) for path, text in state.sources.items()},
             new_args=state.args if state.args != self.args else None,
             trial_steps=self.ledger.trial_steps,

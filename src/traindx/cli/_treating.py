@@ -9,6 +9,7 @@ from traindx.cli._progress_line import Moving
 from traindx.report.document import Block, Labelled
 from traindx.report.text import count, lasting, percent, visible
 from traindx.report.to_terminal import lines
+from traindx.report.treatment import proof_text
 from traindx.report.wording import leading, verdict_sentences, verdict_word
 
 if TYPE_CHECKING:
@@ -119,7 +120,7 @@ class TreatProgress:
 
     def _proven(self, proof: Any) -> Iterator[Block]:
         word = "good" if proof.reproduced else "alarm"
-        yield Labelled("proof", f"the edited script itself: {proof.verdict.text}", word)
+        yield Labelled("proof", f"the edited script itself: {proof_text(proof)}", word)
         for expectation in proof.expected:
             yield Labelled("expected", expectation.line)
 

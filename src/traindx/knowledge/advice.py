@@ -20,6 +20,15 @@ def advised(diagnosis: Diagnosis, trials: Sequence[PooledTrial]) -> Diagnosis:
     return replace(diagnosis, problems=tuple(_problem(problem, trials) for problem in diagnosis.problems))
 
 
+def without_fixes(diagnosis: Diagnosis) -> Diagnosis:
+    """The diagnosis of a training that is left alone: what was noticed, and nothing to do about it."""
+    problems = (
+        replace(problem, hypotheses=tuple(replace(one, fixes=()) for one in problem.hypotheses))
+        for problem in diagnosis.problems
+    )
+    return replace(diagnosis, problems=tuple(problems))
+
+
 def _problem(problem: Problem, trials: Sequence[PooledTrial]) -> Problem:
     hypotheses = (
         replace(one, fixes=tuple(fix for old in one.fixes if (fix := advised_fix(old, trials)) is not None))

@@ -19,11 +19,13 @@ from traindx.report.text import percent, short
 from traindx.report.to_html import page
 from traindx.report.to_markdown import markdown
 from traindx.report.to_terminal import lines
+from traindx.report.treatment_advice import recommendation_blocks
 
 if TYPE_CHECKING:
     from traindx.core.nouns import Diagnosis, Run
+    from traindx.experiment.treat.before_after import BeforeAfter, ScoreChange
     from traindx.experiment.treat.remedy_verdict import TrialVerdict as Judged
-    from traindx.experiment.treat.results import Round, Treated, Trial
+    from traindx.experiment.treat.results import Proof, Round, Treated, Trial
 
 # The word on a terminal, its colour, and the same as a heading.
 _STATUS = {
@@ -35,44 +37,126 @@ _STATUS = {
     "unclear": ("UNCLEAR", "no-verdict", "Could not be judged"),
 }
 _LOOKS = {"helped": "good", "hurt": "alarm", "no difference": "muted", "cannot tell": "muted"}
+_CAUSES_SHOWN = 3
+# What is in each file that a treatment writes.
+_FILES = {
+    "diagnostic_report.md": "this report",
+    "fix.patch": "the proven change, for git apply",
+    "fixed_": "the script with the proven change",
+    "training_history.json": "the runs before",
+    "training_history_fixed.json": "the runs after",
+    "training_comparison.png": "curves before and after",
+    "optimization_recommendations.md": "what else is worth doing",
+    "treated_model.pt": "the weights of the treated model",
+    "results.json": "everything for programs",
+    "report.html": "this report as a page with charts",
+}
 _ABOUT = (
     "A pair is the same seed and the same data without and with the change. The interval is of the mean gain "
     "over the pairs; p is exact, of the sign-flip test. Helped is said only where every pair says so."
 )
 
 
-def treatment_page(treated: Treated, patch: str) -> str:
+def treatment_page(treated: Treated, patch: str, written: Sequence[str] = ()) -> str:
     """`report.html`."""
-    return page(_document(treated, patch, charts=True))
+    return page(_document(treated, patch, written, charts=True))
 
 
-def treatment_markdown(treated: Treated, patch: str) -> str:
-    """`diagnostic_report.md`: what was wrong, what was tried, what helped, how surely."""
-    return markdown(_document(treated, patch, charts=False))
+def treatment_markdown(treated: Treated, patch: str, written: Sequence[str] = ()) -> str:
+    """`diagnostic_report.md`: issues, causes, fixes, results, recommendations, files, and the trials."""
+    return markdown(_document(treated, patch, written, charts=False))
 
 
-def _document(treated: Treated, patch: str, *, charts: bool) -> doc.Document:
-    blocks = tuple(_blocks(treated, patch, charts))
+def _document(treated: Treated, patch: str, written: Sequence[str], *, charts: bool) -> doc.Document:
+    blocks = tuple(_blocks(treated, patch, written, charts))
     return doc.Document(("Treatment of ", code(treated.script)), "treatment", blocks, _ABOUT)
 
 
-def _blocks(treated: Treated, patch: str, charts: bool) -> Iterator[doc.Block]:
+def _blocks(treated: Treated, patch: str, written: Sequence[str], charts: bool) -> Iterator[doc.Block]:
     _, look, title = _STATUS[treated.status]
     yield doc.Verdict(title, (treated.summary,), look, tuple(_in_short(treated)))
-    drawn = _before_and_after(treated) if charts else None
-    if drawn is not None:
-        yield doc.Section("Before and after", (drawn,), "card")
-    if patch or treated.new_args is not None:
-        blocks: list[doc.Block] = [doc.Diff(tuple(diff_lines(patch)))] if patch else []
-        if treated.new_args is not None:
-            blocks.append(doc.Text(("Command line: ", code(shlex.join(treated.new_args)))))
-        yield doc.Section("The change", tuple(blocks), "card")
+    yield from listed("Original issues", _issues(treated.before), "card")
+    yield from listed("Root causes", _root_causes(treated.before), "card")
+    fixes = tuple(_applied(treated, patch))
+    if fixes:
+        yield doc.Section("Applied fixes", fixes, "card")
+    yield from _results(treated, charts)
+    yield doc.Section("Recommendations", tuple(recommendation_blocks(treated)), "card")
+    yield from listed("When to stop", treated.stop, "card")
     for number, one in enumerate(treated.rounds, 1):
         title = f"Round {number}" if len(treated.rounds) > 1 else "Trials"
         yield doc.Section(title, tuple(_round(one)), "card")
+    files = [(code(name), f": {_FILES[_kind(name)]}") for name in written]
+    yield from listed("Files", files, "card")
     for name, when, diagnosis in (("before", "before", treated.before), ("after", "after", treated.final)):
         if diagnosis is not None:
             yield _diagnosis(diagnosis, name, when, charts)
+
+
+def _issues(diagnosis: Diagnosis | None) -> Iterator[doc.Prose]:
+    for problem in diagnosis.problems if diagnosis is not None else ():
+        yield doc.strong(symptoms()[problem.symptom].title), f" ({problem.severity}): {problem.summary}"
+
+
+def _root_causes(diagnosis: Diagnosis | None) -> Iterator[doc.Prose]:
+    """The likeliest causes of each problem with the strongest evidence for each."""
+    for problem in diagnosis.problems if diagnosis is not None else ():
+        for one in problem.hypotheses[:_CAUSES_SHOWN]:
+            own = next((item.text for item in one.evidence if item.text != problem.summary), "")
+            yield doc.strong(one.title), f" ({percent(one.confidence)}){own and f': {own}'}"
+
+
+def _applied(treated: Treated, patch: str) -> Iterator[doc.Block]:
+    proven = [one.edited.text for one in treated.rounds if one.proven and one.edited is not None]
+    if proven:
+        yield doc.Items(tuple(proven))
+    if patch:
+        yield doc.Diff(tuple(diff_lines(patch)))
+    if treated.new_args is not None:
+        yield doc.Text(("Command line: ", code(shlex.join(treated.new_args))))
+
+
+def _results(treated: Treated, charts: bool) -> Iterator[doc.Block]:
+    """Before, after and improvement of every loss and score, at the end and at its best; the success."""
+    scores = treated.scores
+    blocks: list[doc.Block] = []
+    if scores.changes:
+        columns = (
+            doc.TableColumn(""),
+            doc.TableColumn("Before", "right"),
+            doc.TableColumn("After", "right"),
+            doc.TableColumn("Improvement", "right"),
+        )
+        blocks.append(doc.DocumentTable(columns, tuple(_score_rows(scores))))
+        blocks.append(doc.Items(tuple(one.line for one in scores.criteria), "success"))
+    drawn = _before_and_after(treated) if charts else None
+    if drawn is not None:
+        blocks.append(drawn)
+    if blocks:
+        title = (
+            "Results" if treated.proven or not scores.changes else "Results of the best trial (not applied)"
+        )
+        yield doc.Section(title, tuple(blocks), "card")
+
+
+def _score_rows(scores: BeforeAfter) -> Iterator[tuple[doc.Prose, ...]]:
+    for one in scores.changes:
+        for when, values, gain in (("end", one.last, one.last_gain), ("best", one.best, one.best_gain)):
+            yield f"{one.by.words}, {when}", short(values[0]), short(values[1]), _improvement(one, gain)
+
+
+def _improvement(one: ScoreChange, gain: float) -> doc.Prose:
+    if not one.clearly(gain):
+        return "within noise"
+    if one.by.higher:
+        text = f"{100 * gain:+.1f} points" if max(map(abs, one.best)) <= 1 else f"{gain:+.3g}"
+    else:
+        text = f"{-100 * gain:+.0f} %"
+    return doc.Span(text if gain > 0 else f"{text} (worse)", look="good" if gain > 0 else "alarm")
+
+
+def _kind(name: str) -> str:
+    return "fixed_" if name.startswith("fixed_") else name
 
 
 def _in_short(treated: Treated) -> Iterator[doc.Block]:
@@ -81,10 +165,16 @@ def _in_short(treated: Treated) -> Iterator[doc.Block]:
     if planned is not None:
         title = causes()[planned.cause].title if planned.cause in causes() else planned.cause
         yield doc.Labelled("cause", f"{title} ({percent(planned.confidence)})")
-    proofs = tuple(one.proof.verdict.text for one in treated.rounds if one.proof is not None)
+    proofs = tuple(proof_text(one.proof) for one in treated.rounds if one.proof is not None)
     if proofs:
         yield doc.Items(proofs, "proof")
     yield doc.Labelled("cost", f"{treated.cost.text}.")
+
+
+def proof_text(proof: Proof) -> str:
+    """The verdict, then every loss and score before and after, at the end and at its best."""
+    scores = f". Before and after: {proof.scores.text}" if proof.scores.changes else ""
+    return f"{proof.verdict.text}{scores}"
 
 
 def _before_and_after(treated: Treated) -> doc.Chart | None:
@@ -124,7 +214,7 @@ def _round(one: Round) -> Iterator[doc.Block]:
         yield doc.Labelled("edit", one.edited.text)
     if one.proof is not None:
         word = "shows the gain" if one.proof.reproduced else "does not show the gain"
-        yield doc.Labelled("proof", f"The edited script, run as it is, {word}: {one.proof.verdict.text}")
+        yield doc.Labelled("proof", f"The edited script, run as it is, {word}: {proof_text(one.proof)}")
         yield from _new_problems(one.proof.verdict)
     if one.instruction is not None:
         where = place_text(one.instruction.place)
@@ -155,39 +245,6 @@ def _trial(trial: Trial) -> tuple[doc.Prose, ...]:
     return (*head, *numbers, doc.Span(trial.text, look=_LOOKS.get(judged.word, "")))
 
 
-def recommendations(treated: Treated) -> str:
-    """`optimization_recommendations.md`: what else is worth doing, each with its gain."""
-    kept = {one.winner.candidate.remedy for one in treated.rounds if one.winner is not None}
-    tried = [trial for one in treated.rounds for trial in one.trials]
-    helped = [trial for trial in tried if trial.helped and trial.candidate.remedy not in kept]
-    blocks: list[doc.Block] = list(
-        listed(
-            "Measured", [(f"{t.candidate.title} (", code(t.candidate.name), f"): {t.text}") for t in helped]
-        )
-    )
-    blocks += listed("Expected, not measured", _untried(treated))
-    failed = [(code(t.candidate.name), f": {t.text}") for t in tried if not t.helped]
-    blocks += listed("Tried without gain", failed)
-    blocks = blocks or [doc.Text("Nothing was found that is worth a change.")]
-    title = ("What else is worth doing for ", code(treated.script))
-    return markdown(doc.Document(title, "recommendations", tuple(blocks)))
-
-
-def _untried(treated: Treated) -> Iterator[doc.Prose]:
-    """Fixes of what is left, that no trial has tried."""
-    diagnosis = treated.final or treated.before
-    if diagnosis is None:
-        return
-    seen = {trial.candidate.remedy for one in treated.rounds for trial in one.trials}
-    for problem in diagnosis.problems:
-        for cause in problem.hypotheses[:2]:
-            for fix in cause.fixes:
-                if fix.remedy not in seen:
-                    seen.add(fix.remedy)
-                    why = f" ({percent(cause.confidence)}). Expect: {remedies()[fix.remedy].expect}"
-                    yield f"{fix.summary} For ", code(cause.cause), why
-
-
 def ending(treated: Treated, patch: str, written: Sequence[Path], screen: Screen) -> list[str]:
     """The last lines of `traindx treat`."""
     return ["", *lines(_ending(treated, patch, written), screen)]
@@ -203,6 +260,10 @@ def _ending(treated: Treated, patch: str, written: Sequence[Path]) -> Iterator[d
     hands = tuple(one.instruction.text for one in treated.rounds if one.instruction is not None)
     if hands:
         yield doc.Items(hands, "by hand")
+    if treated.proven:
+        yield doc.Items(tuple(one.line for one in treated.scores.criteria), "success")
+    if treated.stop:
+        yield doc.Items(treated.stop, "stop")
     if treated.status == "healthy":
         yield from _slight(treated)
     yield doc.Labelled("cost", treated.cost.text)
@@ -215,11 +276,6 @@ def _ending(treated: Treated, patch: str, written: Sequence[Path]) -> Iterator[d
 
 
 def _slight(treated: Treated) -> Iterator[doc.Block]:
-    """What is too slight to be treated unasked, and how to try something for it."""
+    """What was noticed and is too slight to act on."""
     for problem in treated.before.problems if treated.before is not None else ():
-        able = [fix.remedy for fix in problem.hypotheses[0].fixes if fix.trials] if problem.hypotheses else []
-        if able:
-            command = shlex.join(["traindx", "try", able[0], os.path.relpath(treated.script)])
-            yield doc.Labelled(
-                "slight", f"{symptoms()[problem.symptom].title}. To try something for it: {command}"
-            )
+        yield doc.Labelled("noted", f"{symptoms()[problem.symptom].title}: too slight to act on.")

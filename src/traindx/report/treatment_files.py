@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 from traindx.core.nouns import Reading
 from traindx.experiment.edit import encoded
 from traindx.report.runs_json import runs_document
-from traindx.report.treatment import recommendations, treatment_markdown, treatment_page
+from traindx.report.treatment import treatment_markdown, treatment_page
+from traindx.report.treatment_advice import recommendations
 from traindx.report.treatment_json import treatment_document
 from traindx.source.edits import in_diff
 
@@ -32,8 +33,7 @@ def patch_of(treated: Treated, start: str | os.PathLike[str] = ".") -> str:
     for path, (before, after) in sorted(treated.sources.items()):
         name = _relative(path, start)
         old, new = (in_diff(f"{side}/{name}") for side in "ab")
-        made = difflib.unified_diff(_LINES.findall(before), _LINES.findall(after), old, new)
-        for line in made:
+        for line in difflib.unified_diff(_LINES.findall(before), _LINES.findall(after), old, new):
             parts.append(line if line.endswith("\n") else line + "\n\\ No newline at end of file\n")
     return "".join(parts)
 
@@ -47,11 +47,11 @@ def write_treatment(treated: Treated, folder: Path) -> list[Path]:
     """Write everything; the paths in the order a person would look at them."""
     folder.mkdir(parents=True, exist_ok=True)
     patch = patch_of(treated)
-    written = [_write(folder / "diagnostic_report.md", treatment_markdown(treated, patch))]
+    written: list[Path] = []
     if patch:
         written.append(_write(folder / "fix.patch", patch))
     for path, (_, after) in sorted(treated.sources.items()):
-        fixed = folder / _beside("fixed_", os.path.basename(path))
+        fixed = folder / _prefixed("fixed_", os.path.basename(path))
         fixed.write_bytes(encoded(path, after))
         written.append(fixed)
     before = [outcome.run for outcome in treated.baseline if outcome.run is not None]
@@ -66,13 +66,17 @@ def write_treatment(treated: Treated, folder: Path) -> list[Path]:
         write_comparison_plot(groups, picture, title=os.path.basename(treated.script))
         written.append(picture)
     written.append(_write(folder / "optimization_recommendations.md", recommendations(treated)))
+    written += [path for path in (folder / "treated_model.pt",) if path.exists()]
     results = folder / "results.json"
     results.write_bytes(treatment_document(treated) + b"\n")
-    page = treatment_page(treated, patch)
-    return [*written, results, _write(folder / "report.html", page)]
+    report, html = folder / "diagnostic_report.md", folder / "report.html"
+    names = [path.name for path in (report, *written, results, html)]
+    _write(report, treatment_markdown(treated, patch, names))
+    _write(html, treatment_page(treated, patch, names))
+    return [report, *written, results, html]
 
 
-def _beside(prefix: str, name: str) -> str:
+def _prefixed(prefix: str, name: str) -> str:
     """A name with something before it, shortened to what a folder takes."""
     room = _NAME_LONGEST - len(prefix)
     return prefix + os.fsdecode(os.fsencode(name)[-room:])

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Any
 from traindx import __version__
 from traindx.report.diagnosis_json import diagnosis_dict
 from traindx.report.json_text import json_document
+from traindx.report.treatment_advice import recommendations_of
 
 if TYPE_CHECKING:
     from traindx.experiment.arms import Outcome
+    from traindx.experiment.treat.before_after import BeforeAfter
     from traindx.experiment.treat.remedy_verdict import TrialVerdict
     from traindx.experiment.treat.results import Round, Treated, Trial
 
@@ -42,6 +44,28 @@ def treatment_dict(treated: Treated) -> dict[str, Any]:
         "before": None if treated.before is None else diagnosis_dict(treated.before),
         "after": None if treated.final is None else diagnosis_dict(treated.final),
         "rounds": [_round(one) for one in treated.rounds],
+        "results": _scores(treated.scores),
+        "recommendations": recommendations_of(treated),
+        "stop": treated.stop,
+    }
+
+
+def _scores(scores: BeforeAfter) -> dict[str, Any]:
+    """Every loss and score before and after, and what a success is made of."""
+    return {
+        "series": [
+            {
+                "name": one.by.name,
+                "higher_is_better": one.by.higher,
+                "last": one.last,
+                "best": one.best,
+                "last_gain": one.last_gain,
+                "best_gain": one.best_gain,
+            }
+            for one in scores.changes
+        ],
+        "gap": scores.gap,
+        "success": scores.criteria,
     }
 
 
@@ -67,6 +91,7 @@ def _round(one: Round) -> dict[str, Any]:
             "reproduced": one.proof.reproduced,
             "verdict": verdict_dict(one.proof.verdict),
             "expected": one.proof.expected,
+            "results": _scores(one.proof.scores),
         },
     }
 

@@ -22,6 +22,7 @@ _PARTS, _DENSE = 20, 60
 _CLEAR, _WORTH = 2.0, 0.03
 # What counts as a success, as a share of the validation loss.
 SUCCESS = 0.1
+_LOWER = f"validation loss at least {100 * SUCCESS:.0f} % lower"
 
 
 @dataclass(frozen=True)
@@ -110,15 +111,12 @@ class BeforeAfter:
     def _criteria(self) -> Iterator[Criterion]:
         validation, gap = self.of("val/loss"), self.gap
         if validation is None:
-            yield Criterion(f"validation loss {SUCCESS:.0%} lower", None, "no validation loss in both runs")
+            yield Criterion(_LOWER, None, "no validation loss in both runs")
         else:
-            numbers = (
-                f"{_arrow(validation.last)}, {-validation.last_gain:+.0%}; best {_arrow(validation.best)}"
-            )
-            worse = self.best_is_worse is not None
-            yield Criterion(
-                f"validation loss {SUCCESS:.0%} lower", validation.last_gain >= SUCCESS and not worse, numbers
-            )
+            share = f"{-100 * validation.last_gain:+.0f} %"
+            numbers = f"{_arrow(validation.last)}, {share}; best {_arrow(validation.best)}"
+            success = validation.last_gain >= SUCCESS and self.best_is_worse is None
+            yield Criterion(_LOWER, success, numbers)
         if gap is not None and gap[0] > 0:
             yield Criterion(
                 "gap of validation to training smaller", gap[1] < (1 - _WORTH) * gap[0], _arrow(gap)
@@ -166,7 +164,7 @@ def _best(run: Run, by: Yardstick, upto: float | None) -> float | None:
     values = values[np.isfinite(values)]
     if not values.size:
         return None
-    if values.size >= _DENSE:
+    if by.name == "loss" and values.size >= _DENSE:
         values = np.array([np.median(part) for part in np.array_split(values, _PARTS)])
     return float(values.max() if by.higher else values.min())
 

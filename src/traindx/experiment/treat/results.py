@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 from traindx.core.nouns import Diagnosis
 from traindx.core.number_text import lasting
 from traindx.core.pool import PooledTrial
-from traindx.experiment.treat.before_after import BeforeAfter
+from traindx.experiment.treat.before_after import BeforeAfter, before_after
 
 if TYPE_CHECKING:
     from traindx.experiment.arms import Outcome
@@ -104,7 +104,7 @@ def records_after(rounds: Sequence[Round]) -> tuple[PooledTrial, ...]:
     """What the trials say about the last script: its own ones, and what was applied before it."""
     applied = [one.winner.record for one in rounds if one.proven and one.winner is not None]
     last = () if not rounds or rounds[-1].proven else rounds[-1].records
-    return (*(replace(one, verdict="applied") for one in applied), *last)
+    return (*last, *(replace(one, verdict="applied") for one in applied))
 
 
 @dataclass(frozen=True)
@@ -144,8 +144,18 @@ class Treated:
     new_args: tuple[str, ...] | None = None
     cost: Cost = field(default_factory=Cost)
     trial_steps: int = 0
+    stop: tuple[str, ...] = ()
+    """Where several remedies failed: what was tried, and what to question instead of tuning further."""
 
     @property
     def proven(self) -> bool:
         """Whether there is a change that the edited script has shown to help."""
         return self.status in ("treated", "improved")
+
+    @property
+    def scores(self) -> BeforeAfter:
+        """The first run before and after everything; empty where nothing helped."""
+        before, after = (next((one for one in arms if one.run), None) for arms in (self.baseline, self.after))
+        if before is None or after is None or before.run is None or after.run is None:
+            return BeforeAfter()
+        return before_after(before.run, after.run, after.steps if after.steps < before.steps else None)

@@ -17,7 +17,8 @@ from traindx.experiment.treat.remedy_verdict import symptoms_of
 from traindx.experiment.treat.request import ScriptState, TreatRequest
 from traindx.experiment.treat.results import Round, Status, Treated, records_after
 from traindx.experiment.treat.screening import Screening
-from traindx.knowledge.advice import advised
+from traindx.experiment.treat.stopping import when_to_stop
+from traindx.knowledge.advice import advised, without_fixes
 from traindx.source.script import Script
 
 Planner = Callable[[Diagnosis, "Script | None"], Sequence[CauseCandidates]]
@@ -59,7 +60,7 @@ class Treatment:
         self.notify("diagnosed", {"diagnosis": before, "outcome": first})
         if before.verdict != "problem" and not self.request.healthy_too:
             status, reason = _left_alone(before, first)
-            return self._treated(status, reason, before, (first,))
+            return self._treated(status, reason, without_fixes(before), (first,))
         state = ScriptState(self.script, self.args, first, before)
         rounds: list[Round] = []
         while len(rounds) < self.request.rounds:
@@ -130,6 +131,7 @@ class Treatment:
             sources={path: (texts[path], text) for path, text in state.sources.items()},
             new_args=state.args if state.args != self.args else None,
             trial_steps=self.ledger.trial_steps,
+            stop=when_to_stop(rounds, before) if not proven else (),
         )
 
 

@@ -27,7 +27,7 @@ ALLOWED = {
     "report/page/frame.py _file": "ours",
     "experiment/preflight/check.py _table": "ours",
     # What this very process, or one it has started, has just written.
-    "cli/diagnose.py _save_plots": "just drawn",
+    "cli/_reports.py _draw": "just drawn",
     "experiment/on_ray.py _unpacked": "in memory",
     "experiment/treat/proof.py _keep_weights": "just trained",
     # The user's program, run as Python runs it; `find_script` has looked at it.

@@ -75,6 +75,11 @@ class Series:
     def __len__(self) -> int:
         return int(self.values.size)
 
+    @property
+    def whole(self) -> bool:
+        """Whether its steps are whole numbers."""
+        return bool((self.steps % 1 == 0).all())
+
 
 @dataclass(frozen=True, eq=False)
 class Run:

@@ -9,6 +9,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from traindx.core.number_text import readable
+
 if TYPE_CHECKING:
     from traindx.core.nouns import FloatArray
     from traindx.report.charts import Drawing
@@ -202,7 +204,9 @@ class Document:
 
 
 def spans(prose: Prose) -> tuple[str | Span, ...]:
-    return prose if isinstance(prose, tuple) else (prose,)
+    """The parts of a text; numbers in sentences as a person would write them."""
+    parts = prose if isinstance(prose, tuple) else (prose,)
+    return tuple(readable(part) if isinstance(part, str) else part for part in parts)
 
 
 def plain(prose: Prose) -> str:

@@ -12,6 +12,7 @@ from traindx.evidence.case import Case
 from traindx.report.charts import Kind, Mark
 from traindx.report.text import short
 from traindx.report.titles import finding_title
+from traindx.report.wording import place_of, step_of
 
 if TYPE_CHECKING:
     from traindx.core.nouns import FloatArray
@@ -52,7 +53,9 @@ def onset_mark(case: Case, problem: Problem) -> Mark | None:
         return None
     source = next((f.series for f in problem.findings if f.step == step), None)
     at = _on_axis(case, source, step)
-    return Mark("onset", at, "onset", f"Onset at {case.run.axis} {short(step)}. {problem.summary}")
+    if float(step_of(case.run, step).replace(",", "")) != step:  # between two steps of the log
+        at = float(np.floor(at + 0.5))
+    return Mark("onset", at, "onset", f"Onset at {place_of(case.run, step)}. {problem.summary}")
 
 
 def finding_marks(case: Case, finding: Finding) -> Iterator[Mark]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import unicodedata
 
 from traindx.core.number_text import lasting, short
+from traindx.core.number_text import probability as percent
 
 __all__ = ["MARK", "count", "encodable", "lasting", "percent", "short", "visible"]
 
@@ -37,13 +38,6 @@ def _shown(char: str) -> str:
     if unicodedata.category(char) == "Co":
         return "\ufffd"
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
-
-
-def percent(share: float) -> str:
-    """A probability; certainty is never claimed."""
-    if not share >= 0.005:
-        return "<1 %"
-    return ">99 %" if share >= 0.995 else f"{round(100 * share)} %"
 
 
 def count(number: int, word: str, words: str | None = None) -> str:

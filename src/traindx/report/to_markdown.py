@@ -34,7 +34,7 @@ def _led(line: str) -> str:
 
 def _prose(text: str) -> str:
     marked = _SPECIAL.sub(lambda match: "&amp;" if match[0] == "&" else "\\" + match[0], text)
-    return marked.replace("<", "&lt;").replace(">", "&gt;")
+    return marked.replace("<", "&lt;")
 
 
 def code(text: str, limit: int = 400) -> str:

@@ -9,10 +9,10 @@ from traindx.core.nouns import Diagnosis
 from traindx.report.cells import curve
 from traindx.report.document import Block, Cell, DocumentTable, Span, TableColumn, Text
 from traindx.report.layout import Screen, fit
-from traindx.report.text import percent, short, visible
+from traindx.report.text import percent, visible
 from traindx.report.titles import symptom_title
 from traindx.report.to_terminal import lines
-from traindx.report.wording import beginning, grade, leading, look, tally, worst_first
+from traindx.report.wording import beginning, grade, leading, look, place_of, tally, worst_first
 
 _LONG = 40
 _HEALTHY_SHOWN = 10
@@ -66,8 +66,7 @@ def _row(diagnosis: Diagnosis, name: str, links: Mapping[int, str]) -> tuple[Cel
         else:
             likely = "cause open" if problem.hypotheses else ""
         if problem.onset_step is not None and diagnosis.verdict == "problem":
-            step = short(problem.onset_step)
-            began = step if run.axis == "step" else f"{run.axis} {step}"
+            began = place_of(run, problem.onset_step).removeprefix("step ")
     elif links and diagnosis.reasons:
         what = diagnosis.reasons[0]
     state = Span(grade(diagnosis), "badge" if links else "", look(diagnosis))

@@ -6,7 +6,8 @@ import math
 from collections.abc import Iterable, Sequence
 
 from traindx.core.nouns import ACTED_ON, SEVERITIES, Check, Diagnosis, Finding, Hypothesis, Problem, Run
-from traindx.report.text import count, percent, short
+from traindx.core.number_text import place, step_text
+from traindx.report.text import count, percent
 from traindx.report.titles import symptom_title
 
 _EVEN = 0.5  # below this the second cause is named beside the first
@@ -40,21 +41,36 @@ def bits(weight: float) -> str:
     return f"{weight:+.1f}" if abs(weight) < 99.95 else f"{weight:+.0f}"
 
 
+def step_of(run: Run, step: float) -> str:
+    """A step of the run as a number; whole where the log counts in whole numbers."""
+    own = [series for series in run.series.values() if series.axis == run.axis]
+    return step_text(step, whole=all(series.whole for series in own))
+
+
+def place_of(run: Run, step: float) -> str:
+    """`step 240`, `epoch 13`."""
+    return f"{run.axis} {step_of(run, step)}"
+
+
 def at_step(step: float, series: str | None, run: Run) -> str:
     """A step in the units of the curve it was seen on, named where they are not the run's own."""
     curve = run.series.get(series) if series else None
-    return short(step) if curve is None or curve.axis == run.axis else f"{curve.axis} {short(step)}"
+    if curve is None or curve.axis == run.axis:
+        return step_of(run, step)
+    return place(curve.axis, step, whole=curve.whole)
 
 
 def onset(problem: Problem, run: Run, word: str = "from") -> str:
-    """`from step 240`; empty when it is not known."""
+    """`from step 240`; empty when it is not known, or was only seen at the very end."""
     step = problem.onset_step
     if step is None or not math.isfinite(step):
+        return ""
+    if word == "from" and run.last_step is not None and step >= run.last_step:
         return ""
     starts = [float(series.steps[0]) for series in run.series.values() if len(series)]
     if step <= min(starts, default=-math.inf):
         return "from the start"
-    return f"{word} {run.axis} {short(step)}"
+    return f"{word} {place_of(run, step)}"
 
 
 def happening(problem: Problem, run: Run) -> str:

@@ -85,11 +85,14 @@ def steps(n: int, every: int = 10) -> Floats:
 # ------------------------------------------------------------------------------------------ healthy
 def plain(rng: Rng) -> Run:
     n = length(rng)
-    series: dict[str, Any] = {"loss": (steps(n), scale(rng) * falling(rng, n) * batch_noise(rng, n))}
+    size = scale(rng)
+    series: dict[str, Any] = {"loss": (steps(n), size * falling(rng, n) * batch_noise(rng, n))}
     if rng.random() < 0.6:
         series["lr"] = (steps(n), schedule(rng, n))
     if rng.random() < 0.5:
-        series["grad_norm"] = (steps(n), scale(rng) * falling(rng, n) ** 0.3 * batch_noise(rng, n))
+        # In the healthy trainings of the clinic the norm is 0.06 to 10 times the loss.
+        norm = size * np.exp(rng.uniform(np.log(0.05), np.log(20.0)))
+        series["grad_norm"] = (steps(n), norm * falling(rng, n) ** 0.3 * batch_noise(rng, n))
     return run(series)
 
 

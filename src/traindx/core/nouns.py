@@ -158,7 +158,7 @@ class Finding:
     itself (a constant learning rate, half precision). `strength` (0 to 1) says how clear it is.
     `numbers` are what was measured, under the names remedies use. `marks` are steps to mark in plots.
     `places` are the lines or layers concerned, the most informative first; `edits` would fix them.
-    The engine fills in `id`, `family` and `thresholds`.
+    The engine fills in `id`, `family`, `counts_as` and `thresholds`.
     """
 
     text: str
@@ -174,6 +174,7 @@ class Finding:
     edits: tuple[Edit, ...] = ()
     id: str = ""
     family: str = ""
+    counts_as: str = ""
     thresholds: Mapping[str, float | int | bool | str] = field(default_factory=dict)
 
 
@@ -238,7 +239,8 @@ class Fix:
 
 @dataclass(frozen=True)
 class Hypothesis:
-    """One cause that may be the root of a problem."""
+    """One cause that may be the root of a problem; `kind_of` is the nearest id of the published taxonomy
+    where the cause is not in it."""
 
     cause: str
     title: str
@@ -250,6 +252,7 @@ class Hypothesis:
     avoid: tuple[str, ...] = ()
     sheets: tuple[str, ...] = ()
     place: Place | None = None
+    kind_of: str = ""
 
 
 @dataclass(frozen=True)

@@ -73,7 +73,8 @@ class Detector:
     training it does not apply to. Findings of one `family` describe one event: inference counts them once.
     `speaks_for` is for detectors of plugins: cause -> bits when found, bits when checked and not found. Those
     of built-in ones are rows in the pages of the causes. A finding withdraws those it `explains`: a loss that
-    is summed up, never reset, does not diverge.
+    is summed up, never reset, does not diverge. About causes it has no rows for it says what the finding says
+    that it `counts_as`: another view of the same thing.
     """
 
     title: str
@@ -82,6 +83,7 @@ class Detector:
     explains: tuple[str, ...] = ()
     speaks_for: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     guards: tuple[str, ...] = ()
+    counts_as: str = ""
     id: str = ""
     area: str = ""
     page: str = ""

@@ -102,7 +102,8 @@ def _look(unit: Detector, case: Case, given: Mapping[str, Threshold]) -> Finding
         return Skipped(f"a fixed detector: it failed with {type(error).__name__}: {error}")
     if not isinstance(answer, Finding):
         return answer
-    return replace(answer, id=unit.id, family=unit.family, thresholds={**defaults(unit), **given})
+    thresholds = {**defaults(unit), **given}
+    return replace(answer, id=unit.id, family=unit.family, counts_as=unit.counts_as, thresholds=thresholds)
 
 
 def defaults(unit: Detector) -> dict[str, Threshold]:

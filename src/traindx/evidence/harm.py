@@ -5,6 +5,10 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from traindx.evidence.course import Standstill
+
 if TYPE_CHECKING:
     from traindx.evidence.case import Case
 
@@ -12,6 +16,13 @@ _FEW = 20
 _NO_BETTER = 0.97
 _FAR_ABOVE = 4.0
 _HALF = 0.5
+# A gradient below this share of the loss cannot move it; a rate below these is small for nearly any model.
+_NO_GRADIENT = 0.02
+_SMALL_LR = 3e-6
+_MEDIOCRE = 0.75
+_STANDS = 12
+_USUAL_LOSS = (0.05, 15.0)
+_NO_SCHEDULE = ("constant", "none", "no", "fixed")
 
 
 class Harm:
@@ -54,3 +65,87 @@ class Harm:
         """Whether the loss falls like a ramp that has not bent yet."""
         loss = self._case.loss
         return loss is not None and not self._case.surrogate and loss.course.ramps(bend=bend)
+
+    @cached_property
+    def standstill(self) -> Standstill | None:
+        """Where the training loss stopped, if it had come down before and stands for long."""
+        loss = self._case.loss
+        if loss is None or self._case.surrogate or len(loss) < _STANDS:
+            return None
+        fell = loss.head - loss.tail > max(0.05 * abs(loss.head), 3 * loss.noise)
+        return loss.course.standstill() if fell or loss.course.starts_late else None
+
+    @cached_property
+    def norm_at_standstill(self) -> float | None:
+        """The gradient norm since the loss stopped."""
+        norm, stop = self._case.grad_norm, self.standstill
+        if norm is None or stop is None or len(norm) < 3:
+            return None
+        same_axis = self._case.loss is not None and norm.axis == self._case.loss.axis
+        values = norm.after(stop.since) if same_axis else norm.y[len(norm) // 2 :]
+        return float(np.median(values)) if values.size else None
+
+    @cached_property
+    def constant_lr(self) -> float | None:
+        """The one learning rate of the whole run but its warm-up; None where it changes or is not known."""
+        case = self._case
+        if case.lr is not None and len(case.lr) >= 3:
+            rest = case.lr.y[len(case.lr) // 5 :]
+            same = float(np.ptp(rest)) <= 1e-3 * float(rest[-1]) and case.lr.y.max() <= 1.01 * rest[-1]
+            return float(rest[-1]) if same else None
+        configured = case.number("lr")
+        return configured if configured is not None and case.word("schedule") in _NO_SCHEDULE else None
+
+    @cached_property
+    def stuck(self) -> bool:
+        """Whether the loss stands still where the log itself shows that it should not.
+
+        The gradient is gone; the rate is far too small; or the rate never decayed and the result is poor.
+        """
+        case, stop, loss = self._case, self.standstill, self._case.loss
+        if stop is None or loss is None or not loss.head > 0 or case.level.good:
+            return False
+        left = stop.level / loss.head
+        norm = self.norm_at_standstill
+        if self.gradient_gone and left >= 0.3:
+            return True
+        if self.constant_lr is None or stop.share < 0.4:
+            return False
+        gradient = norm is not None and 0.1 <= norm <= 10.0
+        if self.constant_lr < _SMALL_LR * (10.0 if gradient else 1.0) and left >= 0.3:
+            return True
+        return not case.inside.recorded and stop.share >= _HALF and left >= (0.25 if self.mediocre else 0.65)
+
+    @cached_property
+    def gradient_gone(self) -> bool:
+        """Whether hardly any gradient is left where the loss stands.
+
+        Next to the loss, and next to what the norm was at first or to what is usual for losses of this size.
+        """
+        norm, stop, curve = self.norm_at_standstill, self.standstill, self._case.grad_norm
+        if norm is None or stop is None or curve is None or not 0 <= norm < _NO_GRADIENT * stop.level:
+            return False
+        first = float(np.median(curve.y[: max(3, len(curve) // 10)]))
+        return norm < 0.1 * first or (norm < 0.01 and _USUAL_LOSS[0] < stop.level < _USUAL_LOSS[1])
+
+    @cached_property
+    def mediocre(self) -> bool:
+        """Whether scores are logged, and the best of them says that much is left to gain."""
+        scores = self._case.level.scores
+        return bool(scores) and max(scores) < _MEDIOCRE
+
+    @cached_property
+    def undecided(self) -> Standstill | None:
+        """A standstill that may be the floor of the task or a training that is stuck: nothing says which.
+
+        Decided where a score is good, the rate came down as planned, the loss is that of a language model or
+        a fine-tuning (they end high), or simple models on recorded samples were asked.
+        """
+        case, stop, loss = self._case, self.standstill, self._case.loss
+        if stop is None or loss is None or case.inside.recorded or loss.course.starts_late:
+            return None
+        lowered = case.lr is not None and len(case.lr) > 2 and case.lr.y[-1] < _HALF * case.lr.y.max()
+        ends_high = case.task.predicts_tokens or case.task.fine_tuned or bool(case.traits)
+        if case.level.good or lowered or ends_high or not loss.head > 0:
+            return None
+        return stop if stop.share >= _HALF and stop.level > 0.4 * loss.head else None

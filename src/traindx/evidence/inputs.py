@@ -85,6 +85,8 @@ VIEWS: Mapping[str, View] = {
     "data_wait_s": _logged("data_wait_s", "time spent waiting for data"),
     "loss_scale": _logged("loss_scale", "loss scale"),
     "weight_norm": _logged("weight_norm", "weight norm"),
+    "gpu_busy_share": _logged("gpu_busy_share", "share of time that the device works"),
+    "gpu_mem_share": _logged("gpu_mem_share", "share of the device's memory in use"),
 }
 # The traits of a run for which a loss is no measure of progress; `surrogate` stands for RL and GANs.
 GUARDS: Mapping[str, str] = {

@@ -60,11 +60,22 @@ class Level:
     @cached_property
     def good(self) -> bool:
         """Whether a score says the model does well, whatever the loss does."""
-        for name in _SHARES:
-            for curve in (self._case.curve(name), self._case.val(name)):
-                if curve is not None and len(curve) and _GOOD <= _end(curve) <= 1:
-                    return True
-        return False
+        return any(_GOOD <= score <= 1 for score in self.scores)
+
+    @cached_property
+    def scores(self) -> Sequence[float]:
+        """The last level of each score between 0 and 1, on training and on validation data."""
+        curves = [self._case.curve(name) for name in _SHARES]
+        return [
+            *(_end(curve) for curve in curves if curve is not None and len(curve)),
+            *self.validation_scores,
+        ]
+
+    @cached_property
+    def validation_scores(self) -> Sequence[float]:
+        """The last level of each score between 0 and 1 on validation data."""
+        curves = [self._case.val(name) for name in _SHARES]
+        return [_end(curve) for curve in curves if curve is not None and len(curve)]
 
     @cached_property
     def answers_right(self) -> bool:

@@ -24,6 +24,8 @@ _VOCABULARIES = (21128, 28996, 30522, 32000, 32128, 50257, 50265, 50304, 64000, 
 _MANY = 1000
 # A first loss of language models: the logarithm of a vocabulary.
 _TOKEN_LOSS = (6.9, 13.0)
+# Formats of trainers that are used for fine-tuning far more than for anything else.
+_TRAINERS = frozenset({"hf-trainer", "llamafactory"})
 
 
 @dataclass(frozen=True)
@@ -91,6 +93,13 @@ class Task:
         case, loss = self._case, self._case.loss
         starts_high = loss is not None and len(loss) > 0 and _TOKEN_LOSS[0] < loss.head < _TOKEN_LOSS[1]
         return starts_high or case.has("perplexity|val/perplexity|bits_per_byte")
+
+    @cached_property
+    def fine_tuned(self) -> bool:
+        """Whether anything hints at fine-tuning: the configuration, the run's path, preference or RL data."""
+        from traindx.evidence.detectors._settings import perhaps_tuned
+
+        return perhaps_tuned(self._case) or bool(_TRAINERS & set(self._case.run.formats))
 
     @cached_property
     def constant_loss(self) -> float | None:

@@ -43,7 +43,8 @@ class Cause:
 
     `where` names what in a script it is about, for `source.anchors`. `settings` are those behind it, and
     whether it takes `more` or `less` than is good, or an`other` value. With `untrusted`, what is validated or
-    logged proves nothing. `trial` is the share of the training that shows whether it is gone.
+    logged proves nothing. `trial` is the share of the training that shows whether it is gone. A cause that is
+    not in the published taxonomy is `kind_of` the nearest one that is.
     """
 
     id: str
@@ -62,6 +63,7 @@ class Cause:
     untrusted: bool = False
     trial: float | None = None
     commands: tuple[str, ...] = ()
+    kind_of: str = ""
 
 
 @dataclass(frozen=True)
@@ -193,6 +195,7 @@ def _cause(page: Page) -> Cause:
         untrusted=page.choice("measures", ("untrusted",)) != "",
         trial=page.share("trial"),
         commands=words(page.head.get("command", "")),
+        kind_of=page.head.get("kind_of", ""),
     )
 
 

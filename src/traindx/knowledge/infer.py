@@ -99,7 +99,7 @@ def evidence_on(cause: Cause, observations: Observations) -> list[Evidence]:
     """One item per family: its strongest finding, or what its absence says."""
     strongest: dict[str, Evidence] = {}
     for finding in observations.findings:
-        weight = cause.evidence.get(finding.id)
+        weight = cause.evidence.get(finding.id) or cause.evidence.get(finding.counts_as)
         if weight is None:
             continue
         bits = round(weight.seen * finding.strength, 2)

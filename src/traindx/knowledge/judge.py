@@ -114,7 +114,8 @@ def _verdict(case: Case, problems: Sequence[Problem], findings: Sequence[Finding
         return "problem"
     doubtful = any("not_learning" in (problem.symptom, *problem.also) for problem in problems)
     short = any(finding.id == "run_too_short" for finding in findings)
-    return "insufficient_evidence" if short or doubtful or nothing_judged(case) else "healthy"
+    undecided = nothing_judged(case) or case.harm.undecided is not None
+    return "insufficient_evidence" if short or doubtful or undecided else "healthy"
 
 
 def observations_of(examination: Examination) -> Observations:
@@ -194,6 +195,7 @@ def _hypothesis(
         avoid=cause.avoid,
         sheets=cause.sheets,
         place=place_of(cause, speaking, case.script),
+        kind_of=cause.kind_of,
     )
 
 

@@ -60,7 +60,15 @@ def what_to_log(case: Case, examination: Examination) -> tuple[str, ...]:
     wanted = [text for need, text in _WANTED if not case.has(need)]
     blind = sum(check.status == "skipped" for check in examination.checks)
     lines = [thin] if thin else []
-    if not case.surrogate and not thin:
+    stop = case.harm.undecided
+    if stop is not None:
+        lines.append(
+            f"The loss has stood at {short(stop.level)} for {stop.share:.0%} of the run: whether that is the "
+            "floor of the task or a training that is stuck, this log does not show. A score (accuracy, F1, "
+            "R2) or what others reach on this data would decide it; so would a few epochs at a tenth of the "
+            "learning rate."
+        )
+    elif not case.surrogate and not thin:
         lines.append(
             "The loss hardly moved: a run that starts good looks the same as one that does not learn."
         )

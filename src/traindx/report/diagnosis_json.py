@@ -83,6 +83,7 @@ def _hypothesis(hypothesis: Hypothesis) -> dict[str, Any]:
     first, *others = hypothesis.fixes or (Fix("", ""),)
     return {
         "cause": hypothesis.cause,
+        "kind_of": hypothesis.kind_of or hypothesis.cause,
         "title": hypothesis.title,
         "confidence": _share(hypothesis.confidence),
         "evidence": [_evidence(item) for item in hypothesis.evidence],

@@ -1,8 +1,8 @@
 """The gradient norm is next to nothing while the loss is still high.
 
 Two ways: the norm fell to a ten-thousandth of where it began though the loss lost less than half of its
-start; or it was nearly nothing all along, a hundred-millionth of the loss or exactly 0, and the loss
-does not move.
+start; or it was nearly nothing all along, {norm_to_loss} of the loss or exactly 0, and the loss does not
+move. Usual norms are between a tenth and ten.
 
 Silent where small gradients are right: the loss came down; reinforcement learning, where batches without
 advantage give none; a norm of 0 that is not measured (the loss falls all the same).
@@ -24,7 +24,7 @@ def detect(
     loss: Curve,
     *,
     fall_factor: float = 1e-4,
-    norm_to_loss: float = 1e-8,
+    norm_to_loss: float = 1e-4,
     loss_left: float = 0.5,
     min_points: int = 10,
 ) -> Detected:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Literal
 
 from traindx.experiment.runtime import rate_groups
 from traindx.experiment.runtime.hooks import Hooks, change
+
+_ONCE = ("cosine", "linear", "constant")
 
 
 @change(knobs=("lr",), above={"value": 0})
@@ -108,25 +111,81 @@ def ramp_lr(hooks: Hooks, *, first: float, last: float, steps: int) -> None:
     hooks.rate(ramped)
 
 
-@change(knobs=("schedule",), least={"steps": 1})
-def replace_schedule(hooks: Hooks, *, kind: Literal["cosine", "linear", "constant"], steps: int) -> None:
+@change(knobs=("schedule",), above={"factor": 1}, least={"steps": 1})
+def replace_schedule(
+    hooks: Hooks,
+    *,
+    kind: Literal["cosine", "linear", "constant", "warm_restarts", "cyclic"],
+    steps: int,
+    factor: float = 5.0,
+) -> None:
     """Let the learning rate follow another schedule.
 
     From the rate each group was made with (the peak of a one-cycle schedule) down to 0 over `steps` steps,
-    by a cosine or linearly; or constant. The script's own schedule is set aside.
+    by a cosine or linearly; or constant. With `warm_restarts` the cosine begins again at the full rate after
+    every `steps` steps; with `cyclic` the rate rises linearly to `factor` times itself and falls back within
+    every `steps` steps. The script's own schedule is set aside.
 
     Out of reach: updates written by hand without an optimizer of torch, and optimizers without a rate.
     """
 
+    def cosine(progress: float) -> float:
+        return 0.5 * (1 + math.cos(math.pi * progress))
+
+    shares: dict[str, Callable[[int], float]] = {
+        "cosine": lambda step: cosine(min(1.0, step / steps)),
+        "linear": lambda step: 1 - min(1.0, step / steps),
+        "constant": lambda _: 1.0,
+        "warm_restarts": lambda step: cosine(step % steps / steps),
+        "cyclic": lambda step: 1 + (factor - 1) * (1 - abs(1 - 2 * (step % steps) / steps)),
+    }
+
     def scheduled(group: rate_groups.Group, lr: float) -> float:
         del lr
-        progress = min(1.0, group.step / steps)
-        share = {"cosine": 0.5 * (1 + math.cos(math.pi * progress)), "linear": 1 - progress, "constant": 1.0}[
-            kind
-        ]
         if not group.step:
-            hooks.changed(f"{rate_groups.rate_text(group, group.base)}, then {kind} over {steps} steps")
-        return group.base * share
+            shape = f"{kind} over {steps} steps" if kind in _ONCE else f"{kind} every {steps} steps"
+            hooks.changed(f"{rate_groups.rate_text(group, group.base)}, then {shape}")
+        return group.base * shares[kind](group.step)
 
     hooks.otherwise(rate_groups.NO_STEP)
     hooks.rate(scheduled)
+
+
+@change(knobs=("schedule",), above={"factor": 0}, least={"patience": 1}, most={"factor": 0.99})
+def reduce_on_plateau(hooks: Hooks, *, patience: int = 5, factor: float = 0.1) -> None:
+    """Lower the learning rate whenever the validation loss has stopped improving.
+
+    As torch's `ReduceLROnPlateau` does it: after more than `patience` evaluations without an improvement
+    every rate of the script is multiplied by `factor`, and again after as many. The validation loss is the
+    mean of torch's loss functions where the script calls them without gradients.
+
+    Out of reach: scripts without validation, validation losses written by hand, and updates written by hand.
+    """
+    import torch
+
+    from traindx.experiment.runtime.torch.evaluations import Evaluations
+
+    # Its scheduler works on an optimizer of its own, whose rate is the factor for those of the script.
+    unit = torch.optim.SGD([torch.zeros(1, requires_grad=True)], lr=1.0)
+    plateau = torch.optim.lr_scheduler.ReduceLROnPlateau(unit, factor=factor, patience=patience)
+    evaluations = 0
+
+    def evaluated(loss: float) -> None:
+        nonlocal evaluations
+        evaluations += 1
+        before = unit.param_groups[0]["lr"]
+        plateau.step(loss)
+        after = unit.param_groups[0]["lr"]
+        if after != before:
+            hooks.changed(f"lr x {after:.4g} from evaluation {evaluations} on")
+        hooks.otherwise(
+            f"the validation loss never stopped improving for {patience} of {evaluations} evaluations"
+        )
+
+    def reduced(group: rate_groups.Group, lr: float) -> float:
+        del group
+        return lr * float(unit.param_groups[0]["lr"])
+
+    hooks.otherwise("no loss function of torch was called without gradients: there is no validation loss")
+    Evaluations(hooks, evaluated)
+    hooks.rate(reduced)

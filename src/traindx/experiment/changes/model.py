@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import weakref
-from typing import Any, Literal
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Literal
 
 from traindx.experiment.runtime.hooks import Hooks, change
+
+if TYPE_CHECKING:
+    from traindx.experiment.runtime.torch.activating import Activations
 
 
 @change(knobs=("norm",))
@@ -47,22 +51,65 @@ def swap_activation(
     Out of reach: activations inside `nn.LSTM`, `nn.GRU` and `nn.RNN`, those written by hand, and models that
     are called by `model.forward(x)`.
     """
-    from traindx.experiment.runtime.torch.activating import FUNCTIONS, Activations
+    from traindx.experiment.runtime.torch.activating import swapped_for
+
+    hooks.otherwise(f"no hidden activation other than {to} was found")
+    _change_activations(hooks, swapped_for(to), lambda count, kind: f"{count} x {kind} -> {to}", but=to)
+
+
+@change(knobs=("dropout",), above={"value": 0}, most={"value": 0.9})
+def insert_dropout(hooks: Hooks, *, value: float = 0.2) -> None:
+    """Put dropout after the hidden activations of a model that has none.
+
+    In training, a share of `value` of what each hidden activation gives is set to 0 and the rest is scaled
+    up, as `nn.Dropout` does; without gradients and in eval mode nothing is dropped. The random numbers are
+    its own.
+
+    Out of reach: models that have dropout already (see `set_dropout`), activations written by hand, and
+    models that are called by `model.forward(x)`.
+    """
+    from torch import nn
+
+    from traindx.experiment.runtime.torch.activating import followed_by_dropout
+
+    def drops(root: Any) -> str:
+        shares = [one.p for one in root.modules() if isinstance(one, nn.modules.dropout._DropoutNd)]
+        return f"the model has dropout already: {max(shares):g}" if any(shares) else ""
+
+    hooks.otherwise("no hidden activation was found")
+    _change_activations(
+        hooks,
+        followed_by_dropout(value),
+        lambda count, kind: f"dropout {value:g} after {count} x {kind}",
+        refuse=drops,
+    )
+
+
+def _change_activations(
+    hooks: Hooks,
+    activations: Activations,
+    describe: Callable[[int, str], str],
+    *,
+    but: str = "",
+    refuse: Callable[[Any], str] = lambda _: "",
+) -> None:
+    """Change the hidden activations of each model at its first call; `refuse(root)` says why not."""
+    from traindx.experiment.runtime.torch.activating import FUNCTIONS
     from traindx.experiment.runtime.torch.models import Models
     from traindx.experiment.runtime.torch.tracing import trace
 
-    activations = Activations(to)
-
     def first(root: Any, call: Any) -> None:
+        why_not = refuse(root)
+        if why_not:
+            hooks.otherwise(why_not)
+            return
         with hooks.aside(but_functions=True), activations.watching():
             traced = trace(root, call)
-        text = activations.settle(root, traced) if traced is not None else ""
-        if text:
-            hooks.changed(f"{type(root).__name__}: {text}")
-        elif not hooks.has_changed:
-            hooks.otherwise(f"no hidden activation other than {to} was found")
+        counts = activations.settle(root, traced, but) if traced is not None else {}
+        if counts:
+            texts = [describe(count, kind) for kind, count in sorted(counts.items())]
+            hooks.changed(f"{type(root).__name__}: {', '.join(texts)}")
 
-    hooks.otherwise("no model whose parameters an optimizer holds was called")
     Models(hooks, first)
     for path, kind in FUNCTIONS.items():
         hooks.function(path, activations.instead(kind))
@@ -89,6 +136,35 @@ def reinitialise(hooks: Hooks, *, kind: Literal["he", "xavier", "orthogonal"]) -
             hooks.changed(f"{type(root).__name__}: {text}")
 
     hooks.otherwise("no model with linear, convolutional or recurrent layers was trained")
+    Models(hooks, first)
+
+
+@change(knobs=("init",))
+def set_bias(hooks: Hooks, *, value: float = 0.01) -> None:
+    """Start the biases at a small positive value, so that rectified units begin alive.
+
+    Before a model's first call, the biases of its linear and convolutional layers are set to `value`.
+
+    Out of reach: layers without a bias, frozen ones, and models that are called by `model.forward(x)`.
+    """
+    import torch
+    from torch import nn
+
+    from traindx.experiment.runtime.torch.models import Models
+    from traindx.experiment.runtime.torch.tensors import range_of
+
+    def first(root: Any, call: object) -> None:
+        del call
+        layers = [one for one in root.modules() if isinstance(one, nn.Linear | nn.modules.conv._ConvNd)]
+        biases = [one.bias for one in layers if one.bias is not None and one.bias.requires_grad]
+        if biases:
+            before = range_of(torch.cat([one.detach().flatten().cpu() for one in biases]))
+            hooks.changed(f"{type(root).__name__}: {len(biases)} biases of {before} -> {value:g}")
+        with torch.no_grad():
+            for bias in biases:
+                bias.fill_(value)
+
+    hooks.otherwise("no model with linear or convolutional layers that have a bias was trained")
     Models(hooks, first)
 
 

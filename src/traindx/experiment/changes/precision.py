@@ -92,6 +92,43 @@ def full_precision(hooks: Hooks) -> None:
         hooks.function(f"{owner}.to", to)
 
 
+@change(knobs=("precision",), above={"scale": 1})
+def scale_loss(hooks: Hooks, *, scale: float = 65536.0) -> None:
+    """Scale the loss of a training in float16, as a `GradScaler` does.
+
+    Gradients are computed of `scale` times the loss and divided by it right after the backward pass, so that
+    small ones do not become 0 in float16. A step whose gradients are not finite is left out and the scale is
+    halved; it is doubled after 2,000 good steps.
+
+    Out of reach: scripts with a `GradScaler` of their own or without autocast to float16, gradients taken
+    with `torch.autograd.grad`, and updates written by hand.
+    """
+    import torch
+
+    from traindx.experiment.runtime.torch.loss_scaling import LossScaling
+
+    scaling = LossScaling(hooks, scale)
+
+    def autocast(original: Any, self: Any, *args: Any, **kwargs: Any) -> None:
+        original(self, *args, **kwargs)
+        if self._enabled and self.fast_dtype is torch.float16:
+            scaling.needed = True
+
+    def scaler(original: Any, self: Any, *args: Any, **kwargs: Any) -> None:
+        original(self, *args, **kwargs)
+        if self._enabled:
+            scaling.present = True
+            hooks.otherwise("the script has a GradScaler of its own")
+
+    hooks.otherwise("the script has no autocast to float16")
+    hooks.function("autocast.__init__", autocast)
+    hooks.function("GradScaler.__init__", scaler)
+    hooks.optimizer_made(scaling.optimizer_made)
+    hooks.before_backward(scaling.before_backward)
+    hooks.after_backward(scaling.after_backward)
+    hooks.gradients(scaling.before_step)
+
+
 def _switch_scaling_off(hooks: Hooks) -> None:
     def scaler(original: Any, self: Any, *args: Any, **kwargs: Any) -> None:
         original(self, *args, **kwargs)

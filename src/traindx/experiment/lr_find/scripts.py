@@ -12,7 +12,7 @@ import numpy as np
 
 from traindx.evidence.inside import Fact, facts, number, word
 from traindx.experiment.arms import Arm, Outcome, Workshop
-from traindx.experiment.changes.measuring import DIVERGED_TEXT as DIVERGED
+from traindx.experiment.changes.stopping import DIVERGED_TEXT as DIVERGED
 from traindx.experiment.lr_find.answer import STEPS_LEAST, RangeAnswer, answer
 from traindx.experiment.lr_find.ramps import Ramps
 from traindx.experiment.lr_find.search import RangeRequest, around, search

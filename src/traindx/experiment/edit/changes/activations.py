@@ -1,4 +1,4 @@
-"""Hidden activations: replaced, or added where one is missing; dropout."""
+"""Hidden activations: replaced, or added where one is missing."""
 
 from __future__ import annotations
 
@@ -6,13 +6,10 @@ import ast
 from collections.abc import Iterator, Mapping
 
 from traindx.core.nouns import Scalar
-from traindx.experiment.edit.calls import inserted
-from traindx.experiment.edit.changes import value_of
-from traindx.experiment.edit.job import Job, at, call_of, called, once, receiver
+from traindx.experiment.edit.job import Job, at, call_of, called, receiver
+from traindx.experiment.edit.layers import add_layer
 from traindx.experiment.edit.names import spelled
-from traindx.experiment.edit.new_number import Wanted
 from traindx.experiment.edit.result import Uncertain, sentence
-from traindx.experiment.edit.value_origin import change
 from traindx.experiment.edit.value_sources import anything, behind, inputs_of
 from traindx.source.flow import activation_spot, parametric
 from traindx.source.roles import operation
@@ -38,7 +35,7 @@ def swap_activation(job: Job, values: Mapping[str, Scalar]) -> str:
     to = str(values.get("to", "relu"))
     if to not in _LAYERS:
         raise ValueError(f"no such activation: {to!r}")
-    sites = _sites(job)
+    sites = hidden_activations(job)
     saturating = [one for one in sites if operation(one) in ("sigmoid", "tanh", "hardtanh")]
     rectified = [one for one in sites if operation(one) == "relu"]
     present = any(operation(one) == to for one in sites)
@@ -51,7 +48,7 @@ def swap_activation(job: Job, values: Mapping[str, Scalar]) -> str:
     return sentence([_swapped(job, one, to) for one in chosen])
 
 
-def _sites(job: Job) -> list[Made]:
+def hidden_activations(job: Job) -> list[Made]:
     """The activations of the training's forward pass: not the model's output, not the gates of a cell."""
     last = _last_ones(job)
     gates = _factors(job)
@@ -146,18 +143,6 @@ def _references(job: Job, old: str) -> Iterator[tuple[Source, ast.Attribute | as
                     yield source, node
 
 
-def set_dropout(job: Job, values: Mapping[str, Scalar]) -> str:
-    value = value_of(values, "value")
-    events = once(job.calls(lambda made: made.short.lower().startswith(("dropout", "alphadropout"))))
-    if not events:
-        raise Uncertain("The script has no dropout whose probability could be set.")
-    # The probability is the second argument of the functions, the first of the layers.
-    return sentence(
-        change(job, e.value, "p", int(e.value.short.islower()), Wanted(value=value), r"drop", 0.5)
-        for e in events
-    )
-
-
 def add_between(job: Job) -> str:
     """ReLU after each linear layer that is followed by another with nothing between."""
     descriptions = [_wrapped(job, made) for made in _bare(job)]
@@ -190,18 +175,12 @@ def _wrapped(job: Job, applied: Made) -> str:
     layer = applied.receiver
     spot = layer.spot if isinstance(layer, Made) else None
     around = spot.source.parents.get(spot.node) if spot is not None else None
-    if spot is not None and isinstance(around, ast.Call) and spot.node in around.args:
-        index = around.args.index(spot.node) + 1
-        name = spelled(job.draft, spot.source, "torch.nn.ReLU")
-        new = inserted(job.draft.text(spot.source, around), index, f"{name}()")
-        if new is None:
-            raise Uncertain("Put a ReLU after this layer.", at(spot))
-        job.draft.rewrite(spot.source, around, new)
-        return f"{name}() after line {spot.line}"
+    if spot is not None and isinstance(spot.node, ast.Call) and called(around) == "Sequential":
+        return add_layer(job, spot.source, spot.node, f"{spelled(job.draft, spot.source, 'torch.nn.ReLU')}()")
     source, call = call_of(applied)
     function = spelled(job.draft, source, "torch.relu")
     job.draft.replace(source, call, f"{function}({job.draft.text(source, call)})")
     return f"{function} around line {call.lineno}"
 
 
-EDITS = (swap_activation, set_dropout)
+EDITS = (swap_activation,)

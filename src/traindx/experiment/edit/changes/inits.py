@@ -7,8 +7,10 @@ import re
 from collections.abc import Mapping
 
 from traindx.core.nouns import Scalar
+from traindx.experiment.edit.changes import value_of
 from traindx.experiment.edit.job import Job, ancestors, at, receiver, statement_of
 from traindx.experiment.edit.names import spelled
+from traindx.experiment.edit.new_number import plain
 from traindx.experiment.edit.result import Uncertain, sentence
 from traindx.experiment.edit.scopes import bound_name
 from traindx.source.execution import CallEvent
@@ -32,7 +34,9 @@ def reinitialise(job: Job, values: Mapping[str, Scalar]) -> str:
     for event in job.training.trace.events:
         if event.value.name == f"torch.nn.init.{_RULES[kind]}":
             raise Uncertain(f"Line {event.spot.line} uses {_RULES[kind]} already.", at(event.spot))
-    return sentence([_by_rule(job, event, kind) for event in _by_hand(job)] or [_loop(job, kind)])
+    return sentence(
+        [_by_rule(job, event, kind) for event in _by_hand(job)] or [_loop(job, _RULES[kind], "weight")]
+    )
 
 
 def level_biases(job: Job) -> str:
@@ -41,6 +45,25 @@ def level_biases(job: Job) -> str:
     if not low:
         raise Uncertain("No bias that starts far below zero was found in the script.")
     return sentence(_by_rule(job, one, "he") for one in low)
+
+
+def set_bias(job: Job, values: Mapping[str, Scalar]) -> str:
+    """Biases start at a small positive value: those that the script sets itself, else all."""
+    value = plain(value_of(values, "value", 0.01))
+    by_hand = [event for event in _by_hand(job) if "bias" in event.spot.text]
+    if not by_hand:
+        return _loop(job, "constant_", "bias", f", {value}") + "."
+    return sentence([_bias(job, event, value) for event in by_hand])
+
+
+def _bias(job: Job, event: CallEvent, value: str) -> str:
+    source, node = event.spot.source, event.spot.node
+    target = receiver(node) if event.value.kind == "method" else next(iter(getattr(node, "args", ())), None)
+    if target is None or not isinstance(source.parents.get(node), ast.Expr):
+        raise Uncertain(f"Set the bias to {value} here.", at(event.spot))
+    name = spelled(job.draft, source, "torch.nn.init.constant_")
+    job.draft.replace(source, node, f"{name}({job.draft.text(source, target)}, {value})")
+    return f"the bias starts at {value} in line {event.spot.line}"
 
 
 def _value(event: CallEvent) -> float:
@@ -103,7 +126,7 @@ def _flat_guarded(source: Source, node: ast.AST, text: str) -> bool:
     return False
 
 
-def _loop(job: Job, kind: str) -> str:
+def _loop(job: Job, rule: str, tensor: str, value: str = "") -> str:
     """A rule for every layer of the model, after the line that makes it."""
     modules = [m for one in job.optimizers() for m in sources(one) if m.spot is not None]
     spot = modules[0].spot if modules else None
@@ -113,16 +136,17 @@ def _loop(job: Job, kind: str) -> str:
         or name is None
         or any("load_state_dict" in s.text or "from_pretrained" in s.text for s in job.script.sources)
     ):
-        raise Uncertain(f"Set the first weights of the layers by {_RULES[kind]}.", at(spot))
+        raise Uncertain(f"Set the first {tensor} of the layers by {rule}.", at(spot))
     model = job.draft.text(spot.source, name)
     nn = spelled(job.draft, spot.source, "torch.nn")
+    present = f" and module.{tensor} is not None" if tensor == "bias" else ""
     lines = (
         f"for module in {model}.modules():",
-        f"    if isinstance(module, ({nn}.Linear, {nn}.Conv1d, {nn}.Conv2d)):",
-        f"        {nn}.init.{_RULES[kind]}(module.weight)",
+        f"    if isinstance(module, ({nn}.Linear, {nn}.Conv1d, {nn}.Conv2d)){present}:",
+        f"        {nn}.init.{rule}(module.{tensor}{value})",
     )
     job.draft.after(spot.source, statement_of(spot), *lines)
-    return f"{_RULES[kind]} for all layers after line {spot.line}"
+    return f"{rule} for the {tensor} of all layers after line {spot.line}"
 
 
-EDITS = (reinitialise,)
+EDITS = (reinitialise, set_bias)

@@ -38,6 +38,20 @@ def _evaluate(job: Job) -> list[str]:
     return [_switch(job, event) for event in {id(e.spot.node): e for e in events}.values()]
 
 
+def switch_modes(job: Job) -> list[str]:
+    """eval() and train() around validation, for a script that does without them so far."""
+    trace = job.training.trace
+    if trace.methods("eval") or trace.methods("train"):
+        return []
+    events = [
+        e
+        for e in trace.events
+        if e.grad_off and e.value.kind == "apply" and is_module(e.value.receiver) and not _in_model(e)
+    ]
+    calls = {id(e.spot.node): e for e in events if not _is_loss(e.value.receiver)}
+    return [_switch(job, event).rstrip(".") for event in calls.values()]
+
+
 def _train(job: Job) -> str:
     """train() before each pass over the training data; in a function of its own, at its start."""
     loop = job.iteration().loop
@@ -94,7 +108,7 @@ def _switch(job: Job, event: CallEvent) -> str:
     description = f"{name}.eval() before line {block.lineno}."
     if not _trained_again(job):
         if any(isinstance(n, ast.Return) for n in ast.walk(block)):
-            raise Uncertain(f"Call {name}.eval() before this line, {name}.train() after it.", at(event.spot))
+            return f"{description} {_train(job)}"
         job.draft.after(source, block, f"{name}.train()")
         description = f"{name}.eval() before line {block.lineno} and {name}.train() after it."
     return description

@@ -6,7 +6,9 @@ import ast
 from collections.abc import Mapping
 
 from traindx.core.nouns import Scalar
-from traindx.experiment.edit.job import Job, at, call_of, called, written
+from traindx.evidence.inside import facts, word
+from traindx.experiment.edit.job import Job, at, call_of, written
+from traindx.experiment.edit.layers import add_layer
 from traindx.experiment.edit.names import spelled
 from traindx.experiment.edit.result import Uncertain, sentence
 from traindx.experiment.edit.value_sources import inputs_of
@@ -14,8 +16,14 @@ from traindx.source.flow import parametric
 from traindx.source.script import Source
 from traindx.source.values import Made, Value
 
-_NORMS = {"Linear": "LayerNorm", "Conv1d": "BatchNorm1d", "Conv2d": "BatchNorm2d", "Conv3d": "BatchNorm3d"}
-_BATCH = {**_NORMS, "Linear": "BatchNorm1d"}
+_BATCH_NORMS = {
+    "Linear": "BatchNorm1d",
+    "Conv1d": "BatchNorm1d",
+    "Conv2d": "BatchNorm2d",
+    "Conv3d": "BatchNorm3d",
+}
+_SEQUENTIAL = {"Embedding", "LSTM", "GRU", "RNN", "MultiheadAttention"}
+_ENOUGH = 8
 
 
 def insert_norm(job: Job, values: Mapping[str, Scalar]) -> str:
@@ -49,7 +57,7 @@ def _hidden(job: Job) -> list[Made]:
             continue
         visited.add((id(value), after))
         layer = parametric(value)
-        if isinstance(layer, Made) and layer.short in _NORMS and layer.spot is not None:
+        if isinstance(layer, Made) and layer.short in _BATCH_NORMS and layer.spot is not None:
             if after and id(value) not in normed:
                 hidden.setdefault(id(layer.spot.node), layer)
             else:
@@ -72,29 +80,26 @@ def _normalised(job: Job, layer: Made, kind: str) -> str:
         raise Uncertain(
             "Put a normalisation layer behind this one; the script uses its weights by name.", at(layer.spot)
         )
-    name = (_BATCH if kind == "batch" else _NORMS)[layer.short]
-    if kind == "layer" and layer.short != "Linear":
-        raise Uncertain("Put a GroupNorm layer behind this one.", at(layer.spot))
-    nn = spelled(job.draft, source, "torch.nn")
-    norm = f"{nn}.{name}({job.draft.text(source, width)})"
-    around = source.parents.get(call)
-    sequence = isinstance(around, ast.Call) and call in around.args and called(around) == "Sequential"
-    if sequence and isinstance(around, ast.Call) and around.args.index(call) + 1 < len(around.args):
-        return _in_sequence(job, source, around, call, norm)
-    text = job.draft.text(source, call)
-    job.draft.replace(source, call, f"{nn}.Sequential({text}, {norm})")
-    return f"{norm} behind the layer of line {call.lineno}"
+    norm = _norm(job, layer.short, kind, job.draft.text(source, width))
+    return add_layer(job, source, call, f"{spelled(job.draft, source, 'torch.nn')}.{norm}")
 
 
-def _in_sequence(job: Job, source: Source, around: ast.Call, call: ast.Call, norm: str) -> str:
-    """A part of its own in an nn.Sequential, before the one that follows."""
-    following = around.args[around.args.index(call) + 1]
-    start, _ = job.draft.span(source, following)
-    line_start = source.text.rfind("\n", 0, start) + 1
-    before = source.text[line_start:start]
-    gap = ",\n" + before if not before.strip() else ", "
-    job.draft.splice(source, (start, start), norm + gap)
-    return f"{norm} after line {call.lineno}"
+def _norm(job: Job, layer: str, kind: str, width: str) -> str:
+    """The norm that the change at run time inserts for a kind of layer."""
+    if kind == "batch" or (layer != "Linear" and kind == "auto") or (kind == "auto" and _large_batches(job)):
+        return f"{_BATCH_NORMS[layer]}({width})"
+    return f"LayerNorm({width})" if layer == "Linear" else f"GroupNorm(1, {width})"
+
+
+def _large_batches(job: Job) -> bool:
+    """Whether the recording shows tables or images in batches that batch norm is sure with."""
+    size = job.run.settings.get("batch_size") if job.run is not None else None
+    kinds = {
+        word(layer, "type")
+        for model in facts(job.facts.get("models"))
+        for layer in facts(model.get("layer_list"))
+    }
+    return isinstance(size, int | float) and size >= _ENOUGH and bool(kinds) and not kinds & _SEQUENTIAL
 
 
 def _weights_used(source: Source, call: ast.Call) -> bool:

@@ -12,8 +12,8 @@ from traindx.source.roles import is_scaler
 from traindx.source.script import Source
 from traindx.source.values import Named, Spot
 
-_HALF = {"torch.float16", "torch.half"}
-_LOW = _HALF | {"torch.bfloat16"}
+HALF = {"torch.float16", "torch.half"}
+_LOW = HALF | {"torch.bfloat16"}
 
 
 def full_precision(job: Job) -> str:
@@ -31,7 +31,7 @@ def full_precision(job: Job) -> str:
 
 def bf16_autocast(job: Job) -> str:
     """The type of autocast is bfloat16, and nothing is scaled."""
-    casts = _autocasts(job)
+    casts = autocasts(job)
     if not casts:
         raise Uncertain(
             "The script has no autocast: compute the loss under `torch.autocast(..., dtype=torch.bfloat16)`."
@@ -45,13 +45,13 @@ def bf16_autocast(job: Job) -> str:
     return sentence(descriptions)
 
 
-def _autocasts(job: Job) -> list[CallEvent]:
+def autocasts(job: Job) -> list[CallEvent]:
     return once(job.calls(lambda made: made.short == "autocast"))
 
 
 def _switch_off(job: Job) -> list[str]:
     descriptions = []
-    for event in _autocasts(job):
+    for event in autocasts(job):
         source, call = call_of(event.value)
         job.draft.keyword(source, call, "enabled", "False")
         descriptions.append(f"autocast off in line {call.lineno}")

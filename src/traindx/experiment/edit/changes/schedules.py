@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from traindx.core.nouns import Scalar
 from traindx.experiment.edit.changes import value_of
-from traindx.experiment.edit.job import Job, at, call_of, function_of, statement_of
+from traindx.experiment.edit.job import Job, at, call_of, function_of, group_values, statement_of
 from traindx.experiment.edit.names import fresh, spelled
 from traindx.experiment.edit.new_number import Wanted, plain
 from traindx.experiment.edit.result import Uncertain, sentence
@@ -20,7 +20,13 @@ from traindx.source.values import Const, Made, Spot, Value, number, options
 
 _WARM = re.compile(r"warm_?up", re.IGNORECASE)
 _COUNTS = re.compile(r"warm_?up(_?(steps?|iters?|iterations?|updates?|batches))?$", re.IGNORECASE)
-_KINDS = {"cosine": "CosineAnnealingLR", "linear": "LinearLR"}
+_KINDS = {
+    "cosine": "CosineAnnealingLR",
+    "linear": "LinearLR",
+    "warm_restarts": "CosineAnnealingWarmRestarts",
+    "cyclic": "CyclicLR",
+}
+_ONCE = ("cosine", "linear")
 # Schedules that multiply the current learning rate, so that a warm-up keeps its effect next to them.
 _BY_FACTOR = {
     "StepLR",
@@ -97,19 +103,22 @@ def _schedules(job: Job) -> list[Made]:
 def _with_warm_up(job: Job, optimizer: Made, steps: int) -> str:
     start, words = plain(1 / max(steps, 2)), f"Increase the learning rate over the first {steps} steps here."
     linear = spelled(job.draft, call_of(optimizer)[0], "torch.optim.lr_scheduler.LinearLR")
-    new = f"{linear}({{}}, start_factor={start}, total_iters={steps})"
+
+    def new(optimizer: str) -> str:
+        return f"{linear}({optimizer}, start_factor={start}, total_iters={steps})"
+
     line = _add_scheduler(job, optimizer, "warmup", new, words)
     return f"a linear warm-up of {steps} steps after line {line}"
 
 
-def _add_scheduler(job: Job, made: Made, name: str, new: str, words: str) -> int:
+def _add_scheduler(job: Job, made: Made, name: str, new: Callable[[str], str], words: str) -> int:
     """A scheduler after the line that makes the optimizer, stepped after each of its steps; the line."""
     source, call = call_of(made)
     target = bound_name(source, call)
     if target is None or made.spot is None:
         raise Uncertain(words, at(made.spot))
     optimizer, scheduler = job.draft.text(source, target), fresh(job.draft, source, name)
-    lines = [f"{scheduler} = {new.format(optimizer)}"]
+    lines = [f"{scheduler} = {new(optimizer)}"]
     steps = [one.step.event.spot for one in job.iterations() if any(o is made for o in one.step.optimizers)]
     here = function_of(source, call)
     near = steps and all(function_of(source, spot.node) is here for spot in steps)
@@ -151,9 +160,11 @@ def _optimizer(call: ast.Call) -> ast.expr:
 
 def replace_schedule(job: Job, values: Mapping[str, Scalar]) -> str:
     """One smooth decay over the whole run instead of the schedule, or where there is none."""
-    kind = str(values.get("kind", "cosine"))
+    kind, factor = str(values.get("kind", "cosine")), value_of(values, "factor", 5.0)
     if kind == "constant":
         return hold_lr(job)
+    if kind not in _KINDS:
+        raise ValueError(f"no such schedule: {kind!r}")
     steps = int(value_of(values, "steps"))
     schedules = _schedules(job)
     if len(schedules) > 1:
@@ -161,31 +172,39 @@ def replace_schedule(job: Job, values: Mapping[str, Scalar]) -> str:
             f"Replace the schedules by one {kind} decay over {steps} steps.", at(schedules[0].spot)
         )
     if not schedules:
-        return _new_schedule(job, kind, steps)
+        return _new_schedule(job, kind, steps, factor)
     source, call = call_of(schedules[0])
     if schedules[0].short == "ReduceLROnPlateau" or not call.args:
         raise Uncertain(f"Use a {kind} decay over {steps} steps here.", at(schedules[0].spot))
-    length = _length(job, schedules[0], steps)
+    length = _length(job, schedules[0], steps, whole=kind in _ONCE)
     lasts = number(schedules[0].argument(1 if kind == "cosine" else 3, "T_max", "total_iters"))
     if schedules[0].short == _KINDS.get(kind) and lasts == float(length):
         raise Uncertain(
             f"The schedule of this line decays over {length} steps already.", at(schedules[0].spot)
         )
     optimizer = job.draft.text(source, call.args[0])
-    job.draft.replace(source, call, _decay(job, source, kind, optimizer, length))
-    return f"{kind} decay over {length} steps of the schedule in line {call.lineno}."
+    job.draft.replace(source, call, _schedule(job, source, kind, optimizer, length, factor))
+    return f"{_KINDS[kind]} over {length} steps of the schedule in line {call.lineno}."
 
 
-def _decay(job: Job, source: Source, kind: str, optimizer: str, length: str) -> str:
-    front = "torch.optim.lr_scheduler."
+def _schedule(
+    job: Job, source: Source, kind: str, optimizer: str, length: str, factor: float, lr: float | None = None
+) -> str:
+    """The call that makes a schedule; a cyclic one rises to `factor` times the optimizer's `lr`."""
+    name = spelled(job.draft, source, f"torch.optim.lr_scheduler.{_KINDS[kind]}")
     if kind == "linear":
-        name = spelled(job.draft, source, front + "LinearLR")
         return f"{name}({optimizer}, start_factor=1.0, end_factor=0.01, total_iters={length})"
-    return f"{spelled(job.draft, source, front + 'CosineAnnealingLR')}({optimizer}, T_max={length})"
+    if kind == "cyclic":
+        groups = f"for group in {optimizer}.param_groups]"
+        low = plain(lr) if lr else f'[group["lr"] {groups}'
+        high = plain(lr * factor) if lr else f'[{plain(factor)} * group["lr"] {groups}'
+        half = plain(int(length) / 2)
+        return f"{name}({optimizer}, {low}, {high}, step_size_up={half}, cycle_momentum=False)"
+    return f"{name}({optimizer}, {'T_max' if kind == 'cosine' else 'T_0'}={length})"
 
 
-def _length(job: Job, schedule: Made, steps: int) -> str:
-    """How often the schedule will be stepped: per batch as the optimizer, else once per epoch."""
+def _length(job: Job, schedule: Made, steps: int, *, whole: bool) -> str:
+    """How often the schedule is stepped: per batch, as the optimizer, or in the `whole` run per epoch."""
     events = [
         e for e in job.training.scheduler_steps if any(o is schedule for o in options(e.value.receiver))
     ]
@@ -196,6 +215,8 @@ def _length(job: Job, schedule: Made, steps: int) -> str:
         )
     if all(loop in e.loops for e in events):
         return str(steps)
+    if not whole:
+        raise Uncertain(f"Step the schedule once per batch, with cycles of {steps} steps.", at(schedule.spot))
     over = events[0].loops[-1].over if events[0].loops else None
     epochs = (
         over.args[-1] if isinstance(over, Made) and over.name == "range" and len(over.args) == 1 else None
@@ -206,14 +227,20 @@ def _length(job: Job, schedule: Made, steps: int) -> str:
     return str(int(count))
 
 
-def _new_schedule(job: Job, kind: str, steps: int) -> str:
+def _new_schedule(job: Job, kind: str, steps: int, factor: float) -> str:
     optimizers = [one for one in job.optimizers() if one.name.startswith("torch.optim.")]
-    words = f"Decay the learning rate over {steps} steps ({kind})."
+    words = f"Let the learning rate follow a {_KINDS[kind]} over {steps} steps."
     if len(optimizers) != 1 or _lr_set_in_loop(job) is not None:
         raise Uncertain(words)
-    new = _decay(job, call_of(optimizers[0])[0], kind, "{}", str(steps))
+    source = call_of(optimizers[0])[0]
+
+    lr = None if group_values(optimizers[0], "lr") else number(optimizers[0].argument(1, "lr"))
+
+    def new(optimizer: str) -> str:
+        return _schedule(job, source, kind, optimizer, str(steps), factor, lr)
+
     line = _add_scheduler(job, optimizers[0], "schedule", new, words)
-    return f"{kind} decay over {steps} steps after line {line}."
+    return f"{_KINDS[kind]} over {steps} steps after line {line}."
 
 
 def _lr_set_in_loop(job: Job) -> Spot | None:

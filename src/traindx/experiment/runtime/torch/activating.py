@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -53,13 +54,22 @@ _SWAPPED = (*_PLAIN, nn.Sigmoid, nn.Tanh)
 
 
 class Activations:
-    """Seen in a pass aside by the place they are called from; hidden ones are others from then on."""
+    """Seen in a pass aside by the place they are called from; hidden ones are changed from then on.
 
-    def __init__(self, to: str) -> None:
-        self._to = to
+    `change_module(module)` changes a module once; `change_call(owner, compute, input)` gives the result of a
+    function instead of `compute()`, where `owner` is the module that calls it.
+    """
+
+    def __init__(
+        self,
+        change_module: Callable[[nn.Module], None],
+        change_call: Callable[[nn.Module | None, Callable[[], torch.Tensor], torch.Tensor], torch.Tensor],
+    ) -> None:
+        self._change_module = change_module
+        self._change_call = change_call
         self._watching = self._inside = False
         self._seen: dict[Place, list[tuple[str, Node]]] = {}
-        self._hidden: set[Place] = set()
+        self._hidden: dict[Place, nn.Module | None] = {}
 
     @contextlib.contextmanager
     def watching(self) -> Iterator[None]:
@@ -79,7 +89,8 @@ class Activations:
             self._inside = True
             try:
                 if place in self._hidden:
-                    return _NEW[self._to](input)
+                    owner = self._hidden[place]
+                    return self._change_call(owner, lambda: original(input, *args, **kwargs), input)
                 result = original(input, *args, **kwargs)
             finally:
                 self._inside = False
@@ -89,27 +100,48 @@ class Activations:
 
         return function
 
-    def settle(self, root: nn.Module, trace: PassGraph) -> str:
-        """Decide which are hidden; modules become other modules. What was swapped, in words."""
+    def settle(self, root: nn.Module, trace: PassGraph, but: str = "") -> Counter[str]:
+        """Decide which are hidden, and change them, except those of the kind `but`; how many of each kind."""
         hidden = {
             place: calls
             for place, calls in self._seen.items()
-            if calls[0][0] != self._to
+            if calls[0][0] != but
             and all(trace.is_hidden(node) for _, node in calls)
             and not (calls[0][0] in _GATES and any(trace.is_gate(node) for _, node in calls))
         }
         modules = {id(one): one for one in root.modules()}
-        counts: dict[str, int] = {}
-        for place, calls in hidden.items():
-            counts[calls[0][0]] = counts.get(calls[0][0], 0) + 1
+        for place in hidden:
             module = modules.get(place[0])
             if type(module) in _SWAPPED and module is not None:
-                _become(module, self._to)
+                self._change_module(module)
             else:
-                self._hidden.add(place)
+                self._hidden[place] = module
                 _no_fast_path(module)
         self._seen = {}
-        return ", ".join(f"{count} x {kind} -> {self._to}" for kind, count in sorted(counts.items()))
+        return Counter(calls[0][0] for calls in hidden.values())
+
+
+def swapped_for(to: str) -> Activations:
+    """Another activation in the place of the hidden ones."""
+    return Activations(lambda module: _become(module, to), lambda _, __, input: _NEW[to](input))
+
+
+def followed_by_dropout(share: float) -> Activations:
+    """Dropout after the hidden ones, in training; its random numbers are its own."""
+    generators: dict[torch.device, torch.Generator] = {}
+
+    def dropped(owner: nn.Module | None, output: torch.Tensor) -> torch.Tensor:
+        if not torch.is_grad_enabled() or (owner is not None and not owner.training):
+            return output
+        if output.device not in generators:
+            generators[output.device] = torch.Generator(output.device).manual_seed(0)
+        kept = torch.empty_like(output).bernoulli_(1 - share, generator=generators[output.device])
+        return output * kept / (1 - share)
+
+    def hooked(module: nn.Module) -> None:
+        module.register_forward_hook(lambda owner, _, output: dropped(owner, output))
+
+    return Activations(hooked, lambda owner, compute, _: dropped(owner, compute()))
 
 
 def _become(module: nn.Module, to: str) -> None:

@@ -21,7 +21,12 @@ _ACTIVATIONS = frozenset(
     "Relu LeakyRelu Elu Celu Gelu Silu Mish Sigmoid Tanh Hardtanh Hardswish Hardsigmoid Softplus "
     "ClampMin PreluKernel LeakyReluWithRngState".split()
 )
-_BATCH_NORMS = {nn.Conv1d: nn.BatchNorm1d, nn.Conv2d: nn.BatchNorm2d, nn.Conv3d: nn.BatchNorm3d}
+_BATCH_NORMS: dict[type[nn.Module], Callable[[int], nn.Module]] = {
+    nn.Linear: nn.BatchNorm1d,
+    nn.Conv1d: nn.BatchNorm1d,
+    nn.Conv2d: nn.BatchNorm2d,
+    nn.Conv3d: nn.BatchNorm3d,
+}
 
 
 def insert(trace: PassGraph, kind: str, group_of: Callable[[torch.Tensor], Any]) -> str:
@@ -35,6 +40,8 @@ def insert(trace: PassGraph, kind: str, group_of: Callable[[torch.Tensor], Any])
         if group is None:
             continue
         norm = _norm(module, kind, trace.rows, _dimensions(node))
+        if norm is None:
+            continue
         norm.to(device=module.weight.device, dtype=module.weight.dtype).train(module.training)
         module.add_module(NAME, norm)
         module.register_forward_hook(_after)
@@ -81,12 +88,13 @@ def _dimensions(node: Node) -> int:
     return len(about[0].shape) if about else 2
 
 
-def _norm(module: Any, kind: str, rows: int, dimensions: int) -> nn.Module:
+def _norm(module: Any, kind: str, rows: int, dimensions: int) -> nn.Module | None:
+    """The norm for a layer; None where batch norm is asked for and would mix the positions of sequences."""
+    linear = isinstance(module, nn.Linear)
     batch = kind == "batch" or (kind == "auto" and rows >= _ENOUGH)
-    if isinstance(module, nn.Linear):
-        if batch and dimensions == 2:
-            return nn.BatchNorm1d(module.out_features)
-        return nn.LayerNorm(module.out_features)
-    if batch:
-        return _BATCH_NORMS[next(one for one in _BATCH_NORMS if isinstance(module, one))](module.out_channels)
-    return nn.GroupNorm(1, module.out_channels)
+    if batch and not (linear and dimensions != 2):
+        norm = next(norm for layer, norm in _BATCH_NORMS.items() if isinstance(module, layer))
+        return norm(module.weight.shape[0])
+    if kind == "batch":
+        return None
+    return nn.LayerNorm(module.out_features) if linear else nn.GroupNorm(1, module.out_channels)

@@ -1,0 +1,78 @@
+"""Dropout: its share set, or put behind the hidden activations of a model that has none."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+
+from traindx.core.nouns import Scalar
+from traindx.experiment.edit.changes import value_of
+from traindx.experiment.edit.changes.activations import hidden_activations
+from traindx.experiment.edit.changes.modes import switch_modes
+from traindx.experiment.edit.job import Job, ancestors, at, once
+from traindx.experiment.edit.layers import add_layer
+from traindx.experiment.edit.names import spelled
+from traindx.experiment.edit.new_number import Wanted, plain
+from traindx.experiment.edit.result import Uncertain, sentence
+from traindx.experiment.edit.value_origin import change
+from traindx.source.execution import CallEvent
+from traindx.source.flow import activation_spot
+from traindx.source.script import Source
+from traindx.source.values import Made
+
+
+def _dropouts(job: Job) -> list[CallEvent]:
+    return once(job.calls(lambda made: made.short.lower().startswith(("dropout", "alphadropout"))))
+
+
+def set_dropout(job: Job, values: Mapping[str, Scalar]) -> str:
+    value = value_of(values, "value")
+    events = _dropouts(job)
+    if not events:
+        raise Uncertain("The script has no dropout whose probability could be set.")
+    # The probability is the second argument of the functions, the first of the layers.
+    return sentence(
+        change(job, e.value, "p", int(e.value.short.islower()), Wanted(value=value), r"drop", 0.5)
+        for e in events
+    )
+
+
+def insert_dropout(job: Job, values: Mapping[str, Scalar]) -> str:
+    """Dropout behind each hidden activation, and the modes that switch it off in validation."""
+    share = plain(value_of(values, "value", 0.2))
+    existing = _dropouts(job)
+    if existing:
+        raise Uncertain(f"The model has dropout already: set its share to {share}.", at(existing[0].spot))
+    sites = hidden_activations(job)
+    if not sites:
+        raise Uncertain("No hidden activation that dropout could follow was found in the script.")
+    descriptions = [_after(job, one, share) for one in sites]
+    return sentence(descriptions + switch_modes(job))
+
+
+def _after(job: Job, activation: Made, share: str) -> str:
+    spot = activation_spot(activation)
+    words = f"Put dropout of {share} after this activation."
+    if spot is None or not isinstance(spot.node, ast.Call):
+        raise Uncertain(words, at(spot))
+    source, node = spot.source, spot.node
+    if activation.kind == "apply":
+        return add_layer(job, source, node, f"{spelled(job.draft, source, 'torch.nn')}.Dropout({share})")
+    if not _in_module(source, node):
+        raise Uncertain(words, at(spot))
+    function = spelled(job.draft, source, "torch.nn.functional.dropout")
+    start, end = job.draft.span(source, node)
+    job.draft.splice(source, (start, start), f"{function}(")
+    job.draft.splice(source, (end, end), f", {share}, self.training)")
+    return f"dropout {share} in line {spot.line}"
+
+
+def _in_module(source: Source, node: ast.AST) -> bool:
+    """Whether `self` is the model there."""
+    functions = [one for one in ancestors(source, node) if isinstance(one, ast.FunctionDef | ast.Lambda)]
+    method = functions[0] if functions else None
+    first = method.args.args[0].arg if method is not None and method.args.args else ""
+    return isinstance(source.parents.get(method), ast.ClassDef) and first == "self" if method else False
+
+
+EDITS = (set_dropout, insert_dropout)

@@ -1,0 +1,85 @@
+"""What the validation value decides: a lower learning rate, the end of the training."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+
+from traindx.core.nouns import Scalar
+from traindx.experiment.edit.changes import value_of
+from traindx.experiment.edit.evaluation_values import evaluation_value, model_at, optimizer_at
+from traindx.experiment.edit.job import Job, at, call_of
+from traindx.experiment.edit.names import fresh, spelled
+from traindx.experiment.edit.new_number import plain
+from traindx.experiment.edit.result import Uncertain
+from traindx.experiment.edit.scopes import bound_name, own_statement
+
+
+def stop_early(job: Job, values: Mapping[str, Scalar]) -> str:
+    """The best weights are kept, and the loop ends after some evaluations that are not better."""
+    patience = int(value_of(values, "patience", 5))
+    words = (
+        f"Keep the weights with the best validation value, and stop after {patience} evaluations without one."
+    )
+    value = evaluation_value(job, words)
+    if any(isinstance(node, ast.Name) and node.id.startswith("patience") for node in ast.walk(value.loop)):
+        raise Uncertain("The script seems to stop early already: check its patience.", at(value.spot))
+    model = model_at(job, value, words)
+    best, state, worse = (fresh(job.draft, value.source, name) for name in ("best", "best_state", "worse"))
+    start, sign = ("-", ">") if value.higher_is_better else ("", "<")
+    job.draft.before(value.source, value.loop, f'{best}, {state}, {worse} = float("{start}inf"), None, 0')
+    job.draft.after(
+        value.source,
+        value.last,
+        f"if {value.name} {sign} {best}:",
+        f"    {best}, {worse} = {value.name}, 0",
+        f"    {state} = {{key: tensor.clone() for key, tensor in {model}.state_dict().items()}}",
+        "else:",
+        f"    {worse} += 1",
+        f"    if {worse} >= {patience}:",
+        "        break",
+    )
+    job.draft.after(
+        value.source, value.loop, f"if {state} is not None:", f"    {model}.load_state_dict({state})"
+    )
+    return (
+        f"The loop of line {value.loop.lineno} ends after {patience} evaluations without a better "
+        f"{value.name}, and {model} gets the weights of the best one."
+    )
+
+
+def reduce_on_plateau(job: Job, values: Mapping[str, Scalar]) -> str:
+    """A ReduceLROnPlateau on the validation value, in the place of the schedule if there is one."""
+    patience, factor = int(value_of(values, "patience", 5)), value_of(values, "factor", 0.1)
+    words = f"Step a ReduceLROnPlateau (patience {patience}, factor {factor:g}) with the validation value."
+    value = evaluation_value(job, words)
+    optimizer = optimizer_at(job, value, words)
+    name = spelled(job.draft, value.source, "torch.optim.lr_scheduler.ReduceLROnPlateau")
+    mode = ', mode="max"' if value.higher_is_better else ""
+    new = f"{name}({optimizer}{mode}, factor={plain(factor)}, patience={patience})"
+    schedules = [one for one in job.schedulers() if one.spot is not None]
+    if schedules:
+        scheduler = _replace(job, new, words)
+    else:
+        scheduler = fresh(job.draft, value.source, "plateau")
+        job.draft.before(value.source, value.loop, f"{scheduler} = {new}")
+    job.draft.after(value.source, value.last, f"{scheduler}.step({value.name})")
+    return f"lr x {factor:g} after {patience} evaluations without a better {value.name}, by {name}."
+
+
+def _replace(job: Job, new: str, words: str) -> str:
+    """The one schedule of the script becomes another, which is stepped elsewhere; its name."""
+    schedules, steps = job.schedulers(), job.training.scheduler_steps
+    if len(schedules) != 1 or schedules[0].short == "ReduceLROnPlateau":
+        raise Uncertain(words, at(schedules[0].spot))
+    source, call = call_of(schedules[0])
+    name = bound_name(source, call)
+    if not isinstance(name, ast.Name) or any(event.spot.source is not source for event in steps):
+        raise Uncertain(words, at(schedules[0].spot))
+    for event in {id(event.spot.node): event for event in steps}.values():
+        job.draft.remove(source, own_statement(event.spot))
+    job.draft.replace(source, call, new)
+    return name.id
+
+
+EDITS = (stop_early, reduce_on_plateau)

@@ -163,7 +163,7 @@ def reduce_on_plateau(hooks: Hooks, *, patience: int = 5, factor: float = 0.1) -
     """
     import torch
 
-    from traindx.experiment.runtime.torch.evaluations import Evaluations
+    from traindx.experiment.runtime.torch.validation_losses import ValidationLosses
 
     # Its scheduler works on an optimizer of its own, whose rate is the factor for those of the script.
     unit = torch.optim.SGD([torch.zeros(1, requires_grad=True)], lr=1.0)
@@ -187,5 +187,5 @@ def reduce_on_plateau(hooks: Hooks, *, patience: int = 5, factor: float = 0.1) -
         return lr * float(unit.param_groups[0]["lr"])
 
     hooks.otherwise("no loss function of torch was called without gradients: there is no validation loss")
-    Evaluations(hooks, evaluated)
+    ValidationLosses(hooks, evaluated)
     hooks.rate(reduced)

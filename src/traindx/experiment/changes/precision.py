@@ -105,9 +105,9 @@ def scale_loss(hooks: Hooks, *, scale: float = 65536.0) -> None:
     """
     import torch
 
-    from traindx.experiment.runtime.torch.loss_scaling import LossScaling
+    from traindx.experiment.runtime.torch.loss_scaling import ScaledBackward
 
-    scaling = LossScaling(hooks, scale)
+    scaling = ScaledBackward(hooks, scale)
 
     def autocast(original: Any, self: Any, *args: Any, **kwargs: Any) -> None:
         original(self, *args, **kwargs)

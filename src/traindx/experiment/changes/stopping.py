@@ -53,8 +53,8 @@ def stop_early(hooks: Hooks, *, patience: int = 5) -> None:
 
     Out of reach: scripts without validation, validation losses written by hand, and updates written by hand.
     """
-    from traindx.experiment.runtime.torch.evaluations import Evaluations
     from traindx.experiment.runtime.torch.models import Models
+    from traindx.experiment.runtime.torch.validation_losses import ValidationLosses
 
     models: list[Any] = []
     best_states: list[dict[str, Any]] = []
@@ -94,6 +94,6 @@ def stop_early(hooks: Hooks, *, patience: int = 5) -> None:
 
     hooks.otherwise("no loss function of torch was called without gradients: there is no validation loss")
     Models(hooks, lambda root, _: models.append(root))
-    Evaluations(hooks, evaluated)
+    ValidationLosses(hooks, evaluated)
     hooks.gradients(before_step)
     hooks.model_call(called)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 _GROWTH_STEPS = 2_000
 
 
-class LossScaling:
+class ScaledBackward:
     """`needed` where autocast computes in float16, `present` where the script scales the loss itself."""
 
     def __init__(self, hooks: Hooks, scale: float) -> None:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from traindx.observe.torch.places.losses import LossArguments
 
 
-class Evaluations:
+class ValidationLosses:
     """Calls `evaluated(loss)` when an evaluation is over: with the mean, per sample, of the losses that were
     computed without gradients since the last step."""
 

@@ -7,13 +7,8 @@ import math
 import pytest
 import torch
 
-from traindx.observe.torch.batches import (
-    Batches,
-    describe_shapes,
-    fingerprint,
-    input_statistics,
-    target_statistics,
-)
+from traindx.observe.torch.batches import Batches, input_statistics
+from traindx.observe.torch.targets import describe_shapes, target_statistics
 
 
 @pytest.fixture(autouse=True)
@@ -96,6 +91,12 @@ def test_whole_numbers_and_odd_tensors() -> None:
     assert input_statistics(torch.zeros(3, 3, device="meta")) == {}
     assert input_statistics(torch.ones(8, 2, dtype=torch.bfloat16))["mean"] == 1
     assert input_statistics(torch.eye(4).to_sparse()) == {}
+
+
+def fingerprint(tensor: torch.Tensor) -> int:
+    batches = Batches()
+    batches.input(tensor, 1)
+    return batches.last_print
 
 
 def test_fingerprints_tell_batches_apart() -> None:

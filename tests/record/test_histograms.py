@@ -57,14 +57,14 @@ def test_the_first_and_the_latest_look_are_told() -> None:
     counted = []
     for step in range(1, 8):
         look(probe, model)
-        if histograms.looked(step) is not None:
+        if histograms.sampled(step) is not None:
             counted.append(step)
     assert counted == [1, 2, 4]
     last = histograms.end()
     assert last is not None
     assert [(one["name"], one["step"]) for one in last] == [("1", 1), ("1", 7), ("3", 1), ("3", 7)]
     assert histograms.end() is None
-    again = histograms.looked(1)  # another training
+    again = histograms.sampled(1)  # another training
     assert again is not None
     assert {one["step"] for one in again} == {1}
 

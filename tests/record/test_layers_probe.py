@@ -12,7 +12,8 @@ import torch
 from torch import nn
 
 from traindx.observe.torch.element_samples import SAMPLE, plain, sample_of, spread
-from traindx.observe.torch.layer_probe import LayerProbe, global_norm
+from traindx.observe.torch.gradient_norms import global_norm
+from traindx.observe.torch.layer_probe import LayerProbe
 from traindx.observe.torch.naming import Names
 
 KEYS = {"grad_norm", "grad_zero_share", "grad_nonfinite", "weight_norm", "update_ratio", "grad_cosine"}

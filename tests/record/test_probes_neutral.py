@@ -14,9 +14,12 @@ from torch import nn
 
 from traindx.observe.torch import batches
 from traindx.observe.torch.activation_probe import ActivationProbe
-from traindx.observe.torch.layer_probe import LayerProbe, global_norm
+from traindx.observe.torch.gradient_norms import global_norm
+from traindx.observe.torch.graph_structure import depth, residuals
+from traindx.observe.torch.layer_probe import LayerProbe
+from traindx.observe.torch.model_facts import model_facts
 from traindx.observe.torch.naming import Names
-from traindx.observe.torch.setup_facts import depth, model_facts, optimizer_facts, residuals
+from traindx.observe.torch.setup_facts import optimizer_facts
 
 Made = tuple[nn.Module, Callable[[], torch.Tensor]]
 

@@ -18,13 +18,13 @@ def _seed() -> None:
 
 
 def validation_of(samples: SampleFingerprints) -> dict[str, float]:
-    found = samples.told()["validation"]
+    found = samples.facts()["validation"]
     assert isinstance(found, dict)
     return found
 
 
 def relation_of(samples: SampleFingerprints) -> dict[str, float]:
-    found = samples.told()["relation"]
+    found = samples.facts()["relation"]
     assert isinstance(found, dict)
     return found
 
@@ -85,7 +85,7 @@ def test_labels_that_change_are_counted() -> None:
     samples.trained(x[:50], (y[:50] + 1) % 5)
     samples.trained(x[50:100], y[50:100])
     samples.trained(x[50:100], y[50:100])
-    told = samples.told()
+    told = samples.facts()
     assert told["came_again"] == 100
     assert told["relabelled"] == 50
 
@@ -105,7 +105,7 @@ def test_one_outlier_does_not_hide_the_spread() -> None:
     samples = trained(x, torch.randint(0, 3, (500,)))
     samples.evaluated(torch.randn(200, 12))
     assert 0.3 < validation_of(samples)["spread_ratio"] < 3
-    peak = samples.told()["input_peak"]
+    peak = samples.facts()["input_peak"]
     assert isinstance(peak, dict)
     assert peak["largest"] > 1e4 * peak["usual"]
 
@@ -177,7 +177,7 @@ def test_products_and_rare_classes_are_linked() -> None:
 
 def test_what_the_inputs_are_is_told() -> None:
     y = torch.randint(0, 3, (500,))
-    assert trained(torch.randint(0, 50, (500, 12)), y).told()["input"] == {
+    assert trained(torch.randint(0, 50, (500, 12)), y).facts()["input"] == {
         "dtype": "int64",
         "elements": 12,
         "whole": True,
@@ -185,7 +185,7 @@ def test_what_the_inputs_are_is_told() -> None:
     samples = SampleFingerprints()
     for _ in range(8):
         samples.loaded((torch.randn(50, 200), torch.randn(50, 3), y[:50]), 1, training=True)
-    assert samples.told()["input"] == {"dtype": "float32", "elements": 200, "whole": False, "beside": 1}
+    assert samples.facts()["input"] == {"dtype": "float32", "elements": 200, "whole": False, "beside": 1}
 
 
 @pytest.mark.parametrize("form", ["dict", "tuple"])
@@ -196,9 +196,9 @@ def test_a_sample_is_the_same_only_with_all_its_inputs(form: str) -> None:
     for question, answer in zip(questions, answers, strict=True):
         parts = {"picture": pictures, "question": question, "answer_label": answer}
         samples.loaded(parts if form == "dict" else tuple(parts.values()), 1, training=True)
-    assert samples.told()["came_again"] == samples.told()["relabelled"] == 0
+    assert samples.facts()["came_again"] == samples.facts()["relabelled"] == 0
     samples.loaded((pictures, questions[0], (answers[0] + 1) % 5), 1, training=True)
-    assert samples.told()["relabelled"] == 50
+    assert samples.facts()["relabelled"] == 50
     parts = {"picture": pictures, "question": questions[0] + 1, "answer_label": answers[0]}
     samples.loaded(parts, 2, training=False)
     assert validation_of(samples)["known"] == 0
@@ -210,7 +210,7 @@ def test_odd_batches_are_let_be() -> None:
     samples.loaded((torch.randn(5), torch.randn(5)), 1, training=True)
     samples.trained(torch.randint(0, 50, (4, 16)), torch.randint(0, 50, (4, 16)))
     samples.trained(torch.zeros(0, 4), None)
-    assert samples.told()["taken"] == 4
+    assert samples.facts()["taken"] == 4
 
 
 def test_numbers_of_samples_in_a_batch_are_no_labels() -> None:
@@ -219,7 +219,7 @@ def test_numbers_of_samples_in_a_batch_are_no_labels() -> None:
         order = torch.randperm(400)
         for at in range(0, 400, 100):
             samples.trained(x[order[at : at + 100]], torch.arange(100))
-    told = samples.told()
+    told = samples.facts()
     assert told["came_again"]
     assert "relabelled" not in told
     assert "relation" not in told

@@ -13,14 +13,13 @@ from torch import nn
 from torch.optim import lr_scheduler
 from torch.utils.data import DataLoader, IterableDataset, TensorDataset, WeightedRandomSampler
 
+from traindx.observe.torch.graph_structure import depth, residuals
+from traindx.observe.torch.model_facts import model_facts
 from traindx.observe.torch.naming import Names
 from traindx.observe.torch.setup_facts import (
-    depth,
     library_facts,
     loader_facts,
-    model_facts,
     optimizer_facts,
-    residuals,
     scheduler_facts,
     seed_facts,
     settings_of,

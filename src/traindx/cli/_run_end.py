@@ -36,7 +36,7 @@ _WORDS = {
 def ended(orders: Orders, ending: Mapping[str, object] | None, training: Mortal) -> Mapping[str, object]:
     """How the training ended; written into its recording where it could not do that itself."""
     if ending is None:
-        how, text = exit_status.told(training.status())
+        how, text = exit_status.how_it_ended(training.status())
         ending = {"how": how, "text": text, "torch": True}
     elif not ending.get("lost"):
         return ending

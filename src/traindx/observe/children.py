@@ -78,12 +78,12 @@ class Waiting(Journal):
     def __init__(self, recorder: Recorder) -> None:
         super().__init__(recorder.folder, recorder.rank, recorder.started)
         self._recorder = recorder
-        self._kept: list[bytes] = []
+        self._lines: list[bytes] = []
 
     def append(self, lines: bytes) -> bool:
         if self.size < _KEPT:
             self.size += len(lines)
-            self._kept.append(lines)
+            self._lines.append(lines)
         return self._open_now() if self._recorder.step else True
 
     def facts(self, document: object) -> bool:
@@ -102,8 +102,8 @@ class Waiting(Journal):
         recorder.journal = Journal(recorder.folder, number, recorder.started)
         recorder.fact("pid", os.getpid())
         _at_exit(recorder)
-        kept, self._kept = self._kept, []
-        return recorder.journal.append(b"".join(kept))
+        lines, self._lines = self._lines, []
+        return recorder.journal.append(b"".join(lines))
 
 
 def _distributed_rank() -> int | None:
@@ -112,8 +112,8 @@ def _distributed_rank() -> int | None:
     with contextlib.suppress(Exception):
         if distributed is not None and distributed.is_available() and distributed.is_initialized():
             return int(distributed.get_rank())
-    said = os.environ.get("RANK", "")
-    return int(said) if said.isdigit() else None
+    rank = os.environ.get("RANK", "")
+    return int(rank) if rank.isdigit() else None
 
 
 def reserve(folder: Path, number: int) -> bool:
@@ -200,13 +200,13 @@ def trained_elsewhere(folder: Path) -> bool:
     return written_facts(folder)[0].get("pid") not in (None, os.getpid())
 
 
-def spawn_main(**told: Any) -> None:
+def spawn_main(**arguments: Any) -> None:
     """What a spawned child runs instead of multiprocessing's function of this name."""
     with contextlib.suppress(Exception):
         observe()
     from multiprocessing.spawn import spawn_main as theirs
 
-    theirs(**told)
+    theirs(**arguments)
 
 
 def _watch_spawn(spawn: Any) -> None:
@@ -218,9 +218,9 @@ def _watch_spawn(spawn: Any) -> None:
         "except ImportError:\n from multiprocessing.spawn import spawn_main\n"
     )
 
-    def get_command_line(**told: Any) -> list[Any]:
+    def get_command_line(**arguments: Any) -> list[Any]:
         # The path of Python itself is bytes.
-        return [w.replace(before, ours, 1) if isinstance(w, str) else w for w in theirs(**told)]
+        return [w.replace(before, ours, 1) if isinstance(w, str) else w for w in theirs(**arguments)]
 
     spawn.get_command_line = get_command_line
 

@@ -12,7 +12,7 @@ _OURS = os.path.dirname(os.path.abspath(__file__)) + os.sep
 _LONGEST = 300
 
 
-def told(error: BaseException | None) -> tuple[str, str]:
+def how_it_ended(error: BaseException | None) -> tuple[str, str]:
     """How it ended, and one line about it."""
     if error is None:
         return "finished", ""

@@ -64,7 +64,7 @@ def facts(path: str | None, command: Sequence[str] | None, world: int) -> dict[s
     with contextlib.suppress(OSError):
         if path is not None:
             script_facts["sha256"] = hashlib.sha256(files.read(path)).hexdigest()
-    found: dict[str, object] = {
+    run_facts: dict[str, object] = {
         "command": shlex.join(["python", *command]) if command is not None else None,
         "script": script_facts if path is not None else None,
         "folder": os.getcwd(),
@@ -74,4 +74,4 @@ def facts(path: str | None, command: Sequence[str] | None, world: int) -> dict[s
         "host": platform.node(),
         "world_size": world,
     }
-    return found | {"signature": signature.made(found)}
+    return run_facts | {"signature": signature.sign(run_facts)}

@@ -32,10 +32,10 @@ class Mortal:
         until = time.monotonic() + _PATIENCE
         while True:
             # One that its parent has not waited for yet, and one that it has.
-            found = self._of_zombie()
-            found = self._of_reaped() if found is None else found
-            if found is not None or time.monotonic() > until or self._handle < 0:
-                return found
+            status = self._of_zombie()
+            status = self._of_reaped() if status is None else status
+            if status is not None or time.monotonic() > until or self._handle < 0:
+                return status
             time.sleep(0.01)
 
     def _of_zombie(self) -> int | None:
@@ -50,15 +50,15 @@ class Mortal:
         with contextlib.suppress(OSError, ValueError, ImportError):
             import fcntl
 
-            asked = struct.pack("Q", _EXIT) + bytes(_SIZE - 8)
-            told = fcntl.ioctl(self._handle, _GET_INFO, asked)
-            if struct.unpack_from("Q", told)[0] & _EXIT:
-                return int(struct.unpack_from("i", told, _SIZE - 4)[0])
+            request = struct.pack("Q", _EXIT) + bytes(_SIZE - 8)
+            answer = fcntl.ioctl(self._handle, _GET_INFO, request)
+            if struct.unpack_from("Q", answer)[0] & _EXIT:
+                return int(struct.unpack_from("i", answer, _SIZE - 4)[0])
         return None
 
 
-def told(status: int | None) -> tuple[str, str]:
-    """How it ended, and one line about it, in the words of `ending.told`."""
+def how_it_ended(status: int | None) -> tuple[str, str]:
+    """How it ended, and one line about it, in the words of `ending.how_it_ended`."""
     if status is None:
         return "killed", "by a signal, or by os._exit"
     if os.WIFSIGNALED(status):

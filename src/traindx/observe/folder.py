@@ -47,10 +47,10 @@ def choose(out: str | None, stem: str, place: LaunchedRank) -> Folder:
     if place.node:
         name += f"-node{place.node}"
     try:
-        return Folder(_made(Path(out).absolute() if out else None, Path(HOME).absolute(), name, place))
+        return Folder(_choose(Path(out).absolute() if out else None, Path(HOME).absolute(), name, place))
     except OSError as error:
         wished, why = out or HOME, (error.strerror or type(error).__name__).lower()
-    return Folder(_made(None, _own_temporary(), name, place), f"{wished} cannot be written ({why})")
+    return Folder(_choose(None, _own_temporary(), name, place), f"{wished} cannot be written ({why})")
 
 
 def _own_temporary() -> Path:
@@ -72,7 +72,7 @@ def _fit(stem: str) -> str:
     return _UNFIT.sub("-", stem).strip("-.")[:60] or "run"
 
 
-def _made(out: Path | None, home: Path, name: str, place: LaunchedRank) -> Path:
+def _choose(out: Path | None, home: Path, name: str, place: LaunchedRank) -> Path:
     if out is None:
         home.mkdir(parents=True, exist_ok=True)
         ignore = home / ".gitignore"
@@ -80,15 +80,17 @@ def _made(out: Path | None, home: Path, name: str, place: LaunchedRank) -> Path:
             ignore.write_text("*\n", encoding="utf-8")
     if not place.key:
         return _asked_for(out) if out else _new(home / name)
-    with _agreement(out or home, place) as said:
+    with _agreement(out or home, place) as agreed:
         # A rank that has been here before belongs to the next start of the training.
-        if said.get("out") != (str(out) if out else None) or place.rank in said.get("ranks", [place.rank]):
+        if agreed.get("out") != (str(out) if out else None) or place.rank in agreed.get(
+            "ranks", [place.rank]
+        ):
             again = place.restart > 0
             folder = _new(home / name) if out is None else _new(out) if again else _asked_for(out)
-            said.clear()
-            said.update(out=str(out) if out else None, folder=str(folder), ranks=[])
-        said["ranks"].append(place.rank)
-        return Path(said["folder"])
+            agreed.clear()
+            agreed.update(out=str(out) if out else None, folder=str(folder), ranks=[])
+        agreed["ranks"].append(place.rank)
+        return Path(agreed["folder"])
 
 
 def _asked_for(out: Path) -> Path:
@@ -126,13 +128,13 @@ def _agreement(home: Path, place: LaunchedRank) -> Iterator[dict[str, Any]]:
                 fcntl.flock(file, fcntl.LOCK_EX)
         file.seek(0)
         try:
-            said = json_of(file.read(files.LIMIT))
+            agreed = json_of(file.read(files.LIMIT))
         except ValueError:
-            said = {}
-        yield said if isinstance(said, dict) else {}
+            agreed = {}
+        yield agreed if isinstance(agreed, dict) else {}
         file.seek(0)
         file.truncate()
-        json.dump(said, file)
+        json.dump(agreed, file)
         file.flush()
 
 

@@ -42,7 +42,7 @@ class Journal:
         self._file = -1
         self._identity = (0, 0)
         self._began = monotonic()
-        self._looked = 0.0
+        self._checked_at = 0.0
         self._torn = False
         self._room = 0
         self._ends = False
@@ -151,15 +151,15 @@ class Journal:
             return False
         self.size = written
         self.opened += 1
-        self._looked = monotonic()
+        self._checked_at = monotonic()
         return True
 
     def _look(self) -> None:
         """Open anew when somebody deleted or replaced the file: writing to a ghost keeps nothing."""
         now = monotonic()
-        if now - self._looked < _LOOK_EVERY:
+        if now - self._checked_at < _LOOK_EVERY:
             return
-        self._looked = now
+        self._checked_at = now
         try:
             gone = _identity(os.stat(self.path)) != self._identity
         except OSError:
@@ -203,12 +203,12 @@ def off_standard(descriptor: int) -> int:
     return descriptor
 
 
-def _identity(found: os.stat_result) -> tuple[int, int]:
-    return found.st_dev, found.st_ino
+def _identity(status: os.stat_result) -> tuple[int, int]:
+    return status.st_dev, status.st_ino
 
 
-def _document(told: dict[str, object]) -> bytes:
-    return (json.dumps(told, indent=1, default=str) + "\n").encode()
+def _document(document: dict[str, object]) -> bytes:
+    return (json.dumps(document, indent=1, default=str) + "\n").encode()
 
 
 def _reason(error: OSError) -> str:

@@ -58,9 +58,9 @@ def plan(program: Program, out: str | None, **options: object) -> Launch:
     """The launch with its folder made; raises `place.Taken` where the folder asked for is another's."""
     launch = Launch(program, rank=place_among_ranks(), **options)  # type: ignore[arg-type]
     if agent.is_agent(program):
-        told = agent.with_traindx(program, launch.options)
-        if told is not None:
-            return replace(launch, program=told)
+        wrapped = agent.with_traindx(program, launch.options)
+        if wrapped is not None:
+            return replace(launch, program=wrapped)
     with contextlib.suppress(OSError):
         return replace(launch, folder=place.choose(out, program.stem, launch.rank))
     if not launch.quiet:
@@ -82,7 +82,7 @@ def run(launch: Launch) -> None:
         go()
     except BaseException as error:
         if observed is not None:
-            observed.how = ending.told(error)
+            observed.how = ending.how_it_ended(error)
         if isinstance(error, SystemExit):
             if not error.code:
                 _fail_on_findings(observed)
@@ -203,8 +203,8 @@ class Observed:
         dropped, why = self.recorder.dropped, self.recorder.journal.error
         lost = f"{why}: {dropped} lines of the recording were lost" if dropped else ""
         how, text = self.recorder.ended(*self.how)
-        said = {"how": how, "text": text, "torch": "torch" in sys.modules, "lost": lost}
-        code = self._attendant.end(said)
+        ended = {"how": how, "text": text, "torch": "torch" in sys.modules, "lost": lost}
+        code = self._attendant.end(ended)
         self.result = 2 if code is None else code
 
     def _close(self) -> None:
@@ -226,12 +226,12 @@ class Observed:
         """What a child that trained in this process's place has found out about the training."""
         if self.recorder.step:
             return
-        found, settings = children.written_facts(self._folder)
-        if found.get("pid") in (None, self._pid):
+        facts, settings = children.written_facts(self._folder)
+        if facts.get("pid") in (None, self._pid):
             return
-        for path in found.pop("links", None) or ():
+        for path in facts.pop("links", None) or ():
             self._links.add(path)
-        for key, value in found.items():
+        for key, value in facts.items():
             self.recorder.fact(key, value)
         for name, value in settings.items():
             self.recorder.setting(name, value)

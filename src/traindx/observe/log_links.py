@@ -29,9 +29,9 @@ class Links:
         self._open = True
 
     def listen(self) -> None:
-        sys.addaudithook(self._heard)
+        sys.addaudithook(self._audit)
 
-    def _heard(self, event: str, args: tuple[Any, ...]) -> None:
+    def _audit(self, event: str, args: tuple[Any, ...]) -> None:
         if event != "open" or not self._open:
             return
         try:

@@ -9,7 +9,7 @@ _DEEPEST = 4
 
 def numbers_of(values: Mapping[str, object]) -> tuple[dict[str, float], dict[str, str]]:
     """Numbers by name, and why the others are none; `{"val": {"acc": 0.9}}` becomes `val/acc`."""
-    kept: dict[str, float] = {}
+    numbers: dict[str, float] = {}
     odd: dict[str, str] = {}
     for name, value in _flat(values, "", 0):
         try:
@@ -18,8 +18,8 @@ def numbers_of(values: Mapping[str, object]) -> tuple[dict[str, float], dict[str
             odd[name] = f"{type(value).__name__} is no number ({type(error).__name__})"
             continue
         if number is not None:
-            kept[name] = number
-    return kept, odd
+            numbers[name] = number
+    return numbers, odd
 
 
 def _flat(values: Mapping[str, object], before: str, depth: int) -> Iterator[tuple[str, object]]:

@@ -30,11 +30,11 @@ def _first(name: str, path: Sequence[str]) -> ModuleSpec | None:
     """By every finder there is, as editable installs have their own; on the path by the path given."""
     for finder in sys.meta_path:
         try:
-            found = _on(path, name) if finder is PathFinder else finder.find_spec(name, None)
+            spec = _on(path, name) if finder is PathFinder else finder.find_spec(name, None)
         except Exception as error:
             raise ModuleNotFound from error
-        if found is not None:
-            return found
+        if spec is not None:
+            return spec
     return None
 
 
@@ -47,12 +47,12 @@ def _inside(package: ModuleSpec | None, name: str) -> ModuleSpec | None:
             raise ModuleNotFound
         return None
     try:
-        found = _on(list(package.submodule_search_locations), name)
+        spec = _on(list(package.submodule_search_locations), name)
     except Exception as error:
         raise ModuleNotFound from error
-    if found is None and not _says_nothing(package):
+    if spec is None and not _says_nothing(package):
         raise ModuleNotFound
-    return found
+    return spec
 
 
 def _says_nothing(package: ModuleSpec) -> bool:

@@ -54,12 +54,12 @@ class Attendant:
         self._tell = tell
         self._hear = hear
 
-    def end(self, said: Mapping[str, object]) -> int | None:
+    def end(self, ended: Mapping[str, object]) -> int | None:
         """The training is over: let the attendant report, and wait. Its exit code; None when it is gone."""
-        line = (json.dumps(said) + "\n").encode()
+        line = (json.dumps(ended) + "\n").encode()
         try:
             with contextlib.suppress(OSError, KeyboardInterrupt):
-                if not self._ours(self._tell) or not self._ours(self._hear) or not _heard(self._tell):
+                if not self._ours(self._tell) or not self._ours(self._hear) or not _has_reader(self._tell):
                     return None
                 os.write(self._tell, line)
                 if select.select([self._hear], [], [], _PATIENCE)[0]:
@@ -79,8 +79,8 @@ class Attendant:
 
     def _ours(self, descriptor: int) -> bool:
         """A program may have closed what it does not know, and its own file may have the number now."""
-        known = self._pipes.get(descriptor)
-        return known is not None and known == _identity(descriptor)
+        identity = self._pipes.get(descriptor)
+        return identity is not None and identity == _identity(descriptor)
 
 
 class LateAttendant(Attendant):
@@ -90,13 +90,13 @@ class LateAttendant(Attendant):
         self._pipes = {}
         self._orders = orders
 
-    def end(self, said: Mapping[str, object]) -> int | None:
+    def end(self, ended: Mapping[str, object]) -> int | None:
         import subprocess
 
         with contextlib.suppress(OSError, KeyboardInterrupt):
             done = subprocess.run(
                 _command(self._orders),
-                input=json.dumps(said).encode() + b"\n",
+                input=json.dumps(ended).encode() + b"\n",
                 env=_environment(),
                 stdout=sys.__stderr__,
                 check=False,
@@ -115,9 +115,9 @@ def start(orders: Orders) -> Attendant | None:
     hear, done = map(off_standard, os.pipe())
     command = _command(replace(orders, done=done))
     environment = _environment()
-    held = {getattr(signal, name) for name in _HELD}
+    signals = {getattr(signal, name) for name in _HELD}
     # A signal to all of the terminal's processes must not find it half started.
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, held)
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, signals)
     try:
         child = os.fork()
         if child == 0:
@@ -166,7 +166,7 @@ def _identity(descriptor: int) -> tuple[int, int] | None:
     return facts.st_dev, facts.st_ino
 
 
-def _heard(descriptor: int) -> bool:
+def _has_reader(descriptor: int) -> bool:
     """Whether the other end is there: a write to a broken pipe may kill where SIGPIPE has its default."""
     poll = select.poll()
     poll.register(descriptor, select.POLLERR)

@@ -74,7 +74,7 @@ class Pending:
         waiting, self._lines = self._lines, []
         rows, self.rows = self.rows, []
         lines = self._rows_told(rows, journal) if rows else []
-        lines += [line if isinstance(line, str) else self._told(line) for line in waiting]
+        lines += [line if isinstance(line, str) else self._printed_line(line) for line in waiting]
         lines = [line for line in lines if line]
         if not lines:
             return 0
@@ -98,11 +98,11 @@ class Pending:
         self._columns, self._opened = names, journal.opened
         return [*head, _dumps({"columns": names}), line]
 
-    def _told(self, chunk: PrintedChunk) -> str:
+    def _printed_line(self, chunk: PrintedChunk) -> str:
         text = self._printed.text_of(chunk)
         # By hand: a script that prints at every step prints by the thousand.
-        said = f'"{chunk.stream}":{json.dumps(text)}'
-        return f'{{"t":{chunk.t:.7g},"step":{chunk.step},{said}}}' if text else ""
+        printed = f'"{chunk.stream}":{json.dumps(text)}'
+        return f'{{"t":{chunk.t:.7g},"step":{chunk.step},{printed}}}' if text else ""
 
 
 def _dumps(line: Mapping[str, object]) -> str:
@@ -136,10 +136,10 @@ def sample(t: float, step: int, groups: Mapping[str, Mapping[str, object]]) -> s
 
 
 def _group(group: Mapping[str, object]) -> str:
-    return "{" + ",".join(f"{json.dumps(name)}:{_told(value)}" for name, value in group.items()) + "}"
+    return "{" + ",".join(f"{json.dumps(name)}:{_printed_line(value)}" for name, value in group.items()) + "}"
 
 
-def _told(value: object) -> str:
+def _printed_line(value: object) -> str:
     return _listed(value, "%.4g") if isinstance(value, list) else _value(value, "%.5g")
 
 

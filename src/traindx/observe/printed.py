@@ -32,36 +32,36 @@ class PrintedOutput:
 
     def __init__(self) -> None:
         self.cut = 0
-        self._kept = 0
-        self._held: PrintedChunk | None = None
-        self._heard = 0.0
+        self._size = 0
+        self._latest: PrintedChunk | None = None
+        self._kept_at = 0.0
 
     def passes(self, stream: str, text: str) -> bool:
         """Whether so much was kept of this stream that nothing more is."""
-        full = self._kept >= _MOST and stream != "err"
+        full = self._size >= _MOST and stream != "err"
         self.cut += full * len(text)
         return full
 
     def text_of(self, chunk: PrintedChunk) -> str:
         """What to keep of a chunk; empty when nothing."""
         text = _last_redraws("".join(chunk.parts))
-        if self._kept > _WHOLE:
+        if self._size > _WHOLE:
             short = text[-_END:]
             self.cut += len(text) - len(short)
             text = short
-        if self._kept >= _MOST and chunk.t - self._heard < _APART:
-            self.cut += len("".join(self._held.parts)) if self._held is not None else 0
-            self._held = PrintedChunk(chunk.stream, chunk.step, chunk.t, [text])
+        if self._size >= _MOST and chunk.t - self._kept_at < _APART:
+            self.cut += len("".join(self._latest.parts)) if self._latest is not None else 0
+            self._latest = PrintedChunk(chunk.stream, chunk.step, chunk.t, [text])
             return ""
-        self._heard, self._held = chunk.t, None
-        self._kept += len(text)
+        self._kept_at, self._latest = chunk.t, None
+        self._size += len(text)
         return text
 
     def last(self) -> PrintedChunk | None:
         """What was printed last and not kept, if nothing was kept since."""
-        held, self._held = self._held, None
-        self._heard = -_APART
-        return held
+        latest, self._latest = self._latest, None
+        self._kept_at = -_APART
+        return latest
 
 
 def _last_redraws(text: str) -> str:

@@ -156,8 +156,8 @@ class Recorder:
         self, kind: str, text: str, data: Mapping[str, object] | None = None, *, step: int | None = None
     ) -> None:
         """Something that happened; more than fifty of a kind are counted, not told."""
-        seen = self._events[kind] = self._events.get(kind, 0) + 1
-        if seen > _EVENTS_OF_A_KIND:
+        count = self._events[kind] = self._events.get(kind, 0) + 1
+        if count > _EVENTS_OF_A_KIND:
             return
         at = self.step if step is None else step
         line: dict[str, object] = {"t": self.now(), "step": at, "event": kind, "text": text}
@@ -227,7 +227,7 @@ class Recorder:
         if now - self._looked_for_stop >= _LOOK_FOR_STOP:
             self._looked_for_stop = now
             self._stopping.look(self.step, self.world, self.budget.usual)
-            self.stops = self.stops or bool(self._stopping.said)
+            self.stops = self.stops or bool(self._stopping.reason)
 
     def flush(self) -> None:
         """Everything so far to the file, in one write."""
@@ -306,7 +306,7 @@ class Recorder:
     def ended(self, how: str, text: str) -> tuple[str, str]:
         """How it ended: a program that caught what was to stop it ends by itself, but was stopped."""
         stopped = how == "finished" and self._stopping.asked
-        return ("stopped", self._stopping.said) if stopped else (how, text)
+        return ("stopped", self._stopping.reason) if stopped else (how, text)
 
     def take_back(self) -> None:
         """The step just counted was none; its row goes, unless it has been written."""

@@ -21,7 +21,7 @@ _BYTES = 32
 _SIGNED = ("command", "folder", "script")
 
 
-def made(facts: Mapping[str, object]) -> str | None:
+def sign(facts: Mapping[str, object]) -> str | None:
     """The signature of a recording that begins; None where there can be no key, and in a trial's copies."""
     if facts.get("command") is None or ORDERS in os.environ:
         return None
@@ -34,8 +34,8 @@ def made(facts: Mapping[str, object]) -> str | None:
 
 def holds(facts: Mapping[str, object]) -> bool:
     """Whether this user made the recording, and nobody else can have replaced the folder it ran in."""
-    given, folder = facts.get("signature"), facts.get("folder")
-    if not isinstance(given, str) or not isinstance(folder, str):
+    signature, folder = facts.get("signature"), facts.get("folder")
+    if not isinstance(signature, str) or not isinstance(folder, str):
         return False
     try:
         key = _key()
@@ -44,7 +44,7 @@ def holds(facts: Mapping[str, object]) -> bool:
         return False
     if key is None or not ours:
         return False
-    return hmac.compare_digest(_digest(key, facts).encode(), given.encode(errors="replace"))
+    return hmac.compare_digest(_digest(key, facts).encode(), signature.encode(errors="replace"))
 
 
 def _digest(key: bytes, facts: Mapping[str, object]) -> str:
@@ -69,8 +69,8 @@ def _key() -> bytes | None:
     except FileNotFoundError:
         return None
     with open(handle, "rb") as file:
-        found = os.fstat(file.fileno())
-        if not stat.S_ISREG(found.st_mode) or not _ours(found, 0o077):
+        status = os.fstat(file.fileno())
+        if not stat.S_ISREG(status.st_mode) or not _ours(status, 0o077):
             return None
         key = file.read(_BYTES + 1)
     return key if len(key) == _BYTES else None
@@ -91,6 +91,6 @@ def _new_key() -> bytes | None:
     return _key()
 
 
-def _ours(found: os.stat_result, others: int) -> bool:
+def _ours(status: os.stat_result, others: int) -> bool:
     """Whether it is this user's, without these rights for others."""
-    return found.st_uid == os.getuid() and not found.st_mode & others
+    return status.st_uid == os.getuid() and not status.st_mode & others

@@ -36,38 +36,38 @@ class Stopping:
         self.folder = folder
         # No earlier step is the last one.
         self.at: float = inf if last_step is None else last_step
-        self.said = ""
+        self.reason = ""
         self.asked = 0
         self._last_step = last_step
 
     def look(self, step: int, world: int, step_seconds: float) -> None:
         """Look for the word from outside."""
-        if self.said:
+        if self.reason:
             return
         with contextlib.suppress(OSError, ValueError):
             why = files.head(self.folder / "stop", _LONGEST).decode().strip() or "asked to stop"
             self.at = min(self.at, self._agreed(step, step_seconds) if world > 1 else step)
-            self.said = why
+            self.reason = why
 
     def decide(self, why: str, step: int, world: int, step_seconds: float) -> None:
         """Stop after this step. Other ranks read of it in the file, as of a request from outside."""
-        if self.said:
+        if self.reason:
             return
         if world > 1:
             with contextlib.suppress(OSError), (self.folder / "stop").open("x", encoding="utf-8") as file:
                 file.write(f"{why}\n")
             self.look(step, world, step_seconds)
         else:
-            self.at, self.said = min(self.at, step), why
+            self.at, self.reason = min(self.at, step), why
 
     def why(self, step: int) -> str:
         """Why the training stops after this step."""
-        asked = self._last_step is not None and step >= self._last_step
-        return f"stopped after {step} steps, as asked" if asked else self.said
+        reached_last = self._last_step is not None and step >= self._last_step
+        return f"stopped after {step} steps, as asked" if reached_last else self.reason
 
     def ask(self, why: str) -> bool:
         """The training is asked to stop, from now on at every step; False when it was asked in vain."""
-        self.said, self.at = why, 0
+        self.reason, self.at = why, 0
         self.asked += 1
         return self.asked <= _PATIENCE
 

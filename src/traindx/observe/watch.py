@@ -71,7 +71,7 @@ class Watch:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        self._end(*ending.told(error))
+        self._end(*ending.how_it_ended(error))
 
     def __repr__(self) -> str:
         return f"<traindx.Watch: {'recording' if self.active else 'recorded'} to {str(self.folder)!r}>"
@@ -91,7 +91,7 @@ class Watch:
         error = getattr(sys, "last_value", None)
         if error is self._error or environment.interactive():
             error = None
-        self._end(*ending.told(error))
+        self._end(*ending.how_it_ended(error))
 
 
 def watch(
@@ -148,12 +148,12 @@ def log(values: Mapping[str, object] | None = None, /, *, step: int | None = Non
     if recorder is None or recorder.closed:
         return False
     try:
-        kept, odd = numbers_of({**(values if isinstance(values, Mapping) else {}), **named})
+        numbers, odd = numbers_of({**(values if isinstance(values, Mapping) else {}), **named})
         if values is not None and not isinstance(values, Mapping):
             odd[f"log({type(values).__name__})"] = "it takes a mapping of names to numbers"
-        at = kept.pop("step", None) if step is None else numbers_of({"step": step})[0].get("step")
-        if kept:
-            recorder.log(kept, at)
+        at = numbers.pop("step", None) if step is None else numbers_of({"step": step})[0].get("step")
+        if numbers:
+            recorder.log(numbers, at)
         for which, why in odd.items():
             if len(_odd) < _ODD_MOST and which not in _odd:
                 _odd.add(which)
@@ -162,7 +162,7 @@ def log(values: Mapping[str, object] | None = None, /, *, step: int | None = Non
     except Exception as error:
         recorder.failed("traindx.log", error)
         return False
-    return bool(kept)
+    return bool(numbers)
 
 
 def latest() -> Watch | None:
@@ -182,17 +182,17 @@ def _folder(out: str | os.PathLike[str] | None, name: str | None) -> Path:
         raise TypeError(f"name must be a text; got {type(name).__name__}.")
     wished = None if out is None else os.fspath(out)
     try:
-        found = place.choose(wished, name or environment.stem(), environment.place())
+        folder = place.choose(wished, name or environment.stem(), environment.place())
     except place.Taken:
         raise ValueError(f"out={wished!r} holds a recording already: give another folder, or none.") from None
     except OSError as error:
         # The journal counts what it cannot write; the training goes on.
-        found = place.Folder(
+        folder = place.Folder(
             Path(wished or place.HOME).absolute(), f"nothing can be recorded ({error.strerror})"
         )
-    if found.trouble:
-        say(f"{found.trouble}; recording to {found.path}")
-    return found.path
+    if folder.trouble:
+        say(f"{folder.trouble}; recording to {folder.path}")
+    return folder.path
 
 
 def _hint(recorder: Recorder, models: list[object], optimizers: list[object]) -> None:

@@ -13,8 +13,8 @@ _MOST = 0.5
 
 def share(budget: str | float) -> float:
     """A budget as a share: `1%` and 0.01 are the same."""
-    if isinstance(budget, str) and (found := _SHARE.fullmatch(budget)):
-        part = float(found[1]) / 100
+    if isinstance(budget, str) and (match := _SHARE.fullmatch(budget)):
+        part = float(match[1]) / 100
     else:
         try:
             part = -1.0 if isinstance(budget, bool) else float(budget)
@@ -25,16 +25,16 @@ def share(budget: str | float) -> float:
     return part
 
 
-def listed(given: object) -> list[object]:
+def listed(value: object) -> list[object]:
     """One, several or none."""
-    if given is None:
+    if value is None:
         return []
-    if isinstance(given, Mapping):
-        return list(given.values())
+    if isinstance(value, Mapping):
+        return list(value.values())
     # Not any iterable: a Sequential is a module that can be walked over.
-    if isinstance(given, list | tuple | set | frozenset):
-        return list(given)
-    return [given]
+    if isinstance(value, list | tuple | set | frozenset):
+        return list(value)
+    return [value]
 
 
 def check(models: list[object], optimizers: list[object]) -> None:
@@ -45,15 +45,15 @@ def check(models: list[object], optimizers: list[object]) -> None:
             "traindx.watch records PyTorch trainings, and torch is not installed: pip install torch.",
             name="torch",
         )
-    wanted = (
+    expectations = (
         ("model", models, "nn", "Module", "a torch.nn.Module"),
         ("optimizer", optimizers, "optim", "Optimizer", "a torch.optim.Optimizer"),
     )
-    for word, given, home, kind, said in wanted:
-        known = getattr(getattr(torch, home, None), kind, None)
-        for one in given:
-            if known is None or not isinstance(one, known):
-                raise TypeError(f"{word} must be {said} or a list of them; got {type(one).__name__}.")
+    for word, objects, home, kind, expected in expectations:
+        cls = getattr(getattr(torch, home, None), kind, None)
+        for one in objects:
+            if cls is None or not isinstance(one, cls):
+                raise TypeError(f"{word} must be {expected} or a list of them; got {type(one).__name__}.")
 
 
 def _installed() -> bool:

@@ -70,7 +70,7 @@ class ActivationProbe:
         self.root_input: torch.Tensor | None = None
         self.eval_modules: list[str] = []
         self.autocast: str | None = None
-        self._known = names
+        self._module_names = names
         self._index: dict[str, int] = {}
         self._window = Window()
         self._watches: dict[int, ModuleWatch] = {}
@@ -91,7 +91,7 @@ class ActivationProbe:
         """Look at the models that are called from now on; compiled ones warn of hooks, and are let be."""
         global _armed
         self.disarm()
-        if self._known.compiled:
+        if self._module_names.compiled:
             return
         window = self._window
         window.turn += 1
@@ -156,23 +156,23 @@ class ActivationProbe:
         self.autocast = window.autocast
         statistics: dict[str, list[float | None]] = {key: [None] * len(self.names) for key in _KEYS}
         columns = list(statistics.values())
-        found = False
+        any_filled = False
         with np.errstate(all="ignore"):
             for slot, numbers in window.shelf.measure(window.turn):
-                found = True
+                any_filled = True
                 for column, number in zip(columns, numbers, strict=True):
                     column[slot.index] = number
-        return (self.names, statistics) if found else ([], {})
+        return (self.names, statistics) if any_filled else ([], {})
 
     def samples(self, most: int, size: int) -> list[tuple[str, Any]]:
         """Of so many activations, evenly chosen, some of the values that the latest look took."""
         slots = sorted(self._window.shelf.latest(), key=lambda slot: slot.index)
         slots = [slot for slot in slots if 0 <= slot.index < len(self.names)]
         chosen = slots[:: -(-len(slots) // most)] if slots else []
-        taken = ((slot, slot.target.reshape(-1)) for slot in chosen)
+        sampled = ((slot, slot.target.reshape(-1)) for slot in chosen)
         return [
             (self.names[slot.index], values[:: -(-len(values) // size)].float().cpu().numpy())
-            for slot, values in taken
+            for slot, values in sampled
             if len(values)
         ]
 
@@ -182,7 +182,7 @@ class ActivationProbe:
         model = self._models.get(id(module))
         if model is None or model.ref() is not module:
             if any(type(part).__name__ == "OptimizedModule" for part in module.modules()):
-                self._known.compiled = True
+                self._module_names.compiled = True
                 return
             self._clear_gone()
             model = self._models[id(module)] = _Model(module)
@@ -232,38 +232,38 @@ class ActivationProbe:
 
     def _note_call(self, model: _Model, module: nn.Module, args: Any, kwargs: dict[str, Any]) -> None:
         """What was the model called with, in which modes?"""
-        given = model_input(args, kwargs)
-        self._called.append((model, None if given is None else given.detach()))
-        if given is not None:
-            self._window.autocast = self._window.autocast or autocast_dtype(given.device)
+        inputs = model_input(args, kwargs)
+        self._called.append((model, None if inputs is None else inputs.detach()))
+        if inputs is not None:
+            self._window.autocast = self._window.autocast or autocast_dtype(inputs.device)
         if module.training:
             self._evals += [
                 ref for ref in model.with_modes if (one := ref()) is not None and not one.training
             ]
-        if self._calls < _CALLS and not self._known.alone(module):
+        if self._calls < _CALLS and not self._module_names.alone(module):
             calls._global_forward_pre_hooks[_ANYWHERE] = _enter
 
     def _introduce(self) -> None:
         """Names for what is new, and what the main model was called with: the first in the first look."""
-        known = self._known
+        module_names = self._module_names
         called, self._called = self._called, []
-        models = [(module, given) for model, given in called if (module := model.ref()) is not None]
-        new = [module for module, _ in models if known.module_name(module) is None]
+        models = [(module, inputs) for model, inputs in called if (module := model.ref()) is not None]
+        new = [module for module, _ in models if module_names.module_name(module) is None]
         if new:
-            known.saw(*new)
+            module_names.saw(*new)
         for watch, slot, suffix in self._window.new:
             module = watch.ref()
-            name = known.module_name(module) if module is not None else None
+            name = module_names.module_name(module) if module is not None else None
             slot.index = self._place((name or type(module).__name__) + suffix)
         self._window.new.clear()
         self.root_input = None
-        for module, given in models:
-            name = known.module_name(module)
-            if given is not None and name is not None and self._main in (None, name):
-                self._main, self.root_input = name, given
+        for module, inputs in models:
+            name = module_names.module_name(module)
+            if inputs is not None and name is not None and self._main in (None, name):
+                self._main, self.root_input = name, inputs
                 break
         evals = [module for ref in self._evals if (module := ref()) is not None]
-        self.eval_modules = [name for module in evals if (name := known.module_name(module))]
+        self.eval_modules = [name for module in evals if (name := module_names.module_name(module))]
 
     def _place(self, name: str) -> int:
         if name not in self._index:

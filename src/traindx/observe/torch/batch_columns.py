@@ -105,51 +105,51 @@ def parts_of(batch: Any) -> Parts | None:
     if in_order and isinstance(batch[0], torch.Tensor) and isinstance(batch[-1], torch.Tensor):
         between = [one for one in batch[1:-1] if isinstance(one, torch.Tensor)]
         return Parts(batch[0], batch[-1], len(between), _as_long(between, batch[0]))
-    found = columns_of(batch)
-    pool = found
-    target = _named_target(found)
+    columns = columns_of(batch)
+    pool = columns
+    target = _named_target(columns)
     if target is None and isinstance(batch, tuple | list):
-        target = _last_of(found)
+        target = _last_of(columns)
         # In a tuple of several things the first is what goes in.
-        pool = [one for one in found if one.path[0] == found[0].path[0]] if target else found
-    target = target or _only_other(found)
-    given = _given(pool, target) if target is not None else None
-    if given is None or target is None:
+        pool = [one for one in columns if one.path[0] == columns[0].path[0]] if target else columns
+    target = target or _only_other(columns)
+    inputs = _main_input(pool, target) if target is not None else None
+    if inputs is None or target is None:
         return None
-    others = [one for one in found if one is not given and one is not target and not _is_identity(one)]
-    inputs = [one.tensor for one in others if not any(map(is_label, one.path))]
-    return Parts(given.tensor, target.tensor, len(others), _as_long(inputs, given.tensor))
+    others = [one for one in columns if one is not inputs and one is not target and not _is_identity(one)]
+    other_inputs = [one.tensor for one in others if not any(map(is_label, one.path))]
+    return Parts(inputs.tensor, target.tensor, len(others), _as_long(other_inputs, inputs.tensor))
 
 
 def columns_of(batch: Any) -> list[BatchColumn]:
     """All tensors of a batch, in their order; what is too deep or too many is left out."""
-    found: list[BatchColumn] = []
+    columns: list[BatchColumn] = []
     visits = _VISITS
 
     def visit(value: Any, path: tuple[str, ...], depth: int) -> None:
         nonlocal visits
         visits -= 1
         if isinstance(value, torch.Tensor):
-            found.append(BatchColumn(path, value))
+            columns.append(BatchColumn(path, value))
         elif depth and visits > 0 and value is not None and not isinstance(value, _LEAVES):
             for name, one in _entries(value, top=not path):
                 visit(one, (*path, name), depth - 1)
 
     visit(batch, (), _DEPTH)
-    return found
+    return columns
 
 
 def _entries(value: Any, *, top: bool) -> Iterable[tuple[str, Any]]:
     if isinstance(value, dict):
-        held = list(dict.items(value))[:_ENTRIES]
-        return [(key if isinstance(key, str) else "", one) for key, one in held]
+        values = list(dict.items(value))[:_ENTRIES]
+        return [(key if isinstance(key, str) else "", one) for key, one in values]
     if isinstance(value, tuple | list):
         size = tuple.__len__(value) if isinstance(value, tuple) else list.__len__(value)
         if size > (_ENTRIES if top else _INSIDE):
             return ()
-        held = list(tuple.__iter__(value) if isinstance(value, tuple) else list.__iter__(value))
+        values = list(tuple.__iter__(value) if isinstance(value, tuple) else list.__iter__(value))
         names = getattr(type(value), "_fields", None) or [str(number) for number in range(size)]
-        return list(zip(names, held, strict=False)) if top or _side_by_side(held) else ()
+        return list(zip(names, values, strict=False)) if top or _side_by_side(values) else ()
     try:
         attributes = object.__getattribute__(value, "__dict__")
     except AttributeError:
@@ -158,36 +158,36 @@ def _entries(value: Any, *, top: bool) -> Iterable[tuple[str, Any]]:
     return list(attributes.items())[:_ENTRIES] if isinstance(attributes, dict) else ()
 
 
-def _side_by_side(held: list[Any]) -> bool:
+def _side_by_side(values: list[Any]) -> bool:
     """Whether a list holds several tensors of each sample, rather than one for each sample."""
-    lengths = {one.shape[0] if isinstance(one, torch.Tensor) and one.dim() else 0 for one in held}
-    return len(lengths) == 1 and lengths != {0} and lengths != {len(held)}
+    lengths = {one.shape[0] if isinstance(one, torch.Tensor) and one.dim() else 0 for one in values}
+    return len(lengths) == 1 and lengths != {0} and lengths != {len(values)}
 
 
-def _named_target(found: list[BatchColumn]) -> BatchColumn | None:
+def _named_target(columns: list[BatchColumn]) -> BatchColumn | None:
     named = [
         one
-        for one in found
+        for one in columns
         if any(map(is_label, one.path)) and not any(_ABOUT_LABELS.search(name) for name in one.path)
     ]
     return next((one for one in named if one.one_each), named[0] if named else None)
 
 
-def _last_of(found: list[BatchColumn]) -> BatchColumn | None:
+def _last_of(columns: list[BatchColumn]) -> BatchColumn | None:
     """What a tuple ends with, where that is a single tensor; names of files after it are no data."""
-    last = [one for one in found if one.path[0] == found[-1].path[0]]
-    several = bool(found) and found[0].path[0] != found[-1].path[0]
+    last = [one for one in columns if one.path[0] == columns[-1].path[0]]
+    several = bool(columns) and columns[0].path[0] != columns[-1].path[0]
     return last[0] if several and len(last) == 1 else None
 
 
-def _only_other(found: list[BatchColumn]) -> BatchColumn | None:
+def _only_other(columns: list[BatchColumn]) -> BatchColumn | None:
     """Without a name that says so: the one number of each sample, where there is one thing beside it."""
-    data = [one for one in found if not _is_identity(one) and not any(map(is_aside, one.path))]
+    data = [one for one in columns if not _is_identity(one) and not any(map(is_aside, one.path))]
     single = [one for one in data if one.one_each and not _NO_TARGET.search(one.path[-1] if one.path else "")]
     return single[0] if len(data) == 2 and len(single) == 1 else None
 
 
-def _given(pool: list[BatchColumn], target: BatchColumn) -> BatchColumn | None:
+def _main_input(pool: list[BatchColumn], target: BatchColumn) -> BatchColumn | None:
     """What bears a usual name, else real numbers, else whole ones; with as many rows as there are targets."""
     inputs = [
         one
@@ -207,8 +207,8 @@ def _rank(column: BatchColumn) -> tuple[int, bool]:
     return place, not column.tensor.is_floating_point()
 
 
-def _as_long(tensors: list[torch.Tensor], given: torch.Tensor) -> tuple[torch.Tensor, ...]:
-    return tuple(one for one in tensors if one.dim() and given.dim() and one.shape[0] == given.shape[0])
+def _as_long(tensors: list[torch.Tensor], inputs: torch.Tensor) -> tuple[torch.Tensor, ...]:
+    return tuple(one for one in tensors if one.dim() and inputs.dim() and one.shape[0] == inputs.shape[0])
 
 
 def _is_identity(column: BatchColumn) -> bool:

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import torch
 
-from traindx.observe.torch.element_samples import evenly, host, readable
+from traindx.observe.torch.element_samples import Values, evenly, host, limits, readable
 
-Values = npt.NDArray[Any]
 ENOUGH = 32
 _ROWS, _FEATURES = 64, 64
 _FEW = 4
@@ -48,8 +46,8 @@ class RowMoments:
 
     @property
     def std(self) -> Values:
-        found: Values = np.sqrt(np.maximum(self._squares / max(1, self.rows) - self.mean**2, 0.0))
-        return found
+        spread: Values = np.sqrt(np.maximum(self._squares / max(1, self.rows) - self.mean**2, 0.0))
+        return spread
 
 
 def prints(rows: Values) -> npt.NDArray[np.uint64]:
@@ -61,34 +59,29 @@ def prints(rows: Values) -> npt.NDArray[np.uint64]:
     places = np.arange(1, words.shape[1] + 1, dtype=np.uint64) * _FACTOR
     mixed = (words + places) * (places | np.uint64(1))
     mixed ^= mixed >> _MIX
-    found: npt.NDArray[np.uint64] = (mixed * _FACTOR).sum(1, dtype=np.uint64)
-    return found
+    numbers: npt.NDArray[np.uint64] = (mixed * _FACTOR).sum(1, dtype=np.uint64)
+    return numbers
 
 
 def marks_of(rows: Values, others: Sequence[torch.Tensor]) -> npt.NDArray[np.uint64]:
     """The prints of samples that are made of rows and of the same rows of other tensors."""
-    found = prints(rows)
+    marks = prints(rows)
     for tensor in others[:_OTHERS]:
         data = readable(tensor)
         if data is None:
             continue
         beside = rows_of(data if data.dim() > 1 else data.reshape(-1, 1))
-        if beside is not None and len(beside) == len(found):
-            found = found * _FACTOR + prints(beside)
-    return found
+        if beside is not None and len(beside) == len(marks):
+            marks = marks * _FACTOR + prints(beside)
+    return marks
 
 
-def rows_of(given: torch.Tensor) -> Values | None:
+def rows_of(tensor: torch.Tensor) -> Values | None:
     """A few rows, and a few elements of each."""
-    data = readable(given)
+    data = readable(tensor)
     if data is None or data.dim() < 2:
         return None
-    limits, left = [_ROWS], _FEATURES
-    for axis, size in enumerate(data.shape[1:], start=1):
-        share = left if axis == data.dim() - 1 else max(1, round(left ** (1 / (data.dim() - axis))))
-        limits.append(min(size, max(1, share)))
-        left = max(1, left // limits[-1])
-    sample = host(evenly(data, limits))
+    sample = host(evenly(data, [_ROWS, *limits(data.shape[1:], _FEATURES)]))
     return sample.reshape(sample.shape[0], -1)
 
 
@@ -97,8 +90,8 @@ def one_each(target: torch.Tensor | None, size: int, rows: int) -> Values | None
     data = readable(target) if target is not None else None
     if data is None or data.shape[0] != size or data.numel() != size or _positions(data):
         return None
-    found: Values = host(evenly(data.reshape(size), (_ROWS,)))
-    return found if found.size == rows and np.isfinite(found).all() else None
+    values: Values = host(evenly(data.reshape(size), (_ROWS,)))
+    return values if values.size == rows and np.isfinite(values).all() else None
 
 
 def _positions(target: torch.Tensor) -> bool:

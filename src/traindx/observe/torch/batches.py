@@ -4,18 +4,13 @@ from __future__ import annotations
 
 import hashlib
 from math import inf, sqrt
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import torch
 
-from traindx.observe.torch.element_samples import evenly, host, limits, readable
-from traindx.observe.torch.targets import counts_of, describe_shapes, target_statistics, targets_sample
-
-__all__ = ["Batches", "describe_shapes", "fingerprint", "input_statistics", "target_statistics"]
-
-Values = npt.NDArray[Any]
+from traindx.observe.torch.element_samples import Values, evenly, host, limits, readable
+from traindx.observe.torch.targets import counts_of, target_statistics, targets_sample
 
 _ROWS, _FEATURES, _ELEMENTS = 32, 128, 4096
 _FEW_ROWS = 8
@@ -114,16 +109,11 @@ def _whole_numbers(values: Values) -> dict[str, float | None]:
     return {"min": low, "max": high, "distinct": int(np.count_nonzero(counts_of(values, low, high)))}
 
 
-def fingerprint(tensor: torch.Tensor) -> int:
+def _fingerprint(data: torch.Tensor, sample: Values) -> int:
     """A number that is the same for the same batch: of its shape and a fixed sample of its bytes."""
-    data = readable(tensor)
-    return 0 if data is None else _print(data, _sample(data))
-
-
-def _print(data: torch.Tensor, sample: Values) -> int:
     flat = sample.reshape(-1)
-    said = f"{tuple(data.shape)} {data.dtype}".encode() + flat[:: -(-flat.size // _PRINTED)].tobytes()
-    return int.from_bytes(hashlib.blake2b(said, digest_size=8).digest(), "little")
+    text = f"{tuple(data.shape)} {data.dtype}".encode() + flat[:: -(-flat.size // _PRINTED)].tobytes()
+    return int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), "little")
 
 
 class Batches:
@@ -132,7 +122,7 @@ class Batches:
     def __init__(self) -> None:
         self._steps: dict[int, int] = {}
         self.last_print = 0
-        self._taken = 0
+        self._batches = 0
         self._again = 0
         self._distance: int | None = None
         self._classes: npt.NDArray[np.int64] = np.zeros(0, np.int64)
@@ -143,8 +133,8 @@ class Batches:
         if data is None:
             return {}
         sample = _sample(data)
-        key = self.last_print = _print(data, sample)
-        self._taken += 1
+        key = self.last_print = _fingerprint(data, sample)
+        self._batches += 1
         if key in self._steps:
             self._again += 1
             distance = max(1, step - self._steps[key])
@@ -152,14 +142,14 @@ class Batches:
         if len(self._steps) < _REMEMBERED:
             self._steps[key] = step
         # Features do not change from batch to batch: now and then is enough.
-        by_feature = self._taken <= _FEATURES_FIRST or self._taken % _FEATURES_EVERY == 0
+        by_feature = self._batches <= _FEATURES_FIRST or self._batches % _FEATURES_EVERY == 0
         return {**_statistics(data, sample, by_feature=by_feature), **self.repeats()}
 
     def repeats(self) -> dict[str, float]:
         """The share of batches seen before, and the fewest steps between a batch and itself."""
-        if not self._taken:
+        if not self._batches:
             return {}
-        statistics: dict[str, float] = {"repeat_share": self._again / self._taken}
+        statistics: dict[str, float] = {"repeat_share": self._again / self._batches}
         if self._distance is not None:
             statistics["repeat_distance"] = self._distance
         return statistics

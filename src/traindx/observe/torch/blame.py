@@ -42,7 +42,7 @@ class BlamedTensor:
 def earliest(search: ForwardSearch) -> BlamedTensor | None:
     """The first operation that made something non-finite; None when it is out of reach."""
     results = search.sources()
-    if search.late or not all(node in search.kept for node, _ in results):
+    if search.late or not all(node in search.saved_tensors for node, _ in results):
         return None
     sources = [_blame(search, result) for result in results]
     return min(sources, key=lambda source: moment(source.node), default=None)
@@ -55,7 +55,9 @@ def _blame(search: ForwardSearch, result: Result) -> BlamedTensor:
     scene = search.scene(node, search.kind(result))
     name, proved = search.constant(node), nonfinite_rules.cause(scene)
     if name and not (proved and proved.words == "0 * inf"):
-        return BlamedTensor(node, NonfiniteCause(plain(node), search.kept[node][name]), constant=name)
+        return BlamedTensor(
+            node, NonfiniteCause(plain(node), search.saved_tensors[node][name]), constant=name
+        )
     if proved:
         return BlamedTensor(node, _with_input(search, node, proved))
     if any(search.is_bad(one) for one in inputs(node)):
@@ -95,9 +97,9 @@ def _suspicion(search: ForwardSearch, node: Node, scene: Scene) -> float:
     return 1 if name in PRODUCTS or name in _JOINS else 2
 
 
-def _with_input(search: ForwardSearch, node: Node, found: NonfiniteCause) -> NonfiniteCause:
+def _with_input(search: ForwardSearch, node: Node, cause: NonfiniteCause) -> NonfiniteCause:
     """Rather the numbers of what went in than those of what came out."""
-    if found.tensor is not None and found.of == "input":
-        return found
-    known = [search.values[one] for one in inputs(node) if one in search.values and not is_leaf(one[0])]
-    return NonfiniteCause(found.words, known[0]) if known else found
+    if cause.tensor is not None and cause.of == "input":
+        return cause
+    operands = [search.values[one] for one in inputs(node) if one in search.values and not is_leaf(one[0])]
+    return NonfiniteCause(cause.words, operands[0]) if operands else cause

@@ -11,14 +11,12 @@ from math import inf, nan, sqrt
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import torch
 
-from traindx.observe.torch.element_samples import to_host
+from traindx.observe.torch.element_samples import Values, to_host
 from traindx.observe.torch.kinds import LayerShape
 from traindx.observe.torch.slots import SampleSlot
 
-Values = npt.NDArray[Any]
 Column = list[float | None]
 
 STATISTICS = ("zero_share", "dead_share", "saturated_share", "spread", "mean", "std", "nonfinite")
@@ -77,8 +75,8 @@ class LayerBlock:
         enough = max(_DEAD_SAMPLES, -(-_DEAD_ROWS // self.rows))
         window = np.minimum(self._samples, max(_DEAD_WINDOW, enough))
         share = np.add.reduce(self._silent >= window[:, None], axis=1, dtype=np.float64) / self.units
-        known = zip(share.tolist(), self._samples.tolist(), strict=True)
-        return zero, [one if samples >= enough else None for one, samples in known]
+        pairs = zip(share.tolist(), self._samples.tolist(), strict=True)
+        return zero, [one if samples >= enough else None for one, samples in pairs]
 
 
 class Heap:
@@ -153,14 +151,14 @@ class Shelf:
         self._heaps: dict[tuple[torch.device, bool], Heap] = {}
         self._count = 0
 
-    def slot(self, given: torch.Tensor, first: bool, shape: LayerShape | None) -> SampleSlot | None:
+    def slot(self, tensor: torch.Tensor, first: bool, shape: LayerShape | None) -> SampleSlot | None:
         """A place for samples of tensors like this one; None when there are enough places."""
         if self._count >= _MOST:
             return None
         self._count += 1
         elements, least = _OF_LAYERS if shape is None else _OF_ACTIVATIONS
-        slot = SampleSlot(given, first, elements, least)
-        self._heap(given.device, seldom=False).add(slot, shape)
+        slot = SampleSlot(tensor, first, elements, least)
+        self._heap(tensor.device, seldom=False).add(slot, shape)
         return slot
 
     def latest(self) -> list[SampleSlot]:

@@ -137,10 +137,10 @@ def _leaves(called: tuple[Any, ...], most: int) -> list[torch.Tensor]:
     if named:
         return [one for one in named if isinstance(one, torch.Tensor) and one.is_leaf][:most]
     roots = [one for one in listed if isinstance(one, torch.Tensor)]
-    found = [one for one in roots if one.grad_fn is None]
+    leaves = [one for one in roots if one.grad_fn is None]
     waiting = deque(one.grad_fn for one in roots if one.grad_fn is not None)
     seen = set(waiting)
-    while waiting and len(found) < most and len(seen) < LIMIT:
+    while waiting and len(leaves) < most and len(seen) < LIMIT:
         for source, _ in inputs(waiting.popleft()):
             if source in seen:
                 continue
@@ -149,8 +149,8 @@ def _leaves(called: tuple[Any, ...], most: int) -> list[torch.Tensor]:
             if leaf is None:
                 waiting.append(source)
             else:
-                found.append(leaf)
-    return sorted(found, key=lambda leaf: not isinstance(leaf, torch.nn.Parameter))
+                leaves.append(leaf)
+    return sorted(leaves, key=lambda leaf: not isinstance(leaf, torch.nn.Parameter))
 
 
 def _numbers(leaf: torch.Tensor) -> Numbers:

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
+Values = npt.NDArray[Any]
 # Tells a norm to 1.6 % of itself; what costs is not computing but fetching them from memory.
 SAMPLE = 2048
 # Neighbours are read together: sixteen float32 fill one line of the cache.
@@ -81,31 +82,31 @@ def evenly(data: torch.Tensor, limits: Sequence[int], turn: int = 0) -> torch.Te
     return data.as_strided(size, stride, offset)
 
 
-def to_host(tensors: Sequence[torch.Tensor]) -> list[npt.NDArray[Any]]:
+def to_host(tensors: Sequence[torch.Tensor]) -> list[Values]:
     """Tensors as arrays, with one transfer for each device and type."""
     waiting: dict[tuple[torch.device, torch.dtype], list[int]] = {}
     for number, tensor in enumerate(tensors):
         if not tensor.is_cpu:
             waiting.setdefault((tensor.device, tensor.dtype), []).append(number)
-    found: dict[int, npt.NDArray[Any]] = {}
+    arrays: dict[int, Values] = {}
     for numbers in waiting.values():
         together = torch.cat([tensors[number].reshape(-1) for number in numbers]).cpu().numpy()
         ends = np.cumsum([tensors[number].numel() for number in numbers])
         for number, part in zip(numbers, np.split(together, ends[:-1]), strict=True):
-            found[number] = part.reshape(tuple(tensors[number].shape))
-    return [found[number] if number in found else one.numpy() for number, one in enumerate(tensors)]
+            arrays[number] = part.reshape(tuple(tensors[number].shape))
+    return [arrays[number] if number in arrays else one.numpy() for number, one in enumerate(tensors)]
 
 
 def _is_plain(kind: Any) -> bool:
     """Whether tensors of a class behave as tensors do: no dispatch or function of its own."""
-    known = _PLAIN.get(kind)
-    if known is None:
+    plain = _PLAIN.get(kind)
+    if plain is None:
         usual: tuple[Any, ...] = (torch.Tensor.__torch_function__, torch.nn.Parameter.__torch_function__)
         functions = [getattr(one, "__func__", one) for one in usual]
         function = getattr(kind.__torch_function__, "__func__", kind.__torch_function__)
-        known = kind.__torch_dispatch__ is torch.Tensor.__torch_dispatch__ and function in functions
-        _PLAIN[kind] = known
-    return known
+        plain = kind.__torch_dispatch__ is torch.Tensor.__torch_dispatch__ and function in functions
+        _PLAIN[kind] = plain
+    return plain
 
 
 def dense(data: torch.Tensor) -> bool:
@@ -132,16 +133,16 @@ def limits(shape: torch.Size, elements: int) -> list[int]:
     limits, left = [], elements
     for axis, size in enumerate(shape):
         share = left if axis == len(shape) - 1 else max(1, round(left ** (1 / (len(shape) - axis))))
-        taken = min(size, max(1, share))
-        limits.append(taken)
-        left = max(1, left // taken)
+        count = min(size, max(1, share))
+        limits.append(count)
+        left = max(1, left // count)
     return limits
 
 
-def host(data: torch.Tensor) -> npt.NDArray[Any]:
+def host(data: torch.Tensor) -> Values:
     """As an array; numpy knows no half precision of ours."""
     data = data.cpu()
     if data.is_floating_point() and data.dtype.itemsize < 4:
         data = data.float()
-    found: npt.NDArray[Any] = data.numpy()
-    return found
+    array: Values = data.numpy()
+    return array

@@ -35,7 +35,7 @@ _IN_ALL = 5.0
 # One step as it was taken: when it ended, its number, loss and rates, the norm and the limit of clipping,
 # then seconds of waiting, forward, backward, optimizer and all; the last is None where a pause made it void.
 End = Callable[[bool], None]
-Kept = tuple[float, int, float, Any, Any, Any, float, float, float, float, float | None]
+QuickStep = tuple[float, int, float, Any, Any, Any, float, float, float, float, float | None]
 
 
 class Quick:
@@ -54,7 +54,7 @@ class Quick:
         self._groups = 0
         self.limit: float | None = None
         self._clipped: float | None = None
-        self._kept: list[Kept] = []
+        self._waiting: list[QuickStep] = []
         self._settled = self._passing_since = 0.0
         self.passed = self._passing_from = 0
         self._tell_from = 1
@@ -165,11 +165,11 @@ class Quick:
         self.recorder.step = step = self.recorder.step + 1
         loss: float = steps._losses.pop()  # type: ignore[assignment]
         times = (steps._wait, steps._forward, steps._backward, now - steps._mark, seconds)
-        self._kept.append((now, step, loss, rates, self._clipped, self.limit, *times))
+        self._waiting.append((now, step, loss, rates, self._clipped, self.limit, *times))
         steps._wait = steps._forward = steps._backward = 0.0
         steps._broken, self._clipped = False, None
         steps.accumulation.fetched = 0
-        if len(self._kept) >= _MANY or now - self._settled > _LONG:
+        if len(self._waiting) >= _MANY or now - self._settled > _LONG:
             # Whoever else settles may do so in the middle of a validation.
             steps.watching.modes.look()
             self.settle()
@@ -263,25 +263,25 @@ class Quick:
 
     def settle(self) -> None:
         """Rows of what was kept, and the accounts."""
-        kept, self._kept = self._kept, []
+        waiting, self._waiting = self._waiting, []
         self._settled = began = perf_counter()
-        if not kept or self.known is None:
+        if not waiting or self.known is None:
             return
         steps, recorder, budget = self.steps, self.recorder, self.recorder.budget
-        self.known.count += len(kept)
-        rows = [self._row(one) for one in kept]
-        made = perf_counter() - began
-        steps.watching.step_done(rows[-1], kept[-1][-1] or 0.0, began)
+        self.known.count += len(waiting)
+        rows = [self._row(one) for one in waiting]
+        making = perf_counter() - began
+        steps.watching.step_done(rows[-1], waiting[-1][-1] or 0.0, began)
         for row in rows:
             recorder.push(row)
         recorder.tick(began)
-        budget.wrote(perf_counter() - began - made)
-        budget.rows([one[-1] for one in kept if one[-1] is not None], _IN_ALL * made)
-        steps.clips_norms = kept[-1][4] is not None
+        budget.wrote(perf_counter() - began - making)
+        budget.rows([one[-1] for one in waiting if one[-1] is not None], _IN_ALL * making)
+        steps.clips_norms = waiting[-1][4] is not None
 
-    def _row(self, kept: Kept) -> Row:
+    def _row(self, one: QuickStep) -> Row:
         assert self.known is not None
-        ended, step, loss, rates, norm, limit, wait, forward, backward, optimizer, seconds = kept
+        ended, step, loss, rates, norm, limit, wait, forward, backward, optimizer, seconds = one
         row: Row = {"t": self.recorder.since(ended), "step": step, "loss": loss}
         self.steps.optimizers.tell_rates(row, self.known, rates if isinstance(rates, list) else [rates], step)
         if norm is not None:

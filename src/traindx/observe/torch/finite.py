@@ -75,7 +75,7 @@ def numbers(tensor: torch.Tensor) -> dict[str, object]:
         plain = plain.float() if plain.dtype in _NARROW else plain
         good = torch.isfinite(plain)
         count = int(torch.count_nonzero(good))
-        found: dict[str, object] = {
+        statistics: dict[str, object] = {
             "count": plain.numel(),
             "zeros": plain.numel() - int(torch.count_nonzero(plain)),
             "nonfinite": plain.numel() - count,
@@ -84,11 +84,11 @@ def numbers(tensor: torch.Tensor) -> dict[str, object]:
             "shape": list(tensor.shape),
         }
         if count == plain.numel():
-            found["min"], found["max"] = torch.stack(torch.aminmax(plain)).tolist()
+            statistics["min"], statistics["max"] = torch.stack(torch.aminmax(plain)).tolist()
         elif count:
-            found["min"] = torch.where(good, plain, math.inf).amin().item()
-            found["max"] = torch.where(good, plain, -math.inf).amax().item()
-    return found
+            statistics["min"] = torch.where(good, plain, math.inf).amin().item()
+            statistics["max"] = torch.where(good, plain, -math.inf).amax().item()
+    return statistics
 
 
 def positions(tensor: torch.Tensor, dim: int) -> list[int]:

@@ -11,6 +11,7 @@ from traindx.observe.torch.batch_columns import columns_of, parts_of
 from traindx.observe.torch.batches import input_statistics
 from traindx.observe.torch.finite import numbers
 from traindx.observe.torch.nonfinite_origin import NonfiniteOrigin, backward_origin, forward_origin
+from traindx.observe.torch.roots import optimizer_parameters
 
 if TYPE_CHECKING:
     from traindx.observe.torch.process import Watching
@@ -21,15 +22,15 @@ class Origins:
 
     def __init__(self, watching: Watching) -> None:
         self.watching = watching
-        self._told = False
+        self._reported = False
 
     def loss(self, loss: float, tensor: torch.Tensor) -> None:
         """Backward is about to be called on a loss that is no number."""
-        if self._told:
+        if self._reported:
             return
-        self._told = True
+        self._reported = True
         watching = self.watching
-        parameters = [one for optimizer in watching.optimizers() for one in watching.parameters(optimizer)]
+        parameters = [one for optimizer in watching.optimizers() for one in optimizer_parameters(optimizer)]
         first = watching.recorder.step == 0
         self._tell(
             forward_origin(tensor, watching.names.layer_of, parameters, first_step=first),
@@ -42,15 +43,15 @@ class Origins:
         watching = self.watching
         optimizer, grad_fn = watching.lead(), watching.steps.grad_fn
         spoiled = isinstance(loss, float) and not math.isfinite(loss)
-        if self._told or spoiled or optimizer is None or grad_fn is None:
+        if self._reported or spoiled or optimizer is None or grad_fn is None:
             return
         scale = watching.steps.loss_scale
-        found = backward_origin(
-            grad_fn, watching.parameters(optimizer), watching.names.layer_of, loss_scale=scale
+        origin = backward_origin(
+            grad_fn, optimizer_parameters(optimizer), watching.names.layer_of, loss_scale=scale
         )
-        if found.numbers.get("layers_bad"):
-            self._told = True
-            self._tell(found, norm, batch)
+        if origin.numbers.get("layers_bad"):
+            self._reported = True
+            self._tell(origin, norm, batch)
 
     def _tell(self, origin: NonfiniteOrigin, value: float, batch: int) -> None:
         recorder = self.watching.recorder

@@ -26,7 +26,7 @@ class ForwardSearch:
         self.deadline = deadline
         self.late = False
         self.saved = Saved()
-        self.kept: dict[Node, dict[str, torch.Tensor]] = {}
+        self.saved_tensors: dict[Node, dict[str, torch.Tensor]] = {}
         self.values: dict[Result, torch.Tensor] = {}
         self._kinds: dict[Result, Kind | None] = {}
         self._bad: dict[Result, bool] = {}
@@ -42,8 +42,8 @@ class ForwardSearch:
     def _read(self, node: Node) -> None:
         """A saved tensor knows which operation it is a result of, or is a leaf, or has no gradient."""
         leaf = variable(node) if is_leaf(node) else None
-        self.kept[node] = {"variable": leaf} if leaf is not None else self.saved.read(node)
-        for tensor in self.kept[node].values():
+        self.saved_tensors[node] = {"variable": leaf} if leaf is not None else self.saved.read(node)
+        for tensor in self.saved_tensors[node].values():
             if tensor.grad_fn is not None:
                 self.values.setdefault((tensor.grad_fn, tensor.output_nr), tensor)
         if leaf is not None:
@@ -59,28 +59,28 @@ class ForwardSearch:
 
     def sources(self) -> list[Result]:
         """Non-finite results that led to the loss and came from finite ones, as far as can be seen."""
-        found, seen, waiting = [], {self.end}, [self.end]
+        sources, seen, waiting = [], {self.end}, [self.end]
         while waiting:
             result = waiting.pop()
             bad = [one for one in inputs(result[0]) if self.is_bad(one)]
             before = [one for one in bad if not self.is_mask(one)]
             if not before:
-                found.append(result)
+                sources.append(result)
             fresh = [one for one in before if one not in seen]
             seen.update(fresh)
             waiting += fresh
-        return found
+        return sources
 
     def is_bad(self, result: Result) -> bool:
         """Whether a result is non-finite: seen, or, when nobody kept it, because of what went into it."""
         waiting = [result]
         while waiting:
             at = waiting[-1]
-            known = self.kind(at)
+            kind = self.kind(at)
             if at in self._bad:
                 waiting.pop()
-            elif known is not None or at[0] not in self.kept:
-                self._bad[at] = known not in (None, "finite")
+            elif kind is not None or at[0] not in self.saved_tensors:
+                self._bad[at] = kind not in (None, "finite")
                 waiting.pop()
             else:
                 missing = [one for one in inputs(at[0]) if one not in self._bad]
@@ -96,7 +96,7 @@ class ForwardSearch:
 
     def scene(self, node: Node, output: Kind | None = None) -> Scene:
         """What a node saved, and what others kept of its operands."""
-        saved = dict(self.kept.get(node, {}))
+        saved = dict(self.saved_tensors.get(node, {}))
         operands = node.next_functions if operation(node) not in PRODUCTS else ()
         for name, (source, output_nr) in zip(("self", "other"), operands[:2], strict=False):
             if source is not None and (source, output_nr) in self.values:
@@ -117,12 +117,12 @@ class ForwardSearch:
 
     def _holds(self, result: Result) -> Kind | None:
         """What a result holds, or what went into an operation that only hands it on."""
-        while (known := self.kind(result)) is None and operation(result[0]) in HARMLESS:
+        while (kind := self.kind(result)) is None and operation(result[0]) in HARMLESS:
             bad = [one for one in inputs(result[0]) if self.is_bad(one)]
             if not bad:
                 return None
             result = bad[0]
-        return known
+        return kind
 
     def constant(self, node: Node) -> str:
         """The name of an input without gradient that is not finite: data, a target, a mask."""
@@ -130,7 +130,7 @@ class ForwardSearch:
         closed = is_custom(node) and operation(node) != "CheckpointFunction"
         if is_leaf(node) or closed or self.late:
             return ""
-        for name, tensor in self.kept[node].items():
+        for name, tensor in self.saved_tensors[node].items():
             made_inside = name.startswith(("result", "running"))
             if made_inside or tensor.requires_grad or not tensor.is_floating_point():
                 continue
@@ -145,7 +145,7 @@ class ForwardSearch:
         region, waiting = {node: None}, [node]
         while waiting:
             for source, output in inputs(waiting.pop()):
-                inside = source in self.kept and not is_leaf(source)
+                inside = source in self.saved_tensors and not is_leaf(source)
                 if inside and source not in region and self.kind((source, output)) is None:
                     region[source] = None
                     waiting.append(source)

@@ -52,31 +52,31 @@ class Gradients:
 
 def read_gradients(plan: ElementPlan, parameters: Sequence[torch.Tensor], scale: Scale) -> Gradients:
     """Norms of all gradients in full, and their elements at the places that the plan samples."""
-    found = Gradients(plan, scale)
+    gradients = Gradients(plan, scale)
     for place, bucket in enumerate(plan.buckets):
         which: list[int] = []
         values: list[torch.Tensor] = []
         for number in bucket.numbers:
             gradient = parameters[number].grad
             if gradient is None:
-                found.none.add(number)
+                gradients.none.add(number)
             elif _is_usual(gradient):
                 which.append(number)
                 values.append(gradient)
             elif gradient.layout is torch.sparse_coo:
-                found.sparse.append((number, gradient.numel(), _of_sparse(gradient)))
+                gradients.sparse.append((number, gradient.numel(), _of_sparse(gradient)))
             else:
                 data = plain(gradient)
                 if data is not None and data.dtype in READABLE and data.device == bucket.device:
                     which.append(number)
                     values.append(data)
-        _read_samples(found, bucket, which, values)
+        _read_samples(gradients, bucket, which, values)
         if which:
-            _read_norms(found, place, which, values)
-    return found
+            _read_norms(gradients, place, which, values)
+    return gradients
 
 
-def _read_samples(found: Gradients, bucket: Bucket, which: list[int], values: list[torch.Tensor]) -> None:
+def _read_samples(gradients: Gradients, bucket: Bucket, which: list[int], values: list[torch.Tensor]) -> None:
     positions: list[int] = []
     samples: list[torch.Tensor] = []
     for number, data in zip(which, values, strict=True):
@@ -87,23 +87,23 @@ def _read_samples(found: Gradients, bucket: Bucket, which: list[int], values: li
     slots = bucket.slots[GRADIENT]
     if len(positions) < len(slots):
         slots = [slots[position] for position in positions]
-        found.sampled[id(bucket)] = set(positions)
+        gradients.sampled[id(bucket)] = set(positions)
     if samples:
         torch._foreach_copy_(slots, samples)
 
 
-def _read_norms(found: Gradients, place: int, which: list[int], values: list[torch.Tensor]) -> None:
-    bucket = found.plan.buckets[place]
+def _read_norms(gradients: Gradients, place: int, which: list[int], values: list[torch.Tensor]) -> None:
+    bucket = gradients.plan.buckets[place]
     norms = _norms(values, bucket.dtype)
     if bucket.device.type != "cpu":
-        found.dense.append((place, which, torch.stack(list(norms))))
+        gradients.dense.append((place, which, torch.stack(list(norms))))
         return
     host_norms = [norm.item() for norm in norms]
-    found.dense.append((place, which, host_norms))
+    gradients.dense.append((place, which, host_norms))
     if not all(map(isfinite, host_norms)):
         for number, data, norm in zip(which, values, host_norms, strict=True):
             if not isfinite(norm):
-                found.nonfinite[number] = data.numel() - int(data.isfinite().sum())
+                gradients.nonfinite[number] = data.numel() - int(data.isfinite().sum())
 
 
 def _norms(values: list[torch.Tensor], dtype: torch.dtype) -> Sequence[torch.Tensor]:

@@ -48,8 +48,8 @@ def is_custom(node: Node) -> bool:
 
 def variable(node: Node) -> torch.Tensor | None:
     """The parameter, or other tensor that wants a gradient, which a leaf stands for."""
-    found = getattr(node, "variable", None)
-    return found if isinstance(found, torch.Tensor) else None
+    tensor = getattr(node, "variable", None)
+    return tensor if isinstance(tensor, torch.Tensor) else None
 
 
 def inputs(node: Node) -> Iterator[tuple[Node, int]]:
@@ -66,9 +66,9 @@ def takes_constant(node: Node) -> bool:
 
 def output_dtype(node: Node) -> torch.dtype | None:
     """Of its first result, which is known without the result itself."""
-    about = getattr(node, "_input_metadata", None)
-    found = getattr(about[0], "dtype", None) if about else None
-    return found if isinstance(found, torch.dtype) else None
+    metadata = getattr(node, "_input_metadata", None)
+    dtype = getattr(metadata[0], "dtype", None) if metadata else None
+    return dtype if isinstance(dtype, torch.dtype) else None
 
 
 def setting(node: Node, name: str) -> object:
@@ -89,8 +89,8 @@ class Graph:
 
     def leaves(self) -> dict[int, torch.Tensor]:
         """The tensors it is computed from, by id, in its order."""
-        found = map(variable, filter(is_leaf, self.nodes))
-        return {id(one): one for one in found if one is not None}
+        tensors = map(variable, filter(is_leaf, self.nodes))
+        return {id(one): one for one in tensors if one is not None}
 
     def below(self, node: Node) -> set[Node]:
         """All operations that this one was computed from."""
@@ -137,11 +137,11 @@ class LayerUses:
         self.parameters: dict[Node, torch.Tensor] = {}
         self.users: dict[Node, list[Node]] = {}
         self._own: dict[Node, list[str]] = {}
-        known = {id(tensor) for tensor in trained}
+        trained_ids = {id(tensor) for tensor in trained}
         for leaf in filter(is_leaf, graph.nodes):
             tensor = variable(leaf)
             # A leaf can also be an input whose gradient is wanted.
-            if tensor is None or not (isinstance(tensor, torch.nn.Parameter) or id(tensor) in known):
+            if tensor is None or not (isinstance(tensor, torch.nn.Parameter) or id(tensor) in trained_ids):
                 continue
             self.parameters[leaf] = tensor
             self.users[leaf] = self._users(leaf)

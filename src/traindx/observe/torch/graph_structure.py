@@ -1,4 +1,4 @@
-"""What the graph of a loss tells beyond its depth: layers with nothing between them, shapes that stretch."""
+"""What the graph of a loss shows of a model: layers in a row, skip connections, shapes that stretch."""
 
 from __future__ import annotations
 
@@ -10,6 +10,10 @@ import torch
 from traindx.observe.torch.graph import is_leaf, operation, setting, variable
 
 _LAYERS = frozenset({"Addmm", "Mm", "Linear", "MkldnnLinear", "Convolution", "Baddbmm", "Bmm"})
+# Layers as they count for the depth of a model: products of two activations (attention) do not.
+_DEEP_LAYERS = frozenset(
+    {"Addmm", "Mm", "Linear", "MkldnnLinear", "Convolution", "MkldnnRnnLayer", "CudnnRnn"}
+)
 # Operations that only pass a weight or a signal on.
 _CARRIERS = frozenset(
     "T Transpose Permute View UnsafeView ReshapeAlias Reshape Expand Unsqueeze Squeeze ToCopy Clone Alias "
@@ -24,22 +28,99 @@ _LINEAR = _CARRIERS | frozenset(
 _SCALING = frozenset({"Mul", "Div"})
 _WEIGHTED = frozenset({"NativeBatchNorm", "CudnnBatchNorm", "Add"})
 _STRETCHING = frozenset({"Mul", "Div", "Add", "Sub", "Rsub"})
-_PAIRS, _NODES, _STEPS = 64, 5_000, 12
-_ENDS = 6
+_MAX_PAIRS, _MAX_STEPS, _MAX_ENDS, _MAX_STRETCHES = 64, 12, 6, 4
+# How many nodes are searched: of the whole graph, for pairs, after the last layer, on the sides of a sum.
+_WHOLE, _FOR_PAIRS, _NEAR = 20_000, 5_000, 400
 
 
 def linear_pairs(grad_fn: Any, name_of: Callable[[torch.Tensor], str]) -> dict[str, Any]:
     """Layers, and the pairs of them with nothing but linear operations between."""
     layers = 0
     pairs: list[dict[str, Any]] = []
-    for node in _nodes(grad_fn):
+    for node in _nodes(grad_fn, limit=_FOR_PAIRS):
         if _weight(node) is None:
             continue
         layers += 1
         before = _layer_before(node)
-        if before is not None and len(pairs) < _PAIRS:
+        if before is not None and len(pairs) < _MAX_PAIRS:
             pairs.append(_pair(before, node, name_of))
     return {"layers": layers, "linear_pairs": pairs}
+
+
+def residuals(grad_fn: Any) -> int:
+    """Sums of two branches that come from one place, around a layer: no bias, no sum of losses."""
+    return sum(operation(node) == "Add" and _joins(node) for node in _nodes(grad_fn))
+
+
+def depth(grad_fn: Any) -> int:
+    """Layers with weights on the longest way from the loss to an input."""
+    deepest: dict[Any, int] = {}
+    waiting = [grad_fn]
+    while waiting:
+        node = waiting[-1]
+        before = [one for one in _computed(node) if one not in deepest]
+        if node in deepest or len(deepest) > _WHOLE:
+            waiting.pop()
+        elif before:
+            waiting += before
+        else:
+            below = max((deepest[one] for one in _computed(node)), default=0)
+            deepest[node] = below + (operation(node) in _DEEP_LAYERS)
+            waiting.pop()
+    return deepest.get(grad_fn, 0)
+
+
+def end_operations(tensor: torch.Tensor) -> list[str]:
+    """What was done to an output after its last layer, the last operation first."""
+    node = tensor.grad_fn
+    operations: list[str] = []
+    while node is not None and len(operations) < _MAX_ENDS:
+        if operation(node) not in _CARRIERS:
+            operations.append(operation(node))
+        if operation(node) in _LAYERS:
+            break
+        inputs = _inputs(node)
+        node = inputs[0] if len(inputs) == 1 else None
+    return operations
+
+
+def stretched(grad_fn: Any) -> list[dict[str, str]]:
+    """Where, after the last layer, numbers of N samples become a table of N by N without being asked to."""
+    stretches = map(_stretch, _nodes(grad_fn, limit=_NEAR, stops=_LAYERS))
+    return [one for one in stretches if one is not None][:_MAX_STRETCHES]
+
+
+# Walking back from the loss.
+
+
+def _inputs(node: Any) -> list[Any]:
+    return [one for one, _ in node.next_functions if one is not None]
+
+
+def _computed(node: Any) -> list[Any]:
+    """Inputs that are no leaves."""
+    return [one for one in _inputs(node) if not is_leaf(one)]
+
+
+def _nodes(*starts: Any, limit: int = _WHOLE, stops: frozenset[str] = frozenset()) -> Iterator[Any]:
+    """All nodes behind some, themselves among them, but none behind an operation that stops."""
+    seen, waiting = set(starts), list(starts)
+    while waiting:
+        node = waiting.pop()
+        yield node
+        for one in _computed(node) if operation(node) not in stops else ():
+            if one not in seen and len(seen) < limit:
+                seen.add(one)
+                waiting.append(one)
+
+
+def _shape(node: Any, number: int = 0) -> tuple[int, ...] | None:
+    """The shape of a result, which is known without the result itself."""
+    metadata = getattr(node, "_input_metadata", None)
+    return tuple(metadata[number].shape) if metadata and number < len(metadata) else None
+
+
+# Layers and what is between them.
 
 
 def _pair(first: Any, second: Any, name_of: Callable[[torch.Tensor], str]) -> dict[str, Any]:
@@ -58,15 +139,12 @@ def _pair(first: Any, second: Any, name_of: Callable[[torch.Tensor], str]) -> di
 def _layer_before(node: Any) -> Any:
     """The layer whose output comes in unchanged but for linear operations; None when there is none."""
     at = _signal(node)
-    for _ in range(_STEPS):
-        if at is None:
-            return None
-        if _weight(at) is not None:
+    for _ in range(_MAX_STEPS):
+        if at is None or _weight(at) is not None:
             return at
-        name = operation(at)
-        inputs = _inputs(at)
+        name, inputs = operation(at), _inputs(at)
         alone = len(inputs) == 1 and (name in _LINEAR or name in _SCALING)
-        # Normalisation has its own weights beside the signal, a sum its bias.
+        # Normalisation has its own weights next to the signal, a sum its bias.
         with_weights = name in _WEIGHTED and len(_signals(at)) == 1 < len(inputs)
         if not (alone or with_weights):
             return None
@@ -78,109 +156,64 @@ def _weight(node: Any) -> torch.Tensor | None:
     """The weight matrix of a layer; None for an operation that is none or whose weight is not trained."""
     if operation(node) not in _LAYERS:
         return None
-    for source in _inputs(node):
-        at = source
-        for _ in range(4):
-            if is_leaf(at):
-                held = variable(at)
-                if held is not None and held.dim() > 1:
-                    return held
-                break
-            inner = _inputs(at)
-            if operation(at) not in _CARRIERS or len(inner) != 1:
-                break
-            at = inner[0]
+    weights = (variable(leaf) for one in _inputs(node) if (leaf := _carried_leaf(one)) is not None)
+    return next((one for one in weights if one is not None and one.dim() > 1), None)
+
+
+def _carried_leaf(node: Any) -> Any:
+    """The leaf whose parameter a node passes on; None when it was computed."""
+    for _ in range(4):
+        if is_leaf(node):
+            return node
+        inputs = _inputs(node)
+        if operation(node) not in _CARRIERS or len(inputs) != 1:
+            return None
+        node = inputs[0]
     return None
 
 
 def _signals(node: Any) -> list[Any]:
     """Inputs that were computed, not weights."""
-    return [one for one in _inputs(node) if not _only_weight(one)]
+    return [one for one in _inputs(node) if _carried_leaf(one) is None]
 
 
 def _signal(node: Any) -> Any:
-    found = _signals(node)
-    return found[0] if len(found) == 1 else None
+    signals = _signals(node)
+    return signals[0] if len(signals) == 1 else None
 
 
-def _only_weight(node: Any) -> bool:
-    for _ in range(4):
-        if is_leaf(node):
-            return True
-        inner = _inputs(node)
-        if operation(node) not in _CARRIERS or len(inner) != 1:
+def _joins(node: Any) -> bool:
+    """Whether the two sides of a sum meet again further back, with a layer on the way of one of them."""
+    sides, shape = _computed(node), _shape(node)
+    is_sum_of_losses = shape is not None and all(size == 1 for size in shape)
+    if len(sides) != 2 or is_sum_of_losses:
+        return False
+    seen = [{sides[0]}, {sides[1]}]
+    edges = [[sides[0]], [sides[1]]]
+    while seen[0].isdisjoint(seen[1]):
+        if not (edges[0] or edges[1]) or len(seen[0]) + len(seen[1]) > _NEAR:
             return False
-        node = inner[0]
-    return False
-
-
-def _inputs(node: Any) -> list[Any]:
-    return [one for one, _ in node.next_functions if one is not None]
-
-
-def _nodes(start: Any) -> Iterator[Any]:
-    seen, todo = {start}, [start]
-    while todo:
-        node = todo.pop()
-        yield node
-        for one in _inputs(node):
-            if one not in seen and len(seen) < _NODES and not is_leaf(one):
-                seen.add(one)
-                todo.append(one)
-
-
-def end_operations(tensor: torch.Tensor) -> list[str]:
-    """What was done to an output after its last layer, the last operation first."""
-    at = tensor.grad_fn
-    found: list[str] = []
-    while at is not None and len(found) < _ENDS:
-        if operation(at) not in _CARRIERS:
-            found.append(operation(at))
-        if operation(at) in _LAYERS:
-            break
-        inner = _inputs(at)
-        at = inner[0] if len(inner) == 1 else None
-    return found
-
-
-def stretched(grad_fn: Any) -> list[dict[str, str]]:
-    """Where, after the last layer, numbers of N samples become a table of N by N without being asked to."""
-    found: list[dict[str, str]] = []
-    todo, seen = [grad_fn], {grad_fn}
-    while todo and len(seen) < 400:
-        node = todo.pop()
-        pairs = _stretch(node)
-        if pairs is not None:
-            found.append(pairs)
-        if operation(node) in _LAYERS:
-            continue
-        for one in _inputs(node):
-            if one not in seen and not is_leaf(one):
-                seen.add(one)
-                todo.append(one)
-    return found[:4]
+        for side, edge in zip(seen, edges, strict=True):
+            new = {one for here in edge for one in _computed(here)} - side
+            side |= new
+            edge[:] = new
+    behind = set(_nodes(*(seen[0] & seen[1]), limit=_NEAR))
+    return any(operation(one) in _DEEP_LAYERS for one in (seen[0] | seen[1]) - behind)
 
 
 def _stretch(node: Any) -> dict[str, str] | None:
     """The other side must be data: what compares samples with each other has a gradient on both."""
-    if operation(node) not in _STRETCHING or sum(one is not None for one, _ in node.next_functions) != 1:
+    sources = [(one, number) for one, number in node.next_functions if one is not None]
+    if operation(node) not in _STRETCHING or len(sources) != 1:
         return None
-    source, number = next((one, nr) for one, nr in node.next_functions if one is not None)
+    source, number = sources[0]
     if is_leaf(source) or operation(source) == "Unsqueeze":
         return None
-    made, given = _shape(node, 0), _shape(source, number)
-    if made is None or given is None or len(made) != 2 or made[0] != made[1] or made[0] < 2:
+    result, given = _shape(node), _shape(source, number)
+    if result is None or given is None or len(result) != 2 or result[0] != result[1] or result[0] < 2:
         return None
-    size = made[0]
+    size = result[0]
     if given not in ((size, 1), (size,), (1, size)):
         return None
-    return {"operation": operation(node), "from": _text(given), "to": _text(made)}
-
-
-def _shape(node: Any, number: int) -> tuple[int, ...] | None:
-    about = getattr(node, "_input_metadata", None)
-    return tuple(about[number].shape) if about and number < len(about) else None
-
-
-def _text(shape: tuple[int, ...]) -> str:
-    return "x".join(str(size) for size in shape)
+    texts = ["x".join(map(str, shape)) for shape in (given, result)]
+    return {"operation": operation(node), "from": texts[0], "to": texts[1]}

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import isfinite
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
+
+from traindx.observe.torch.element_samples import Values
 
 if TYPE_CHECKING:
     from traindx.observe.torch.activation_probe import ActivationProbe
@@ -28,11 +29,11 @@ class Histograms:
         self._probe = probe
         self._looks = 0
         self._step = 0
-        self._told = 0
+        self._counted = 0
         self._first: dict[str, dict[str, object]] = {}
         self._last: dict[str, dict[str, object]] = {}
 
-    def looked(self, step: int) -> list[dict[str, object]] | None:
+    def sampled(self, step: int) -> list[dict[str, object]] | None:
         """A look was taken; gives all there is to tell when it was counted."""
         if step < self._step:  # another training in the same process
             self._looks, self._first, self._last = 0, {}, {}
@@ -42,20 +43,20 @@ class Histograms:
 
     def end(self) -> list[dict[str, object]] | None:
         """What the last look saw, unless that is told already."""
-        return self.count() if self._looks and self._told != self._looks else None
+        return self.count() if self._looks and self._counted != self._looks else None
 
     def count(self) -> list[dict[str, object]]:
-        self._told = self._looks
+        self._counted = self._looks
         samples = self._probe.samples(_ACTIVATIONS, _VALUES)
-        for (name, _), found in zip(samples, spreads([values for _, values in samples]), strict=True):
-            spreads_found = {"name": name, "step": self._step, **found}
-            self._first.setdefault(name, spreads_found)
-            self._last[name] = spreads_found
+        for (name, _), spread in zip(samples, spreads([values for _, values in samples]), strict=True):
+            entry = {"name": name, "step": self._step, **spread}
+            self._first.setdefault(name, entry)
+            self._last[name] = entry
         both = [(self._first[name], self._last[name]) for name in self._last]
         return [one for first, last in both for one in ([first, last] if first is not last else [first])]
 
 
-def spreads(samples: Sequence[npt.NDArray[Any]]) -> list[dict[str, object]]:
+def spreads(samples: Sequence[Values]) -> list[dict[str, object]]:
     """Counts of each sample between its `low` and `high`; what lies beyond them is in the outer bins.
 
     All samples at once: a histogram of each would take twenty times as long.

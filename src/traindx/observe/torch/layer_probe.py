@@ -13,12 +13,11 @@ import numpy as np
 import torch
 
 from traindx.observe.torch.element_samples import to_host
-from traindx.observe.torch.gradient_norms import Gradients, Scale, global_norm, read_gradients
+from traindx.observe.torch.gradient_norms import Gradients, Scale, read_gradients
 from traindx.observe.torch.measures import LayerGroups, Look
 from traindx.observe.torch.naming import Names
+from traindx.observe.torch.roots import optimizer_parameters
 from traindx.observe.torch.sampled_elements import ElementPlan
-
-__all__ = ["LayerProbe", "global_norm"]
 
 
 class LayerProbe:
@@ -37,7 +36,7 @@ class LayerProbe:
 
     def before(self, optimizer: torch.optim.Optimizer, gradients: bool, scale: Scale = None) -> None:
         """Right before the update: a sample of the weights, and the gradients unless they come later."""
-        parameters = _parameters(optimizer)
+        parameters = optimizer_parameters(optimizer)
         with torch.no_grad():
             plan = self._plan(optimizer, parameters)
             plan.keep_before(parameters)
@@ -50,7 +49,7 @@ class LayerProbe:
         look = self._looks.get(id(optimizer))
         if look is None:
             return
-        parameters = _parameters(optimizer)
+        parameters = optimizer_parameters(optimizer)
         with torch.no_grad():
             look.updated = look.plan.keep_after(parameters)
             if gradients:
@@ -78,19 +77,19 @@ class LayerProbe:
                 squares = layers.add(look, arrays)
                 if look.gradients is not None and look.plan.unreached:
                     self._count_silent(look.plan, look.gradients, squares)
-        return layers.told()
+        return layers.statistics()
 
     def without_gradient(self) -> list[str]:
         """Trainable layers no sample saw a gradient in; single parameters if the rest of a layer had one."""
-        found: dict[str, None] = {}
+        layers: dict[str, None] = {}
         for _, plan in self._plans.values():
             trained = {
                 layer for layer, name in zip(plan.layers, plan.names, strict=True) if name in self._reached
             }
             for layer, name in zip(plan.layers, plan.names, strict=True):
                 if name in self._silent:
-                    found[name if layer in trained else self.names[layer]] = None
-        return list(found)
+                    layers[name if layer in trained else self.names[layer]] = None
+        return list(layers)
 
     def reached(self) -> int:
         """Parameters that a gradient was seen in."""
@@ -102,9 +101,9 @@ class LayerProbe:
 
     def _plan(self, optimizer: torch.optim.Optimizer, parameters: list[torch.Tensor]) -> ElementPlan:
         key = id(optimizer)
-        found = self._plans.get(key)
-        if found is not None and found[0]() is optimizer and found[1].fits(parameters, self._known.version):
-            return found[1]
+        entry = self._plans.get(key)
+        if entry is not None and entry[0]() is optimizer and entry[1].fits(parameters, self._known.version):
+            return entry[1]
         self._known.refresh([optimizer])
         layers = [self._layer(self._known.layer_of(one)) for one in parameters]
         plan = ElementPlan(parameters, layers, self._known.version)
@@ -135,10 +134,6 @@ class LayerProbe:
                 self._reached.add(name)
                 self._silent.pop(name, None)
         plan.unreached = waiting
-
-
-def _parameters(optimizer: torch.optim.Optimizer) -> list[torch.Tensor]:
-    return [one for group in optimizer.param_groups for one in group["params"]]
 
 
 def _scale(optimizer: torch.optim.Optimizer, scale: Scale) -> Scale:

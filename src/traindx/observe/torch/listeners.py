@@ -102,9 +102,9 @@ class RecorderListeners:
         steps = self.watching.steps
         kind = torch.nn.Parameter if steps.built or steps.by_hand.modules else torch.Tensor
         differentiated_again = len(args) > 2 and bool(args[2])
-        wanted = args[3] if len(args) > 3 else ()
-        found = wanted if isinstance(wanted, tuple | list) else (wanted,)
-        return not differentiated_again and any(isinstance(one, kind) and one.is_leaf for one in found)
+        inputs = args[3] if len(args) > 3 else ()
+        listed = inputs if isinstance(inputs, tuple | list) else (inputs,)
+        return not differentiated_again and any(isinstance(one, kind) and one.is_leaf for one in listed)
 
     def step_begins(self, optimizer: Any, args: Args, kwargs: Kwargs) -> None:
         watching, steps = self.watching, self.watching.steps

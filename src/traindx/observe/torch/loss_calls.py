@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from traindx.observe.torch.gradient_norms import global_norm
+from traindx.observe.torch.roots import optimizer_parameters
 from traindx.observe.torch.scalars import in_transform, scalar
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ class LossCalls:
         self.batch = 0
         self._computed: list[torch.Tensor] = []
         self._summed = False
-        self._stale_told = False
+        self._stale_reported = False
 
     def saw(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any], result: torch.Tensor) -> None:
         """One of torch's loss functions was called."""
@@ -68,8 +69,8 @@ class LossCalls:
                 return
         if self.recorder.step >= _LEARNED_FROM and not watching.looking:
             if watching.looks.answers.due(name) and isinstance(target, torch.Tensor):
-                given = as_given(output), as_given(target)
-                watching.guard("batches", watching.looks.answers.take, name, *given)
+                pair = as_given(output), as_given(target)
+                watching.guard("batches", watching.looks.answers.take, name, *pair)
             return
         self._computed.append(result.detach())
         self.batch = max(self.batch, output.shape[0] if output.dim() else 0)
@@ -113,16 +114,16 @@ class LossCalls:
         """Whether the first backward of a step finds gradients that the step before already used."""
         optimizer = self.watching.lead() if self.watching.steps.accumulates else None
         if (
-            self._stale_told
+            self._stale_reported
             or optimizer is None
             or not self.recorder.step
             or self.watching.optimizers_alive() > 1
         ):
             return
-        norm = global_norm(self.watching.parameters(optimizer))
+        norm = global_norm(optimizer_parameters(optimizer))
         value = scalar(norm)
         if isinstance(value, float) and value > 0:
-            self._stale_told = True
+            self._stale_reported = True
             text = f"gradients of norm {value:.4g} from the step before were still there when backward began"
             self.recorder.event("stale_gradients", text, {"norm": value})
 

@@ -8,16 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from math import inf, isfinite, sqrt
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import torch
 
+from traindx.observe.torch.element_samples import Values
 from traindx.observe.torch.gradient_norms import Gradients
 from traindx.observe.torch.sampled_elements import AFTER, BEFORE, GRADIENT, Bucket, ElementPlan
 
-Arrays = Iterator[npt.NDArray[Any]]
+Arrays = Iterator[Values]
 Column = list[float | None]
 
 
@@ -62,7 +61,7 @@ class LayerGroups:
                 self._add_samples(look, bucket, block)
         return squares
 
-    def told(self) -> dict[str, Column]:
+    def statistics(self) -> dict[str, Column]:
         ratios: Column = [
             sqrt(update) / sqrt(weight) if update is not None and weight else None
             for update, weight in zip(self.update, self.weight, strict=True)
@@ -79,7 +78,7 @@ class LayerGroups:
             "grad_cosine": [_cosine(*sums) for sums in self.aligned],
         } | ({"update_lost_share": self.still} if any(one is not None for one in self.still) else {})
 
-    def _add_samples(self, look: Look, bucket: Bucket, block: npt.NDArray[Any]) -> None:
+    def _add_samples(self, look: Look, bucket: Bucket, block: Values) -> None:
         weights = block[:GRADIENT]
         block[AFTER] -= block[BEFORE]
         gradients = look.gradients
@@ -99,22 +98,22 @@ class LayerGroups:
             if sampled is None or position in sampled:
                 self._add_zeros(layer, factor * sums[GRADIENT][position], bucket.sizes[position])
 
-    def _add_direction(self, bucket: Bucket, gradient: npt.NDArray[Any], sampled: set[int] | None) -> None:
+    def _add_direction(self, bucket: Bucket, gradient: Values, sampled: set[int] | None) -> None:
         """How the gradient lies to that of the look before: same way 1, across 0, back -1."""
         last, bucket.last = bucket.last, (gradient.copy(), sampled)
         if last is None:
             return
-        before, held = last
+        before, sampled_before = last
         sums = [
             np.add.reduceat(one, bucket.starts).tolist()
             for one in (gradient * before, gradient * gradient, before * before)
         ]
         for position, layer in enumerate(bucket.layers):
-            if all(known is None or position in known for known in (sampled, held)):
+            if all(positions is None or position in positions for positions in (sampled, sampled_before)):
                 for place in range(3):
                     self.aligned[layer][place] += bucket.factors[position] * sums[place][position]
 
-    def _add_still(self, bucket: Bucket, block: npt.NDArray[Any], sampled: set[int] | None) -> None:
+    def _add_still(self, bucket: Bucket, block: Values, sampled: set[int] | None) -> None:
         """Of layers in half precision: how many elements with a gradient the step left as they were."""
         moving = block[GRADIENT] != 0
         still = moving & (block[AFTER] == 0)
@@ -128,16 +127,16 @@ class LayerGroups:
         self.elements[layer] += elements
 
     def _add_gradients(
-        self, layers: Sequence[int], gradients: Gradients, arrays: Arrays, blocks: list[npt.NDArray[Any]]
+        self, layers: Sequence[int], gradients: Gradients, arrays: Arrays, blocks: list[Values]
     ) -> dict[int, float]:
         squares: dict[int, float] = {}
         bad: dict[int, float] = dict(gradients.nonfinite)
         for place, which, norms in gradients.dense:
-            found = norms if isinstance(norms, list) else next(arrays).tolist()
-            squares.update((number, norm * norm) for number, norm in zip(which, found, strict=True))
-            if not isinstance(norms, list) and not all(map(isfinite, found)):
+            values = norms if isinstance(norms, list) else next(arrays).tolist()
+            squares.update((number, norm * norm) for number, norm in zip(which, values, strict=True))
+            if not isinstance(norms, list) and not all(map(isfinite, values)):
                 bucket = gradients.plan.buckets[place]
-                bad |= _guess_nonfinite(bucket, blocks[place], dict(zip(which, found, strict=True)))
+                bad |= _guess_nonfinite(bucket, blocks[place], dict(zip(which, values, strict=True)))
         for number, elements, _ in gradients.sparse:
             norm, filled, nonfinite = next(arrays).tolist()
             squares[number], bad[number] = norm * norm, nonfinite
@@ -153,7 +152,7 @@ class LayerGroups:
         return squares
 
 
-def _guess_nonfinite(bucket: Bucket, block: npt.NDArray[Any], norms: dict[int, float]) -> dict[int, float]:
+def _guess_nonfinite(bucket: Bucket, block: Values, norms: dict[int, float]) -> dict[int, float]:
     """Values that stayed on a device are counted by their sample; there is at least one."""
     bad = {number: 1.0 for number, norm in norms.items() if not isfinite(norm)}
     if bucket.sampled:

@@ -63,8 +63,10 @@ def model_facts(root: nn.Module, names: Names) -> dict[str, Any]:
 
 def _own(module: nn.Module) -> list[torch.Tensor]:
     """The parameters of a layer, also where a parametrization took them over."""
-    taken = child_at(module, "parametrizations")
-    return [one for _, one in parameters_of(module)] + (list(taken.parameters()) if taken is not None else [])
+    parametrized = child_at(module, "parametrizations")
+    return [one for _, one in parameters_of(module)] + (
+        list(parametrized.parameters()) if parametrized is not None else []
+    )
 
 
 def _numel(parameter: torch.Tensor) -> int:
@@ -86,7 +88,7 @@ def _layer_list(layers: list[nn.Module], names: Names) -> list[dict[str, Any]]:
         if data is not None and data.dtype in READABLE:
             samples[number] = sample_of(data, spread(data.numel())).reshape(-1).float()
     arrays = dict(zip(samples, to_host(list(samples.values())), strict=True))
-    found = []
+    listed = []
     for number, (module, weight) in enumerate(zip(layers, weights, strict=True)):
         facts: dict[str, Any] = {"name": names.module_name(module), "type": type(module).__name__}
         facts["parameters"] = sum(_numel(one) for one in _own(module))
@@ -96,8 +98,8 @@ def _layer_list(layers: list[nn.Module], names: Names) -> list[dict[str, Any]]:
             facts["init"] = _initial(
                 arrays[number], None if isinstance(module, _EMBEDDINGS) else weight.shape
             )
-        found.append(facts)
-    return found
+        listed.append(facts)
+    return listed
 
 
 def _initial(sample: Any, shape: torch.Size | None) -> dict[str, float]:
@@ -117,14 +119,14 @@ def _shared(root: nn.Module, names: Names) -> list[list[str]]:
     for module in root.modules():
         for attribute, parameter in parameters_of(module):
             holders.setdefault(id(parameter), []).append(f"{names.module_name(module)}.{attribute}")
-    return [found for found in holders.values() if len(found) > 1][:_NAMED]
+    return [holding for holding in holders.values() if len(holding) > 1][:_NAMED]
 
 
 def _elements_by(parameters: list[nn.Parameter], key: Any) -> dict[str, int]:
-    found: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for one in parameters:
-        found[key(one)] += _numel(one)
-    return dict(found)
+        counts[key(one)] += _numel(one)
+    return dict(counts)
 
 
 def _output_width(weighted: list[nn.Module]) -> int | None:
@@ -149,20 +151,20 @@ _NAMED_FREE = 100
 _SHARDED = ("_local_tensor", "_is_flat_param", "_fsdp_flattened", "ds_tensor")
 
 
-def reach_facts(grad_fn: Any, held: Sequence[torch.Tensor], names: Names) -> dict[str, Any] | None:
+def reach_facts(grad_fn: Any, trained: Sequence[torch.Tensor], names: Names) -> dict[str, Any] | None:
     """The parameters behind a loss beside those that are held; None where a graph does not show them."""
-    if any(hasattr(one, mark) for one in held for mark in _SHARDED):
+    if any(hasattr(one, mark) for one in trained for mark in _SHARDED):
         return None
     graph = walk(grad_fn, monotonic() + _SECONDS)
-    found = graph.leaves()
-    leaves = [one for one in found.values() if isinstance(one, torch.nn.Parameter)]
-    mine = {id(one) for one in held}
+    reached = graph.leaves()
+    leaves = [one for one in reached.values() if isinstance(one, torch.nn.Parameter)]
+    mine = {id(one) for one in trained}
     free = [one for one in leaves if id(one) not in mine]
-    outside = [one for one in held if one.requires_grad and id(one) not in found]
+    outside = [one for one in trained if one.requires_grad and id(one) not in reached]
     return {
         "parameters": len(leaves),
         "elements": _elements(leaves),
-        "held": sum(1 for one in found if one in mine),
+        "held": sum(1 for one in reached if one in mine),
         "free": [names.parameter_name(one) for one in free[:_NAMED_FREE]],
         "free_elements": _elements(free),
         "outside": len(outside),

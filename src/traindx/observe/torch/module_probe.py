@@ -60,12 +60,12 @@ class ModuleWatch:
         self.catches = self.activation is not None or is_norm(module)
         self.covered = False
         self.output: SampleSlot | None = None
-        self.taken: SampleSlot | None = None
+        self.input: SampleSlot | None = None
         self.slots: list[SampleSlot] = []
 
     def due(self, turn: int) -> bool:
         """Whether to look at it in this turn, now that it was met: layers take turns, activations do not."""
-        if self.taken is not None:
+        if self.input is not None:
             return True
         return self.output is not None and not self.covered and not (self.layer and turn % _LAYERS_EVERY)
 
@@ -82,11 +82,11 @@ class ModuleWatch:
             torch._C._set_grad_enabled(False)
             if window.learning:
                 self._learn(module, args, output)
-            if self.taken is not None and args and not self.taken.take(args[0], self.turn):
-                self.taken = None
+            if self.input is not None and args and not self.input.take(args[0], self.turn):
+                self.input = None
             if self.output is not None and (window.learning or not self.covered):
-                given = output if type(output) is torch.Tensor else first_float(output)
-                if not self.output.take(given, self.turn):
+                result = output if type(output) is torch.Tensor else first_float(output)
+                if not self.output.take(result, self.turn):
                     self.output = None
         except Exception as error:
             let_through(error)
@@ -97,26 +97,26 @@ class ModuleWatch:
     def _learn(self, module: nn.Module, args: Any, output: Any) -> None:
         """The first looks at a model, and one now and then: what is there to see?"""
         window = self.window
-        given = args[0] if args else None
-        if self.catches and window.last is not None and type(given) is torch.Tensor:
+        inputs = args[0] if args else None
+        if self.catches and window.last is not None and type(inputs) is torch.Tensor:
             last, place = window.last
-            if place == given.data_ptr() and not last.covered:
+            if place == inputs.data_ptr() and not last.covered:
                 last.covered = True
                 if last.output is not None:
                     window.shelf.put_apart(last.output)
         window.last = None
-        if self.receives and self.taken is None:
-            self._learn_input(module, given)
+        if self.receives and self.input is None:
+            self._learn_input(module, inputs)
         result = first_float(output)
         if (self.layer or self.activation is not None) and result is not None and _is_usual(result):
             self._learn_output(module, result)
 
-    def _learn_input(self, module: nn.Module, given: Any) -> None:
+    def _learn_input(self, module: nn.Module, inputs: Any) -> None:
         """A function leaves no module behind but a node in the graph: the layer after it tells of it."""
-        node, shape = shape_behind(given) if _is_usual(given) else (None, None)
+        node, shape = shape_behind(inputs) if _is_usual(inputs) else (None, None)
         if shape is not None and id(node) not in self.window.nodes:
             self.window.nodes[id(node)] = node
-            self.taken = self._new_slot(given, channels_first(module, given.dim()), shape, ".input")
+            self.input = self._new_slot(inputs, channels_first(module, inputs.dim()), shape, ".input")
 
     def _learn_output(self, module: nn.Module, result: torch.Tensor) -> None:
         window = self.window
@@ -133,22 +133,22 @@ class ModuleWatch:
             self.output = self._new_slot(result, first, self.activation, "")
 
     def _new_slot(
-        self, given: torch.Tensor, first: bool | None, shape: LayerShape | None, suffix: str
+        self, tensor: torch.Tensor, first: bool | None, shape: LayerShape | None, suffix: str
     ) -> SampleSlot | None:
-        first = first if first is not None else given.dim() in (4, 5)
-        slot = self.window.shelf.slot(given, first, shape)
+        first = first if first is not None else tensor.dim() in (4, 5)
+        slot = self.window.shelf.slot(tensor, first, shape)
         if slot is not None:
             self.slots.append(slot)
             self.window.new.append((self, slot, suffix))
         return slot
 
 
-def _is_usual(given: Any) -> bool:
+def _is_usual(tensor: Any) -> bool:
     return (
-        type(given) is torch.Tensor
-        and given.is_floating_point()
-        and given.layout is torch.strided
-        and given.dim() > 0
-        and given.numel() > 0
-        and not given.is_meta
+        type(tensor) is torch.Tensor
+        and tensor.is_floating_point()
+        and tensor.layout is torch.strided
+        and tensor.dim() > 0
+        and tensor.numel() > 0
+        and not tensor.is_meta
     )

@@ -21,12 +21,12 @@ def out_of_reach() -> bool:
     )
 
 
-def first_float(found: Any, depth: int = _DEPTH) -> torch.Tensor | None:
+def first_float(value: Any, depth: int = _DEPTH) -> torch.Tensor | None:
     """The first tensor of real numbers in what a module gave."""
-    if type(found) is torch.Tensor:
-        return found if found.is_floating_point() else None
-    if depth and isinstance(found, tuple | list | Mapping):
-        for one in list(found.values() if isinstance(found, Mapping) else found)[:8]:
+    if type(value) is torch.Tensor:
+        return value if value.is_floating_point() else None
+    if depth and isinstance(value, tuple | list | Mapping):
+        for one in list(value.values() if isinstance(value, Mapping) else value)[:8]:
             tensor = first_float(one, depth - 1)
             if tensor is not None:
                 return tensor
@@ -38,11 +38,11 @@ def model_input(args: Any, kwargs: Mapping[str, Any]) -> torch.Tensor | None:
     if args and not kwargs and _is_data(args[0]):
         only: torch.Tensor = args[0]
         return only
-    for held in (kwargs, *(one for one in args if isinstance(one, Mapping))):
+    for named in (kwargs, *(one for one in args if isinstance(one, Mapping))):
         for name in MAIN_INPUTS:
-            if name in held and _is_data(held[name]):
-                found: torch.Tensor = held[name]
-                return found
+            if name in named and _is_data(named[name]):
+                tensor: torch.Tensor = named[name]
+                return tensor
     first = _first_data((*args, *kwargs.values()), _DEPTH)
     named = {**{str(place): one for place, one in enumerate(args)}, **kwargs}
     columns = [one for one in columns_of(named) if _is_data(one.tensor)]
@@ -56,18 +56,18 @@ def model_input(args: Any, kwargs: Mapping[str, Any]) -> torch.Tensor | None:
 def autocast_dtype(device: torch.device) -> str | None:
     """What operations are cast to just now; None when they are not."""
     # Some devices (meta) know nothing of it and raise when asked.
-    known = torch.amp.is_autocast_available(device.type)
-    if not known or not torch.is_autocast_enabled(device.type):
+    available = torch.amp.is_autocast_available(device.type)
+    if not available or not torch.is_autocast_enabled(device.type):
         return None
     return str(torch.get_autocast_dtype(device.type)).removeprefix("torch.")
 
 
-def _first_data(found: Any, depth: int) -> torch.Tensor | None:
-    if _is_data(found):
-        tensor: torch.Tensor = found
+def _first_data(value: Any, depth: int) -> torch.Tensor | None:
+    if _is_data(value):
+        tensor: torch.Tensor = value
         return tensor
-    if depth and isinstance(found, tuple | list | Mapping):
-        for one in list(found.values() if isinstance(found, Mapping) else found)[:16]:
+    if depth and isinstance(value, tuple | list | Mapping):
+        for one in list(value.values() if isinstance(value, Mapping) else value)[:16]:
             inner = _first_data(one, depth - 1)
             if inner is not None:
                 return inner

@@ -20,6 +20,7 @@ from torch import nn
 
 from traindx.observe.torch.roots import (
     children_of,
+    optimizer_parameters,
     parameter_at,
     parameters_of,
     tops_above,
@@ -43,10 +44,8 @@ class Names:
 
     def refresh(self, optimizers: Iterable[torch.optim.Optimizer], frame: FrameType | None = None) -> bool:
         """Find the models whose parameters these optimizers hold. True when something new was found."""
-        held = [
-            one for optimizer in optimizers for group in optimizer.param_groups for one in group["params"]
-        ]
-        unknown = [one for one in held if self._owner(one) is None and _key(one) not in self._loose]
+        parameters = [one for optimizer in optimizers for one in optimizer_parameters(optimizer)]
+        unknown = [one for one in parameters if self._owner(one) is None and _key(one) not in self._loose]
         if not unknown:
             return False
         new = self._add(tops_above([id(one) for one in unknown]), frame)
@@ -75,10 +74,10 @@ class Names:
         return ref is not None and ref() is module
 
     def module_name(self, module: nn.Module) -> str | None:
-        found = self._modules.get(id(module))
-        if found is None or found[0]() is not module:
+        entry = self._modules.get(id(module))
+        if entry is None or entry[0]() is not module:
             return None
-        return found[1] or type(module).__name__
+        return entry[1] or type(module).__name__
 
     def layer_of(self, parameter: torch.Tensor) -> str:
         """The module that holds a parameter; for one at the top of a model, the parameter itself."""
@@ -102,11 +101,11 @@ class Names:
         return f"{name}.{owner[1]}" if name else owner[1]
 
     def _owner(self, parameter: torch.Tensor) -> tuple[nn.Module, str] | None:
-        found = self._owners.get(id(parameter))
-        module = found[0]() if found is not None else None
-        if found is None or module is None or parameter_at(module, found[1]) is not parameter:
+        entry = self._owners.get(id(parameter))
+        module = entry[0]() if entry is not None else None
+        if entry is None or module is None or parameter_at(module, entry[1]) is not parameter:
             return None
-        return module, found[1]
+        return module, entry[1]
 
     def _add(self, tops: list[nn.Module], frame: FrameType | None) -> bool:
         tops = [top for top in tops if not self.is_root(top) and self.module_name(unwrap(top)) is None]
@@ -139,8 +138,8 @@ class Names:
         self.version += 1
 
     def _name_of_loose(self, parameter: torch.Tensor) -> str:
-        found = self._loose.get(_key(parameter))
-        return found or f"parameter ({_shape(parameter)})"
+        name = self._loose.get(_key(parameter))
+        return name or f"parameter ({_shape(parameter)})"
 
 
 def _key(parameter: torch.Tensor) -> tuple[int, torch.Size]:
@@ -190,17 +189,17 @@ def variable_name(wanted: object, frame: FrameType | None = None) -> str | None:
 
 def _scopes(frame: FrameType) -> list[Mapping[str, Any]]:
     """The variables of a function and its callers, and of the modules they are in."""
-    found: list[Mapping[str, Any]] = []
+    scopes: list[Mapping[str, Any]] = []
     modules: set[int] = set()
     here: FrameType | None = frame
     while here is not None:
         if not here.f_code.co_filename.startswith(_ASIDE):
-            found.append(_locals(here))
+            scopes.append(_locals(here))
             if id(here.f_globals) not in modules:
                 modules.add(id(here.f_globals))
-                found.append(here.f_globals)
+                scopes.append(here.f_globals)
         here = here.f_back
-    return found
+    return scopes
 
 
 def _locals(frame: FrameType) -> Mapping[str, Any]:
@@ -215,10 +214,10 @@ def _locals(frame: FrameType) -> Mapping[str, Any]:
         return frame.f_locals
     if not {"locals", "vars", "dir", "eval", "exec"}.isdisjoint(frame.f_code.co_names):
         return {}
-    kept = frame.f_locals
-    found = dict(kept)
-    kept.clear()
-    return found
+    variables = frame.f_locals
+    copied = dict(variables)
+    variables.clear()
+    return copied
 
 
 def _places(variables: Mapping[str, Any], wanted: object) -> Iterator[str]:
@@ -235,8 +234,8 @@ def _places(variables: Mapping[str, Any], wanted: object) -> Iterator[str]:
         elif (name == "self" or kind.__module__ == "__main__") and not issubclass(kind, type):
             own = _attributes(value)
             children = own.get("_modules")
-            for held in (own, children if type(children) is dict else {}):
-                yield from (key for key, one in list(held.items()) if one is wanted)
+            for attributes in (own, children if type(children) is dict else {}):
+                yield from (key for key, one in list(attributes.items()) if one is wanted)
 
 
 def _attributes(value: object) -> dict[str, Any]:

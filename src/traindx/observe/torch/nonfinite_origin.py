@@ -70,19 +70,19 @@ def forward_origin(
     with torch.no_grad():
         graph = walk(loss.grad_fn, deadline)
         layers = LayerUses(graph, layer_of, trained)
-        found = _bad_weights(layers.parameters.values(), layer_of, deadline, first_step=first_step)
-        if found is not None:
-            return found
+        origin = _bad_weights(layers.parameters.values(), layer_of, deadline, first_step=first_step)
+        if origin is not None:
+            return origin
         search = ForwardSearch(loss, graph, deadline)
         source = earliest(search)
         if source is not None and not source.between and not source.constant:
-            return _told(source, layers)
+            return _located(source, layers)
         # What came from outside of the graph may have been computed there, with bad weights.
-        found = _bad_weights(trained, layer_of, deadline, first_step=first_step)
-        if found is not None:
-            return found
+        origin = _bad_weights(trained, layer_of, deadline, first_step=first_step)
+        if origin is not None:
+            return origin
         if source is not None:
-            return _told(source, layers)
+            return _located(source, layers)
     if search.late:
         return NonfiniteOrigin("unknown", f"could not look: the search was stopped after {seconds:g} s")
     far = f"further back than {len(graph.nodes):,} operations"
@@ -111,46 +111,46 @@ def backward_origin(
         return NonfiniteOrigin("unknown", "all gradients are finite")
     graph = walk(grad_fn, monotonic() + seconds)
     layers = LayerUses(graph, layer_of, trained)
-    known = {leaf: holds.get(id(one)) for leaf, one in layers.parameters.items()}
-    finite = {leaf: one == "finite" for leaf, one in known.items() if one is not None}
+    gradient_kinds = {leaf: holds.get(id(one)) for leaf, one in layers.parameters.items()}
+    finite = {leaf: one == "finite" for leaf, one in gradient_kinds.items() if one is not None}
     guilty = None
     if clipped or not all(finite.values()):
         guilty = suspect(graph, layers, None if clipped else finite, loss)
-    found = {"layers_nonfinite": bad[:_LISTED], "layers_bad": len(bad), "layers_all": len(every)}
+    layer_numbers = {"layers_nonfinite": bad[:_LISTED], "layers_bad": len(bad), "layers_all": len(every)}
     word = "NaN" if "nan" in holds.values() else "inf"
     which = f"; the gradients of {nonfinite_words.share(bad, every)} hold {word}"
     if clipped:
         which = f"; clipping spread {word} to all gradients"
     half = any(output_dtype(node) == torch.float16 for node in graph.nodes)
     if half and loss_scale is not None and loss_scale >= _HIGH_SCALE:
-        return _scaled(guilty, loss_scale, layers, which, found)
+        return _scaled(guilty, loss_scale, layers, which, layer_numbers)
     if clipped and (guilty is None or guilty.weight <= 1):
-        return NonfiniteOrigin("backward", f"somewhere in the backward pass{which}", numbers=found)
+        return NonfiniteOrigin("backward", f"somewhere in the backward pass{which}", numbers=layer_numbers)
     if guilty is None:
-        return _unplaced(graph, bad, every, which, found)
-    return _suspected(guilty, layers, which, found)
+        return _unplaced(graph, bad, every, which, layer_numbers)
+    return _suspected(guilty, layers, which, layer_numbers)
 
 
 def _bad_weights(
     tensors: Iterable[torch.Tensor], layer_of: LayerOf, deadline: float, *, first_step: bool
 ) -> NonfiniteOrigin | None:
     checked = {id(one): one for one in tensors if monotonic() < deadline}
-    held = {key: kind(one) for key, one in checked.items() if monotonic() < deadline}
-    bad = [key for key, holds in held.items() if holds not in (None, "finite")]
+    kinds = {key: kind(one) for key, one in checked.items() if monotonic() < deadline}
+    bad = [key for key, holds in kinds.items() if holds not in (None, "finite")]
     if not bad:
         return None
     every = list(dict.fromkeys(map(layer_of, checked.values())))
     names = list(dict.fromkeys(layer_of(checked[key]) for key in bad))
-    word = "NaN" if any(held[key] == "nan" for key in bad) else "inf"
+    word = "NaN" if any(kinds[key] == "nan" for key in bad) else "inf"
     writer = "they were made so" if first_step else "the step before wrote them"
     text = (
         f"the weights of {nonfinite_words.share(names, every)} held {word} before the forward pass: {writer}"
     )
-    found = {"layers_nonfinite": names[:_LISTED], "layers_bad": len(names), "layers_all": len(every)}
-    return NonfiniteOrigin("weights", text, layer=names[0], numbers=found)
+    layer_numbers = {"layers_nonfinite": names[:_LISTED], "layers_bad": len(names), "layers_all": len(every)}
+    return NonfiniteOrigin("weights", text, layer=names[0], numbers=layer_numbers)
 
 
-def _told(source: BlamedTensor, layers: LayerUses) -> NonfiniteOrigin:
+def _located(source: BlamedTensor, layers: LayerUses) -> NonfiniteOrigin:
     node, words = source.node, source.cause.words
     own, before, after = layers.own(node), layers.before(node), layers.after(node)
     if source.between:
@@ -158,19 +158,19 @@ def _told(source: BlamedTensor, layers: LayerUses) -> NonfiniteOrigin:
         text = f"somewhere {nonfinite_words.between(before, after)}; could not look closer: {source.hidden}"
         return NonfiniteOrigin("forward", text, "", before, after)
     place = nonfinite_words.place(own, before, after)
-    found = numbers(source.cause.tensor) if source.cause.tensor is not None else {}
+    statistics = numbers(source.cause.tensor) if source.cause.tensor is not None else {}
     if source.constant:
-        found |= _spread(source)
+        statistics |= _spread(source)
         text = f"{nonfinite_words.handed(source.constant, plain(node), in_layer=bool(own))}, {place}"
-        text += f": {nonfinite_words.counted(found)}" if found else ""
-        return NonfiniteOrigin("input", text, words, before, after, found, own, node.name())
+        text += f": {nonfinite_words.counted(statistics)}" if statistics else ""
+        return NonfiniteOrigin("input", text, words, before, after, statistics, own, node.name())
     text = f"{words} in {node.name()}, {place}"
-    text += f": {source.cause.of} {nonfinite_words.ranged(found)}" if found else ""
+    text += f": {source.cause.of} {nonfinite_words.ranged(statistics)}" if statistics else ""
     if operation(node) in PRODUCTS and layers.weights(node):
-        found["weights_max"] = max(map(largest, layers.weights(node)))
-        text += f", weights up to {found['weights_max']:.4g}"
+        statistics["weights_max"] = max(map(largest, layers.weights(node)))
+        text += f", weights up to {statistics['weights_max']:.4g}"
     return NonfiniteOrigin(
-        "forward" if own or after else "loss", text, words, before, after, found, own, node.name()
+        "forward" if own or after else "loss", text, words, before, after, statistics, own, node.name()
     )
 
 
@@ -178,18 +178,22 @@ def _spread(source: BlamedTensor) -> dict[str, object]:
     """In which rows and features of a batch it is, where the shape leaves no doubt which is which."""
     tensor = source.cause.tensor
     convolution = "Convolution" in source.node.name()
-    found: dict[str, object] = {}
+    positions_of_bad: dict[str, object] = {}
     if tensor is None or tensor.ndim == 0:
-        return found
+        return positions_of_bad
     for name, dim in (("rows", 0), ("features", 1 if convolution else -1)):
         if tensor.ndim > 1 if name == "features" else tensor.ndim <= 2 or convolution:
             bad = positions(tensor, dim)
-            found |= {name: bad[:_LISTED], f"{name}_bad": len(bad), f"{name}_all": tensor.shape[dim]}
-    return found
+            positions_of_bad |= {
+                name: bad[:_LISTED],
+                f"{name}_bad": len(bad),
+                f"{name}_all": tensor.shape[dim],
+            }
+    return positions_of_bad
 
 
 def _suspected(
-    guilty: Suspect, layers: LayerUses, which: str, found: Mapping[str, object]
+    guilty: Suspect, layers: LayerUses, which: str, layer_numbers: Mapping[str, object]
 ) -> NonfiniteOrigin:
     node = guilty.node
     own, before, after = layers.own(node), layers.before(node), layers.after(node)
@@ -197,31 +201,35 @@ def _suspected(
     hidden = OPAQUE.get(operation(node), "")
     if hidden:
         text = f"the backward pass {place}; could not look closer: {hidden}{which}"
-        return NonfiniteOrigin("backward", text, "", before, after, found, own)
+        return NonfiniteOrigin("backward", text, "", before, after, layer_numbers, own)
     if guilty.weight <= 1:
         text = f"overflow in the backward pass, likely of {guilty.words} ({node.name()}) {place}{which}"
     else:
         hides = f", whose values {guilty.chosen} hides: 0 * inf is NaN" if guilty.chosen else ""
         text = f"likely the backward of {guilty.words} ({node.name()}) {place}{hides}{which}"
-    return NonfiniteOrigin("backward", text, guilty.words, before, after, found, own, node.name())
+    return NonfiniteOrigin("backward", text, guilty.words, before, after, layer_numbers, own, node.name())
 
 
 def _scaled(
-    guilty: Suspect | None, loss_scale: float, layers: LayerUses, which: str, found: Mapping[str, object]
+    guilty: Suspect | None,
+    loss_scale: float,
+    layers: LayerUses,
+    which: str,
+    layer_numbers: Mapping[str, object],
 ) -> NonfiniteOrigin:
     words = "float16 overflow of scaled gradients"
     text = f"{words} is likely, at loss scale {loss_scale:g}{which}"
     if guilty is None:
-        return NonfiniteOrigin("backward", text, words, numbers=found)
+        return NonfiniteOrigin("backward", text, words, numbers=layer_numbers)
     node = guilty.node
     own, before, after = layers.own(node), layers.before(node), layers.after(node)
     if guilty.weight > 1:
         text += f"; if it stays at a low scale, the backward of {guilty.words} ({node.name()})"
-    return NonfiniteOrigin("backward", text, words, before, after, found, own, node.name())
+    return NonfiniteOrigin("backward", text, words, before, after, layer_numbers, own, node.name())
 
 
 def _unplaced(
-    graph: Graph, bad: list[str], every: list[str], which: str, found: Mapping[str, object]
+    graph: Graph, bad: list[str], every: list[str], which: str, layer_numbers: Mapping[str, object]
 ) -> NonfiniteOrigin:
     """The graph does not hold the parameters: only their order is left."""
     hidden = next((OPAQUE[name] for name in map(operation, graph.nodes) if name in OPAQUE), "")
@@ -229,4 +237,4 @@ def _unplaced(
     last = every.index(bad[-1])
     after = every[last + 1] if last + 1 < len(every) else ""
     text = f"the backward pass {nonfinite_words.between(bad[-1], after)}{why}{which}"
-    return NonfiniteOrigin("backward", text, "", bad[-1], after, found)
+    return NonfiniteOrigin("backward", text, "", bad[-1], after, layer_numbers)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import torch
 
+from traindx.observe.torch.roots import optimizer_parameters
 from traindx.observe.torch.scalars import Row
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ class NonfiniteStop:
 
     def _weights_are_nan(self) -> bool:
         optimizer = self.watching.lead()
-        weights = self.watching.parameters(optimizer) if optimizer is not None else []
+        weights = optimizer_parameters(optimizer) if optimizer is not None else []
         return any(bool(torch.isnan(one).any()) for one in weights if one.is_floating_point())
 
     def _stop(self, reason: str) -> None:

@@ -22,30 +22,30 @@ def between(before: str, after: str) -> str:
 
 def handed(constant: str, operation: str, *, in_layer: bool) -> str:
     """What came in from outside, by the name of the argument that held it."""
-    known = {"target": "the target", "weight": "the class weight"}.get(constant)
-    if known:
-        return f"{known} of {operation} is not finite"
+    named = {"target": "the target", "weight": "the class weight"}.get(constant)
+    if named:
+        return f"{named} of {operation} is not finite"
     if in_layer or constant in ("input", "mat1", "variable"):
         return "the input is not finite"
     return f"the tensor without gradient (data, target or mask) in {operation} is not finite"
 
 
-def counted(found: Mapping[str, object]) -> str:
+def counted(numbers: Mapping[str, object]) -> str:
     """How much of a tensor is not finite, and in which rows and features, when not in all."""
-    text = f"{found['nonfinite']} of {found['count']} values"
+    text = f"{numbers['nonfinite']} of {numbers['count']} values"
     for name in ("rows", "features"):
-        places, bad, every = found.get(name), found.get(f"{name}_bad"), found.get(f"{name}_all")
+        places, bad, every = numbers.get(name), numbers.get(f"{name}_bad"), numbers.get(f"{name}_all")
         if isinstance(places, list) and places and bad != every:
             text += f", in {bad} of {every} {name} (first: {places[0]})"
     return text
 
 
-def ranged(found: Mapping[str, object]) -> str:
+def ranged(numbers: Mapping[str, object]) -> str:
     """From where to where the values of a tensor go."""
-    parts = [f"from {found['min']:.4g} to {found['max']:.4g}"] if "min" in found else []
+    parts = [f"from {numbers['min']:.4g} to {numbers['max']:.4g}"] if "min" in numbers else []
     for key, word in (("zeros", "zero"), ("nonfinite", "not finite")):
-        if found.get(key):
-            parts.append(f"{found[key]} of {found['count']} {word}")
+        if numbers.get(key):
+            parts.append(f"{numbers[key]} of {numbers['count']} {word}")
     return ", ".join(parts)
 
 

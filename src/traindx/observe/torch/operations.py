@@ -82,8 +82,8 @@ class Scene:
 
     def ends(self, name: str) -> tuple[float, float]:
         """Smallest and largest value of a saved tensor; NaN, of which nothing holds, when it is not there."""
-        found = extent(self.saved[name]) if name in self.saved else None
-        return found or (math.nan, math.nan)
+        ends = extent(self.saved[name]) if name in self.saved else None
+        return ends or (math.nan, math.nan)
 
     def number(self, name: str) -> float | None:
         value = setting(self.node, name)
@@ -102,22 +102,22 @@ def may_overflow(scene: Scene) -> bool:
     """Whether what it saved takes a product or a power beyond the range of its number type."""
     dtype = output_dtype(scene.node)
     factors = [readable(tensor) for tensor in scene.saved.values() if tensor.is_floating_point()]
-    known = [tensor.detach() for tensor in factors if tensor is not None and tensor.numel()]
-    if dtype is None or not dtype.is_floating_point or not known:
+    operands = [tensor.detach() for tensor in factors if tensor is not None and tensor.numel()]
+    if dtype is None or not dtype.is_floating_point or not operands:
         return False
     limit = torch.finfo(dtype).max
     exponent = scene.number("exponent")
     if scene.name == "Pow" and exponent is not None and exponent > 1:
-        return largest(known[0]) > float(limit ** (1 / exponent))
-    if len(known) < 2:
+        return largest(operands[0]) > float(limit ** (1 / exponent))
+    if len(operands) < 2:
         return False
-    if scene.name in _MATRIX and known[0].shape[-1:] == known[1].shape[-2:-1]:
+    if scene.name in _MATRIX and operands[0].shape[-1:] == operands[1].shape[-2:-1]:
         # NaN here is inf - inf within a sum.
-        return not _largest_product(known[0], known[1]) <= limit
+        return not _largest_product(operands[0], operands[1]) <= limit
     if scene.name == "Mul":
-        return largest(known[0]) * largest(known[1]) > limit
-    terms = math.prod(known[1].shape[1:]) if scene.name in PRODUCTS else 0
-    return terms * largest(known[0]) * largest(known[1]) > limit
+        return largest(operands[0]) * largest(operands[1]) > limit
+    terms = math.prod(operands[1].shape[1:]) if scene.name in PRODUCTS else 0
+    return terms * largest(operands[0]) * largest(operands[1]) > limit
 
 
 def largest(tensor: torch.Tensor) -> float:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import torch
 
+from traindx.observe.torch.roots import optimizer_parameters
 from traindx.observe.torch.scalars import Row
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ class Optimizers:
             self.watching.new_optimizer(optimizer, known)
         return known
 
-    def taken(self, optimizer: torch.optim.Optimizer) -> int:
+    def steps_of(self, optimizer: torch.optim.Optimizer) -> int:
         """Steps an optimizer has taken so far."""
         known = self.known.get(id(optimizer))
         return known.count if known is not None else 0
@@ -121,8 +122,8 @@ class Optimizers:
 
 
 def _share(one: torch.optim.Optimizer, other: torch.optim.Optimizer) -> bool:
-    held = {id(parameter) for group in one.param_groups for parameter in group["params"]}
-    return any(id(parameter) in held for group in other.param_groups for parameter in group["params"])
+    parameters = {id(parameter) for parameter in optimizer_parameters(one)}
+    return any(id(parameter) in parameters for parameter in optimizer_parameters(other))
 
 
 class Hidden:

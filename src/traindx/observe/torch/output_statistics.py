@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from math import inf
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 import torch
 
 from traindx.observe.clock import perf_counter
 from traindx.observe.torch.batches import Batches, input_statistics
-from traindx.observe.torch.element_samples import evenly, host, plain
+from traindx.observe.torch.element_samples import Values, evenly, host, plain
 
 if TYPE_CHECKING:
     from traindx.observe.torch.process import Watching
 
-Values = npt.NDArray[Any]
 _ROWS, _POINTS, _CLASSES = 64, 4, 4096
 _ELEMENTS = 65_536
 _FEW_ROWS = 4
@@ -29,19 +27,19 @@ _IGNORED = -100
 
 def answer_statistics(name: str, output: torch.Tensor, target: torch.Tensor) -> dict[str, float | None]:
     """Of the output that reached a loss function, on a sample of its rows."""
-    answers, wanted = plain(output), plain(target)
-    if answers is None or wanted is None or not answers.is_floating_point() or answers.dim() == 0:
+    answers, targets = plain(output), plain(target)
+    if answers is None or targets is None or not answers.is_floating_point() or answers.dim() == 0:
         return {}
-    if not answers.numel() or not wanted.numel() or answers.shape[0] != wanted.shape[0]:
+    if not answers.numel() or not targets.numel() or answers.shape[0] != targets.shape[0]:
         return {}
     with np.errstate(all="ignore"):
         statistics = _of_output(answers)
         if name in _BY_CLASS and answers.dim() > 1:
-            statistics |= _of_classes(answers, wanted)
-        elif name in _BY_SIGN and answers.shape == wanted.shape:
-            statistics |= _of_signs(answers, wanted, _BY_SIGN[name])
-        elif name in _BY_NUMBER and wanted.is_floating_point() and answers.shape == wanted.shape:
-            statistics |= _of_numbers(answers, wanted)
+            statistics |= _of_classes(answers, targets)
+        elif name in _BY_SIGN and answers.shape == targets.shape:
+            statistics |= _of_signs(answers, targets, _BY_SIGN[name])
+        elif name in _BY_NUMBER and targets.is_floating_point() and answers.shape == targets.shape:
+            statistics |= _of_numbers(answers, targets)
     return {key: value for key, value in statistics.items() if value is None or np.isfinite(value)}
 
 
@@ -65,19 +63,19 @@ def _by_row(answers: torch.Tensor) -> Values:
     return sample.astype(np.float64).reshape(*sample.shape[:2], -1)
 
 
-def _of_classes(answers: torch.Tensor, wanted: torch.Tensor) -> dict[str, float | None]:
-    if answers.shape[1] > _CLASSES or wanted.shape != (answers.shape[0], *answers.shape[2:]):
+def _of_classes(answers: torch.Tensor, targets: torch.Tensor) -> dict[str, float | None]:
+    if answers.shape[1] > _CLASSES or targets.shape != (answers.shape[0], *answers.shape[2:]):
         return {}
     best = _by_row(answers).argmax(1).reshape(-1)
     rows = max(2, min(_ROWS, _ELEMENTS // answers.shape[1]))
-    right = host(evenly(wanted, (rows, *(_POINTS for _ in wanted.shape[1:])))).reshape(-1)
+    right = host(evenly(targets, (rows, *(_POINTS for _ in targets.shape[1:])))).reshape(-1)
     return _hits(best, right, right != _IGNORED)
 
 
-def _of_signs(answers: torch.Tensor, wanted: torch.Tensor, middle: float) -> dict[str, float | None]:
+def _of_signs(answers: torch.Tensor, targets: torch.Tensor, middle: float) -> dict[str, float | None]:
     limits = (_ROWS, *(8 for _ in answers.shape[1:]))
     best = host(evenly(answers, limits)).reshape(-1) > middle
-    right = host(evenly(wanted, limits)).reshape(-1)
+    right = host(evenly(targets, limits)).reshape(-1)
     return _hits(best.astype(np.int64), right, (right == 0) | (right == 1))
 
 
@@ -89,11 +87,11 @@ def _hits(best: Values, right: Values, counts: Values) -> dict[str, float | None
     return {"top_share": float(top) / best.size, "right_share": float((best == right).mean())}
 
 
-def _of_numbers(answers: torch.Tensor, wanted: torch.Tensor) -> dict[str, float | None]:
+def _of_numbers(answers: torch.Tensor, targets: torch.Tensor) -> dict[str, float | None]:
     """The share of the targets' variance that is explained."""
     limits = (_ROWS, *(8 for _ in answers.shape[1:]))
     best = host(evenly(answers, limits)).astype(np.float64)
-    right = host(evenly(wanted, limits)).astype(np.float64)
+    right = host(evenly(targets, limits)).astype(np.float64)
     spread = float((right - right.mean(0)).var())
     if best.shape[0] < _FEW_ROWS or not spread > 0:
         return {}

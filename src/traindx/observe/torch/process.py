@@ -24,6 +24,7 @@ from traindx.observe.torch.nonfinite_stop import NonfiniteStop
 from traindx.observe.torch.optimizer_state import Hidden, Known
 from traindx.observe.torch.places import backward
 from traindx.observe.torch.restoring import Restoring
+from traindx.observe.torch.roots import optimizer_parameters
 from traindx.observe.torch.sampled_steps import Looks
 from traindx.observe.torch.scalars import Row, exact_norm, scalar, settle
 from traindx.observe.torch.scaling import LossScaling
@@ -52,7 +53,7 @@ class Watching:
         self.compiled = False
         self.batch: Any = None
         self.removals: list[Callable[[], object]] = []
-        self.made: dict[int, weakref.ref[torch.optim.Optimizer]] = {}
+        self.constructed: dict[int, weakref.ref[torch.optim.Optimizer]] = {}
         self.schedulers: dict[int, weakref.ref[Any]] = {}
         self.names = Names()
         self.facts = TrainingFacts(self)
@@ -89,10 +90,10 @@ class Watching:
                 raise
             self.recorder.failed(probe, error)
 
-    def report(self, told: Callable[[Any], None], what: Any) -> None:
+    def report(self, listener: Callable[[Any], None], what: Any) -> None:
         """What the clock is told of; without it there is nothing left to record."""
         try:
-            self._call(told, what) if self.compiled else told(what)
+            self._call(listener, what) if self.compiled else listener(what)
         except Exception as error:
             self.stop_counting(error)
 
@@ -130,9 +131,9 @@ class Watching:
     # Optimizers.
 
     def optimizer_made(self, optimizer: torch.optim.Optimizer) -> None:
-        known = self.made.get(id(optimizer))
+        known = self.constructed.get(id(optimizer))
         if known is None or known() is not optimizer:
-            self.made[id(optimizer)] = weakref.ref(optimizer)
+            self.constructed[id(optimizer)] = weakref.ref(optimizer)
             self.steps.built += 1
             self._late.discard(id(optimizer))
             if self.steps.optimizers.lead is not None:
@@ -148,30 +149,27 @@ class Watching:
 
     def optimizers(self) -> list[torch.optim.Optimizer]:
         """Those that were made and are still there."""
-        return [one for ref in self.made.values() if (one := ref()) is not None]
+        return [one for ref in self.constructed.values() if (one := ref()) is not None]
 
     def never_stepped(self) -> list[torch.optim.Optimizer]:
         """Optimizers that were made for parameters which no other one trained."""
         known = self.steps.optimizers.known
         stepped = [one for one in self.optimizers() if id(one) in known.keys() | self.elsewhere]
-        trained = {id(parameter) for one in stepped for parameter in self.parameters(one)}
-        return [
-            one
-            for one in self.optimizers()
-            if one not in stepped and not any(id(parameter) in trained for parameter in self.parameters(one))
-        ]
+        trained = {id(parameter) for one in stepped for parameter in optimizer_parameters(one)}
+        others = [one for one in self.optimizers() if one not in stepped]
+        return [one for one in others if trained.isdisjoint(map(id, optimizer_parameters(one)))]
 
     def optimizers_to_come(self) -> bool:
         """Whether an optimizer was made that has not stepped yet, here or in a training before."""
-        if len(self.made) < 2:
+        if len(self.constructed) < 2:
             return False
-        seen = self.steps.optimizers.known.keys() | self.elsewhere
-        return any(key not in seen and ref() is not None for key, ref in self.made.items())
+        stepped = self.steps.optimizers.known.keys() | self.elsewhere
+        return any(key not in stepped and ref() is not None for key, ref in self.constructed.items())
 
     def optimizers_alive(self) -> int:
-        if len(self.made) > 1:
-            self.made = {key: ref for key, ref in self.made.items() if ref() is not None}
-        return len(self.made)
+        if len(self.constructed) > 1:
+            self.constructed = {key: ref for key, ref in self.constructed.items() if ref() is not None}
+        return len(self.constructed)
 
     def optimizer_name(self, optimizer: torch.optim.Optimizer, number: int) -> str:
         """What the script calls it."""
@@ -196,10 +194,10 @@ class Watching:
 
     def find_hidden(self, losses: int) -> Hidden | None:
         """Losses but no steps, and something was compiled: the optimizer steps where no hook is called."""
-        made = self.optimizers()
-        if len(made) != 1 or self.steps.optimizers.known:
+        optimizers = self.optimizers()
+        if len(optimizers) != 1 or self.steps.optimizers.known:
             return None
-        hidden = Hidden(made[0])
+        hidden = Hidden(optimizers[0])
         if hidden.counted() is None and losses < _SURELY_HIDDEN:
             return None
         self.recorder.unseen(
@@ -209,27 +207,25 @@ class Watching:
 
     def lead(self) -> torch.optim.Optimizer | None:
         """The optimizer whose steps are counted; before the first step, the only one there is."""
-        lead, made = self.steps.optimizers.lead, self.optimizers()
+        lead, optimizers = self.steps.optimizers.lead, self.optimizers()
         if lead is None:
-            return made[0] if len(made) == 1 else None
+            return optimizers[0] if len(optimizers) == 1 else None
         return lead.ref()
-
-    def parameters(self, optimizer: torch.optim.Optimizer) -> list[torch.Tensor]:
-        """All parameters of an optimizer, never kept: torch will not swap one that somebody else holds."""
-        return [one for group in optimizer.param_groups for one in group["params"]]
 
     def holds_gradients(self) -> bool:
         """Whether any parameter has a gradient from before; True where that cannot be told."""
-        made = self.optimizers()
-        if self.compiled or not made:
+        optimizers = self.optimizers()
+        if self.compiled or not optimizers:
             return True
-        return any(one.grad is not None for optimizer in made for one in self.parameters(optimizer))
+        return any(
+            one.grad is not None for optimizer in optimizers for one in optimizer_parameters(optimizer)
+        )
 
     def gradient_norm(self, optimizer: torch.optim.Optimizer) -> torch.Tensor | None:
-        norm = global_norm(self.parameters(optimizer))
+        norm = global_norm(optimizer_parameters(optimizer))
         if norm is not None and norm.is_cpu and not math.isfinite(norm.item()):
             # Squares of large but finite gradients overflow in single precision.
-            norm = exact_norm(self.parameters(optimizer))
+            norm = exact_norm(optimizer_parameters(optimizer))
         scale = getattr(optimizer, "grad_scale", None)
         return norm / scale if norm is not None and isinstance(scale, torch.Tensor) else norm
 
@@ -255,7 +251,7 @@ class Watching:
     def _checksum(self) -> None:
         """The same number on every rank whose weights are the same."""
         optimizer = self.lead()
-        value = replicas.checksum(self.parameters(optimizer)) if optimizer is not None else None
+        value = replicas.checksum(optimizer_parameters(optimizer)) if optimizer is not None else None
         if value is not None:
             self.recorder.row({"replica_checksum": value})
 

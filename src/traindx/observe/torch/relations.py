@@ -6,12 +6,11 @@ on products of two features, only says whether there is anything to tell.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 
-Values = npt.NDArray[Any]
+from traindx.observe.torch.element_samples import Values
+
 _NEIGHBOURS, _BESIDE = 12, 6
 _SHUFFLES = 24
 _CLASSES = 64
@@ -27,27 +26,27 @@ def relation(inputs: Values, targets: Values, *, classes: bool) -> dict[str, flo
         kinds, targets = np.unique(targets, return_inverse=True) if classes else (None, targets)
         if features.shape[1] == 0 or (kinds is not None and not 2 <= kinds.size <= _CLASSES):
             return {}
-        wanted = np.eye(kinds.size)[targets] if kinds is not None else _standard(targets[:, None])
-        if not wanted.shape[1]:
+        answers = np.eye(kinds.size)[targets] if kinds is not None else _standard(targets[:, None])
+        if not answers.shape[1]:
             return {}
         near = _nearest(features)
         hat = _hat(features)
-        found = [_measure(wanted, near, hat, kinds is not None)]
+        scores = [_measure(answers, near, hat, kinds is not None)]
         draw = np.random.default_rng(0)
         for _ in range(_SHUFFLES):
-            found.append(_measure(wanted[draw.permutation(len(wanted))], near, hat, kinds is not None))
-        best = _best(found)
-        best |= {"samples": float(len(wanted)), "classes": float(kinds.size if kinds is not None else 0)}
+            scores.append(_measure(answers[draw.permutation(len(answers))], near, hat, kinds is not None))
+        best = _best(scores)
+        best |= {"samples": float(len(answers)), "classes": float(kinds.size if kinds is not None else 0)}
         if kinds is not None:
-            best |= _odd_labels(wanted, near) | _mutual(wanted, near)
-        best |= _one_feature(features, wanted, kinds is not None)
-        best["linked"] = _linked(wanted, near, hat, _hat_of_products(features))
+            best |= _odd_labels(answers, near) | _mutual(answers, near)
+        best |= _one_feature(features, answers, kinds is not None)
+        best["linked"] = _linked(answers, near, hat, _hat_of_products(features))
     return {key: round(float(value), 5) for key, value in best.items() if np.isfinite(value)}
 
 
-def _best(found: list[tuple[float, float]]) -> dict[str, float]:
+def _best(scores: list[tuple[float, float]]) -> dict[str, float]:
     """Of the two predictors, the one that stands out more from chance."""
-    table = np.array(found)
+    table = np.array(scores)
     chance, spread = table[1:].mean(0), table[1:].std(0) + 1e-3
     stands_out = (table[0] - chance) / spread
     at = int(stands_out.argmax())
@@ -58,8 +57,8 @@ def _standard(values: Values) -> Values:
     values = np.where(np.isfinite(values), values, 0.0)
     spread = values.std(0)
     varies = spread > 1e-9 * (1 + np.abs(values.mean(0)))
-    found: Values = (values[:, varies] - values[:, varies].mean(0)) / spread[varies]
-    return np.clip(found, -5, 5)
+    scaled: Values = (values[:, varies] - values[:, varies].mean(0)) / spread[varies]
+    return np.clip(scaled, -5, 5)
 
 
 def _nearest(features: Values) -> npt.NDArray[np.intp]:
@@ -69,16 +68,16 @@ def _nearest(features: Values) -> npt.NDArray[np.intp]:
     count = min(_NEIGHBOURS, len(features) - 1)
     part = np.argpartition(apart, count - 1, axis=1)[:, :count]
     order = np.take_along_axis(apart, part, 1).argsort(1)
-    found: npt.NDArray[np.intp] = np.take_along_axis(part, order, 1)
-    return found
+    nearest: npt.NDArray[np.intp] = np.take_along_axis(part, order, 1)
+    return nearest
 
 
 def _hat(features: Values) -> Values:
     """Makes predictions of targets by ridge regression."""
     wide = np.hstack([features, np.ones((len(features), 1))])
     inner = wide.T @ wide + 0.05 * len(wide) * np.eye(wide.shape[1])
-    found: Values = wide @ np.linalg.solve(inner, wide.T)
-    return found
+    hat: Values = wide @ np.linalg.solve(inner, wide.T)
+    return hat
 
 
 def _hat_of_products(features: Values) -> Values:
@@ -88,57 +87,57 @@ def _hat_of_products(features: Values) -> Values:
     usual = np.diag(alike).mean()
     if not usual > 0:
         return np.zeros_like(alike)
-    found: Values = np.linalg.solve(alike + usual * np.eye(len(alike)), alike).T
-    return found
+    hat: Values = np.linalg.solve(alike + usual * np.eye(len(alike)), alike).T
+    return hat
 
 
-def _left_out(hat: Values, wanted: Values) -> Values:
+def _left_out(hat: Values, answers: Values) -> Values:
     own = np.diag(hat)[:, None]
-    found: Values = (hat @ wanted - own * wanted) / (1 - own)
-    return found
+    predictions: Values = (hat @ answers - own * answers) / (1 - own)
+    return predictions
 
 
-def _linked(wanted: Values, near: npt.NDArray[np.intp], *hats: Values) -> float:
+def _linked(answers: Values, near: npt.NDArray[np.intp], *hats: Values) -> float:
     """By how many deviations the answers agree with the targets more (or less) than with shuffled ones.
 
     Finer than counts of right answers, which rare classes hardly change.
     """
-    centred = wanted - wanted.mean(0)
+    centred = answers - answers.mean(0)
     draw = np.random.default_rng(1)
-    orders = [np.arange(len(wanted)), *(draw.permutation(len(wanted)) for _ in range(_SHUFFLES))]
+    orders = [np.arange(len(answers)), *(draw.permutation(len(answers)) for _ in range(_SHUFFLES))]
     table = np.array([_agreements(centred[order], near, hats) for order in orders])
     spread = table[1:].std(0)
-    found = np.where(spread > 0, (table[0] - table[1:].mean(0)) / np.where(spread > 0, spread, 1.0), 0.0)
-    return float(found[np.abs(found).argmax()])
+    z_scores = np.where(spread > 0, (table[0] - table[1:].mean(0)) / np.where(spread > 0, spread, 1.0), 0.0)
+    return float(z_scores[np.abs(z_scores).argmax()])
 
 
-def _agreements(wanted: Values, near: npt.NDArray[np.intp], hats: tuple[Values, ...]) -> list[float]:
-    answers = [wanted[near].mean(1), *(_left_out(hat, wanted) for hat in hats)]
-    return [float((one * wanted).sum() / max(np.linalg.norm(one), 1e-12)) for one in answers]
+def _agreements(targets: Values, near: npt.NDArray[np.intp], hats: tuple[Values, ...]) -> list[float]:
+    predictions = [targets[near].mean(1), *(_left_out(hat, targets) for hat in hats)]
+    return [float((one * targets).sum() / max(np.linalg.norm(one), 1e-12)) for one in predictions]
 
 
-def _measure(wanted: Values, near: npt.NDArray[np.intp], hat: Values, classes: bool) -> tuple[float, float]:
-    votes, lines = wanted[near].mean(1), _left_out(hat, wanted)
+def _measure(answers: Values, near: npt.NDArray[np.intp], hat: Values, classes: bool) -> tuple[float, float]:
+    votes, lines = answers[near].mean(1), _left_out(hat, answers)
     if classes:
-        right = wanted.argmax(1)
+        right = answers.argmax(1)
         return float((votes.argmax(1) == right).mean()), float((lines.argmax(1) == right).mean())
-    return 1 - float(((votes - wanted) ** 2).mean()), 1 - float(((lines - wanted) ** 2).mean())
+    return 1 - float(((votes - answers) ** 2).mean()), 1 - float(((lines - answers) ** 2).mean())
 
 
-def _one_feature(features: Values, wanted: Values, classes: bool) -> dict[str, float]:
+def _one_feature(features: Values, answers: Values, classes: bool) -> dict[str, float]:
     """How well the most telling feature tells targets `alone`, and the others `without` it."""
     if not _FEW <= features.shape[1] <= _MANY:
         return {}
-    each = [_along(column, wanted, classes) for column in features.T]
+    each = [_along(column, answers, classes) for column in features.T]
     best = int(np.argmax(each))
     others = np.delete(features, best, axis=1)
-    without = max(_measure(wanted, _nearest(others), _hat(others), classes))
+    without = max(_measure(answers, _nearest(others), _hat(others), classes))
     return {"alone": each[best], "without": without, "feature": float(best)}
 
 
-def _along(column: Values, wanted: Values, classes: bool) -> float:
+def _along(column: Values, answers: Values, classes: bool) -> float:
     """How well the samples beside it in the order of one feature tell a sample's target."""
-    sorted_ = wanted[np.argsort(column + 1e-9 * np.random.default_rng(0).standard_normal(len(column)))]
+    sorted_ = answers[np.argsort(column + 1e-9 * np.random.default_rng(0).standard_normal(len(column)))]
     padded = np.pad(sorted_, ((_SIDE, _SIDE), (0, 0)))
     count = len(sorted_)
     beside = [padded[at : at + count] for at in range(2 * _SIDE + 1) if at != _SIDE]
@@ -148,15 +147,15 @@ def _along(column: Values, wanted: Values, classes: bool) -> float:
     return 1 - float(((votes - sorted_) ** 2).mean())
 
 
-def _odd_labels(wanted: Values, near: npt.NDArray[np.intp]) -> dict[str, float]:
+def _odd_labels(answers: Values, near: npt.NDArray[np.intp]) -> dict[str, float]:
     """The share of samples whose neighbours agree on another label, and whether such samples lie together.
 
     Where classes overlap, odd labels lie together at the border (`together` well above 1); wrong labels
     lie anywhere.
     """
-    votes = wanted[near].mean(1)
+    votes = answers[near].mean(1)
     voted = votes.argmax(1)
-    odd = voted != wanted.argmax(1)
+    odd = voted != answers.argmax(1)
     share = float(odd.mean())
     if not 0 < share < 1:
         return {"odd_share": share}
@@ -166,17 +165,17 @@ def _odd_labels(wanted: Values, near: npt.NDArray[np.intp]) -> dict[str, float]:
     return {"odd_share": share, "together": float(around[odd].mean() / usual.mean())}
 
 
-def _mutual(wanted: Values, near: npt.NDArray[np.intp]) -> dict[str, float]:
+def _mutual(answers: Values, near: npt.NDArray[np.intp]) -> dict[str, float]:
     """How well half of a sample's neighbours tell the labels of the other half, for 1 as well as its own.
 
     About 1 where neighbours are of one class and some labels are wrong: its own is one of theirs. Far less
     where neighbours tell little: then they have nothing in common but to be near to the sample.
     """
-    truth = wanted.argmax(1)
+    truth = answers.argmax(1)
     own, others, chance = 0.0, 0.0, 0.0
     for voters, rest in ((near[:, 0::2], near[:, 1::2]), (near[:, 1::2], near[:, 0::2])):
-        voted = wanted[voters].mean(1).argmax(1)
+        voted = answers[voters].mean(1).argmax(1)
         own += float((voted == truth).mean())
         others += float((truth[rest] == voted[:, None]).mean())
-        chance += float(wanted.mean(0)[voted].mean())
+        chance += float(answers.mean(0)[voted].mean())
     return {"mutual": (others - chance) / (own - chance)} if own - chance > 0.05 else {}

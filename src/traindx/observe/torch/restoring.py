@@ -61,22 +61,22 @@ class Restoring:
 
     def first_step(self, optimizer: torch.optim.Optimizer) -> None:
         """An optimizer begins: with an empty state, though the file that was loaded holds one that fits."""
-        held = sum(len(group["params"]) for group in optimizer.param_groups)
+        parameters = sum(len(group["params"]) for group in optimizer.param_groups)
         waiting, self._waiting = self._waiting, None
-        if waiting is None or waiting != held or optimizer.state or not self.models:
+        if waiting is None or waiting != parameters or optimizer.state or not self.models:
             return
         last = self.models[-1]
         if last["missing"] or last["unexpected"]:
             return
         text = f"{type(optimizer).__name__} begins anew: the loaded file holds a state for it"
-        self._untold = (text, held)
+        self._untold = (text, parameters)
 
     def step_done(self) -> None:
         """Told after the first step, which may turn out to be that of another training."""
         if self._untold is not None:
-            text, held = self._untold
+            text, parameters = self._untold
             self._untold = None
-            self.watching.recorder.event("optimizer_state_not_loaded", text, {"parameters": held})
+            self.watching.recorder.event("optimizer_state_not_loaded", text, {"parameters": parameters})
 
 
 def _optimizer_state(content: Any, depth: int = _DEEP) -> Mapping[str, Any] | None:
@@ -87,5 +87,5 @@ def _optimizer_state(content: Any, depth: int = _DEEP) -> Mapping[str, Any] | No
     if isinstance(groups, list) and groups and isinstance(groups[0], Mapping) and content.get("state"):
         return content
     values = list(content.values())[:1000] if depth else []
-    found = (_optimizer_state(one, depth - 1) for one in values if isinstance(one, Mapping))
-    return next((one for one in found if one is not None), None)
+    states = (_optimizer_state(one, depth - 1) for one in values if isinstance(one, Mapping))
+    return next((one for one in states if one is not None), None)

@@ -62,7 +62,7 @@ def walk(top: nn.Module, prefix: str) -> Iterator[tuple[nn.Module, str]]:
             todo.append((child, name if same else f"{name}.{attribute}" if name else attribute, inside))
 
 
-def tops_above(wanted: list[int]) -> list[nn.Module]:
+def tops_above(parameter_ids: list[int]) -> list[nn.Module]:
     """The outermost modules alive that hold any of the parameters, in the order of the parameters."""
     # `issubclass` of the type: `isinstance` would ask lazy proxies what they stand for and wake them.
     modules = [
@@ -72,8 +72,8 @@ def tops_above(wanted: list[int]) -> list[nn.Module]:
     for module in modules:
         for _, child in children_of(module):
             parents.setdefault(id(child), []).append(module)
-    order = {key: number for number, key in enumerate(wanted)}
-    owners = [one for one in modules if any(id(held) in order for _, held in parameters_of(one))]
+    order = {key: number for number, key in enumerate(parameter_ids)}
+    owners = [one for one in modules if any(id(parameter) in order for _, parameter in parameters_of(one))]
     tops: dict[int, nn.Module] = {}
     seen: set[int] = set()
     while owners:
@@ -93,31 +93,40 @@ def _chosen(tops: list[nn.Module], order: Mapping[int, int]) -> list[nn.Module]:
 
     A scripted model comes before its source, large before small, graphs that torch made of a model last.
     """
-    held = {id(top): order.keys() & {id(one) for one in top.parameters()} for top in tops}
+    parameters = {id(top): order.keys() & {id(one) for one in top.parameters()} for top in tops}
     traced = [type(top).__module__.startswith(_TRACED) for top in tops]
     ranked = sorted(
         zip(traced, tops, strict=True),
-        key=lambda one: (one[0], not isinstance(one[1], torch.jit.ScriptModule), -len(held[id(one[1])])),
+        key=lambda one: (
+            one[0],
+            not isinstance(one[1], torch.jit.ScriptModule),
+            -len(parameters[id(one[1])]),
+        ),
     )
     chosen: list[nn.Module] = []
     covered: set[int] = set()
     for _, top in ranked:
-        if not held[id(top)] <= covered:
+        if not parameters[id(top)] <= covered:
             chosen.append(top)
-            covered |= held[id(top)]
-    return sorted(chosen, key=lambda top: min(order[key] for key in held[id(top)]))
+            covered |= parameters[id(top)]
+    return sorted(chosen, key=lambda top: min(order[key] for key in parameters[id(top)]))
 
 
 def children_of(module: nn.Module) -> list[tuple[str, nn.Module]]:
     """The modules right inside it, with their attribute names."""
-    held: Any = module._modules
-    return [(name, child) for name, child in list(held.items()) if child is not None]
+    modules: Any = module._modules
+    return [(name, child) for name, child in list(modules.items()) if child is not None]
 
 
 def parameters_of(module: nn.Module) -> list[tuple[str, torch.Tensor]]:
     """The parameters that are its own, with their attribute names."""
-    held: Any = module._parameters
-    return [(name, one) for name, one in list(held.items()) if one is not None]
+    parameters: Any = module._parameters
+    return [(name, one) for name, one in list(parameters.items()) if one is not None]
+
+
+def optimizer_parameters(optimizer: torch.optim.Optimizer) -> list[torch.Tensor]:
+    """All parameters of an optimizer, never kept: torch will not swap one that somebody else holds."""
+    return [one for group in optimizer.param_groups for one in group["params"]]
 
 
 def child_at(module: nn.Module, name: str) -> nn.Module | None:

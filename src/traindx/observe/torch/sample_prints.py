@@ -11,7 +11,8 @@ import numpy as np
 import torch
 
 from traindx.observe.torch.batch_columns import parts_of
-from traindx.observe.torch.batch_rows import ENOUGH, RowMoments, Values, marks_of, one_each, rows_of
+from traindx.observe.torch.batch_rows import ENOUGH, RowMoments, marks_of, one_each, rows_of
+from traindx.observe.torch.element_samples import Values
 from traindx.observe.torch.relations import relation
 
 Others = tuple[torch.Tensor, ...]
@@ -27,9 +28,9 @@ class SampleFingerprints:
 
     def __init__(self) -> None:
         self._labels: dict[int, float | None] = {}
-        self._taken = self._again = self._twice = self._relabelled = 0
-        self._kept: list[Values] = []
-        self._wanted: list[float] = []
+        self._samples = self._again = self._twice = self._relabelled = 0
+        self._rows: list[Values] = []
+        self._row_targets: list[float] = []
         self._classes: bool | None = None
         self._width = 0
         self._source = ""
@@ -64,16 +65,16 @@ class SampleFingerprints:
 
     def trained(
         self,
-        given: torch.Tensor,
+        inputs: torch.Tensor,
         target: torch.Tensor | None,
         source: str = "model",
         others: Others = (),
     ) -> None:
         """A batch that a step is taken on, with its targets where there is one for each sample."""
-        rows = rows_of(given)
+        rows = rows_of(inputs)
         if rows is None:
             return
-        if source == "model" and given.is_floating_point():
+        if source == "model" and inputs.is_floating_point():
             self._training.add(rows)
         self._source = self._source or source
         if source != self._source:
@@ -81,21 +82,21 @@ class SampleFingerprints:
             for mark in marks_of(rows, others).tolist():
                 self._labels.setdefault(mark, None)
             return
-        self._dtype = self._dtype or str(given.dtype).removeprefix("torch.")
-        self._elements = self._elements or given[0].numel()
-        wanted = one_each(target, given.shape[0], rows.shape[0])
-        if wanted is not None:
-            whole = not target.is_floating_point() or bool(np.isin(wanted, (0, 1)).all())  # type: ignore[union-attr]
+        self._dtype = self._dtype or str(inputs.dtype).removeprefix("torch.")
+        self._elements = self._elements or inputs[0].numel()
+        labels = one_each(target, inputs.shape[0], rows.shape[0])
+        if labels is not None:
+            whole = not target.is_floating_point() or bool(np.isin(labels, (0, 1)).all())  # type: ignore[union-attr]
             self._classes = whole if self._classes is None else self._classes and whole
             if not whole:
-                self._peaks_wanted.append(float(np.abs(wanted).max()))
+                self._peaks_wanted.append(float(np.abs(labels).max()))
         if rows.dtype.kind == "f":
             self._note_extent(rows)
         marks = marks_of(rows, others).tolist()
-        self._taken += len(marks)
+        self._samples += len(marks)
         self._twice += len(marks) - len(set(marks))
         for number, mark in enumerate(marks):
-            self._note(mark, None if wanted is None else float(wanted[number]), rows[number])
+            self._note(mark, None if labels is None else float(labels[number]), rows[number])
 
     def _note_extent(self, rows: Values) -> None:
         finite = np.isfinite(rows)
@@ -113,10 +114,10 @@ class SampleFingerprints:
             return
         if len(self._labels) < _KNOWN:
             self._labels[mark] = label
-        if label is not None and len(self._kept) < _KEPT and self._width in (0, row.size):
+        if label is not None and len(self._rows) < _KEPT and self._width in (0, row.size):
             self._width = row.size
-            self._kept.append(row.astype(np.float32))
-            self._wanted.append(label)
+            self._rows.append(row.astype(np.float32))
+            self._row_targets.append(label)
 
     @property
     def validates(self) -> bool:
@@ -124,54 +125,56 @@ class SampleFingerprints:
         return self._judged < _VALIDATED
 
     def evaluated(
-        self, given: torch.Tensor, group: tuple[str, int] | None = None, others: Others = ()
+        self, inputs: torch.Tensor, group: tuple[str, int] | None = None, others: Others = ()
     ) -> None:
         """A batch that the model is only judged on; those of one loader, or of one size, are a group."""
-        source = group or ("model", given.shape[0])
-        rows = rows_of(given) if self._wants(source) else None
+        source = group or ("model", inputs.shape[0])
+        rows = rows_of(inputs) if self._wants(source) else None
         if rows is None:
             return
         if group is None:
             self._judged += 1
-            if given.is_floating_point():
+            if inputs.is_floating_point():
                 self._validation.add(rows)
         self._evaluated.setdefault(source, []).append(marks_of(rows, others))
 
     def _wants(self, group: tuple[str, int]) -> bool:
         """Whether more of a group of validation is wanted."""
-        known = self._evaluated.get(group)
-        return len(self._evaluated) < _GROUPS if known is None else len(known) < _VALIDATED
+        batches = self._evaluated.get(group)
+        return len(self._evaluated) < _GROUPS if batches is None else len(batches) < _VALIDATED
 
-    def told(self) -> dict[str, object]:
+    def facts(self) -> dict[str, object]:
         """What the end of a training shows of its samples."""
-        if not self._taken:
+        if not self._samples:
             return {}
-        found: dict[str, object] = {
-            "taken": self._taken,
+        facts: dict[str, object] = {
+            "taken": self._samples,
             "distinct": len(self._labels),
             "twice_in_a_batch": self._twice,
             "came_again": self._again,
             "features": self._width or self._training.mean.size,
         }
-        found["nonfinite_batches"] = self._bad
+        facts["nonfinite_batches"] = self._bad
         for name, peaks in (("input_peak", self._peaks), ("target_peak", self._peaks_wanted)):
             if len(peaks) >= _FEW_PEAKS and (usual := float(np.median(peaks))) > 0:
-                found[name] = {"usual": usual, "largest": max(peaks), "batches": len(peaks)}
+                facts[name] = {"usual": usual, "largest": max(peaks), "batches": len(peaks)}
         if self._classes:
-            found["relabelled"] = self._relabelled
+            facts["relabelled"] = self._relabelled
         held_out = self._least_known()
         if held_out:
-            found["validation"] = held_out | self._differences()
-        if len(self._kept) >= 2 * ENOUGH and self._classes is not None:
-            facts = relation(np.stack(self._kept), np.array(self._wanted), classes=self._classes)
-            if facts:
-                found["relation"] = facts
-                found["input"] = self._input()
-        return found
+            facts["validation"] = held_out | self._differences()
+        if len(self._rows) >= 2 * ENOUGH and self._classes is not None:
+            relation_facts = relation(
+                np.stack(self._rows), np.array(self._row_targets), classes=self._classes
+            )
+            if relation_facts:
+                facts["relation"] = relation_facts
+                facts["input"] = self._input()
+        return facts
 
     def _input(self) -> dict[str, object]:
         """What the inputs are that the relation is of: who gets a part of them cannot tell much."""
-        whole = all(bool((row == np.round(row)).all()) for row in self._kept)
+        whole = all(bool((row == np.round(row)).all()) for row in self._rows)
         facts = {"dtype": self._dtype, "elements": self._elements, "whole": whole}
         return facts | ({"beside": self._beside} if self._source == "loader" else {})
 
@@ -214,5 +217,5 @@ class SampleFingerprints:
         return {key: value for key, value in facts.items() if np.isfinite(value)}
 
 
-def _known_share(told: dict[str, float]) -> tuple[float, float]:
-    return told["known"] / told["taken"], told["taken"]
+def _known_share(group: dict[str, float]) -> tuple[float, float]:
+    return group["known"] / group["taken"], group["taken"]

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import torch
 
-from traindx.observe.torch.element_samples import READABLE, ElementSpread, dense, plain, sample_of, spread
+from traindx.observe.torch.element_samples import (
+    READABLE,
+    ElementSpread,
+    Values,
+    dense,
+    plain,
+    sample_of,
+    spread,
+)
 
 _WIDE = (torch.float64, torch.complex128)
 _HALF = (torch.float16, torch.bfloat16)
@@ -36,7 +42,7 @@ class Bucket:
         # Positions of parameters in half precision, whose small updates may round to nothing.
         self.coarse: list[int] = []
         # The gradients of the look before, and which of them were there (None: all).
-        self.last: tuple[npt.NDArray[Any], set[int] | None] | None = None
+        self.last: tuple[Values, set[int] | None] | None = None
 
     def add(self, number: int, data: torch.Tensor, layer: int, sampled: bool) -> None:
         self.numbers.append(number)

@@ -45,7 +45,7 @@ class Looks:
         self.own = 0.0
         self._groups: dict[str, dict[str, object]] = {}
         self.taken = 0
-        self._told: set[str] = set()
+        self._reported: set[str] = set()
         self._coming = 1
         self._target: torch.Tensor | None = None
 
@@ -134,39 +134,39 @@ class Looks:
             self.watching.guard("layers", self._tell_untrained)
 
     def _collect_layers(self, groups: dict[str, dict[str, object]]) -> None:
-        found = self.layers.collect()
-        if found:
+        statistics = self.layers.collect()
+        if statistics:
             self.recorder.names("layer", self.layers.names)
-            groups["layer"] = dict(found)
+            groups["layer"] = dict(statistics)
 
     def _collect_activations(self, groups: dict[str, dict[str, object]]) -> None:
         probe = self.activations
-        names, found = probe.collect()
+        names, statistics = probe.collect()
         if names:
             self.recorder.names("activation", names)
-            groups["activation"] = dict(found)
-            self._tell_spread(self.histograms.looked(self.recorder.step))
+            groups["activation"] = dict(statistics)
+            self._tell_spread(self.histograms.sampled(self.recorder.step))
         if probe.root_input is not None:
             groups["input"] = dict(self.batches.input(probe.root_input, self.recorder.step))
             if self.watching.facts.world > 1:
                 groups["input"]["fingerprint"] = self.batches.last_print % _PRINTS
             self.watching.guard("samples", self.samples.trained, probe.root_input, self._target)
         self._target = None
-        self.watching.modes.seen(probe.eval_modules, probe.autocast)
+        self.watching.modes.sampled(probe.eval_modules, probe.autocast)
 
     def tell_last_spread(self) -> None:
         self._tell_spread(self.histograms.end())
 
-    def _tell_spread(self, found: list[dict[str, object]] | None) -> None:
-        if found:
-            self.recorder.fact("histograms", found)
+    def _tell_spread(self, histograms: list[dict[str, object]] | None) -> None:
+        if histograms:
+            self.recorder.fact("histograms", histograms)
 
     def _tell_untrained(self) -> None:
         """Parameters that got no gradient in any sample so far, once for each set."""
         names = self.layers.without_gradient()
         key = ",".join(names)
-        if names and key not in self._told:
-            self._told.add(key)
+        if names and key not in self._reported:
+            self._reported.add(key)
             shown = ", ".join(names[:8]) + (f" and {len(names) - 8} more" if len(names) > 8 else "")
             self.recorder.event(
                 "no_gradient",

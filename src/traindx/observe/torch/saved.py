@@ -38,7 +38,7 @@ class Saved:
 
     def read(self, node: Node) -> dict[str, torch.Tensor]:
         """Saved tensors by the name of the argument or result they were."""
-        found: dict[str, torch.Tensor] = {}
+        tensors: dict[str, torch.Tensor] = {}
         for name in self._saved_names(node):
             try:
                 raw = getattr(node, _RAW + name)
@@ -48,8 +48,8 @@ class Saved:
             except (RuntimeError, AttributeError):
                 self._hidden.setdefault(node, FREED)
                 continue
-            found.update(_flat(name, value))
-        return found
+            tensors.update(_flat(name, value))
+        return tensors
 
     def _is_hooked(self, node: Node, raw: Any) -> bool:
         for one in raw if isinstance(raw, tuple | list) else (raw,):

@@ -61,7 +61,7 @@ def settle(rows: Iterator[MutableMapping[str, object]] | list[Row]) -> None:
         for key, value in row.items():
             if isinstance(value, torch.Tensor):
                 waiting.setdefault(value.device, []).append((row, key, value))
-    for found in waiting.values():
-        numbers = torch.stack([tensor.float() for _, _, tensor in found]).tolist()
-        for (row, key, _), number in zip(found, numbers, strict=True):
+    for values in waiting.values():
+        numbers = torch.stack([tensor.float() for _, _, tensor in values]).tolist()
+        for (row, key, _), number in zip(values, numbers, strict=True):
             row[key] = number

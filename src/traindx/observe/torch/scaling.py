@@ -21,7 +21,7 @@ class LossScaling:
         self._plain: torch.Tensor | None = None
         self.unscaled_gradients = False
         self.inside = False
-        self._scaled_now = self._told = False
+        self._scaled_now = self._reported = False
 
     def unscaled(self, tensor: Any) -> Any:
         """The loss that was scaled into this tensor, or the tensor itself."""
@@ -43,8 +43,8 @@ class LossScaling:
         scale, scaled = self.watching.steps.loss_scale, self._scaled_now
         self._scaled_now = False
         handled = self.inside or self.unscaled_gradients or getattr(optimizer, "grad_scale", None) is not None
-        if scaled and not (handled or self._told) and scale not in (None, 1.0):
-            self._told = True
+        if scaled and not (handled or self._reported) and scale not in (None, 1.0):
+            self._reported = True
             text = f"the optimizer stepped on gradients that are scaled by {scale:g}"
             self.watching.recorder.event("step_on_scaled_gradients", text, {"scale": scale})
 
@@ -55,14 +55,14 @@ class LossScaling:
     def step(self, _: Any, optimizer: Any, *__: Any, **___: Any) -> Callable[[bool], None]:
         """A scaler lets an optimizer step, unless gradients overflowed."""
         watching, optimizers = self.watching, self.watching.steps.optimizers
-        before = optimizers.taken(optimizer)
+        before = optimizers.steps_of(optimizer)
         self.inside = True
 
         def end(done: bool) -> None:
             self.inside = False
             if not done:
                 return
-            if watching.active and optimizers.taken(optimizer) == before and watching.mine():
+            if watching.active and optimizers.steps_of(optimizer) == before and watching.mine():
                 watching.guard("steps", watching.steps.skipped_step, optimizer)
             self.unscaled_gradients = False
 

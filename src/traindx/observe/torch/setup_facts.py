@@ -19,21 +19,8 @@ from torch.utils.data import (
     WeightedRandomSampler,
 )
 
-from traindx.observe.torch.model_facts import model_facts
 from traindx.observe.torch.naming import Names
-from traindx.observe.torch.skip_connections import depth, residuals
-
-__all__ = [
-    "depth",
-    "library_facts",
-    "loader_facts",
-    "model_facts",
-    "optimizer_facts",
-    "residuals",
-    "scheduler_facts",
-    "seed_facts",
-    "settings_of",
-]
+from traindx.observe.torch.roots import optimizer_parameters
 
 _NAMED = 200
 _GROUPS = 64
@@ -72,28 +59,27 @@ def optimizer_facts(
     names: Names,
 ) -> dict[str, Any]:
     """An optimizer with its groups, and the trainable parameters of the models that no optimizer holds."""
-    held = [one for group in optimizer.param_groups for one in group["params"]]
-    anywhere = {id(one) for each in optimizers for group in each.param_groups for one in group["params"]}
-    anywhere |= {id(one) for one in held}
+    parameters = optimizer_parameters(optimizer)
+    in_any_optimizer = {id(one) for each in (*optimizers, optimizer) for one in optimizer_parameters(each)}
     free: dict[int, str] = {}
     for root in roots:
         for one in root.parameters():
-            if one.requires_grad and id(one) not in anywhere:
+            if one.requires_grad and id(one) not in in_any_optimizer:
                 free[id(one)] = names.parameter_name(one)
     return {
         "class": type(optimizer).__name__,
         "groups": [_group(group) for group in optimizer.param_groups[:_GROUPS]],
-        "parameters": len(held),
-        "elements": sum(one.numel() for one in held),
+        "parameters": len(parameters),
+        "elements": sum(one.numel() for one in parameters),
         "not_held": list(free.values())[:_NAMED],
-        "frozen": [names.parameter_name(one) for one in held if not one.requires_grad][:_NAMED],
-        "held_twice": [names.parameter_name(one) for one in _twice(held)][:_NAMED],
+        "frozen": [names.parameter_name(one) for one in parameters if not one.requires_grad][:_NAMED],
+        "held_twice": [names.parameter_name(one) for one in _twice(parameters)][:_NAMED],
     }
 
 
-def _twice(held: list[torch.Tensor]) -> list[torch.Tensor]:
+def _twice(parameters: list[torch.Tensor]) -> list[torch.Tensor]:
     seen: set[int] = set()
-    return [one for one in held if id(one) in seen or seen.add(id(one))]  # type: ignore[func-returns-value]
+    return [one for one in parameters if id(one) in seen or seen.add(id(one))]  # type: ignore[func-returns-value]
 
 
 def _group(group: Mapping[str, Any]) -> dict[str, Any]:
@@ -119,45 +105,47 @@ def _plain(value: Any) -> Any:
 
 def settings_of(models: Sequence[Mapping[str, Any]], optimizer: Mapping[str, Any]) -> dict[str, Any]:
     """Settings under their canonical names, as far as they are certain."""
-    found: dict[str, Any] = {"optimizer": optimizer["class"]}
+    settings: dict[str, Any] = {"optimizer": optimizer["class"]}
     groups = optimizer["groups"]
     if groups:
-        found |= _of_groups(groups)
+        settings |= _of_groups(groups)
     if models:
-        found["model"] = " + ".join(model["class"] for model in models)
-        found["model_parameters"] = sum(model["parameters"] for model in models)
-        found["trainable_parameters"] = sum(model["trainable"] for model in models)
+        settings["model"] = " + ".join(model["class"] for model in models)
+        settings["model_parameters"] = sum(model["parameters"] for model in models)
+        settings["trainable_parameters"] = sum(model["trainable"] for model in models)
     if len(models) == 1:
-        found |= _of_model(models[0])
-    return found
+        settings |= _of_model(models[0])
+    return settings
 
 
 def _of_groups(groups: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     first = groups[0]
-    found = {key: first[key] for key in ("lr", "momentum", "eps") if isinstance(first.get(key), int | float)}
+    settings = {
+        key: first[key] for key in ("lr", "momentum", "eps") if isinstance(first.get(key), int | float)
+    }
     decays = [group["weight_decay"] for group in groups if isinstance(group.get("weight_decay"), int | float)]
     if decays:  # biases and norms are often left out of it
-        found["weight_decay"] = max(decays)
+        settings["weight_decay"] = max(decays)
     betas = first.get("betas")
     if isinstance(betas, list) and len(betas) >= 2:
-        found |= {"beta1": betas[0], "beta2": betas[1]}
-    return found
+        settings |= {"beta1": betas[0], "beta2": betas[1]}
+    return settings
 
 
 def _of_model(model: Mapping[str, Any]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    settings: dict[str, Any] = {}
     layers = model["blocks"] if model["attention"] and model["blocks"] > 1 else model["layers"]
     if layers:
-        found["layers"] = layers
+        settings["layers"] = layers
     rates = [rate for rate in model["dropout"] if rate > 0]
     if len(rates) == 1 or (model["dropout"] and not rates):
-        found["dropout"] = rates[0] if rates else 0.0
+        settings["dropout"] = rates[0] if rates else 0.0
     words = max(model["embeddings"], key=lambda one: one["size"], default=None)
     if words is not None:
         size, reads = words["size"], model["attention"] or model["recurrent"]
         if (reads and size >= _WORDS) or (size > _FEW_WORDS and size == model["output_width"]):
-            found |= {"vocab_size": size, "width": words["width"]}
-    return found
+            settings |= {"vocab_size": size, "width": words["width"]}
+    return settings
 
 
 def loader_facts(loader: DataLoader[Any]) -> dict[str, Any]:
@@ -190,12 +178,12 @@ def loader_facts(loader: DataLoader[Any]) -> dict[str, Any]:
 
 def _random_streams(dataset: Any) -> list[str]:
     """Generators that a dataset keeps: every worker process gets a copy, and all draw the same numbers."""
-    found = []
+    streams = []
     for name, value in list(getattr(dataset, "__dict__", {}).items())[:200]:
         inner = getattr(value, "__dict__", {})
-        found += [name] if isinstance(value, _STREAMS) else []
-        found += [f"{name}.{key}" for key, one in list(inner.items())[:50] if isinstance(one, _STREAMS)]
-    return found[:_NAMED]
+        streams += [name] if isinstance(value, _STREAMS) else []
+        streams += [f"{name}.{key}" for key, one in list(inner.items())[:50] if isinstance(one, _STREAMS)]
+    return streams[:_NAMED]
 
 
 def _shuffles(sampler: Any) -> bool | None:
@@ -203,8 +191,8 @@ def _shuffles(sampler: Any) -> bool | None:
         return True
     if isinstance(sampler, SequentialSampler):
         return False
-    said = getattr(sampler, "shuffle", None)
-    return said if isinstance(said, bool) else None
+    shuffle = getattr(sampler, "shuffle", None)
+    return shuffle if isinstance(shuffle, bool) else None
 
 
 def scheduler_facts(scheduler: Any) -> dict[str, Any]:
@@ -213,8 +201,10 @@ def scheduler_facts(scheduler: Any) -> dict[str, Any]:
     for key, value in vars(scheduler).items():
         if key.startswith("_") or key in ("optimizer", "lr_lambdas"):
             continue
-        found = sorted(value.elements()) if key == "milestones" and hasattr(value, "elements") else value
-        shown = _plain(found)
+        plain_value = (
+            sorted(value.elements()) if key == "milestones" and hasattr(value, "elements") else value
+        )
+        shown = _plain(plain_value)
         if shown is not None:
             facts[key] = shown
     return facts

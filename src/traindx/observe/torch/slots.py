@@ -47,24 +47,26 @@ class SampleSlot:
         self._step: tuple[int, ...] = ()
         self._shifts: list[tuple[int, int, int]] = []
 
-    def take(self, given: Any, turn: int) -> bool:
+    def take(self, tensor: Any, turn: int) -> bool:
         """Copy the sample, where no gradients are recorded. False when such tensors no longer come by."""
-        if type(given) is not torch.Tensor:
+        if type(tensor) is not torch.Tensor:
             return True
-        if (given.shape != self._sizes or given.stride() != self._strides) and not self._measure(given):
+        if (tensor.shape != self._sizes or tensor.stride() != self._strides) and not self._measure(tensor):
             self._misses += 1
             return self._misses <= _PATIENCE
-        offset = given.storage_offset()
+        offset = tensor.storage_offset()
         for places, far, stride in self._shifts:
             offset += turn * far % places * stride
-        self.target.copy_(given.as_strided(self._count, self._step, offset))
+        self.target.copy_(tensor.as_strided(self._count, self._step, offset))
         self.filled = turn
         return True
 
-    def _measure(self, given: torch.Tensor) -> bool:
+    def _measure(self, tensor: torch.Tensor) -> bool:
         """Find the places to read in a tensor of another size; False when it is too small for the sample."""
-        sizes, strides, known = given.shape, given.stride(), self._sizes
-        if known is not None and (len(sizes) != len(known) or sizes[self.unit] != known[self.unit]):
+        sizes, strides, sizes_before = tensor.shape, tensor.stride(), self._sizes
+        if sizes_before is not None and (
+            len(sizes) != len(sizes_before) or sizes[self.unit] != sizes_before[self.unit]
+        ):
             return False
         lengths = [1 if axis is None else sizes[axis] for axis in self.axes]
         if lengths[0] < self.outer or lengths[1] < self.inner:

@@ -332,5 +332,5 @@ class Steps:
 
 def _overflowed(optimizer: torch.optim.Optimizer) -> bool:
     """A fused optimizer is told by its scaler, and skips the step by itself."""
-    found = getattr(optimizer, "found_inf", None)
-    return isinstance(found, torch.Tensor) and found.is_cpu and bool(found.item())
+    overflow = getattr(optimizer, "found_inf", None)
+    return isinstance(overflow, torch.Tensor) and overflow.is_cpu and bool(overflow.item())

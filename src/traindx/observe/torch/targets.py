@@ -5,12 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import torch
 
-from traindx.observe.torch.element_samples import evenly, host, limits, readable
-
-Values = npt.NDArray[Any]
+from traindx.observe.torch.element_samples import Values, evenly, host, limits, readable
 
 IGNORED = -100
 _TARGETS = 4096

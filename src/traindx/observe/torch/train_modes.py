@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from torch import nn
 
 from traindx.observe.torch.kinds import has_modes
+from traindx.observe.torch.roots import optimizer_parameters
 
 if TYPE_CHECKING:
     from traindx.observe.torch.process import Watching
@@ -53,8 +54,10 @@ class TrainingMode:
         """The model whose parameters the leading optimizer holds."""
         roots, optimizer = self.watching.names.roots, self.watching.lead()
         if optimizer is not None and len(roots) > 1:
-            held = {id(one) for one in self.watching.parameters(optimizer)}
-            roots = [root for root in roots if any(id(one) in held for one in root.parameters())] or roots
+            parameters = {id(one) for one in optimizer_parameters(optimizer)}
+            roots = [
+                root for root in roots if any(id(one) in parameters for one in root.parameters())
+            ] or roots
         return weakref.ref(roots[0]) if roots else None
 
     def switched(self, module: nn.Module) -> None:
@@ -94,7 +97,7 @@ class TrainingMode:
             self.recorder.event("mode", f"the model trains in {word} mode", {"training": mode})
         self._mode = mode
 
-    def seen(self, in_eval: list[str], autocast: str | None) -> None:
+    def sampled(self, in_eval: list[str], autocast: str | None) -> None:
         """From a look inside: normalisation and dropout in eval mode while the model trains."""
         now = tuple(sorted(in_eval))
         if now != self._in_eval:

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from traindx.observe.torch import setup_facts
-from traindx.observe.torch.batches import describe_shapes
-from traindx.observe.torch.graph_structure import end_operations, linear_pairs, stretched
+from traindx.observe.torch.graph_structure import depth, end_operations, linear_pairs, residuals, stretched
 from traindx.observe.torch.loss_calls import as_given, reduction
-from traindx.observe.torch.model_facts import reach_facts
+from traindx.observe.torch.model_facts import model_facts, reach_facts
 from traindx.observe.torch.optimizer_state import Known
-from traindx.observe.torch.skip_connections import depth, residuals
+from traindx.observe.torch.roots import optimizer_parameters
+from traindx.observe.torch.targets import describe_shapes
 
 if TYPE_CHECKING:
     from traindx.observe.torch.process import Watching
@@ -41,7 +41,7 @@ class TrainingFacts:
         recorder, names, everyone = self.recorder, self.watching.names, self.watching.optimizers()
         self.watching.guard("restoring", self.watching.restoring.first_step, optimizer)
         names.refresh(everyone)
-        models = [setup_facts.model_facts(root, names) for root in names.roots[:8]]
+        models = [model_facts(root, names) for root in names.roots[:8]]
         mine = setup_facts.optimizer_facts(optimizer, everyone, names.roots, names) | {"name": known.name}
         if not self._optimizers:
             for name, value in setup_facts.settings_of(models, mine).items():
@@ -76,7 +76,7 @@ class TrainingFacts:
             self.recorder.event("scheduler_before_optimizer", text)
 
     def _shards(self, optimizer: torch.optim.Optimizer) -> None:
-        if any(type(one).__name__ == "DTensor" for one in self.watching.parameters(optimizer)):
+        if any(type(one).__name__ == "DTensor" for one in optimizer_parameters(optimizer)):
             why = "parameters are sharded: norms the script does not compute itself are of each rank's part"
             self.recorder.unseen("norms over all ranks", why)
 
@@ -88,7 +88,7 @@ class TrainingFacts:
             graph_facts |= linear_pairs(grad_fn, self.watching.names.parameter_name)
             self.recorder.fact("graph", graph_facts | {"stretched": stretched(grad_fn)})
             if len(self.watching.optimizers()) == 1:
-                reach = reach_facts(grad_fn, self.watching.parameters(optimizer), self.watching.names)
+                reach = reach_facts(grad_fn, optimizer_parameters(optimizer), self.watching.names)
                 if reach is not None:
                     self.recorder.fact("reach", reach)
 
@@ -155,7 +155,7 @@ class TrainingFacts:
         classes = watching.looks.batches.classes()
         if classes:
             recorder.fact("classes", classes)
-        samples = watching.looks.samples.told()
+        samples = watching.looks.samples.facts()
         if samples:
             recorder.fact("samples", samples)
         budget = recorder.budget
@@ -175,6 +175,6 @@ class TrainingFacts:
     def _tell_schedulers(self) -> None:
         alive = [one for ref in self.watching.schedulers.values() if (one := ref()) is not None]
         if alive:
-            found = [setup_facts.scheduler_facts(one) for one in alive[:_MOST]]
-            self.recorder.fact("schedulers", found)
-            self.recorder.setting("schedule", found[-1].get("class"))
+            facts = [setup_facts.scheduler_facts(one) for one in alive[:_MOST]]
+            self.recorder.fact("schedulers", facts)
+            self.recorder.setting("schedule", facts[-1].get("class"))

@@ -94,13 +94,13 @@ class Validation:
     def _settle_maybe(self, training: bool) -> None:
         """Losses in eval mode with gradients on: the last are the training's own when backward follows."""
         own = max(1, self.watching.losses.per_step) if training else 0
-        kept = self._maybe[:-own] if own else self._maybe
+        evaluated = self._maybe[:-own] if own else self._maybe
         self._maybe = []
-        if len(kept) > _FEW and not self._calls:
+        if len(evaluated) > _FEW and not self._calls:
             self.watching.steps.paused()
             self._train_mode = False
-        if len(kept) > _FEW:
-            for name, value, size in kept:
+        if len(evaluated) > _FEW:
+            for name, value, size in evaluated:
                 self._add(name, value, size)
 
 

@@ -32,7 +32,7 @@ class Evaluations:
         self._loaded = False
         self._begun = False
         self.of_another = False
-        self._asked: weakref.ref[nn.Module] | None = None
+        self._waiting_for: weakref.ref[nn.Module] | None = None
         self._alone = False
 
     def wait(self, *, loaded: bool = False) -> None:
@@ -49,8 +49,8 @@ class Evaluations:
     def judged(self) -> None:
         """A loss without gradients was computed: what was caught is a batch of validation."""
         caught, self._caught = self._caught, []
-        for given in caught:
-            self.watching.looks.samples.evaluated(given)
+        for inputs in caught:
+            self.watching.looks.samples.evaluated(inputs)
         self.wait()
 
     def drop(self) -> None:
@@ -87,9 +87,9 @@ class Evaluations:
         alone = self._loaded and not module.training
         if args:
             self._note(model_input(args, {}), alone)
-        elif self._asked is None:
+        elif self._waiting_for is None:
             # A hook before the call is not told its keywords, one after it is.
-            self._asked, self._alone = weakref.ref(module), alone
+            self._waiting_for, self._alone = weakref.ref(module), alone
             module._forward_hooks[_KEY] = self._answered
             module._forward_hooks_with_kwargs[_KEY] = True
 
@@ -100,21 +100,21 @@ class Evaluations:
             self.watching.guard("evaluations", lambda: self._note(model_input(args, kwargs), self._alone))
 
     def _leave_module(self) -> None:
-        module = self._asked() if self._asked is not None else None
-        self._asked = None
+        module = self._waiting_for() if self._waiting_for is not None else None
+        self._waiting_for = None
         if module is not None:
             module._forward_hooks.pop(_KEY, None)
             module._forward_hooks_with_kwargs.pop(_KEY, None)
 
-    def _note(self, given: torch.Tensor | None, alone: bool) -> None:
-        if given is None or alone or len(self._caught) + 1 >= _AT_ONCE:
+    def _note(self, inputs: torch.Tensor | None, alone: bool) -> None:
+        if inputs is None or alone or len(self._caught) + 1 >= _AT_ONCE:
             calls._global_forward_pre_hooks.pop(_KEY, None)
-        if given is None:
+        if inputs is None:
             return
         if alone:
-            self.watching.looks.samples.evaluated(given.detach())
+            self.watching.looks.samples.evaluated(inputs.detach())
         else:
-            self._caught.append(given.detach())
+            self._caught.append(inputs.detach())
 
     def _is_another(self, module: nn.Module) -> bool:
         """An average of the weights, a teacher: its mode is not that of the model that trains.

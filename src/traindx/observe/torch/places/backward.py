@@ -24,7 +24,7 @@ def backward(patches: Patches, event: Channel) -> None:
     """Every entry into the autograd engine, also those from inside itself (checkpoints)."""
     global _event
 
-    def made(original: Callable[..., Any]) -> Callable[..., Any]:
+    def replaced(original: Callable[..., Any]) -> Callable[..., Any]:
         global _original
         _original = original
         with contextlib.suppress(Exception):
@@ -32,7 +32,7 @@ def backward(patches: Patches, event: Channel) -> None:
         return engine
 
     _event = event
-    patches.replace(torch.autograd, "_engine_run_backward", made)
+    patches.replace(torch.autograd, "_engine_run_backward", replaced)
 
 
 # At the top of the module, and its call laid out like torch's: tracebacks underline it at the same place.

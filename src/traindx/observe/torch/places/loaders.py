@@ -19,11 +19,11 @@ def loader_made(patches: Patches, event: Channel) -> None:
 
     def replaced(original: Callable[..., Any]) -> Callable[..., Any]:
         def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
-            given = dict(zip(names, args, strict=False)) | kwargs
-            then = [made for call in event.calls if (made := call(given)) is not None]
-            original(self, **given)
-            for made in then:
-                made(self)
+            arguments = dict(zip(names, args, strict=False)) | kwargs
+            then = [finish for call in event.calls if (finish := call(arguments)) is not None]
+            original(self, **arguments)
+            for finish in then:
+                finish(self)
 
         return __init__
 

@@ -45,7 +45,7 @@ def loss_computed(patches: Patches, event: Channel) -> None:
     """Each loss function of the compiled code: what it was given and what it gave."""
 
     def observer(name: str) -> Callable[[Function], Function]:
-        def made(original: Function) -> Function:
+        def replaced(original: Function) -> Function:
             def observed(*args: Any, **kwargs: Any) -> Any:
                 result = original(*args, **kwargs)
                 for call in event.calls:
@@ -54,7 +54,7 @@ def loss_computed(patches: Patches, event: Channel) -> None:
 
             return observed
 
-        return made
+        return replaced
 
     for inside, name in _IN_NN.items():
         patches.replace(torch._C._nn, inside, observer(name))
@@ -92,7 +92,7 @@ def loss_call(patches: Patches, event: Channel) -> None:
     busy: list[str] = []
 
     def observer(name: str) -> Callable[[Function], Function]:
-        def made(original: Function) -> Function:
+        def replaced(original: Function) -> Function:
             names = tuple(inspect.signature(original).parameters)
 
             def loss(*args: Any, **kwargs: Any) -> Any:
@@ -111,7 +111,7 @@ def loss_call(patches: Patches, event: Channel) -> None:
 
             return loss
 
-        return made
+        return replaced
 
     for name in _CALLED:
         patches.replace(functional, name, observer(name))

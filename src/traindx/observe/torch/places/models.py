@@ -39,14 +39,14 @@ class ModelCall:
 
     def tensors(self) -> list[tuple[str, torch.Tensor]]:
         """All tensors in it with the names of the parameters they are given for."""
-        found: list[tuple[str, torch.Tensor]] = []
+        tensors: list[tuple[str, torch.Tensor]] = []
 
         def see(name: str, tensor: torch.Tensor) -> torch.Tensor:
-            found.append((name, tensor))
+            tensors.append((name, tensor))
             return tensor
 
         self.replace(see)
-        return found
+        return tensors
 
     def replace(self, with_: Replace) -> None:
         """Put something else in the place of each tensor."""
@@ -83,14 +83,16 @@ def _attributes(value: Any) -> dict[str, Any]:
     if isinstance(value, UserDict):
         return {"data": value.data}
     if is_dataclass(value) and not isinstance(value, type):
-        held = {one.name: getattr(value, one.name, None) for one in fields(value)}
+        values = {one.name: getattr(value, one.name, None) for one in fields(value)}
         # What holds others of its kind may hold itself.
-        return {key: one for key, one in held.items() if isinstance(one, torch.Tensor | dict | tuple | list)}
+        return {
+            key: one for key, one in values.items() if isinstance(one, torch.Tensor | dict | tuple | list)
+        }
     return {}
 
 
-def _copied_with(value: Any, held: dict[str, Any], with_: Replace) -> Any:
-    changed = {name: new for name, old in held.items() if (new := mapped(old, name, with_)) is not old}
+def _copied_with(value: Any, values: dict[str, Any], with_: Replace) -> Any:
+    changed = {name: new for name, old in values.items() if (new := mapped(old, name, with_)) is not old}
     if not changed:
         return value
     same = copy.copy(value)
@@ -121,13 +123,13 @@ def model_calls(patches: Patches, called: Channel, output: Channel) -> None:
                 return original(self, *args, **kwargs)
             inside.model = True
             try:
-                given = ModelCall(self, args, kwargs)
+                model_call = ModelCall(self, args, kwargs)
                 for call in called.calls:
-                    call(given)
+                    call(model_call)
                 with contextlib.ExitStack() as around:
-                    for context in given.contexts:
+                    for context in model_call.contexts:
                         around.enter_context(context)
-                    result = original(self, *given.args, **given.kwargs)
+                    result = original(self, *model_call.args, **model_call.kwargs)
             finally:
                 inside.model = False
             for call in output.calls:

@@ -57,7 +57,7 @@ class Patches:
 def before(event: Channel) -> Callable[[Function], Function]:
     """Listeners get the arguments, before the function does."""
 
-    def made(original: Function) -> Function:
+    def replaced(original: Function) -> Function:
         def function(*args: Any, **kwargs: Any) -> Any:
             for call in event.calls:
                 call(*args, **kwargs)
@@ -65,13 +65,13 @@ def before(event: Channel) -> Callable[[Function], Function]:
 
         return function
 
-    return made
+    return replaced
 
 
 def after(event: Channel) -> Callable[[Function], Function]:
     """Listeners get the result and the arguments."""
 
-    def made(original: Function) -> Function:
+    def replaced(original: Function) -> Function:
         def function(*args: Any, **kwargs: Any) -> Any:
             result = original(*args, **kwargs)
             for call in event.calls:
@@ -80,13 +80,13 @@ def after(event: Channel) -> Callable[[Function], Function]:
 
         return function
 
-    return made
+    return replaced
 
 
 def span(event: Channel) -> Callable[[Function], Function]:
     """Listeners get the arguments; what they return is called at the end with whether it came to one."""
 
-    def made(original: Function) -> Function:
+    def replaced(original: Function) -> Function:
         def function(*args: Any, **kwargs: Any) -> Any:
             ends = [end for begin in event.calls if (end := begin(*args, **kwargs)) is not None]
             done = False
@@ -100,13 +100,13 @@ def span(event: Channel) -> Callable[[Function], Function]:
 
         return function
 
-    return made
+    return replaced
 
 
 def instead(event: Channel) -> Callable[[Function], Function]:
     """Listeners are called in place of the function, and get it as their first argument."""
 
-    def made(original: Function) -> Function:
+    def replaced(original: Function) -> Function:
         def function(*args: Any, **kwargs: Any) -> Any:
             run = original
             for call in reversed(event.calls):
@@ -115,4 +115,4 @@ def instead(event: Channel) -> Callable[[Function], Function]:
 
         return function
 
-    return made
+    return replaced

@@ -19,7 +19,15 @@ from click.testing import CliRunner
 
 HERE = Path(__file__).parent
 CASES = HERE / "cases"
-PROCESSES = ("run", "treat", "try", "preflight", "lr-find", "confirm")  # commands that start the script
+PROCESSES = (
+    "run",
+    "treat",
+    "try",
+    "preflight",
+    "lr-find",
+    "confirm",
+    "python",
+)  # commands that start the script
 SECONDS = 600  # after which a command counts as hung
 
 
@@ -36,6 +44,7 @@ class Case:
     known_failing: bool = False
     verdicts: list[str] = field(default_factory=list)
     symptoms: list[str] = field(default_factory=list)
+    primary: list[str] = field(default_factory=list)
     severity: list[str] = field(default_factory=list)
     first: list[str] = field(default_factory=list)
     top3: list[str] = field(default_factory=list)
@@ -43,6 +52,7 @@ class Case:
     onset: list[float] = field(default_factory=list)
     must: list[str] = field(default_factory=list)
     must_not: list[str] = field(default_factory=list)
+    then: list[str] = field(default_factory=list)
     writes: list[str] = field(default_factory=list)
     exit_codes: list[int] = field(default_factory=list)
     printed_only: bool = False
@@ -110,7 +120,7 @@ def answer(case: Case, folder: Path) -> Answer:
     if case.words or case.asks_about:
         return _questions(case, folder)
     words = [_place(word, folder) for word in case.command.split()]
-    return _started(words, folder) if case.slow else _called(case, words, folder)
+    return _started(case, words, folder) if case.slow else _called(case, words, folder)
 
 
 def _place(word: str, folder: Path) -> str:
@@ -143,32 +153,35 @@ def _called(case: Case, words: list[str], folder: Path) -> Answer:
     return said
 
 
-def _started(words: list[str], folder: Path) -> Answer:
-    """In a process of its own, in the folder, with a copy of the script."""
+def _started(case: Case, words: list[str], folder: Path) -> Answer:
+    """In a process of its own, in the folder, with a copy of the script; then what follows it."""
     script = next(Path(word) for word in words if "/scripts/" in word)
-    copy = folder / "train.py"
-    shutil.copy(script, copy)
+    shutil.copy(script, folder / "train.py")
     words = ["train.py" if word == str(script) else word for word in words]
     if words[0] == "run":
         words[1:1] = ["--json", "diagnosis.json", "--out", "recording"]
-    env = os.environ | {"COLUMNS": "160", "OMP_NUM_THREADS": "1"}
-    done = subprocess.run(
-        [sys.executable, "-m", "traindx", *words],
-        cwd=folder,
-        env=env,
-        capture_output=True,
-        text=True,
-        timeout=SECONDS,
-        check=False,
-    )
-    said = Answer(done.stdout + done.stderr, files=_files(folder), exit_code=done.returncode)
-    said.printed = said.screen + "".join(
-        path.read_text(encoding="utf-8") for path in said.files if path.suffix == ".md"
-    )
+    done = _process(words[1:] if words[0] == "python" else ["-m", "traindx", *words], folder)
+    said = Answer(done.stdout + done.stderr, exit_code=done.returncode)
+    said.printed = said.screen
+    more = ["diagnose recording --md -", "inspect recording --all"] if words[0] == "run" else []
+    for command in [*more, *case.then]:
+        said.printed += _process(["-m", "traindx", *command.split()], folder).stdout
+    said.files = _files(folder)
+    for path in said.files:
+        if path.suffix == ".md" or path.name.endswith((".patch", ".diff")):
+            said.printed += path.read_text(encoding="utf-8")
     if (folder / "diagnosis.json").exists():
         said.diagnoses = [json.loads((folder / "diagnosis.json").read_text(encoding="utf-8"))]
-        said.printed += _call(["diagnose", str(folder / "recording"), "--md", "-"])[1]
     return said
+
+
+def _process(words: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
+    """One thread for each: several of them run side by side."""
+    env = os.environ | {"COLUMNS": "160", "OMP_NUM_THREADS": "1"}
+    command = [sys.executable, *words]
+    return subprocess.run(
+        command, cwd=folder, env=env, capture_output=True, text=True, timeout=SECONDS, check=False
+    )
 
 
 def _files(folder: Path) -> list[Path]:
@@ -240,6 +253,8 @@ def _wrong_diagnosis(case: Case, diagnosis: dict[str, Any]) -> list[str]:
     out = []
     if case.verdicts and diagnosis["verdict"] not in case.verdicts:
         out.append(f"verdict {diagnosis['verdict']} {summary(diagnosis)}")
+    if case.primary and (not problems or problems[0]["symptom"] not in case.primary):
+        out.append(f"the first problem is not {case.primary}: {summary(diagnosis)}")
     matching = [one for one in problems if not case.symptoms or _symptoms(one) & set(case.symptoms)]
     if case.symptoms and not matching:
         return [*out, f"none of {case.symptoms}: {summary(diagnosis)}"]

@@ -146,9 +146,7 @@ def _called(case: Case, words: list[str], folder: Path) -> Answer:
         more = {"diagnose": ["--md", "-"], "ask": ["--all"], "lint": []}[case.name]
         said.printed += _call([*words, *more])[1]
         text = _call([*words, "--json"])[1]
-        if text:
-            whole = json.loads(text)
-            said.diagnoses = whole.get("runs", [whole])
+        said.diagnoses = _diagnoses(text) if text else []
     said.files = _files(folder)
     return said
 
@@ -171,8 +169,14 @@ def _started(case: Case, words: list[str], folder: Path) -> Answer:
         if path.suffix == ".md" or path.name.endswith((".patch", ".diff")):
             said.printed += path.read_text(encoding="utf-8")
     if (folder / "diagnosis.json").exists():
-        said.diagnoses = [json.loads((folder / "diagnosis.json").read_text(encoding="utf-8"))]
+        said.diagnoses = _diagnoses((folder / "diagnosis.json").read_text(encoding="utf-8"))
     return said
+
+
+def _diagnoses(text: str) -> list[dict[str, Any]]:
+    """One for each run, or for each phase of one."""
+    whole = json.loads(text)
+    return list(whole.get("runs", [whole]))
 
 
 def _process(words: list[str], folder: Path) -> subprocess.CompletedProcess[str]:

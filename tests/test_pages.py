@@ -48,7 +48,8 @@ stop_early fix_output_layer prevent_collapse fix_loss pass_logits add_activation
 fix_scaler_order match_shapes normalise_inputs drop_bad_batches rebalance_classes clean_labels align_labels
 shuffle_data get_more_data match_validation split_anew fix_pipeline check_targets zero_gradients
 train_all_parameters set_modes fix_accumulation restore_state fix_logging feed_faster fill_the_device
-free_memory move_sync_out balance_ranks sync_ranks keep_checkpoint
+free_memory move_sync_out balance_ranks sync_ranks keep_checkpoint reduce_on_plateau restart_lr add_scaler
+decouple_decay
 """.split()
 SHEETS = """
 learning_rate_schedules optimisers gradient_management gradient_pathologies loss_functions loss_curves
@@ -62,6 +63,7 @@ PLACEHOLDERS = set(
     lr lr_lower lr_higher lr_rose_at lr_first lr_last optimizer batch batch_higher batch_lower accumulation
     clip clip_new grad_norm grad_peak weight_decay weight_decay_lower dropout dropout_lower precision
     momentum beta1 beta2 eps warmup warmup_new total_steps onset best_step best_value last_value first_value
+    cycle_steps
     val_best val_best_step val_last classes chance steps_per_epoch epochs wait_share step_s slow_factor
     workers parameters train_samples spikes spike_step loss_scale skipped_share memory_growth memory_share metric term
     """.split()

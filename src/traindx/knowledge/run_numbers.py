@@ -57,6 +57,7 @@ def facts(case: Case, findings: Sequence[Finding], onset: float | None) -> dict[
         if 0 < now < new:
             known["clip_factor"] = short(new / now)
     known |= _rates(case, findings)
+    known |= {f"finding:{finding.id}": finding.text for finding in findings}
     known["axis"] = case.run.axis
     if onset is not None:
         known["onset"] = _text(onset if case.run.axis == "epoch" else round(onset))
@@ -175,6 +176,7 @@ def _steps(case: Case) -> dict[str, str]:
     if total and total >= 20:
         known["total_steps"] = short(total)
         known["warmup_new"] = short(max(10, round_down(total * 0.05)))
+        known["cycle_steps"] = short(max(4, total // 4))
     if case.epoch_length and case.run.axis == "step":
         known["steps_per_epoch"] = short(round(case.epoch_length))
     pace = case.curve("step_s")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from traindx.experiment.edit.changes import activations, gradients, inits, modes, outputs, parameters
+from traindx.experiment.edit.changes import activations, gradients, inits, modes, outputs, parameters, scaling
 from traindx.experiment.edit.job import Job
 from traindx.experiment.edit.lint_edits import take_edits
 from traindx.experiment.edit.result import Uncertain
@@ -32,6 +32,7 @@ EDITS = {
     "add_nonlinearity": (activations.add_between,),
     "revive_units": (inits.level_biases,),
     "fix_scaler_order": (linted("script_clip_before_unscale", "script_scaler_half_used"),),
+    "add_scaler": (scaling.scale_loss,),
     "free_memory": (linted("script_graph_kept"),),
     "shuffle_data": (linted("script_not_shuffled"),),
 }

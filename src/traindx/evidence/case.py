@@ -104,6 +104,12 @@ class Case:
         """A metric on validation (or test) data."""
         return self.curve(*(split + metric for split in _SPLITS))
 
+    def part_of(self, name: str) -> Curve | None:
+        """A metric, or the longest of its parts (`reward/rollout`) where only those are logged."""
+        parts = [self._curve(key) for key in self.names if key.startswith(name + "/")]
+        longest = max((curve for curve in parts if curve is not None), key=len, default=None)
+        return self.curve(name) or longest
+
     def _fullest(self, name: str) -> Curve | None:
         """`loss` itself when it is there with points enough, else the scope that has the most."""
         curves = [found for scope in _SCOPES if (found := self._curve(name + scope)) is not None]

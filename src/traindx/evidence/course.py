@@ -141,7 +141,7 @@ class Course:
         noise = self._curve.noise / np.sqrt(max(1.0, len(self._curve) / levels.size))
         reach = max(_ARRIVED * abs(float(levels[0]) - level), noise)
         since = int(np.argmax(levels <= level + reach)) if levels[0] > level + reach else flat
-        since = min(since, flat) if bool((levels[since:] <= level + 4 * reach).mean() > 0.9) else flat
+        since = since if bool((levels[since:] <= level + 4 * reach).mean() > 0.9) else flat
         span = float(steps[-1] - steps[0]) or 1.0
         sign = -1.0 if self._curve.goal == "higher" else 1.0
         return Standstill(float(steps[since]), sign * level, float(steps[-1] - steps[since]) / span)

@@ -114,7 +114,7 @@ class Harm:
         gradient = norm is not None and 0.1 <= norm <= 10.0
         if self.constant_lr < _SMALL_LR * (10.0 if gradient else 1.0) and left >= 0.3:
             return True
-        return not case.inside.recorded and stop.share >= _HALF and left >= (0.25 if self.mediocre else 0.65)
+        return not case.inside.recorded and stop.share >= _HALF and left >= (0.25 if self.mediocre else _HALF)
 
     @cached_property
     def gradient_gone(self) -> bool:

@@ -99,7 +99,7 @@ class Remedy:
     `trials` are templates of changes that do the same to a running training, the likeliest first;
     `then` names what must be measured afterwards for `expect` to be met. It `alters` what the `loss` means,
     or what every `measure` means: then values before and after cannot be compared. It is left out where a
-    condition of `unless` holds.
+    condition of `unless` holds, and where one of `only` does not.
     """
 
     id: str
@@ -115,6 +115,7 @@ class Remedy:
     alters: str = ""
     rare: bool = False
     unless: tuple[str, ...] = ()
+    only: tuple[str, ...] = ()
     larger_batch: bool = False
 
 
@@ -292,6 +293,7 @@ def _remedy(page: Page) -> Remedy:
         alters=page.choice("alters", ("loss", "measure")),
         rare=page.choice("judged_by", ("rare classes",)) != "",
         unless=_items(page.head.get("unless", "")),
+        only=_items(page.head.get("only", "")),
         larger_batch=page.choice("batch", ("larger",)) != "",
     )
 

@@ -16,6 +16,7 @@ def fixes(remedies: Iterable[Remedy], known: Mapping[str, str]) -> tuple[Fix, ..
         Fix(remedy.id, _say(remedy, known), _settings(remedy, known), trials=_trials(remedy, known))
         for remedy in remedies
         if not any(holds(condition, known) for condition in remedy.unless)
+        and all(holds(condition, known) for condition in remedy.only)
     )
 
 

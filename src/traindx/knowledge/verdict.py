@@ -32,7 +32,8 @@ def reasons_for_health(case: Case, examination: Examination) -> tuple[str, ...]:
             reasons += _rose("The accuracy", case.curve("accuracy") or case.val("accuracy"))
     else:
         reasons.append("The loss of this kind of training (RL, GAN) is a surrogate: it was not judged.")
-        reasons += _rose("The reward", case.curve("reward"))
+        reasons += _rose("The reward", case.part_of("reward"))
+    reasons += _level(case)
     if values and not broken:
         reasons.append(f"All {values:,} logged values are finite.")
     reasons += _steady(case)
@@ -43,7 +44,9 @@ def reasons_for_health(case: Case, examination: Examination) -> tuple[str, ...]:
 
 def nothing_judged(case: Case) -> bool:
     """Whether no curve shows that anything is learned: a surrogate loss alone, or one that hardly fell."""
-    scores = [curve for name in _SCORES for curve in (case.curve(name), case.val(name)) if curve is not None]
+    scores = [
+        curve for name in _SCORES for curve in (case.part_of(name), case.val(name)) if curve is not None
+    ]
     if case.surrogate:
         return not any(len(curve) >= 6 for curve in scores)
     losses = [curve for curve in (case.loss, case.val_loss) if curve is not None and len(curve) >= 3]
@@ -96,8 +99,10 @@ def _fell(what: str, curve: Curve | None) -> list[str]:
 
 
 def _end(curve: Curve) -> str:
+    if len(curve) >= 12 and curve.course.late_fall > 0.01 and curve.course.late_fall_z > 3:
+        return f"is still falling, by {curve.course.late_fall:.1%} within its last third"
     if curve.best >= curve.tail - 2 * curve.noise:
-        return "is at its best level at the end"
+        return "ends within its noise of its best"
     if curve.best > 0 and curve.tail <= 1.1 * curve.best:
         return "stays near its best"
     return f"was best at {short(curve.best)}"
@@ -114,4 +119,17 @@ def _steady(case: Case) -> list[str]:
     if norm is None or len(norm) < 8 or norm.broken:
         return []
     low, high = np.quantile(norm.y, (0.05, 0.95))
-    return [f"The gradient norm stays between {short(float(low))} and {short(float(high))} (5-95 %)."]
+    return [
+        f"The gradient norm stays between {short(float(low))} and {short(float(high))} (5-95 %; usual are "
+        "0.1 to 10)."
+    ]
+
+
+def _level(case: Case) -> list[str]:
+    """How good the answers are: scores, and what simple models reach on the same samples."""
+    level = case.level.against_simple
+    if level is not None and level.z >= 5.0 and level.reached >= level.simple:
+        what = "of the answers are right" if level.classes else "of the variance is explained"
+        return [f"{level.reached:.0%} {what}; a straight line or neighbours reach {level.simple:.0%}."]
+    scores = case.level.validation_scores or case.level.scores
+    return [f"Its best score ends at {short(max(scores))}."] if scores and case.level.good else []

@@ -130,6 +130,7 @@ gpu_mem         none    0       gpu_mem gpu_memory max_mem max_memory memory mem
     mem_reserved vram max_memory_allocated memory_allocated
 gpu_busy_share  none    0       gpu_busy_share gpu_util gpu_utilization gpu_busy gpu_load gpu_percent
 gpu_mem_share   none    0       gpu_mem_share mem_share memory_share gpu_mem_percent mem_percent mem_util
+    gpu_memory_percent gpu_memory_share gpu_memory_util gpu_mem_util memory_percent memory_util vram_percent
 rss_bytes       none    0       rss_bytes rss ram cpu_mem process_memory
 batch_size      none    0       batch_size bsz global_batch_size bs
 tokens          none    0       tokens num_tokens total_tokens num_input_tokens_seen tokens_seen

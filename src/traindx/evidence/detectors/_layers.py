@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from math import prod, sqrt
 from typing import TYPE_CHECKING, Any
@@ -68,10 +69,19 @@ def plain_stack(case: Case) -> bool:
 
 
 def chain(case: Case, statistic: str, *, looks: int) -> dict[str, Curve]:
-    """A statistic of the layers with a matrix, in order; those looked at too seldom are left out."""
+    """A statistic of the layers with a matrix, in order; those sampled too seldom are left out.
+
+    A log that names no model: its numbered layers, in the order of their numbers.
+    """
     curves = case.inside.layers(statistic)
-    names = [one.name for one in matrices(case)]
+    names = [one.name for one in matrices(case)] if case.inside.models else _numbered(curves)
     return {name: curves[name] for name in names if name in curves and len(curves[name]) >= looks}
+
+
+def _numbered(names: Iterable[str]) -> list[str]:
+    """Those with a number, by their numbers: `layers.2.weight` before `layers.10.weight`."""
+    numbers = {name: [int(digits) for digits in re.findall(r"\d+", name)] for name in names}
+    return sorted((name for name, found in numbers.items() if found), key=lambda name: numbers[name])
 
 
 def settled(curve: Curve) -> FloatArray:
@@ -90,8 +100,9 @@ def slopes_down(values: FloatArray) -> float:
 def typical_gradients(case: Case, curves: Mapping[str, Curve]) -> FloatArray:
     """The gradient of a typical weight of each layer, in the middle of the looks after the first."""
     elements = {one.name: one.elements for one in matrices(case)}
-    found = [float(np.median(settled(curve))) / elements[name] ** 0.5 for name, curve in curves.items()]
-    return np.array(found)
+    return np.array(
+        [float(np.median(settled(curve))) / elements.get(name, 1.0) ** 0.5 for name, curve in curves.items()]
+    )
 
 
 def fades(values: FloatArray, *, ratio: float, order: float, layers: int) -> bool:

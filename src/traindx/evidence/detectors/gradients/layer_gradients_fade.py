@@ -7,7 +7,7 @@ stands still for a long time at first; otherwise it is worth knowing: Adam makes
 become too small for any number and end in exact zeros it is seen as well.
 
 Silent when no order is in it: embeddings, LayerScale and other small gates have small gradients too. The
-first look is left out, in which zero-initialised parts let nothing through.
+first sample is left out, in which zero-initialised parts let nothing through.
 Known mistakes: layers that are defined in another order than they are called in.
 """
 
@@ -16,9 +16,7 @@ from traindx.evidence.detectors._layers import chain, ends_of, fades, typical_gr
 from traindx.evidence.detectors._number_text import strength, text, times
 from traindx.testing.sketch import decay, run
 
-DETECTOR = Detector(
-    title="Gradients fade towards the input", needs=("fact:models", "grad_norm/*"), family="gradient_size"
-)
+DETECTOR = Detector(title="Gradients fade towards the input", needs=("grad_norm/*",), family="gradient_size")
 
 
 def detect(

@@ -2,7 +2,8 @@
 
 A model that cannot even fit what it trains on: less than half of the way from chance to 1 when the number
 of classes is known, below one half otherwise, and without gain over the last third of the run. A sign for
-underfitting, and against memorising.
+underfitting, and against memorising; in a log of {long_run} values and more with a validation accuracy that
+ends no higher, trouble by itself: neither side is fitted.
 
 When it is low but still rises nothing can be said yet. Silent with fewer than {min_points} values, for
 language models (token accuracy has its own ceiling), for regressions (an accuracy near zero says nothing
@@ -21,12 +22,19 @@ DETECTOR = Detector(title="Training accuracy low", family="fit", guards=("surrog
 
 
 def detect(
-    case: Case, accuracy: Curve, *, reached_share: float = 0.5, min_gain: float = 0.02, min_points: int = 8
+    case: Case,
+    accuracy: Curve,
+    *,
+    reached_share: float = 0.5,
+    min_gain: float = 0.02,
+    long_run: int = 20,
+    min_points: int = 8,
 ) -> Detected:
     part = shares(accuracy)
     if len(accuracy) < min_points:
         return Skipped(f"at least {min_points} values of the training accuracy")
-    if part is None or _counts_tokens(case, accuracy) or float(np.median(part)) < 0.02:
+    tokens = case.task.predicts_tokens or "token" in accuracy.series.source.lower()
+    if part is None or tokens or float(np.median(part)) < 0.02:
         return Skipped("an accuracy of classes")
     third = part.size // 3
     last = float(np.median(part[-max(1, third // 2) :]))
@@ -44,24 +52,21 @@ def detect(
     ):
         return Skipped("a longer run: the training accuracy is low but still rises")
     held_out = shares(case.val("accuracy"))
-    if held_out is not None and float(np.median(held_out[-3:])) > 1.5 * last:
+    if held_out is not None and float(np.median(held_out[-3:])) > max(1.15 * last, last + 0.05):
         return Skipped("a training accuracy on plain data: it is made harder than validation on purpose")
     told = f" (guessing among {classes} classes gives {text(chance)})" if classes else ""
     gained = max(last - before, 0.0)
+    finite = case.loss is None or not case.loss.broken
+    poor = finite and held_out is not None and part.size >= long_run and not case.inside.recorded
     return Finding(
         f"The training accuracy ends at {text(last)}{told} and gained {text(gained)} over the last sixth of "
         "the run.",
-        strength=strength(reached_share / max(way, 0.02), 1.0, 4.0),
+        "underfitting" if poor and way > 0.05 else None,
+        "medium",
+        step=float(accuracy.x[-third]),
+        strength=max(strength(reached_share / max(way, 0.02), 1.0, 4.0), 0.6 if poor else 0.0),
         numbers={"train_accuracy": last, "fitted": way},
     )
-
-
-def _counts_tokens(case: Case, curve: Curve) -> bool:
-    """Whether the accuracy is one of tokens: a language model."""
-    loss = case.loss
-    started_high = loss is not None and len(loss) > 0 and 6.9 < loss.head < 13.0
-    named = "token" in curve.series.source.lower() or case.has("perplexity|val/perplexity|bits_per_byte")
-    return named or started_high
 
 
 def fires() -> Runs:

@@ -15,7 +15,7 @@ _COUNTED = ("loss", "val/loss", "test/loss", "reward", "accuracy", "val/accuracy
 
 
 def detect(case: Case, *, min_points: int = 6) -> Detected:
-    curves = [case.loss, case.val_loss, *(case.curve(name) for name in _COUNTED)]
+    curves = [case.loss, case.val_loss, *(case.part_of(name) for name in _COUNTED)]
     longest = max((len(curve.series) for curve in curves if curve is not None), default=0)
     if longest >= min_points:
         return None

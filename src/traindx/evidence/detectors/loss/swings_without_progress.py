@@ -7,7 +7,8 @@ than that scatter's error.
 
 Silent where the loss falls, where a score says the model does well or rises, for reinforcement learning and
 GANs, and when the log begins in the middle of a training.
-Known mistakes: single samples of very different length logged one by one.
+So is it for scatter beyond {max_scatter} of the level: that is how losses of single samples with a heavy tail
+look, or a loss that is zero between jumps.
 """
 
 import numpy as np
@@ -26,12 +27,19 @@ DETECTOR = Detector(
 
 
 def detect(
-    case: Case, loss: Curve, *, scatter_share: float = 0.25, medium_share: float = 0.3, min_points: int = 20
+    case: Case,
+    loss: Curve,
+    *,
+    scatter_share: float = 0.25,
+    medium_share: float = 0.3,
+    max_scatter: float = 1.0,
+    min_points: int = 20,
 ) -> Detected:
     if loss.course.starts_late:
         return Skipped("the start of the training (the log begins in the middle)")
     level = float(np.median(loss.y))
-    if not level > 0 or loss.noise < scatter_share * level or case.level.good or _improves(case):
+    scatters = level > 0 and scatter_share * level <= loss.noise <= max_scatter * level
+    if not scatters or case.level.good or _improves(case):
         return None
     thirds = np.array_split(loss.y, 3)
     error = 1.25 * loss.noise * float(np.sqrt(2.0 * 3.0 / len(loss)))

@@ -33,7 +33,7 @@ def detect(
     if large_batch <= batch <= token_batch and not counts_tokens(case):
         sentence = f"The batch size is {text(batch)}."
         return Finding(
-            sentence, strength=strength(batch, large_batch, 8 * large_batch), numbers={"batch": batch}
+            sentence, strength=strength(batch, large_batch / 2, 2 * large_batch), numbers={"batch": batch}
         )
     return None
 

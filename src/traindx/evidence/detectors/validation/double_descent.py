@@ -25,11 +25,13 @@ from traindx.evidence.validation import (
 )
 from traindx.testing.sketch import decay, noisy, run
 
+# After so many evaluations batch statistics have settled, whatever part of the run that is.
+_SETTLED = 30
 DETECTOR = Detector(
     title="Double descent",
     needs=("val/*|test/*|map|map50",),
     family="generalisation",
-    explains=("validation_parts",),
+    explains=("validation_parts", "gap_wide"),
     guards=("surrogate",),
 )
 
@@ -51,7 +53,9 @@ def detect(
     smooth = running_median(values, width)
     scale = abs(float(smooth.min())) if (values > 0).all() or (values < 0).all() else float(np.ptp(values))
     noise = 1.25 * stats.noise(values) / float(np.sqrt(width))
-    bump = _bump(smooth, max(rise_share * scale, z_score * noise))
+    smooth[0] = max(smooth[0], values[0])  # the window at the edge hides a steep start
+    many = _SETTLED * values.size / len(val)
+    bump = _bump(smooth, max(rise_share * scale, z_score * noise), min(0.15 * values.size, many))
     if bump is None:
         return None
     valley, peak = bump
@@ -66,26 +70,26 @@ def detect(
     return Finding(
         f"{val.name} was {text(sign * low)} at {where(val, float(steps[valley]))}, got worse to "
         f"{text(sign * high)} at {where(val, float(steps[peak]))} and came back to {text(sign * last)} at "
-        "the end, while training went on undisturbed.",
+        "the end, while training went on undisturbed. Stopping at the peak would have missed it.",
         "double_descent",
         "low",
         step=float(steps[valley]),
         end=float(steps[-1]),
         series=val.name,
         strength=strength((high - low) / max(scale, 1e-300), rise_share, 0.5),
-        numbers={"first_best": sign * low, "peak": sign * high, "last": sign * last},
+        numbers={"first_best": sign * low, "peak": sign * high, "second_best": sign * last},
         marks=(float(steps[valley]), float(steps[peak])),
     )
 
 
-def _bump(smooth: FloatArray, threshold: float) -> tuple[int, int] | None:
+def _bump(smooth: FloatArray, threshold: float, settled: float) -> tuple[int, int] | None:
     """Valley and peak of the largest rise between two falls, if it is no early or single jump."""
     pieces = stats.monotone_pieces(smooth, threshold=threshold)
     found: list[tuple[float, int, int]] = []
     for fall, climb, again in zip(pieces, pieces[1:], pieces[2:], strict=False):
         if fall.change < 0 < climb.change and again.change < 0:
             long = climb.end - climb.start >= max(3, smooth.size // 20)
-            late = climb.end >= 0.15 * smooth.size
+            late = climb.end >= settled
             if long and late and -fall.change >= 0.5 * climb.change:
                 found.append((climb.change, climb.start, climb.end))
     return max(found)[1:] if found else None

@@ -7,8 +7,8 @@ is at least {medium_gap} above the validation score at the end and the differenc
 and validation no longer improves. A gap between {low_gap} and {medium_gap} is worth knowing.
 
 What is a gap of the measuring is no gap: training scores taken with dropout or augmentation lie below those
-of validation. Silent when a validation score is good ({good_score} and above), where the losses were apart from the
-first evaluation on (they may be defined differently), under {min_evaluations} evaluations, and for
+of validation. Silent when a validation score is good ({good_score} and above), where the losses were apart
+from the first evaluation on (they may be defined differently), under {min_evaluations} evaluations, and for
 reinforcement learning and GANs.
 """
 

@@ -34,6 +34,7 @@ DETECTOR = Detector(
     guards=("surrogate", "elbo", "negative_loss", "preference", "si_sdr"),
 )
 
+_ROOT = re.compile(r"(?<![a-z])(?:mae|l1|rmse|absolute)(?![a-z])")
 _REGRESSION = re.compile(r"mse|mae|l1|l2|huber|squared|regress")
 # No cross-entropy begins above the logarithm of the largest vocabularies.
 _ABOVE_ALL_CHANCE = 13.0
@@ -128,6 +129,8 @@ def _much_is_left(case: Case, train: Curve, left: float) -> tuple[Severity, str,
     """More than half of the first loss is left in a regression."""
     constant = case.task.constant_loss or 0.0
     share = train.tail / max(train.head, constant)
+    # Of an absolute error or a root, half is left where three quarters of the variance are explained.
+    share = share**2 if _ROOT.search(f"{train.series.source} {case.word('loss_function')}".lower()) else share
     if not left < share < 0.97:
         return None
     if any(name.startswith(("loss/", "map", "val/map", "perplexity")) for name in case.names):

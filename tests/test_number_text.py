@@ -1,4 +1,4 @@
-"""Numbers for people: whatever a detector, a plugin or a log brings, a reader gets a number of sensible length."""
+"""Numbers for people: whatever a detector, a plugin or a log brings, a number has a sensible length."""
 
 from __future__ import annotations
 

@@ -44,7 +44,8 @@ REMEDIES = """
 lower_lr raise_lr add_warmup change_schedule fix_schedule_pace clip_gradients loosen_clipping raise_batch
 lower_batch lower_weight_decay set_momentum switch_optimizer reinitialise swap_activation revive_units
 add_normalisation add_nonlinearity enlarge_model shrink_model weaken_regularisation add_regularisation
-stop_early train_past_peak fix_output_layer prevent_collapse fix_loss pass_logits add_activation guard_math leave_fp16
+stop_early train_past_peak
+fix_output_layer prevent_collapse fix_loss pass_logits add_activation guard_math leave_fp16
 fix_scaler_order match_shapes normalise_inputs drop_bad_batches rebalance_classes clean_labels align_labels
 shuffle_data get_more_data match_validation split_anew fix_pipeline check_targets zero_gradients
 train_all_parameters set_modes fix_accumulation restore_state fix_logging feed_faster fill_the_device
@@ -65,7 +66,8 @@ PLACEHOLDERS = set(
     momentum beta1 beta2 eps warmup warmup_new total_steps onset best_step best_value last_value first_value
     cycle_steps
     val_best val_best_step val_last classes chance steps_per_epoch epochs wait_share step_s slow_factor
-    workers parameters train_samples spikes spike_step loss_scale skipped_share memory_growth memory_share metric term peak second_best
+    workers parameters train_samples spikes spike_step loss_scale skipped_share memory_growth
+    memory_share metric term peak second_best
     """.split()
 )
 HEADINGS = {

@@ -23,7 +23,7 @@ def longest(text: str) -> int:
 
 @given(WILD)
 def test_no_number_is_long(value: float) -> None:
-    shape = f"{value:.17g} of {value!r}, {value} % more, {value:.3g}% less, {value:.0f} times as much, {value:.3e}"
+    shape = f"{value:.17g} of {value!r}, {value} % more, {value:.3g}% less, {value:.0f} times, {value:.3e}"
     for text in (short(value), readable(shape)):
         assert longest(text) <= LONGEST, text
 

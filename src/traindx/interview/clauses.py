@@ -31,6 +31,7 @@ _SPELLINGS = [
         (r"\bless(?:er)? than(?=[a-z_ ]*(?:train|val|test|dev))", " lower than "),
         (r"\bsuperior to\b", "better than"),
         (r"\binferior to\b", "worse than"),
+        (r"\b(?:twice|double|triple) (?=the |that )", "higher than "),
         (r"\b(?:an?|several|many|a few) (?=(?:hour|day|week|minute)s?\b)", "2 "),
         (r"\b(?:ln|log)\s?\(?\d+\)?", " chance "),
         (r"_", " "),

@@ -21,6 +21,7 @@ _OPPOSITES = {
     "learning": "not learning",
     "converging": "not converging",
     "good": "bad",
+    "right": "suspicious",
     "high": "not high",
     "settling": "swinging",
     "recovering": "worsening",
@@ -93,8 +94,8 @@ def _subject(clause: Sequence[Word]) -> tuple[tuple[str, ...], str]:
     if "both" in sides:
         sides = ("train", "val")
     names = [word.name for word in clause if word.kind == "quantity"]
-    special = [name for name in names if name != "model"]
-    return sides, (special or names or [""])[0]
+    quantity = next((name for name in names if name != "model"), names[0] if names else "")
+    return sides, "score" if quantity == "result" and sides else quantity
 
 
 def _states(clause: Sequence[Word], sides: tuple[str, ...], quantity: str) -> list[Observation]:
@@ -119,8 +120,11 @@ def _states(clause: Sequence[Word], sides: tuple[str, ...], quantity: str) -> li
     if denial == "stop":
         observed = [one for one in observed if one.state not in _MOVES]
         observed.append(Observation(sides, quantity, "flat", "later", values=values))
-    if any(one.state in _MOTIONS for one in observed):
-        observed = [one for one in observed if one.state not in ("high", "low", "zero")]
+    states = {one.state for one in observed}
+    if quantity == "unit" and states & {"zero", "dead"}:
+        observed = [one for one in observed if one.state != "flat"]
+    elif states & _MOTIONS:
+        observed = [one for one in observed if one.state not in ("high", "low", "zero", "suspicious")]
     return observed
 
 
@@ -141,9 +145,11 @@ def _bare(clause: Sequence[Word], sides: tuple[str, ...], quantity: str) -> Iter
     """A quantity with a number, or denied, is a state too: `gradient norm 5000`, `no gradient`, `3 hours`."""
     names = {word.name for word in clause}
     values = tuple(word.value for word in clause if word.kind == "number")
-    if any(word == Word("number", "time", word.value) for word in clause):
-        if {"takes", "barely"} & names or quantity == "time":
+    if quantity == "time" or any(word == Word("number", "time", word.value) for word in clause):
+        if {"takes", "barely"} & names or (quantity == "time" and values):
             yield Observation(sides, "time", "slow", values=values)
+    elif "from" in names and len(values) > 1:
+        yield Observation(sides, quantity, "rising" if values[-1] > values[0] else "falling", values=values)
     elif values and (quantity or sides):
         level = "low" if "barely" in names else "value"
         yield Observation(sides, quantity or ("score" if "percent" in names else ""), level, values=values)

@@ -68,6 +68,7 @@ _ALONE = {
     "not generalising": "overfitting",
     "gap": "overfitting",
     "saturated": "saturated_units",
+    "dead": "dead_units",
     "odd": "silent_defect",
 }
 _ON_VALIDATION = {**_ALONE, "worse": "overfitting", "bad": "overfitting"}
@@ -119,6 +120,8 @@ def _judged(one: Observation) -> Observation:
     state = goes.get(one.state) or _MEANS.get(one.state, one.state)
     if one.slow and state in ("better", "slow") and (state == "better" or one.quantity in ("loss", "score")):
         state = "barely falling"
+    if one.state == "value" and not any(one.values):
+        return replace(one, state={"loss": "odd", "score": "at chance"}.get(one.quantity, ""))
     if one.state == "different" and len(one.sides) == 2:
         return replace(one, state="gap")
     if one.state in ("wrong", "different") and one.quantity in ("", "model"):
@@ -240,7 +243,7 @@ def _turned(observed: Sequence[Observation]) -> str:
 
 
 def _alone(one: Observation, observed: Sequence[Observation]) -> str:
-    if one.state in ("flat", "stalled"):
+    if one.state in ("flat", "stalled", "not learning"):
         return _standing(observed)
     validation = one.sides == ("val",)
     return (_ON_VALIDATION if validation else _ALONE).get(one.state, "")
@@ -248,17 +251,20 @@ def _alone(one: Observation, observed: Sequence[Observation]) -> str:
 
 def _standing(observed: Sequence[Observation]) -> str:
     """Flat from the start, or after a fall: what is said of it anywhere counts."""
-    standing = [one for one in observed if one.state in ("flat", "stalled")]
+    standing = [one for one in observed if one.state in ("flat", "stalled", "not learning")]
     values = [(value, one.quantity) for one in standing for value in one.values]
-    if any(one.when == "start" for one in standing) or any(_at_chance(*value) for value in values):
+    stalled = any(one.state == "stalled" for one in standing)
+    if any(one.when == "start" for one in standing):
+        return "not_learning"
+    if not stalled and any(_at_chance(*value) for value in values):
         return "not_learning"
     fell = any(one.state in ("better", "barely falling") for one in observed)
-    stopped = any(one.state == "stalled" or one.when == "later" for one in standing)
+    stopped = stalled or any(one.when == "later" for one in standing)
     return "plateau" if fell or stopped or values else "not_learning"
 
 
 def _at_chance(value: float, quantity: str) -> bool:
     if quantity == "score":
         share = value / 100 if value > 1 else value
-        return any(abs(share - 1 / classes) < 0.02 / classes for classes in _CLASSES)
+        return share <= 0 or any(abs(share - 1 / classes) < 0.02 / classes for classes in _CLASSES)
     return any(abs(value - math.log(classes)) < 0.01 for classes in _CLASSES)

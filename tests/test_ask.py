@@ -287,3 +287,186 @@ def test_the_log_and_the_script_are_never_replaced(tmp_path: Path) -> None:
         assert "Choose another name" in result.output
     assert log.read_text() == LOG
     assert script.read_text() == SCRIPT
+
+
+def first_cause(*args: object) -> tuple[str, float]:
+    problem = json.loads(call(*args, "--json").output)["problems"][0]
+    return problem["hypotheses"][0]["cause"], problem["hypotheses"][0]["confidence"]
+
+
+DIRECT = [
+    ("not_learning", "loss_input", "classes_as_numbers", "wrong_loss"),
+    ("not_learning", "loss_input", "a regression loss (MSE, L1) on class labels", "wrong_loss"),
+    ("divergence", "loop", "no_zero_grad", "missing_zero_grad"),
+    ("plateau", "batch_by_eye", "masked", "empty_targets"),
+    ("underfitting", "model_shape", "linear", "missing_nonlinearity"),
+    ("overfitting", "validation_setup", "shared", "data_leakage"),
+    ("not_learning", "parameters", "in_list", "untrained_parameters"),
+    ("nonfinite", "batch_by_eye", "broken", "corrupt_batch"),
+    ("slow_training", "ranks", "slow", "straggler_rank"),
+]
+
+
+@pytest.mark.parametrize(("symptom", "question", "answer", "cause"), DIRECT)
+def test_an_answer_that_states_the_fault_outranks_how_rare_it_is(
+    tmp_path: Path, symptom: str, question: str, answer: str, cause: str
+) -> None:
+    path = tmp_path / "answers.json"
+    path.write_text(json.dumps({"symptoms": [symptom], "answers": {question: answer}}))
+    first, confidence = first_cause("--answers", path)
+    assert first == cause
+    assert confidence >= 0.8
+
+
+def test_a_stated_fault_that_cannot_explain_the_symptom_is_a_problem_of_its_own(tmp_path: Path) -> None:
+    path = tmp_path / "answers.json"
+    path.write_text(json.dumps({"symptoms": ["slow_training"], "answers": {"shapes": "broadcast"}}))
+    problems = json.loads(call("--answers", path, "--json").output)["problems"]
+    causes = {problem["symptom"]: problem["hypotheses"][0]["cause"] for problem in problems}
+    assert causes["silent_defect"] == "shape_broadcast"
+    assert causes["slow_training"] == "input_bound"
+
+
+PLATEAU = [
+    ("", None),
+    ("config = 'Adam lr=1e-5'\ngrad_norms = [0.8, 0.7, 0.9]", "lr_too_low"),
+    ("schedule = 'constant'", "lr_schedule"),
+    ("flat_side = 'both'", "lr_too_high"),
+    ("grad_norms = '0.004'", "missing_skip_or_norm"),
+    ("grad_norms = '3e-8'", "missing_skip_or_norm"),
+]
+
+
+@pytest.mark.parametrize(("answers", "cause"), PLATEAU)
+def test_a_reported_plateau_is_a_problem(tmp_path: Path, answers: str, cause: str | None) -> None:
+    path = tmp_path / "answers.toml"
+    path.write_text(f"symptoms = ['plateau']\n[answers]\n{answers}\n")
+    result = call("--answers", path)
+    assert result.exit_code == 1
+    assert "othing to fix" not in result.output
+    if cause is not None:
+        assert first_cause("--answers", path)[0] == cause
+
+
+def test_a_plateau_at_the_known_result_is_converged(tmp_path: Path) -> None:
+    path = tmp_path / "answers.toml"
+    path.write_text("symptoms = ['plateau']\n[answers]\nknown_result = 'near'\n")
+    assert first_cause("--answers", path)[0] == "converged"
+    assert call("--answers", path).exit_code == 0
+
+
+def test_only_validation_flat_is_overfitting(tmp_path: Path) -> None:
+    path = tmp_path / "answers.toml"
+    path.write_text("symptoms = ['plateau']\n[answers]\nflat_side = 'validation'\n")
+    problem = json.loads(call("--answers", path, "--json").output)["problems"][0]
+    assert problem["symptom"] == "overfitting"
+    assert problem["hypotheses"][0]["cause"] == "under_regularised"
+
+
+@pytest.mark.parametrize(
+    ("answers", "cause", "advice", "never"),
+    [
+        ("device_busy = 'busy'", "small_batch_overhead", "batch", "workers"),
+        ("device_busy = 'low'", "input_bound", "workers", "othing to fix"),
+        ("device_busy = 'busy'\nmemory_shape = 'level'", "memory_bound", "checkpointing", "workers"),
+    ],
+)
+def test_advice_on_speed_fits_the_answer(
+    tmp_path: Path, answers: str, cause: str, advice: str, never: str
+) -> None:
+    path = tmp_path / "answers.toml"
+    path.write_text(f"symptoms = ['slow_training']\n[answers]\n{answers}\n")
+    assert first_cause("--answers", path)[0] == cause
+    fix = json.loads(call("--answers", path, "--json").output)["problems"][0]["hypotheses"][0]["fix"]
+    fixes = " ".join(one["summary"] for one in (fix, *fix["then"]))
+    assert advice in fixes
+    assert never not in fixes
+
+
+def test_what_was_pasted_is_not_asked_for_again(tmp_path: Path) -> None:
+    words = (
+        "loss flat from the start: 2.303 2.302 2.303 2.304 2.303 2.302 2.303 2.303 2.304 2.302; "
+        "Adam lr=1e-7 batch size 32, gradient norm 0.4"
+    )
+    result = call("--symptoms", words, "--json")
+    told = json.loads(result.output)
+    answer = told["interview"]["answers"][0]
+    assert answer["settings"] == {"optimizer": "adam", "lr": 1e-7, "batch_size": 32}
+    assert answer["series"] == {"loss": 10, "grad_norm": 1}
+    assert told["problems"][0]["hypotheses"][0]["cause"] == "lr_too_low"
+    path = tmp_path / "answers.json"
+    answers: dict[str, str] = {}
+    asked = told["interview"]["next"]
+    while asked is not None:
+        assert asked["question"] not in {"config", "losses", "grad_norms", *answers}
+        answers[asked["question"]] = "?"
+        path.write_text(json.dumps({"symptoms": [words], "answers": answers}))
+        asked = json.loads(call("--answers", path, "--json").output)["interview"]["next"]
+
+
+def test_pasted_log_lines_are_curves() -> None:
+    lines = "\n".join(f"step {i} loss {2.303 + 0.002 * (i % 3):.4f} grad_norm 1e-9" for i in range(20))
+    told = json.loads(call("--symptoms", f"it does not learn\n{lines}", "--json").output)
+    assert told["interview"]["answers"][0]["series"] == {"loss": 20, "grad_norm": 20}
+    assert any(e["finding"] == "grad_vanishes" for p in told["problems"] for e in p["findings"])
+
+
+@pytest.mark.parametrize(
+    ("plan", "name"),
+    [
+        ("I'll try different optimizers", "try other optimizers"),
+        ("let me increase the number of epochs", "train for more epochs"),
+        ("I'll just tune the learning rate randomly", "tune the learning rate at random"),
+    ],
+)
+def test_a_plan_is_answered_with_diagnose_first(plan: str, name: str) -> None:
+    result = call(stdin=f"{plan}\nloss flat from the start\ny\nq\n")
+    shown = " ".join(result.output.split())
+    assert f"Diagnose first, then {name}" in shown
+    assert "is it flat, oscillating, rising, NaN" in shown
+    assert f"To {name}:" in shown
+
+
+def test_more_epochs_do_not_help_a_flat_curve(tmp_path: Path) -> None:
+    log = tmp_path / "metrics.csv"
+    log.write_text(LOG)
+    shown = " ".join(call(log, stdin="let me increase epochs\n\nq\n").output.split())
+    assert "It will not help here" in shown
+    assert "2.303" in shown.partition("It will not help here")[0]
+
+
+def test_words_that_are_not_understood_are_answered_with_the_nearest() -> None:
+    shown = " ".join(call(stdin="my validation loss is 0.3\n7\nq\n\n").output.split())
+    assert "it says validation loss 0.3, but not what is wrong" in shown
+    assert "(overfitting)" in shown
+    refused = call("--symptoms", "activations look fine", "--json")
+    assert refused.exit_code == 2
+    assert refused.output.count("\n") == 1
+    assert "dead_units" in refused.output
+
+
+def test_a_report_restates_the_answers_under_the_findings(tmp_path: Path) -> None:
+    answers, page = tmp_path / "answers.toml", tmp_path / "report.md"
+    answers.write_text(
+        'symptoms = ["train accuracy high, val accuracy low"]\nplan = "more epochs"\n[answers]\n'
+        'sizes = "11M parameters, 600 samples"\nfew_samples = "few"\nlabel_quality = "?"\n'
+    )
+    result = call("--answers", answers, "--md", page)
+    assert result.exit_code == 1
+    text = page.read_text(encoding="utf-8")
+    findings = re.search(r"(?ims)^### [^\n]*findings$(.*?)^### ", text)
+    assert findings is not None
+    assert "11M parameters, 600 samples" in findings[1]
+    assert "little: tens to a few hundred samples per class" in findings[1]
+    assert "train accuracy high, val accuracy low" in findings[1]
+    assert "training accuracy high; validation accuracy low" in findings[1]
+    for title in ("symptom", "root cause", "recommended fix", "what not to do", "reference sheets"):
+        assert re.search(rf"(?im)^### .*{title}", text), title
+    assert "## Your plan" in text
+    assert "show 50 samples" in text
+    assert call("--answers", answers, "--md", page).exit_code == 2
+    printed = call("--answers", answers, "--md", "-")
+    assert printed.output == text
+    assert call("--answers", answers, "--md", "-", "--json").exit_code == 2
+    assert call("--answers", answers, "--html", tmp_path / "page.html").exit_code == 1
+    assert "11M parameters" in (tmp_path / "page.html").read_text(encoding="utf-8")

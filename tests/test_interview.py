@@ -69,6 +69,9 @@ def test_complaints_in_words_are_understood() -> None:
     found = outcomes("development")
     assert not found["refused"]
     assert not found["wrong"]
+    found = outcomes("unseen")
+    assert len(found["right"]) >= 170
+    assert len(found["wrong"]) <= 2
 
 
 @pytest.mark.parametrize(

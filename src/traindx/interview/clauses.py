@@ -24,7 +24,6 @@ _SPELLINGS = [
         (r"\bit/s\b", " itps "),
         (r"\+/-", "±"),
         (r"-inf\b", "inf"),
-        (r"(?<=[a-z])-(?=[a-z])", ""),
         (r">+(?=\s*[a-z])", " higher than "),
         (r"<+(?=\s*[a-z])", " lower than "),
         (r"\b(?:more|greater) than(?=[a-z_ ]*(?:train|val|test|dev))", " higher than "),
@@ -40,6 +39,7 @@ _SPELLINGS = [
         (r"↓", " falls "),
     )
 ]
+_HYPHENED = re.compile(r"[a-z]+(?:-[a-z]+)+")
 _COUNTED = re.compile(
     r"epochs?|steps?|iterations?|iters?|batch(?:es)?|layers?|classes|times|gpus?|images?|samples?|k"
 )
@@ -96,7 +96,14 @@ def _tokens(text: str) -> list[str]:
     plain = text[:_LONGEST].lower()
     for pattern, spelling in _SPELLINGS:
         plain = pattern.sub(spelling, plain)
-    return _TOKEN.findall(plain)
+    return _TOKEN.findall(_HYPHENED.sub(_without_hyphen, plain))
+
+
+def _without_hyphen(match: re.Match[str]) -> str:
+    """`zig-zag` is one word of the vocabulary, `near-zero` two."""
+    joined = match[0].replace("-", "")
+    exact, stems = _vocabulary()
+    return joined if joined in exact or joined.startswith(tuple(stems)) else match[0].replace("-", " ")
 
 
 def _parts(tokens: Sequence[str]) -> list[tuple[str, list[Word]]]:

@@ -25,8 +25,6 @@ from traindx.knowledge.questions import ANSWER_WEIGHT, DIRECT, Option, Question,
 
 # Somebody who reports a problem has a reason to: as strong as a finding that speaks against health.
 _NOT_BENIGN = -4.0
-# Detectors need as many values of a curve.
-_FEW = 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,7 +131,7 @@ def weighed(
     findings = [_symptom(name, case, examination, answers, contradictions) for name in shown]
     ruled_out: set[str] = set()
     weights: list[AnswerEvidence] = [_complaint()] if reported else []
-    for answer, question, option in (*_options(answers), *_levels(case.run, checked)):
+    for answer, question, option in (*_options(answers), *_levels(answers, checked)):
         conflict = against_measured(question, option, checked, found_ids)
         if conflict:
             contradictions.append(conflict)
@@ -161,20 +159,23 @@ def _options(answers: Mapping[str, Answer]) -> Iterator[tuple[Answer, Question, 
         yield from ((answer, question, question.options[name]) for name in answer.options)
 
 
-def _levels(run: Run, checked: Set[str]) -> Iterator[tuple[Answer, Question, Option]]:
-    """What the size of a few values says, where they are no curve that a detector judges."""
+def _levels(answers: Mapping[str, Answer], checked: Set[str]) -> Iterator[tuple[Answer, Question, Option]]:
+    """What the size of pasted values says; how they go is for the detectors of curves."""
+    pasted = {
+        name: series
+        for answer in answers.values()
+        if answer.pasted
+        for name, series in answer.pasted.series.items()
+    }
     for question in questions().values():
-        series = run.series.get(question.series[0]) if question.series else None
-        if series is None or not 0 < len(series) < _FEW:
+        series = pasted.get(question.series[0]) if question.series else None
+        if series is None or not len(series):
             continue
-        level = float(np.median(series.values))
+        level = float(np.median(series.values[-max(3, len(series) // 3) :]))
         for option in question.options.values():
-            if (
-                option.range
-                and option.range[0] <= level <= option.range[1]
-                and not checked & set(option.sees)
-            ):
-                yield Answer(question.id, short(level)), question, option
+            if option.range and option.range[0] <= level <= option.range[1]:
+                sees = tuple(id for id in option.sees if id not in checked)
+                yield Answer(question.id, short(level)), question, replace(option, sees=sees)
 
 
 def _corrected(reported: Sequence[str], answers: Mapping[str, Answer]) -> list[str]:

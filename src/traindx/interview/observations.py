@@ -48,6 +48,7 @@ _MOTIONS = _MOVES | {
     "gap",
     "different",
 }
+_GENERIC = ("model", "layer")
 _DENIALS = ("not", "barely", "stop", "nolonger")
 _SIDES = {"train": "training", "val": "validation"}
 _QUANTITIES = {"score": "accuracy", "time": "speed", "rate": "learning rate", "model": ""}
@@ -94,7 +95,7 @@ def _subject(clause: Sequence[Word]) -> tuple[tuple[str, ...], str]:
     if "both" in sides:
         sides = ("train", "val")
     names = [word.name for word in clause if word.kind == "quantity"]
-    quantity = next((name for name in names if name != "model"), names[0] if names else "")
+    quantity = next((name for name in names if name not in _GENERIC), names[0] if names else "")
     return sides, "score" if quantity == "result" and sides else quantity
 
 
@@ -153,7 +154,7 @@ def _bare(clause: Sequence[Word], sides: tuple[str, ...], quantity: str) -> Iter
     elif values and (quantity or sides):
         level = "low" if "barely" in names else "value"
         yield Observation(sides, quantity or ("score" if "percent" in names else ""), level, values=values)
-    elif "not" in names and has(clause, "side", "quantity") and quantity not in ("", "model"):
+    elif names & {"not", "barely"} and has(clause, "side", "quantity") and quantity not in ("", "model"):
         yield Observation(sides, quantity, "flat" if quantity in ("loss", "score") else "zero")
 
 

@@ -83,6 +83,12 @@ _OTHERS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
         "saturated_units": ("saturated", "flat", "high"),
         "nonfinite": ("NaN", "overflowing"),
     },
+    "layer": {
+        "vanishing_gradients": ("flat", "not learning", "zero"),
+        "dead_units": ("dead",),
+        "saturated_units": ("saturated",),
+        "nonfinite": ("NaN", "overflowing"),
+    },
     "device": {"slow_training": ("low", "idle", "bad", "zero", "falling", "slow", "swinging")},
     "time": {"slow_training": ("slow", "low", "high", "falling", "worsening", "idle", "bad", "rising")},
     "memory": {"memory_growth": ("rising", "high", "full", "exploding", "worsening")},
@@ -109,8 +115,10 @@ def shown_by(observed: Sequence[Observation]) -> list[str]:
         _judged(one) for one in observed if one.quantity in _OBJECTIVE and one.state not in symptoms()
     ]
     names = [one.state for one in observed if one.state in symptoms()]
-    names += [name for one in observed for name in _other(one)]
+    names += [name for one in observed if one.state != "value" for name in _other(one)]
     names += _of_objective([one for one in objective if one.state])
+    # Next to a complaint a number is a fact about it; alone it is the complaint.
+    names = names or [name for one in observed for name in _other(one)]
     return list(dict.fromkeys(names))[:_MOST]
 
 
@@ -238,7 +246,7 @@ def _turned(observed: Sequence[Observation]) -> str:
         return ""
     if states[rose] == "spiking":
         return "loss_spike"
-    again = any("val" in one.sides or one.when == "again" for one in observed)
+    again = any("val" in one.sides or one.quantity == "score" or one.when == "again" for one in observed)
     return "double_descent" if again else "loss_spike"
 
 

@@ -35,6 +35,8 @@ _SETTINGS = {
 }
 
 
+# As many gradient norms are needed to say where to clip.
+_FEWEST_NORMS = 5
 # Given together or not at all: the best of a loss next to the last of an accuracy makes no sense.
 _VALIDATED = {"val_best", "val_best_step", "val_last"}
 
@@ -160,7 +162,7 @@ def _score_gains(case: Case, step: float) -> bool:
 
 def _gradients(case: Case) -> dict[str, str]:
     norm = case.grad_norm
-    if norm is None or not len(norm) or not (norm.y > 0).any():
+    if norm is None or len(norm) < _FEWEST_NORMS or not (norm.y > 0).any():
         return {}
     middle = float(np.median(norm.y[norm.y > 0]))
     return {

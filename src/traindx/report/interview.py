@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from traindx.report import document as doc
 from traindx.report.document import Block, Items, Labelled, Span
-from traindx.report.text import count, percent
+from traindx.report.text import count, percent, visible
 from traindx.report.to_terminal import cut, lines, wrap
 from traindx.report.wording import beginning
 
@@ -17,6 +19,8 @@ if TYPE_CHECKING:
     from traindx.interview.session import Interview
     from traindx.knowledge.questions import Question
     from traindx.report.layout import Screen
+
+_LONGEST = 200
 
 
 def menu_lines(says: Sequence[str], screen: Screen) -> Iterator[str]:
@@ -90,7 +94,7 @@ def _afterwards(
         yield Items(tuple(interview.weighed.contradictions), "contrary")
     if unknown:
         yield Items(tuple(f"{one.short} {one.find_out}" for one in unknown[:4]), "find out")
-    yield from _plans(plan, diagnosis)
+    yield from (Labelled("your plan", text) for text in _replies(plan, diagnosis))
     choice = interview.next
     if choice is not None:
         yield Labelled("not asked", f"{choice.question.short} ({choice.question.id})")
@@ -99,10 +103,60 @@ def _afterwards(
         yield Labelled("", step.why, "dim")
 
 
-def _plans(plan: str, diagnosis: Diagnosis) -> Iterator[Block]:
-    if not plan.strip():
-        return
+def interview_page(
+    interview: Interview, diagnosis: Diagnosis, plan: str, steps: Sequence[NextCommand]
+) -> doc.Document:
+    """The diagnosis as a page, with the answers among the findings of its first problem."""
+    from traindx.knowledge.questions import questions
+    from traindx.report.diagnosis import document
+
+    page = document([diagnosis])
+    blocks, placed = _with_items(page.blocks, tuple(_answers(interview)))
+    if not placed:
+        blocks = (*blocks, *doc.listed("Diagnostic findings", _answers(interview), "card"))
+    unknown = [questions()[name] for name, answer in interview.answers.items() if answer.unknown]
+    find_out = [f"{question.short} {question.find_out}" for question in unknown]
+    onward = (
+        *doc.listed("Answers that do not fit together", interview.weighed.contradictions, "card"),
+        *doc.listed("How to find out what is not known", find_out, "card"),
+        *doc.listed("Your plan", _replies(plan, diagnosis), "card"),
+        *doc.listed("Next", ((doc.code(step.command), f": {step.why}") for step in steps), "card"),
+    )
+    return replace(page, blocks=(*blocks, *onward))
+
+
+def _with_items(blocks: Sequence[Block], items: tuple[doc.Prose, ...]) -> tuple[tuple[Block, ...], bool]:
+    """The blocks with further items in their first section of findings, and whether there is one."""
+    changed: list[Block] = []
+    for number, block in enumerate(blocks):
+        placed = False
+        if isinstance(block, doc.Section) and str(block.title).lower().endswith("findings"):
+            block, placed = replace(block, blocks=(doc.Items(items), *block.blocks)), True
+        elif isinstance(block, doc.Section):
+            inner, placed = _with_items(block.blocks, items)
+            block = replace(block, blocks=inner)
+        changed.append(block)
+        if placed:
+            return (*changed, *blocks[number + 1 :]), True
+    return tuple(changed), False
+
+
+def _answers(interview: Interview) -> Iterator[doc.Prose]:
+    """Every question that was put, with its answer in the words in which it was understood."""
+    from traindx.knowledge.questions import questions
+
+    for name, answer in interview.answers.items():
+        question = questions()[name]
+        text = "; ".join(question.options[option].say for option in answer.options) or answer.text
+        if answer.unknown:
+            text = "not known"
+        understood = f" (understood: {'; '.join(answer.observed)})" if answer.observed else ""
+        yield (doc.strong(question.short), Span(f" {visible(text, _LONGEST)}{understood}"))
+
+
+def _replies(plan: str, diagnosis: Diagnosis) -> Iterator[str]:
+    """What there is to say about what was tried or is planned."""
     from traindx.interview.plans import reply, understood_plans
 
-    for one in understood_plans(plan):
-        yield Labelled("your plan", f"To {one.say}: {reply(one, diagnosis).text}")
+    for one in understood_plans(plan) if plan.strip() else ():
+        yield f"To {one.say}: {reply(one, diagnosis).text}"

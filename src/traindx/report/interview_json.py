@@ -52,6 +52,8 @@ def _answer(interview: Interview, name: str) -> dict[str, Any]:
     if answer.unknown:
         return {**document, "known": False, "find_out": question.find_out}
     document |= {"known": True, "options": answer.options}
+    if answer.observed:
+        document |= {"observed": answer.observed, "symptoms": answer.symptoms}
     if answer.settings:
         document["settings"] = answer.settings
     if answer.pasted is not None:

@@ -15,6 +15,7 @@ SLOW = (
     "*::test_a_browser_draws_*",
     "checklist/test_command.py",
     "checklist/test_here.py",
+    "checklist/test_pool.py",
     "hostile/*",
     "changes/*",
     "record/*",

@@ -67,7 +67,12 @@ def examine(case: Case, thresholds: Thresholds | None = None) -> Examination:
     """What every detector found, did not find, and could not check."""
     from traindx.evidence.examine import examine
 
-    return examine(case, _in_force(thresholds))
+    examination = examine(case, _in_force(thresholds))
+    if not case.pool:
+        return examination
+    from traindx.knowledge.pooled import with_pool
+
+    return with_pool(examination, case.pool)
 
 
 def conclude(case: Case, examination: Examination, *, every_cause: bool = False) -> Diagnosis:
@@ -75,7 +80,13 @@ def conclude(case: Case, examination: Examination, *, every_cause: bool = False)
     from traindx.knowledge.judge import judge
 
     with np.errstate(all="ignore"):  # logs hold numbers near the ends of the range
-        return judge(case, examination, every_cause=every_cause)
+        diagnosis = judge(case, examination, every_cause=every_cause)
+    trials = [trial for entry in case.pool for trial in entry.trials]
+    if not trials:
+        return diagnosis
+    from traindx.knowledge.advice import advised
+
+    return advised(diagnosis, trials)
 
 
 def lint(path: str | os.PathLike[str], *, thresholds: Thresholds | None = None) -> Linted:
@@ -97,15 +108,19 @@ def script_case(path: str | os.PathLike[str]) -> Case:
 
 
 def case_of(run: Run, script: str | os.PathLike[str] | None = None) -> Case:
-    """A run with the script that is given, else with the one it was recorded of, if that is unchanged."""
+    """A run with the script that is given, else with the one it was recorded of, if that is unchanged.
+
+    With it comes what other commands found out about that script.
+    """
+    from traindx.core.pool import pool_of
     from traindx.source.script import read_script, script_of
 
-    if script is not None:
-        return Case(run, read_script(script))
-    source, why = script_of(run)
+    source, why = (read_script(script), "") if script is not None else script_of(run)
     if why:
         run = replace(run, notes=(*run.notes, Note(run.path, why)))
-    return Case(run, source)
+    case = Case(run, source)
+    case.pool = pool_of(run)
+    return case
 
 
 @contextmanager

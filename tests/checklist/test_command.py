@@ -35,7 +35,7 @@ def preflight(*words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, cwd=cwd, check=False, timeout=100)
 
 
-def test_a_softmax_too_many_is_found_and_nothing_is_written(tmp_path: Path) -> None:
+def test_a_softmax_too_many_is_found_and_nothing_of_the_script_is_written(tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text(SCRIPT, encoding="utf-8")
     done = preflight("--steps", "40", "--json", "train.py", "320", cwd=tmp_path)
     assert done.returncode == 1, done.stderr
@@ -47,7 +47,10 @@ def test_a_softmax_too_many_is_found_and_nothing_is_written(tmp_path: Path) -> N
     assert checks["deterministic"]["status"] == "pass"
     assert checks["whole_time"]["numbers"]["steps"] == 500
     assert len(told["arms"]) == 6
-    assert [path.name for path in tmp_path.iterdir()] == ["train.py"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == [".traindx", "train.py"]
+    assert [path.name for path in (tmp_path / ".traindx").iterdir()] == ["evidence.jsonl"], (
+        "for other commands"
+    )
 
 
 def test_a_script_that_never_trains(tmp_path: Path) -> None:

@@ -119,3 +119,12 @@ def test_the_success_is_stated(treated: Path) -> None:
     if results(treated)["status"] in ("treated", "improved"):
         assert first["text"] == "validation loss at least 10 % lower"
         assert "success" in (treated / "stdout.txt").read_text()
+
+
+def test_a_later_diagnosis_of_the_same_script_knows_what_was_refuted(treated: Path) -> None:
+    pool = treated / ".traindx" / "evidence.jsonl"
+    [line] = pool.read_text().splitlines()
+    trials = json.loads(line)["trials"]
+    assert {trial["change"] for trial in trials} == {
+        trial["change"] for trial in results(treated)["rounds"][0]["trials"]
+    }

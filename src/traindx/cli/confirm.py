@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -85,6 +86,7 @@ def command(path: str, words: tuple[str, ...], as_module: bool, **options: Any) 
     Exit code: 0 when nothing is wrong, 1 when there is a problem, 2 when it could not be done.
     """
     from traindx.cli._programs import seconds
+    from traindx.experiment.pooling import keep_confirmation
 
     budget = seconds(options["time_budget"])
     recorded, program, folder = _what_to_confirm(path, words, as_module)
@@ -97,6 +99,7 @@ def command(path: str, words: tuple[str, ...], as_module: bool, **options: Any) 
     confirmed = _confirm(recorded, program, folder, budget, options)
     if confirmed is None:
         return
+    keep_confirmation(program, folder, confirmed)
     _print_result(confirmed, program, path, options)
     if confirmed.after.verdict == "problem":
         raise SystemExit(1)
@@ -135,7 +138,7 @@ def _confirm(
     request = ConfirmRequest(options["steps"], options["seeds"], options["top"], budget)
     script = script_of_program(program)
     if recorded is not None and options["dry_run"]:
-        progress.plan(examined(recorded, script, every_cause=True), request)
+        progress.plan(examined(recorded, script, every_cause=True, unchanged=True), request)
         progress.say([f"  To run: {visible(program.typed)} in {visible(folder)}"])
         return None
     try:
@@ -150,8 +153,9 @@ def _confirm(
                     )
                 if first.ended == "crashed":
                     say(f"Warning: {visible(first.message, 300)}")
-                recorded = first.run
-            diagnosis: Diagnosis = examined(recorded, script, every_cause=True)
+                # The recording is gone with the workshop: what is read later is the script.
+                recorded = replace(first.run, name=program.name, path=program.path or program.name)
+            diagnosis: Diagnosis = examined(recorded, script, every_cause=True, unchanged=True)
             progress.begin(diagnosis, request)
             if options["dry_run"]:
                 progress.plan(diagnosis, request)

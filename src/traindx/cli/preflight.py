@@ -40,9 +40,12 @@ def command(as_module: bool, program: tuple[str, ...], **options: Any) -> None:
 
     Exit code: 0 when nothing failed, 1 when something failed, 2 when the script could not be run.
     """
+    from traindx.experiment.pooling import keep_preflight
+
     script = find_program(program, as_module)
     budget = seconds(options["time_budget"])
     checklist, outside = _checklist(script, budget, options["jobs"], options["steps"])
+    keep_preflight(script, checklist)
     if options["as_json"]:
         from traindx.report.json_text import json_bytes
 

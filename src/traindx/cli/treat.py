@@ -172,7 +172,7 @@ def finish(treated: Treated, out: Path, options: Mapping[str, Any]) -> None:
             written = write_treatment(treated, out)
         except OSError as error:
             raise cannot_write(str(out), error) from None
-        _remember(treated)
+        _remember(treated, options["only"])
     print_lines("\n".join(ending(treated, patch_of(treated), written, screen())) + "\n")
     if options["apply_it"]:
         from traindx.cli._apply import apply
@@ -182,11 +182,13 @@ def finish(treated: Treated, out: Path, options: Mapping[str, Any]) -> None:
         raise SystemExit(1)
 
 
-def _remember(treated: Treated) -> None:
+def _remember(treated: Treated, only: str | None) -> None:
     """In the casebook of this project; where it cannot be written the treatment stands all the same."""
     from traindx.experiment.casebook import add
+    from traindx.experiment.pooling import keep_treatment
     from traindx.experiment.treat.casebook_entries import entries_of
 
+    keep_treatment(treated, only)
     entries = entries_of(treated)
     if not entries:
         return

@@ -11,6 +11,7 @@ import hashlib
 import json
 import math
 import os
+import shlex
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -19,12 +20,13 @@ from typing import Any
 
 from traindx.core import files
 from traindx.core.documents import json_of
-from traindx.core.nouns import SEVERITIES, Number, Severity
+from traindx.core.nouns import SEVERITIES, Number, Run, Severity
 
 _FOLDER, _FILE = ".traindx", "evidence.jsonl"
 _LARGEST = 2_000_000
 _LARGEST_SCRIPT = 4_000_000
 _MOST, _MOST_NUMBERS, _LONGEST = 60, 30, 600
+_MOST_BITS = 6.0
 
 
 @dataclass(frozen=True)
@@ -51,6 +53,15 @@ class PooledTrial:
 
 
 @dataclass(frozen=True)
+class PooledExperiment:
+    """What an experiment showed, in bits for (or against) causes."""
+
+    id: str
+    text: str
+    bits: Mapping[str, float]
+
+
+@dataclass(frozen=True)
 class PoolEntry:
     """What one run of a command found out about a script and its arguments."""
 
@@ -61,6 +72,7 @@ class PoolEntry:
     time: float
     findings: tuple[PooledFinding, ...] = ()
     trials: tuple[PooledTrial, ...] = ()
+    experiments: tuple[PooledExperiment, ...] = ()
 
     @property
     def source(self) -> str:
@@ -68,22 +80,13 @@ class PoolEntry:
         return f"{self.command}, {_ago(time.time() - self.time)}"
 
 
-def add(
-    folder: str | os.PathLike[str],
-    script: str | None,
-    args: str,
-    command: str,
-    findings: Sequence[PooledFinding] = (),
-    trials: Sequence[PooledTrial] = (),
-) -> bool:
-    """Append what a command found out; False where there is no script, or it cannot be written."""
-    digest = _digest(script) if script else None
-    if script is None or digest is None:
-        return False
+def add(folder: str | os.PathLike[str], entry: PoolEntry, *, create: bool = True) -> bool:
+    """Append what a command found out; False where it cannot be written, or there is no `.traindx` yet."""
     path = Path(folder) / _FOLDER / _FILE
-    entry = PoolEntry(
-        os.path.realpath(script), digest, args, command, time.time(), tuple(findings), tuple(trials)
-    )
+    if not entry.sha256 or not (create or path.parent.is_dir()):
+        return False
+    if not (entry.findings or entry.trials or entry.experiments or path.exists()):
+        return False  # nothing to say, and nothing older to withdraw
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         if path.exists():
@@ -95,27 +98,51 @@ def add(
     return True
 
 
-def entries(folder: str | os.PathLike[str], script: str, args: str) -> tuple[PoolEntry, ...]:
-    """The latest entry of each command on a script as it is now, with these arguments."""
+def new_entry(script: str | None, args: Sequence[str], command: str) -> PoolEntry:
+    """An entry without findings about a script as it is now; one that cannot be read is kept nowhere."""
+    path = os.path.realpath(script) if script else ""
+    return PoolEntry(path, digest_of(path), shlex.join(args), command, time.time())
+
+
+def pool_of(run: Run) -> tuple[PoolEntry, ...]:
+    """What is known about the script of a recording, if neither it nor its arguments are others now."""
+    script, folder, command = (run.facts.get(name) for name in ("script", "folder", "command"))
+    if not isinstance(script, Mapping) or not isinstance(folder, str) or not isinstance(command, str):
+        return ()
+    path, recorded = script.get("path"), script.get("sha256")
+    try:
+        words = shlex.split(command)[1:]
+    except ValueError:
+        return ()
+    if not isinstance(path, str) or not recorded or recorded != digest_of(path):
+        return ()
+    args = shlex.join(words[2:] if words[:1] == ["-m"] else words[1:])
+    key = os.path.realpath(path), recorded, args
+    return tuple(
+        entry for entry in _latest(folder).values() if (entry.script, entry.sha256, entry.args) == key
+    )
+
+
+def _latest(folder: str) -> dict[tuple[str, ...], PoolEntry]:
+    """The latest entry of each command on each script, the oldest first."""
     try:
         lines = files.tail(Path(folder) / _FOLDER / _FILE, _LARGEST).splitlines()
     except OSError:
-        return ()
-    digest, path = _digest(script), os.path.realpath(script)
-    latest: dict[str, PoolEntry] = {}
-    for line in lines:
-        entry = _entry(line)
-        if entry is not None and (entry.script, entry.sha256, entry.args) == (path, digest, args):
-            latest.pop(entry.command, None)
-            latest[entry.command] = entry
-    return tuple(latest.values())
+        return {}
+    latest: dict[tuple[str, ...], PoolEntry] = {}
+    for entry in filter(None, map(_entry, lines)):
+        key = (entry.script, entry.sha256, entry.args, entry.command)
+        latest.pop(key, None)
+        latest[key] = entry
+    return latest
 
 
-def _digest(script: str) -> str | None:
+def digest_of(script: str) -> str:
+    """The hash of a file as it is now; empty where it cannot be read."""
     try:
         return hashlib.sha256(files.read(script, _LARGEST_SCRIPT)).hexdigest()
     except OSError:
-        return None
+        return ""
 
 
 def _entry(line: bytes) -> PoolEntry | None:
@@ -128,7 +155,8 @@ def _entry(line: bytes) -> PoolEntry | None:
         if math.isfinite(moment):
             findings = tuple(map(_finding, _listed(data.get("findings"))))
             trials = tuple(map(_trial, _listed(data.get("trials"))))
-            return PoolEntry(script, sha256, args, command, moment, findings, trials)
+            experiments = tuple(map(_experiment, _listed(data.get("experiments"))))
+            return PoolEntry(script, sha256, args, command, moment, findings, trials, experiments)
     return None
 
 
@@ -148,6 +176,15 @@ def _trial(data: Mapping[str, Any]) -> PooledTrial:
     remedy, change, verdict, text = (_text(data[name]) for name in ("remedy", "change", "verdict", "text"))
     knobs = tuple(map(_text, _listed(data.get("knobs"))))
     return PooledTrial(remedy, change, verdict, text, knobs)
+
+
+def _experiment(data: Mapping[str, Any]) -> PooledExperiment:
+    bits = {
+        _text(cause): max(-_MOST_BITS, min(_MOST_BITS, float(value)))
+        for cause, value in list(dict(data["bits"]).items())[:_MOST]
+        if math.isfinite(float(value))
+    }
+    return PooledExperiment(_text(data["id"]), _text(data["text"]), bits)
 
 
 def _listed(value: object) -> list[Any]:

@@ -9,6 +9,7 @@ from functools import cached_property
 
 from traindx.core.names import is_secondary
 from traindx.core.nouns import Run
+from traindx.core.pool import PoolEntry
 from traindx.evidence.curve import Curve as Curve
 from traindx.evidence.harm import Harm
 from traindx.evidence.inside import Inside
@@ -27,11 +28,15 @@ SURROGATE_LOSS = frozenset({"rl", "gan"})
 
 
 class Case:
-    """A run, the script that made it if it is known, and what detectors ask of them again and again."""
+    """A run, the script that made it if it is known, and what detectors ask of them again and again.
+
+    `pool` is what other commands found out about the same unchanged script.
+    """
 
     def __init__(self, run: Run, script: Script | None = None) -> None:
         self.run = run
         self.script = script
+        self.pool: tuple[PoolEntry, ...] = ()
         self._curves: dict[str, Curve] = {}
         self.inside = Inside(run, self._curve)
         self.task = Task(self)

@@ -81,7 +81,7 @@ def confirm(
             run = first.run
             if run is None or not first.steps:
                 raise ValueError(f"{program.name} could not be observed: {first.message}")
-        diagnosis = examined(run, source, every_cause=True)
+        diagnosis = examined(run, source, every_cause=True, unchanged=True)
         request = ConfirmRequest(steps, seeds, None, time_budget)
         return Confirmation(shop, diagnosis, request, progress or _quiet, source, first).run()
 

@@ -6,14 +6,24 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from traindx.core.nouns import Diagnosis, Run
+from traindx.core.pool import pool_of
 from traindx.engine import diagnose_case
 from traindx.evidence.case import Case
 from traindx.source.script import Script, parse
 
 
-def examined(run: Run, script: Script | None, *, every_cause: bool = False) -> Diagnosis:
-    """The diagnosis of a run; with `every_cause` also the unlikely ones are listed."""
-    return diagnose_case(Case(run, script), every_cause=every_cause)
+def examined(
+    run: Run, script: Script | None, *, every_cause: bool = False, unchanged: bool = False
+) -> Diagnosis:
+    """The diagnosis of a run; with `every_cause` also the unlikely ones are listed.
+
+    `unchanged` says that it is of the script as it is: then what other commands found out about it counts,
+    but not their experiments.
+    """
+    case = Case(run, script)
+    if unchanged:
+        case.pool = tuple(replace(entry, experiments=()) for entry in pool_of(run))
+    return diagnose_case(case, every_cause=every_cause)
 
 
 def symptoms_of_run(run: Run) -> set[str]:

@@ -25,6 +25,8 @@ _SKIP_FOLDERS = frozenset(
 _NOISE_NAMES = frozenset(
     "debug.log debug-internal.log debug-core.log requirements.txt conda-environment.yaml".split()
 )
+# What traindx keeps beside recordings.
+_OWN_FILES = frozenset({"casebook.jsonl", "evidence.jsonl"})
 _LFS = b"version https://git-lfs"
 _ENTRIES_MOST = 100_000
 _TOO_MANY = (
@@ -62,6 +64,9 @@ def _files(path: str, skipped: list[Note]) -> tuple[Iterable[File], bool]:
             return _walk(path, skipped), False
         if stat.S_ISFIFO(mode):
             return [pipe_file(Path(path))], True
+        if _kept_by_traindx(path):
+            skipped.append(Note(path, "what traindx keeps about the project, no log of a training"))
+            return [], True
         if stat.S_ISREG(mode):
             return [File(Path(path), path)], True
         skipped.append(Note(path, "not a regular file"))
@@ -106,8 +111,14 @@ def _walk(root: str, skipped: list[Note]) -> Iterator[File]:
         waiting += reversed(below)
 
 
+def _kept_by_traindx(path: str) -> bool:
+    return os.path.basename(path) in _OWN_FILES and Path(os.path.abspath(path)).parent.name == ".traindx"
+
+
 def _new_file(entry: os.DirEntry[str], visited: set[tuple[int, int]]) -> bool:
     """Whether it is a regular file, and not a link to one that another link has led to."""
+    if _kept_by_traindx(entry.path):
+        return False
     if not entry.is_symlink():
         return entry.is_file()
     real = entry.stat()

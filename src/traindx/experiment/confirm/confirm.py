@@ -118,7 +118,7 @@ class Confirmation:
     def _observe(self, untouched: Outcome, pairs: PairedRuns) -> None:
         """For a log, or a sparse recording: the untouched run recorded here shows more."""
         assert untouched.run is not None
-        fuller = examined(untouched.run, self._script, every_cause=True)
+        fuller = examined(untouched.run, self._script, every_cause=True, unchanged=True)
         problem = first_problem(fuller, self._request.top)
         if problem is None:
             return

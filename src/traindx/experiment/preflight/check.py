@@ -70,6 +70,8 @@ class Item:
     page: str
     findings: tuple[str, ...]
     measure: Callable[..., CheckAnswer]
+    lasting: bool = False
+    """Whether a failure is a fact about script and data, which a longer run does not change."""
 
 
 def ids() -> frozenset[str]:
@@ -86,7 +88,8 @@ def items() -> tuple[Item, ...]:
 def _item(id: str, row: Mapping[str, Any]) -> Item:
     module = importlib.import_module(f"{_MEASURES}.{row['group']}")
     findings = tuple(row.get("findings", ()))
-    return Item(id, row["title"], row["group"], row["page"].strip(), findings, getattr(module, id))
+    measure, lasting = getattr(module, id), row.get("lasting", False)
+    return Item(id, row["title"], row["group"], row["page"].strip(), findings, measure, lasting)
 
 
 @cache

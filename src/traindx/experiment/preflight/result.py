@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from inspect import signature
 from typing import Any
 
-from traindx.core.nouns import Number
+from traindx.core.nouns import ACTED_ON, Number
+from traindx.core.pool import PooledFinding
 from traindx.experiment.preflight.check import GROUPS, CheckAnswer, Item, items, unknown
 from traindx.experiment.preflight.failure_advice import from_finding
 from traindx.experiment.preflight.observations import UNTOUCHED, Attempt, Flight
+from traindx.knowledge.catalogue import PRIORS, causes
 
 SCHEMA = "traindx/preflight/1"
 _WORDS = {"pass": "pass", "fail": "FAIL", "unknown": "?"}
@@ -24,6 +27,8 @@ class Checklist:
     attempts: tuple[Attempt, ...]
     seconds: float
     notes: tuple[str, ...] = ()
+    lasting: tuple[PooledFinding, ...] = ()
+    """What was found about script and data that a longer run does not change."""
 
     @property
     def failures(self) -> tuple[tuple[Item, CheckAnswer], ...]:
@@ -95,7 +100,26 @@ def _number(value: Number) -> Number:
 def check(flight: Flight, seconds: float) -> Checklist:
     """Every item answered."""
     answers = tuple((item, _guarded(item, flight)) for item in items())
-    return Checklist(answers, tuple(flight.attempts.values()), seconds, flight.notes)
+    attempts = tuple(flight.attempts.values())
+    return Checklist(answers, attempts, seconds, flight.notes, tuple(_lasting(flight, answers)))
+
+
+def _lasting(flight: Flight, answers: Sequence[tuple[Item, CheckAnswer]]) -> Iterator[PooledFinding]:
+    """Findings that are about no curve, and failures of checks that are as lasting."""
+    for finding in flight.findings.values():
+        about_data = finding.series is None or finding.series.startswith(("input/", "target/"))
+        if finding.symptom is not None and finding.severity in ACTED_ON and about_data:
+            yield PooledFinding(finding.id, finding.text, finding.symptom, finding.severity, finding.numbers)
+    for item, answer in answers:
+        if item.lasting and answer.status == "fail" and flight.trouble(*item.findings) is None:
+            symptom = _symptom(answer.cause)
+            yield PooledFinding(item.id, answer.text, symptom, "medium", answer.numbers, answer.cause)
+
+
+def _symptom(cause: str) -> str:
+    """How a cause mostly shows."""
+    shows = causes()[cause].symptoms if cause in causes() else {}
+    return min(shows, key=lambda symptom: PRIORS.index(shows[symptom]), default="silent_defect")
 
 
 def _guarded(item: Item, flight: Flight) -> CheckAnswer:

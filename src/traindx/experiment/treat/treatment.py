@@ -59,6 +59,9 @@ class Treatment:
             before = examined(recorded, self.script)
         self.notify("diagnosed", {"diagnosis": before, "outcome": first})
         if before.verdict != "problem" and not self.request.healthy_too:
+            known = examined(before.run, self.script, unchanged=True)
+            if known.verdict == "problem":
+                return self._found_elsewhere(known, first)
             status, reason = _left_alone(before, first)
             return self._treated(status, reason, without_fixes(before), (first,))
         state = ScriptState(self.script, self.args, first, before)
@@ -76,6 +79,13 @@ class Treatment:
             if state.diagnosis.verdict != "problem" or self.ledger.workshop.spent:
                 break
         return self._result(before, first, state, rounds)
+
+    def _found_elsewhere(self, known: Diagnosis, first: Outcome) -> Treated:
+        """This run shows nothing, another command did: no trial could show that it is gone."""
+        plan = tuple(self._plan(known, self.script))
+        found = f"this run itself shows nothing to fix, but: {known.problems[0].summary}"
+        round_ = Round(known, plan, None, instruction=by_hand(plan, ()))
+        return replace(self._treated("instructed", found, known, (first,)), rounds=(round_,))
 
     def _worst_training(self, first: Outcome) -> tuple[Outcome, Diagnosis]:
         """Of several trainings of a script (a resume, folds) the first that has the worst problem."""

@@ -26,6 +26,8 @@ SLOW = (
     "test_compare_cli.py::test_in_a_real_terminal",
     "test_compare_cli.py::test_interrupted_in_the_middle",
     "test_demo.py",
+    "test_documents_agree.py::test_the_clinics_reports_agree_with_themselves",
+    "test_documents_agree.py::test_made_up_runs",
     "test_diagnose_cli.py::test_a_closed_pipe_is_quiet",
     "test_diagnose_cli.py::test_ctrl_c_among_many_is_quiet",
     "test_diagnose_cli.py::test_many_runs_over_cores_*",

@@ -394,15 +394,16 @@ def test_a_cell_stays_one_cell(text: str) -> None:
 def test_markdown_has_its_headings() -> None:
     page = markdown([broken()])
     headings = re.findall(r"^#+ (.*)$", page, re.MULTILINE)
-    wanted = ["Primary symptom", "Findings", "Root cause", "Recommended fix", "Alternatives"]
+    wanted = ["Primary symptom", "Diagnostic findings", "Root cause", "Recommended fix", "Alternatives"]
     wanted += ["What not to do", "How to confirm it", "What to ask next", "Reference sheets"]
     assert headings[0] == "Diagnosis of `diverged.log`"
-    assert headings[2 : 2 + len(wanted)] == wanted
-    assert headings[-2:] == ["Other things noticed", "Coverage"]
+    assert headings[3 : 3 + len(wanted)] == wanted
+    assert headings[-3:] == ["Other things noticed", "Architecture", "Coverage"]
     assert "1. Lower lr from 0.4 to 0.04" in page
     assert "2. Clip gradients" in page
     assert "| +2.5 | 440 | `rise_follows_lr` |" in page
-    assert "- Category: optimisation" in page
+    assert "- Category: Explosion" in page
+    assert "- Kind of cause: optimisation" in page
     assert "| Gradients not clipped (`unclipped_gradients`) | 11 % |" in page
 
 

@@ -1,4 +1,4 @@
-"""Numbers for people: whatever a detector, a plugin or a log brings, a number has a sensible length."""
+"""Numbers for people: whatever a detector, a plugin or a log brings, no number is long."""
 
 from __future__ import annotations
 

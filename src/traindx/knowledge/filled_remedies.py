@@ -6,18 +6,31 @@ from collections.abc import Iterable, Mapping
 from string import Formatter
 
 from traindx.core.nouns import Fix, Scalar
+from traindx.core.number_text import short
 from traindx.knowledge.catalogue import Remedy
 from traindx.knowledge.run_numbers import number
 
 
 def fixes(remedies: Iterable[Remedy], known: Mapping[str, str]) -> tuple[Fix, ...]:
-    """One fix per remedy, in the page's order; what is done already is left out."""
-    return tuple(
-        Fix(remedy.id, _say(remedy, known), _settings(remedy, known), trials=_trials(remedy, known))
-        for remedy in remedies
-        if not any(holds(condition, known) for condition in remedy.unless)
-        and all(holds(condition, known) for condition in remedy.only)
-    )
+    """One fix per remedy, in the page's order; what is done already is left out.
+
+    Each sentence starts from what the fixes before it leave: no second one undoes the first. Trials start
+    from the run as it was.
+    """
+    filled: list[Fix] = []
+    current = dict(known)
+    for remedy in remedies:
+        if any(holds(condition, known) for condition in remedy.unless) or not all(
+            holds(condition, known) for condition in remedy.only
+        ):
+            continue
+        settings = _settings(remedy, known)
+        filled.append(Fix(remedy.id, _say(remedy, current), settings, trials=_trials(remedy, known)))
+        if "optimizer" not in settings:  # another optimizer has a learning rate of its own
+            current |= {
+                name: short(value) for name, value in settings.items() if isinstance(value, int | float)
+            }
+    return tuple(filled)
 
 
 def holds(condition: str, known: Mapping[str, str]) -> bool:

@@ -16,6 +16,7 @@ from traindx.report.text import count, percent, short
 from traindx.report.to_terminal import lines
 from traindx.report.wording import (
     decides,
+    evidence_for,
     further_signs,
     leading,
     look,
@@ -65,8 +66,8 @@ def _facts(run: Run) -> list[str]:
 
 def _problem(problem: Problem, diagnosis: Diagnosis) -> Iterator[Block]:
     first = leading(problem)
-    strongest = _strongest(first, problem) if first is not None else ()
-    if all(item.text != problem.summary for item in strongest):
+    evidence = strongest(first, problem) if first is not None else ()
+    if all(item.text != problem.summary for item in evidence):
         yield Labelled("seen", problem.summary)
     if first is not None:
         where = place_text(first.place)
@@ -75,7 +76,7 @@ def _problem(problem: Problem, diagnosis: Diagnosis) -> Iterator[Block]:
             f"{first.title} ({percent(first.confidence)})" + (f" at {where}" if where else ""),
             "bold",
         )
-        yield Items(tuple(item.text for item in strongest), "evidence")
+        yield Items(tuple(item.text for item in evidence), "evidence")
         yield from _what_to_do(first)
     elif problem.hypotheses:
         causes = ", ".join(f"{one.title} ({percent(one.confidence)})" for one in problem.hypotheses[:3])
@@ -91,9 +92,9 @@ def _problem(problem: Problem, diagnosis: Diagnosis) -> Iterator[Block]:
         yield Labelled("next", command, "bold")
 
 
-def _strongest(first: Hypothesis, problem: Problem) -> Sequence[Evidence]:
+def strongest(first: Hypothesis, problem: Problem) -> Sequence[Evidence]:
     """What speaks most for a cause beyond the sentence above it."""
-    weighty = [item for item in first.evidence if item.bits > 0]
+    weighty = [item for item in evidence_for(first, problem) if item.bits > 0]
     fresh = [item for item in weighty if item.text != problem.summary]
     return (fresh or weighty)[:_EVIDENCE_SHOWN]
 

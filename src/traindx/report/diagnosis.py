@@ -5,21 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from traindx.core.nouns import Diagnosis, Event, Problem, Run
+from traindx.core.nouns import Diagnosis, Event, Run
+from traindx.core.number_text import readable
 from traindx.core.units import readers
 from traindx.report import document as doc
 from traindx.report.answer import answer, answer_lines, seen_at, value_text
+from traindx.report.architecture import architecture_section
 from traindx.report.document import code, listed
 from traindx.report.inside import inside_parts
 from traindx.report.inside_words import inside_sentences
 from traindx.report.layout import Screen
 from traindx.report.measured import case_of
 from traindx.report.panels import curves_of
-from traindx.report.places import place_text
-from traindx.report.problem import problem_section
-from traindx.report.summary import duration
-from traindx.report.text import count, lasting, percent, short
-from traindx.report.titles import finding_title, symptom_title
+from traindx.report.problem import issue_table, problem_section, ranked_causes
+from traindx.report.summary import duration, epochs_completed, final_losses
+from traindx.report.text import count, lasting, short
+from traindx.report.titles import finding_title
 from traindx.report.to_html import page
 from traindx.report.to_markdown import markdown as to_markdown
 from traindx.report.to_notebook import fragment
@@ -30,7 +31,6 @@ from traindx.report.wording import (
     checks_run,
     further_signs,
     grade,
-    leading,
     look,
     minor,
     not_checked,
@@ -113,12 +113,14 @@ def run_blocks(diagnosis: Diagnosis, anchor: str = "run", *, charts: bool = True
 
 def _run_blocks(diagnosis: Diagnosis, anchor: str, charts: bool) -> Iterator[doc.Block]:
     run, problems = diagnosis.run, shown_problems(diagnosis)
-    short_answer = tuple(row for problem in problems for row in _in_short(problem, len(problems) > 1))
+    short_answer = tuple(row for problem in problems for row in ranked_causes(problem, len(problems) > 1))
     sentences = tuple(map(doc.Span, verdict_sentences(diagnosis)))
     yield doc.Verdict(verdict_word(diagnosis), sentences, look(diagnosis), short_answer)
     yield doc.DocumentTable(
         (doc.TableColumn(""), doc.TableColumn("", wrap=True)), tuple(_facts(diagnosis)), look="facts"
     )
+    if diagnosis.problems:
+        yield doc.Section("Issues", (issue_table(diagnosis.problems),), "card")
     if charts and not problems:
         drawn = curves_of(case_of(run), None, diagnosis.signs)
         if drawn is not None:
@@ -133,6 +135,7 @@ def _run_blocks(diagnosis: Diagnosis, anchor: str, charts: bool) -> Iterator[doc
     noticed: list[doc.Prose] = [(doc.Span(sentence(one, run)), ". ", one.summary) for one in minor(diagnosis)]
     noticed += [seen_at(sign) for sign in further_signs(diagnosis)]
     yield from listed("Other things noticed", noticed, "card")
+    yield from architecture_section(run)
     yield from _inside(diagnosis, charts)
     if diagnosis.coverage:
         yield doc.Section("Coverage", tuple(_coverage(diagnosis)), "card", f"{anchor}-coverage")
@@ -140,19 +143,6 @@ def _run_blocks(diagnosis: Diagnosis, anchor: str, charts: bool) -> Iterator[doc
     if notes:
         number_of = len(run.events) + len(run.notes)
         yield doc.Details(f"Events and notes of the log ({number_of:,})", (doc.Items(notes),), look="card")
-
-
-def _in_short(problem: Problem, several: bool) -> Iterator[doc.Block]:
-    """The cause, its place and the first thing to do."""
-    first = leading(problem)
-    if first is None:
-        return
-    name = f"{symptom_title(problem.symptom)}: " if several else ""
-    yield doc.Labelled("cause", doc.Span(f"{name}{first.title} ({percent(first.confidence)})"), "bold")
-    if where := place_text(first.place):
-        yield doc.Labelled("where", code(where))
-    for fix in first.fixes[:1]:
-        yield doc.Labelled("first", fix.summary)
 
 
 def _facts(diagnosis: Diagnosis) -> Iterator[tuple[doc.Prose, doc.Prose]]:
@@ -164,6 +154,10 @@ def _facts(diagnosis: Diagnosis) -> Iterator[tuple[doc.Prose, doc.Prose]]:
     yield "read from", code(run.path)
     yield "format", " + ".join(titles.get(part, part) for part in run.formats)
     yield "length", size
+    case = case_of(run)
+    yield from ((f"final {name} loss", short(value)) for name, value in final_losses(case).items())
+    if (epochs := epochs_completed(case)) is not None:
+        yield "epochs completed", f"{epochs:,}"
     yield "evidence", ", ".join(diagnosis.evidence)
     if run.traits:
         yield "kind", doc.Span(", ".join(sorted(run.traits)))
@@ -203,7 +197,7 @@ def _coverage(diagnosis: Diagnosis) -> Iterator[doc.Block]:
 
 def _log_notes(run: Run) -> Iterator[doc.Prose]:
     """Events of the run and oddities of its log."""
-    yield from (doc.Span(_event(event, run)[:_NOTE_LONGEST]) for event in run.events[:_NOTES_SHOWN])
+    yield from (doc.Span(readable(_event(event, run)[:_NOTE_LONGEST])) for event in run.events[:_NOTES_SHOWN])
     yield from (doc.Span(note.text[:_NOTE_LONGEST]) for note in run.notes[:_NOTES_SHOWN])
     left = max(len(run.events) - _NOTES_SHOWN, 0) + max(len(run.notes) - _NOTES_SHOWN, 0)
     if left:

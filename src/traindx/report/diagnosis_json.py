@@ -7,8 +7,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from traindx import __version__
-from traindx.core.nouns import Diagnosis, Evidence, Finding, Fix, Hypothesis, Note, Place, Problem
+from traindx.core.nouns import Diagnosis, Evidence, Finding, Fix, Hypothesis, Note, Place, Problem, Run
+from traindx.report.architecture import architectures
 from traindx.report.json_text import encoded, json_bytes
+from traindx.report.measured import case_of
+from traindx.report.summary import epochs_completed, final_losses
+from traindx.report.wording import category
 
 SCHEMA = "traindx/diagnosis/1"
 SCHEMA_OF_SEVERAL = "traindx/diagnoses/1"
@@ -54,6 +58,8 @@ def diagnosis_dict(diagnosis: Diagnosis) -> dict[str, Any]:
                 "files": run.files,
                 "evidence": diagnosis.evidence,
             },
+            "final": _final(run),
+            "models": [model.to_dict() for model in architectures(run)],
             "verdict": diagnosis.verdict,
             "reasons": diagnosis.reasons,
             "problems": [_problem(problem) for problem in diagnosis.problems],
@@ -64,9 +70,21 @@ def diagnosis_dict(diagnosis: Diagnosis) -> dict[str, Any]:
     return document
 
 
+def _final(run: Run) -> dict[str, Any]:
+    """The last losses and the epochs trained; null where the log does not say."""
+    case = case_of(run)
+    losses = final_losses(case)
+    return {
+        "train_loss": losses.get("training"),
+        "val_loss": losses.get("validation"),
+        "epochs": epochs_completed(case),
+    }
+
+
 def _problem(problem: Problem) -> dict[str, Any]:
     return {
         "symptom": problem.symptom,
+        "category": category(problem.symptom),
         "also": problem.also,
         "severity": problem.severity,
         "onset_step": _step(problem.onset_step),

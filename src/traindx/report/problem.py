@@ -7,14 +7,16 @@ from collections.abc import Iterator, Sequence
 from traindx.core.nouns import Diagnosis, Evidence, Hypothesis, Place, Problem, Run
 from traindx.knowledge.catalogue import causes
 from traindx.report import document as doc
-from traindx.report.answer import seen_at, value_text
+from traindx.report.answer import seen_at, strongest, value_text
 from traindx.report.document import code, listed, strong
 from traindx.report.measured import case_of
 from traindx.report.panels import curves_of
 from traindx.report.places import layer_of, line_of, patch_lines, place_text
 from traindx.report.text import percent
 from traindx.report.titles import sheet_title, symptom_title
-from traindx.report.wording import at_step, bits, leading, onset
+from traindx.report.wording import at_step, bits, category, decides, evidence_for, leading, onset
+
+_NO_EVIDENCE = "none of its own: only how common this cause is"
 
 
 def problem_section(
@@ -26,12 +28,12 @@ def problem_section(
     drawn = curves_of(case_of(run), problem) if charts else None
     if drawn is not None:
         blocks.append(doc.Chart(drawn, 4))
-    blocks += listed("Findings", [seen_at(one) for one in problem.findings])
+    blocks += listed("Diagnostic findings", [seen_at(one) for one in problem.findings])
     if first is None:
         blocks.append(doc.Section("Root cause", (doc.Text("No known cause fits."),)))
     else:
         open_cause = leading(problem) is None
-        blocks.append(doc.Section("Root cause", tuple(_cause(first, run, open_cause=open_cause))))
+        blocks.append(doc.Section("Root cause", tuple(_cause(first, problem, run, open_cause))))
         blocks += [doc.Section("Recommended fix", fixes)] if (fixes := tuple(_fixes(first))) else []
     blocks.append(doc.Section("Alternatives", (_alternatives(problem, run),)))
     if first is not None:
@@ -48,6 +50,55 @@ def problem_section(
     return doc.Section(title, tuple(blocks), f"card {problem.severity}", anchor, facts=facts)
 
 
+def ranked_causes(problem: Problem, several: bool) -> Iterator[doc.Block]:
+    """The likely causes with their evidence and fix, in a few lines: the first, the second, the others."""
+    first, *others = problem.hypotheses or (None,)
+    if first is None or leading(problem) is None:
+        return
+    name = f"{symptom_title(problem.symptom)}: " if several else ""
+    at = f" at {place_text(first.place)}" if place_text(first.place) else ""
+    yield doc.Labelled(
+        f"most likely cause ({percent(first.confidence)} confidence)",
+        doc.Span(f"{name}{first.title}{at}"),
+        "bold",
+    )
+    yield from _reasons(first, problem)
+    for other in others[:1]:
+        label = f"alternative hypothesis ({percent(other.confidence)} confidence)"
+        yield doc.Labelled(label, doc.Span(other.title))
+        yield from _reasons(other, problem)
+    if others[1:]:
+        names = ", ".join(f"{other.title} ({percent(other.confidence)})" for other in others[1:])
+        yield doc.Labelled("also consider", doc.Span(names))
+
+
+def _reasons(cause: Hypothesis, problem: Problem) -> Iterator[doc.Block]:
+    texts = [item.text for item in strongest(cause, problem)] or [_NO_EVIDENCE]
+    yield doc.Labelled("evidence", texts[0])
+    for fix in cause.fixes[:1]:
+        yield doc.Labelled("fix", fix.summary)
+
+
+def issue_table(problems: Sequence[Problem]) -> doc.DocumentTable:
+    """Every problem with its severity, likely cause and fix."""
+    columns = (
+        doc.TableColumn("issue", least=6, wrap=True),
+        doc.TableColumn("severity"),
+        doc.TableColumn("likely cause", least=6, wrap=True),
+        doc.TableColumn("recommended fix", least=6, wrap=True),
+    )
+    return doc.DocumentTable(columns, tuple(map(_issue, problems)), look="issues")
+
+
+def _issue(problem: Problem) -> tuple[doc.Prose, ...]:
+    first = leading(problem)
+    badge = doc.Span(problem.severity, "badge", problem.severity)
+    if first is None:
+        return symptom_title(problem.symptom), badge, "open", decides(problem)
+    fix = first.fixes[0].summary if first.fixes else ""
+    return symptom_title(problem.symptom), badge, f"{first.title} ({percent(first.confidence)})", fix
+
+
 def _symptom(problem: Problem, run: Run) -> Iterator[doc.Block]:
     when = onset(problem, run)
     named = (strong(symptom_title(problem.symptom)), " (", code(problem.symptom), ")")
@@ -56,9 +107,10 @@ def _symptom(problem: Problem, run: Run) -> Iterator[doc.Block]:
         yield doc.Text(doc.Span(f"Also seen: {', '.join(map(symptom_title, problem.also))}."))
 
 
-def _cause(cause: Hypothesis, run: Run, *, open_cause: bool = False) -> Iterator[doc.Block]:
+def _cause(cause: Hypothesis, problem: Problem, run: Run, open_cause: bool) -> Iterator[doc.Block]:
     known = causes().get(cause.cause)
-    items: list[doc.Prose] = [f"Category: {known.category}"] if known is not None else []
+    items: list[doc.Prose] = [f"Category: {category(problem.symptom)}"]
+    items += [f"Kind of cause: {known.category}"] if known is not None else []
     if open_cause:
         items.append(
             "The cause is open: no finding speaks for one of them. This one is only the most common."
@@ -68,7 +120,7 @@ def _cause(cause: Hypothesis, run: Run, *, open_cause: bool = False) -> Iterator
     if place_text(cause.place):
         items.append(("Location: ", *_where(cause.place)))
     yield doc.Items(tuple(items))
-    yield from _evidence(cause, run)
+    yield from _evidence(cause, problem, run)
 
 
 def _where(place: Place | None) -> tuple[str | doc.Span, ...]:
@@ -80,10 +132,10 @@ def _where(place: Place | None) -> tuple[str | doc.Span, ...]:
     return (*line, ", ", *layer) if line and layer else (*line, *layer)
 
 
-def _evidence(cause: Hypothesis, run: Run) -> Iterator[doc.Block]:
-    items = (*cause.evidence, *cause.against)
+def _evidence(cause: Hypothesis, problem: Problem, run: Run) -> Iterator[doc.Block]:
+    items = (*evidence_for(cause, problem), *cause.against)
     if not items:
-        yield doc.Labelled("evidence", "none of its own: only how common this cause is")
+        yield doc.Labelled("evidence", _NO_EVIDENCE)
         return
     columns = (
         doc.TableColumn("bits", "right"),
@@ -118,11 +170,11 @@ def _alternatives(problem: Problem, run: Run) -> doc.Shares:
             other.confidence,
             (f"{other.title} (", code(other.cause), f") at {at}" if (at := place_text(other.place)) else ")"),
             (
-                _strongest(other.evidence),
+                _strongest(evidence_for(other, problem)),
                 _strongest(other.against),
                 other.fixes[0].summary if other.fixes else "",
             ),
-            tuple(_alternative(other, run)),
+            tuple(_alternative(other, problem, run)),
         )
         for other in problem.hypotheses[1:]
     ]
@@ -130,8 +182,8 @@ def _alternatives(problem: Problem, run: Run) -> doc.Shares:
     return doc.Shares(tuple(rows), "or", ("for", "against", "fix"))
 
 
-def _alternative(other: Hypothesis, run: Run) -> Iterator[doc.Block]:
-    yield from _evidence(other, run)
+def _alternative(other: Hypothesis, problem: Problem, run: Run) -> Iterator[doc.Block]:
+    yield from _evidence(other, problem, run)
     if other.fixes:
         yield doc.Items(tuple(fix.summary for fix in other.fixes), "fix")
     if other.confirm:

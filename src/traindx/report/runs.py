@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from traindx.core.nouns import Note, Reading, Run
 from traindx.core.units import readers
+from traindx.report.architecture import architecture_sentence, architectures
 from traindx.report.cells import best, broken_points, curve, ends, not_finite, span, sparkline_of, written
 from traindx.report.document import (
     Block,
@@ -114,6 +115,8 @@ def _facts(run: Run, everything: bool) -> Iterator[Block]:
     yield Labelled("length", ", ".join(length))
     if run.traits:
         yield Labelled("kind", Span(", ".join(sorted(run.traits))))
+    for model in architectures(run) if run.facts.get("models") else ():
+        yield Labelled("model", architecture_sentence(model))
     if run.files and run.files != (run.name,):
         yield from _some("files", [Span(file) for file in run.files], everything, "", _FILES_SHOWN)
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from traindx import __version__
 from traindx.core.nouns import Reading, Run, Series
+from traindx.report.architecture import architectures
 from traindx.report.json_text import encoded, json_bytes, number
 from traindx.report.summary import summarize
 
@@ -45,6 +46,7 @@ def _run(run: Run) -> dict[str, Any]:
             "config": run.config,
             "events": run.events,
             "notes": run.notes,
+            "models": [model.to_dict() for model in architectures(run)],
         }
     )
     return {**known, "series": [_series(series) for series in run.series.values() if len(series)]}

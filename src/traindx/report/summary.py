@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from traindx.core.nouns import Run, Series
+from traindx.evidence.case import Case
 from traindx.evidence.curve import Curve
 
 
@@ -51,6 +52,25 @@ def main_series(run: Run) -> Series | None:
             return named[name]
     judged = [series for series in filled if series.goal != "none"]
     return next(iter(judged or filled), None)
+
+
+def final_losses(case: Case) -> dict[str, float]:
+    """The last value of each loss that was logged, NaN and Inf too."""
+    curves = {"training": case.loss, "validation": case.val_loss}
+    return {
+        name: float(curve.series.values[-1])
+        for name, curve in curves.items()
+        if curve is not None and len(curve.series)
+    }
+
+
+def epochs_completed(case: Case) -> int | None:
+    """Whole epochs; an epoch that the log counts from 0 is the first."""
+    curve, last = case.loss or case.val_loss, case.run.last_step
+    if curve is None or last is None or not case.epoch_length or not len(curve.series):
+        return None
+    counted_from_zero = case.run.axis == "epoch" and curve.series.whole and curve.series.steps[0] == 0
+    return int(last / case.epoch_length + 1e-6) + int(counted_from_zero)
 
 
 def duration(run: Run) -> float | None:

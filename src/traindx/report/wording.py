@@ -4,9 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from functools import cache
 
-from traindx.core.nouns import ACTED_ON, SEVERITIES, Check, Diagnosis, Finding, Hypothesis, Problem, Run
+from traindx.core.nouns import (
+    ACTED_ON,
+    SEVERITIES,
+    Check,
+    Diagnosis,
+    Evidence,
+    Finding,
+    Hypothesis,
+    Problem,
+    Run,
+)
 from traindx.core.number_text import place, step_text
+from traindx.knowledge.catalogue import causes, symptoms
 from traindx.report.text import count, percent
 from traindx.report.titles import symptom_title
 
@@ -34,6 +46,17 @@ _HAPPENED = {
     "memory_growth": ("memory grows", "from"),
 }
 SYMPTOMS_WORDED = frozenset(_HAPPENED)
+# The six patterns that a training problem is sorted by first.
+_CATEGORIES = {
+    "Not Learning": ("not_learning", "vanishing_gradients", "dead_units", "saturated_units"),
+    "Plateau": ("plateau", "slow_convergence", "underfitting"),
+    "Instability": ("oscillation", "loss_spike", "divergence"),
+    "Explosion": ("nonfinite", "exploding_gradients"),
+    "Overfitting": ("overfitting", "double_descent"),
+    "Performance": ("slow_training", "memory_growth"),
+}
+_OTHER_CATEGORY = "Silent Defect"
+ABSENT = "Checked, not found: "
 
 
 def bits(weight: float) -> str:
@@ -89,6 +112,40 @@ def leading(problem: Problem) -> Hypothesis | None:
     """The first cause, if a finding speaks for it. One that is only common is never put forward."""
     first = next(iter(problem.hypotheses), None)
     return first if first is not None and any(item.bits > 0 for item in first.evidence) else None
+
+
+def category(symptom: str) -> str:
+    """Which of the patterns a symptom belongs to."""
+    return next((name for name, members in _CATEGORIES.items() if symptom in members), _OTHER_CATEGORY)
+
+
+def evidence_for(cause: Hypothesis, problem: Problem) -> list[Evidence]:
+    """What speaks for a cause, the strongest first: what was found, then what was checked and not found.
+
+    Of equally strong findings the one that speaks for the fewest causes comes first. That the problem's own
+    symptom was not found by some check is no evidence about its cause.
+    """
+    known = [symptoms()[name].finding for name in (problem.symptom, *problem.also) if name in symptoms()]
+    items = [item for item in cause.evidence if not (absent(item) and item.finding in known)]
+    return sorted(items, key=lambda item: (absent(item), -round(item.bits, 1), _speaks_for(item.finding)))
+
+
+def absent(item: Evidence) -> bool:
+    """Whether it is that something was checked and not found."""
+    return item.text.startswith(ABSENT)
+
+
+@cache
+def _speaks_for(finding: str) -> int:
+    """How many causes a finding speaks for: the fewer, the more it says about each."""
+    weights = [cause.evidence[finding].seen for cause in causes().values() if finding in cause.evidence]
+    return sum(bits > 0 for bits in weights)
+
+
+@cache
+def _most_bits(finding: str) -> float:
+    weights = [cause.evidence[finding].seen for cause in causes().values() if finding in cause.evidence]
+    return max(weights, default=0.0)
 
 
 def decides(problem: Problem) -> str:
@@ -170,10 +227,14 @@ def shown_problems(diagnosis: Diagnosis) -> list[Problem]:
 
 
 def further_signs(diagnosis: Diagnosis) -> list[Finding]:
-    """The signs that do not stand among the evidence for the first cause of a problem already."""
+    """The signs that are not among the evidence for the first cause of a problem, what says most first.
+
+    What is true of many trainings (a constant learning rate, no warm-up) says little about any cause.
+    """
     first = [problem.hypotheses[0] for problem in shown_problems(diagnosis) if problem.hypotheses]
     known = {item.text for cause in first for item in (*cause.evidence, *cause.against)}
-    return [sign for sign in diagnosis.signs if sign.text not in known]
+    further = [sign for sign in diagnosis.signs if sign.text not in known]
+    return sorted(further, key=lambda sign: -_most_bits(sign.id) * sign.strength)
 
 
 def severity_rank(severity: str) -> int:

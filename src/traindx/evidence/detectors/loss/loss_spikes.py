@@ -49,6 +49,9 @@ def detect(
     )
     count = "1 spike" if len(jumps) == 1 else f"{len(jumps)} spikes"
     back = f"{len(lasting)} not recovered" if lasting else "all recovered" if len(jumps) > 1 else "recovered"
+    after = ~loss.finite[loss.series.steps > max(jump.step for jump in jumps)]
+    if after[:3].any():
+        back = "NaN or Inf follows"
     text = (
         f"{count} of the loss; the largest, at {where(loss, top.step)}, is {top.ratio:.3g} times the level "
         f"around it ({back})."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from traindx.source.anchors_of_loop import main_iteration, origin
+from traindx.source.anchors_of_loop import first, origin
 from traindx.source.execution import CallEvent
 from traindx.source.returned import stored
 from traindx.source.roles import is_module
@@ -23,6 +23,7 @@ _CONVERSIONS = frozenset(
     type contiguous clone unsqueeze squeeze view reshape flatten cuda cpu copy values to_numpy
     """.split()
 )
+_AUGMENTATIONS = ("Random", "ColorJitter", "Gaussian", "AutoAugment", "MixUp", "CutMix")
 _SPLITS = ("ConcatDataset", "train_test_split", "random_split", "KFold", "StratifiedKFold")
 
 
@@ -32,8 +33,7 @@ def _loaders(training: Training) -> list[CallEvent]:
 
 def iterated(training: Training) -> Made | None:
     """The loader that the training loop runs over."""
-    iteration = main_iteration(training)
-    for loop in reversed(iteration.step.event.loops if iteration else ()):
+    for loop in reversed(training.main.step.event.loops if training.main else ()):
         for over in options(loop.over):
             inner = over
             for _ in range(4):
@@ -50,13 +50,12 @@ def train_loader(training: Training) -> Spot | None:
     loaders = _loaders(training)
     if loaders:
         return loaders[0].spot
-    loop = main_iteration(training)
-    return origin(loop.loop.over) if loop is not None and loop.loop.over is not None else None
+    return origin(training.main.loop.over) if training.main is not None else None
 
 
 def val_loader(training: Training) -> Spot | None:
-    first = iterated(training)
-    return next((e.spot for e in _loaders(training) if e.value is not first), None)
+    trained_on = iterated(training)
+    return first(e for e in _loaders(training) if e.value is not trained_on)
 
 
 def batch_size(training: Training) -> Spot | None:
@@ -76,11 +75,9 @@ def batch_size(training: Training) -> Spot | None:
 
 def _slice_size(training: Training) -> Spot | None:
     """The width of slices or random draws that the loop takes."""
-    iteration = main_iteration(training)
+    main = training.main
     for event in training.trace.events:
-        inner = iteration is not None and (
-            iteration.loop in event.loops or event.value is iteration.loop.over
-        )
+        inner = main is not None and (main.loop in event.loops or event.value is main.loop.over)
         if inner and event.value.name in ("range", "torch.randint", "torch.randn", "split"):
             numbers = [one for one in event.value.args if isinstance(one, Const)]
             if numbers:
@@ -109,13 +106,12 @@ def inputs(training: Training) -> Spot | None:
 
 def _model_rows(training: Training) -> Spot | None:
     """Where that is bound of which the training loop, without a loader, gives rows to a model."""
-    loop = main_iteration(training)
-    if loop is None or iterated(training) is not None:
+    if training.main is None or iterated(training) is not None:
         return None
-    before = loop.backwards[0].at
+    before = training.main.backwards[0].at
     for event in training.trace.events:
         call = event.value
-        if call.kind != "apply" or not call.args or loop.loop not in event.loops or event.at > before:
+        if call.kind != "apply" or not call.args or not training.in_main_loop(event) or event.at > before:
             continue
         rows = call.args[0]
         whole = rows.receiver if isinstance(rows, Made) and rows.kind == "item" else None
@@ -135,9 +131,8 @@ def _part(training: Training, at: int, names: re.Pattern[str]) -> Spot | None:
     spot = _of_dataset(training, dataset, at, names)
     if spot is not None:
         return spot
-    loop = main_iteration(training)
     bound = [b for b in training.trace.bindings if names.match(b.name) and not b.added]
-    early = [b for b in bound if loop is None or loop.loop not in b.loops]
+    early = [b for b in bound if not training.in_main_loop(b)]
     inner = [b for b in bound if b not in early and not _from_loader(b.value)]
     bindings = early or inner
     if not bindings:
@@ -171,8 +166,8 @@ def dataset(training: Training) -> Value | None:
 
 def validated(training: Training) -> Value | None:
     """The data set of the first other loader."""
-    first = iterated(training)
-    other = next((e.value for e in _loaders(training) if e.value is not first), None)
+    trained_on = iterated(training)
+    other = next((e.value for e in _loaders(training) if e.value is not trained_on), None)
     return next(iter(options(other.argument(0, "dataset"))), None) if other is not None else None
 
 
@@ -205,14 +200,14 @@ def unwrapped(value: Value) -> Value:
 
 def made_at(training: Training, value: Value) -> Spot | None:
     """The assignment of a value."""
-    return next((b.spot for b in training.trace.bindings if b.value is value), None)
+    return first(b for b in training.trace.bindings if b.value is value)
 
 
 def _bound_spot(training: Training, value: Value) -> Spot | None:
     """The assignment of what a value was before casts and stretches; else of itself."""
-    first = unwrapped(value)
-    around = next((b.spot for b in training.trace.bindings if _is_cast_of(b.value, first)), None)
-    return made_at(training, first) or around or made_at(training, value) or origin(value)
+    source = unwrapped(value)
+    around = first(b for b in training.trace.bindings if _is_cast_of(b.value, source))
+    return made_at(training, source) or around or made_at(training, value) or origin(value)
 
 
 def _is_cast_of(value: Value, inner: Value) -> bool:
@@ -221,7 +216,7 @@ def _is_cast_of(value: Value, inner: Value) -> bool:
 
 def split(training: Training) -> Spot | None:
     """Where training and validation data are parted."""
-    spot = next((e.spot for e in training.trace.events if e.value.short in _SPLITS), None)
+    spot = first(e for e in training.trace.events if e.value.short in _SPLITS)
     if spot is not None:
         return spot
     data = validated(training)
@@ -234,9 +229,4 @@ def split(training: Training) -> Spot | None:
 
 def augmentation(training: Training) -> Spot | None:
     """Transforms that change the inputs at random."""
-    for event in training.trace.events:
-        if event.value.short.startswith(
-            ("Random", "ColorJitter", "Gaussian", "AutoAugment", "MixUp", "CutMix")
-        ):
-            return event.spot
-    return None
+    return first(e for e in training.trace.events if e.value.short.startswith(_AUGMENTATIONS))

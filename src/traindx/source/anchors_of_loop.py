@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 
 from traindx.source.execution import Binding, CallEvent, Loop
 from traindx.source.roles import is_optimizer, is_scaler, is_scheduler
-from traindx.source.training import Iteration, Training
+from traindx.source.training import Training
 from traindx.source.values import Const, DictValue, ListValue, Made, Spot, Value, number, options
 
 _RATE = re.compile(r"^(base_|max_|init_|initial_|peak_)?(lr|learning_?rate|step_?size|alpha|eta)$", re.I)
@@ -21,10 +21,9 @@ def origin(value: Value | None) -> Spot | None:
     return next((one.spot for one in options(value) if one.spot is not None), None)
 
 
-def main_iteration(training: Training) -> Iteration | None:
-    """The loop that trains: the first that is the script's own."""
-    own = [one for one in training.iterations if one.step.event.root is None]
-    return next(iter([*own, *training.iterations]), None)
+def first(events: Iterable[CallEvent | Binding]) -> Spot | None:
+    """Where the first of some calls or assignments is written."""
+    return next((one.spot for one in events), None)
 
 
 def optimizers(training: Training) -> list[Made]:
@@ -41,7 +40,7 @@ def optimizer(training: Training) -> Spot | None:
     known = optimizers(training)
     if known:
         return known[0].spot
-    return _first(training.trace.methods("compile"))
+    return first(training.trace.methods("compile"))
 
 
 def setting(training: Training, place: int, *names: str) -> Spot | None:
@@ -94,7 +93,7 @@ def _is_number(node: ast.expr) -> bool:
     return isinstance(inner, ast.Constant) and isinstance(inner.value, int | float)
 
 
-def rate(training: Training) -> Spot | None:
+def lr(training: Training) -> Spot | None:
     spot = setting(training, 1, "lr", "learning_rate")
     if spot is not None:
         return spot
@@ -114,7 +113,7 @@ def betas(training: Training) -> Spot | None:
     return setting(training, -1, "betas", "beta_1", "beta_2")
 
 
-def epsilon(training: Training) -> Spot | None:
+def eps(training: Training) -> Spot | None:
     return setting(training, -1, "eps", "epsilon")
 
 
@@ -123,34 +122,31 @@ def weight_decay(training: Training) -> Spot | None:
 
 
 def backward(training: Training) -> Spot | None:
-    iteration = main_iteration(training)
-    return iteration.backwards[0].spot if iteration else _first(training.backwards)
+    return training.main.backwards[0].spot if training.main else first(training.backwards)
 
 
 def step(training: Training) -> Spot | None:
-    iteration = main_iteration(training)
-    return iteration.step.event.spot if iteration else None
+    return training.main.step.event.spot if training.main else None
 
 
 def zero_grad(training: Training) -> Spot | None:
-    iteration = main_iteration(training)
-    zeros = iteration.zeros if iteration and iteration.zeros else training.zeros
+    zeros = (training.main.zeros if training.main else ()) or training.zeros
     return zeros[0].event.spot if zeros else None
 
 
 def scheduler(training: Training) -> Spot | None:
     constructed = (e for e in training.trace.calls if is_scheduler(e.value))
-    return _first(constructed) or _group_rate(training)
+    return first(constructed) or _group_rate(training)
 
 
 def _group_rate(training: Training) -> Spot | None:
     """A schedule by hand: the rate of a group set in a loop."""
     own = (b for b in training.trace.bindings if b.name == "lr" and b.owner is not None and b.loops)
-    return _first(own)
+    return first(own)
 
 
 def scheduler_step(training: Training) -> Spot | None:
-    return _first(training.scheduler_steps) or _group_rate(training)
+    return first(training.scheduler_steps) or _group_rate(training)
 
 
 def warmup(training: Training) -> Spot | None:
@@ -159,7 +155,7 @@ def warmup(training: Training) -> Spot | None:
             if "warmup" in name:
                 return origin(value)
     bindings = (b for b in training.trace.bindings if "warmup" in b.name.lower())
-    return _first(bindings)
+    return first(bindings)
 
 
 def clip(training: Training) -> Spot | None:
@@ -178,27 +174,26 @@ def clip(training: Training) -> Spot | None:
 
 def accumulation(training: Training) -> Spot | None:
     """The test that decides whether to step; else the backward pass."""
-    iteration = main_iteration(training)
+    iteration = training.main
     if iteration is None:
         return None
     step_arms = [arm for arm in iteration.step.event.arms if arm not in iteration.backwards[0].arms]
     divided = (b for b in training.trace.bindings if _ACCUMULATED.search(b.name) and number(b.value))
     if step_arms and isinstance(step_arms[-1].node, ast.If):
         return iteration.backwards[0].spot
-    return _first(divided) or iteration.backwards[0].spot
+    return first(divided) or iteration.backwards[0].spot
 
 
-def training_loop(training: Training) -> Spot | None:
-    iteration = main_iteration(training)
-    return iteration.loop.spot if iteration else None
+def loop(training: Training) -> Spot | None:
+    return training.main.loop.spot if training.main else None
 
 
 def eval_mode(training: Training) -> Spot | None:
-    return _first(training.trace.methods("eval"))
+    return first(training.trace.methods("eval"))
 
 
 def train_mode(training: Training) -> Spot | None:
-    return _first(training.trace.methods("train")) or training_loop(training)
+    return first(training.trace.methods("train")) or loop(training)
 
 
 def precision(training: Training) -> Spot | None:
@@ -215,36 +210,26 @@ def precision(training: Training) -> Spot | None:
 def scaler(training: Training) -> Spot | None:
     steps = (one.event for one in training.steps if one.scaler is not None)
     constructed = (e for e in training.trace.calls if is_scaler(e.value))
-    return _first(steps) or _first(constructed)
+    return first(steps) or first(constructed)
 
 
 def resume(training: Training) -> Spot | None:
     loads = (
         e for e in training.trace.events if e.value.name in ("load_state_dict", "torch.load", "load_weights")
     )
-    return _first(loads)
+    return first(loads)
 
 
 def metric(training: Training) -> Spot | None:
     """What is summed up or printed in the training loop."""
-    iteration = main_iteration(training)
     sums = [b for b in training.trace.bindings if b.added and b.loops and not isinstance(b.value, Const)]
-    inner = [b for b in sums if iteration is None or iteration.loop in b.loops]
-    return _first([b for b in inner if LOSS.search(b.name)]) or _first(inner)
-
-
-def _first(events: Iterable[CallEvent | Binding]) -> Spot | None:
-    return next((one.spot for one in events), None)
+    inner = [b for b in sums if training.main is None or training.in_main_loop(b)]
+    return first([b for b in inner if LOSS.search(b.name)]) or first(inner)
 
 
 def waiting(training: Training) -> Spot | None:
     """What makes each step wait: saving, reading a number back, printing."""
-    iteration = main_iteration(training)
-    inner = [
-        e
-        for e in training.trace.events
-        if iteration is not None and iteration.loop in e.loops and not e.grad_off
-    ]
+    inner = [e for e in training.trace.events if training.in_main_loop(e) and not e.grad_off]
     for names in (
         ("save", "savez", "savez_compressed"),
         ("item", "cpu", "numpy", "tolist", "synchronize"),
@@ -252,7 +237,7 @@ def waiting(training: Training) -> Spot | None:
     ):
         for event in inner:
             if event.value.short in names:
-                return _called_from(event, iteration.loop) if iteration is not None else event.spot
+                return _called_from(event, training.main.loop) if training.main is not None else event.spot
     return None
 
 

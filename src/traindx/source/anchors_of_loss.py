@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from traindx.source.anchors_of_loop import LOSS, main_iteration, origin
+from traindx.source.anchors_of_loop import LOSS, origin
 from traindx.source.training import Training
 from traindx.source.values import Either, Made, Spot, Value, number, options, upstream
 
@@ -11,16 +11,11 @@ _SUMS = ("Add", "Sub", "Mult", "USub")
 
 def loss(training: Training) -> Spot | None:
     """Where the loss function is made; for one of the script's own, where it is called."""
-    call = _training_loss(training)
-    if call is not None:
-        return call
-    return loss_call(training)
+    return _training_loss(training) or loss_call(training)
 
 
 def _training_loss(training: Training) -> Spot | None:
-    iteration = main_iteration(training)
-    inner = [x for x in training.losses if iteration is None or iteration.loop in x.event.loops]
-    graded = [x for x in inner if not x.event.grad_off]
+    graded = training.trained_losses
     if graded and graded[0].setup.spot is not None:
         return graded[0].setup.spot
     for event in training.trace.methods("compile"):
@@ -32,22 +27,17 @@ def _training_loss(training: Training) -> Spot | None:
 
 def loss_call(training: Training) -> Spot | None:
     """The statement of the training loop that computes the loss."""
-    iteration = main_iteration(training)
-    if iteration is None:
+    if training.main is None:
         return None
-    before = iteration.backwards[0].at
-    losses = [
-        b
-        for b in training.trace.bindings
-        if iteration.loop in b.loops and b.at < before and LOSS.search(b.name)
-    ]
-    return losses[-1].spot if losses else iteration.backwards[0].spot
+    backward = training.main.backwards[0]
+    inner = [b for b in training.trace.bindings if training.in_main_loop(b) and b.at < backward.at]
+    losses = [b for b in inner if LOSS.search(b.name)]
+    return losses[-1].spot if losses else backward.spot
 
 
 def _backpropagated(training: Training) -> list[Value]:
     """What the backward pass of the training loop starts from."""
-    iteration = main_iteration(training)
-    return options(iteration.backwards[0].value.receiver) if iteration is not None else []
+    return options(training.main.backwards[0].value.receiver) if training.main is not None else []
 
 
 def loss_sum(training: Training) -> Spot | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
-from traindx.source.anchors_of_loop import main_iteration, optimizers, origin
+from traindx.source.anchors_of_loop import first, optimizers, origin
 from traindx.source.execution import CallEvent
 from traindx.source.flow import activation_spot, cuts, parametric
 from traindx.source.roles import is_module, operation
@@ -24,8 +24,7 @@ def model(training: Training) -> Spot | None:
         for module in sources(optimizer_call):
             if module.spot is not None:
                 return module.spot
-    spots = (e.spot for e in training.trace.calls if is_module(e.value))
-    return next(spots, None)
+    return first(e for e in training.trace.calls if is_module(e.value))
 
 
 def _widths(training: Training) -> list[tuple[float, Value]]:
@@ -58,9 +57,7 @@ def widest(training: Training) -> Spot | None:
 
 def _outputs(training: Training) -> list[Value]:
     """What the losses of the training loop are given."""
-    iteration = main_iteration(training)
-    inner = [x for x in training.losses if iteration is None or iteration.loop in x.event.loops]
-    return [x.given for x in inner if not x.event.grad_off]
+    return [x.given for x in training.trained_losses]
 
 
 def _back(value: Value, wanted: Callable[[Made], bool]) -> Made | None:
@@ -96,8 +93,8 @@ def output_activation(training: Training) -> Spot | None:
 
 def _bound_by_hand(training: Training) -> Spot | None:
     """The activation before a loss that is written by hand."""
-    loop = main_iteration(training)
-    for value in options(loop.backwards[0].value.receiver) if loop is not None else ():
+    main = training.main
+    for value in options(main.backwards[0].value.receiver) if main is not None else ():
         call = _back(value, lambda one: parametric(one) is not None or operation(one) in _BOUNDS)
         if call is not None and operation(call) in _BOUNDS:
             return activation_spot(call)
@@ -110,9 +107,8 @@ _ENDS = frozenset("softmax sigmoid tanh relu log_softmax softplus clamp exp".spl
 
 def _operation(training: Training, names: frozenset[str]) -> Spot | None:
     """The first operation of these in the training loop."""
-    iteration = main_iteration(training)
     for event in training.trace.events:
-        if operation(event.value) in names and (iteration is None or iteration.loop in event.loops):
+        if operation(event.value) in names and (training.main is None or training.in_main_loop(event)):
             return activation_spot(event.value)
     return None
 
@@ -134,12 +130,11 @@ def init(training: Training) -> Spot | None:
     inits = [e for e in training.trace.events if e.value.name.startswith("torch.nn.init.")]
     if inits:
         return max(inits, key=_oddness).spot
-    by_hand = [e for e in training.trace.methods(*_INITS) if _is_weight(e) and not _in_training(training, e)]
+    by_hand = [e for e in training.trace.methods(*_INITS) if _is_weight(e) and not training.in_main_loop(e)]
     if by_hand:
         return by_hand[0].spot
-    bound = (b.spot for b in training.trace.bindings if b.name in ("weight", "data") and b.owner is not None)
-    parameters = (e.spot for e in training.trace.events if e.value.name == "torch.nn.Parameter")
-    return next(bound, None) or next(parameters, None)
+    bound = (b for b in training.trace.bindings if b.name in ("weight", "data") and b.owner is not None)
+    return first(bound) or first(training.trace.named("torch.nn.Parameter"))
 
 
 def _oddness(event: CallEvent) -> int:
@@ -160,11 +155,6 @@ def _is_weight(event: CallEvent) -> bool:
     return any(word in text for word in ("weight", "bias", ".data", "param", "p."))
 
 
-def _in_training(training: Training, event: CallEvent) -> bool:
-    iteration = main_iteration(training)
-    return iteration is not None and iteration.loop in event.loops
-
-
 def dropout(training: Training) -> Spot | None:
     """The largest share that is dropped."""
     shares = []
@@ -177,33 +167,21 @@ def dropout(training: Training) -> Spot | None:
 
 def normalisation(training: Training) -> Spot | None:
     kinds = ("BatchNorm", "LayerNorm", "GroupNorm", "InstanceNorm", "RMSNorm", "BatchNormalization")
-    spots = (e.spot for e in training.trace.calls if e.value.short.startswith(kinds))
-    return next(spots, None)
+    return first(e for e in training.trace.calls if e.value.short.startswith(kinds))
 
 
 def freeze(training: Training) -> Spot | None:
     """What keeps parameters from learning: frozen, detached."""
-    for event in training.trace.methods("requires_grad_"):
-        if event.value.args:
-            return event.spot
-    bound = (b.spot for b in training.trace.bindings if b.name in ("requires_grad", "trainable"))
-    iteration = main_iteration(training)
-    detached = (
-        e.spot
-        for e in training.trace.methods("detach")
-        if cuts(e.value) and iteration and iteration.loop in e.loops
-    )
-    return next(bound, None) or next(detached, None)
+    called = (e for e in training.trace.methods("requires_grad_") if e.value.args)
+    bound = (b for b in training.trace.bindings if b.name in ("requires_grad", "trainable"))
+    detached = (e for e in training.trace.methods("detach") if cuts(e.value) and training.in_main_loop(e))
+    return first(called) or first(bound) or first(detached)
 
 
 def math(training: Training) -> Spot | None:
     """A logarithm, root, division or the like in the loop, written by hand."""
-    iteration = main_iteration(training)
-    for event in training.trace.events:
-        inner = iteration is not None and iteration.loop in event.loops and not event.grad_off
-        if inner and operation(event.value) in _UNSTABLE and event.value.name != "norm":
-            return event.spot
-    return None
+    inner = (e for e in training.trace.events if training.in_main_loop(e) and not e.grad_off)
+    return first(e for e in inner if operation(e.value) in _UNSTABLE and e.value.name != "norm")
 
 
 def repeated(training: Training) -> Spot | None:
@@ -212,7 +190,5 @@ def repeated(training: Training) -> Spot | None:
     layered = [e for e in calls if is_module(e.value) or is_module(e.value.receiver)]
     if layered:
         return min(layered, key=lambda event: len(event.functions)).spot
-    for event in training.trace.events:
-        if event.value.name == "torch.nn.Sequential" and isinstance(event.spot.node, ast.Call):
-            return event.spot
-    return model(training)
+    chains = (e for e in training.trace.named("torch.nn.Sequential") if isinstance(e.spot.node, ast.Call))
+    return first(chains) or model(training)

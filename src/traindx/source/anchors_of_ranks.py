@@ -6,7 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from traindx.source.anchors_of_loop import main_iteration
+from traindx.source.anchors_of_loop import first
 from traindx.source.anchors_of_model import model
 from traindx.source.execution import Loop
 from traindx.source.script import Source
@@ -40,8 +40,7 @@ def unsynced(training: Training) -> Spot | None:
 
 def wrapper(training: Training) -> Spot | None:
     """Where the model is made one of several replicas."""
-    spots = (e.spot for e in training.trace.calls if e.value.short in _WRAPPERS)
-    return next(spots, None)
+    return first(e for e in training.trace.calls if e.value.short in _WRAPPERS)
 
 
 def _assigned(tree: ast.AST) -> list[ast.Assign]:
@@ -56,7 +55,7 @@ def _called(node: ast.AST | None) -> str:
 
 def _passed_by(training: Training, wrapping: ast.Assign) -> Spot | None:
     """The call in the training loop of the model inside a wrapper."""
-    iteration = main_iteration(training)
+    iteration = training.main
     if iteration is None:
         return None
     wrapped = wrapping.value.args[0] if isinstance(wrapping.value, ast.Call) and wrapping.value.args else None

@@ -6,7 +6,7 @@ import ast
 import re
 
 from traindx.source.anchors_of_data import dataset, made_at, unwrapped, validated
-from traindx.source.anchors_of_loop import origin
+from traindx.source.anchors_of_loop import first, origin
 from traindx.source.parameters import held
 from traindx.source.training import Training
 from traindx.source.values import (
@@ -105,10 +105,8 @@ def mask(training: Training) -> Spot | None:
         arguments = [*event.value.args, *event.value.keywords.values()]
         if event.value.short in _FILLS and any(number(unwrapped(one)) in ignored for one in arguments):
             return event.spot
-    spots = (
-        b.spot for b in training.trace.bindings if _MASK.search(b.name) and not isinstance(b.value, Const)
-    )
-    return next(spots, None)
+    bindings = training.trace.bindings
+    return first(b for b in bindings if _MASK.search(b.name) and not isinstance(b.value, Const))
 
 
 def leak(training: Training) -> Spot | None:
@@ -132,10 +130,8 @@ def leak(training: Training) -> Spot | None:
 
 def spoiled(training: Training) -> Spot | None:
     """Where single inputs are overwritten with what is no number, or far larger than the rest."""
-    for binding in training.trace.bindings:
-        if binding.name == "[]" and isinstance(binding.owner, Made | Either) and _no_number(binding.value):
-            return binding.spot
-    return None
+    written = (b for b in training.trace.bindings if b.name == "[]" and isinstance(b.owner, Made | Either))
+    return first(b for b in written if _no_number(b.value))
 
 
 def _no_number(value: Value) -> bool:

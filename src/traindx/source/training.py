@@ -149,10 +149,26 @@ class Training:
         return tuple(iterations)
 
     @cached_property
+    def main(self) -> Iteration | None:
+        """The loop that trains: the first that is the script's own."""
+        own = [one for one in self.iterations if one.step.event.root is None]
+        return next(iter([*own, *self.iterations]), None)
+
+    def in_main_loop(self, event: CallEvent | Binding) -> bool:
+        """Whether something happens in the loop that trains; False where there is none."""
+        return self.main is not None and self.main.loop in event.loops
+
+    @cached_property
     def losses(self) -> tuple[LossCall, ...]:
         """Every call of a loss function of PyTorch."""
         calls = (loss_call(event) for event in self.trace.events)
         return tuple(one for one in calls if one is not None)
+
+    @cached_property
+    def trained_losses(self) -> list[LossCall]:
+        """Those that the training loop computes with gradients."""
+        inner = [x for x in self.losses if self.main is None or self.in_main_loop(x.event)]
+        return [x for x in inner if not x.event.grad_off]
 
     def followed(self, name: str) -> bool:
         """Whether every call of a method in the script was reached."""

@@ -13,7 +13,7 @@ from traindx.core.nouns import Place, Run
 from traindx.evidence.inside import facts, number, word
 from traindx.experiment.edit.draft import Draft
 from traindx.experiment.edit.result import Uncertain
-from traindx.source.anchors_of_loop import main_iteration, optimizers
+from traindx.source.anchors_of_loop import optimizers
 from traindx.source.edit_pieces import statement
 from traindx.source.execution import CallEvent
 from traindx.source.roles import is_scheduler
@@ -110,7 +110,7 @@ class Job:
 
     def iteration(self) -> Iteration:
         """The loop that trains; raises Uncertain when none is found."""
-        iteration = main_iteration(self.training)
+        iteration = self.training.main
         if iteration is None:
             raise Uncertain("No training loop was found in the script: change it by hand.")
         return iteration

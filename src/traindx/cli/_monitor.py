@@ -1,4 +1,4 @@
-"""The process beside a training: shows how it goes, stops it when asked to, and tells at its end.
+"""The monitor process: shows how a training goes, stops it when asked to, and reports at its end.
 
 `traindx.observe.monitor` starts it. Its standard input breaks when the training is gone; its standard
 output is the training's standard error. It sleeps and loads nothing until there is something to do.
@@ -29,20 +29,20 @@ _TYPED = ("SIGINT", "SIGQUIT")
 
 
 def main() -> None:
-    """Attend, report, and say the result."""
+    """Wait, report, and hand over the result."""
     orders = Orders(**json.loads(sys.argv[1]))
     code = 2
     try:
         _ignore_signals()
         training = Mortal(orders.pid)
         live = _live(orders)
-        said = _wait(orders, live)
+        reported = _wait(orders, live)
         if live is not None:
             live.close()
-        _heed_keys()
+        _obey_keys()
         from traindx.cli._run_end import ended, tell
 
-        code = tell(orders, ended(orders, said, training))
+        code = tell(orders, ended(orders, reported, training))
         if orders.done >= 0:
             os.write(orders.done, bytes([code]))
     except Exception:
@@ -64,9 +64,9 @@ def _ignore_signals() -> None:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, numbers)
 
 
-def _heed_keys() -> None:
+def _obey_keys() -> None:
     """Whoever waits for the report may cut it short. A launcher that ends all ranks, one of which died,
-    or a terminal that closes is no reason not to tell."""
+    or a terminal that closes is no reason not to report."""
     for name in _TYPED:
         if hasattr(signal, name):
             signal.signal(getattr(signal, name), signal.SIG_DFL)
@@ -90,17 +90,17 @@ def _live(orders: Orders) -> Live | None:
 def _wait(orders: Orders, live: Live | None) -> Mapping[str, object] | None:
     """Until the training says that it has ended; None when it was killed instead."""
     if not hasattr(os, "fork"):
-        return _said(sys.stdin.buffer.read())
-    heard, listening = b"", True
+        return _report(sys.stdin.buffer.read())
+    received, listening = b"", True
     while True:
         pause = _DOZE if live is None and listening else _BEAT
         ready = bool(select.select([0] if listening else [], [], [], pause)[0])
         if ready:
             piece = os.read(0, 4096)
-            heard += piece
-            if b"\n" in heard:
-                return _said(heard)
-            # A program may close what it does not know, or become another: the pipe breaks, it lives on.
+            received += piece
+            if b"\n" in received:
+                return _report(received)
+            # A program may close what it does not know, or become another: the pipe breaks, it still runs.
             listening = bool(piece)
         if not (ready and listening) and not alive(orders.pid):
             return None
@@ -108,9 +108,9 @@ def _wait(orders: Orders, live: Live | None) -> Mapping[str, object] | None:
             live.beat()
 
 
-def _said(line: bytes) -> Mapping[str, object]:
-    said: Mapping[str, object] = json.loads(line)
-    return said
+def _report(line: bytes) -> Mapping[str, object]:
+    report: Mapping[str, object] = json.loads(line)
+    return report
 
 
 def alive(pid: int) -> bool:

@@ -1,8 +1,8 @@
-"""How often to look: the recorder's own time as an account that fills with the training's time.
+"""How often to sample: the recorder's own time as an account that fills with the training's time.
 
 Each second of training pays `share` seconds in; everything the recorder does is paid out of it. The row of
-each step comes first, thinned where rows alone would take more than their part; a look (the gradient norm,
-a sample of the internals) is taken when its account can bear it. An account holds at most what two seconds
+each step comes first, thinned where rows alone would take more than their part; a gradient norm or a
+sample of the internals is taken when its account can pay for it. An account holds at most what two seconds
 pay in, so that no stretch of ten seconds is charged for savings from before.
 """
 
@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from math import inf
 from statistics import median
 
-# What a recorder measures of a look is less than what it costs: dispatch, caches, allocations.
+# What a recorder measures of a sample is less than what it costs: dispatch, caches, allocations.
 UNDERCOUNT = 1.4
 _HOLDS = 2.0
 _SPENDS = 0.7
@@ -24,7 +24,7 @@ _LEARNS, _OUTLIER = 0.1, 3.0
 
 
 class Account:
-    """One kind of look, and what it may cost."""
+    """One kind of sample, and what it may cost."""
 
     def __init__(self, share: float) -> None:
         self.share = share
@@ -38,9 +38,9 @@ class Account:
         return self.share > 0 and self.balance >= self.cost
 
     def pay(self, seconds: float) -> None:
-        """Charge a look. Its cost is remembered; one slow look does not change it much.
+        """Charge a sample. Its cost is remembered; one slow sample does not change it much.
 
-        The first looks are taken whatever they cost: they leave no debt beyond one look.
+        The first samples are taken whatever they cost: they leave no debt beyond one sample.
         """
         charged = min(seconds, 4 * self.cost) if self.cost else seconds
         self.balance = max(self.balance - charged, -charged)
@@ -62,16 +62,16 @@ class Budget:
         self._since = self._own = self._written = self._writing = 0.0
         self._rows, self._settled = 0, _SETTLED_EVERY
 
-    def step(self, seconds: float, own: float, looked: bool) -> None:
-        """One step took so long, of which the recorder itself `own`; `looked`: it also took a sample."""
-        if looked:
+    def step(self, seconds: float, own: float, sampled: bool) -> None:
+        """One step took so long, of which the recorder itself `own`; `sampled`: it also took a sample."""
+        if sampled:
             self.spent += own
             self.passed(seconds)
         else:
             self.rows((seconds,), own)
 
     def rows(self, seconds: Sequence[float], own: float) -> None:
-        """Steps that were told took so long each; the recorder itself took `own` for all their rows."""
+        """Steps with rows took so long each; the recorder itself took `own` for all their rows."""
         self.spent += own
         self._own += own
         self._rows += len(seconds)
@@ -84,7 +84,7 @@ class Budget:
         self._written += own
 
     def passed(self, seconds: float) -> None:
-        """Training went on for so long."""
+        """The training ran for so long."""
         self._since += seconds
         self._settled -= 1
         if self._settled <= 0 or seconds > 0.05:
@@ -97,7 +97,7 @@ class Budget:
         self.samples.pay(min(max(UNDERCOUNT * own, excess), 4 * UNDERCOUNT * own))
 
     def _settle(self) -> None:
-        """What rows do not need is for looks; they always keep a part."""
+        """What rows do not need is for samples; they always keep a part."""
         if self._rows:
             # The mean, since what comes with one row in many belongs to all of them. A recorder that had to
             # wait for its turn on the machine looks slow once.

@@ -1,8 +1,8 @@
 """Processes that the training starts: most only load data, some train and get a file of their own.
 
-A forked child inherits the recorder and must leave its parent's file alone. A spawned child begins anew
-and is told by the environment that there is a recording. In both, lines wait in memory until the child
-has done a step; the file is made then.
+A forked child inherits the recorder and must leave its parent's file alone. A spawned child starts afresh
+and learns from the environment that there is a recording. In both, lines wait in memory until the child has
+done a step; the file is made then.
 """
 
 from __future__ import annotations

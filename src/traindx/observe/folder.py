@@ -35,7 +35,7 @@ class Taken(Exception):
 
 @dataclass(frozen=True)
 class Folder:
-    """`trouble` tells why it is not where it should be."""
+    """`trouble` says why it is not where it should be."""
 
     path: Path
     trouble: str = ""

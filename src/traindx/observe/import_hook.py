@@ -22,7 +22,7 @@ def when_imported(name: str, callback: Callback) -> None:
     module = sys.modules.get(name)
     spec = getattr(module, "__spec__", None)
     if module is not None and not getattr(spec, "_initializing", False):
-        _tell(module, [callback])
+        _call_back(module, [callback])
         return
     _awaited.setdefault(name, []).append(callback)
     if _finder not in sys.meta_path:
@@ -41,7 +41,7 @@ def _leave() -> None:
             sys.meta_path.remove(_finder)
 
 
-def _tell(module: ModuleType, callbacks: list[Callback]) -> None:
+def _call_back(module: ModuleType, callbacks: list[Callback]) -> None:
     for callback in callbacks:
         with contextlib.suppress(Exception):
             callback(module)
@@ -96,7 +96,7 @@ _Ear.exec_module.__code__ = _Ear.exec_module.__code__.replace(co_filename="<froz
 def _arrived(module: ModuleType) -> None:
     callbacks = _awaited.pop(module.__name__, [])
     _leave()
-    _tell(module, callbacks)
+    _call_back(module, callbacks)
 
 
 _finder = _Finder()

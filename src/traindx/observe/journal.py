@@ -1,7 +1,7 @@
 """The recording on disk: lines appended by one process, read by others while it grows.
 
-`docs/recording.md` tells the format. Nothing here raises: a training must not stop because a disk is
-full or a folder is gone. What could not be written is counted and told in the next line that could; room
+`docs/recording.md` describes the format. Nothing here raises: a training must not stop because a disk is
+full or a folder is gone. What could not be written is counted and reported in the next line that could; room
 for the last lines is kept from the beginning.
 """
 
@@ -21,10 +21,10 @@ from traindx.core import files
 
 VERSION = 2
 ROOM = ".room"
-_LOOK_EVERY = 2.0
+_CHECK_EVERY = 2.0
 # For the last lines, and besides for `run.json` as large as it is.
 _LAST_LINES = 1 << 16
-_TOLD_AT_THE_END = ("ended", "dropped")
+_FACTS_OF_THE_END = ("ended", "dropped")
 
 
 class Journal:
@@ -114,7 +114,7 @@ class Journal:
         path = self.folder / "run.json"
         try:
             facts = json.loads(files.read(path))
-            text = _document(facts | {key: document[key] for key in _TOLD_AT_THE_END if key in document})
+            text = _document(facts | {key: document[key] for key in _FACTS_OF_THE_END if key in document})
             with open(path, "r+b") as file:
                 if hasattr(os, "posix_fallocate"):
                     os.posix_fallocate(file.fileno(), 0, len(text))
@@ -155,9 +155,9 @@ class Journal:
         return True
 
     def _look(self) -> None:
-        """Open anew when somebody deleted or replaced the file: writing to a ghost keeps nothing."""
+        """Open again when somebody deleted or replaced the file: writing to a deleted file keeps nothing."""
         now = monotonic()
-        if now - self._checked_at < _LOOK_EVERY:
+        if now - self._checked_at < _CHECK_EVERY:
             return
         self._checked_at = now
         try:

@@ -1,6 +1,6 @@
-"""`traindx run`: the user's program in this process, with a recorder beside it.
+"""`traindx run`: the user's program in this process, with a recorder next to it.
 
-Nothing here may keep the program from running: what cannot be set up is told in a line and left out.
+Nothing here may keep the program from running: what cannot be set up is reported in a line and left out.
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ def _observed(launch: Launch, folder: place.Folder) -> Observed | None:
 
 
 class Observed:
-    """The recorder, the ears and the attendant of one program, from its start to its end."""
+    """The recorder and the monitor process of one program, from its start to its end."""
 
     def __init__(self, launch: Launch, folder: place.Folder) -> None:
         self.launch = launch
@@ -129,22 +129,22 @@ class Observed:
             say(f"{moved}recording to {self._shown}")
         children.reserve(folder.path, launch.rank.rank)
         self.recorder = self._recorder()
-        self._attendant: monitor.Attendant | None = None
-        if self._wants_attendant():
+        self._monitor: monitor.MonitorProcess | None = None
+        if self._wants_monitor():
             with contextlib.suppress(OSError):
-                self._attendant = monitor.start(self._orders())
+                self._monitor = monitor.start(self._orders())
         self._overheard = Overheard(self.recorder.output)
         self._links = Links(lambda paths: self.recorder.fact("links", paths), str(folder.path))
         atexit.register(self._finish)
         self.recorder.insist = self._insist
-        if self._attendant is not None:
-            children.in_forked_child(self._attendant.let_go)
+        if self._monitor is not None:
+            children.in_forked_child(self._monitor.let_go)
         children.follow(self.recorder, self._options)
         children.install_when_there(self.recorder)
         self._links.listen()
         self._overheard.listen()
 
-    def _wants_attendant(self) -> bool:
+    def _wants_monitor(self) -> bool:
         launch = self.launch
         work = launch.json or launch.html or launch.fail_on or launch.stop_on_critical
         return launch.rank.speaks and bool(work or not launch.quiet)
@@ -187,7 +187,7 @@ class Observed:
         return recorder
 
     def _insist(self, why: str) -> None:
-        """The program goes on, whatever it is asked: end it here, as well as that can be done."""
+        """The program continues, whatever it is asked: end it here, as well as that can be done."""
         if os.getpid() == self._pid:
             atexit._run_exitfuncs()
         leave(self.recorder.close, why, self.result or 0 if self.launch.fail_on is not None else 0)
@@ -198,13 +198,13 @@ class Observed:
             return
         with keys_held():
             self._close()
-        if self._attendant is None:
+        if self._monitor is None:
             return
         dropped, why = self.recorder.dropped, self.recorder.journal.error
         lost = f"{why}: {dropped} lines of the recording were lost" if dropped else ""
         how, text = self.recorder.ended(*self.how)
         ended = {"how": how, "text": text, "torch": "torch" in sys.modules, "lost": lost}
-        code = self._attendant.end(ended)
+        code = self._monitor.end(ended)
         self.result = 2 if code is None else code
 
     def _close(self) -> None:
@@ -238,7 +238,7 @@ class Observed:
 
 
 def _terminal() -> bool:
-    """Whether somebody looks at a terminal that can be drawn on."""
+    """Whether there is a terminal that can be drawn on."""
     if os.environ.get("TERM", "dumb") in _NOT_DRAWN_ON or any(map(os.environ.get, _NO_TERMINAL)):
         return False
     with contextlib.suppress(OSError):

@@ -1,6 +1,6 @@
-"""The log files that the program itself writes: their paths, so that they can be read beside the recording.
+"""The log files that the program itself writes: their paths, so that they can be read with the recording.
 
-Python tells of every file that is opened. Only names that look like those of logs are kept.
+Python reports every file that is opened. Only names that look like those of logs are kept.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class Links:
         wandb = sys.modules.get("wandb")
         folder = getattr(getattr(wandb, "run", None), "dir", None)
         if isinstance(folder, str):
-            # `run.dir` holds the run's files; the log itself stands beside it.
+            # `run.dir` holds the run's files; the log itself is next to it.
             self.add(os.path.dirname(os.path.abspath(folder)))
         there = [path for path in self.paths if os.path.exists(path)]
         if there != self.paths:

@@ -1,4 +1,4 @@
-"""What a script hands to `traindx.log`, as plain numbers; what is none is told, not raised."""
+"""What a script hands to `traindx.log`, as plain numbers; what is none is reported, not raised."""
 
 from __future__ import annotations
 

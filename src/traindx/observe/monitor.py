@@ -1,8 +1,8 @@
-"""The process beside the training that shows, stops and diagnoses, so that the training need not.
+"""The monitor process: shows, stops and diagnoses a training, so that the training need not.
 
 It is started before the program and is nobody's child: the program may wait for its own children without
-meeting it. One pipe tells it when the training is over, by a line or by breaking; the other tells us when
-it is done.
+meeting it. One pipe ends, by a line or by breaking, when the training is over; the other when the report
+is done.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _PATIENCE = 120.0
 
 @dataclass(frozen=True)
 class Orders:
-    """What the attendant is to do; travels as JSON."""
+    """What the monitor process is to do; travels as JSON."""
 
     folder: str
     shown: str
@@ -46,7 +46,7 @@ class Orders:
     """The descriptor to say the result on."""
 
 
-class Attendant:
+class MonitorProcess:
     """Our ends of the two pipes."""
 
     def __init__(self, tell: int, hear: int) -> None:
@@ -55,7 +55,7 @@ class Attendant:
         self._hear = hear
 
     def end(self, ended: Mapping[str, object]) -> int | None:
-        """The training is over: let the attendant report, and wait. Its exit code; None when it is gone."""
+        """The training is over: let the monitor report, and wait. Its exit code; None when it is gone."""
         line = (json.dumps(ended) + "\n").encode()
         try:
             with contextlib.suppress(OSError, KeyboardInterrupt):
@@ -70,7 +70,7 @@ class Attendant:
             self.let_go()
 
     def let_go(self) -> None:
-        """Close the pipes, here or in a forked child: it must not look as if the training went on."""
+        """Close the pipes, here or in a forked child: it must not seem as if the training continued."""
         for descriptor in list(self._pipes):
             if self._ours(descriptor):
                 with contextlib.suppress(OSError):
@@ -83,7 +83,7 @@ class Attendant:
         return identity is not None and identity == _identity(descriptor)
 
 
-class LateAttendant(Attendant):
+class LateMonitorProcess(MonitorProcess):
     """Where processes cannot fork: it is started when the training is over."""
 
     def __init__(self, orders: Orders) -> None:
@@ -105,12 +105,12 @@ class LateAttendant(Attendant):
         return None
 
 
-def start(orders: Orders) -> Attendant | None:
-    """The attendant at work; None where this Python cannot start another."""
+def start(orders: Orders) -> MonitorProcess | None:
+    """The monitor at work; None where this Python cannot start another process."""
     if not sys.executable:
         return None
     if not hasattr(os, "fork"):
-        return LateAttendant(replace(orders, live=False))
+        return LateMonitorProcess(replace(orders, live=False))
     hears, tell = map(off_standard, os.pipe())
     hear, done = map(off_standard, os.pipe())
     command = _command(replace(orders, done=done))
@@ -127,7 +127,7 @@ def start(orders: Orders) -> Attendant | None:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
         os.close(hears)
         os.close(done)
-    return Attendant(tell, hear)
+    return MonitorProcess(tell, hear)
 
 
 def _command(orders: Orders) -> list[str]:

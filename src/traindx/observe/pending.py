@@ -31,7 +31,7 @@ class Pending:
         return self._printed.cut
 
     def line(self, values: Mapping[str, object] | str) -> None:
-        """A line, as it is or to be told as JSON."""
+        """A line, as it is or to be written as JSON."""
         with self.lock:
             self._lines.append(values if isinstance(values, str) else _dumps(values))
 
@@ -60,7 +60,7 @@ class Pending:
             self.line({"names": {group: list(names)}})
 
     def forget_names(self) -> None:
-        """They are told again before they are used."""
+        """They are written again before they are used."""
         self._names.clear()
 
     def forget(self) -> None:
@@ -70,10 +70,10 @@ class Pending:
         self.forget_names()
 
     def write(self, journal: Journal) -> int:
-        """Everything in one write; how many earlier lines were lost, once that can be told."""
+        """Everything in one write; how many earlier lines were lost, once that can be written."""
         waiting, self._lines = self._lines, []
         rows, self.rows = self.rows, []
-        lines = self._rows_told(rows, journal) if rows else []
+        lines = self._row_lines(rows, journal) if rows else []
         lines += [line if isinstance(line, str) else self._printed_line(line) for line in waiting]
         lines = [line for line in lines if line]
         if not lines:
@@ -86,7 +86,7 @@ class Pending:
         journal.dropped = 0
         return dropped
 
-    def _rows_told(self, rows: list[dict[str, object]], journal: Journal) -> list[str]:
+    def _row_lines(self, rows: list[dict[str, object]], journal: Journal) -> list[str]:
         """One line, and before it the names of its columns when they are not those of the line before."""
         names, line = block(rows)
         self._blocks += 1
@@ -130,7 +130,7 @@ def block(rows: Sequence[dict[str, object]]) -> tuple[tuple[str, ...], str]:
 
 
 def sample(t: float, step: int, groups: Mapping[str, Mapping[str, object]]) -> str:
-    """A look inside as a line. Four digits: most of it is estimated from parts of tensors."""
+    """A sampled step as a line. Four digits: most of it is estimated from parts of tensors."""
     line = ",".join(f"{json.dumps(name)}:{_group(group)}" for name, group in groups.items())
     return f'{{"t":{t:.3f},"step":{step},"sample":{{{line}}}}}'
 

@@ -9,7 +9,7 @@ _PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
 
 
 def resident_bytes() -> int | None:
-    """What is in memory now; None where the system does not tell cheaply."""
+    """What is in memory now; None where the system does not say so cheaply."""
     try:
         file = os.open("/proc/self/statm", os.O_RDONLY | os.O_CLOEXEC)
         try:

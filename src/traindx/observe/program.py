@@ -60,7 +60,7 @@ class Program:
 def find_module(name: str, args: tuple[str, ...], folder: str | None = None) -> Program:
     """The module of `-m`, looked for the way Python does: the folder it is to run in comes first.
 
-    Nothing is imported: what only an import can tell stays unknown until the program runs.
+    Nothing is imported: what only an import can show stays unknown until the program runs.
     """
     folder = folder or os.getcwd()
     if name.startswith(".") or not all(name.split(".")):
@@ -128,7 +128,7 @@ def runner(program: Program) -> Callable[[], None]:
     return lambda: _run_code(code, names)
 
 
-# Three functions, so that their frames can be told from the program's own.
+# Three functions, so that their frames can be distinguished from the program's own.
 def _run_code(code: CodeType, names: dict[str, object]) -> None:
     exec(code, names)
 

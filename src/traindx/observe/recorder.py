@@ -26,7 +26,7 @@ from traindx.observe.stopping import Stopping
 _FLUSH = 0.25
 # Seconds that writing printed lines at once may take: from the start, and of the budget.
 _AT_ONCE, _AT_ONCE_SHARE = 0.01, 0.2
-_LOOK_FOR_STOP = 1.0
+_STOP_CHECK_EVERY = 1.0
 _FACTS_EVERY = 5.0
 _EVENTS_OF_A_KIND = 50
 _ROWS_WHOLE = 100_000
@@ -86,7 +86,7 @@ class Recorder:
         self._flushed = 0.0
         self._writing = 0
         self._at_once = 0.0
-        self._looked_for_stop = 0.0
+        self._stop_checked_at = 0.0
         self._stopping = Stopping(folder, steps)
         # Whether it is to end before its own end at all.
         self.stops = steps is not None
@@ -140,7 +140,7 @@ class Recorder:
         return self.internals and self.step >= self._next_sample
 
     def sample(self, groups: Mapping[str, Mapping[str, object]]) -> None:
-        """A look inside. The more bytes one takes, the sooner they grow rare."""
+        """A sampled step. The more bytes one takes, the sooner they grow rare."""
         line = sample(self.now(), self.step, groups)
         self._pending.line(line)
         size = len(line)
@@ -155,7 +155,7 @@ class Recorder:
     def event(
         self, kind: str, text: str, data: Mapping[str, object] | None = None, *, step: int | None = None
     ) -> None:
-        """Something that happened; more than fifty of a kind are counted, not told."""
+        """Something that happened; more than fifty of a kind are only counted."""
         count = self._events[kind] = self._events.get(kind, 0) + 1
         if count > _EVENTS_OF_A_KIND:
             return
@@ -175,13 +175,13 @@ class Recorder:
             self._facts_changed = True
 
     def unseen(self, what: str, why: str) -> None:
-        """What cannot be looked at in this training, and why: blindness must be told."""
+        """What cannot be recorded of this training, and why: that must not read as health."""
         if what not in self._unseen:
             self._unseen[what] = why
             self.fact("unseen", [{"what": what, "why": why} for what, why in self._unseen.items()])
 
     def failed(self, probe: str, error: BaseException) -> None:
-        """A probe broke: it is off from now on, and the training goes on."""
+        """A probe broke: it is off from now on, and the training continues."""
         if raised_by_handler(error):
             times = self._interrupted[probe] = self._interrupted.get(probe, 0) + 1
             if times == _INTERRUPTED_MOST:
@@ -224,9 +224,9 @@ class Recorder:
         now = perf_counter() if now is None else now
         if now - self._flushed >= _FLUSH:
             self.flush()
-        if now - self._looked_for_stop >= _LOOK_FOR_STOP:
-            self._looked_for_stop = now
-            self._stopping.look(self.step, self.world, self.budget.usual)
+        if now - self._stop_checked_at >= _STOP_CHECK_EVERY:
+            self._stop_checked_at = now
+            self._stopping.check(self.step, self.world, self.budget.usual)
             self.stops = self.stops or bool(self._stopping.reason)
 
     def flush(self) -> None:

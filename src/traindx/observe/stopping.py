@@ -1,7 +1,7 @@
-"""A training that is to stop before its own end: after so many steps, or on a word from outside.
+"""A training that is to stop before its own end: after so many steps, for good reason, or when asked to.
 
-The word is a file `stop` in the recording's folder. Ranks that wait for each other have to stop at the same
-step: the first that sees the file says in `stop-at` which one.
+It is asked by a file `stop` in the recording's folder. Ranks that wait for each other have to stop at the
+same step: the first that sees the file says in `stop-at` which one.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ class Stopping:
         self.asked = 0
         self._last_step = last_step
 
-    def look(self, step: int, world: int, step_seconds: float) -> None:
-        """Look for the word from outside."""
+    def check(self, step: int, world: int, step_seconds: float) -> None:
+        """Look for a request from outside."""
         if self.reason:
             return
         with contextlib.suppress(OSError, ValueError):
@@ -56,7 +56,7 @@ class Stopping:
         if world > 1:
             with contextlib.suppress(OSError), (self.folder / "stop").open("x", encoding="utf-8") as file:
                 file.write(f"{why}\n")
-            self.look(step, world, step_seconds)
+            self.check(step, world, step_seconds)
         else:
             self.at, self.reason = min(self.at, step), why
 

@@ -56,7 +56,7 @@ class Watch:
         return diagnose(last_run(self))
 
     def stop(self) -> None:
-        """End the recording; one that `traindx run` made goes on."""
+        """End the recording; one that `traindx run` made continues."""
         self._end("finished", "")
 
     def __fspath__(self) -> str:
@@ -186,7 +186,7 @@ def _folder(out: str | os.PathLike[str] | None, name: str | None) -> Path:
     except place.Taken:
         raise ValueError(f"out={wished!r} holds a recording already: give another folder, or none.") from None
     except OSError as error:
-        # The journal counts what it cannot write; the training goes on.
+        # The journal counts what it cannot write; the training continues.
         folder = place.Folder(
             Path(wished or place.HOME).absolute(), f"nothing can be recorded ({error.strerror})"
         )

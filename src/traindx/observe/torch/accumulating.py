@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 class AccumulationCounts:
-    """Counted step by step, told as one fact."""
+    """Counted step by step, recorded as one fact."""
 
     def __init__(self, watching: Watching) -> None:
         self.watching = watching
@@ -33,9 +33,9 @@ class AccumulationCounts:
         self._wasteful += bool(self.thrown)
         self.fetched = self.thrown = 0
         if self._steps & (self._steps - 1) == 0 and self._steps >= 4:
-            self.tell()
+            self.record()
 
-    def tell(self) -> None:
+    def record(self) -> None:
         if not self._several and not self._thrown:
             return
         counts: dict[str, object] = {

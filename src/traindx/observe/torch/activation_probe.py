@@ -1,4 +1,4 @@
-"""What flows through a model on the steps that are looked into: activations, inputs, modes, autocast.
+"""What flows through a model on the steps that are sampled: activations, inputs, modes, autocast.
 
 From `arm` to `disarm` one global hook waits for a model to be called. While that model runs, and not
 longer, hooks on its modules copy a small sample of what each gives; a model that is saved or copied
@@ -63,7 +63,7 @@ class _Model:
 
 
 class ActivationProbe:
-    """Looks at forward passes between `arm` and `disarm`; `collect` tells what it saw."""
+    """Samples forward passes between `arm` and `disarm`; `collect` gives the statistics."""
 
     def __init__(self, names: Names) -> None:
         self.names: list[str] = []
@@ -84,11 +84,11 @@ class ActivationProbe:
 
     @property
     def saw_model(self) -> bool:
-        """Whether a model was ever called while we looked."""
+        """Whether a model was ever called on a sampled step."""
         return bool(self._models)
 
     def arm(self) -> None:
-        """Look at the models that are called from now on; compiled ones warn of hooks, and are let be."""
+        """Sample the models that are called from now on; compiled ones warn of hooks, and are left alone."""
         global _armed
         self.disarm()
         if self._module_names.compiled:
@@ -133,7 +133,7 @@ class ActivationProbe:
             self._fail(error)
 
     def leave(self, module: nn.Module, args: Any, kwargs: dict[str, Any], output: Any) -> None:
-        """The model itself gave its output: the look at it is over."""
+        """The model itself gave its output: its sample is complete."""
         model = self._model
         if model is None or model.ref() is not module or threading.get_ident() != self._window.thread:
             return
@@ -165,7 +165,7 @@ class ActivationProbe:
         return (self.names, statistics) if any_filled else ([], {})
 
     def samples(self, most: int, size: int) -> list[tuple[str, Any]]:
-        """Of so many activations, evenly chosen, some of the values that the latest look took."""
+        """Of so many activations, evenly chosen, some of the values of the latest sample."""
         slots = sorted(self._window.shelf.latest(), key=lambda slot: slot.index)
         slots = [slot for slot in slots if 0 <= slot.index < len(self.names)]
         chosen = slots[:: -(-len(slots) // most)] if slots else []
@@ -177,7 +177,7 @@ class ActivationProbe:
         ]
 
     def _follow(self, module: nn.Module) -> None:
-        """Hook what is to be looked at inside this call; only what ends it when it was looked at before."""
+        """Hook what is to be sampled inside this call; only what ends it when it was sampled before."""
         window = self._window
         model = self._models.get(id(module))
         if model is None or model.ref() is not module:
@@ -244,7 +244,7 @@ class ActivationProbe:
             calls._global_forward_pre_hooks[_ANYWHERE] = _enter
 
     def _introduce(self) -> None:
-        """Names for what is new, and what the main model was called with: the first in the first look."""
+        """Names for what is new, and what the main model was called with: the first in the first sample."""
         module_names = self._module_names
         called, self._called = self._called, []
         models = [(module, inputs) for model, inputs in called if (module := model.ref()) is not None]

@@ -64,7 +64,7 @@ class BatchColumn(NamedTuple):
 
 
 class Parts(NamedTuple):
-    """What is learned from, what is to be learned, and how many tensors there are beside them.
+    """What is learned from, what is to be learned, and how many other tensors there are.
 
     `others` are the inputs among these: only with them a sample is the same as another.
     """
@@ -100,7 +100,7 @@ def is_given(name: str) -> bool:
 
 
 def parts_of(batch: Any) -> Parts | None:
-    """Input and target of a batch as loaders give it; None where they cannot be told."""
+    """Input and target of a batch as loaders give it; None where they are not known."""
     in_order = isinstance(batch, tuple | list) and not hasattr(type(batch), "_fields") and len(batch) > 1
     if in_order and isinstance(batch[0], torch.Tensor) and isinstance(batch[-1], torch.Tensor):
         between = [one for one in batch[1:-1] if isinstance(one, torch.Tensor)]
@@ -181,7 +181,7 @@ def _last_of(columns: list[BatchColumn]) -> BatchColumn | None:
 
 
 def _only_other(columns: list[BatchColumn]) -> BatchColumn | None:
-    """Without a name that says so: the one number of each sample, where there is one thing beside it."""
+    """Without a name that says so: the one number of each sample, where there is one other thing."""
     data = [one for one in columns if not _is_identity(one) and not any(map(is_aside, one.path))]
     single = [one for one in data if one.one_each and not _NO_TARGET.search(one.path[-1] if one.path else "")]
     return single[0] if len(data) == 2 and len(single) == 1 else None

@@ -70,9 +70,9 @@ def marks_of(rows: Values, others: Sequence[torch.Tensor]) -> npt.NDArray[np.uin
         data = readable(tensor)
         if data is None:
             continue
-        beside = rows_of(data if data.dim() > 1 else data.reshape(-1, 1))
-        if beside is not None and len(beside) == len(marks):
-            marks = marks * _FACTOR + prints(beside)
+        other_rows = rows_of(data if data.dim() > 1 else data.reshape(-1, 1))
+        if other_rows is not None and len(other_rows) == len(marks):
+            marks = marks * _FACTOR + prints(other_rows)
     return marks
 
 

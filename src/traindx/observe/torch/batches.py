@@ -27,7 +27,7 @@ def input_statistics(tensor: torch.Tensor) -> dict[str, float | None]:
 
 
 def _sample(data: torch.Tensor) -> Values:
-    """The elements that are looked at: (rows, channels, points) of real numbers, any shape of whole ones."""
+    """The elements that are sampled: (rows, channels, points) of real numbers, any shape of whole ones."""
     if data.is_floating_point():
         return _rows_and_features(data)
     return host(evenly(data, limits(data.shape, _ELEMENTS)))
@@ -164,7 +164,7 @@ class Batches:
         return {key: value for key, value in statistics.items() if not isinstance(value, str)}
 
     def classes(self) -> dict[int, int]:
-        """How often each class was among the targets looked at."""
+        """How often each class was among the sampled targets."""
         return {number: int(count) for number, count in enumerate(self._classes) if count}
 
     def _count(self, values: Values) -> None:

@@ -1,4 +1,4 @@
-"""Where samples of activations are kept, and what they tell.
+"""Where samples of activations are kept, and their statistics.
 
 All samples on a device lie one after the other, so that the numbers of many modules come from few
 operations; those that must be read unit by unit lie in blocks of the same size.
@@ -22,7 +22,7 @@ Column = list[float | None]
 STATISTICS = ("zero_share", "dead_share", "saturated_share", "spread", "mean", "std", "nonfinite")
 _DEAD_ROWS, _DEAD_SAMPLES, _DEAD_WINDOW = 256, 3, 10
 _MOST = 600
-# Elements and rows of a sample. Zeros are looked for unit by unit, of layers only moments are told.
+# Elements and rows of a sample. Zeros are counted unit by unit; of layers there are only moments.
 _OF_ACTIVATIONS, _OF_LAYERS = (8192, 16), (2048, 4)
 
 
@@ -80,7 +80,7 @@ class LayerBlock:
 
 
 class Heap:
-    """All samples on one device: those of layers, of which only the moments are told, then the blocks."""
+    """All samples on one device: those of layers, of which there are only moments, then the blocks."""
 
     def __init__(self, device: torch.device) -> None:
         self.values = torch.zeros(0, device=device)
@@ -145,7 +145,7 @@ class Heap:
 
 
 class Shelf:
-    """All samples of activations, on whatever devices. What is seldom looked at lies apart."""
+    """All samples of activations, on whatever devices. What is rarely sampled is kept apart."""
 
     def __init__(self) -> None:
         self._heaps: dict[tuple[torch.device, bool], Heap] = {}
@@ -158,11 +158,11 @@ class Shelf:
         self._count += 1
         elements, least = _OF_LAYERS if shape is None else _OF_ACTIVATIONS
         slot = SampleSlot(tensor, first, elements, least)
-        self._heap(tensor.device, seldom=False).add(slot, shape)
+        self._heap(tensor.device, rarely=False).add(slot, shape)
         return slot
 
     def latest(self) -> list[SampleSlot]:
-        """The activations of which a sample was taken in the latest look; layers where there are none."""
+        """The activations of which a sample was taken in the latest sample; layers where there are none."""
         heaps = self._heaps.values()
         slots = [slot for heap in heaps for block in heap.blocks.values() for slot in block.slots]
         slots = slots or [slot for heap in heaps for slot in heap.layers]
@@ -170,10 +170,10 @@ class Shelf:
         return [slot for slot in slots if slot.filled == turn >= 0]
 
     def put_apart(self, slot: SampleSlot) -> None:
-        """The sample of a layer will seldom be taken from now on."""
+        """The sample of a layer will rarely be taken from now on."""
         device = slot.target.device
-        self._heap(device, seldom=False).remove(slot)
-        self._heap(device, seldom=True).layers.append(slot)
+        self._heap(device, rarely=False).remove(slot)
+        self._heap(device, rarely=True).layers.append(slot)
 
     def drop(self, slot: SampleSlot) -> None:
         """Its module is gone."""
@@ -185,15 +185,15 @@ class Shelf:
         for heap, values in zip(heaps, to_host([heap.values for heap in heaps]), strict=True):
             yield from heap.measure(values, turn)
 
-    def _heap(self, device: torch.device, *, seldom: bool) -> Heap:
-        key = (device, seldom)
+    def _heap(self, device: torch.device, *, rarely: bool) -> Heap:
+        key = (device, rarely)
         if key not in self._heaps:
             self._heaps[key] = Heap(device)
         return self._heaps[key]
 
 
 def _spreads(values: Values) -> Column:
-    """How far each unit varies from row to row beside how large it is: 0 says the same for every sample."""
+    """How far each unit varies from row to row compared with its size: 0 says the same for every sample."""
     apart = values - values[:, :1]
     rows = values.shape[1]
     shift = np.add.reduce(apart, axis=1) / rows

@@ -1,11 +1,11 @@
 """Steps that no torch optimizer takes: weights updated by hand, or by an optimizer of another library.
 
-A backward call counts as a step at once, and is looked at again when the next one begins: it was one only if
+A backward call counts as a step at once, and is checked again when the next one begins: it was one only if
 a parameter has changed since. Where none has (gradients are accumulated, or were wanted for something else)
 its number is given back, and steps are counted where the parameters change.
 
 Nothing of the model is held: torch will not swap a parameter that somebody else holds. What is compared are
-versions and addresses of the parameters, found anew in each graph; copies of values only until these have
+versions and addresses of the parameters, found again in each graph; copies of values only until these have
 been seen to show a change (`p.data.add_` leaves both as they are).
 """
 

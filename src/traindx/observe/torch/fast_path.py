@@ -24,7 +24,7 @@ from traindx.observe.torch.scalars import Row
 if TYPE_CHECKING:
     from traindx.observe.torch.steps import Steps
 
-# So many steps are told in full whatever it costs: short trainings are seen from end to end.
+# So many steps get a row whatever it costs: short trainings are recorded from end to end.
 ALL_ROWS = 1_000
 _FROM = 64
 _MANY = 16
@@ -57,7 +57,7 @@ class Quick:
         self._waiting: list[QuickStep] = []
         self._settled = self._passing_since = 0.0
         self.passed = self._passing_from = 0
-        self._tell_from = 1
+        self._record_from = 1
 
     # What it listens to.
 
@@ -66,7 +66,7 @@ class Quick:
         watching = self.steps.watching
         if self.on and type(result) is torch.Tensor and result.requires_grad:
             model = self._model() if self._model is not None else None
-            if (model is None or model.training) and not watching.looks.answers.due(name):
+            if (model is None or model.training) and not watching.sampler.answers.due(name):
                 return
         watching.listeners.loss_computed(name, args, kwargs, result)
 
@@ -171,7 +171,7 @@ class Quick:
         steps.accumulation.fetched = 0
         if len(self._waiting) >= _MANY or now - self._settled > _LONG:
             # Whoever else settles may do so in the middle of a validation.
-            steps.watching.modes.look()
+            steps.watching.modes.record_mode()
             self.settle()
             steps.plan()
         elif self._gap > 1:
@@ -182,7 +182,7 @@ class Quick:
     # Which way the coming steps go.
 
     def decide(self, busy: bool) -> None:
-        """`busy`: the step that begins now is looked into, or its gradients are."""
+        """`busy`: the step that begins now is sampled, or its gradients are."""
         steps = self.steps
         watching, lead = steps.watching, steps.optimizers.lead
         optimizer = lead.ref() if lead is not None else None
@@ -200,7 +200,7 @@ class Quick:
         self._model = watching.modes.root
         self._groups = lead.groups if lead is not None else 0
         early = self.recorder.step < _FROM
-        self._keeps = ordinary and not watching.looking and not early and self._groups <= FEW_GROUPS
+        self._keeps = ordinary and not watching.sampling and not early and self._groups <= FEW_GROUPS
         self._gap = self.recorder.spacing() if ordinary and self.recorder.step >= ALL_ROWS else 1
         self.passing = 0
         self.on = self._keeps
@@ -208,7 +208,7 @@ class Quick:
             self._pass_on()
 
     def off(self) -> None:
-        """Everything goes the long way, until decided anew."""
+        """Everything goes the long way, until decided again."""
         self.leave()
         self.on = self._keeps = False
 
@@ -245,18 +245,18 @@ class Quick:
         steps = self.steps
         self.recorder.budget.passed(perf_counter() - self._passing_since)
         self.passed += self.recorder.step - self._passing_from
-        if self.passed >= self._tell_from:
-            self.tell()
+        if self.passed >= self._record_from:
+            self.record_passed()
         self.passing = 0
         self.on = self._keeps
         steps._wait = steps._forward = steps._backward = 0.0
         steps._broken = steps._broken or steps._mark != steps._began
         steps.accumulation.fetched = 0
 
-    def tell(self) -> None:
+    def record_passed(self) -> None:
         """The recording says that it holds less than all steps: now and then, and at the end."""
         if self.passed:
-            self._tell_from = 2 * self.passed
+            self._record_from = 2 * self.passed
             self.recorder.fact("passed_over", self.passed)
 
     # Rows.
@@ -283,7 +283,9 @@ class Quick:
         assert self.known is not None
         ended, step, loss, rates, norm, limit, wait, forward, backward, optimizer, seconds = one
         row: Row = {"t": self.recorder.since(ended), "step": step, "loss": loss}
-        self.steps.optimizers.tell_rates(row, self.known, rates if isinstance(rates, list) else [rates], step)
+        self.steps.optimizers.record_rates(
+            row, self.known, rates if isinstance(rates, list) else [rates], step
+        )
         if norm is not None:
             row["grad_norm"], row["grad_norm_clipped"] = norm, min(norm, limit)
         row["data_wait_s"], row["backward_s"], row["optimizer_s"] = wait, backward, optimizer

@@ -1,4 +1,4 @@
-"""The first loss or gradient that is no number: where it came from, told once."""
+"""The first loss or gradient that is no number: where it came from, recorded once."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Origins:
         watching = self.watching
         parameters = [one for optimizer in watching.optimizers() for one in optimizer_parameters(optimizer)]
         first = watching.recorder.step == 0
-        self._tell(
+        self._record(
             forward_origin(tensor, watching.names.layer_of, parameters, first_step=first),
             loss,
             watching.recorder.step + 1,
@@ -51,9 +51,9 @@ class Origins:
         )
         if origin.numbers.get("layers_bad"):
             self._reported = True
-            self._tell(origin, norm, batch)
+            self._record(origin, norm, batch)
 
-    def _tell(self, origin: NonfiniteOrigin, value: float, batch: int) -> None:
+    def _record(self, origin: NonfiniteOrigin, value: float, batch: int) -> None:
         recorder = self.watching.recorder
         data = origin.data() | {"batch": batch, "value": value}
         batch = self.watching.batch

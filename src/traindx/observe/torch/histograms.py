@@ -1,6 +1,6 @@
-"""How the values of some activations are spread: at the first look, and at the latest.
+"""How the values of some activations are spread: in the first sample, and in the latest.
 
-Counting costs more than the other statistics, so it is done at the looks 1, 2, 4, 8, ... and at the end.
+Counting costs more than the other statistics, so it is done at the samples 1, 2, 4, 8, ... and at the end.
 """
 
 from __future__ import annotations
@@ -23,30 +23,30 @@ _REACH = 4.0
 
 
 class Histograms:
-    """The facts `histograms` of a training: for each activation its first and its latest look."""
+    """The facts `histograms` of a training: for each activation its first and its latest sample."""
 
     def __init__(self, probe: ActivationProbe) -> None:
         self._probe = probe
-        self._looks = 0
+        self._samples = 0
         self._step = 0
         self._counted = 0
         self._first: dict[str, dict[str, object]] = {}
         self._last: dict[str, dict[str, object]] = {}
 
     def sampled(self, step: int) -> list[dict[str, object]] | None:
-        """A look was taken; gives all there is to tell when it was counted."""
+        """A sample was taken; gives all histograms when it was counted."""
         if step < self._step:  # another training in the same process
-            self._looks, self._first, self._last = 0, {}, {}
-        self._looks += 1
+            self._samples, self._first, self._last = 0, {}, {}
+        self._samples += 1
         self._step = step
-        return self.count() if self._looks & (self._looks - 1) == 0 else None
+        return self.count() if self._samples & (self._samples - 1) == 0 else None
 
     def end(self) -> list[dict[str, object]] | None:
-        """What the last look saw, unless that is told already."""
-        return self.count() if self._looks and self._counted != self._looks else None
+        """The histograms of the last sample, unless they were given already."""
+        return self.count() if self._samples and self._counted != self._samples else None
 
     def count(self) -> list[dict[str, object]]:
-        self._counted = self._looks
+        self._counted = self._samples
         samples = self._probe.samples(_ACTIVATIONS, _VALUES)
         for (name, _), spread in zip(samples, spreads([values for _, values in samples]), strict=True):
             entry = {"name": name, "step": self._step, **spread}

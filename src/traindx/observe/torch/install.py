@@ -18,7 +18,7 @@ def install(recorder: Recorder) -> Watching:
         return _installed
     watching = Watching(recorder)
     listen(watching)
-    watching.guard("activations", watching.looks.plan, 1)
+    watching.guard("activations", watching.sampler.plan, 1)
     recorder.before_close.append(watching.close)
     _installed = watching
     return watching

@@ -1,4 +1,4 @@
-"""What a module is to the probe: an activation, a layer with weights, or nothing to look at.
+"""What a module is to the probe: an activation, a layer with weights, or nothing to sample.
 
 Limits of saturation are where the slope of a function falls under a fiftieth of its largest: there hardly
 any gradient passes.

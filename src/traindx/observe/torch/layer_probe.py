@@ -1,8 +1,8 @@
-"""Gradients, weights and updates of each layer, on the steps that are looked into.
+"""Gradients, weights and updates of each layer, on the steps that are sampled.
 
 All parameters of one module are one layer. Gradient norms are exact. Weight norms, update ratios and zero
-shares are told from a sample of at most 2,048 elements of each parameter, the same ones each time; a bias
-beside a weight matrix is left out of them.
+shares are estimated from at most 2,048 elements of each parameter, the same ones each time; a bias next to
+a weight matrix is left out of them.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ import torch
 
 from traindx.observe.torch.element_samples import to_host
 from traindx.observe.torch.gradient_norms import Gradients, Scale, read_gradients
-from traindx.observe.torch.measures import LayerGroups, Look
+from traindx.observe.torch.measures import LayerGroups, StepSample
 from traindx.observe.torch.naming import Names
 from traindx.observe.torch.roots import optimizer_parameters
 from traindx.observe.torch.sampled_elements import ElementPlan
 
 
 class LayerProbe:
-    """Looks before and after an optimizer's step; `collect` tells what was seen since it was last called."""
+    """Samples before and after an optimizer's step; `collect` gives what was sampled since its last call."""
 
     def __init__(self, names: Names) -> None:
         self.names: list[str] = []
@@ -29,7 +29,7 @@ class LayerProbe:
         self._known = names
         self._index: dict[str, int] = {}
         self._plans: dict[int, tuple[weakref.ref[torch.optim.Optimizer], ElementPlan]] = {}
-        self._looks: dict[int, Look] = {}
+        self._step_samples: dict[int, StepSample] = {}
         self._silent: dict[str, int] = {}
         self._reached: set[str] = set()
         self._zero: set[str] = set()
@@ -40,43 +40,43 @@ class LayerProbe:
         with torch.no_grad():
             plan = self._plan(optimizer, parameters)
             plan.keep_before(parameters)
-            self._looks[id(optimizer)] = look = Look(plan)
+            self._step_samples[id(optimizer)] = sample = StepSample(plan)
             if gradients:
-                look.gradients = read_gradients(plan, parameters, _scale(optimizer, scale))
+                sample.gradients = read_gradients(plan, parameters, _scale(optimizer, scale))
 
     def after(self, optimizer: torch.optim.Optimizer, gradients: bool, scale: Scale = None) -> None:
         """Right after the update: the same elements again; the gradients if the step made them itself."""
-        look = self._looks.get(id(optimizer))
-        if look is None:
+        sample = self._step_samples.get(id(optimizer))
+        if sample is None:
             return
         parameters = optimizer_parameters(optimizer)
         with torch.no_grad():
-            look.updated = look.plan.keep_after(parameters)
+            sample.updated = sample.plan.keep_after(parameters)
             if gradients:
-                look.gradients = read_gradients(look.plan, parameters, _scale(optimizer, scale))
+                sample.gradients = read_gradients(sample.plan, parameters, _scale(optimizer, scale))
 
     def gradient_norm(self, optimizer: torch.optim.Optimizer) -> torch.Tensor | None:
-        """The norm of all gradients of the look under way, for the price of adding up what is known."""
-        look = self._looks.get(id(optimizer))
-        return None if look is None or look.gradients is None else look.gradients.total()
+        """The norm of all gradients of the sample under way, for the price of adding up what is known."""
+        sample = self._step_samples.get(id(optimizer))
+        return None if sample is None or sample.gradients is None else sample.gradients.total()
 
     def forget(self) -> None:
         """The step was not taken after all."""
-        self._looks.clear()
+        self._step_samples.clear()
 
     def collect(self) -> dict[str, list[float | None]] | None:
         """What was seen of each layer, in the order of `names`; None is a gap."""
-        looks, self._looks = list(self._looks.values()), {}
-        if not looks:
+        samples, self._step_samples = list(self._step_samples.values()), {}
+        if not samples:
             return None
         self.samples += 1
-        arrays = iter(to_host([tensor for look in looks for tensor in look.tensors()]))
+        arrays = iter(to_host([tensor for sample in samples for tensor in sample.tensors()]))
         layers = LayerGroups(len(self.names))
         with np.errstate(all="ignore"):
-            for look in looks:
-                squares = layers.add(look, arrays)
-                if look.gradients is not None and look.plan.unreached:
-                    self._count_silent(look.plan, look.gradients, squares)
+            for sample in samples:
+                squares = layers.add(sample, arrays)
+                if sample.gradients is not None and sample.plan.unreached:
+                    self._count_silent(sample.plan, sample.gradients, squares)
         return layers.statistics()
 
     def without_gradient(self) -> list[str]:
@@ -137,5 +137,5 @@ class LayerProbe:
 
 
 def _scale(optimizer: torch.optim.Optimizer, scale: Scale) -> Scale:
-    """Fused optimizers are given gradients that are still scaled, and the scale beside them."""
+    """Fused optimizers are given gradients that are still scaled, and the scale."""
     return scale if scale is not None else getattr(optimizer, "grad_scale", None)

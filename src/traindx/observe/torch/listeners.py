@@ -159,15 +159,15 @@ class RecorderListeners:
     def _fetched(
         self, iterator: Any, began: float, training: bool, batch: Any, error: BaseException | None
     ) -> None:
-        watching, steps, looks = self.watching, self.watching.steps, self.watching.looks
+        watching, steps, sampler = self.watching, self.watching.steps, self.watching.sampler
         if error is None:
             watching.batch = batch
             steps.accumulation.fetched += training
             if not training:
-                watching.guard("evaluations", looks.evaluations.wait, loaded=True)
-            if watching.recorder.internals and (not training or looks.samples.load_due()):
+                watching.guard("evaluations", sampler.evaluations.wait, loaded=True)
+            if watching.recorder.internals and (not training or sampler.samples.load_due()):
                 key = id(getattr(iterator, "_index_sampler", iterator))
-                watching.guard("samples", looks.samples.loaded, batch, key, training=training)
+                watching.guard("samples", sampler.samples.loaded, batch, key, training=training)
         elif isinstance(error, StopIteration):
             watching.guard("loading", watching.recorder.tick)
         steps.waited(began, perf_counter(), training=training)

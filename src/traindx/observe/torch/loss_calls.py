@@ -14,7 +14,7 @@ from traindx.observe.torch.scalars import in_transform, scalar
 if TYPE_CHECKING:
     from traindx.observe.torch.process import Watching
 
-# The relation is learned from the first steps, and checked on those that are looked into.
+# The relation is learned from the first steps, and checked on those that are sampled.
 _LEARNED_FROM = 8
 _CLOSE = 1e-3
 _ABOUT = 0.1
@@ -67,25 +67,25 @@ class LossCalls:
             watching.validation.saw(name, output, result, summed)
             if not result.requires_grad:
                 return
-        if self.recorder.step >= _LEARNED_FROM and not watching.looking:
-            if watching.looks.answers.due(name) and isinstance(target, torch.Tensor):
+        if self.recorder.step >= _LEARNED_FROM and not watching.sampling:
+            if watching.sampler.answers.due(name) and isinstance(target, torch.Tensor):
                 pair = as_given(output), as_given(target)
-                watching.guard("batches", watching.looks.answers.take, name, *pair)
+                watching.guard("batches", watching.sampler.answers.take, name, *pair)
             return
         self._computed.append(result.detach())
         self.batch = max(self.batch, output.shape[0] if output.dim() else 0)
         self._summed = self._sums(name, args, kwargs)
         if isinstance(target, torch.Tensor):
             watching.facts.loss(name, args, kwargs, output, target)
-            if watching.looking:
-                watching.guard("batches", watching.looks.saw_loss, name, as_given(output), as_given(target))
+            if watching.sampling:
+                watching.guard("batches", watching.sampler.saw_loss, name, as_given(output), as_given(target))
 
     def backward_called(self, loss: float | torch.Tensor) -> None:
         """What backward got is the loss itself, the sum of several, or a share of it."""
         computed, self._computed = self._computed, []
-        self.watching.looks.evaluations.drop()
-        if self.watching.looking and self.watching.steps.backwards == 1:
-            self.watching.looks.finish_forward()
+        self.watching.sampler.evaluations.drop()
+        if self.watching.sampling and self.watching.steps.backwards == 1:
+            self.watching.sampler.finish_forward()
             self.watching.guard("stale gradients", self._stale_gradients)
         if not computed or not isinstance(loss, float) or not loss or not math.isfinite(loss):
             return
@@ -96,8 +96,8 @@ class LossCalls:
             return
         ratio = loss / total
         self.watching.steps.accumulation.share = ratio if len(values) == 1 else None
-        if self.watching.looking:
-            self.watching.looks.saw_share(ratio)
+        if self.watching.sampling:
+            self.watching.sampler.saw_share(ratio)
         self.is_whole = abs(ratio - 1) < _ABOUT
         if abs(ratio - 1) < _CLOSE:
             self.sums_parts |= len(values) > 1

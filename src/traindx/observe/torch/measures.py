@@ -20,7 +20,7 @@ Arrays = Iterator[Values]
 Column = list[float | None]
 
 
-class Look:
+class StepSample:
     """One step of one optimizer; its numbers stay on their device until they are collected."""
 
     def __init__(self, plan: ElementPlan) -> None:
@@ -49,16 +49,16 @@ class LayerGroups:
         self.still: Column = [None] * count
         self.aligned = [[0.0, 0.0, 0.0] for _ in range(count)]
 
-    def add(self, look: Look, arrays: Arrays) -> dict[int, float]:
-        """Take a look in, and give the square of each gradient's norm. The blocks of samples are used up."""
-        plan = look.plan
+    def add(self, sample: StepSample, arrays: Arrays) -> dict[int, float]:
+        """Add a sample, and give the square of each gradient's norm. The blocks of samples are used up."""
+        plan = sample.plan
         blocks = [next(arrays) for _ in plan.buckets]
         squares: dict[int, float] = {}
-        if look.gradients is not None:
-            squares = self._add_gradients(plan.layers, look.gradients, arrays, blocks)
+        if sample.gradients is not None:
+            squares = self._add_gradients(plan.layers, sample.gradients, arrays, blocks)
         for bucket, block in zip(plan.buckets, blocks, strict=True):
             if bucket.sampled:
-                self._add_samples(look, bucket, block)
+                self._add_samples(sample, bucket, block)
         return squares
 
     def statistics(self) -> dict[str, Column]:
@@ -78,14 +78,14 @@ class LayerGroups:
             "grad_cosine": [_cosine(*sums) for sums in self.aligned],
         } | ({"update_lost_share": self.still} if any(one is not None for one in self.still) else {})
 
-    def _add_samples(self, look: Look, bucket: Bucket, block: Values) -> None:
+    def _add_samples(self, sample: StepSample, bucket: Bucket, block: Values) -> None:
         weights = block[:GRADIENT]
         block[AFTER] -= block[BEFORE]
-        gradients = look.gradients
+        gradients = sample.gradients
         sampled = gradients.sampled.get(id(bucket)) if gradients is not None else set()
-        if bucket.coarse and look.updated:
+        if bucket.coarse and sample.updated:
             self._add_still(bucket, block, sampled)
-        if look.gradients is not None:
+        if sample.gradients is not None:
             self._add_direction(bucket, block[GRADIENT], sampled)
         np.multiply(weights, weights, out=weights)
         np.equal(block[GRADIENT], 0, out=block[GRADIENT], casting="unsafe")
@@ -93,13 +93,13 @@ class LayerGroups:
         for position, layer in enumerate(bucket.layers):
             factor = bucket.factors[position]
             self.weight[layer] = (self.weight[layer] or 0.0) + factor * sums[BEFORE][position]
-            if look.updated:
+            if sample.updated:
                 self.update[layer] = (self.update[layer] or 0.0) + factor * sums[AFTER][position]
             if sampled is None or position in sampled:
                 self._add_zeros(layer, factor * sums[GRADIENT][position], bucket.sizes[position])
 
     def _add_direction(self, bucket: Bucket, gradient: Values, sampled: set[int] | None) -> None:
-        """How the gradient lies to that of the look before: same way 1, across 0, back -1."""
+        """The direction of the gradient compared with the sample before: same 1, across 0, back -1."""
         last, bucket.last = bucket.last, (gradient.copy(), sampled)
         if last is None:
             return

@@ -1,4 +1,4 @@
-"""What a model is made of, told once: layers, initial weights, activations, what is shared or frozen."""
+"""What a model is made of, recorded once: layers, initial weights, activations, what is shared or frozen."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def _layer_list(layers: list[nn.Module], names: Names) -> list[dict[str, Any]]:
 
 
 def _initial(sample: Any, shape: torch.Size | None) -> dict[str, float]:
-    """Mean and spread; for a matrix also what the spread is beside one over the root of its inputs."""
+    """Mean and spread; for a matrix also the spread compared with one over the root of its inputs."""
     with np.errstate(all="ignore"):
         mean, std = float(sample.mean(dtype=np.float64)), float(sample.std(dtype=np.float64))
     facts: dict[str, float] = {"mean": mean, "std": std}
@@ -152,7 +152,7 @@ _SHARDED = ("_local_tensor", "_is_flat_param", "_fsdp_flattened", "ds_tensor")
 
 
 def reach_facts(grad_fn: Any, trained: Sequence[torch.Tensor], names: Names) -> dict[str, Any] | None:
-    """The parameters behind a loss beside those that are held; None where a graph does not show them."""
+    """Parameters behind a loss, compared with the trained ones; None where a graph does not show them."""
     if any(hasattr(one, mark) for one in trained for mark in _SHARDED):
         return None
     graph = walk(grad_fn, monotonic() + _SECONDS)

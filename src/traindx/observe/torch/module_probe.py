@@ -1,4 +1,4 @@
-"""One module under watch: what is looked at in it when it is called."""
+"""One module under watch: what is sampled in it when it is called."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _LAYERS_EVERY = 4
 
 
 class Window:
-    """One look at a forward pass, from the call of a model to its return."""
+    """One sample of a forward pass, from the call of a model to its return."""
 
     def __init__(self) -> None:
         self.turn = 0
@@ -48,7 +48,7 @@ class Window:
 
 
 class ModuleWatch:
-    """What is looked at in one module: its output, and its input where a bare function made it."""
+    """What is sampled in one module: its output, and its input where a bare function made it."""
 
     def __init__(self, module: nn.Module, window: Window) -> None:
         self.ref = weakref.ref(module)
@@ -64,13 +64,13 @@ class ModuleWatch:
         self.slots: list[SampleSlot] = []
 
     def due(self, turn: int) -> bool:
-        """Whether to look at it in this turn, now that it was met: layers take turns, activations do not."""
+        """Whether to sample it in this turn, now that it was met: layers take turns, activations do not."""
         if self.input is not None:
             return True
         return self.output is not None and not self.covered and not (self.layer and turn % _LAYERS_EVERY)
 
     def called(self, module: nn.Module, args: Any, output: Any) -> None:
-        """The module gave an output. Only the first call of a look counts."""
+        """The module gave an output. Only the first call of a sample counts."""
         if torch.compiler.is_compiling():
             return
         window = self.window
@@ -95,7 +95,7 @@ class ModuleWatch:
             torch._C._set_grad_enabled(graded)
 
     def _learn(self, module: nn.Module, args: Any, output: Any) -> None:
-        """The first looks at a model, and one now and then: what is there to see?"""
+        """The first samples of a model, and one now and then: what is there to see?"""
         window = self.window
         inputs = args[0] if args else None
         if self.catches and window.last is not None and type(inputs) is torch.Tensor:
@@ -112,7 +112,7 @@ class ModuleWatch:
             self._learn_output(module, result)
 
     def _learn_input(self, module: nn.Module, inputs: Any) -> None:
-        """A function leaves no module behind but a node in the graph: the layer after it tells of it."""
+        """A function leaves no module behind but a node in the graph: the layer after it shows it."""
         node, shape = shape_behind(inputs) if _is_usual(inputs) else (None, None)
         if shape is not None and id(node) not in self.window.nodes:
             self.window.nodes[id(node)] = node

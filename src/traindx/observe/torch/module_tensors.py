@@ -1,4 +1,4 @@
-"""Tensors on their way through modules: which one to look at, and when to leave them alone."""
+"""Tensors on their way through modules: which one to sample, and when to leave them alone."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def first_float(value: Any, depth: int = _DEPTH) -> torch.Tensor | None:
 
 
 def model_input(args: Any, kwargs: Mapping[str, Any]) -> torch.Tensor | None:
-    """The tensor a model was called with: its main one, as far as names tell."""
+    """The tensor a model was called with: its main one, as far as names show it."""
     if args and not kwargs and _is_data(args[0]):
         only: torch.Tensor = args[0]
         return only

@@ -143,7 +143,7 @@ class Names:
 
 
 def _key(parameter: torch.Tensor) -> tuple[int, torch.Size]:
-    """What tells a parameter of no module from others, as long as it is there."""
+    """What identifies a parameter of no module, as long as it is there."""
     return id(parameter), parameter.shape
 
 

@@ -1,4 +1,4 @@
-"""Where the first NaN or inf came from, told from the autograd graph: nothing is run again or changed."""
+"""Where the first NaN or inf came from, read from the autograd graph: nothing is run again or changed."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class NonfiniteOrigin:
     node: str = ""
 
     def data(self) -> dict[str, object]:
-        """The parts that are known, for the recording; the text goes beside them."""
+        """The parts that are known, for the recording; the text is stored next to them."""
         return {key: value for key, value in asdict(self).items() if key != "text" and value not in ("", {})}
 
 

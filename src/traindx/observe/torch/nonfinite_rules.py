@@ -52,7 +52,7 @@ def _outside(words: str, low: float, high: float, *, closed: bool = False) -> Ru
 
 
 def _result(inf: str = "", nan: str = "", name: str = "result") -> Rule:
-    """An operation that keeps only its result, which tells what went in."""
+    """An operation that keeps only its result, which shows what went in."""
 
     def rule(scene: Scene) -> NonfiniteCause | None:
         result = scene.saved.get(name)

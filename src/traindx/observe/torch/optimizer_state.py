@@ -93,9 +93,9 @@ class Optimizers:
         if 0 < before < len(groups):
             self.watching.recorder.event("parameters_added", f"{known.name} was given a further group")
         few = groups if len(groups) <= FEW_GROUPS else groups[:1]
-        self.tell_rates(row, known, [group.get("lr") for group in few], prefix=prefix)
+        self.record_rates(row, known, [group.get("lr") for group in few], prefix=prefix)
 
-    def tell_rates(
+    def record_rates(
         self, row: Row, known: Known, rates: list[object], step: int | None = None, prefix: str = ""
     ) -> None:
         """The rate of the first group, and of others where they differ."""
@@ -127,7 +127,7 @@ def _share(one: torch.optim.Optimizer, other: torch.optim.Optimizer) -> bool:
 
 
 class Hidden:
-    """An optimizer whose steps run inside compiled code, where no hook is called: its own count tells."""
+    """An optimizer whose steps run inside compiled code, where no hook is called: its own count shows."""
 
     def __init__(self, optimizer: torch.optim.Optimizer) -> None:
         self._ref = weakref.ref(optimizer)

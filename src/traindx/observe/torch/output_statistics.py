@@ -1,4 +1,4 @@
-"""What a model answers, beside its targets: whether outputs are probabilities, vary, and are right."""
+"""What a model answers, compared with its targets: whether outputs are probabilities, vary, and are right."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ _RARER = 1.15
 
 
 class Answers:
-    """The first loss function of a step is looked at, ever more rarely."""
+    """The first loss function of a step is sampled, ever more rarely."""
 
     def __init__(self, watching: Watching, batches: Batches) -> None:
         self.watching = watching
@@ -111,7 +111,7 @@ class Answers:
         self._calls, self._next = 0, 1.0 if watching.recorder.internals else inf
 
     def due(self, name: str) -> bool:
-        """Whether to look at this call; counts it."""
+        """Whether to sample this call; counts it."""
         self._name = self._name or name
         if name != self._name:
             return False

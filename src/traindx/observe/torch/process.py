@@ -1,4 +1,4 @@
-"""One watched process: the clock, the probes beside it, and how they are switched off."""
+"""One watched process: the clock, its probes, and how they are switched off."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from traindx.observe.torch.optimizer_state import Hidden, Known
 from traindx.observe.torch.places import backward
 from traindx.observe.torch.restoring import Restoring
 from traindx.observe.torch.roots import optimizer_parameters
-from traindx.observe.torch.sampled_steps import Looks
+from traindx.observe.torch.sampled_steps import StepSampler
 from traindx.observe.torch.scalars import Row, exact_norm, scalar, settle
 from traindx.observe.torch.scaling import LossScaling
 from traindx.observe.torch.steps import Steps
@@ -43,7 +43,7 @@ def _call(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 
 
 class Watching:
-    """What the patches report to, guarded: a probe that fails is off, the training goes on."""
+    """What the patches report to, guarded: a probe that fails is off, the training continues."""
 
     def __init__(self, recorder: Recorder) -> None:
         self.recorder = recorder
@@ -63,7 +63,7 @@ class Watching:
         self.restoring = Restoring(self)
         self.losses = LossCalls(self)
         self.validation = Validation(self)
-        self.looks = Looks(self)
+        self.sampler = StepSampler(self)
         self.steps = Steps(self)
         self.listeners = RecorderListeners(self)
         self._call: Callable[..., Any] = _call
@@ -91,7 +91,7 @@ class Watching:
             self.recorder.failed(probe, error)
 
     def report(self, listener: Callable[[Any], None], what: Any) -> None:
-        """What the clock is told of; without it there is nothing left to record."""
+        """An event of the clock; without the clock there is nothing left to record."""
         try:
             self._call(listener, what) if self.compiled else listener(what)
         except Exception as error:
@@ -111,7 +111,7 @@ class Watching:
         self.recorder.failed("steps", error)
         self.active = False
         self.steps.quick.off()
-        self.looks.finish_forward()
+        self.sampler.finish_forward()
 
     def _settle_steps(self, rows: list[Row]) -> None:
         """What is written holds every step so far: nothing of it may be left should the process be killed."""
@@ -124,9 +124,9 @@ class Watching:
         return self.steps.thread == get_ident() or bool(self._call(self.steps.adopt))
 
     @property
-    def looking(self) -> bool:
-        """Whether this step is looked into."""
-        return self.looks.now
+    def sampling(self) -> bool:
+        """Whether this step is sampled."""
+        return self.sampler.now
 
     # Optimizers.
 
@@ -213,7 +213,7 @@ class Watching:
         return lead.ref()
 
     def holds_gradients(self) -> bool:
-        """Whether any parameter has a gradient from before; True where that cannot be told."""
+        """Whether any parameter has a gradient from before; True where that is not known."""
         optimizers = self.optimizers()
         if self.compiled or not optimizers:
             return True
@@ -245,8 +245,8 @@ class Watching:
             self.guard("memory", _memory, row)
         if self.facts.world > 1 and replicas.due(self.recorder.step):
             self.guard("replicas", self._checksum)
-        if self.looking:
-            self.looks.done(seconds)
+        if self.sampling:
+            self.sampler.done(seconds)
 
     def _checksum(self) -> None:
         """The same number on every rank whose weights are the same."""
@@ -298,8 +298,8 @@ class Watching:
         ):
             torch._dynamo.decorators.skip(function)
         self._call = torch._dynamo.disable(_call)  # type: ignore[no-untyped-call]
-        self.looks.forward = False
-        self.looks.finish_forward()
+        self.sampler.forward = False
+        self.sampler.finish_forward()
         self.recorder.unseen("activations", "torch.compile is in use: nothing is hooked inside compiled code")
 
     def close(self) -> None:
@@ -310,8 +310,8 @@ class Watching:
         self.guard("steps", self.steps.close)
         self.guard("losses", self.validation.commit, training=False)
         self.guard("facts", self.facts.end)
-        self.guard("activations", self.looks.tell_last_spread)
-        self.looks.finish_forward()
+        self.guard("activations", self.sampler.record_last_histograms)
+        self.sampler.finish_forward()
         for remove in self.removals:
             remove()
         self.removals.clear()

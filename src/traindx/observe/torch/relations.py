@@ -1,7 +1,7 @@
 """Whether targets have anything to do with inputs: what simple predictors make of samples they have not seen.
 
 A ridge regression and a vote of neighbours, each sample left out in turn, against shuffled targets. A third,
-on products of two features, only says whether there is anything to tell.
+on products of two features, only says whether there is any relation.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _SIDE = 3
 
 
 def relation(inputs: Values, targets: Values, *, classes: bool) -> dict[str, float]:
-    """`told`: how well targets are told; `by_chance`, `spread`: the same of shuffled ones."""
+    """`told`: how well targets are predicted; `by_chance`, `spread`: the same of shuffled ones."""
     with np.errstate(all="ignore"):
         features = _standard(inputs.astype(np.float64))
         kinds, targets = np.unique(targets, return_inverse=True) if classes else (None, targets)
@@ -81,7 +81,7 @@ def _hat(features: Values) -> Values:
 
 
 def _hat_of_products(features: Values) -> Values:
-    """The same on all products of two features, which are told apart where no straight line does it."""
+    """The same on all products of two features, which separates classes where no straight line does."""
     alike = (features @ features.T) ** 2
     alike = alike - alike.mean(0) - alike.mean(1)[:, None] + alike.mean()
     usual = np.diag(alike).mean()
@@ -125,7 +125,7 @@ def _measure(answers: Values, near: npt.NDArray[np.intp], hat: Values, classes: 
 
 
 def _one_feature(features: Values, answers: Values, classes: bool) -> dict[str, float]:
-    """How well the most telling feature tells targets `alone`, and the others `without` it."""
+    """How well the best feature predicts targets `alone`, and the others `without` it."""
     if not _FEW <= features.shape[1] <= _MANY:
         return {}
     each = [_along(column, answers, classes) for column in features.T]
@@ -136,12 +136,12 @@ def _one_feature(features: Values, answers: Values, classes: bool) -> dict[str, 
 
 
 def _along(column: Values, answers: Values, classes: bool) -> float:
-    """How well the samples beside it in the order of one feature tell a sample's target."""
+    """How well its neighbours in the order of one feature predict a sample's target."""
     sorted_ = answers[np.argsort(column + 1e-9 * np.random.default_rng(0).standard_normal(len(column)))]
     padded = np.pad(sorted_, ((_SIDE, _SIDE), (0, 0)))
     count = len(sorted_)
-    beside = [padded[at : at + count] for at in range(2 * _SIDE + 1) if at != _SIDE]
-    votes = np.mean(beside, axis=0)
+    neighbours = [padded[at : at + count] for at in range(2 * _SIDE + 1) if at != _SIDE]
+    votes = np.mean(neighbours, axis=0)
     if classes:
         return float((votes.argmax(1) == sorted_.argmax(1)).mean())
     return 1 - float(((votes - sorted_) ** 2).mean())
@@ -166,10 +166,10 @@ def _odd_labels(answers: Values, near: npt.NDArray[np.intp]) -> dict[str, float]
 
 
 def _mutual(answers: Values, near: npt.NDArray[np.intp]) -> dict[str, float]:
-    """How well half of a sample's neighbours tell the labels of the other half, for 1 as well as its own.
+    """How well half of a sample's neighbours predict the labels of the other half, for 1 as well as its own.
 
     About 1 where neighbours are of one class and some labels are wrong: its own is one of theirs. Far less
-    where neighbours tell little: then they have nothing in common but to be near to the sample.
+    where neighbours predict little: then they have nothing in common but to be near to the sample.
     """
     truth = answers.argmax(1)
     own, others, chance = 0.0, 0.0, 0.0

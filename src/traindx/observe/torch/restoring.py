@@ -15,7 +15,7 @@ _DEEP = 2
 
 
 class Restoring:
-    """What was loaded before a training, told when its optimizer takes the first step."""
+    """What was loaded before a training, recorded when its optimizer takes the first step."""
 
     def __init__(self, watching: Watching) -> None:
         self.watching = watching

@@ -44,7 +44,7 @@ class SampleFingerprints:
         self._loads, self._next_load = 0, 1.0
 
     def load_due(self) -> bool:
-        """Whether to look at the batch that a loader gave for training; the first, then ever fewer."""
+        """Whether to sample the batch that a loader gave for training; the first, then ever fewer."""
         self._loads += 1
         return self._loads >= self._next_load
 
@@ -173,7 +173,7 @@ class SampleFingerprints:
         return facts
 
     def _input(self) -> dict[str, object]:
-        """What the inputs are that the relation is of: who gets a part of them cannot tell much."""
+        """What the inputs are that the relation is of: whoever gets a part of them cannot predict much."""
         whole = all(bool((row == np.round(row)).all()) for row in self._rows)
         facts = {"dtype": self._dtype, "elements": self._elements, "whole": whole}
         return facts | ({"beside": self._beside} if self._source == "loader" else {})

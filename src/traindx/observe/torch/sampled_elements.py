@@ -41,7 +41,7 @@ class Bucket:
         self.layers: list[int] = []
         # Positions of parameters in half precision, whose small updates may round to nothing.
         self.coarse: list[int] = []
-        # The gradients of the look before, and which of them were there (None: all).
+        # The gradients of the sample before, and which of them were there (None: all).
         self.last: tuple[Values, set[int] | None] | None = None
 
     def add(self, number: int, data: torch.Tensor, layer: int, sampled: bool) -> None:
@@ -78,7 +78,7 @@ class Bucket:
 class ElementPlan:
     """The parameters of one optimizer. It fits as long as they lie where they lay.
 
-    A vector beside a matrix in the same layer (a bias) is not sampled: it would hardly show.
+    A vector next to a matrix in the same layer (a bias) is not sampled: it would hardly show.
     """
 
     def __init__(self, parameters: Sequence[torch.Tensor], layers: Sequence[int], version: int) -> None:

@@ -1,4 +1,4 @@
-"""Looks inside: a step that is sampled in full, from its forward pass to what the optimizer changed."""
+"""A step that is sampled in full, from its forward pass to what the optimizer changed."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from traindx.observe.torch.validation_inputs import Evaluations
 if TYPE_CHECKING:
     from traindx.observe.torch.process import Watching
 
-# Steps 1, 2, 4 ... to this one are looked at whatever they cost: what happens first tells most. Step 3 too:
-# steps in a row tell whether the gradient turns around.
+# Steps 1, 2, 4 ... to this one are sampled whatever they cost: what happens first shows most. Step 3 too:
+# steps in a row show whether the gradient turns around.
 _EARLY = 512
 _IN_A_ROW = 3
 _STEPS_WITHOUT_GRADIENT = 3
@@ -27,7 +27,7 @@ _STEPS_WITHOUT_GRADIENT = 3
 _PRINTS = 2**48
 
 
-class Looks:
+class StepSampler:
     """Takes a sample when the budget and the size of the recording allow one."""
 
     def __init__(self, watching: Watching) -> None:
@@ -62,7 +62,7 @@ class Looks:
             self.watching.guard("activations", self.activations.arm)
 
     def _is_early(self, coming: int) -> bool:
-        """Whether a power of two has come by since the last early look; some steps are planned in bulk."""
+        """Whether a power of two has come by since the last early sample; some steps are planned in bulk."""
         if coming < self._coming // 2:  # another training: its steps count from one
             self._coming = 1
         if coming == _IN_A_ROW:
@@ -79,7 +79,7 @@ class Looks:
         self.own += perf_counter() - began
 
     def gradient_norm(self, optimizer: torch.optim.Optimizer) -> torch.Tensor | None:
-        """Of all gradients, from the norms that this look has read already."""
+        """Of all gradients, from the norms that this sample has read already."""
         return None if "layers" in self.recorder.off else self.layers.gradient_norm(optimizer)
 
     def after(self, optimizer: torch.optim.Optimizer, closure: bool) -> None:
@@ -131,7 +131,7 @@ class Looks:
         self.own += perf_counter() - began
         self.recorder.budget.sampled(self.own, seconds + perf_counter() - began)
         if self.taken == _STEPS_WITHOUT_GRADIENT or self.taken % 16 == 0:
-            self.watching.guard("layers", self._tell_untrained)
+            self.watching.guard("layers", self._report_untrained)
 
     def _collect_layers(self, groups: dict[str, dict[str, object]]) -> None:
         statistics = self.layers.collect()
@@ -145,7 +145,7 @@ class Looks:
         if names:
             self.recorder.names("activation", names)
             groups["activation"] = dict(statistics)
-            self._tell_spread(self.histograms.sampled(self.recorder.step))
+            self._record_histograms(self.histograms.sampled(self.recorder.step))
         if probe.root_input is not None:
             groups["input"] = dict(self.batches.input(probe.root_input, self.recorder.step))
             if self.watching.facts.world > 1:
@@ -154,14 +154,14 @@ class Looks:
         self._target = None
         self.watching.modes.sampled(probe.eval_modules, probe.autocast)
 
-    def tell_last_spread(self) -> None:
-        self._tell_spread(self.histograms.end())
+    def record_last_histograms(self) -> None:
+        self._record_histograms(self.histograms.end())
 
-    def _tell_spread(self, histograms: list[dict[str, object]] | None) -> None:
+    def _record_histograms(self, histograms: list[dict[str, object]] | None) -> None:
         if histograms:
             self.recorder.fact("histograms", histograms)
 
-    def _tell_untrained(self) -> None:
+    def _report_untrained(self) -> None:
         """Parameters that got no gradient in any sample so far, once for each set."""
         names = self.layers.without_gradient()
         key = ",".join(names)

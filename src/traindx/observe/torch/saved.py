@@ -66,7 +66,7 @@ class Saved:
         return False
 
     def _checkpoints_alive(self) -> bool:
-        """Older versions of PyTorch do not tell of hooks: then any living checkpoint closes all values."""
+        """Older versions of PyTorch do not show hooks: then any living checkpoint hides all values."""
         if self._checkpointed is None:
             frame = getattr(torch.utils.checkpoint, "_CheckpointFrame", None)
             self._checkpointed = frame is None or any(type(one) is frame for one in gc.get_objects())

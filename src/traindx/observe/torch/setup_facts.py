@@ -1,4 +1,4 @@
-"""What is told once of a training: optimizer, settings, data loaders, schedulers, libraries, seed."""
+"""What is recorded once of a training: optimizer, settings, data loaders, schedulers, libraries, seed."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _LIBRARIES = (
 )
 _STREAMS = (np.random.Generator, np.random.RandomState, random.Random, torch.Generator)
 _DEFAULT_SEED = 67280421310721
-# An embedding that large holds words; a smaller one does if the model tells as many things apart.
+# An embedding that large holds words; a smaller one does if the model has as many outputs.
 _WORDS, _FEW_WORDS = 1000, 16
 
 

@@ -31,7 +31,7 @@ _FIRST_NORMS = 0.1
 
 
 class Steps:
-    """The clock of one training, driven by the patches; `watching` holds the probes beside it."""
+    """The clock of one training, driven by the patches; `watching` holds its probes."""
 
     def __init__(self, watching: Watching) -> None:
         self.watching = watching
@@ -70,7 +70,7 @@ class Steps:
     # Phases.
 
     def adopt(self) -> bool:
-        """The first thread that trains is watched: two trainings side by side cannot share a clock."""
+        """The first thread that trains is watched: two trainings at once cannot share a clock."""
         if not self.thread:
             self.thread = get_ident()
         if self.thread == get_ident():
@@ -134,9 +134,9 @@ class Steps:
             self._closure, self._losses = None, self._losses[-1:]
         self.optimizers.know(optimizer)
         self.own += perf_counter() - began
-        if self.watching.looking:
-            self.watching.looks.before(optimizer, closure)
-        if not closure and not self.clips and (self._norm_due or self.watching.looking):
+        if self.watching.sampling:
+            self.watching.sampler.before(optimizer, closure)
+        if not closure and not self.clips and (self._norm_due or self.watching.sampling):
             self._read_norm(optimizer)
         self._mark = perf_counter()
         if closure:
@@ -156,8 +156,8 @@ class Steps:
         known.count += 1
         if closure and self._norm_due and not self.clips:
             self._read_norm(optimizer)
-        if self.watching.looking:
-            self.watching.looks.after(optimizer, closure)
+        if self.watching.sampling:
+            self.watching.sampler.after(optimizer, closure)
         if self.loss_scale is not None and _overflowed(optimizer):
             self.skipped_step(optimizer)
         elif self.depth:
@@ -174,15 +174,15 @@ class Steps:
             self.own += self._mark - began
 
     def skipped_step(self, optimizer: torch.optim.Optimizer) -> None:
-        """A `GradScaler` found an overflow: the optimizer was not called, the loop went on."""
+        """A `GradScaler` found an overflow: the optimizer was not called, the loop continued."""
         self.skipped += 1
         self._entered = perf_counter()
         known = self.optimizers.know(optimizer)
         self.recorder.event(
             "overflow", f"gradients overflowed at loss scale {self.loss_scale:g}; step skipped"
         )
-        if self.watching.looking:
-            self.watching.looks.abandon()
+        if self.watching.sampling:
+            self.watching.sampler.abandon()
         if self.optimizers.lead in (None, known):
             # Overflowing now and then is how the scale is found: no gradient of this step was used.
             self.clips, self._norms = [], []
@@ -235,7 +235,7 @@ class Steps:
 
     def _take_norm(self, optimizer: torch.optim.Optimizer) -> None:
         watching, began = self.watching, perf_counter()
-        norm = watching.looks.gradient_norm(optimizer) if watching.looking else None
+        norm = watching.sampler.gradient_norm(optimizer) if watching.sampling else None
         if norm is None or (norm.is_cpu and not math.isfinite(norm.item())):
             norm = watching.gradient_norm(optimizer)
             self.recorder.budget.norms.pay(UNDERCOUNT * (perf_counter() - began))
@@ -254,7 +254,7 @@ class Steps:
             self._norms = []
 
     def _finish(self, known: Known | None, *, counts: bool = True) -> None:
-        """The step is done: its row, and what to look at in the next one."""
+        """The step is done: its row, and what to sample in the next one."""
         recorder = self.recorder
         seconds = self._entered - self._began
         recorder.step += counts
@@ -272,34 +272,34 @@ class Steps:
         row["data_wait_s"] = self._wait
         row["backward_s"] = self._backward
         row["optimizer_s"] = self._optimizer
-        looked = self.watching.looking
-        # A step that looking into made slower says nothing of the training's own pace.
-        slowed = looked and recorder.budget.samples.cost > _SLOWED * seconds
+        sampled = self.watching.sampling
+        # A step that sampling made slower says nothing about the training's own pace.
+        slowed = sampled and recorder.budget.samples.cost > _SLOWED * seconds
         if (self._wait or not self._broken) and not slowed:
             row["step_s"] = seconds - self.own
             row["forward_s"] = self._forward
         if counts:
             self.accumulation.step(self.backwards if self._closure is None else 1)
-            self.watching.modes.look()
+            self.watching.modes.record_mode()
             self.watching.step_done(row, seconds, self._entered)
-        if looked or self._norm_due or self._row_due(recorder.step):
+        if sampled or self._norm_due or self._row_due(recorder.step):
             self._last_row = recorder.step
             self.rows.deliver(row, alone=self.depth > 0)
-        self._next(seconds, looked)
+        self._next(seconds, sampled)
 
     def finish_late(self) -> None:
         """A step without an optimizer, whose end shows only now."""
         self._entered = perf_counter()
         self._finish(None)
 
-    def _next(self, seconds: float, looked: bool) -> None:
-        """Clear for the next step, settle accounts, decide what to look at."""
+    def _next(self, seconds: float, sampled: bool) -> None:
+        """Clear for the next step, settle accounts, decide what to sample."""
         recorder, budget = self.recorder, self.recorder.budget
         own = self.own + perf_counter() - self._entered
         recorder.tick(self._entered)
         budget.wrote(self.own + perf_counter() - self._entered - own)
         if not self._broken:
-            budget.step(seconds, UNDERCOUNT * own, looked)
+            budget.step(seconds, UNDERCOUNT * own, sampled)
         self.plan()
         self._wait = self._forward = self._backward = self._optimizer = self.own = 0.0
         self.backwards, self._broken = 0, False
@@ -310,18 +310,18 @@ class Steps:
         return step < ALL_ROWS or not 0 < step - self._last_row < self.recorder.budget.stride
 
     def plan(self) -> None:
-        """What to look at in the step that begins now."""
+        """What to sample in the step that begins now."""
         step, norms = self.recorder.step, self.recorder.budget.norms
         due = norms.can_pay() or (step < _ALL_NORMS and norms.cost * step < _FIRST_NORMS)
         self._norm_due = due and not self.clips_norms
-        self.watching.looks.plan(step + 1)
-        self.quick.decide(self._norm_due or self.watching.looking)
+        self.watching.sampler.plan(step + 1)
+        self.quick.decide(self._norm_due or self.watching.sampling)
 
     def close(self) -> None:
         """What is still open is written as it is."""
         self.quick.leave()
         self.quick.settle()
-        self.quick.tell()
+        self.quick.record_passed()
         if not self.optimizers.known:
             self.by_hand.close()
         if self.hidden is not None and self._losses:
@@ -331,6 +331,6 @@ class Steps:
 
 
 def _overflowed(optimizer: torch.optim.Optimizer) -> bool:
-    """A fused optimizer is told by its scaler, and skips the step by itself."""
+    """A fused optimizer gets this from its scaler, and skips the step by itself."""
     overflow = getattr(optimizer, "found_inf", None)
     return isinstance(overflow, torch.Tensor) and overflow.is_cpu and bool(overflow.item())

@@ -88,7 +88,7 @@ def suspect(
 ) -> Suspect | None:
     """The likeliest among the operations that can be it.
 
-    `finite` tells of the gradient of each leaf; None when nothing is known of them.
+    `finite` says whether the gradient of each leaf is; None when that is not known.
     """
     everywhere = {node: 1.0 for node in graph.nodes if not is_leaf(node)}
     candidates = everywhere if finite is None else _candidates(graph, layers, finite)

@@ -82,7 +82,7 @@ def _text(shape: tuple[int, ...]) -> str:
 
 
 def targets_sample(data: torch.Tensor) -> Values:
-    """The targets that are looked at, in a row."""
+    """The targets that are sampled, in a row."""
     return host(evenly(data, limits(data.shape, _TARGETS))).reshape(-1)
 
 

@@ -18,7 +18,7 @@ _TOLD = 20
 
 
 class TrainingMode:
-    """The mode the model trains in, told when it changes."""
+    """The mode the model trains in, recorded when it changes."""
 
     def __init__(self, watching: Watching) -> None:
         self.watching = watching
@@ -48,7 +48,7 @@ class TrainingMode:
     def forget(self) -> None:
         """Another model trains now."""
         self._version, self._mode = -1, None
-        self.watching.looks.forget_samples()
+        self.watching.sampler.forget_samples()
 
     def _find_root(self) -> weakref.ref[nn.Module] | None:
         """The model whose parameters the leading optimizer holds."""
@@ -67,18 +67,18 @@ class TrainingMode:
         self._wait_for_training()
 
     def _wait_for_training(self) -> None:
-        """What this means is only known when training goes on."""
+        """What this means is only known when training continues."""
         self.watching.validation.pending |= self._passing or self.rested
 
     def evaluates(self) -> None:
         """A pass over data without gradients begins."""
-        if self._evaluated >= _TOLD or not self.recorder.step or self.watching.looks.evaluations.of_another:
+        if self._evaluated >= _TOLD or not self.recorder.step or self.watching.sampler.evaluations.of_another:
             return
         self._passing = self._passing or (self.training() is True and self.at_work())
         self._wait_for_training()
 
     def resumes(self) -> None:
-        """Training goes on: a pass in training mode is one in which nothing went into eval mode."""
+        """Training continues: a pass in training mode is one in which nothing went into eval mode."""
         if self._passing and not self.rested:
             self._evaluated += 1
             self.recorder.event(
@@ -87,7 +87,7 @@ class TrainingMode:
             )
         self._passing = self.rested = False
 
-    def look(self) -> None:
+    def record_mode(self) -> None:
         """After a step: in which mode it was taken."""
         mode = self.training()
         if mode is None or mode is self._mode:
@@ -98,7 +98,7 @@ class TrainingMode:
         self._mode = mode
 
     def sampled(self, in_eval: list[str], autocast: str | None) -> None:
-        """From a look inside: normalisation and dropout in eval mode while the model trains."""
+        """From a sampled step: normalisation and dropout in eval mode while the model trains."""
         now = tuple(sorted(in_eval))
         if now != self._in_eval:
             self._in_eval = now

@@ -1,4 +1,4 @@
-"""What is told once of a training: its model, optimizers, loss functions, loaders and schedulers."""
+"""What is recorded once of a training: its model, optimizers, loss functions, loaders and schedulers."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ class TrainingFacts:
     def end(self) -> None:
         """What only the end shows."""
         recorder, watching = self.recorder, self.watching
-        watching.looks.evaluations.stop()
+        watching.sampler.evaluations.stop()
         never = [] if watching.compiled else watching.never_stepped()
         if never:
             kinds = ", ".join(type(one).__name__ for one in never[:4])
@@ -149,13 +149,13 @@ class TrainingFacts:
                 "steps",
                 "training by torch.func calls neither backward nor an optimizer; only its output was kept",
             )
-        self._tell_out_of_sight()
-        self._tell_schedulers()
-        watching.steps.accumulation.tell()
-        classes = watching.looks.batches.classes()
+        self._report_unseen()
+        self._record_schedulers()
+        watching.steps.accumulation.record()
+        classes = watching.sampler.batches.classes()
         if classes:
             recorder.fact("classes", classes)
-        samples = watching.looks.samples.facts()
+        samples = watching.sampler.samples.facts()
         if samples:
             recorder.fact("samples", samples)
         budget = recorder.budget
@@ -163,16 +163,16 @@ class TrainingFacts:
             "overhead", {"own_seconds": round(budget.spent, 3), "seconds": round(recorder.now(), 3)}
         )
 
-    def _tell_out_of_sight(self) -> None:
+    def _report_unseen(self) -> None:
         """A program may put its own functions in the place of torch's, and call nothing of ours."""
         watching, known = self.watching, self.watching.steps.optimizers.known.values()
         if known and not any(one.own_loss for one in known):
             self.recorder.unseen("loss", "backward was never called by torch.autograd.backward or grad")
-        looks = watching.looks
-        if looks.forward and looks.taken and self._models and not looks.activations.saw_model:
+        sampler = watching.sampler
+        if sampler.forward and sampler.taken and self._models and not sampler.activations.saw_model:
             self.recorder.unseen("activations", "no model was called by torch.nn.Module.__call__")
 
-    def _tell_schedulers(self) -> None:
+    def _record_schedulers(self) -> None:
         alive = [one for ref in self.watching.schedulers.values() if (one := ref()) is not None]
         if alive:
             facts = [setup_facts.scheduler_facts(one) for one in alive[:_MOST]]

@@ -54,7 +54,7 @@ class Validation:
         trained = self.watching.losses.batch
         self._other_size = bool(trained) and output.dim() > 0 and output.shape[0] > _LARGER * trained
         self.watching.steps.paused()
-        self.watching.guard("evaluations", self.watching.looks.evaluations.judged)
+        self.watching.guard("evaluations", self.watching.sampler.evaluations.judged)
         self._add(name, value, size)
 
     def _add(self, name: str, value: float | torch.Tensor, size: float) -> None:
@@ -64,7 +64,7 @@ class Validation:
         self._calls[name] = self._calls.get(name, 0) + 1
 
     def commit(self, *, training: bool) -> None:
-        """Training goes on (or ends): what was gathered is one point of `val/loss`."""
+        """Training continues (or ends): what was gathered is one point of `val/loss`."""
         self.pending = False
         self.watching.modes.resumes()
         if self._maybe:
@@ -75,10 +75,10 @@ class Validation:
         sums, self._sums, self._calls = self._sums, {}, {}
         recorder = self.watching.recorder
         if self._train_mode and calls <= _FEW and recorder.step > 0 and training and not self._other_size:
-            # A value looked at in the middle of a training step, not a validation.
+            # A value computed in the middle of a training step, not a validation.
             return
         means = {name: float(total) / float(size) for name, (total, size) in sums.items() if size}
-        if self._train_mode and self._at_work and not self.watching.looks.evaluations.of_another:
+        if self._train_mode and self._at_work and not self.watching.sampler.evaluations.of_another:
             recorder.event("validated_in_train_mode", f"{calls} validation batches ran in training mode")
         self.rows += 1
         if self.watching.losses.is_whole is False and not self.watching.losses.sums_parts:

@@ -36,12 +36,12 @@ class Evaluations:
         self._alone = False
 
     def wait(self, *, loaded: bool = False) -> None:
-        """Validation goes on, a batch was `loaded` for it: the next call may be looked at."""
+        """Validation continues, a batch was `loaded` for it: the next call may be sampled."""
         self._loaded = loaded
         watching = self.watching
         if _KEY in calls._global_forward_pre_hooks or not watching.recorder.internals:
             return
-        if watching.compiled or watching.names.compiled or not watching.looks.samples.validates:
+        if watching.compiled or watching.names.compiled or not watching.sampler.samples.validates:
             return
         self._begun = False
         calls._global_forward_pre_hooks[_KEY] = self._called
@@ -50,11 +50,11 @@ class Evaluations:
         """A loss without gradients was computed: what was caught is a batch of validation."""
         caught, self._caught = self._caught, []
         for inputs in caught:
-            self.watching.looks.samples.evaluated(inputs)
+            self.watching.sampler.samples.evaluated(inputs)
         self.wait()
 
     def drop(self) -> None:
-        """Training goes on."""
+        """Training continues."""
         self._caught = []
         self._leave_module()
 
@@ -88,7 +88,7 @@ class Evaluations:
         if args:
             self._note(model_input(args, {}), alone)
         elif self._waiting_for is None:
-            # A hook before the call is not told its keywords, one after it is.
+            # A hook before the call does not get its keywords, one after it does.
             self._waiting_for, self._alone = weakref.ref(module), alone
             module._forward_hooks[_KEY] = self._answered
             module._forward_hooks_with_kwargs[_KEY] = True
@@ -112,7 +112,7 @@ class Evaluations:
         if inputs is None:
             return
         if alone:
-            self.watching.looks.samples.evaluated(inputs.detach())
+            self.watching.sampler.samples.evaluated(inputs.detach())
         else:
             self._caught.append(inputs.detach())
 

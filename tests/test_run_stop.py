@@ -58,9 +58,9 @@ def test_what_passes_stops_nothing(tmp_path: Path, way: str, steps: int) -> None
 def test_all_ranks_stop_at_the_same_step(tmp_path: Path) -> None:
     first, second = Stopping(tmp_path, None), Stopping(tmp_path, None)
     first.decide("the loss is nan", 10, 2, 0.5)
-    second.look(12, 2, 0.5)
+    second.check(12, 2, 0.5)
     assert first.at == second.at > 12
-    assert first.said == second.said == "the loss is nan"
+    assert first.reason == second.reason == "the loss is nan"
 
 
 def test_never_without_the_option(tmp_path: Path) -> None:

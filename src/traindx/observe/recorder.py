@@ -17,7 +17,8 @@ from typing import NoReturn
 
 from traindx.observe.budget import Budget
 from traindx.observe.clock import perf_counter, wall_clock
-from traindx.observe.journal import VERSION, Journal
+from traindx.observe.facts_file import FactsFile
+from traindx.observe.journal import Journal
 from traindx.observe.pending import Pending, sample
 from traindx.observe.signals import let_through, raised_by_handler
 from traindx.observe.stopping import Stopped as Stopped
@@ -27,7 +28,6 @@ _FLUSH = 0.25
 # Seconds that writing printed lines at once may take: from the start, and of the budget.
 _AT_ONCE, _AT_ONCE_SHARE = 0.01, 0.2
 _STOP_CHECK_EVERY = 1.0
-_FACTS_EVERY = 5.0
 _EVENTS_OF_A_KIND = 50
 _ROWS_WHOLE = 100_000
 _SAMPLE_BYTES = 900_000
@@ -39,7 +39,7 @@ _current: Recorder | None = None
 _awaiting: list[Callable[[Recorder], None]] = []
 
 
-class Recorder:
+class Recorder(FactsFile):
     """Lines of one process, written about four times a second while something happens."""
 
     def __init__(
@@ -56,6 +56,7 @@ class Recorder:
         self.folder = folder
         self.rank = rank
         self.started = wall_clock()
+        super().__init__(name or folder.name, self.started)
         self.step = 0
         self.internals = internals and budget > 0
         self.budget = Budget(budget)
@@ -66,20 +67,10 @@ class Recorder:
         # Ends the process of a program that catches what is to stop it; None where that must not be.
         self.insist: Callable[[str], None] | None = None
         self._zero = perf_counter()
-        self._facts: dict[str, object] = {
-            "version": VERSION,
-            "name": name or folder.name,
-            "started": round(self.started, 3),
-            "config": {},
-            "ended": None,
-        }
         self._lost = 0
-        self._facts_changed = True
-        self._facts_written = -math.inf
         self._pending = Pending()
         self._last_row = 0
         self._events: dict[str, int] = {}
-        self._unseen: dict[str, str] = {}
         self._interrupted: dict[str, int] = {}
         self._sample_size = 0.0
         self._next_sample = 0
@@ -163,23 +154,6 @@ class Recorder:
         line: dict[str, object] = {"t": self.now(), "step": at, "event": kind, "text": text}
         self._pending.line(line | {"data": dict(data)} if data else line)
 
-    def setting(self, name: str, value: object) -> None:
-        config = self._facts["config"]
-        if isinstance(config, dict) and config.get(name, self) != value:
-            config[name] = value
-            self._facts_changed = True
-
-    def fact(self, key: str, value: object) -> None:
-        if self._facts.get(key, self) != value:
-            self._facts[key] = value
-            self._facts_changed = True
-
-    def unseen(self, what: str, why: str) -> None:
-        """What cannot be recorded of this training, and why: that must not read as health."""
-        if what not in self._unseen:
-            self._unseen[what] = why
-            self.fact("unseen", [{"what": what, "why": why} for what, why in self._unseen.items()])
-
     def failed(self, probe: str, error: BaseException) -> None:
         """A probe broke: it is off from now on, and the training continues."""
         if raised_by_handler(error):
@@ -246,7 +220,8 @@ class Recorder:
                     self._lost += lost
                     self.fact("dropped", self._lost)
                     self.event("recording_gap", f"{self.journal.error}: {lost} lines lost")
-                self._write_facts()
+                if self.rank == 0:
+                    self._write_facts(self.journal)
         except Exception as error:
             let_through(error)
             self.failed("recording", error)
@@ -326,12 +301,6 @@ class Recorder:
         """In a forked child: nothing of the parent's is written twice, and its file is left alone."""
         self._pending.forget()
         self.journal.close()
-
-    def _write_facts(self) -> None:
-        now = perf_counter()
-        if self.rank == 0 and self._facts_changed and now - self._facts_written >= _FACTS_EVERY:
-            self._facts_written = now
-            self._facts_changed = not self.journal.facts(self._facts)
 
 
 def start(

@@ -204,7 +204,7 @@ def _hint(recorder: Recorder, models: list[object], optimizers: list[object]) ->
 
         watching = install(recorder)
         for one in optimizers:
-            watching.guard("hints", watching.optimizer_made, one)
+            watching.guard("hints", watching.constructed.add, one)
         for one in models:
             watching.guard("hints", watching.names.saw, one)
     except Exception as error:

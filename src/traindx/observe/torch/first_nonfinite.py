@@ -30,7 +30,7 @@ class Origins:
             return
         self._reported = True
         watching = self.watching
-        parameters = [one for optimizer in watching.optimizers() for one in optimizer_parameters(optimizer)]
+        parameters = [one for each in watching.constructed.alive() for one in optimizer_parameters(each)]
         first = watching.recorder.step == 0
         self._record(
             forward_origin(tensor, watching.names.layer_of, parameters, first_step=first),

@@ -111,7 +111,7 @@ class RecorderListeners:
         if torch.compiler.is_compiling() or not watching.active:
             return
         if not (steps.depth or watching.mine()):
-            watching.elsewhere.add(id(optimizer))
+            watching.constructed.elsewhere.add(id(optimizer))
             return
         try:
             steps.step_begins(optimizer, has_closure(args, kwargs))
@@ -132,7 +132,7 @@ class RecorderListeners:
     def _optimizer_begun(self, optimizer: Any) -> None:
         # A copy or an unpickled one has its groups already: it counts once it steps.
         if self.watching.active and "param_groups" not in vars(optimizer):
-            self.watching.optimizer_made(optimizer)
+            self.watching.constructed.add(optimizer)
 
     def _scheduler_made(self, scheduler: Any, *_: Any, **__: Any) -> None:
         if self.watching.active:

@@ -117,7 +117,7 @@ class LossCalls:
             self._stale_reported
             or optimizer is None
             or not self.recorder.step
-            or self.watching.optimizers_alive() > 1
+            or self.watching.constructed.count() > 1
         ):
             return
         norm = global_norm(optimizer_parameters(optimizer))

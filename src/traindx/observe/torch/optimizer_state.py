@@ -45,7 +45,7 @@ class Optimizers:
         known = self.known.get(id(optimizer))
         if known is None or known.ref() is not optimizer:
             known = Known(optimizer, self.watching.optimizer_name(optimizer, len(self.known)))
-            known.late = self.lead is not None and self.watching.made_late(optimizer)
+            known.late = self.lead is not None and self.watching.constructed.is_late(optimizer)
             self.known[id(optimizer)] = known
             self.watching.new_optimizer(optimizer, known)
         return known
@@ -76,7 +76,7 @@ class Optimizers:
         before, now = lead.ref(), known.ref()
         another = before is None or (known.late and now is not None and not _share(before, now))
         if another:
-            self.watching.elsewhere.update(self.known)
+            self.watching.constructed.elsewhere.update(self.known)
             self.known = {id(now): known}
         known.late = False
         self.lead = known

@@ -14,6 +14,7 @@ from traindx.observe.process_memory import resident_bytes
 from traindx.observe.recorder import Recorder, Stopped
 from traindx.observe.signals import let_through
 from traindx.observe.torch import replicas
+from traindx.observe.torch.constructed import ConstructedOptimizers
 from traindx.observe.torch.fast_path import Quick
 from traindx.observe.torch.first_nonfinite import Origins
 from traindx.observe.torch.gradient_norms import global_norm
@@ -53,7 +54,7 @@ class Watching:
         self.compiled = False
         self.batch: Any = None
         self.removals: list[Callable[[], object]] = []
-        self.constructed: dict[int, weakref.ref[torch.optim.Optimizer]] = {}
+        self.constructed = ConstructedOptimizers(self)
         self.schedulers: dict[int, weakref.ref[Any]] = {}
         self.names = Names()
         self.facts = TrainingFacts(self)
@@ -69,8 +70,6 @@ class Watching:
         self._call: Callable[..., Any] = _call
         self._memory_read = -math.inf
         self._memory_every = _MEMORY_FIRST
-        self._late: set[int] = set()
-        self.elsewhere: set[int] = set()
         self.nonfinite_stop = NonfiniteStop(self) if recorder.stop_on_critical else None
         recorder.before_flush += [self._settle_steps, settle]
         if self.nonfinite_stop is not None:
@@ -130,54 +129,13 @@ class Watching:
 
     # Optimizers.
 
-    def optimizer_made(self, optimizer: torch.optim.Optimizer) -> None:
-        known = self.constructed.get(id(optimizer))
-        if known is None or known() is not optimizer:
-            self.constructed[id(optimizer)] = weakref.ref(optimizer)
-            self.steps.built += 1
-            self._late.discard(id(optimizer))
-            if self.steps.optimizers.lead is not None:
-                self._late.add(id(optimizer))
-
-    def resumed(self) -> bool:
-        """Whether an optimizer had a state before its first step here: one that was loaded."""
-        return any(bool(one.state) for one in self.optimizers())
-
-    def made_late(self, optimizer: torch.optim.Optimizer) -> bool:
-        """Whether it was made after another had begun to step."""
-        return id(optimizer) in self._late
-
-    def optimizers(self) -> list[torch.optim.Optimizer]:
-        """Those that were made and are still there."""
-        return [one for ref in self.constructed.values() if (one := ref()) is not None]
-
-    def never_stepped(self) -> list[torch.optim.Optimizer]:
-        """Optimizers that were made for parameters which no other one trained."""
-        known = self.steps.optimizers.known
-        stepped = [one for one in self.optimizers() if id(one) in known.keys() | self.elsewhere]
-        trained = {id(parameter) for one in stepped for parameter in optimizer_parameters(one)}
-        others = [one for one in self.optimizers() if one not in stepped]
-        return [one for one in others if trained.isdisjoint(map(id, optimizer_parameters(one)))]
-
-    def optimizers_to_come(self) -> bool:
-        """Whether an optimizer was made that has not stepped yet, here or in a training before."""
-        if len(self.constructed) < 2:
-            return False
-        stepped = self.steps.optimizers.known.keys() | self.elsewhere
-        return any(key not in stepped and ref() is not None for key, ref in self.constructed.items())
-
-    def optimizers_alive(self) -> int:
-        if len(self.constructed) > 1:
-            self.constructed = {key: ref for key, ref in self.constructed.items() if ref() is not None}
-        return len(self.constructed)
-
     def optimizer_name(self, optimizer: torch.optim.Optimizer, number: int) -> str:
         """What the script calls it."""
         return variable_name(optimizer) or (type(optimizer).__name__ + (str(number) if number else ""))
 
     def new_optimizer(self, optimizer: torch.optim.Optimizer, known: Known) -> None:
         """Its first step is about to be taken: the weights are still as they were initialised."""
-        self.optimizer_made(optimizer)
+        self.constructed.add(optimizer)
         self.guard("facts", self.facts.optimizer, optimizer, known)
 
     def lead_changed(self, known: Known, another: bool) -> None:
@@ -194,7 +152,7 @@ class Watching:
 
     def find_hidden(self, losses: int) -> Hidden | None:
         """Losses but no steps, and something was compiled: the optimizer steps where no hook is called."""
-        optimizers = self.optimizers()
+        optimizers = self.constructed.alive()
         if len(optimizers) != 1 or self.steps.optimizers.known:
             return None
         hidden = Hidden(optimizers[0])
@@ -207,14 +165,14 @@ class Watching:
 
     def lead(self) -> torch.optim.Optimizer | None:
         """The optimizer whose steps are counted; before the first step, the only one there is."""
-        lead, optimizers = self.steps.optimizers.lead, self.optimizers()
+        lead, optimizers = self.steps.optimizers.lead, self.constructed.alive()
         if lead is None:
             return optimizers[0] if len(optimizers) == 1 else None
         return lead.ref()
 
     def holds_gradients(self) -> bool:
         """Whether any parameter has a gradient from before; True where that is not known."""
-        optimizers = self.optimizers()
+        optimizers = self.constructed.alive()
         if self.compiled or not optimizers:
             return True
         return any(
@@ -263,7 +221,7 @@ class Watching:
         scale = self.steps.loss_scale
         if scale not in (None, 1.0) and not self.scaling.unscaled_gradients:
             self.recorder.event("clip_before_unscale", f"gradients were clipped while scaled by {scale:g}")
-        value = scalar(norm) if scale is None and len(self.optimizers()) == 1 else None
+        value = scalar(norm) if scale is None and len(self.constructed.alive()) == 1 else None
         if isinstance(value, float) and not math.isfinite(value):
             # Clipping is about to spread it to every gradient.
             coming = self.recorder.step + 1

@@ -62,7 +62,7 @@ class SharedRows:
         self._write()
 
     def _early(self) -> bool:
-        return self.recorder.step < _ALL_STEPPED and self.watching.optimizers_to_come()
+        return self.recorder.step < _ALL_STEPPED and self.watching.constructed.some_to_come()
 
     def _write(self) -> None:
         """Where the losses are several, each bears the name of its optimizer."""

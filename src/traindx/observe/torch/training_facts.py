@@ -38,7 +38,7 @@ class TrainingFacts:
         """An optimizer is about to take its first step."""
         if len(self._optimizers) >= _MOST:
             return
-        recorder, names, everyone = self.recorder, self.watching.names, self.watching.optimizers()
+        recorder, names, everyone = self.recorder, self.watching.names, self.watching.constructed.alive()
         self.watching.guard("restoring", self.watching.restoring.first_step, optimizer)
         names.refresh(everyone)
         models = [model_facts(root, names) for root in names.roots[:8]]
@@ -67,7 +67,7 @@ class TrainingFacts:
 
     def _scheduler_order(self) -> None:
         """Before the first optimizer step: a scheduler that has stepped already skips its first value."""
-        if self.watching.resumed():
+        if self.watching.constructed.resumed():
             return
         alive = [one for ref in self.watching.schedulers.values() if (one := ref()) is not None]
         early = [type(one).__name__ for one in alive if (getattr(one, "_step_count", 1) or 1) > 1]
@@ -87,7 +87,7 @@ class TrainingFacts:
             graph_facts = {"depth": depth(grad_fn), "residuals": residuals(grad_fn)}
             graph_facts |= linear_pairs(grad_fn, self.watching.names.parameter_name)
             self.recorder.fact("graph", graph_facts | {"stretched": stretched(grad_fn)})
-            if len(self.watching.optimizers()) == 1:
+            if len(self.watching.constructed.alive()) == 1:
                 reach = reach_facts(grad_fn, optimizer_parameters(optimizer), self.watching.names)
                 if reach is not None:
                     self.recorder.fact("reach", reach)
@@ -138,7 +138,7 @@ class TrainingFacts:
         """What only the end shows."""
         recorder, watching = self.recorder, self.watching
         watching.sampler.evaluations.stop()
-        never = [] if watching.compiled else watching.never_stepped()
+        never = [] if watching.compiled else watching.constructed.never_stepped()
         if never:
             kinds = ", ".join(type(one).__name__ for one in never[:4])
             recorder.event(

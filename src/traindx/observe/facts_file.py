@@ -1,0 +1,49 @@
+"""What `run.json` holds: facts and settings of a run, and what could not be recorded of it."""
+
+from __future__ import annotations
+
+import math
+
+from traindx.observe.clock import perf_counter
+from traindx.observe.journal import VERSION, Journal
+
+_WRITE_EVERY = 5.0
+
+
+class FactsFile:
+    """Facts as they become known; the file is written again now and then while they change."""
+
+    def __init__(self, name: str, started: float) -> None:
+        self._facts: dict[str, object] = {
+            "version": VERSION,
+            "name": name,
+            "started": round(started, 3),
+            "config": {},
+            "ended": None,
+        }
+        self._unseen: dict[str, str] = {}
+        self._facts_changed = True
+        self._facts_written = -math.inf
+
+    def setting(self, name: str, value: object) -> None:
+        config = self._facts["config"]
+        if isinstance(config, dict) and config.get(name, self) != value:
+            config[name] = value
+            self._facts_changed = True
+
+    def fact(self, key: str, value: object) -> None:
+        if self._facts.get(key, self) != value:
+            self._facts[key] = value
+            self._facts_changed = True
+
+    def unseen(self, what: str, why: str) -> None:
+        """What cannot be recorded of this training, and why: that must not read as health."""
+        if what not in self._unseen:
+            self._unseen[what] = why
+            self.fact("unseen", [{"what": what, "why": why} for what, why in self._unseen.items()])
+
+    def _write_facts(self, journal: Journal) -> None:
+        now = perf_counter()
+        if self._facts_changed and now - self._facts_written >= _WRITE_EVERY:
+            self._facts_written = now
+            self._facts_changed = not journal.facts(self._facts)

@@ -1,0 +1,66 @@
+"""The optimizers that a script has constructed, by weak reference: they must be able to go."""
+
+from __future__ import annotations
+
+import weakref
+from typing import TYPE_CHECKING
+
+import torch
+
+from traindx.observe.torch.roots import optimizer_parameters
+
+if TYPE_CHECKING:
+    from traindx.observe.torch.process import Watching
+
+
+class ConstructedOptimizers:
+    """All of them, also those that never step; `elsewhere` are those of other trainings and threads."""
+
+    def __init__(self, watching: Watching) -> None:
+        self.watching = watching
+        self.elsewhere: set[int] = set()
+        self._refs: dict[int, weakref.ref[torch.optim.Optimizer]] = {}
+        self._late: set[int] = set()
+
+    def add(self, optimizer: torch.optim.Optimizer) -> None:
+        """An optimizer is constructed, or steps without that having been seen."""
+        ref, steps = self._refs.get(id(optimizer)), self.watching.steps
+        if ref is None or ref() is not optimizer:
+            self._refs[id(optimizer)] = weakref.ref(optimizer)
+            steps.built += 1
+            self._late.discard(id(optimizer))
+            if steps.optimizers.lead is not None:
+                self._late.add(id(optimizer))
+
+    def alive(self) -> list[torch.optim.Optimizer]:
+        """Those that are still there."""
+        return [one for ref in self._refs.values() if (one := ref()) is not None]
+
+    def count(self) -> int:
+        """How many there are; those that are gone are forgotten."""
+        if len(self._refs) > 1:
+            self._refs = {key: ref for key, ref in self._refs.items() if ref() is not None}
+        return len(self._refs)
+
+    def resumed(self) -> bool:
+        """Whether one had a state before its first step here: one that was loaded."""
+        return any(bool(one.state) for one in self.alive())
+
+    def is_late(self, optimizer: torch.optim.Optimizer) -> bool:
+        """Whether it was constructed after another had begun to step."""
+        return id(optimizer) in self._late
+
+    def never_stepped(self) -> list[torch.optim.Optimizer]:
+        """Those that were constructed for parameters which no other one trained."""
+        known = self.watching.steps.optimizers.known.keys() | self.elsewhere
+        stepped = [one for one in self.alive() if id(one) in known]
+        trained = {id(parameter) for one in stepped for parameter in optimizer_parameters(one)}
+        others = [one for one in self.alive() if one not in stepped]
+        return [one for one in others if trained.isdisjoint(map(id, optimizer_parameters(one)))]
+
+    def some_to_come(self) -> bool:
+        """Whether one has not stepped yet, here or in a training before."""
+        if len(self._refs) < 2:
+            return False
+        known = self.watching.steps.optimizers.known.keys() | self.elsewhere
+        return any(key not in known and ref() is not None for key, ref in self._refs.items())

@@ -122,6 +122,9 @@ def test_a_conversation_on_a_real_terminal(tmp_path: Path) -> None:
     terminal.say("b")
     assert "1. How long does a step wait" in terminal.until("> ")
     terminal.say("0.09 of 0.1")
+    terminal.until("2. How busy is the device")
+    terminal.until("> ")
+    terminal.say("with gaps: it keeps waiting")
     terminal.until("Enough: one cause is clearly ahead.")
     terminal.until("plan to try?")
     terminal.until("> ")
@@ -134,6 +137,7 @@ def test_a_conversation_on_a_real_terminal(tmp_path: Path) -> None:
     assert tomllib.loads((tmp_path / "kept.toml").read_text())["answers"] == {
         "description": "the gpu is idle, training is slow",
         "data_time": "0.09 of 0.1",
+        "device_busy": "gaps",
     }
 
 

@@ -36,13 +36,14 @@ def ask(
     else:
         base = None if script is None else script_case(script)
     interview = Interview(base)
-    for text in [complaint] if isinstance(complaint, str) else complaint:
-        interview.report(text)
-    for question, value in (answers or {}).items():
-        try:
+    question = "complaint"
+    try:
+        for text in [complaint] if isinstance(complaint, str) else complaint:
+            interview.report(text)
+        for question, value in (answers or {}).items():
             interview.answer(question, value)
-        except KeyError:
-            raise ValueError(f"there is no question {question!r}; interview.next names one.") from None
-        except NotUnderstood as error:
-            raise ValueError(f"{question}: {error}") from None
+    except KeyError:
+        raise ValueError(f"there is no question {question!r}; interview.next names one.") from None
+    except NotUnderstood as error:
+        raise ValueError(f"{question}: {error}") from None
     return interview

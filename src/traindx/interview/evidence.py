@@ -131,7 +131,7 @@ def weighed(
     findings = [_symptom(name, case, examination, answers, contradictions) for name in shown]
     ruled_out: set[str] = set()
     weights: list[AnswerEvidence] = [_complaint()] if reported else []
-    for answer, question, option in (*_options(answers), *_levels(answers, checked)):
+    for answer, question, option in (*_options(answers), *_levels(answers, checked, found_ids)):
         conflict = against_measured(question, option, checked, found_ids)
         if conflict:
             contradictions.append(conflict)
@@ -159,7 +159,9 @@ def _options(answers: Mapping[str, Answer]) -> Iterator[tuple[Answer, Question, 
         yield from ((answer, question, question.options[name]) for name in answer.options)
 
 
-def _levels(answers: Mapping[str, Answer], checked: Set[str]) -> Iterator[tuple[Answer, Question, Option]]:
+def _levels(
+    answers: Mapping[str, Answer], checked: Set[str], found_ids: Set[str]
+) -> Iterator[tuple[Answer, Question, Option]]:
     """What the size of pasted values says; how they go is for the detectors of curves."""
     pasted = {
         name: series
@@ -173,7 +175,8 @@ def _levels(answers: Mapping[str, Answer], checked: Set[str]) -> Iterator[tuple[
             continue
         level = float(np.median(series.values[-max(3, len(series) // 3) :]))
         for option in question.options.values():
-            if option.range and option.range[0] <= level <= option.range[1]:
+            within = option.range is not None and option.range[0] <= level <= option.range[1]
+            if within and not found_ids & set(option.sees):
                 sees = tuple(id for id in option.sees if id not in checked)
                 yield Answer(question.id, short(level)), question, replace(option, sees=sees)
 

@@ -109,13 +109,18 @@ def _code(results: Results, placed: Sequence[Placed]) -> CodeDifference | None:
 
 
 def _parting(results: Results, placed: Sequence[Placed], equal_terms: Terms) -> Parting | None:
-    """The leader against the next; the training loss where the metric has too few points."""
+    """The leader against the next; the training loss where the metric has too few points.
+
+    Curves too wild to show where they part are left out where the ends surely differ: "never part" would
+    contradict the ranking.
+    """
     if len(placed) < 2 or equal_terms.axis is None:
         return None
+    separated = not placed[1].tied and placed[1].ruler != "unknown"
     leader, following = _first_runs(results, placed)
     metrics = dict.fromkeys((results.chosen.name, "loss"))
     partings = (parting(leader, following, metric, equal_terms.axis) for metric in metrics)
-    return next((found for found in partings if found is not None), None)
+    return next((one for one in partings if one is not None and not (separated and one.step is None)), None)
 
 
 def _first_runs(results: Results, placed: Sequence[Placed]) -> list[Subject]:

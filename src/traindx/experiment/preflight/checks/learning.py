@@ -8,6 +8,7 @@ from traindx.core.nouns import ACTED_ON, Number
 from traindx.core.number_text import short
 from traindx.evidence.case import Case
 from traindx.evidence.inside import facts, number
+from traindx.evidence.stats import noise
 from traindx.experiment.preflight.ablation import Wording, judged
 from traindx.experiment.preflight.arm_differences import start_and_end, still_falling
 from traindx.experiment.preflight.check import CheckAnswer, failed, passed, unknown
@@ -21,6 +22,8 @@ from traindx.experiment.preflight.observations import (
 )
 
 _LEAST = 5
+# A fall counts beyond so many standard errors, and so much of the first loss.
+_CLEAR, _LITTLE = 3.0, 0.005
 
 
 def loss_stays_finite(flight: Flight) -> CheckAnswer:
@@ -31,7 +34,7 @@ def loss_stays_finite(flight: Flight) -> CheckAnswer:
     if attempt.ended == "crashed":
         return failed(
             f"the script broke after {attempt.steps:,} steps: {attempt.message}",
-            do="Mend the error first.",
+            do="Fix the error first.",
             steps=attempt.steps,
         )
     found = flight.trouble(
@@ -52,12 +55,13 @@ def loss_stays_finite(flight: Flight) -> CheckAnswer:
         return unknown(f"{loss.size} steps are too few to decide")
     few = max(1, min(10, finite.size // 4))
     start, end = float(np.median(finite[:few])), float(np.median(finite[-few:]))
-    return passed(
-        f"loss {short(start)} → {short(end)} in {loss.size:,} steps.",
-        start=start,
-        end=end,
-        steps=int(loss.size),
-    )
+    numbers: dict[str, Number] = {"start": start, "end": end, "steps": int(loss.size)}
+    text = f"loss {short(start)} → {short(end)} in {loss.size:,} steps"
+    # The error of the difference of two medians.
+    error = 1.25 * noise(finite) * np.sqrt(2.0 / few)
+    if case.surrogate or start - end > max(_CLEAR * error, _LITTLE * abs(start)):
+        return passed(f"{text}.", **numbers)
+    return unknown(f"{text}: finite, but no fall beyond its noise yet.", **numbers)
 
 
 _DONE, _RIGHT = 0.1, 0.97

@@ -25,7 +25,16 @@ from traindx.report.layout import Screen, cells
 from traindx.report.text import MARK, percent, visible
 from traindx.report.to_markdown import code, escaped
 from traindx.report.triage import short_names, triage
-from traindx.report.wording import SYMPTOMS_WORDED, need, verdict_sentences, worst_first
+from traindx.report.wording import (
+    ABSENT,
+    SYMPTOMS_WORDED,
+    category,
+    evidence_for,
+    further_signs,
+    need,
+    verdict_sentences,
+    worst_first,
+)
 
 SCHEMA = json.loads(
     (Path(__file__).parent / "contract" / "diagnosis.schema.json").read_text(encoding="utf-8")
@@ -414,3 +423,54 @@ def test_markdown_of_several_runs() -> None:
     assert page.count("\n## ") == 6
     assert "### Why it can be believed" in page
     assert "### What to log" in page
+
+
+def test_the_causes_are_ranked_with_evidence_and_fix() -> None:
+    page = markdown([broken()])
+    first, second, *_ = broken().problems[0].hypotheses
+    ranked = [
+        f"- Most likely cause (82 % confidence): NaN or Inf: {first.title}",
+        "- Evidence: ",
+        "- Fix: Lower lr from 0.4 to 0.04",
+        f"- Alternative hypothesis ({percent(second.confidence)} confidence): {second.title}",
+        "- Also consider: ",
+    ]
+    places = [page.index(line) for line in ranked]
+    assert places == sorted(places)
+
+
+def test_issues_final_losses_and_epochs() -> None:
+    losses = {"loss": [2.0, 1.5, 1.25], "val/loss": [2.1, 1.9, 1.75]}
+    log = run_of(*(curve(name, values, "epoch") for name, values in losses.items()), axis="epoch")
+    page = markdown([replace(broken(), run=log)])
+    for row in ("final training loss | 1.25", "final validation loss | 1.75", "epochs completed | 3"):
+        assert f"| {row} |" in page
+    assert "| NaN or Inf | critical | Learning rate too high (82 %) | Lower lr from 0.4 to 0.04" in page
+    document = diagnosis_dict(replace(broken(), run=log))
+    assert document["final"] == {"train_loss": 1.25, "val_loss": 1.75, "epochs": 3}
+    assert document["problems"][0]["category"] == "Explosion"
+
+
+def test_every_symptom_has_its_category() -> None:
+    names = {name: category(name) for name in symptoms()}
+    others = {"Not Learning", "Plateau", "Instability", "Explosion", "Overfitting", "Performance"}
+    assert {name for name in names if names[name] not in others} == {"silent_defect"}
+    assert set(names.values()) >= others
+
+
+def test_the_strongest_evidence_comes_first() -> None:
+    base = broken()
+    problem = base.problems[0]
+    weak = Evidence("lr_constant", "The learning rate never decays.", 0.4)
+    absent = Evidence("data_wait", f"{ABSENT}Waiting for data.", 3.5)
+    strong = Evidence("nan_after_growth", "The loss rose with the learning rate.", 3.0)
+    first = replace(problem.hypotheses[0], evidence=(weak, absent, strong))
+    assert evidence_for(first, problem) == [strong, weak, absent]
+
+
+def test_routine_notes_come_last() -> None:
+    base = healthy()
+    routine = replace(base.signs[0], id="lr_constant", text="The learning rate never decays.", strength=1.0)
+    telling = replace(base.signs[0], id="nan_after_growth", text="It rose with lr.", strength=1.0)
+    shown = further_signs(replace(base, signs=(routine, telling)))
+    assert [sign.text for sign in shown] == [telling.text, routine.text]

@@ -54,6 +54,7 @@ def test_any_text_is_taken(text: str) -> None:
         ("gets 4116704 times less gradient", "gets 4.1 million times less gradient"),
         ("6.99e+11 times the usual", "700 billion times the usual"),
         ("8.97e+03 steps", "8,970 steps"),
+        ("(-0.0%; its noise is about 0.0%)", "(0 %; its noise is about 0 %)"),
         ("its median is 28728.", "its median is 28,728."),
         ("1.8e-06 % of their size (+0.8%)", "under 0.001 % of their size (+0.8 %)"),
         ("loss 0.6931471805599 at step 12500", "loss 0.69315 at step 12,500"),

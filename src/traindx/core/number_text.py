@@ -129,10 +129,13 @@ def _rewritten(match: re.Match[str]) -> str:
     grouped = digits.rstrip(",")
     rest = digits[len(grouped) :]
     value = float(grouped.replace(",", ""))
+    sign = sign if value else ""
     if unit == "times":
         return f"{sign}{times(value) if value >= 1000 or 'e' in grouped.lower() else f'{grouped} times'}"
     if unit == "%":
-        usual = value == 0 or _PERCENT_LEAST <= value < 1000
+        if value == 0:
+            return "0 %"
+        usual = _PERCENT_LEAST <= value < 1000
         return f"{sign}{_plain_number(grouped, value)} %" if usual else percent(value / 100)
     return f"{sign}{_plain_number(grouped, value)}{rest}"
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable
 from functools import partial
 
@@ -13,18 +12,16 @@ from traindx.cli import Failure
 from traindx.cli._options import program_command
 from traindx.core.nouns import SEVERITIES
 
-_MOST = 0.5
-
 
 def _share(ctx: click.Context, param: click.Parameter, value: str) -> float:
     """`1%`, `0.5%` or `0.01`."""
-    found = re.fullmatch(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*(%?)\s*", value)
-    share = float(found[1]) / (100 if found[2] else 1) if found else -1.0
-    if not 0 <= share <= _MOST:
-        raise click.BadParameter(
-            f"{value!r} is no share between 0 and 50%, like 1%, 0.5% or 0.01.", ctx, param
-        )
-    return share
+    from traindx.observe.watch_arguments import share
+
+    try:
+        return share(value)
+    except ValueError:
+        message = f"{value!r} is no share between 0 and 50%, like 1%, 0.5% or 0.01."
+        raise click.BadParameter(message, ctx, param) from None
 
 
 class Untouched(click.Command):

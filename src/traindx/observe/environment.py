@@ -13,7 +13,7 @@ from typing import Any
 
 from traindx.core import files
 from traindx.observe import signature
-from traindx.observe.launcher_rank import LaunchedRank
+from traindx.observe.launcher_rank import LaunchedRank, launch_key
 from traindx.observe.launcher_rank import place as place_by_launcher
 
 
@@ -46,9 +46,7 @@ def place() -> LaunchedRank:
         if launched.world == 1 and distributed is not None and distributed.is_initialized():
             rank, world = int(distributed.get_rank()), int(distributed.get_world_size())
             if world > 1:
-                port = os.environ.get("MASTER_PORT", "")
-                key = f"{os.getppid()}-{port}" if port.isdigit() else f"{os.getppid()}"
-                return LaunchedRank(rank=rank, local=rank, world=world, key=key)
+                return LaunchedRank(rank=rank, local=rank, world=world, key=launch_key())
     return launched
 
 

@@ -133,7 +133,7 @@ class Journal:
     def _ours(self) -> bool:
         """A program that closes all descriptors may get its own file under our number: never touch that."""
         try:
-            return _identity(os.fstat(self._file)) == self._identity
+            return identity(os.fstat(self._file)) == self._identity
         except OSError:
             return False
 
@@ -142,7 +142,7 @@ class Journal:
             self.folder.mkdir(parents=True, exist_ok=True)
             flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
             self._file = off_standard(os.open(self.path, flags, 0o644))
-            self._identity = _identity(os.fstat(self._file))
+            self._identity = identity(os.fstat(self._file))
             head = {"recording": VERSION, "started": self.started, "rank": self.rank, "pid": os.getpid()}
             written = os.write(self._file, (json.dumps(head) + "\n").encode())
         except OSError as error:
@@ -161,7 +161,7 @@ class Journal:
             return
         self._checked_at = now
         try:
-            gone = _identity(os.stat(self.path)) != self._identity
+            gone = identity(os.stat(self.path)) != self._identity
         except OSError:
             gone = True
         if gone:
@@ -203,7 +203,8 @@ def off_standard(descriptor: int) -> int:
     return descriptor
 
 
-def _identity(status: os.stat_result) -> tuple[int, int]:
+def identity(status: os.stat_result) -> tuple[int, int]:
+    """What a file keeps under whatever name or number."""
     return status.st_dev, status.st_ino
 
 

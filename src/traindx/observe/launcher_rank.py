@@ -36,16 +36,21 @@ def place(environment: Mapping[str, str] = os.environ) -> LaunchedRank:
         number, size = _whole(environment.get(rank)), _whole(environment.get(world))
         if number is None or size is None or size < 2 or not 0 <= number < size:
             continue
-        port = environment.get("MASTER_PORT", "")
         return LaunchedRank(
             rank=number,
             local=_or(_whole(environment.get(local)), number),
             world=size,
             node=_or(_whole(environment.get("GROUP_RANK", environment.get("SLURM_NODEID"))), 0),
             restart=_or(_whole(environment.get("TORCHELASTIC_RESTART_COUNT")), 0),
-            key=f"{os.getppid()}-{port}" if port.isdigit() else f"{os.getppid()}",
+            key=launch_key(environment),
         )
     return LaunchedRank()
+
+
+def launch_key(environment: Mapping[str, str] = os.environ) -> str:
+    """The same for all processes on this machine that one launcher started together."""
+    port = environment.get("MASTER_PORT", "")
+    return f"{os.getppid()}-{port}" if port.isdigit() else f"{os.getppid()}"
 
 
 def _whole(text: str | None) -> int | None:

@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from traindx.observe.journal import off_standard
+from traindx.observe.journal import identity, off_standard
 
 _MAIN = "import sys; sys.path.append(sys.argv.pop(1)); from traindx.cli._monitor import main; main()"
 _HELD = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT")
@@ -159,11 +159,9 @@ def _become(command: list[str], environment: dict[str, str], hears: int, done: i
 
 
 def _identity(descriptor: int) -> tuple[int, int] | None:
-    try:
-        facts = os.fstat(descriptor)
-    except OSError:
-        return None
-    return facts.st_dev, facts.st_ino
+    with contextlib.suppress(OSError):
+        return identity(os.fstat(descriptor))
+    return None
 
 
 def _has_reader(descriptor: int) -> bool:

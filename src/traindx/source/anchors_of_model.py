@@ -8,8 +8,9 @@ from collections.abc import Callable
 from traindx.source.anchors_of_loop import first, optimizers, origin
 from traindx.source.execution import CallEvent
 from traindx.source.flow import activation_spot, cuts, parametric
+from traindx.source.optimizer_sources import sources
 from traindx.source.roles import is_module, operation
-from traindx.source.training import Training, sources
+from traindx.source.training import Training
 from traindx.source.values import Instance, Made, Spot, Value, number, options, parents, upstream
 
 _WIDE = ("Linear", "Conv1d", "Conv2d", "Conv3d", "LSTM", "GRU", "RNN", "Embedding", "Dense")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from traindx.source.flow import parts
-from traindx.source.training import Training, owners_of, sources
+from traindx.source.optimizer_sources import owners_of, sources
+from traindx.source.training import Training
 from traindx.source.values import Const, Value
 
 _FREEZERS = ("requires_grad_", "freeze")

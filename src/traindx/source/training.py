@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
 from traindx.source.execution import Binding, CallEvent, Loop, Trace
 from traindx.source.flow import parts
+from traindx.source.optimizer_sources import flat, known_parameters, sources
 from traindx.source.roles import LossCall, is_module, is_optimizer, is_scaler, is_scheduler, loss_call
 from traindx.source.script import Script
-from traindx.source.values import Const, DictValue, ListValue, Made, Value, options, parents
+from traindx.source.values import Const, Made, Value, options, parents
 
 _MANAGERS = {"lightning.Trainer", "lightning.Fabric", "transformers.Trainer", "transformers.Seq2SeqTrainer"}
 # What may be done with an optimizer without touching gradients.
@@ -185,7 +185,7 @@ class Training:
         for event in self.trace.events:
             call = event.value
             if loop in event.loops and call.name not in _HARMLESS and not is_scheduler(call):
-                arguments = [one for arg in [*call.args, *call.keywords.values()] for one in _flat(arg)]
+                arguments = [one for arg in [*call.args, *call.keywords.values()] for one in flat(arg)]
                 if any(one is value for one in arguments):
                     return True
         return False
@@ -195,15 +195,6 @@ def _is_nothing(value: Value) -> bool:
     if isinstance(value, Const):
         return value.value is None or value.value == 0
     return isinstance(value, Made) and value.short in ("zeros_like", "zeros")
-
-
-def _flat(value: Value) -> Iterator[Value]:
-    for one in options(value):
-        if isinstance(one, ListValue):
-            for inner in one.items:
-                yield from options(inner)
-        else:
-            yield one
 
 
 def _made_optimizer(value: Value | None) -> bool:
@@ -260,48 +251,3 @@ def _shared(owners: list[Value], others: tuple[Value, ...]) -> bool:
         {id(source) for one in owners for source in sources(one)}
         & {id(s) for o in others for s in sources(o)}
     )
-
-
-def sources(optimizer: Value) -> list[Value]:
-    """The modules whose parameters an optimizer was given."""
-    if not isinstance(optimizer, Made) or not optimizer.args:
-        return []
-    modules: list[Value] = []
-    for one in _parameter_values(optimizer.args[0]):
-        modules += owners_of(one)
-    return modules
-
-
-def _parameter_values(value: Value, depth: int = 4) -> Iterator[Value]:
-    """What an optimizer is given, one by one: lists and groups are opened."""
-    for one in options(value):
-        if isinstance(one, ListValue) and depth:
-            for inner in one.items:
-                yield from _parameter_values(inner, depth - 1)
-        elif isinstance(one, DictValue) and "params" in one.items:
-            yield from _parameter_values(one.items["params"], depth - 1)
-        else:
-            yield one
-
-
-def owners_of(value: Value) -> list[Value]:
-    """The modules that a parameter, or an iterator over parameters, comes from."""
-    for _ in range(6):
-        if not isinstance(value, Made):
-            return []
-        if value.kind == "method" and value.name in ("parameters", "named_parameters"):
-            return options(value.receiver)
-        inner = value.args[-1] if value.name == "filter" and value.args else value.receiver
-        if inner is None:
-            return []
-        value = inner
-    return []
-
-
-def known_parameters(optimizer: Value) -> bool:
-    """Whether everything an optimizer was given are the parameters of known modules."""
-    if not isinstance(optimizer, Made) or optimizer.kind != "call" or not optimizer.args or optimizer.open:
-        return False
-    values = list(_flat(optimizer.args[0]))
-    modules = sources(optimizer)
-    return bool(modules) and len(values) <= len(modules) and all(one.spot is not None for one in modules)

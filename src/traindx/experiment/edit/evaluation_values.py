@@ -11,8 +11,8 @@ from traindx.experiment.edit.job import Job, at, call_of, function_of
 from traindx.experiment.edit.result import Uncertain
 from traindx.experiment.edit.scopes import bound_name, stepped, usable
 from traindx.experiment.edit.value_sources import behind
+from traindx.source.optimizer_sources import sources
 from traindx.source.script import Source
-from traindx.source.training import sources
 from traindx.source.values import Spot, Value
 
 _VALIDATION = re.compile(

@@ -79,7 +79,7 @@ def _registered(training: Training, owner: Instance, value: Value) -> bool:
 
 
 def _sources(optimizer: Value) -> list[Value]:
-    from traindx.source.training import sources
+    from traindx.source.optimizer_sources import sources
 
     return sources(optimizer)
 

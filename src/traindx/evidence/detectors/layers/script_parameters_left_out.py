@@ -14,9 +14,10 @@ from traindx.evidence.detectors._script.words import NO_LOOP, code, loss_of, whe
 from traindx.source.edit_pieces import place
 from traindx.source.execution import Binding, CallEvent
 from traindx.source.flow import owner, parts, reach
+from traindx.source.optimizer_sources import known_parameters, sources
 from traindx.source.parameters import frozen, held
 from traindx.source.roles import is_module
-from traindx.source.training import Step, known_parameters, sources
+from traindx.source.training import Step
 from traindx.source.values import Instance, Made, Value
 
 DETECTOR = Detector(title="layer not in the optimizer", family="script_left_out")

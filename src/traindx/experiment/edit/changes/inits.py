@@ -14,8 +14,8 @@ from traindx.experiment.edit.new_number import plain
 from traindx.experiment.edit.result import Uncertain, sentence
 from traindx.experiment.edit.scopes import bound_name
 from traindx.source.execution import CallEvent
+from traindx.source.optimizer_sources import sources
 from traindx.source.script import Source
-from traindx.source.training import sources
 from traindx.source.values import Made, number
 
 _RULES = {"he": "kaiming_normal_", "xavier": "xavier_uniform_", "orthogonal": "orthogonal_"}

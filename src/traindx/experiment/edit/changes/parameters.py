@@ -12,8 +12,8 @@ from traindx.experiment.edit.scopes import bound_name, usable
 from traindx.source.execution import Binding
 from traindx.source.flow import cuts, parts, reach
 from traindx.source.library import is_model_library
+from traindx.source.optimizer_sources import sources
 from traindx.source.parameters import frozen, held
-from traindx.source.training import sources
 from traindx.source.values import Instance, Made, Spot, Value, options
 
 _GIVE = "Pass the parameters of this layer to the optimizer, too."

@@ -35,6 +35,7 @@ def pages() -> dict[Path, str]:
         DOCS / "preflight.md": preflight(),
         DOCS / "gallery.md": gallery.page(_MADE),
         DOCS / "adding-a-detector.md": inputs(),
+        DOCS / "checklist.md": checklist(),
         **knowledge(),
         readme: _TABLE.sub(lambda _: format_table(), readme.read_text(encoding="utf-8")),
     }
@@ -65,6 +66,42 @@ def format_table() -> str:
         first = re.split(r"(?<=\.)\s+(?=[A-Z`])|\n\n", unit.page, maxsplit=1)[0]
         lines.append(f"| {unit.title} | {' '.join(first.split()).replace('|', chr(92) + '|')} |")
     return "\n".join(lines) + "\n"
+
+
+_GUIDES = {
+    "000": "An interview that ends in ranked hypotheses",
+    "001": "Symptom tables and what to answer",
+    "002": "Pathologies and their fixes in PyTorch",
+    "003": "From a history file to a proven fix",
+    "004": "The whole method, with scripts",
+}
+_PLANNED = {"keras": "planned: Keras and TensorFlow from inside", "check": "planned: checkpoints and data"}
+
+
+def checklist() -> str:
+    """What five common guides to debugging a training ask for, the command that answers, and its cases."""
+    from tests.request.table import cases, items
+
+    every = cases()
+    intro = (
+        "# The checklist\n\n"
+        + _MADE
+        + "\nFive guides that people and assistants debug trainings by name 224 things to ask, measure, "
+        "recognise, report or fix. Each is a row: the command that answers it, and how many of its test cases "
+        "(`tests/request/`: logs, scripts and dialogues, written without knowledge of the detectors) get the "
+        "answer an engineer would give.\n"
+    )
+    sections = []
+    for guide, title in _GUIDES.items():
+        rows = [f"## {title}\n", "| item | command | cases right |", "| --- | --- | --- |"]
+        for item in items():
+            if item["document"] == guide:
+                own = [case for case in every if item["id"] in case.items]
+                right = sum(not case.known_failing for case in own)
+                state = _PLANNED.get(item["state"]) or f"{right} of {len(own)}"
+                rows.append(f"| {item['item']} | `{item['command']}` | {state} |")
+        sections.append("\n".join(rows) + "\n")
+    return "\n".join([intro, *sections])
 
 
 def changes() -> str:

@@ -74,7 +74,7 @@ def _by_item(every: list[Case], results: dict[str, list[str]], document: str) ->
         own = of_item[item["id"]]
         right = sum(not results[case.id] for case in own)
         state = "no case" if not own else "right" if right == len(own) else "wrong" if not right else "partly"
-        documents[item["document"]][state if item["owner"] == "17" else f"issue {item['owner']}"] += 1
+        documents[item["document"]][state if item["state"] == "now" else f"planned ({item['state']})"] += 1
         if own and right < len(own):
             print(f"  {item['id']:32} {right} of {len(own)}")
     print("\nitems by document")

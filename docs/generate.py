@@ -87,7 +87,7 @@ def checklist() -> str:
         "# The checklist\n\n"
         + _MADE
         + "\nFive guides that people and assistants debug trainings by name 224 things to ask, measure, "
-        "recognise, report or fix. Each is a row: the command that answers it, and how many of its test cases "
+        "recognise, report or fix. Each is a row: the command that answers it, and how many of its cases "
         "(`tests/request/`: logs, scripts and dialogues, written without knowledge of the detectors) get the "
         "answer an engineer would give.\n"
     )

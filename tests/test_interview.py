@@ -69,9 +69,10 @@ def test_complaints_in_words_are_understood() -> None:
     found = outcomes("development")
     assert not found["refused"]
     assert not found["wrong"]
-    found = outcomes("unseen")
-    assert len(found["right"]) >= 170
-    assert len(found["wrong"]) <= 2
+    for name, wrong in (("unseen", 1), ("later", 2)):
+        found = outcomes(name)
+        assert len(found["wrong"]) <= wrong
+        assert len(found["refused"]) <= 3
 
 
 @pytest.mark.parametrize(

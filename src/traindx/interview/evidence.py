@@ -12,10 +12,9 @@ from functools import cache
 
 import numpy as np
 
-from traindx.core.nouns import AnswerEvidence, Finding, Run, Scalar, Severity
+from traindx.core.nouns import AnswerEvidence, Finding, Severity
 from traindx.core.number_text import short
 from traindx.core.units import detectors
-from traindx.engine import examine
 from traindx.evidence.case import Case
 from traindx.evidence.examine import Examination
 from traindx.interview.answers import Answer
@@ -106,20 +105,6 @@ def answer_text(question: Question, option: Option) -> str:
     return f"You answered: {option.say}."
 
 
-def examined(base: Case, answers: Mapping[str, Answer]) -> tuple[Case, Examination, tuple[str, ...]]:
-    """The case with the settings and curves of the answers, examined by every detector."""
-    contradictions: list[str] = []
-    run = _with_settings(base.run, answers, contradictions)
-    run = _with_curves(run, answers, contradictions)
-    case = base if run is base.run else Case(run, base.script)
-    examination = examine(case)
-    if not base.run.series:
-        # A few pasted values are no run that is too short: they are what somebody chose to show.
-        findings = tuple(finding for finding in examination.findings if finding.id != "run_too_short")
-        examination = replace(examination, findings=findings)
-    return case, examination, tuple(contradictions)
-
-
 def weighed(
     case: Case, examination: Examination, reported: Sequence[str], answers: Mapping[str, Answer]
 ) -> Weighed:
@@ -194,57 +179,6 @@ def _complaint() -> AnswerEvidence:
     """Nobody reports what is as good as it gets, unless a further answer says that it is."""
     benign = {name: _NOT_BENIGN for name, cause in causes().items() if cause.category == "benign"}
     return AnswerEvidence("complaint", "complaint", "You reported it as a problem.", benign)
-
-
-def _with_settings(run: Run, answers: Mapping[str, Answer], contradictions: list[str]) -> Run:
-    """The settings of the run are kept; answers fill the gaps."""
-    stated: dict[str, Scalar] = {}
-    for answer in answers.values():
-        settings = dict(answer.settings)
-        for name in answer.options:
-            settings |= questions()[answer.question].options[name].set or {}
-        if run.axis != "step" or not run.series:
-            settings.pop("max_steps", None)
-        for name, value in settings.items():
-            measured = run.settings.get(name)
-            if measured is None:
-                stated[name] = value
-            elif not _same(measured, value):
-                contradictions.append(
-                    f"You answered that {name} is {value}; the run itself says {measured}, and that counts."
-                )
-    return replace(run, settings={**run.settings, **stated}) if stated else run
-
-
-def _same(measured: Scalar, value: Scalar) -> bool:
-    if isinstance(measured, int | float) and isinstance(value, int | float):
-        return abs(measured - value) <= 1e-6 * max(abs(measured), abs(value))
-    one, other = str(measured).lower(), str(value).lower()
-    return one in other or other in one
-
-
-def _with_curves(run: Run, answers: Mapping[str, Answer], contradictions: list[str]) -> Run:
-    """The curves of the run are kept; pasted ones are used where it has none."""
-    for answer in answers.values():
-        pasted = answer.pasted
-        if pasted is None:
-            continue
-        new = {name: series for name, series in pasted.series.items() if name not in run.series}
-        if not new:
-            listed = ", ".join(list(pasted.series)[:3])
-            contradictions.append(f"{listed}: given twice; the values that were there first count.")
-            continue
-        first = not run.series
-        run = replace(
-            run,
-            series={**run.series, **new},
-            axis=pasted.axis if first else run.axis,
-            settings={**pasted.settings, **run.settings},
-            config={**pasted.config, **run.config},
-            events=run.events + pasted.events,
-            traits=run.traits | pasted.traits,
-        )
-    return run
 
 
 def _symptom(

@@ -10,9 +10,10 @@ from traindx.core.nouns import Diagnosis, Run
 from traindx.engine import conclude
 from traindx.evidence.case import Case
 from traindx.evidence.examine import Examination
+from traindx.interview.answered_run import examined
 from traindx.interview.answers import Answer, understood
 from traindx.interview.complaint import understand
-from traindx.interview.evidence import Weighed, examined, weighed
+from traindx.interview.evidence import Weighed, weighed
 from traindx.interview.next_question import QuestionChoice, choices, settled
 from traindx.interview.pasted import NAME
 from traindx.knowledge.catalogue import symptoms as known_symptoms

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from traindx.interview.observations import Observation
+from traindx.interview.state_tables import ALONE, GOES, MEANS, ON_VALIDATION, OTHER_QUANTITIES
 from traindx.knowledge.catalogue import symptoms
 
 _MOST = 3
@@ -15,95 +16,6 @@ _LOSS_GAP = 1.3
 _LARGE_NORM, _SMALL_NORM = 100.0, 0.01
 _IDLE = 70.0
 _OBJECTIVE = ("loss", "score", "model", "")
-# How an objective is doing, from the way its value goes; a loss is better when it is lower.
-_GOES = {
-    "loss": {
-        "falling": "better",
-        "rising": "worse",
-        "high": "bad",
-        "low": "good",
-        "zero": "odd",
-        "negative": "odd",
-    },
-    "score": {
-        "falling": "worse",
-        "rising": "better",
-        "high": "good",
-        "low": "bad",
-        "not high": "bad",
-        "zero": "worse",
-    },
-    "": {"falling": "better", "rising": "worse"},
-}
-_MEANS = {
-    "improving": "better",
-    "learning": "better",
-    "converging": "better",
-    "recovering": "better",
-    "worsening": "worse",
-    "exploding": "worse",
-    "not rising": "flat",
-    "saturated": "stalled",
-    "overflowing": "NaN",
-    "creeping": "barely falling",
-    "wrong": "odd",
-    "suspicious": "odd",
-    "different": "odd",
-    "idle": "slow",
-}
-# What one observation of the objective says by itself, and one of another quantity.
-_ALONE = {
-    "NaN": "nonfinite",
-    "worse": "divergence",
-    "swinging": "oscillation",
-    "spiking": "loss_spike",
-    "barely falling": "slow_convergence",
-    "slow": "slow_training",
-    "stalled": "plateau",
-    "not learning": "not_learning",
-    "not converging": "not_learning",
-    "at chance": "not_learning",
-    "the same everywhere": "not_learning",
-    "bad": "underfitting",
-    "not generalising": "overfitting",
-    "gap": "overfitting",
-    "saturated": "saturated_units",
-    "dead": "dead_units",
-    "odd": "silent_defect",
-}
-_ON_VALIDATION = {**_ALONE, "worse": "overfitting", "bad": "overfitting"}
-_OTHERS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
-    "gradient": {
-        "exploding_gradients": ("high", "rising", "exploding", "spiking", "swinging", "worsening"),
-        "vanishing_gradients": ("low", "zero", "falling", "flat", "dead"),
-        "nonfinite": ("NaN", "overflowing"),
-    },
-    "unit": {
-        "dead_units": ("dead", "zero"),
-        "saturated_units": ("saturated", "flat", "high"),
-        "nonfinite": ("NaN", "overflowing"),
-    },
-    "layer": {
-        "vanishing_gradients": ("flat", "not learning", "zero"),
-        "dead_units": ("dead",),
-        "saturated_units": ("saturated",),
-        "nonfinite": ("NaN", "overflowing"),
-    },
-    "device": {"slow_training": ("low", "idle", "bad", "zero", "falling", "slow", "swinging")},
-    "time": {"slow_training": ("slow", "low", "high", "falling", "worsening", "idle", "bad", "rising")},
-    "memory": {"memory_growth": ("rising", "high", "full", "exploding", "worsening")},
-    "weight": {"nonfinite": ("NaN", "overflowing"), "not_learning": ("flat",), "divergence": ("exploding",)},
-    "output": {
-        "not_learning": ("the same everywhere", "flat", "at chance", "same", "stalled"),
-        "silent_defect": ("wrong", "bad", "suspicious", "different"),
-        "nonfinite": ("NaN", "overflowing"),
-        "dead_units": ("zero",),
-    },
-    "result": {
-        "silent_defect": ("wrong", "bad", "suspicious", "different", "worsening"),
-        "not_learning": ("at chance", "same"),
-    },
-}
 _DOING_WELL = frozenset({"better", "good", "barely falling"})
 _DOING_BADLY = frozenset({"worse", "bad", "flat", "stalled", "at chance", "not learning"})
 _CLASSES = (2, 3, 4, 5, 6, 7, 8, 9, 10, 20, 50, 100, 1000)
@@ -124,8 +36,8 @@ def shown_by(observed: Sequence[Observation]) -> list[str]:
 
 def _judged(one: Observation) -> Observation:
     """An objective's state as better, worse, good or bad, and so on; empty when it says nothing of it."""
-    goes = _GOES.get(one.quantity, _GOES[""])
-    state = goes.get(one.state) or _MEANS.get(one.state, one.state)
+    goes = GOES.get(one.quantity, GOES[""])
+    state = goes.get(one.state) or MEANS.get(one.state, one.state)
     if one.slow and state in ("better", "slow") and (state == "better" or one.quantity in ("loss", "score")):
         state = "barely falling"
     if one.state == "value" and not any(one.values):
@@ -144,7 +56,7 @@ def _other(one: Observation) -> list[str]:
     state = one.state
     if state == "value":
         state = _level(one)
-    table = _OTHERS.get(one.quantity, {})
+    table = OTHER_QUANTITIES.get(one.quantity, {})
     return [symptom for symptom, states in table.items() if state in states]
 
 
@@ -171,8 +83,11 @@ def _of_objective(observed: Sequence[Observation]) -> list[str]:
         return [symptom, *(name for one in rest if (name := _alone(one, observed)))]
     if _apart_from_score(observed):
         return ["silent_defect"]
-    if any(one.state == "NaN" for one in observed):
+    states = {one.state for one in observed}
+    if "NaN" in states:
         observed = [one for one in observed if one.state not in ("worse", "spiking")]
+    if states & {"worse", "swinging", "spiking"}:
+        observed = [one for one in observed if one.state != "bad"]
     names = [_turned(observed), *(_alone(one, observed) for one in observed)]
     if names[0]:
         return names[:1]
@@ -254,7 +169,7 @@ def _alone(one: Observation, observed: Sequence[Observation]) -> str:
     if one.state in ("flat", "stalled", "not learning"):
         return _standing(observed)
     validation = one.sides == ("val",)
-    return (_ON_VALIDATION if validation else _ALONE).get(one.state, "")
+    return (ON_VALIDATION if validation else ALONE).get(one.state, "")
 
 
 def _standing(observed: Sequence[Observation]) -> str:

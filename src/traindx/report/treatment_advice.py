@@ -20,6 +20,8 @@ TYPES = ("Architecture", "Data", "Training")
 _ARCHITECTURE = {"width", "layers", "activation", "norm", "init", "output", "dropout"}
 _DATA = {"data", "inputs", "augmentation", "sampling", "class_weights", "shuffle"}
 _BY_CATEGORY = {"model": "Architecture", "data": "Data"}
+# A second cause is worth a recommendation from here on.
+_LIKELY = 0.1
 _NOTHING = "Nothing is left that this training shows to be worth a change."
 
 
@@ -77,7 +79,8 @@ def _untried(treated: Treated) -> Iterator[Recommendation]:
     }
     problems = diagnosis.problems if diagnosis is not None else ()
     for problem in (one for one in problems if one.severity in ACTED_ON):
-        for cause in problem.hypotheses[:2]:
+        likely = [one for one in problem.hypotheses[1:2] if one.confidence >= _LIKELY]
+        for cause in (*problem.hypotheses[:1], *likely):
             for fix in cause.fixes:
                 if fix.remedy in listed_remedies:
                     continue

@@ -11,7 +11,7 @@ from traindx.report.inside_words import inside_sentences
 from traindx.report.layout import Screen
 from traindx.report.measured import case_of
 from traindx.report.panels import curves_of
-from traindx.report.places import patch_lines, place_text, places_text
+from traindx.report.places import from_here, patch_lines, place_text, places_text
 from traindx.report.text import count, percent, short
 from traindx.report.to_terminal import lines
 from traindx.report.wording import (
@@ -147,10 +147,10 @@ def next_command(diagnosis: Diagnosis, problem: Problem) -> str:
     if program and first is not None and first.confidence >= _SURE and any(fix.trials for fix in first.fixes):
         return f"traindx treat {program}"
     if program and problem.hypotheses:
-        return f"traindx confirm {shlex.quote(run.path)}"
+        return f"traindx confirm {shlex.quote(from_here(run.path))}"
     if first is not None:
         return f"traindx explain {first.cause}"
-    return f"traindx ask {shlex.quote(run.path)}" if run.path not in ("", "-") else ""
+    return f"traindx ask {shlex.quote(from_here(run.path))}" if run.path not in ("", "-") else ""
 
 
 def _program(run: Run) -> str:

@@ -15,12 +15,12 @@ def line_of(place: Place) -> str:
     """`train.py:12`; empty when no file is known."""
     if not place.file:
         return f"line {place.line}" if place.line is not None else ""
-    file = _from_here(place.file)
+    file = from_here(place.file)
     file = file if len(file) <= _FILE_LONGEST else "…" + file[1 - _FILE_LONGEST :]
     return visible(file if place.line is None else f"{file}:{place.line}")
 
 
-def _from_here(file: str) -> str:
+def from_here(file: str) -> str:
     """A file below the working directory by its relative path."""
     here = os.path.join(os.getcwd(), "")
     return file.removeprefix(here) if file.startswith(here) else file

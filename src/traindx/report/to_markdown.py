@@ -87,9 +87,12 @@ def _blocks(blocks: Iterable[doc.Block], level: int) -> Iterator[str]:
 def _block(block: doc.Block, level: int) -> Iterator[str]:
     match block:
         case doc.Section():
+            body = list(_blocks(block.blocks, level + 1))
+            if not body:  # nothing but charts
+                return
             facts = ", ".join(_inline(fact) for fact in block.facts)
             yield f"{'#' * min(level, 6)} {_inline(block.title)}" + (f" ({facts})" if facts else "")
-            yield from ("", *_blocks(block.blocks, level + 1))
+            yield from ("", *body)
         case doc.Details():
             yield from (f"**{_inline(block.title)}**", "", *_blocks(block.blocks, level))
         case doc.Verdict():

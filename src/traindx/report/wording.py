@@ -233,6 +233,7 @@ def further_signs(diagnosis: Diagnosis) -> list[Finding]:
     """
     first = [problem.hypotheses[0] for problem in shown_problems(diagnosis) if problem.hypotheses]
     known = {item.text for cause in first for item in (*cause.evidence, *cause.against)}
+    known |= set(diagnosis.reasons)
     further = [sign for sign in diagnosis.signs if sign.text not in known]
     return sorted(further, key=lambda sign: -_most_bits(sign.id) * sign.strength)
 

@@ -155,6 +155,18 @@ def test_early_stopping_keeps_the_best_weights(loop: str) -> None:
     assert float(loss) == pytest.approx(best)
 
 
+def test_losses_of_the_training_data_are_no_validation() -> None:
+    """A script that evaluates both parts stops by the validation loss alone."""
+    both = LOOP.replace(
+        "        val_loss = ", "        train_loss = F.mse_loss(model(train_x), train_y)\n        val_loss = "
+    )
+    assert both != LOOP
+    source = HEAD + SEQUENTIAL + both
+    arm, new = under(source, "stop_early patience=4"), run(edited(source, "stop_early patience=4"))
+    assert same_weights(arm, new)
+    assert arm["history"][-1] == min(new["history"])
+
+
 @pytest.mark.parametrize("kind", ["batch", "layer"])
 @pytest.mark.parametrize("model", [SEQUENTIAL, MODULE], ids=["sequential", "module"])
 def test_the_norm_that_was_tried_is_written(kind: str, model: str) -> None:

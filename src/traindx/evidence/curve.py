@@ -124,11 +124,15 @@ class Curve:
         return float(self.y[max(0, int(np.searchsorted(self.x, step, side="right")) - 1)])
 
 
-def shares(curve: Curve | None) -> FloatArray | None:
-    """A score as shares of one, percent divided by a hundred; None when it is neither."""
+def shares(curve: Curve | None, *, chance: float | None = None) -> FloatArray | None:
+    """A score as shares of one, percent divided by a hundred; None when it is neither.
+
+    Percent may stay below one as well: known where a hundredth of the usual value is what guessing gives.
+    """
     if curve is None or not len(curve):
         return None
     low, high = float(curve.y.min()), float(curve.y.max())
     if low < 0 or high > 100.0:
         return None
-    return curve.y / 100.0 if high > 1.5 else curve.y
+    guessed = chance is not None and abs(float(np.median(curve.y)) / (100.0 * chance) - 1.0) < 0.35
+    return curve.y / 100.0 if high > 1.5 or guessed else curve.y

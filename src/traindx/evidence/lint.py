@@ -59,7 +59,7 @@ def lint(path: str | os.PathLike[str], thresholds: Thresholds | None = None) -> 
     found: dict[tuple[object, ...], Finding] = {}
     checks: list[Check] = []
     for unit in detectors():
-        if unit.needs != ("script",):
+        if not _needs_only_a_script(unit):
             continue
         answer = _look(unit, case, (thresholds or {}).get(unit.id, {}))
         if isinstance(answer, Skipped):
@@ -73,6 +73,10 @@ def lint(path: str | os.PathLike[str], thresholds: Thresholds | None = None) -> 
     explained = {id for unit in detectors() if unit.id in seen for id in unit.explains}
     kept = [finding for finding in found.values() if finding.id not in explained]
     return Linted(os.fspath(path), script, tuple(sorted(kept, key=_order)), tuple(checks))
+
+
+def _needs_only_a_script(unit: Detector) -> bool:
+    return bool(unit.needs) and all("script" in need.split("|") for need in unit.needs)
 
 
 def _order(finding: Finding) -> tuple[object, ...]:

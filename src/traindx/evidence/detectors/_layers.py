@@ -127,6 +127,28 @@ def modules_in_order(case: Case, statistic: str) -> Iterator[tuple[str, Curve]]:
             yield name, curve
 
 
+def saturated(case: Case, *, looks: int = 2) -> dict[str, float]:
+    """The typical share of values in the flat region of each sigmoid, tanh or similar unit between layers.
+
+    Without the last one where it follows the last layer: it may be an output.
+    """
+    shares = {
+        name: float(np.median(curve.y))
+        for name, curve in modules_in_order(case, "activation_saturated_share")
+        if len(curve) >= looks
+    }
+    if shares and _at_output(case, list(shares)[-1]):
+        shares.popitem()
+    return shares
+
+
+def _at_output(case: Case, activation: str) -> bool:
+    """Whether an activation is the last, and there are as many activations as layers."""
+    weights = {one.name for one in matrices(case)}
+    functions = [name for name, _ in modules_in_order(case, "activation_std") if name not in weights]
+    return not weights or (len(functions) >= len(weights) and functions[-1] == activation)
+
+
 def shown(names: list[str], most: int = 3) -> str:
     """`a`, `b` and 4 more."""
     quoted = [f"`{name.removesuffix('.input')}`" for name in names[:most]]

@@ -16,7 +16,7 @@ Known mistakes: normalisation written by hand.
 import numpy as np
 
 from traindx.evidence.detector import Case, Detected, Detector, Finding, Place, Runs, Skipped
-from traindx.evidence.detectors._layers import all_matrices, plain_stack
+from traindx.evidence.detectors._layers import all_matrices, plain_stack, saturated
 from traindx.evidence.detectors._number_text import strength, text
 from traindx.testing.sketch import run
 
@@ -54,13 +54,27 @@ def detect(
     return Finding(
         text=f"Initial weights are off scale: the typical gain is {text(typical)} where about 1 keeps the "
         f"signal level; over {len(found)} layers it {'grows' if large else 'shrinks'} {many}.",
-        symptom=("exploding_gradients" if large else "vanishing_gradients") if harm else None,
+        symptom=_effect(case, large) if harm else None,
         severity="medium" if harm else "low",
         step=0.0,
         strength=strength(typical, gain_high, 6.0) if large else strength(1 / typical, 1 / gain_low, 30.0),
         numbers={"gain": typical, "gain_product": product, "layers": len(found)},
         places=(Place(layer=widest),),
     )
+
+
+def _effect(
+    case: Case, large: bool, *, flat_share: float = 0.5, largest_usual_norm: float = 10.0
+) -> str | None:
+    """What the scale does. Units that saturate under large weights keep the gradient in its usual range: then
+    their saturation is the symptom, which `units_saturated` reports.
+    """
+    if not large:
+        return "vanishing_gradients"
+    norm = case.grad_norm
+    usual = norm is not None and len(norm) > 0 and float(np.median(norm.y)) <= largest_usual_norm
+    flat = max(saturated(case).values(), default=0.0) >= flat_share
+    return None if usual and flat else "exploding_gradients"
 
 
 def _hopeless(case: Case, product: float, low: float) -> bool:

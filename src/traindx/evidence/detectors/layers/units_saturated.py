@@ -9,10 +9,8 @@ and about gates inside recurrent cells, which are not looked at.
 Known mistakes: a hidden layer meant to decide, such as a gate built from single layers.
 """
 
-import numpy as np
-
 from traindx.evidence.detector import Case, Detected, Detector, Finding, Place, Runs, Skipped
-from traindx.evidence.detectors._layers import matrices, modules_in_order, shown
+from traindx.evidence.detectors._layers import saturated, shown
 from traindx.evidence.detectors._number_text import percent, strength
 from traindx.testing.sketch import decay, run
 
@@ -24,41 +22,27 @@ DETECTOR = Detector(
 def detect(
     case: Case, *, saturated_share: float = 0.5, extreme_share: float = 0.8, min_samples: int = 2
 ) -> Detected:
-    found = {
-        name: float(np.median(curve.y))
-        for name, curve in modules_in_order(case, "activation_saturated_share")
-        if len(curve) >= min_samples
-    }
-    if found and _ends_in_one(case, found):
-        found.pop(list(found)[-1])
-    if not found:
+    shares = saturated(case, looks=min_samples)
+    if not shares:
         return Skipped("samples of sigmoid, tanh or similar units between layers")
-    hit = sorted((name for name in found if found[name] >= saturated_share), key=lambda name: -found[name])
+    hit = sorted((name for name in shares if shares[name] >= saturated_share), key=lambda name: -shares[name])
     if not hit:
         return None
     worst = hit[0]
     curve = case.inside.layers("activation_saturated_share")[worst]
     early = float(curve.y[0]) >= saturated_share
     return Finding(
-        text=f"{percent(found[worst])} of the values of {shown([worst])} lie in the flat region of their "
+        text=f"{percent(shares[worst])} of the values of {shown([worst])} lie in the flat region of their "
         f"function, {'from the first step on' if early else 'not yet at the first step'}; "
-        f"{len(hit)} of {len(found)} layers are at least {percent(saturated_share)} flat.",
+        f"{len(hit)} of {len(shares)} layers are at least {percent(saturated_share)} flat.",
         symptom="saturated_units",
-        severity=("high" if found[worst] >= extreme_share else "medium") if case.harm.suffers else "low",
+        severity=("high" if shares[worst] >= extreme_share else "medium") if case.harm.suffers else "low",
         step=float(curve.x[(curve.y >= saturated_share).argmax()]),
         series=curve.name,
-        strength=strength(found[worst], saturated_share, extreme_share),
-        numbers={"saturated_share": found[worst], "from_start": int(early)},
+        strength=strength(shares[worst], saturated_share, extreme_share),
+        numbers={"saturated_share": shares[worst], "from_start": int(early)},
         places=tuple(Place(layer=name.removesuffix(".input")) for name in hit[:3]),
     )
-
-
-def _ends_in_one(case: Case, found: dict[str, float]) -> bool:
-    """Whether the last of them follows the last layer: as many activations as layers."""
-    names = [name for name, _ in modules_in_order(case, "activation_std")]
-    weights = {one.name for one in matrices(case)}
-    functions = [name for name in names if name not in weights]
-    return not weights or (len(functions) >= len(weights) and functions[-1] == list(found)[-1])
 
 
 def fires() -> Runs:

@@ -3,7 +3,8 @@
 Compares the highest logged rate (or the configured one) with the lower end of what is usual: {adam} for Adam
 and its kin and Lion, {sgd} for SGD, {adadelta} for Adadelta (whose own scale is 1). When anything hints at
 fine-tuning, preference or reinforcement learning, a tenth of that, for SGD half. When the optimizer is not
-known only a rate below {unknown_optimizer} counts, and above that nothing can be said. The further below, the
+known only a rate below {unknown_optimizer} counts; from {low_for_none} on it is low for no optimizer but
+Adadelta, and in between nothing can be said. The further below, the
 stronger the sign.
 
 Silent about a rate of exactly 0: that is lr_zero.
@@ -30,6 +31,7 @@ def detect(
     sgd_on_pretrained: float = 5e-5,
     adadelta: float = 0.05,
     unknown_optimizer: float = 1e-8,
+    low_for_none: float = 0.01,
     pretrained_factor: float = 0.1,
 ) -> Detected:
     family = optimizer_family(case)
@@ -44,7 +46,8 @@ def detect(
     if family not in ("", "sgd") and perhaps_tuned(case):
         limit *= pretrained_factor
     if not 0 < lr_value < limit:
-        return None if family or lr_value <= 0 else Skipped("the optimizer, in the configuration")
+        known = family or lr_value <= 0 or lr_value >= low_for_none
+        return None if known else Skipped("the optimizer, in the configuration")
     return Finding(
         text=f"The learning rate {text(lr_value)} is {times(limit / lr_value)} below the lower end of what "
         f"is usual for {family or 'nearly any optimizer'} ({text(limit)}).",
@@ -65,5 +68,6 @@ def silent() -> Runs:
     yield run({}, settings={"lr": 2e-5, "optimizer": "adamw"})
     yield run({}, settings={"lr": 0.0, "optimizer": "adamw"})
     yield run({}, settings={"lr": 5e-6})
+    yield run({}, settings={"lr": 0.1})
     yield run({}, settings={"lr": 5e-7, "optimizer": "adamw"}, traits=("preference",))
     yield replace(run({}, settings={"lr": 1e-4, "optimizer": "sgd"}), config={"pretrained": True})

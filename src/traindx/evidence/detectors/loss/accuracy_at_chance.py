@@ -56,7 +56,7 @@ def detect(
 
 def _level_at_chance(curve: Curve, chance: float, near: float) -> float | None:
     """The mean accuracy if it is chance all along: in the whole, and in the first and the last third."""
-    part = shares(curve)
+    part = shares(curve, chance=chance)
     if part is None:
         return None
     width = near * chance * (1.0 - chance)

@@ -11,8 +11,10 @@ for another reason one in ten lies near some ln K by accident; an accuracy of 1/
 
 import numpy as np
 
+from traindx.evidence.curve import shares
 from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, Runs, Skipped
 from traindx.evidence.task import Chance, exact_chance
+from traindx.evidence.validation import last_level
 from traindx.testing.sketch import decay, noisy, run
 
 DETECTOR = Detector(
@@ -43,7 +45,7 @@ def detect(
         chance, onset = settled
         how = "comes to rest"
     level = float(np.median(curve.y[-max(3, len(curve) // 2) :]))
-    accuracy = _accuracy(case)
+    accuracy = _accuracy(case, chance)
     agrees = chance.classes is not None and accuracy is not None and abs(accuracy * chance.classes - 1) < 0.35
     contradicts = chance.classes is not None and accuracy is not None and accuracy * chance.classes > 2.0
     if contradicts and not chance.known:
@@ -86,13 +88,15 @@ def _settled(case: Case, curve: Curve) -> tuple[Chance, float] | None:
 
 
 def _settled_by_accuracy(case: Case, curve: Curve) -> tuple[Chance, float] | None:
-    accuracy = _accuracy(case)
     half = curve.y[len(curve) // 2 :]
     level, noise = float(np.median(half)), float(np.std(half[1:] - half[:-1])) / 1.41
-    if len(curve) < 12 or not level > 0 or noise > 0.05 * level or accuracy is None:
+    if len(curve) < 12 or not level > 0 or noise > 0.05 * level:
         return None
     chance = case.task.chance_near(level, tolerance=0.01)
-    if chance is None or chance.classes is None or abs(accuracy * chance.classes - 1) > 0.35:
+    accuracy = _accuracy(case, chance) if chance is not None else None
+    if chance is None or chance.classes is None or accuracy is None:
+        return None
+    if abs(accuracy * chance.classes - 1) > 0.35:
         return None
     thirds = [float(np.median(part)) for part in np.array_split(half, 3)]
     if thirds[0] - thirds[-1] > max(0.01 * level, 2 * noise / np.sqrt(half.size / 3)):
@@ -117,17 +121,20 @@ def _settled_exactly(case: Case, curve: Curve) -> tuple[Chance, float] | None:
     return chance, float(curve.x[min(int(off[-1]) + 1, len(curve) - 1) if off.size else 0])
 
 
-def _accuracy(case: Case) -> float | None:
+def _accuracy(case: Case, chance: Chance) -> float | None:
+    """The last level of the accuracy, as a share."""
     curve = case.curve("accuracy") or case.val("accuracy")
-    if curve is None or not len(curve):
-        return None
-    return curve.tail / 100.0 if curve.y.max() > 1.5 else curve.tail
+    guessing = 1.0 / chance.classes if chance.classes else None
+    values = shares(curve, chance=guessing)
+    return last_level(values) if values is not None else None
 
 
 def fires() -> Runs:
     yield run({"loss": noisy([2.3026] * 60, 0.01)})
     yield run({"val/loss": ([100, 200, 300], [1.611, 1.611, 1.608]), "val/accuracy": [0.195, 0.17, 0.215]})
     yield run({"loss": decay(80, 4.3, 3.91202, rate=15)})
+    percent = noisy([0.1] * 25, 0.1)
+    yield run({"loss": noisy([6.9078] * 25, 0.0002), "val/accuracy": percent}, axis="epoch")
     yield run({"loss": noisy([6.215] * 40, 0.01)}, settings={"classes": 500})
     thrown = [3400.0, 4e6, 3e11, *noisy([1.61] * 60, 0.01)]
     yield run({"loss": ([4 * n for n in range(63)], thrown), "accuracy": noisy([0.2] * 63, 0.2)})

@@ -234,6 +234,7 @@ def test_device_shares_of_a_text_log(tmp_path: Path) -> None:
         ("train loss", "heldout_loss", False),
         ("train_loss", "dev loss", False),
         ("nll", "dev nll", True),
+        ("nll", "heldout", True),
     ],
 )
 def test_held_out_losses_are_validation_losses(

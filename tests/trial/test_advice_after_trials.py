@@ -138,8 +138,8 @@ class TestBest:
         assert loss.last == (pytest.approx(1.9, abs=0.05), pytest.approx(0.7, abs=0.05))
         assert accuracy.best_gain == pytest.approx(0.1, abs=0.02)
         lines = [one.line for one in scores.criteria]
-        assert any("at least 10 % lower: yes" in line for line in lines)
-        assert any("gap of validation to training smaller: yes" in line for line in lines)
+        assert any("at least 10 % lower: met" in line for line in lines)
+        assert any("gap of validation to training smaller: met" in line for line in lines)
 
     def test_success_needs_the_best_too(self) -> None:
         scores = before_after(sketch(validated(0.792, 1.9, 0.7)), sketch(validated(0.834, 0.9, 0.7)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -138,6 +138,12 @@ def _end(by: Yardstick, series: Series, values: FloatArray, step: float) -> Meas
     moves = np.diff(values[-6:][np.isfinite(values[-6:])])
     error = float(np.median(np.abs(moves - np.median(moves)))) if moves.size >= 3 else 0.0
     return MeasuredLevel(value, error, step)
+
+
+def finite_mean(values: Iterable[float]) -> float | None:
+    """The mean of the values that did not break; None where all did."""
+    finite = [value for value in values if math.isfinite(value)]
+    return sum(finite) / len(finite) if finite else None
 
 
 def gain(by: Yardstick, before: MeasuredLevel, after: MeasuredLevel) -> float:

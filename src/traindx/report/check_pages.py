@@ -1,4 +1,4 @@
-"""The pages of the checks of `traindx preflight`: what each looks at, and when it fails."""
+"""The pages of the checks of `traindx preflight`: what each checks, and when it fails."""
 
 from __future__ import annotations
 

@@ -38,10 +38,10 @@ def standing(belief: Belief, most: int = _SHOWN) -> str:
 
 
 def reason(choice: ExperimentChoice, belief: Belief) -> str:
-    """Which causes an experiment tells apart."""
+    """Which causes an experiment separates."""
     if len(choice.plans) > 1:
         return "each of them changes nothing where there is nothing to fix: one run rules causes out"
-    up, down = belief.told_apart(choice.plans[0].experiment)
+    up, down = belief.separated(choice.plans[0].experiment)
     names = " or ".join(title(cause) for cause in up[:2])
     if not down:
         return f"it separates {names} from all other causes"
@@ -62,7 +62,7 @@ def head(problem: Problem, belief: Belief) -> Iterator[Block]:
 
 
 def plan_blocks(menu: Sequence[ExperimentChoice], belief: Belief) -> Iterator[Block]:
-    """The experiments there are, those that tell most a second first."""
+    """The experiments there are, those that decide most a second first."""
     if not menu:
         yield Labelled("plan", "there is no experiment for these causes")
     for number, choice in enumerate(menu[:_PLANNED]):

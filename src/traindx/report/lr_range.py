@@ -1,4 +1,4 @@
-"""A learning-rate range test as text and picture: the curve, the range, where the current rate lies."""
+"""A learning-rate range test as text and picture: the curve, the range, where the current one is."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ def advice(answer: RangeAnswer) -> str:
 
 
 def standing(answer: RangeAnswer) -> str:
-    """Where the current rate lies, in factors."""
+    """Where the current rate is, in factors."""
     if answer.current is None:
         return ""
     here = f"{rate(answer.current)}"

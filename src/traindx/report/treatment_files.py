@@ -44,7 +44,7 @@ def _relative(path: str, start: str | os.PathLike[str]) -> str:
 
 
 def write_treatment(treated: Treated, folder: Path) -> list[Path]:
-    """Write everything; the paths in the order a person would look at them."""
+    """Write everything; the paths in the order a person would read them."""
     folder.mkdir(parents=True, exist_ok=True)
     patch = patch_of(treated)
     written: list[Path] = []

@@ -81,7 +81,7 @@ class Belief:
                 after += total * entropy([part / total for part in joint])
         return entropy([share for _, share in now]) - after
 
-    def told_apart(self, experiment: Experiment) -> tuple[list[str], list[str]]:
+    def separated(self, experiment: Experiment) -> tuple[list[str], list[str]]:
         """The likelier causes that an experiment speaks for most, and against, were it to help."""
         able = sorted(self.shares, key=lambda cause: -self.shares[cause])[:4]
         lead = experiment.outcomes[0]

@@ -13,7 +13,7 @@ from traindx.core.nouns import Run
 from traindx.core.number_text import short
 from traindx.experiment.confirm.belief import Shown
 from traindx.experiment.confirm.experiments import Planned
-from traindx.experiment.measure import MeasuredLevel, Yardstick, gain_error, read_level
+from traindx.experiment.measure import MeasuredLevel, Yardstick, finite_mean, gain_error, read_level
 from traindx.experiment.treat.remedy_verdict import Pair, TrialVerdict, Word, judge
 
 if TYPE_CHECKING:
@@ -137,8 +137,8 @@ def _values(verdict: TrialVerdict) -> str:
 
 
 def _number(values: Sequence[float]) -> str:
-    finite = [value for value in values if math.isfinite(value)]
-    return short(sum(finite) / len(finite)) if finite else "not finite"
+    mean = finite_mean(values)
+    return short(mean) if mean is not None else "not finite"
 
 
 def show_fit(planned: Planned, run: Run) -> Shown | None:

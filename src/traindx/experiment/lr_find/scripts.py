@@ -33,12 +33,10 @@ class CannotTest(Exception):
 
 @dataclass(frozen=True)
 class _Walked:
-    """The losses and rates of one arm; `whole` when it ended before its steps without breaking."""
+    """The losses of one arm; `whole` when it ended before its steps without breaking."""
 
     losses: FloatArray
-    rates: FloatArray
     whole: bool
-    seconds: float
 
 
 @dataclass
@@ -108,7 +106,7 @@ class ScriptWalk:
         until = int(falls[0]) + 1 if falls.size else losses.size
         requested = outcome.arm.steps or losses.size
         whole = until < requested and not broke
-        return _Walked(losses[:until], rates[:until], whole, outcome.seconds)
+        return _Walked(losses[:until], whole)
 
 
 def _key(arm: Arm) -> tuple[object, ...]:

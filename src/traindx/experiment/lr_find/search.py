@@ -12,7 +12,6 @@ from traindx.experiment.lr_find.shape import RampShape, shape_of
 
 STEPS = 150
 SEEDS = 3
-_SMALLEST, _LARGEST = 1e-12, 1e6
 _FURTHER = 1e4
 _SCOUTS_MOST = 3
 _SCOUT_LEAST = 8

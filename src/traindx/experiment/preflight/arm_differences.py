@@ -1,4 +1,4 @@
-"""Two arms beside each other, step by step: they share seeds and batches, so most noise cancels."""
+"""Two arms compared step by step: they share seeds and batches, so most noise cancels."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ class ArmDifference:
 
     @property
     def share(self) -> float:
-        """The gap beside the first's own size."""
+        """The gap as a share of the first's own size."""
         return self.gap / max(abs(self.first), 1e-12)
 
 
 def arm_difference(first: FloatArray, other: FloatArray) -> ArmDifference | None:
-    """None with too few common steps to tell. A loss that broke counts as worse than any other."""
+    """None with too few common steps. A loss that broke counts as worse than any other."""
     steps = min(first.size, other.size)
     if steps < 2 * _WINDOW_LEAST:
         return None

@@ -49,7 +49,7 @@ def passed(text: str, **numbers: Number) -> CheckAnswer:
 
 
 def unknown(text: str, **numbers: Number) -> CheckAnswer:
-    """It could not be checked, or the result does not tell."""
+    """It could not be checked, or the result does not decide."""
     return CheckAnswer("unknown", text, numbers)
 
 

@@ -36,9 +36,9 @@ def _cause(flight: Flight, finding: Finding) -> Hypothesis | None:
         for hypothesis in problem.hypotheses
         if any(evidence.finding == finding.id and evidence.bits > 0 for evidence in hypothesis.evidence)
     ]
-    beside = [
+    of_problem = [
         problem.hypotheses[0]
         for problem in problems
         if problem.hypotheses and any(one.id == finding.id for one in problem.findings)
     ]
-    return max(spoken or beside, key=lambda one: one.confidence, default=None)
+    return max(spoken or of_problem, key=lambda one: one.confidence, default=None)

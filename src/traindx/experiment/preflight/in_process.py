@@ -35,12 +35,7 @@ def preflight(
     steps: int = 200,
     time_budget: float = 120.0,
 ) -> Checklist:
-    """Check a training before its long run: `loss_fn(model(inputs), target)` over the batches of a loader.
-
-    A batch is a pair of inputs and target, or a longer tuple whose last part is the target. Copies of the
-    model (and of the optimizer, if one is given) are trained for a few hundred steps each; yours, and the
-    streams of random numbers, stay as they are. The result is true when nothing failed.
-    """
+    """What `traindx.preflight` does with a model, a loss and a loader."""
     _check(model, loss_fn, loader, optimizer, steps)
     began = time.monotonic()
     running = current()

@@ -118,7 +118,7 @@ class Flight:
         bad = [one for one in findings if one.symptom is not None and SEVERITIES.index(one.severity) <= limit]
         return min(bad, key=lambda one: SEVERITIES.index(one.severity), default=None)
 
-    def looked(self, *detectors: str) -> bool:
+    def checked(self, *detectors: str) -> bool:
         """Whether any of these detectors had what it needs."""
         return any(name in self.coverage and self.coverage[name].status == "ran" for name in detectors)
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from traindx.core.number_text import short
 from traindx.experiment.measure import MeasuredLevel, Yardstick, gain, gain_error, read_level
+from traindx.experiment.treat.expectations import Expectation
 
 if TYPE_CHECKING:
     from traindx.core.nouns import Run
@@ -57,20 +58,6 @@ class ScoreChange:
 
 
 @dataclass(frozen=True)
-class Criterion:
-    """One thing that a success is made of; `met` is None where these runs cannot say."""
-
-    text: str
-    met: bool | None
-    numbers: str
-
-    @property
-    def line(self) -> str:
-        word = {True: "yes", False: "no", None: "cannot tell"}[self.met]
-        return f"{self.text}: {word} ({self.numbers})"
-
-
-@dataclass(frozen=True)
 class BeforeAfter:
     """Every series that both runs have: the losses first, then the metrics of the task."""
 
@@ -104,25 +91,25 @@ class BeforeAfter:
         return next((one for one in validated if one.best_gain < 0 and one.clearly(one.best_gain)), None)
 
     @property
-    def criteria(self) -> tuple[Criterion, ...]:
+    def criteria(self) -> tuple[Expectation, ...]:
         """Whether it is a success: a lower validation loss, a smaller gap, nothing that is not finite."""
         return tuple(self._criteria())
 
-    def _criteria(self) -> Iterator[Criterion]:
+    def _criteria(self) -> Iterator[Expectation]:
         validation, gap = self.of("val/loss"), self.gap
         if validation is None:
-            yield Criterion(_LOWER, None, "no validation loss in both runs")
+            yield Expectation(_LOWER, None, "no validation loss in both runs")
         else:
             share = f"{-100 * validation.last_gain:+.0f} %"
             numbers = f"{_arrow(validation.last)}, {share}; best {_arrow(validation.best)}"
             success = validation.last_gain >= SUCCESS and self.best_is_worse is None
-            yield Criterion(_LOWER, success, numbers)
+            yield Expectation(_LOWER, success, numbers)
         if gap is not None and gap[0] > 0:
-            yield Criterion(
+            yield Expectation(
                 "gap of validation to training smaller", gap[1] < (1 - _WORTH) * gap[0], _arrow(gap)
             )
         if self.finite is not None:
-            yield Criterion("every loss finite", self.finite, "in the run after")
+            yield Expectation("every loss finite", self.finite, "in the run after")
 
 
 def before_after(before: Run, after: Run, upto: float | None = None) -> BeforeAfter:

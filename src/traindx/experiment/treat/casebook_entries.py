@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 import os
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from traindx.experiment.casebook import Entry
+from traindx.experiment.measure import finite_mean
 
 if TYPE_CHECKING:
     from traindx.experiment.treat.results import Round, Treated, Trial
@@ -40,15 +40,10 @@ def _entry(treated: Treated, round_: Round, trial: Trial, now: str) -> Entry:
     return replace(
         entry,
         metric=verdict.by.name,
-        before=_mean([pair.before.value for pair in verdict.pairs]),
-        after=_mean([pair.after.value for pair in verdict.pairs]),
+        before=finite_mean(pair.before.value for pair in verdict.pairs),
+        after=finite_mean(pair.after.value for pair in verdict.pairs),
         gain=verdict.gain,
         pairs=len(verdict.pairs),
         p=verdict.difference.p if len(verdict.pairs) > 1 else None,
         edited=won and round_.edited is not None and round_.proof is not None and round_.proof.reproduced,
     )
-
-
-def _mean(values: list[float]) -> float | None:
-    finite = [value for value in values if math.isfinite(value)]
-    return sum(finite) / len(finite) if finite else None

@@ -25,7 +25,7 @@ _LEAST = 10
 
 @dataclass(frozen=True)
 class Expectation:
-    """One thing a remedy should bring; `met` is None where these runs cannot say."""
+    """One thing a remedy, or a success, should bring; `met` is None where these runs cannot say."""
 
     text: str
     met: bool | None

@@ -9,7 +9,7 @@ from typing import Literal
 
 from traindx.core.nouns import ACTED_ON, Diagnosis, Run
 from traindx.evidence.stats.differences import Difference, paired, within
-from traindx.experiment.measure import MeasuredLevel, Yardstick, gain, gain_error
+from traindx.experiment.measure import MeasuredLevel, Yardstick, finite_mean, gain, gain_error
 from traindx.experiment.treat.before_after import best_is_worse
 
 Word = Literal["helped", "hurt", "no difference", "cannot tell"]
@@ -69,11 +69,10 @@ class TrialVerdict:
 
 
 def _mean(values: Sequence[float]) -> str:
-    finite = [value for value in values if math.isfinite(value)]
-    if not finite:
+    mean, broken = finite_mean(values), sum(not math.isfinite(value) for value in values)
+    if mean is None:
         return "not finite"
-    broken = f" ({len(values) - len(finite)} not finite)" if len(finite) < len(values) else ""
-    return f"{sum(finite) / len(finite):.4g}{broken}"
+    return f"{mean:.4g} ({broken} not finite)" if broken else f"{mean:.4g}"
 
 
 def judge(by: Yardstick, pairs: Sequence[Pair]) -> TrialVerdict:

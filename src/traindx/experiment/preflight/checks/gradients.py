@@ -43,7 +43,7 @@ def optimizer_owns(case: Case) -> CheckAnswer:
 
 
 def gradients_fresh(flight: Flight, case: Case) -> CheckAnswer:
-    if not flight.looked("gradients_not_zeroed", "gradients_cleared_before_step"):
+    if not flight.checked("gradients_not_zeroed", "gradients_cleared_before_step"):
         return unknown("the gradients before a step could not be sampled")
     steps = case.run.last_step or 0
     several = number(case.inside.fact("accumulation"), "backwards")

@@ -200,9 +200,9 @@ def diagnosis_clean(flight: Flight) -> CheckAnswer:
     if diagnosis is None:
         return unknown(flight.why_not(UNTOUCHED))
     grave = [one for one in diagnosis.problems if one.severity in ACTED_ON and one.hypotheses]
-    looked = sum(one.status == "ran" for one in diagnosis.coverage)
+    ran = sum(one.status == "ran" for one in diagnosis.coverage)
     if not grave:
-        return passed(f"{looked} detectors ran, nothing of medium severity or above.", detectors=looked)
+        return passed(f"{ran} detectors ran, nothing of medium severity or above.", detectors=ran)
     worst = max(grave, key=lambda one: (one.symptom not in _LATER, one.hypotheses[0].confidence))
     first = worst.hypotheses[0]
     said = f"{worst.summary.rstrip('.')}. Likeliest cause: {first.title} ({first.confidence:.0%})"

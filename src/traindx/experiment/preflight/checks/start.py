@@ -97,13 +97,13 @@ def activations_healthy(case: Case) -> CheckAnswer:
     if zeros:
         numbers["zero_share"] = float(max(zeros))
         text += f"; at most {max(zeros):.0%} zeros"
-    return passed(f"{text} ({len(spread)} looked at).", **numbers)
+    return passed(f"{text} ({len(spread)} sampled).", **numbers)
 
 
 def gradients_healthy(case: Case) -> CheckAnswer:
     norms = {name: float(c.y[0]) for name, c in case.inside.layers("grad_norm").items() if len(c)}
     if not norms:
-        return unknown("no layer's gradient could be looked at")
+        return unknown("no layer's gradient could be sampled")
     small, large = min(norms, key=lambda name: norms[name]), max(norms, key=lambda name: norms[name])
     return passed(
         f"norms from {short(norms[small])} ({small}) to {short(norms[large])} ({large}); "

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict
 from typing import Any
 
 from traindx import __version__
 from traindx.comparison import Comparison
 from traindx.comparison.better import Placed
-from traindx.core.nouns import Diagnosis, Note
+from traindx.core.nouns import Diagnosis, Note, Problem
 from traindx.report.comparison_measures import measures
 from traindx.report.comparison_words import health, verdict
 from traindx.report.diagnosis_json import diagnosis_dict
@@ -34,7 +33,7 @@ def comparison_document(
 
 def comparison_dict(compared: Comparison) -> dict[str, Any]:
     """The comparison as plain data."""
-    chosen, terms = compared.chosen, compared.terms
+    chosen = compared.chosen
     return {
         "schema": SCHEMA,
         "traindx": __version__,
@@ -42,26 +41,11 @@ def comparison_dict(compared: Comparison) -> dict[str, Any]:
         "verdict": verdict(compared),
         "warnings": compared.warnings,
         "next": compared.advice,
-        "equal": {
-            "axis": terms.axis,
-            "step": terms.step,
-            "seconds": terms.seconds,
-            "samples": terms.samples,
-            "target": terms.target,
-        },
+        "equal": _without(compared.terms, "why_not"),
         "ranking": [_placed(compared, one) for one in compared.ranking],
         "runs": [_run(compared, number) for number in range(len(compared.runs))],
-        "differs": [
-            {
-                "setting": one.key,
-                "group": one.group,
-                "counts": one.counts,
-                "why": one.why,
-                "values": one.values,
-            }
-            for one in compared.differing
-        ],
-        "code": None if compared.code is None else _without_changes(asdict(compared.code)),
+        "differs": [{"setting": one.key, **_without(one, "key")} for one in compared.differing],
+        "code": None if compared.code is None else _without(compared.code, "changed"),
         "parting": compared.parting,
         "sweep": compared.sweep,
     }
@@ -77,45 +61,33 @@ def _placed(compared: Comparison, one: Placed) -> dict[str, Any]:
         "failed": one.failed,
         "final": one.final.value,
         "error": one.final.error if math.isfinite(one.final.error) else None,
-        "behind": None
-        if one.behind is None
-        else {
-            "estimate": one.behind.estimate,
-            "low": one.behind.low,
-            "high": one.behind.high,
-            "p": one.behind.p,
-            "ruler": one.ruler,
-        },
+        "behind": None if one.behind is None else {**vars(one.behind), "ruler": one.ruler},
         "tied": one.tied,
         "measures": {m.key: m.values[one.configuration] for m in measures(compared) if m.known},
     }
 
 
 def _run(compared: Comparison, number: int) -> dict[str, Any]:
-    run, score = compared.runs[number], compared.scores[number]
-    diagnosis = run.diagnosis
+    run, diagnosis = compared.runs[number], compared.runs[number].diagnosis
     return {
         "name": run.name,
         "path": run.run.path,
         "format": run.run.format,
         "settings": run.settings,
-        "score": score,
+        "score": compared.scores[number],
         "health": {
             "verdict": None if diagnosis is None else diagnosis.verdict,
             "line": health(compared, number),
-            "problems": []
-            if diagnosis is None
-            else [
-                {
-                    "symptom": problem.symptom,
-                    "severity": problem.severity,
-                    "cause": problem.hypotheses[0].cause if problem.hypotheses else None,
-                }
-                for problem in diagnosis.problems
-            ],
+            "problems": [_problem(problem) for problem in (diagnosis.problems if diagnosis else ())],
         },
     }
 
 
-def _without_changes(code: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in code.items() if name != "changed"}
+def _problem(problem: Problem) -> dict[str, Any]:
+    cause = problem.hypotheses[0].cause if problem.hypotheses else None
+    return {"symptom": problem.symptom, "severity": problem.severity, "cause": cause}
+
+
+def _without(fields: object, name: str) -> dict[str, Any]:
+    """The fields of a dataclass but for one that is not for programs."""
+    return {key: value for key, value in vars(fields).items() if key != name}

@@ -7,7 +7,6 @@ from pathlib import Path
 
 from traindx.core.nouns import Diagnosis, Event, Run
 from traindx.core.number_text import readable
-from traindx.core.units import readers
 from traindx.report import document as doc
 from traindx.report.answer import answer, answer_lines, seen_at, value_text
 from traindx.report.architecture import architecture_section
@@ -18,8 +17,8 @@ from traindx.report.layout import Screen
 from traindx.report.measured import case_of
 from traindx.report.panels import curves_of
 from traindx.report.problem import issue_table, problem_section, ranked_causes
-from traindx.report.summary import duration, epochs_completed, final_losses
-from traindx.report.text import count, lasting, short
+from traindx.report.summary import epochs_completed, final_losses, run_facts
+from traindx.report.text import count, short
 from traindx.report.titles import finding_title
 from traindx.report.to_html import page
 from traindx.report.to_markdown import markdown as to_markdown
@@ -147,20 +146,13 @@ def _run_blocks(diagnosis: Diagnosis, anchor: str, charts: bool) -> Iterator[doc
 
 def _facts(diagnosis: Diagnosis) -> Iterator[tuple[doc.Prose, doc.Prose]]:
     run = diagnosis.run
-    titles = {unit.id: unit.title for unit in readers()}
-    size = f"{count(len(run.series), 'series', 'series')}, {count(run.points, 'point')}"
-    size += f", last {run.axis} {short(run.last_step)}" if run.last_step is not None else ""
-    size += f", over {lasting(seconds)}" if (seconds := duration(run)) else ""
     yield "read from", code(run.path)
-    yield "format", " + ".join(titles.get(part, part) for part in run.formats)
-    yield "length", size
+    yield from ((name, doc.Span(text)) for name, text in run_facts(run))
     case = case_of(run)
     yield from ((f"final {name} loss", short(value)) for name, value in final_losses(case).items())
     if (epochs := epochs_completed(case)) is not None:
         yield "epochs completed", f"{epochs:,}"
     yield "evidence", ", ".join(diagnosis.evidence)
-    if run.traits:
-        yield "kind", doc.Span(", ".join(sorted(run.traits)))
     known = [(key, value) for key, value in run.settings.items() if value is not None]
     if known:
         shown = [f"{key} = {value_text(value)[:60]}" for key, value in known[:_SETTINGS_SHOWN]]

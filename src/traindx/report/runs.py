@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from traindx.core.nouns import Note, Reading, Run
-from traindx.core.units import readers
 from traindx.report.architecture import architecture_sentence, architectures
 from traindx.report.cells import best, broken_points, curve, ends, not_finite, span, sparkline_of, written
 from traindx.report.document import (
@@ -20,8 +19,8 @@ from traindx.report.document import (
 )
 from traindx.report.families import Family, families
 from traindx.report.layout import Screen, fit
-from traindx.report.summary import duration, main_series, summarize
-from traindx.report.text import count, lasting, short, visible
+from traindx.report.summary import main_series, run_facts, summarize
+from traindx.report.text import count, short, visible
 from traindx.report.to_terminal import lines
 
 _DETAILS_UP_TO = 3
@@ -106,15 +105,7 @@ def _gap() -> Block:
 
 
 def _facts(run: Run, everything: bool) -> Iterator[Block]:
-    titles = {unit.id: unit.title for unit in readers()}
-    length = [f"last {run.axis} {short(run.last_step)}"]
-    length.append(f"{count(len(run.series), 'series', 'series')}, {count(run.points, 'point')}")
-    if seconds := duration(run):
-        length.append(f"over {lasting(seconds)}")
-    yield Labelled("format", " + ".join(titles.get(part, part) for part in run.formats))
-    yield Labelled("length", ", ".join(length))
-    if run.traits:
-        yield Labelled("kind", Span(", ".join(sorted(run.traits))))
+    yield from (Labelled(name, Span(text)) for name, text in run_facts(run))
     for model in architectures(run) if run.facts.get("models") else ():
         yield Labelled("model", architecture_sentence(model))
     if run.files and run.files != (run.name,):

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from traindx.core.nouns import Run, Series
+from traindx.core.units import readers
 from traindx.evidence.case import Case
 from traindx.evidence.curve import Curve
+from traindx.report.text import count, lasting, short
 
 
 @dataclass(frozen=True)
@@ -81,3 +83,16 @@ def duration(run: Run) -> float | None:
         return None
     seconds = float(max(c.max() for c in clocks) - min(c.min() for c in clocks))
     return seconds if seconds > 0 else None
+
+
+def run_facts(run: Run) -> list[tuple[str, str]]:
+    """Format, length and kind of a run, in words."""
+    titles = {unit.id: unit.title for unit in readers()}
+    length = [f"{count(len(run.series), 'series', 'series')}, {count(run.points, 'point')}"]
+    length += [f"last {run.axis} {short(run.last_step)}"] if run.last_step is not None else []
+    length += [f"over {lasting(seconds)}"] if (seconds := duration(run)) else []
+    facts = [
+        ("format", " + ".join(titles.get(part, part) for part in run.formats)),
+        ("length", ", ".join(length)),
+    ]
+    return [*facts, ("kind", ", ".join(sorted(run.traits)))] if run.traits else facts

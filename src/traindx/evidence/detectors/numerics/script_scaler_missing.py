@@ -41,8 +41,8 @@ def detect(training: Training, iterations: Iterations) -> Places:
             text = (
                 f"{where(backward)}: {code(backward)} computes gradients in float16 "
                 f"({code(inside[0].spot)}, line {inside[0].spot.line}) and no GradScaler scales the loss: "
-                "small ones become 0. scaler.scale(loss).backward(), scaler.step(optimizer) and scaler.update() "
-                "belong here."
+                "small ones become 0. scaler.scale(loss).backward(), scaler.step(optimizer) and "
+                "scaler.update() belong here."
             )
             places = (place(backward), place(inside[0].spot))
             found.setdefault(id(backward.node), Finding(text, "silent_defect", "medium", places=places))

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter, defaultdict
+from pathlib import Path
 
-from tests.request.table import HERE, Case, cases, check, items
+from tests.request.table import HERE, TABLES, Case, cases, check, items
 
 
 def main() -> None:
@@ -32,8 +33,13 @@ def main() -> None:
 
 def note(failing: dict[str, bool]) -> None:
     """Writes or deletes `known_failing` of the cases that were run."""
+    for name, prefix in TABLES.items():
+        _note(HERE / name, prefix, failing)
+
+
+def _note(path: Path, prefix: str, failing: dict[str, bool]) -> None:
     blocks = []
-    for block in (HERE / "cases.toml").read_text(encoding="utf-8").split("[[case]]\n"):
+    for block in path.read_text(encoding="utf-8").split("[[case]]\n"):
         name = block.partition("\n")[0].removeprefix('id = "').removesuffix('"')
         if name in failing:
             block = block.replace("known_failing = true\n", "")
@@ -46,11 +52,11 @@ def note(failing: dict[str, bool]) -> None:
     lines = []
     numbers = iter(range(1, 1000))
     for line in tail.splitlines():
-        name = f"words-{next(numbers):02d}" if line.startswith('"') else ""
+        name = f"{prefix}words-{next(numbers):02d}" if line.startswith('"') else ""
         if name in failing:
             line = line.removesuffix(" # known_failing") + (" # known_failing" if failing[name] else "")
         lines.append(line)
-    (HERE / "cases.toml").write_text("\n".join([head + "[words]", *lines]) + "\n", encoding="utf-8")
+    path.write_text("\n".join([head + "[words]", *lines]) + "\n", encoding="utf-8")
 
 
 def _checked(case: Case) -> list[str]:

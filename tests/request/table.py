@@ -19,6 +19,7 @@ from click.testing import CliRunner
 
 HERE = Path(__file__).parent
 CASES = HERE / "cases"
+TABLES = {"cases.toml": "", "second.toml": "second-"}  # with what the ids of their words begin
 PROCESSES = (
     "run",
     "treat",
@@ -93,14 +94,18 @@ def items() -> list[dict[str, str]]:
 
 
 def cases() -> list[Case]:
-    text = (HERE / "cases.toml").read_text(encoding="utf-8")
+    return [case for name, prefix in TABLES.items() for case in _cases(HERE / name, prefix)]
+
+
+def _cases(path: Path, prefix: str) -> list[Case]:
+    text = path.read_text(encoding="utf-8")
     table = tomllib.loads(text)
     failing = [line.endswith("# known_failing") for line in text.partition("[words]\n")[2].splitlines()]
     every = [Case(**entry) for entry in table["case"]]
     for i, (phrase, symptoms) in enumerate(table["words"].items(), 1):
         every.append(
             Case(
-                id=f"words-{i:02d}",
+                id=f"{prefix}words-{i:02d}",
                 pattern="words",
                 items=["000-choice-words"],
                 command="ask",
@@ -126,7 +131,15 @@ def answer(case: Case, folder: Path) -> Answer:
 def _place(word: str, folder: Path) -> str:
     if word == "OUT":
         return str(folder / "out")
-    return str(CASES / word) if word.startswith(("logs/", "dialogues/", "scripts/")) else word
+    path = stored(word)
+    return str(path) if path else word
+
+
+def stored(word: str) -> Path | None:
+    """The file of the cases that a word of a command names."""
+    if word.startswith("second/"):
+        return HERE / word
+    return CASES / word if word.startswith(("logs/", "dialogues/", "scripts/")) else None
 
 
 def _call(words: list[str]) -> tuple[int, str, str]:

@@ -1,4 +1,4 @@
-"""Every item of the request (items.tsv): what must be said about a log, a script, a dialogue (cases.toml)."""
+"""Every item of the request (items.tsv): what must be said about a log, a script, a dialogue (cases.toml, second.toml)."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.request.table import CASES, HERE, Case, cases, check, items
+from tests.request.table import HERE, Case, cases, check, items, stored
 
 EVERY = cases()
 
 
 def marked(every: list[Case]) -> list[object]:
     """A case that fails today must fail: progress is noted by deleting its `known_failing`."""
-    failing = pytest.mark.xfail(strict=True, reason="known_failing in cases.toml")
+    failing = pytest.mark.xfail(strict=True, reason="known_failing in its table")
     return [pytest.param(one, id=one.id, marks=[failing] if one.known_failing else []) for one in every]
 
 
@@ -42,6 +42,6 @@ def test_the_table_is_in_order() -> None:
     assert sum(case.lookalike for case in EVERY) >= 30
     for case in EVERY:
         for word in case.command.split():
-            if word.startswith(("logs/", "scripts/", "dialogues/")):
-                assert (CASES / word).exists(), word
-    assert sum(path.stat().st_size for path in HERE.rglob("*") if path.is_file()) < 1_500_000
+            path = stored(word)
+            assert path is None or path.exists(), word
+    assert sum(path.stat().st_size for path in HERE.rglob("*") if path.is_file()) < 2_500_000

@@ -1,4 +1,4 @@
-"""Every item of the request (items.tsv): what must be said about a log, a script, a dialogue (cases.toml, second.toml)."""
+"""Every item of the request (items.tsv): what must be said about it (cases.toml, second.toml)."""
 
 from __future__ import annotations
 

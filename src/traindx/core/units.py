@@ -74,7 +74,8 @@ class Detector:
     `speaks_for` is for detectors of plugins: cause -> bits when found, bits when checked and not found. Those
     of built-in ones are rows in the pages of the causes. A finding withdraws those it `explains`: a loss that
     is summed up, never reset, does not diverge. About causes it has no rows for it says what the finding says
-    that it `counts_as`: another view of the same thing.
+    that it `counts_as`: another view of the same thing. `harms` names what a finding must have done to the
+    training to be of the severity it has (`traindx.evidence.harm` lists the kinds); without that it is low.
     """
 
     title: str
@@ -84,6 +85,7 @@ class Detector:
     speaks_for: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     guards: tuple[str, ...] = ()
     counts_as: str = ""
+    harms: str = ""
     id: str = ""
     area: str = ""
     page: str = ""

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from traindx.core.nouns import Finding
 from traindx.evidence.course import Standstill
 
 if TYPE_CHECKING:
@@ -23,6 +26,15 @@ _MEDIOCRE = 0.75
 _STANDS = 12
 _USUAL_LOSS = (0.05, 15.0)
 _NO_SCHEDULE = ("constant", "none", "no", "fixed")
+# Symptoms that are harm themselves: without it there is none.
+_EFFECTS = frozenset({"not_learning", "slow_convergence", "underfitting"})
+# What a finding may do to a training (`Detector.harms`).
+_KINDS: Mapping[str, Callable[[Harm], bool]] = {
+    "learning": lambda harm: harm.suffers,
+    "start": lambda harm: harm.suffers or harm.held_up,
+    "pace": lambda harm: harm.suffers or harm.slow(),
+    "numbers": lambda harm: harm.suffers or harm.breaks,
+}
 
 
 class Harm:
@@ -30,6 +42,19 @@ class Harm:
 
     def __init__(self, case: Case) -> None:
         self._case = case
+
+    def weighed(self, finding: Finding, kind: str) -> Finding:
+        """A finding with the severity it has in this run: low where no harm of its kind came of it."""
+        if not kind or _KINDS[kind](self):
+            return finding
+        symptom = None if finding.symptom in _EFFECTS else finding.symptom
+        return replace(finding, symptom=symptom, severity="low")
+
+    @property
+    def breaks(self) -> bool:
+        """Whether the loss became NaN or Inf."""
+        loss = self._case.loss
+        return loss is not None and loss.broken > 0
 
     @cached_property
     def suffers(self) -> bool:

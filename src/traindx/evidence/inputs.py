@@ -153,7 +153,7 @@ def places(
     if answer is None or isinstance(answer, Skipped):
         return [] if answer is None else answer
     found = [answer] if isinstance(answer, Finding) else list(answer)
-    return [_complete(one, series) for one in found]
+    return [_complete(case.harm.weighed(one, unit.harms), series) for one in found]
 
 
 def _complete(finding: Finding, series: str | None) -> Finding:

@@ -16,7 +16,9 @@ from traindx.evidence.detectors._layers import chain, ends_of, fades, typical_gr
 from traindx.evidence.detectors._number_text import strength, text, times
 from traindx.testing.sketch import decay, run
 
-DETECTOR = Detector(title="Gradients fade towards the input", needs=("grad_norm/*",), family="gradient_size")
+DETECTOR = Detector(
+    title="Gradients fade towards the input", needs=("grad_norm/*",), family="gradient_size", harms="start"
+)
 
 
 def detect(
@@ -35,7 +37,6 @@ def detect(
         return None
     above = values[values > 0]
     early, late = ends_of(above)
-    grave = case.harm.suffers or case.harm.held_up
     first, last = next(iter(curves)), list(curves)[-1]
     each = (late / early) ** (1.0 / max(1, above.size - max(1, above.size // 3)))
     return Finding(
@@ -43,7 +44,7 @@ def detect(
         f"less gradient than one of the last ({text(early)} against {text(late)} over {len(curves)} layers, "
         f"about {times(each)} less per layer).",
         symptom="vanishing_gradients",
-        severity="medium" if grave else "low",
+        severity="medium",
         step=float(curves[first].x[0]),
         series=curves[first].name,
         strength=strength(late / early, 1 / fade_ratio, 1e6),

@@ -17,7 +17,10 @@ from traindx.evidence.detectors._number_text import strength, text, times
 from traindx.testing.sketch import run
 
 DETECTOR = Detector(
-    title="Gradients grow towards the input", needs=("fact:models", "grad_norm/*"), family="layer_gradients"
+    title="Gradients grow towards the input",
+    needs=("fact:models", "grad_norm/*"),
+    family="layer_gradients",
+    harms="numbers",
 )
 
 
@@ -33,14 +36,12 @@ def detect(
     early, late = ends_of(values)
     if late <= 0 or early < growth_ratio * late or slopes_down(values) > -rank_correlation:
         return None
-    loss = case.loss
-    broken = loss is not None and loss.broken > 0
     first = next(iter(curves))
     return Finding(
         text=f"Gradients grow towards the input: a weight of the first layers gets {times(early / late)} the "
         f"gradient of one of the last ({text(early)} against {text(late)} over {len(curves)} layers).",
         symptom="exploding_gradients",
-        severity="medium" if case.harm.suffers or broken else "low",
+        severity="medium",
         step=float(curves[first].x[0]),
         series=curves[first].name,
         strength=strength(early / late, growth_ratio, 1e5),

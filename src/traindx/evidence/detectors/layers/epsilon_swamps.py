@@ -19,7 +19,10 @@ from traindx.evidence.inside import facts, number, word
 from traindx.testing.sketch import decay, noisy, run
 
 DETECTOR = Detector(
-    title="Epsilon above the gradients", needs=("fact:optimizers", "grad_norm/*"), family="momentum"
+    title="Epsilon above the gradients",
+    needs=("fact:optimizers", "grad_norm/*"),
+    family="momentum",
+    harms="pace",
 )
 _DIVIDE = frozenset({"Adam", "AdamW", "NAdam", "RAdam", "Adamax", "RMSprop"})
 
@@ -38,12 +41,11 @@ def detect(
     ratio = epsilon / gradient
     if ratio < epsilon_to_gradient:
         return None
-    slow = case.harm.suffers or case.harm.slow()
     return Finding(
         f"The optimizer's epsilon {text(epsilon)} is {times(ratio)} the gradient of a typical weight, "
         f"{text(gradient)} at most: steps are that much shorter than the learning rate says.",
-        symptom="slow_convergence" if slow else None,
-        severity="medium" if slow else "low",
+        symptom="slow_convergence",
+        severity="medium",
         strength=strength(ratio, epsilon_to_gradient / 2, 5 * epsilon_to_gradient),
         numbers={"eps": epsilon, "gradient": gradient},
         places=written(case, "eps"),

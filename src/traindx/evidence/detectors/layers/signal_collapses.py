@@ -17,7 +17,10 @@ from traindx.evidence.detectors._number_text import percent, strength
 from traindx.testing.sketch import decay, run
 
 DETECTOR = Detector(
-    title="Signal lost with depth", needs=("activation_spread/*",), family="signal_with_depth"
+    title="Signal lost with depth",
+    needs=("activation_spread/*",),
+    family="signal_with_depth",
+    harms="learning",
 )
 
 
@@ -44,7 +47,7 @@ def detect(
         text=f"At {shown([deepest])} activations differ between samples by {percent(end)} of their size, "
         f"against {percent(top)} near the input: what the input says is lost from {shown(lost[:1])} on.",
         symptom="vanishing_gradients",
-        severity="medium" if case.harm.suffers else "low",
+        severity="medium",
         step=float(curves[deepest].x[0]),
         series=curves[deepest].name,
         strength=strength(top / end, fall_factor, 100.0),

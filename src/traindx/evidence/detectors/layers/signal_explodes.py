@@ -15,7 +15,9 @@ from traindx.evidence.detectors._layers import modules_in_order, slopes_down
 from traindx.evidence.detectors._number_text import strength, text, times
 from traindx.testing.sketch import run
 
-DETECTOR = Detector(title="Signal grows with depth", needs=("activation_std/*",), family="signal_with_depth")
+DETECTOR = Detector(
+    title="Signal grows with depth", needs=("activation_std/*",), family="signal_with_depth", harms="numbers"
+)
 
 
 def detect(
@@ -32,13 +34,11 @@ def detect(
     low, high = float(values[0]), float(values[-1])
     if low <= 0 or high < growth_factor * low or slopes_down(values) < rank_correlation:
         return None
-    loss = case.loss
-    broken = loss is not None and loss.broken > 0
     return Finding(
         text=f"Activations grow {times(high / low)} from `{kept[0]}` ({text(low)}) to `{kept[-1]}` "
         f"({text(high)}) at the first sample.",
         symptom="exploding_gradients",
-        severity="medium" if broken or case.harm.suffers else "low",
+        severity="medium",
         step=float(curves[kept[-1]].x[0]),
         series=curves[kept[-1]].name,
         strength=strength(high / low, growth_factor, 1e4),

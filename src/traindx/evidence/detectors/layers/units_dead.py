@@ -14,7 +14,10 @@ from traindx.evidence.detectors._number_text import percent, strength
 from traindx.testing.sketch import decay, run
 
 DETECTOR = Detector(
-    title="Dead units", needs=("activation_dead_share/*|activation_zero_share/*",), family="dead_units"
+    title="Dead units",
+    needs=("activation_dead_share/*|activation_zero_share/*",),
+    family="dead_units",
+    harms="learning",
 )
 
 
@@ -32,8 +35,6 @@ def detect(
     if not hit:
         return None
     worst = hit[0]
-    grave = case.harm.suffers
-    extreme = last[worst] >= extreme_share
     known = case.inside.layers("activation_dead_share")
     curve = known[worst] if worst in known else case.inside.layers("activation_zero_share")[worst]
     first = float(curve.x[(curve.y >= dead_share).argmax()])
@@ -41,7 +42,7 @@ def detect(
         text=f"{percent(last[worst])} of the units of {shown([worst])} gave 0 for every sample of the last "
         f"looks; {len(hit)} of {len(last)} layers are at least {percent(dead_share)} dead.",
         symptom="dead_units",
-        severity=("high" if extreme else "medium") if grave else "low",
+        severity="high" if last[worst] >= extreme_share else "medium",
         step=first,
         series=curve.name,
         strength=strength(last[worst], dead_share, extreme_share) if last[worst] < extreme_share else 1.0,

@@ -15,7 +15,10 @@ from traindx.evidence.detectors._number_text import percent, strength
 from traindx.testing.sketch import decay, run
 
 DETECTOR = Detector(
-    title="Saturated units", needs=("activation_saturated_share/*",), family="saturated_units"
+    title="Saturated units",
+    needs=("activation_saturated_share/*",),
+    family="saturated_units",
+    harms="learning",
 )
 
 
@@ -36,7 +39,7 @@ def detect(
         f"function, {'from the first step on' if early else 'not yet at the first step'}; "
         f"{len(hit)} of {len(shares)} layers are at least {percent(saturated_share)} flat.",
         symptom="saturated_units",
-        severity=("high" if shares[worst] >= extreme_share else "medium") if case.harm.suffers else "low",
+        severity="high" if shares[worst] >= extreme_share else "medium",
         step=float(curve.x[(curve.y >= saturated_share).argmax()]),
         series=curve.name,
         strength=strength(shares[worst], saturated_share, extreme_share),

@@ -24,6 +24,7 @@ DETECTOR = Detector(
     title="Updates large relative to the weights",
     needs=("fact:models", "update_ratio/*"),
     family="update_ratio",
+    harms="learning",
 )
 
 
@@ -42,13 +43,12 @@ def detect(
     peak, usual = float(values[:5].max()), float(np.median(values))
     if values[0] < first_ratio or (peak < early_ratio and usual < lasting_ratio):
         return None
-    lost = case.harm.suffers
     at = float(steps[int(values[:5].argmax())])
     return Finding(
         text=f"A step changes the typical layer by {percent(peak)} of its size at step {at:g} and by "
         f"{percent(usual)} in the middle of {values.size} samples; 0.1 % is usual.",
-        symptom="not_learning" if lost else None,
-        severity="medium" if lost else "low",
+        symptom="not_learning",
+        severity="medium",
         step=at,
         strength=max(strength(peak, early_ratio, 3.0), strength(usual, lasting_ratio, 0.5)),
         numbers={"update_ratio": usual, "update_ratio_peak": peak},

@@ -20,6 +20,7 @@ DETECTOR = Detector(
     title="Updates small relative to the weights",
     needs=("fact:models", "update_ratio/*"),
     family="update_ratio",
+    harms="learning",
 )
 
 
@@ -37,13 +38,12 @@ def detect(
     highest = float(values.max())
     if not 0 < highest < max_ratio or not case.lr_value:
         return None
-    slow = case.harm.suffers
     at = float(steps[int(values.argmax())])
     return Finding(
         text=f"The largest step seen (step {at:g}) changes the typical layer by {text(highest)} of its size; "
         f"about 0.001 is usual. It takes {text(1 / highest)} such steps to change the weights by their size.",
-        symptom="slow_convergence" if slow else None,
-        severity="medium" if slow else "low",
+        symptom="slow_convergence",
+        severity="medium",
         step=at,
         strength=strength(max_ratio / highest, 1.0, 10.0),
         numbers={"update_ratio": highest, "lr": case.lr_value},

@@ -117,7 +117,7 @@ class Case:
 
     def _fullest(self, name: str) -> Curve | None:
         """`loss` itself when it is there with points enough, else the scope that has the most."""
-        curves = [found for scope in _SCOPES if (found := self._curve(name + scope)) is not None]
+        curves = [curve for scope in _SCOPES if (curve := self._curve(name + scope)) is not None]
         if not curves:
             return None
         return curves[0] if len(curves[0].series) >= 8 else max(curves, key=lambda c: len(c.series))

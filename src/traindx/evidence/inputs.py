@@ -117,11 +117,11 @@ def looked(
     unit: Detector, case: Case, thresholds: Mapping[str, Threshold] | None = None
 ) -> Finding | Skipped | None:
     """What a detector answers; of several places the first that no comment in the script silences."""
-    found = places(unit, case, thresholds)
-    if isinstance(found, Skipped):
-        return found
-    heard = heard_in(unit, case, found)
-    return heard[0] if heard else Skipped() if found else None
+    answer = places(unit, case, thresholds)
+    if isinstance(answer, Skipped):
+        return answer
+    heard = heard_in(unit, case, answer)
+    return heard[0] if heard else Skipped() if answer else None
 
 
 def heard_in(unit: Detector, case: Case, found: Iterable[Finding]) -> list[Finding]:

@@ -63,8 +63,8 @@ class Inside:
     @cached_property
     def _activation_order(self) -> dict[str, int]:
         """In the order of the forward pass; without it a summary of the layers must do."""
-        told = words(self.fact("sampled"), "activation")
-        return _places(told) if told else self._layer_order
+        names = words(self.fact("sampled"), "activation")
+        return _places(names) if names else self._layer_order
 
     @cached_property
     def models(self) -> Sequence[Fact]:

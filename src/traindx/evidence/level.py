@@ -118,8 +118,10 @@ class Level:
 
     def beats_simple(self, *, slack: float = 0.02, z: float = 5.0) -> bool:
         """Whether simple models find something in the inputs, and the model has got all of it."""
-        found = self.against_simple
-        return found is not None and found.z >= z and found.reached >= found.simple + slack
+        comparison = self.against_simple
+        return (
+            comparison is not None and comparison.z >= z and comparison.reached >= comparison.simple + slack
+        )
 
     def has_all_there_is(self, *, near: float = 0.6, faint: float = 0.2) -> bool:
         """Whether the model gets as little from the inputs as simple models do, and learned to."""

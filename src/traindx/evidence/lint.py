@@ -56,7 +56,7 @@ def lint(path: str | os.PathLike[str], thresholds: Thresholds | None = None) -> 
     """What a script's source shows; raises Unreadable with one line that says why."""
     script = read_script(path)
     case = Case(script_run(os.fspath(path)), script)
-    found: dict[tuple[object, ...], Finding] = {}
+    findings: dict[tuple[object, ...], Finding] = {}
     checks: list[Check] = []
     for unit in detectors():
         if not _needs_only_a_script(unit):
@@ -68,10 +68,10 @@ def lint(path: str | os.PathLike[str], thresholds: Thresholds | None = None) -> 
         checks.append(Check(unit.id, "ran", seen=bool(answer)))
         for finding in answer:
             place = finding.places[0] if finding.places else None
-            found.setdefault((unit.id, place), replace(finding, id=unit.id, family=unit.family))
-    seen = {finding.id for finding in found.values()}
+            findings.setdefault((unit.id, place), replace(finding, id=unit.id, family=unit.family))
+    seen = {finding.id for finding in findings.values()}
     explained = {id for unit in detectors() if unit.id in seen for id in unit.explains}
-    kept = [finding for finding in found.values() if finding.id not in explained]
+    kept = [finding for finding in findings.values() if finding.id not in explained]
     return Linted(os.fspath(path), script, tuple(sorted(kept, key=_order)), tuple(checks))
 
 
@@ -88,12 +88,12 @@ def _order(finding: Finding) -> tuple[object, ...]:
 def _look(unit: Detector, case: Case, given: Mapping[str, Threshold]) -> list[Finding] | Skipped:
     """Every place where a detector finds its fault; one that fails has not checked."""
     try:
-        found = places(unit, case, given)
+        answer = places(unit, case, given)
     except Exception as error:
         if os.environ.get("TRAINDX_DEBUG"):
             raise
         return Skipped(f"a fixed detector: it failed with {type(error).__name__}: {error}")
-    return found if isinstance(found, Skipped) else heard_in(unit, case, found)
+    return answer if isinstance(answer, Skipped) else heard_in(unit, case, answer)
 
 
 def script_run(path: str) -> Run:

@@ -26,12 +26,12 @@ class AccumulatedSteps:
 
 def accumulation(case: Case, steps: int) -> AccumulatedSteps | None:
     """None when there is none, or when several optimizers take turns: their calls cannot be told apart."""
-    told = case.inside.fact("accumulation")
-    taken = number(told, "steps") or 0.0
+    recorded_fact = case.inside.fact("accumulation")
+    taken = number(recorded_fact, "steps") or 0.0
     if taken < steps or len(case.inside.optimizers) > 1:
         return None
-    backwards, batches, several, wasteful = ((number(told, key) or 0.0) / taken for key in _COUNTED)
-    return AccumulatedSteps(backwards, batches, several, wasteful, number(told, "share"))
+    backwards, batches, several, wasteful = ((number(recorded_fact, key) or 0.0) / taken for key in _COUNTED)
+    return AccumulatedSteps(backwards, batches, several, wasteful, number(recorded_fact, "share"))
 
 
 def sketched(**counts: float) -> dict[str, object]:

@@ -61,10 +61,10 @@ class RecordedOrigin:
 
 def origin(case: Case) -> RecordedOrigin | None:
     """What made the first NaN; None when the recording does not hold one."""
-    told = case.inside.events("nonfinite")
-    if not told:
+    recorded_events = case.inside.events("nonfinite")
+    if not recorded_events:
         return None
-    event = told[0]
+    event = recorded_events[0]
     operation = str(event.data.get("operation") or "")
     grown = _growth(case, event.step or 0.0)
     if not _overflows(event, operation) and _weights_calm(case, event.step or 0.0):
@@ -148,14 +148,14 @@ def _burst(case: Case, step: float) -> str:
     The gradient norm; of a recurrent model without clipping the loss too: steps at which the norm was not
     written down are left to it, and gradients through time make it leap.
     """
-    told = _leap(case.grad_norm, step, calm=8)
-    if told:
-        return f"the gradient norm {told}"
+    leap = _leap(case.grad_norm, step, calm=8)
+    if leap:
+        return f"the gradient norm {leap}"
     recurrent = any(model.get("recurrent") is True for model in case.inside.models)
     if not recurrent or case.number("clip") is not None or case.curve("grad_norm_clipped") is not None:
         return ""
-    told = _leap(case.loss, step, calm=30)
-    return f"the loss of this recurrent model {told}" if told else ""
+    leap = _leap(case.loss, step, calm=30)
+    return f"the loss of this recurrent model {leap}" if leap else ""
 
 
 def _leap(curve: Curve | None, step: float, *, calm: int, times: float = 50.0, last: int = 3) -> str:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from traindx.core.nouns import Edit, Grade
 from traindx.source.edit_pieces import put_after, put_before, segment
+from traindx.source.roles import is_scaler
 from traindx.source.training import Iteration, Step, Training, Zero
-from traindx.source.values import Spot
+from traindx.source.values import Const, Made, Spot, Value
 
 
 def certain_zeros(iteration: Iteration) -> list[Zero]:
@@ -35,6 +36,14 @@ def gradient_reaches(training: Training, iteration: Iteration) -> bool:
                 return True
             full = what == "backward" or (full and what != "zero")
     return False
+
+
+def scales_loss(scaler: Value | None) -> bool:
+    """Whether a value is surely a GradScaler that is switched on."""
+    if not isinstance(scaler, Made) or scaler.kind != "call" or not is_scaler(scaler) or scaler.open:
+        return False
+    enabled = scaler.keywords.get("enabled")
+    return enabled is None or (isinstance(enabled, Const) and enabled.value is True)
 
 
 def optimizer_code(step: Step) -> str:

@@ -21,14 +21,14 @@ _MOST = 4_000
 
 def ancestors(value: Value) -> list[Value]:
     """Everything a value was made of, itself first."""
-    seen: dict[int, Value] = {}
+    values_by_id: dict[int, Value] = {}
     waiting = [value]
-    while waiting and len(seen) < _MOST:
+    while waiting and len(values_by_id) < _MOST:
         at = waiting.pop()
-        if id(at) not in seen:
-            seen[id(at)] = at
+        if id(at) not in values_by_id:
+            values_by_id[id(at)] = at
             waiting += parents(at)
-    return list(seen.values())
+    return list(values_by_id.values())
 
 
 def is_order(value: Value, *, draws: bool = False) -> bool:
@@ -58,14 +58,14 @@ def chain(value: Value) -> list[Made]:
 
 def orders(value: Value, *, draws: bool = False) -> dict[int, Made]:
     """The random orders that the rows of a tensor went through."""
-    found: dict[int, Made] = {}
+    values_by_id: dict[int, Made] = {}
     for step in chain(value):
         if step.kind == "item" and step.args and not _by_columns(step):
             keys = [one for one in ancestors(step.args[0]) if is_order(one, draws=draws)]
-            found.update({id(one): one for one in keys if isinstance(one, Made)})
+            values_by_id.update({id(one): one for one in keys if isinstance(one, Made)})
         elif is_order(step) and step.args and number(step.args[0]) is None and not _counted(step.args[0]):
-            found[id(step)] = step
-    return found
+            values_by_id[id(step)] = step
+    return values_by_id
 
 
 def _counted(value: Value) -> bool:

@@ -38,10 +38,10 @@ def detect(case: Case, *, times_usual: float = 100.0, full_strength_at: float = 
         name, usual, largest = found[ratio]
         article = "an input" if name == "input_peak" else "a target"
         leaps = _leaps(case)
-        said = f"; the loss jumps {leaps} times far above its usual level" if leaps else ""
+        phrase = f"; the loss jumps {leaps} times far above its usual level" if leaps else ""
         return Finding(
             f"One batch holds {article} of {text(largest)}, {times(ratio)} the largest of a usual "
-            f"batch{said}.",
+            f"batch{phrase}.",
             symptom="loss_spike" if leaps else None,
             severity="medium" if leaps else "low",
             strength=strength(ratio, times_usual / 3, full_strength_at),

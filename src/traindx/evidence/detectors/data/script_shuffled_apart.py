@@ -44,26 +44,26 @@ def detect(training: Training) -> Places:
     losses = [one for one in training.losses if one.target is not None and not one.event.grad_off]
     if not pairs and not losses:
         return Skipped("inputs and targets that go together")
-    found: dict[int, Finding] = {}
+    findings: dict[int, Finding] = {}
     for event, x, y in pairs:
         by = _by_order(training, x, y) or _in_place(training, event, x, y)
         if by is not None and not _meant(training, y):
-            found.setdefault(id(event.spot.node), _finding(event, by))
+            findings.setdefault(id(event.spot.node), _finding(event, by))
     for loss in losses:
         drawn = _drawn_apart(training, loss)
         if drawn is not None and loss.target is not None and not _meant(training, loss.target):
-            found.setdefault(id(loss.event.spot.node), _finding(loss.event, drawn))
-    return [*found.values()]
+            findings.setdefault(id(loss.event.spot.node), _finding(loss.event, drawn))
+    return [*findings.values()]
 
 
 def _is_pair(event: CallEvent) -> bool:
-    made = event.value
-    if len(made.args) < 2:
+    call = event.value
+    if len(call.args) < 2:
         return False
-    own = isinstance(made.receiver, Instance) and made.kind == "call" and len(made.args) == 2
-    if own and isinstance(made.receiver, Instance):
-        return any(name.endswith("Dataset") for name in made.receiver.cls.library_bases)
-    return made.short == "TensorDataset" or (made.kind == "method" and made.name == "fit")
+    own = isinstance(call.receiver, Instance) and call.kind == "call" and len(call.args) == 2
+    if own and isinstance(call.receiver, Instance):
+        return any(name.endswith("Dataset") for name in call.receiver.cls.library_bases)
+    return call.short == "TensorDataset" or (call.kind == "method" and call.name == "fit")
 
 
 def _by_order(training: Training, x: Value, y: Value) -> Made | None:

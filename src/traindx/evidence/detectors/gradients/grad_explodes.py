@@ -46,10 +46,10 @@ def detect(
         return None
     sustained = float(np.median(sizes[-max(3, sizes.size // 10) :])) >= factor_without_harm * usual
     trouble = harmful or (hurt is None and sustained)
-    told = f", and the loss ends {times(1 + hurt)} its level before" if harmful and hurt is not None else ""
+    phrase = f", and the loss ends {times(1 + hurt)} its level before" if harmful and hurt is not None else ""
     return Finding(
         text=f"The gradient norm jumps {times(float(ratios[top]))} above its usual {text(usual)}: "
-        f"{text(float(sizes[top]))} at {where(grad_norm, float(steps[top]))}{told}.",
+        f"{text(float(sizes[top]))} at {where(grad_norm, float(steps[top]))}{phrase}.",
         symptom="exploding_gradients" if trouble else None,
         severity="high" if harmful else "medium" if trouble else "low",
         step=onset,

@@ -39,8 +39,8 @@ def detect(
         return _finding(grad_norm, onset, start, end, f"fell from {text(start)} to {text(end)}", loss)
     nothing = max(start, end) <= norm_to_loss * abs(loss.head) and loss.head != 0
     if nothing and not _moves(loss):
-        told = "is exactly 0" if grad_norm.y.max() <= 0 else f"is {text(max(start, end))} at most"
-        return _finding(grad_norm, float(grad_norm.x[0]), start, end, f"{told} all along", loss)
+        phrase = "is exactly 0" if grad_norm.y.max() <= 0 else f"is {text(max(start, end))} at most"
+        return _finding(grad_norm, float(grad_norm.x[0]), start, end, f"{phrase} all along", loss)
     return None
 
 

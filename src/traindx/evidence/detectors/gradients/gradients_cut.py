@@ -45,9 +45,9 @@ def detect(
     ):
         return None  # gradients_none, layer_gradients_fade
     seen = len(curves[silent_ones[0]])
-    told = f"Gradients of {shown(silent_ones)} are exactly 0 in all {seen} looks"
+    phrase = f"Gradients of {shown(silent_ones)} are exactly 0 in all {seen} looks"
     return Finding(
-        text=f"{told}: the chain breaks before `{alive[0]}`.",
+        text=f"{phrase}: the chain breaks before `{alive[0]}`.",
         symptom="vanishing_gradients",
         severity="high",
         step=float(curves[silent_ones[0]].x[0]),

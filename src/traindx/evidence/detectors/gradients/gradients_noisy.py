@@ -27,10 +27,10 @@ def detect(case: Case, *, max_cosine: float = 0.08, min_cosine_for_scale: float 
         return None
     batch = case.number("batch_size")
     scale = batch * (1 / max(cosine, min_cosine_for_scale) - 1) if batch else None
-    beside = f" At batch {batch:g} that is a noise scale of about {count(scale)}." if batch and scale else ""
+    phrase = f" At batch {batch:g} that is a noise scale of about {count(scale)}." if batch and scale else ""
     return Finding(
         text=f"Gradients of the first steps have a cosine of {cosine:.2f} in the typical layer: they hardly "
-        f"agree.{beside}",
+        f"agree.{phrase}",
         step=1.0,
         strength=1.0,
         numbers={"cosine": cosine} | ({"noise_scale": scale} if scale else {}),

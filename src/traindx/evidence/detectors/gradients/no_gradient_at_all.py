@@ -51,10 +51,10 @@ def detect(case: Case, *, doubtful_strength: float = 0.6) -> Detected:
 
 def _run(reached: int, norms: list[float], held: int = 4) -> Run:
     data = {"layers": ["0", "2"], "cut_off": ["0.weight", "2.weight"], "reached": reached}
-    told = Event("no_gradient", "no gradient reached 0, 2", 4.0, data)
+    event = Event("no_gradient", "no gradient reached 0, 2", 4.0, data)
     facts = {"optimizers": [{"class": "SGD"}], "reach": {"parameters": 4, "held": held}}
     series = {"loss": noisy([1.4] * 60, 0.05), "grad_norm/0": np.array(norms)}
-    return run(series, facts=facts, events=[told])
+    return run(series, facts=facts, events=[event])
 
 
 def fires() -> Runs:

@@ -64,8 +64,8 @@ def _run(cut: list[str], norms: dict[str, list[float]] | None = None, *, none: b
     data = {"layers": cut, "cut_off": [f"{name}.weight" for name in cut] if none else [], "reached": 2}
     facts = {"optimizers": [{"class": "Adam"}], "models": [{"parameters": 3020, "layer_list": named}]}
     series = {f"grad_norm/{name}": values for name, values in (norms or {}).items()}
-    told = Event("no_gradient", "no gradient reached", 4.0, data)
-    return run({"loss": decay(60, 2.0, 1.0), **series}, facts=facts, events=[told])
+    event = Event("no_gradient", "no gradient reached", 4.0, data)
+    return run({"loss": decay(60, 2.0, 1.0), **series}, facts=facts, events=[event])
 
 
 def fires() -> Runs:

@@ -41,19 +41,19 @@ def detect(training: Training, iterations: Iterations) -> Places:
     clips = [e for e in training.trace.named(*CLIPS) if not e.handed and _limits(e.value)]
     if not clips:
         return Skipped()
-    found: dict[int, Finding] = {}
+    findings: dict[int, Finding] = {}
     for clip in clips:
         for one in iterations:
             if one.loop in clip.loops and _alone(training, one):
                 told = _useless(clip, one)
                 if told is not None:
-                    found.setdefault(id(clip.spot.node), told)
-    return [*found.values()]
+                    findings.setdefault(id(clip.spot.node), told)
+    return [*findings.values()]
 
 
-def _limits(made: Made) -> bool:
+def _limits(call: Made) -> bool:
     """Whether the limit is one: not infinite."""
-    limit: Value | None = made.argument(1, "max_norm", "clip_value")
+    limit: Value | None = call.argument(1, "max_norm", "clip_value")
     plain = number(limit)
     named = isinstance(limit, Named) and limit.name in ("math.inf", "torch.inf", "numpy.inf")
     asked = isinstance(limit, Made) and limit.name == "float"
@@ -80,10 +80,10 @@ def _useless(clip: CallEvent, iteration: Iteration) -> Finding | None:
     after = step.at < clip.at
     backward = iteration.backwards[0]
     if after:
-        told = f"comes after {code(step.spot)} (line {step.spot.line})"
+        phrase = f"comes after {code(step.spot)} (line {step.spot.line})"
     else:
-        told = f"comes before {code(backward.spot)} (line {backward.spot.line})"
-    text = f"{where(clip.spot)}: {code(clip.spot)} {told}: the step uses gradients that nobody clipped."
+        phrase = f"comes before {code(backward.spot)} (line {backward.spot.line})"
+    text = f"{where(clip.spot)}: {code(clip.spot)} {phrase}: the step uses gradients that nobody clipped."
     other = step if after else backward
     return Finding(text, "silent_defect", "high", places=(place(clip.spot), place(other.spot)))
 

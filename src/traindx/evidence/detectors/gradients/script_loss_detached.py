@@ -46,14 +46,14 @@ def detect(training: Training) -> Places:
 
 
 def _found(training: Training, reached: list[Reach], alive: set[int]) -> dict[int, Finding]:
-    found: dict[int, Finding] = {}
+    findings: dict[int, Finding] = {}
     ours, still = held(training), frozen(training)
     for one in reached:
         lost = [(layer, by) for layer, by in one.cut if id(layer) not in alive and id(layer) in ours]
         for layer, by in lost:
             if id(layer) not in still and by.spot is not None and not _meant(training, by):
-                found.setdefault(id(by.spot.node), _finding(training, layer, by, everything=not alive))
-    return found
+                findings.setdefault(id(by.spot.node), _finding(training, layer, by, everything=not alive))
+    return findings
 
 
 def _meant(training: Training, by: Made) -> bool:
@@ -68,10 +68,14 @@ def _finding(training: Training, layer: Value, by: Made, *, everything: bool) ->
     name = holder[1] if holder else ""
     doubtful = by.name == "detach" and bool(_MAY_BE_MEANT.search(f"{name} {by.spot.text}".lower()))
     severity: Severity = "low" if doubtful and not everything else "high"
-    made = layer.spot
-    lost = f"{code(made)} (line {made.line})" if made is not None else "the layers before it"
-    told = "no layer learns" if everything else f"{lost} gets no gradient although the optimizer holds it"
-    text = f"{where(by.spot)}: {code(by.spot)} cuts the way from the loss back: {told}."
+    origin_spot = layer.spot
+    lost = (
+        f"{code(origin_spot)} (line {origin_spot.line})"
+        if origin_spot is not None
+        else "the layers before it"
+    )
+    phrase = "no layer learns" if everything else f"{lost} gets no gradient although the optimizer holds it"
+    text = f"{where(by.spot)}: {code(by.spot)} cuts the way from the loss back: {phrase}."
     return Finding(text, "silent_defect", severity, places=(place(by.spot),))
 
 

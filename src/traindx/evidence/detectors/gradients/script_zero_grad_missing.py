@@ -36,7 +36,7 @@ def detect(training: Training) -> Places:
 
 def _by_hand(training: Training) -> list[Finding]:
     """Parameters updated in place by hand, gradients never cleared."""
-    found: dict[int, Finding] = {}
+    findings: dict[int, Finding] = {}
     for update in training.manual_updates:
         loop = next(
             (one for one in reversed(update.loops) if any(one in b.loops for b in training.backwards)), None
@@ -49,8 +49,8 @@ def _by_hand(training: Training) -> list[Finding]:
             f"in the loop clears them: line {update.spot.line}, {code(update.spot)}, uses their sum."
         )
         places = (place(backward.spot), place(update.spot))
-        found.setdefault(id(update.spot.node), Finding(text, "silent_defect", "high", places=places))
-    return [*found.values()]
+        findings.setdefault(id(update.spot.node), Finding(text, "silent_defect", "high", places=places))
+    return [*findings.values()]
 
 
 def _missing(training: Training, iteration: Iteration) -> bool:
@@ -65,11 +65,11 @@ def _missing(training: Training, iteration: Iteration) -> bool:
 def _finding(training: Training, iteration: Iteration) -> Finding:
     step, backward = iteration.step.event.spot, iteration.backwards[0].spot
     outer = [z for z in training.zeros if set(z.loops) & set(iteration.step.event.loops)]
-    told = "nothing in the loop clears the gradients"
+    phrase = "nothing in the loop clears the gradients"
     if outer:
-        told = f"zero_grad() is called once per pass of an outer loop ({where(outer[0].event.spot)}) only"
+        phrase = f"zero_grad() is called once per pass of an outer loop ({where(outer[0].event.spot)}) only"
     text = (
-        f"{where(backward)}: {code(backward)} adds to the gradients that are there, and {told}: "
+        f"{where(backward)}: {code(backward)} adds to the gradients that are there, and {phrase}: "
         f"{code(step)} in line {step.line} uses the sum of all gradients so far."
     )
     places = (place(backward), place(step))

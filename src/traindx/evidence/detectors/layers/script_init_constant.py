@@ -26,7 +26,7 @@ def detect(training: Training) -> Places:
     if not training.backwards:
         return NO_LOOP
     still = frozen(training)
-    found: dict[int, Finding] = {}
+    findings: dict[int, Finding] = {}
     for event in training.trace.events:
         start = _start(event)
         if start is None:
@@ -37,19 +37,19 @@ def detect(training: Training) -> Places:
                 f"{where(event.spot)}: {code(event.spot)} starts all weights of a layer at {value:g}: its "
                 "units get the same gradients and never become different."
             )
-            found.setdefault(
+            findings.setdefault(
                 id(event.spot.node), Finding(text, "silent_defect", "high", places=(place(event.spot),))
             )
-    return [*found.values()]
+    return [*findings.values()]
 
 
 def _start(event: CallEvent) -> tuple[Value, float] | None:
     """The layer whose weights are set, and the number."""
-    made = event.value
-    if made.kind == "call" and made.name in _CALLS and made.args:
-        tensor, fixed, given = made.args[0], _CALLS[made.name], made.argument(1, "val")
-    elif made.kind == "method" and made.name in _METHODS and made.receiver is not None:
-        tensor, fixed, given = made.receiver, _METHODS[made.name], made.argument(0, "value")
+    call = event.value
+    if call.kind == "call" and call.name in _CALLS and call.args:
+        tensor, fixed, given = call.args[0], _CALLS[call.name], call.argument(1, "val")
+    elif call.kind == "method" and call.name in _METHODS and call.receiver is not None:
+        tensor, fixed, given = call.receiver, _METHODS[call.name], call.argument(0, "value")
     else:
         return None
     value = fixed if fixed is not None else number(given)

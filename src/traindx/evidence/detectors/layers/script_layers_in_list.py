@@ -35,14 +35,14 @@ def detect(training: Training) -> Places:
     modules = [one for one in training.trace.instances if is_module_class(one.cls)]
     if not modules:
         return Skipped("a model of the script's own")
-    found: dict[int, Finding] = {}
+    findings: dict[int, Finding] = {}
     for binding in training.trace.bindings:
         owner = binding.owner
         if not isinstance(owner, Instance) or not is_module_class(owner.cls):
             continue
         if _holds_layers(binding.value) and not _registered(training, owner, binding.value):
-            found.setdefault(id(binding.spot.node), _finding(binding))
-    return [*found.values()]
+            findings.setdefault(id(binding.spot.node), _finding(binding))
+    return [*findings.values()]
 
 
 def _layers(value: Value) -> list[Value]:

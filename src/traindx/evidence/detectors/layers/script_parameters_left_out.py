@@ -33,13 +33,13 @@ def detect(training: Training) -> Places:
     if training.managed or not all(known_parameters(one) for one in made.values()):
         return Skipped("optimizers whose parameters can be read from the script")
     ours, still = held(training), frozen(training)
-    found: dict[int, Finding] = {}
+    findings: dict[int, Finding] = {}
     for backward in (b for b in training.backwards if b.loops and not b.handed and _steps_of(training, b)):
         lost = [x for x in reach(loss_of(backward)).alive if id(x) not in ours and id(x) not in still]
         for layer in lost:
             if not _trained_otherwise(training, layer):
-                found.setdefault(id(layer), _finding(training, layer, backward))
-    return [*_replaced(training), *found.values()][:3]
+                findings.setdefault(id(layer), _finding(training, layer, backward))
+    return [*_replaced(training), *findings.values()][:3]
 
 
 def _trained_otherwise(training: Training, layer: Value) -> bool:
@@ -59,7 +59,7 @@ def _trained_otherwise(training: Training, layer: Value) -> bool:
 def _replaced(training: Training) -> list[Finding]:
     """Layers put in the place of others after the optimizer was built."""
     made = {id(e.value): e for e in training.trace.events if e.value.kind == "call"}
-    found: dict[int, Finding] = {}
+    findings: dict[int, Finding] = {}
     for optimizer in (o for step in training.steps for o in step.optimizers if id(o) in made):
         built = made[id(optimizer)]
         owners = {id(part) for module in sources(optimizer) for part in [module, *parts(module)]}
@@ -71,8 +71,10 @@ def _replaced(training: Training) -> list[Finding]:
                     f"optimizer was built in line {built.spot.line}: the optimizer holds the old one."
                 )
                 places = (place(binding.spot), place(built.spot))
-                found.setdefault(id(binding.spot.node), Finding(text, "silent_defect", "high", places=places))
-    return [*found.values()]
+                findings.setdefault(
+                    id(binding.spot.node), Finding(text, "silent_defect", "high", places=places)
+                )
+    return [*findings.values()]
 
 
 def _takes_a_place(training: Training, binding: Binding) -> bool:

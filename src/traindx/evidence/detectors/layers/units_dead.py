@@ -31,23 +31,23 @@ def detect(
             last[name] = 1.0
     if not last:
         return Skipped("outputs of 256 inputs after ReLU or a variant of it")
-    hit = sorted((name for name in last if last[name] >= dead_share), key=lambda name: -last[name])
-    if not hit:
+    names = sorted((name for name in last if last[name] >= dead_share), key=lambda name: -last[name])
+    if not names:
         return None
-    worst = hit[0]
+    worst = names[0]
     known = case.inside.layers("activation_dead_share")
     curve = known[worst] if worst in known else case.inside.layers("activation_zero_share")[worst]
     first = float(curve.x[(curve.y >= dead_share).argmax()])
     return Finding(
         text=f"{percent(last[worst])} of the units of {shown([worst])} gave 0 for every sample of the last "
-        f"looks; {len(hit)} of {len(last)} layers are at least {percent(dead_share)} dead.",
+        f"looks; {len(names)} of {len(last)} layers are at least {percent(dead_share)} dead.",
         symptom="dead_units",
         severity="high" if last[worst] >= extreme_share else "medium",
         step=first,
         series=curve.name,
         strength=strength(last[worst], dead_share, extreme_share) if last[worst] < extreme_share else 1.0,
-        numbers={"dead_share": last[worst], "layers_dead": len(hit), "layers_all": len(last)},
-        places=tuple(Place(layer=name.removesuffix(".input")) for name in hit[:3]),
+        numbers={"dead_share": last[worst], "layers_dead": len(names), "layers_all": len(last)},
+        places=tuple(Place(layer=name.removesuffix(".input")) for name in names[:3]),
     )
 
 

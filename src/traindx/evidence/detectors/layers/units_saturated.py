@@ -28,23 +28,25 @@ def detect(
     shares = saturated(case, looks=min_samples)
     if not shares:
         return Skipped("samples of sigmoid, tanh or similar units between layers")
-    hit = sorted((name for name in shares if shares[name] >= saturated_share), key=lambda name: -shares[name])
-    if not hit:
+    names = sorted(
+        (name for name in shares if shares[name] >= saturated_share), key=lambda name: -shares[name]
+    )
+    if not names:
         return None
-    worst = hit[0]
+    worst = names[0]
     curve = case.inside.layers("activation_saturated_share")[worst]
     early = float(curve.y[0]) >= saturated_share
     return Finding(
         text=f"{percent(shares[worst])} of the values of {shown([worst])} lie in the flat region of their "
         f"function, {'from the first step on' if early else 'not yet at the first step'}; "
-        f"{len(hit)} of {len(shares)} layers are at least {percent(saturated_share)} flat.",
+        f"{len(names)} of {len(shares)} layers are at least {percent(saturated_share)} flat.",
         symptom="saturated_units",
         severity="high" if shares[worst] >= extreme_share else "medium",
         step=float(curve.x[(curve.y >= saturated_share).argmax()]),
         series=curve.name,
         strength=strength(shares[worst], saturated_share, extreme_share),
         numbers={"saturated_share": shares[worst], "from_start": int(early)},
-        places=tuple(Place(layer=name.removesuffix(".input")) for name in hit[:3]),
+        places=tuple(Place(layer=name.removesuffix(".input")) for name in names[:3]),
     )
 
 

@@ -33,10 +33,10 @@ def detect(case: Case, *, warmup_share: float = 1.0) -> Detected:
     if warmup < warmup_share * planned:
         return None
     unit = "epochs" if epochs else "steps"
-    told = (
+    phrase = (
         f"{text(warmup)} {unit}, the run to {text(planned)}" if planned > 1 else f"{text(warmup)} of the run"
     )
-    sentence = f"Warm-up is set to {told}: the learning rate never reaches its peak."
+    sentence = f"Warm-up is set to {phrase}: the learning rate never reaches its peak."
     return Finding(sentence, numbers={"warmup": warmup, "total_steps": planned})
 
 

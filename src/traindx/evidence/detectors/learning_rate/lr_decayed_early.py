@@ -73,7 +73,7 @@ def _finding(
     rate, end = lr.at(gone), float(loss.x[-1])
     share = percent((end - gone) / (end - float(loss.x[0])))
     fell = f"The learning rate fell to {text(rate)} ({percent(rate / peak)} of its peak) at {where(lr, gone)}"
-    told = (
+    phrase = (
         f"{fell} while the loss was falling; since then, for {share} of the run, the loss stays at "
         f"{text(loss.tail)}."
         if cut_short
@@ -81,7 +81,7 @@ def _finding(
         + (f", and the loss stays at {text(loss.tail)}." if stands else ".")
     )
     return Finding(
-        text=told,
+        text=phrase,
         symptom="plateau" if cut_short or stands else None,
         severity="medium" if cut_short or stands else "low",
         step=gone,

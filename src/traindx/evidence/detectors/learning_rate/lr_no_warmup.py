@@ -34,10 +34,10 @@ def detect(
     family = optimizer_family(case)
     clarity = 1.0 if family in ADAPTIVE else sgd_strength if family == "sgd" else unknown_optimizer_strength
     if warmup == 0 and "warmup" not in case.word("schedule"):
-        told = "Warm-up is set to 0"
+        phrase = "Warm-up is set to 0"
         if lr is not None and len(lr):
-            told += f" and the learning rate is already {text(float(lr.y[0]))} when first logged"
-        return Finding(text=f"{told}.", strength=clarity, numbers={"warmup": 0})
+            phrase += f" and the learning rate is already {text(float(lr.y[0]))} when first logged"
+        return Finding(text=f"{phrase}.", strength=clarity, numbers={"warmup": 0})
     if lr is None or not _from_the_start(case, lr, early_share):
         return Skipped("the learning rate from the first steps on, or the setting warmup")
     sentence = (

@@ -13,16 +13,16 @@ DETECTOR = Detector(title="Scheduler before optimizer", needs=("fact:schedulers"
 
 
 def detect(case: Case) -> Detected:
-    told = case.inside.events("scheduler_before_optimizer")
-    if not told:
+    recorded_events = case.inside.events("scheduler_before_optimizer")
+    if not recorded_events:
         return None
-    sentence = f"At step 0 {told[0].text}: the first value of the schedule is never used."
-    return Finding(sentence, "silent_defect", "low", told[0].step)
+    sentence = f"At step 0 {recorded_events[0].text}: the first value of the schedule is never used."
+    return Finding(sentence, "silent_defect", "low", recorded_events[0].step)
 
 
 def fires() -> Runs:
-    told = Event("scheduler_before_optimizer", "StepLR stepped before the first optimizer step", 0.0)
-    yield run({"loss": decay(60, 2.0, 0.5)}, events=[told], facts={"schedulers": [{"class": "StepLR"}]})
+    event = Event("scheduler_before_optimizer", "StepLR stepped before the first optimizer step", 0.0)
+    yield run({"loss": decay(60, 2.0, 0.5)}, events=[event], facts={"schedulers": [{"class": "StepLR"}]})
 
 
 def silent() -> Runs:

@@ -32,12 +32,12 @@ def detect(training: Training) -> Places:
         return NO_LOOP
     if not training.scheduler_steps:
         return Skipped("a schedule in the script")
-    found: dict[int, Finding] = {}
+    findings: dict[int, Finding] = {}
     for event in training.scheduler_steps:
         for one in iterations:
             if _early(training, event, one):
-                found.setdefault(id(event.spot.node), _finding(event, one))
-    return [*found.values()]
+                findings.setdefault(id(event.spot.node), _finding(event, one))
+    return [*findings.values()]
 
 
 def _early(training: Training, event: CallEvent, iteration: Iteration) -> bool:

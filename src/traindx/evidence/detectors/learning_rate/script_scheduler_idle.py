@@ -21,14 +21,14 @@ def detect(training: Training) -> Places:
         return NO_LOOP
     if training.managed or not training.followed("step"):
         return Skipped("a way from the script's start to each of its step() calls")
-    made = [e for e in training.trace.events if e.value.name.startswith("torch.optim.lr_scheduler.")]
-    if not made:
+    calls = [e for e in training.trace.events if e.value.name.startswith("torch.optim.lr_scheduler.")]
+    if not calls:
         return Skipped("a schedule in the script")
     if training.scheduler_steps:
         return []
     stepped = {id(one) for step in training.steps for one in step.optimizers}
     found = []
-    for event in made:
+    for event in calls:
         ours = any(id(one) in stepped for one in options(event.value.argument(0, "optimizer")))
         if ours and event.root is None and not event.handed and not _handed_on(training, event.value):
             text = (
@@ -42,8 +42,8 @@ def detect(training: Training) -> Places:
 def _handed_on(training: Training, schedule: Value) -> bool:
     """Whether something else gets the scheduler: another schedule, an object, a function of a library."""
     for event in training.trace.events:
-        given = [*event.value.args, *event.value.keywords.values()]
-        flat = [one for arg in given for one in (arg.items if isinstance(arg, ListValue) else [arg])]
+        arguments = [*event.value.args, *event.value.keywords.values()]
+        flat = [one for arg in arguments for one in (arg.items if isinstance(arg, ListValue) else [arg])]
         if event.value.name not in _HARMLESS and any(one is schedule for one in flat):
             return True
     return False

@@ -38,18 +38,18 @@ def detect(training: Training) -> Places:
     pairs = [(one, around) for one in iterations if (around := epochs(one)) is not None]
     if not training.scheduler_steps or not pairs:
         return Skipped("a schedule stepped in a loop over epochs and one over batches")
-    found: dict[int, Finding] = {}
+    findings: dict[int, Finding] = {}
     for event in training.scheduler_steps:
         for iteration, around in pairs:
             told = _wrong(event, iteration, around)
             if told is not None:
-                found.setdefault(id(event.spot.node), told)
-    return [*found.values()]
+                findings.setdefault(id(event.spot.node), told)
+    return [*findings.values()]
 
 
 def _wrong(event: CallEvent, iteration: Iteration, around: Loop) -> Finding | None:
-    made = options(event.value.receiver)
-    schedule = made[0] if len(made) == 1 else None
+    alternatives = options(event.value.receiver)
+    schedule = alternatives[0] if len(alternatives) == 1 else None
     if not isinstance(schedule, Made) or schedule.kind != "call" or schedule.open:
         return None
     plateau = schedule.short == "ReduceLROnPlateau"

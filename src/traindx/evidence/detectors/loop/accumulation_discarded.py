@@ -19,14 +19,14 @@ DETECTOR = Detector(title="Gradients thrown away unused", needs=("fact:optimizer
 def detect(case: Case, *, min_steps: int = 3, step_share: float = 0.8) -> Detected:
     if not case.inside.fact("accumulation"):
         return None
-    told = accumulation(case, min_steps)
-    if told is None:
+    accumulated = accumulation(case, min_steps)
+    if accumulated is None:
         return Skipped("one optimizer")
-    matched = told.batches >= step_share * told.backwards
-    if told.wasteful < step_share or told.backwards < 1.9 or not matched:
+    matched = accumulated.batches >= step_share * accumulated.backwards
+    if accumulated.wasteful < step_share or accumulated.backwards < 1.9 or not matched:
         return None
-    times = text(round(told.backwards, 1))
-    lost = 1 - 1 / told.backwards
+    times = text(round(accumulated.backwards, 1))
+    lost = 1 - 1 / accumulated.backwards
     sentence = (
         f"Of the {times} backward calls before each step only the last one counts: those of the others are "
         f"cleared before the step, {percent(lost)} of the work is lost."

@@ -23,20 +23,22 @@ def detect(
 ) -> Detected:
     if not case.inside.fact("accumulation"):
         return None
-    told = accumulation(case, min_steps)
-    if told is None or told.share is None:
+    accumulated = accumulation(case, min_steps)
+    if accumulated is None or accumulated.share is None:
         return Skipped("one optimizer, and a loss function of torch's own")
     loaders = sum(one.get("role") == "training" for one in case.inside.loaders)
     means = all(loss.get("reduction") == "mean" for loss in case.inside.losses)
-    several = told.several >= step_share and told.backwards >= 1.9 and told.wasteful < 0.1
-    matched = step_share * told.backwards <= told.batches <= 1.3 * told.backwards
-    by_hand = not case.inside.loaders and told.backwards >= 3 and len(case.inside.losses) == 1
+    several = (
+        accumulated.several >= step_share and accumulated.backwards >= 1.9 and accumulated.wasteful < 0.1
+    )
+    matched = step_share * accumulated.backwards <= accumulated.batches <= 1.3 * accumulated.backwards
+    by_hand = not case.inside.loaders and accumulated.backwards >= 3 and len(case.inside.losses) == 1
     if (
-        not (several and (matched or by_hand) and means and told.share >= undivided_share)
-        or 1 < told.backwards <= loaders
+        not (several and (matched or by_hand) and means and accumulated.share >= undivided_share)
+        or 1 < accumulated.backwards <= loaders
     ):
         return None
-    times = text(round(told.backwards, 1))
+    times = text(round(accumulated.backwards, 1))
     optimizer = case.word("optimizer")
     hidden = any(name in optimizer for name in _ADAPTIVE)
     effect = "which this optimizer mostly hides" if hidden else f"as if the rate were {times} times as high"

@@ -14,13 +14,13 @@ DETECTOR = Detector(title="Optimizer never stepped", needs=("recording",), famil
 
 
 def detect(case: Case) -> Detected:
-    told = case.inside.events("optimizer_never_stepped")
-    if not told:
+    recorded_events = case.inside.events("optimizer_never_stepped")
+    if not recorded_events:
         return None if case.inside.optimizers else Skipped("a recording of an optimizer")
     alone = not case.inside.optimizers
     text = "No optimizer ever stepped" if alone else "An optimizer never stepped"
     return Finding(
-        f"{text}: {told[0].text}. What it holds keeps its first values.",
+        f"{text}: {recorded_events[0].text}. What it holds keeps its first values.",
         "silent_defect",
         "high" if alone else "medium",
         case.span[0],
@@ -29,8 +29,8 @@ def detect(case: Case) -> Detected:
 
 
 def fires() -> Runs:
-    told = Event("optimizer_never_stepped", "1 optimizers were made but never stepped: SGD", None)
-    yield run({"loss": noisy([1.4] * 60, 0.05)}, events=[told], facts={"version": 2})
+    event = Event("optimizer_never_stepped", "1 optimizers were made but never stepped: SGD", None)
+    yield run({"loss": noisy([1.4] * 60, 0.05)}, events=[event], facts={"version": 2})
 
 
 def silent() -> Runs:

@@ -35,9 +35,9 @@ def detect(case: Case) -> Detected:
 
 def _run(held: int, reached: int) -> Run:
     reach = {"parameters": 6, "elements": 500, "held": held, "free": ["a"], "free_elements": 9, "outside": 6}
-    told = Event("no_gradient", "no gradient reached 0, 2", 4.0, {"layers": ["0"], "reached": reached})
+    event = Event("no_gradient", "no gradient reached 0, 2", 4.0, {"layers": ["0"], "reached": reached})
     facts = {"optimizers": [{"class": "SGD"}], "reach": reach}
-    return run({"loss": noisy([1.4] * 60, 0.05)}, facts=facts, events=[told])
+    return run({"loss": noisy([1.4] * 60, 0.05)}, facts=facts, events=[event])
 
 
 def fires() -> Runs:

@@ -19,21 +19,21 @@ DETECTOR = Detector(
 
 
 def detect(case: Case) -> Detected:
-    told = case.inside.events("optimizer_state_not_loaded")
-    if not told:
+    notes = case.inside.events("optimizer_state_not_loaded")
+    if not notes:
         return None if case.run.facts.get("restored") else Skipped()
-    step = told[0].step
+    step = notes[0].step
     sentence = (
-        f"At step {text(step or 0)} a training was taken up again without its optimizer: {told[0].text}."
+        f"At step {text(step or 0)} a training was taken up again without its optimizer: {notes[0].text}."
     )
     return Finding(sentence, "silent_defect", "medium", step, marks=(step,) if step is not None else ())
 
 
 def fires() -> Runs:
-    told = Event(
+    event = Event(
         "optimizer_state_not_loaded", "Adam starts without state: the loaded file holds one for it", 1.0
     )
-    yield run({"loss": decay(60, 2.0, 0.5)}, events=[told], facts={"optimizers": [{"class": "Adam"}]})
+    yield run({"loss": decay(60, 2.0, 0.5)}, events=[event], facts={"optimizers": [{"class": "Adam"}]})
 
 
 def silent() -> Runs:

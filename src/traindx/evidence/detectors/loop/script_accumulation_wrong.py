@@ -42,12 +42,12 @@ def detect(training: Training, iterations: Iterations) -> Places:
     if not several:
         return Skipped("a loop that adds up gradients over several batches")
     calls = {id(e.value): e for e in training.trace.events if loss_call(e) is not None}
-    found: dict[int, Finding] = {}
+    findings: dict[int, Finding] = {}
     for iteration in several:
         seen = _cleared(iteration) or _undivided(iteration, calls)
         if seen is not None:
-            found.setdefault(id(iteration.step.event.spot.node), seen)
-    return [*found.values()]
+            findings.setdefault(id(iteration.step.event.spot.node), seen)
+    return [*findings.values()]
 
 
 def _accumulates(iteration: Iteration) -> bool:

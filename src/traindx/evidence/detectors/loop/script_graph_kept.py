@@ -38,15 +38,15 @@ def detect(training: Training) -> Places:
     used = _ancestors(losses)
     for made in training.made_gradients:
         used |= _ancestors([made.value])
-    found: dict[int, Finding] = {}
+    findings: dict[int, Finding] = {}
     kept_ones: list[tuple[str, Value, Value, Binding | CallEvent]] = [*_sums(training), *_lists(training)]
     for name, kept, into, at in kept_ones:
         if id(into) in used or any(one.endswith(_OFF) for one in at.contexts) or not _has_graph(kept):
             continue
         if isinstance(at, CallEvent) and (at.handed or _read_again(training, kept, into, losses, used)):
             continue
-        found.setdefault(id(at.spot.node), _finding(training, name, kept, at, used))
-    return [*found.values()]
+        findings.setdefault(id(at.spot.node), _finding(training, name, kept, at, used))
+    return [*findings.values()]
 
 
 def _has_graph(kept: Value) -> bool:
@@ -65,11 +65,11 @@ def _read_again(training: Training, kept: Value, into: Value, losses: list[Value
 def _sums(training: Training) -> Iterator[tuple[str, Value, Value, Binding]]:
     """`total += loss`, `total = total + loss` with a total that the loop does not begin anew."""
     for one in training.trace.bindings:
-        made = one.value
-        if not one.loops or not isinstance(made, Made) or made.kind != "operator" or not _adds(one):
+        call = one.value
+        if not one.loops or not isinstance(call, Made) or call.kind != "operator" or not _adds(one):
             continue
-        if made.name == "Add" and len(made.args) == 2 and not _begun(training, one, one.loops[-1]):
-            yield one.name, made.args[1], made, one
+        if call.name == "Add" and len(call.args) == 2 and not _begun(training, one, one.loops[-1]):
+            yield one.name, call.args[1], call, one
 
 
 def _adds(binding: Binding) -> bool:
@@ -95,8 +95,10 @@ def _lists(training: Training) -> Iterator[tuple[str, Value, Value, CallEvent]]:
         node = event.spot.node
         if not event.loops or not isinstance(receiver, ListValue) or len(event.value.args) != 1:
             continue
-        made = receiver.spot
-        inside = made is not None and any(_holds(loop.spot.node, made.node) for loop in event.loops[-1:])
+        origin_spot = receiver.spot
+        inside = origin_spot is not None and any(
+            _holds(loop.spot.node, origin_spot.node) for loop in event.loops[-1:]
+        )
         if not inside and isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             yield ast.unparse(node.func.value), event.value.args[0], receiver, event
 
@@ -107,14 +109,14 @@ def _holds(outer: ast.AST, node: ast.AST) -> bool:
 
 def _ancestors(values: list[Value]) -> set[int]:
     """Everything that values were made of, by id."""
-    seen: set[int] = set()
+    visited: set[int] = set()
     waiting = list(values)
-    while waiting and len(seen) < 50_000:
+    while waiting and len(visited) < 50_000:
         at = waiting.pop()
-        if id(at) not in seen:
-            seen.add(id(at))
+        if id(at) not in visited:
+            visited.add(id(at))
             waiting += parents(at)
-    return seen
+    return visited
 
 
 def _finding(training: Training, name: str, kept: Value, at: Binding | CallEvent, used: set[int]) -> Finding:

@@ -21,14 +21,14 @@ def detect(training: Training) -> Places:
     backwards = [e for e in training.backwards if e.loops and not e.grad_off]
     if not backwards:
         return NO_LOOP
-    made = [e for e in training.trace.events if e.value.kind == "call" and is_optimizer(e.value)]
-    if not made or training.managed or not training.followed("step"):
+    calls = [e for e in training.trace.events if e.value.kind == "call" and is_optimizer(e.value)]
+    if not calls or training.managed or not training.followed("step"):
         return [] if training.steps else Skipped("an optimizer that the script makes and uses itself")
     if training.steps or any(e.value.name.endswith("step") for e in training.trace.events):
-        return _idle(training, made)
-    if _changed_otherwise(training) or any(_leaves(training, event.value) for event in made):
+        return _idle(training, calls)
+    if _changed_otherwise(training) or any(_leaves(training, event.value) for event in calls):
         return Skipped("a script that steps its optimizer itself")
-    return [_finding(backwards[-1], made[0], training)]
+    return [_finding(backwards[-1], calls[0], training)]
 
 
 def _idle(training: Training, made: list[CallEvent]) -> list[Finding]:
@@ -60,8 +60,8 @@ def _changed_otherwise(training: Training) -> bool:
 def _leaves(training: Training, value: Value) -> bool:
     """Whether an optimizer is given to something that may step it."""
     for event in training.trace.events:
-        given = [*event.value.args, *event.value.keywords.values()]
-        if any(one is value for one in given) and "lr_scheduler" not in event.value.name:
+        arguments = [*event.value.args, *event.value.keywords.values()]
+        if any(one is value for one in arguments) and "lr_scheduler" not in event.value.name:
             return True
     return False
 

@@ -42,7 +42,8 @@ def detect(
     classes = _classes(case, case.loss or case.val_loss) or _classes(case, case.val_loss)
     if classes is None:
         return Skipped("the number of classes in the configuration")
-    if any(_fell(each) > max_loss_fall for each in (case.loss, case.val_loss)):
+    losses = [curve for curve in (case.loss, case.val_loss) if curve is not None and len(curve) >= 3]
+    if any(curve.head - last_level(curve.y) > max_loss_fall * abs(curve.head) for curve in losses):
         return None
     for curve in curves:
         level = _level_at_chance(curve, 1.0 / classes, chance_tolerance)
@@ -73,9 +74,9 @@ def _finding(case: Case, curve: Curve, level: float, classes: int) -> Finding:
     severity: Severity = "high" if len(curve) >= 5 else "medium"
     own = case.loss if curve.name.startswith("accuracy") else case.val_loss
     loss = own or case.loss
-    beside = f", the loss at {text(last_level(loss.y))}" if loss is not None and len(loss) else ""
+    phrase = f", the loss at {text(last_level(loss.y))}" if loss is not None and len(loss) else ""
     return Finding(
-        f"{curve.name} stays at {text(level)} over {len(curve)} values{beside}: guessing among {classes} "
+        f"{curve.name} stays at {text(level)} over {len(curve)} values{phrase}: guessing among {classes} "
         f"classes gives {text(1.0 / classes)}.",
         "not_learning",
         severity,
@@ -95,13 +96,6 @@ def _classes(case: Case, loss: Curve | None) -> int | None:
     chances = [case.task.chance_near(level, tolerance=0.02) for level in (loss.head, last_level(loss.y))]
     counts = {c.classes for c in chances if c is not None}
     return counts.pop() if len(counts) == 1 and None not in chances and None not in counts else None
-
-
-def _fell(curve: Curve | None) -> float:
-    """The share of its start that a loss lost."""
-    if curve is None or len(curve) < 3 or curve.head == 0:
-        return 0.0
-    return (curve.head - last_level(curve.y)) / abs(curve.head)
 
 
 def fires() -> Runs:

@@ -54,13 +54,13 @@ def detect(
     held_out = shares(case.val("accuracy"))
     if held_out is not None and float(np.median(held_out[-3:])) > max(1.15 * last, last + 0.05):
         return Skipped("a training accuracy on plain data: it is made harder than validation on purpose")
-    told = f" (guessing among {classes} classes gives {text(chance)})" if classes else ""
+    phrase = f" (guessing among {classes} classes gives {text(chance)})" if classes else ""
     gained = max(last - before, 0.0)
     finite = case.loss is None or not case.loss.broken
     poor = finite and held_out is not None and part.size >= long_run and not case.inside.recorded
     return Finding(
-        f"The training accuracy ends at {text(last)}{told} and gained {text(gained)} over the last sixth of "
-        "the run.",
+        f"The training accuracy ends at {text(last)}{phrase} and gained {text(gained)} over the last sixth "
+        "of the run.",
         "underfitting" if poor and way > 0.05 else None,
         "medium",
         step=float(accuracy.x[-third]),

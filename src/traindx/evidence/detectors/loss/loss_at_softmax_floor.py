@@ -59,9 +59,9 @@ def detect(
         return Skipped("the number of classes, and a loss at rest" if classes is None else "a loss at rest")
     floor = _floor(found)
     certain = accuracy is not None and accuracy >= min_accuracy
-    beside = f", with {text(100 * accuracy)} % of the answers right" if accuracy is not None else ""
+    phrase = f", with {text(100 * accuracy)} % of the answers right" if accuracy is not None else ""
     return Finding(
-        f"The loss rests at {level:.4f}{beside}: softmax applied twice cannot get below ln(e + {found - 1}) "
+        f"The loss rests at {level:.4f}{phrase}: softmax applied twice cannot get below ln(e + {found - 1}) "
         f"- 1 = {floor:.4f} with {found} classes.",
         symptom="plateau" if certain else None,
         severity="medium" if certain else "low",

@@ -45,7 +45,7 @@ def detect(
         return None
     if rise.from_first and _metric_improves(case):
         return None
-    if rise.mending and rise.ratio < 3 and _falls(loss):
+    if rise.mending and rise.ratio < 3 and loss.course.late_fall > 0.05:  # a hump, not a jump that stays
         return None
     worse = rise.end >= 0.95 * loss.head if loss.head > 0 else rise.lost >= 1
     if not worse and (rise.lost < 0.15 or (rise.mending and rise.lost < 0.5)):
@@ -63,12 +63,6 @@ def detect(
         text, "divergence", severity, rise.onset, float(loss.x[-1]), loss.name, numbers=numbers,
         marks=(rise.onset,),
     )  # fmt: skip
-
-
-def _falls(loss: Curve) -> bool:
-    """Whether the loss is on its way down at the end: a hump, not a jump that stays."""
-    early, late = np.array_split(loss.y[-max(4, len(loss) // 3) :], 2)
-    return bool(np.median(late) < 0.95 * np.median(early))
 
 
 def _metric_improves(case: Case) -> bool:

@@ -24,13 +24,13 @@ def detect(training: Training) -> Places:
     losses = [x for x in training.losses if x.kind in _ORDERED]
     if not losses:
         return Skipped("a loss of PyTorch whose arguments have an order")
-    found: dict[int, Finding] = {}
+    findings: dict[int, Finding] = {}
     for loss in losses:
         if loss.target is None or reach(loss.given).alive or reach(loss.given).cut:
             continue
         if reach(loss.target).alive and isinstance(loss.given, Made):
-            found.setdefault(id(loss.event.spot.node), _finding(loss))
-    return [*found.values()]
+            findings.setdefault(id(loss.event.spot.node), _finding(loss))
+    return [*findings.values()]
 
 
 def _finding(loss: LossCall) -> Finding:

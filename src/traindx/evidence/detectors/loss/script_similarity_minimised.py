@@ -25,7 +25,7 @@ def detect(training: Training) -> Places:
         return NO_LOOP
     if _maximises(training) or len(training.backwards) != 1:
         return []
-    found: dict[int, Finding] = {}
+    findings: dict[int, Finding] = {}
     for event in training.backwards:
         ends = [_stripped(one) for one in options(loss_of(event))]
         if not ends or any(one is None for one in ends):
@@ -36,10 +36,10 @@ def detect(training: Training) -> Places:
             f"{where(spot)}: {code(spot)} is made smaller by every step, for backward gets it with its own "
             "sign: a similarity or a log-probability wants a minus, or `1 -`, before it."
         )
-        found.setdefault(
+        findings.setdefault(
             id(spot.node), Finding(text, "silent_defect", severity="high", places=(place(spot),))
         )
-    return [*found.values()]
+    return [*findings.values()]
 
 
 def _stripped(value: Value) -> Made | None:

@@ -30,7 +30,7 @@ def detect(training: Training, *, sgd_lr: float = 1e-3) -> Places:
     if not rates or max(rates) < sgd_lr:
         return []
     backward = [loss_of(event) for event in training.backwards]
-    found: dict[int, Finding] = {}
+    findings: dict[int, Finding] = {}
     for loss in training.losses:
         if _sums(loss) and any(one is loss.event.value for one in backward):
             spot = loss.setup.spot or loss.event.spot
@@ -38,8 +38,8 @@ def detect(training: Training, *, sgd_lr: float = 1e-3) -> Places:
                 f"{where(spot)}: {code(spot)} sums over the batch, and SGD has a rate of {max(rates):g}: the "
                 "step is as many times larger as a batch has samples."
             )
-            found.setdefault(id(spot.node), Finding(text, places=(place(spot),)))
-    return [*found.values()]
+            findings.setdefault(id(spot.node), Finding(text, places=(place(spot),)))
+    return [*findings.values()]
 
 
 def _sgd(training: Training) -> list[Made]:

@@ -31,14 +31,14 @@ def detect(
     z_score: float = 5.0,
     min_steps: int = 100,
 ) -> Detected:
-    found = case.level.against_simple
-    if found is None:
+    comparison = case.level.against_simple
+    if comparison is None:
         return Skipped("samples of outputs and targets")
-    if found.step < min_steps:
+    if comparison.step < min_steps:
         return Skipped(f"at least {min_steps} steps")
-    if found.z < z_score or found.simple < 0.1:
+    if comparison.z < z_score or comparison.simple < 0.1:
         return Skipped()
-    simple, reached, classes = found.simple, found.reached, found.classes
+    simple, reached, classes = comparison.simple, comparison.reached, comparison.classes
     gap = (accuracy_gap if classes else variance_gap) * (2.0 if case.level.held_down_by_dropout() else 1.0)
     if simple - reached < gap:
         return None
@@ -51,7 +51,7 @@ def detect(
         severity="medium"
         if lost or not (case.loss is not None and case.loss.course.still_falls())
         else "low",
-        step=found.step,
+        step=comparison.step,
         numbers={"reached": reached, "simple": simple},
     )
 

@@ -56,9 +56,9 @@ def detect(
         equal = name == "beta2" and value == case.number("beta1")
         if low <= value <= high and not equal:
             continue
-        told = "equal to beta1" if equal else f"{side} the usual {text(bound)}"
+        phrase = "equal to beta1" if equal else f"{side} the usual {text(bound)}"
         return Finding(
-            text=f"The optimizer's {name} is {text(value) if value < 0.99 else f'{value:g}'}, {told}.",
+            text=f"The optimizer's {name} is {text(value) if value < 0.99 else f'{value:g}'}, {phrase}.",
             numbers={name: value},
             places=written(case, "betas" if name.startswith("beta") else name),
         )

@@ -20,12 +20,13 @@ from traindx.evidence.detectors._script import (
     Skipped,
     Training,
 )
+from traindx.evidence.detectors._script.activations import keras_finding, operation_before
 from traindx.evidence.detectors._script.words import code, where
 from traindx.source.edit_pieces import place, replaced, segment
 from traindx.source.flow import activation_spot
 from traindx.source.keras import Compiled, compiled
-from traindx.source.roles import LossCall, operation, unshaped
-from traindx.source.values import Made, Spot, Value, options
+from traindx.source.roles import LossCall, operation
+from traindx.source.values import Made, Spot
 
 DETECTOR = Detector(title="activation missing before the loss", family="script_activation")
 _RAW = {"Linear", "Conv1d", "Conv2d", "Conv3d", "ConvTranspose2d", "LazyLinear", "Bilinear"}
@@ -48,31 +49,23 @@ def detect(training: Training) -> Places:
     losses = [loss for loss in training.losses if loss.kind in _RAW_BEFORE]
     if not losses and not keras:
         return Skipped("a loss of PyTorch or Keras that takes probabilities")
-    found: dict[int, Finding] = {}
+    findings: dict[int, Finding] = {}
     for loss in losses:
-        raw = _raw(loss)
+        raw = operation_before(loss, _RAW_BEFORE[loss.kind][0])
         if raw is not None:
             spot = loss.setup.spot or loss.event.spot
-            found.setdefault(id(spot.node), _finding(loss, raw))
-    return [*found.values(), *(_keras(one) for one in keras if _keras_raw(one))]
-
-
-def _raw(loss: LossCall) -> Made | None:
-    known = _RAW_BEFORE[loss.kind][0]
-    ways: list[Value] = [unshaped(one) for one in options(unshaped(loss.given))]
-    if not ways or not all(operation(way) in known for way in ways):
-        return None
-    return ways[0] if isinstance(ways[0], Made) else None
+            findings.setdefault(id(spot.node), _finding(loss, raw))
+    return [*findings.values(), *(_keras(one) for one in keras if _keras_raw(one))]
 
 
 def _finding(loss: LossCall, raw: Made) -> Finding:
     setup = loss.setup.spot or loss.event.spot
-    made = activation_spot(raw) or loss.event.spot
+    output = activation_spot(raw) or loss.event.spot
     text = (
-        f"{where(setup)}: {loss.kind} expects {_RAW_BEFORE[loss.kind][1]}, and gets what {code(made)} "
-        f"(line {made.line}) gives."
+        f"{where(setup)}: {loss.kind} expects {_RAW_BEFORE[loss.kind][1]}, and gets what {code(output)} "
+        f"(line {output.line}) gives."
     )
-    places = (place(setup), place(loss.event.spot), place(made))
+    places = (place(setup), place(loss.event.spot), place(output))
     return Finding(text, "silent_defect", "high", places=places, edits=_edit(loss, raw, setup))
 
 
@@ -93,12 +86,11 @@ def _keras_raw(one: Compiled) -> bool:
 
 
 def _keras(one: Compiled) -> Finding:
-    spot = one.last.spot if one.last is not None and one.last.spot is not None else one.event.spot
-    text = (
-        f"{where(spot)}: {code(spot)} has no activation, and the loss {one.loss} of line "
-        f"{one.event.spot.line} takes its output for probabilities (`from_logits` is not set)."
+    return keras_finding(
+        one,
+        f"has no activation, and the loss {one.loss} of line {one.event.spot.line} takes its output for "
+        "probabilities (`from_logits` is not set).",
     )
-    return Finding(text, "silent_defect", "high", places=(place(spot), place(one.event.spot)))
 
 
 _TRAIN = """

@@ -20,12 +20,13 @@ from traindx.evidence.detectors._script import (
     Skipped,
     Training,
 )
+from traindx.evidence.detectors._script.activations import keras_finding, operation_before
 from traindx.evidence.detectors._script.words import code, where
 from traindx.source.edit_pieces import place, replaced, segment
 from traindx.source.flow import activation_spot
 from traindx.source.keras import Compiled, compiled
-from traindx.source.roles import LossCall, operation, unshaped
-from traindx.source.values import Made, Spot, Value, options
+from traindx.source.roles import LossCall
+from traindx.source.values import Made, Spot
 
 DETECTOR = Detector(title="activation applied twice", family="script_activation")
 _APPLIED = {
@@ -39,26 +40,14 @@ def detect(training: Training) -> Places:
     losses = [loss for loss in training.losses if loss.kind in _APPLIED]
     if not losses and not keras:
         return Skipped("a loss of PyTorch or Keras that takes logits")
-    found: dict[int, Finding] = {}
+    findings: dict[int, Finding] = {}
     for loss in losses:
-        twice = _activation(loss)
+        twice = operation_before(loss, _APPLIED[loss.kind][1])
         if twice is not None and twice.spot is not None:
             spot = activation_spot(twice) or twice.spot
-            found.setdefault(id(spot.node), _finding(loss, twice))
-    made = [*found.values()]
-    return made + [
-        _keras(one) for one in keras if one.from_logits and one.activation in ("softmax", "sigmoid")
-    ]
-
-
-def _activation(loss: LossCall) -> Made | None:
-    """The activation before the loss, when every way has one."""
-    known = _APPLIED[loss.kind][1]
-    ways: list[Value] = [unshaped(one) for one in options(unshaped(loss.given))]
-    if not ways or not all(operation(way) in known for way in ways):
-        return None
-    way = ways[0]
-    return way if isinstance(way, Made) else None
+            findings.setdefault(id(spot.node), _finding(loss, twice))
+    applied = [one for one in keras if one.from_logits and one.activation in ("softmax", "sigmoid")]
+    return [*findings.values(), *(_keras(one) for one in applied)]
 
 
 def _finding(loss: LossCall, twice: Made) -> Finding:
@@ -87,12 +76,11 @@ def _edit(twice: Made, spot: Spot) -> tuple[Edit, ...]:
 
 
 def _keras(one: Compiled) -> Finding:
-    spot = one.last.spot if one.last is not None and one.last.spot is not None else one.event.spot
-    text = (
-        f"{where(spot)}: {code(spot)} ends the model with {one.activation}, and the loss of line "
-        f"{one.event.spot.line} gets `from_logits=True`: it applies {one.activation} once more."
+    return keras_finding(
+        one,
+        f"ends the model with {one.activation}, and the loss of line {one.event.spot.line} gets "
+        f"`from_logits=True`: it applies {one.activation} once more.",
     )
-    return Finding(text, "silent_defect", "high", places=(place(spot), place(one.event.spot)))
 
 
 _TRAIN = """

@@ -34,31 +34,31 @@ _MEANT = re.compile(r"(^|_)mc(_|$)|monte|bayes|mcdropout|stochastic|corrupt|nois
 
 
 def detect(training: Training) -> Places:
-    found: dict[int, Finding] = {}
+    findings: dict[int, Finding] = {}
     for event in training.trace.events:
         if event.value.kind != "call" or number(event.value.argument(_place(event.value), "p")) == 0:
             continue
         if _untold(event) or _made_anew(event):
-            found.setdefault(id(event.spot.node), _finding(training, event))
-    return [*found.values()]
+            findings.setdefault(id(event.spot.node), _finding(training, event))
+    return [*findings.values()]
 
 
-def _place(made: Made) -> int:
-    return 1 if made.name in _CALLS else 0
+def _place(call: Made) -> int:
+    return 1 if call.name in _CALLS else 0
 
 
 def _untold(event: CallEvent) -> bool:
     """The function, in a method of a module, without a word on training."""
-    made = event.value
-    if made.name not in _CALLS or made.open or made.argument(2, "training") is not None:
+    call = event.value
+    if call.name not in _CALLS or call.open or call.argument(2, "training") is not None:
         return False
     return _in_model(event)
 
 
 def _made_anew(event: CallEvent) -> bool:
     """A layer made inside forward()."""
-    made = event.value
-    if not made.name.startswith("torch.nn.") or made.short not in _LAYERS or not event.functions:
+    call = event.value
+    if not call.name.startswith("torch.nn.") or call.short not in _LAYERS or not event.functions:
         return False
     return getattr(event.functions[-1], "name", "") == "forward" and _in_model(event)
 

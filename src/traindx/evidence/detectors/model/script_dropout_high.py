@@ -21,12 +21,12 @@ def detect(training: Training, *, max_dropout: float = 0.85) -> Places:
     shares = [(share, spot) for way in ways if (share := number(way)) is not None and (spot := origin(way))]
     if not shares:
         return Skipped("a dropout layer whose share the script shows")
-    found: dict[int, Finding] = {}
+    findings: dict[int, Finding] = {}
     for share, spot in shares:
         if share >= max_dropout:
             text = f"{where(spot)}: dropout of {share:g} leaves {1 - share:.2g} of each layer."
-            found.setdefault(id(spot.node), Finding(text, None, "low", places=(place(spot),)))
-    return [*found.values()]
+            findings.setdefault(id(spot.node), Finding(text, None, "low", places=(place(spot),)))
+    return [*findings.values()]
 
 
 def fires() -> Scripts:

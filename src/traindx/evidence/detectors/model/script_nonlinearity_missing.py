@@ -32,7 +32,7 @@ def detect(training: Training) -> Places:
     losses = [x for x in training.losses if not x.event.grad_off and x.event.loops]
     if not losses:
         return NO_LOOP
-    found: dict[int, Finding] = {}
+    findings: dict[int, Finding] = {}
     for loss in losses:
         chain = _chain(loss.given)
         if chain is None or sum(_linear(one) for one in chain) < 2:
@@ -41,8 +41,8 @@ def detect(training: Training) -> Places:
         if pair is not None:
             nothing = not any(operation(one) in _ACTIVATIONS for one in _between(chain))
             if nothing or not _narrows(*pair):
-                found.setdefault(id(_spot(pair[1]).node), _finding(pair, whole=nothing))
-    return [*found.values()]
+                findings.setdefault(id(_spot(pair[1]).node), _finding(pair, whole=nothing))
+    return [*findings.values()]
 
 
 def _chain(value: Value) -> list[Made] | None:
@@ -64,8 +64,8 @@ def _is_data(value: Made) -> bool:
     return value.kind in ("item", "method", "call") and operation(value) in ("", "[]", "randn", "rand")
 
 
-def _linear(made: Made) -> bool:
-    return operation(made) == "Linear"
+def _linear(call: Made) -> bool:
+    return operation(call) == "Linear"
 
 
 def _between(chain: list[Made]) -> list[Made]:
@@ -99,14 +99,14 @@ def _narrows(earlier: Made, later: Made) -> bool:
     return 2 * sizes[1] <= min(sizes[0], sizes[3])
 
 
-def _spot(made: Made) -> Spot:
+def _spot(call: Made) -> Spot:
     """The call of the layer, or the layer itself where it stands in a sequence."""
-    layer = made.receiver
-    assert made.spot is not None
+    layer = call.receiver
+    assert call.spot is not None
     in_sequence = (
         isinstance(layer, Made) and layer.spot is not None and layer.spot.node in _inside_sequence(layer)
     )
-    return layer.spot if in_sequence and layer is not None and layer.spot is not None else made.spot
+    return layer.spot if in_sequence and layer is not None and layer.spot is not None else call.spot
 
 
 def _inside_sequence(layer: Made) -> set[ast.AST]:
@@ -119,10 +119,10 @@ def _inside_sequence(layer: Made) -> set[ast.AST]:
 
 def _finding(pair: tuple[Made, Made], *, whole: bool) -> Finding:
     earlier, later = _spot(pair[0]), _spot(pair[1])
-    told = "the model is one linear map" if whole else "these two are one linear layer"
+    phrase = "the model is one linear map" if whole else "these two are one linear layer"
     text = (
         f"{where(earlier)}: what {code(earlier)} gives goes into {code(later)} (line {later.line}) with no "
-        f"activation between: {told}."
+        f"activation between: {phrase}."
     )
     places = (place(earlier), place(later))
     if not whole:

@@ -23,20 +23,20 @@ def detect(training: Training) -> Places:
     losses = [x for x in training.losses if x.kind in ("cross_entropy", "nll_loss")]
     if not losses and not keras:
         return Skipped("a loss over classes")
-    found: dict[int, Finding] = {}
+    findings: dict[int, Finding] = {}
     for loss in losses:
         layers = [parametric(unshaped(way)) for way in options(unshaped(loss.given))]
         # Of several models that a branch chooses from, the loss may belong to another.
         for layer in layers if all(map(_single, layers)) else ():
             if layer is not None and layer.spot is not None:
-                found.setdefault(id(layer.spot.node), _finding(layer.spot, loss.event.spot, loss.kind))
+                findings.setdefault(id(layer.spot.node), _finding(layer.spot, loss.event.spot, loss.kind))
     for one in keras:
         alone = one.units == 1 and (one.activation == "softmax" or "categorical" in one.loss)
         if alone and one.last is not None and one.last.spot is not None:
-            found.setdefault(
+            findings.setdefault(
                 id(one.last.spot.node), _finding(one.last.spot, one.event.spot, one.loss or "the loss")
             )
-    return [*found.values()]
+    return [*findings.values()]
 
 
 def _single(layer: Value | None) -> bool:

@@ -65,12 +65,12 @@ def _losses(training: Training) -> Iterator[tuple[Spot, Value, Value]]:
 def _differences(training: Training) -> Iterator[tuple[Spot, Value, Value]]:
     """`prediction - target` anywhere in what is backpropagated."""
     waiting: list[Value] = [loss_of(event) for event in training.backwards]
-    seen: set[int] = set()
-    while waiting and len(seen) < 5_000:
+    visited: set[int] = set()
+    while waiting and len(visited) < 5_000:
         at = waiting.pop()
-        if id(at) in seen:
+        if id(at) in visited:
             continue
-        seen.add(id(at))
+        visited.add(id(at))
         if isinstance(at, Made) and at.kind == "operator" and at.name == "Sub" and at.spot is not None:
             predicted = [bool(reach(one).alive) for one in at.args]
             if predicted[0] != predicted[1]:

@@ -20,21 +20,21 @@ DETECTOR = Detector(title="softmax over the batch", family="script_activation")
 def detect(training: Training) -> Places:
     if not training.losses:
         return Skipped("a loss of PyTorch")
-    found: dict[int, Finding] = {}
+    findings: dict[int, Finding] = {}
     for loss in (x for x in training.losses if x.kind in ("nll_loss", "cross_entropy", "mse_loss", "kl_div")):
         for one in options(loss.given):
             if isinstance(one, Made) and operation(one) in ("softmax", "log_softmax") and _dim(one) == 0:
                 spot = activation_spot(one) or loss.event.spot
-                found.setdefault(id(spot.node), _finding(spot, loss.event.spot))
-    return [*found.values()]
+                findings.setdefault(id(spot.node), _finding(spot, loss.event.spot))
+    return [*findings.values()]
 
 
-def _dim(made: Made) -> float | None:
+def _dim(call: Made) -> float | None:
     """The dimension that is normalised."""
-    layer = made.receiver
-    if made.kind == "apply" and isinstance(layer, Made):
+    layer = call.receiver
+    if call.kind == "apply" and isinstance(layer, Made):
         return number(layer.argument(0, "dim"))
-    return number(made.argument(0 if made.kind == "method" else 1, "dim"))
+    return number(call.argument(0 if call.kind == "method" else 1, "dim"))
 
 
 def _finding(spot: Spot, loss: Spot) -> Finding:

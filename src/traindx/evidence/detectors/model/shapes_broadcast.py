@@ -35,9 +35,9 @@ def detect(case: Case) -> Detected:
 
 
 def _found(function: str, output: str, target: str, table: str) -> Finding:
-    beside = f" and targets ({target})" if target else " and data of another shape"
+    phrase = f" and targets ({target})" if target else " and data of another shape"
     sentence = (
-        f"Outputs ({output}){beside} are stretched to ({table}) in {function}: every output is compared "
+        f"Outputs ({output}){phrase} are stretched to ({table}) in {function}: every output is compared "
         "with every target, and the best answer is the mean."
     )
     numbers = {"output_shape": output, "target_shape": target, "broadcast_shape": table}

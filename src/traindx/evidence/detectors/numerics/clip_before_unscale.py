@@ -15,20 +15,26 @@ DETECTOR = Detector(title="Clips before unscaling", needs=("loss_scale",), famil
 def detect(case: Case) -> Detected:
     if not case.inside.recorded:
         return Skipped("a recording")
-    told = case.inside.events("clip_before_unscale")
-    if not told:
+    notes = case.inside.events("clip_before_unscale")
+    if not notes:
         return None
     clip = case.number("clip")
     limit = f" to a norm of {clip:g}" if clip is not None else ""
     sentence = (
-        f"At {len(told)} steps gradients were clipped{limit} before they were unscaled: {told[0].text}."
+        f"At {len(notes)} steps gradients were clipped{limit} before they were unscaled: {notes[0].text}."
     )
-    return Finding(sentence, "silent_defect", "high", told[0].step, numbers={"clipped_scaled": len(told)})
+    return Finding(
+        sentence,
+        "silent_defect",
+        "high",
+        notes[0].step,
+        numbers={"clipped_scaled": len(notes)},
+    )
 
 
 def fires() -> Runs:
-    told = Event("clip_before_unscale", "gradients were clipped while scaled by 65536", 1.0)
-    yield run({"loss": noisy([1.4] * 60, 0.05), "loss_scale": [65536.0] * 60}, events=[told], facts={"a": 1})
+    event = Event("clip_before_unscale", "gradients were clipped while scaled by 65536", 1.0)
+    yield run({"loss": noisy([1.4] * 60, 0.05), "loss_scale": [65536.0] * 60}, events=[event], facts={"a": 1})
 
 
 def silent() -> Runs:

@@ -19,8 +19,8 @@ def detect(origin: RecordedOrigin, *, doubtful_strength: float = 0.6) -> Detecte
         return None
     if origin.burst and origin.kind == "growth":
         return None
-    told = f"before it {origin.grown}" if origin.grown else "no growth was logged before it"
-    return origin.finding(f"{origin.said}; {told}.", 1.0 if origin.kind == "growth" else doubtful_strength)
+    phrase = f"before it {origin.grown}" if origin.grown else "no growth was logged before it"
+    return origin.finding(f"{origin.said}; {phrase}.", 1.0 if origin.kind == "growth" else doubtful_strength)
 
 
 def _run(losses: list[float], operation: str, where: str = "forward") -> Run:

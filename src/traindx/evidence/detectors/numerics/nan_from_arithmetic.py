@@ -18,10 +18,10 @@ DETECTOR = Detector(title="NaN was made by arithmetic", family="nan_origin")
 def detect(origin: RecordedOrigin, *, doubtful_strength: float = 0.6) -> Detected:
     if origin.kind not in ("arithmetic", "constant"):
         return None
-    told = f"before it {origin.grown}" if origin.grown else "loss and gradients were ordinary before it"
+    phrase = f"before it {origin.grown}" if origin.grown else "loss and gradients were ordinary before it"
     if origin.kind == "constant":
-        told = "the batch itself is finite, so the script made it of the data"
-    return origin.finding(f"{origin.said}; {told}.", doubtful_strength if origin.grown else 1.0)
+        phrase = "the batch itself is finite, so the script made it of the data"
+    return origin.finding(f"{origin.said}; {phrase}.", doubtful_strength if origin.grown else 1.0)
 
 
 def fires() -> Runs:

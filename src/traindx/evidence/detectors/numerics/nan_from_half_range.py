@@ -17,8 +17,8 @@ DETECTOR = Detector(title="NaN from the range of half precision", family="nan_or
 def detect(origin: RecordedOrigin, *, doubtful_strength: float = 0.6) -> Detected:
     if origin.kind != "half" or "scaled gradients" in origin.operation:
         return None
-    told = f"before it {origin.grown}" if origin.grown else "loss and gradients were ordinary before it"
-    return origin.finding(f"{origin.said}; {told}.", doubtful_strength if origin.grown else 1.0)
+    phrase = f"before it {origin.grown}" if origin.grown else "loss and gradients were ordinary before it"
+    return origin.finding(f"{origin.said}; {phrase}.", doubtful_strength if origin.grown else 1.0)
 
 
 def fires() -> Runs:

@@ -18,8 +18,8 @@ def detect(origin: RecordedOrigin) -> Detected:
     if origin.kind != "input":
         return None
     bad = number(origin.event.data, "batch_nonfinite")
-    told = f" The batch holds {bad:g} values that are no numbers." if bad else ""
-    return origin.finding(f"{origin.said}.{told} Weights and arithmetic were sound before it.")
+    phrase = f" The batch holds {bad:g} values that are no numbers." if bad else ""
+    return origin.finding(f"{origin.said}.{phrase} Weights and arithmetic were sound before it.")
 
 
 def _run(where: str, operation: str, **data: object) -> Run:

@@ -20,12 +20,12 @@ from traindx.evidence.detectors._script import (
     Training,
     script,
 )
-from traindx.evidence.detectors._script.gradients import optimizer_code
+from traindx.evidence.detectors._script.gradients import optimizer_code, scales_loss
 from traindx.evidence.detectors._script.words import code, where
 from traindx.evidence.detectors.gradients.script_clip_misplaced import CLIPS
 from traindx.source.edit_pieces import place, put_before, segment
 from traindx.source.execution import CallEvent
-from traindx.source.values import Const, Made, Spot, number
+from traindx.source.values import Made, Spot, number
 
 DETECTOR = Detector(title="clipped before unscaling", family="script_scaler")
 
@@ -35,21 +35,17 @@ def detect(training: Training, iterations: Iterations) -> Places:
     clips = [e for e in training.trace.named(*CLIPS) if not e.handed]
     if not scaled or not clips:
         return Skipped()
-    found: dict[int, Finding] = {}
+    findings: dict[int, Finding] = {}
     for one in scaled:
         for clip in clips:
             if one.loop in clip.loops and _still_scaled(training, clip, one):
-                found.setdefault(id(clip.spot.node), _finding(clip, one))
-    return [*found.values()]
+                findings.setdefault(id(clip.spot.node), _finding(clip, one))
+    return [*findings.values()]
 
 
 def _scales(iteration: Iteration) -> bool:
     """Whether a scaler that is surely on steps."""
-    scaler = iteration.step.scaler
-    if not isinstance(scaler, Made) or scaler.kind != "call" or iteration.step.event.handed:
-        return False
-    enabled = scaler.keywords.get("enabled")
-    return not scaler.open and (enabled is None or (isinstance(enabled, Const) and enabled.value is True))
+    return scales_loss(iteration.step.scaler) and not iteration.step.event.handed
 
 
 def _still_scaled(training: Training, clip: CallEvent, iteration: Iteration) -> bool:

@@ -19,10 +19,11 @@ from traindx.evidence.detectors._script import (
     Training,
     script,
 )
+from traindx.evidence.detectors._script.gradients import scales_loss
 from traindx.evidence.detectors._script.words import code, where
 from traindx.source.edit_pieces import place, put_after, replaced, segment
 from traindx.source.roles import is_scaler
-from traindx.source.values import Const, Made, Spot, Value
+from traindx.source.values import Made, Spot
 
 DETECTOR = Detector(title="GradScaler half used", family="script_scaler")
 
@@ -30,20 +31,12 @@ DETECTOR = Detector(title="GradScaler half used", family="script_scaler")
 def detect(training: Training, iterations: Iterations) -> Places:
     if not any(is_scaler(e.value) for e in training.trace.events if e.value.kind == "call"):
         return Skipped()
-    found: dict[int, Finding] = {}
+    findings: dict[int, Finding] = {}
     for one in iterations:
         told = _past(training, one) or _never_scaled(training, one) or _never_updated(training, one)
         if told is not None and not one.step.event.handed:
-            found.setdefault(id(one.step.event.spot.node), told)
-    return [*found.values()]
-
-
-def _on(scaler: Value | None) -> bool:
-    """Whether a value is surely a scaler that is switched on."""
-    if not isinstance(scaler, Made) or scaler.kind != "call" or not is_scaler(scaler) or scaler.open:
-        return False
-    enabled = scaler.keywords.get("enabled")
-    return enabled is None or (isinstance(enabled, Const) and enabled.value is True)
+            findings.setdefault(id(one.step.event.spot.node), told)
+    return [*findings.values()]
 
 
 def _past(training: Training, iteration: Iteration) -> Finding | None:
@@ -60,7 +53,7 @@ def _past(training: Training, iteration: Iteration) -> Finding | None:
     if not scaled or any(iteration.loop in e.loops for e in undone):
         return None
     backward, made = scaled[-1]
-    if not _on(made.receiver) or backward.arms != step.event.arms[: len(backward.arms)]:
+    if not scales_loss(made.receiver) or backward.arms != step.event.arms[: len(backward.arms)]:
         return None
     text = (
         f"{where(step.event.spot)}: {code(step.event.spot)} steps with gradients that the scaler made "
@@ -92,7 +85,12 @@ def _steps(iteration: Iteration, scaled: Made) -> tuple[Edit, ...]:
 
 def _never_scaled(training: Training, iteration: Iteration) -> Finding | None:
     step, scaler = iteration.step.event, iteration.step.scaler
-    if scaler is None or not _on(scaler) or training.trace.methods("scale") or not training.followed("scale"):
+    if (
+        scaler is None
+        or not scales_loss(scaler)
+        or training.trace.methods("scale")
+        or not training.followed("scale")
+    ):
         return None
     if training.given_away(scaler, iteration.loop):
         return None
@@ -106,7 +104,7 @@ def _never_scaled(training: Training, iteration: Iteration) -> Finding | None:
 
 def _never_updated(training: Training, iteration: Iteration) -> Finding | None:
     step, scaler = iteration.step.event, iteration.step.scaler
-    if not _on(scaler) or not training.followed("update"):
+    if not scales_loss(scaler) or not training.followed("update"):
         return None
     updates = [
         e

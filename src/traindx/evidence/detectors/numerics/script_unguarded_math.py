@@ -24,30 +24,30 @@ def detect(training: Training) -> Places:
     backwards = [e for e in training.backwards if e.loops]
     if not backwards:
         return NO_LOOP
-    found: dict[int, Finding] = {}
-    seen: set[int] = set()
+    findings: dict[int, Finding] = {}
+    visited: set[int] = set()
     waiting = [loss_of(event) for event in backwards]
-    while waiting and len(seen) < 20_000:
+    while waiting and len(visited) < 20_000:
         at = waiting.pop()
-        if id(at) in seen:
+        if id(at) in visited:
             continue
-        seen.add(id(at))
+        visited.add(id(at))
         waiting += parents(at)
         why = _edge(at) if isinstance(at, Made) and at.graded else ""
         if why and isinstance(at, Made) and at.spot is not None:
-            found.setdefault(id(at.spot.node), _finding(at, why))
-    return sorted(found.values(), key=lambda finding: finding.places[0].line or 0)
+            findings.setdefault(id(at.spot.node), _finding(at, why))
+    return sorted(findings.values(), key=lambda finding: finding.places[0].line or 0)
 
 
-def _edge(made: Made) -> str:
+def _edge(call: Made) -> str:
     """At what an operation breaks; empty when it is guarded or not known to come near."""
-    inside = made.receiver if made.kind == "method" else (made.args[0] if made.args else None)
-    name = operation(made)
+    inside = call.receiver if call.kind == "method" else (call.args[0] if call.args else None)
+    name = operation(call)
     if name in LOGARITHMS and inside is not None and all(_saturates(one) for one in options(inside)):
         return "log(0) is -Inf where the probability rounds to 0 or 1"
     if name == "sqrt" and inside is not None and all(_sum_of_squares(one) for one in options(inside)):
         return "the gradient of sqrt is infinite at 0"
-    if made.kind == "operator" and name == "Div" and len(made.args) == 2 and _may_vanish(made.args[1]):
+    if call.kind == "operator" and name == "Div" and len(call.args) == 2 and _may_vanish(call.args[1]):
         return "the divisor may be 0"
     return ""
 
@@ -72,10 +72,10 @@ def _may_vanish(value: Value) -> bool:
     return plain and bool(reach(value).alive)
 
 
-def _finding(made: Made, why: str) -> Finding:
-    assert made.spot is not None
-    text = f"{where(made.spot)}: {code(made.spot)} has no guard: {why} (line {made.spot.line})."
-    return Finding(text, places=(place(made.spot),))
+def _finding(call: Made, why: str) -> Finding:
+    assert call.spot is not None
+    text = f"{where(call.spot)}: {code(call.spot)} has no guard: {why} (line {call.spot.line})."
+    return Finding(text, places=(place(call.spot),))
 
 
 def fires() -> Scripts:

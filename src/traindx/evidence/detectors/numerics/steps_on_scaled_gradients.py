@@ -16,15 +16,20 @@ DETECTOR = Detector(title="Steps on scaled gradients", needs=("loss_scale",), fa
 def detect(case: Case) -> Detected:
     if not case.inside.recorded:
         return Skipped("a recording")
-    told = case.inside.events("step_on_scaled_gradients")
-    if not told:
+    recorded_events = case.inside.events("step_on_scaled_gradients")
+    if not recorded_events:
         return None
-    return Finding(f"{told[0].text[:1].upper()}{told[0].text[1:]}.", "silent_defect", "high", told[0].step)
+    return Finding(
+        f"{recorded_events[0].text[:1].upper()}{recorded_events[0].text[1:]}.",
+        "silent_defect",
+        "high",
+        recorded_events[0].step,
+    )
 
 
 def fires() -> Runs:
-    told = Event("step_on_scaled_gradients", "the optimizer stepped on gradients scaled by 65536", 0.0)
-    yield run({"loss": noisy([1.4] * 60, 0.05), "loss_scale": [65536.0] * 60}, events=[told], facts={"a": 1})
+    event = Event("step_on_scaled_gradients", "the optimizer stepped on gradients scaled by 65536", 0.0)
+    yield run({"loss": noisy([1.4] * 60, 0.05), "loss_scale": [65536.0] * 60}, events=[event], facts={"a": 1})
 
 
 def silent() -> Runs:

@@ -16,18 +16,24 @@ DETECTOR = Detector(title="Replicas differ", needs=("replica_checksum",), family
 def detect(case: Case) -> Detected:
     if len(case.inside.ranks("replica_checksum")) < 2:
         return Skipped("checksums of at least two ranks")
-    told = case.inside.events("replicas_differ")
-    if not told:
+    recorded_events = case.inside.events("replicas_differ")
+    if not recorded_events:
         return None
     world = number(case.run.facts, "world_size")
     of = f" of {world:g}" if world else ""
-    text = told[0].text
-    sentence = f"{text[:1].upper()}{text[1:]}; {len(told) + 1}{of} ranks train apart."
-    return Finding(sentence, "silent_defect", "high", told[0].step, numbers={"ranks_apart": len(told)})
+    text = recorded_events[0].text
+    sentence = f"{text[:1].upper()}{text[1:]}; {len(recorded_events) + 1}{of} ranks train apart."
+    return Finding(
+        sentence,
+        "silent_defect",
+        "high",
+        recorded_events[0].step,
+        numbers={"ranks_apart": len(recorded_events)},
+    )
 
 
 def fires() -> Runs:
-    told = Event(
+    event = Event(
         "replicas_differ", "the weights of rank 1 differ from those of rank 0 at 7 of 7 samples", 1.0
     )
     series: dict[str, list[float]] = {
@@ -35,7 +41,7 @@ def fires() -> Runs:
         "replica_checksum": [3.0, 2.9],
         "replica_checksum/rank1": [3.1, 3.3],
     }
-    yield run(series, events=[told], facts={"world_size": 2})
+    yield run(series, events=[event], facts={"world_size": 2})
 
 
 def silent() -> Runs:

@@ -58,7 +58,7 @@ def detect(
     now, held_out = loss.tail, last_level(val_loss.y)
     if not (loss.y > 0).all() or not now * 0.75 <= held_out <= now * (1.0 + max_gap):
         return None
-    slope = _fall(loss)
+    slope = loss.course.late_fall
     if slope > max_slope or loss.course.starts_late or case.level.good:
         return None
     found = _far_from_fit(case, loss, progress_made) or _much_is_left(case, loss, loss_left)
@@ -83,14 +83,6 @@ def detect(
         strength=strength(1.0 / max(1.0 - share, 0.02), 1.0, 8.0),
         numbers={"train_last": now, "val_last": held_out, "unexplained": share},
     )
-
-
-def _fall(train: Curve) -> float:
-    """By which share the loss falls between the halves of its last third."""
-    last = train.y[-max(4, len(train) // 3) :]
-    half = last.size // 2
-    early, late = float(np.median(last[:half])), float(np.median(last[half:]))
-    return (early - late) / early
 
 
 def _course(train: Curve, slope: float) -> str:
@@ -121,8 +113,8 @@ def _far_from_fit(case: Case, train: Curve, made: float) -> tuple[Severity, str,
     way = 1.0 - train.tail / chance
     if not 0.03 < way < made:
         return None
-    told = f"{percent(way)} of the way from chance (ln {classes} = {text(chance)}) to zero"
-    return "medium", told, 1.0 - way
+    phrase = f"{percent(way)} of the way from chance (ln {classes} = {text(chance)}) to zero"
+    return "medium", phrase, 1.0 - way
 
 
 def _much_is_left(case: Case, train: Curve, left: float) -> tuple[Severity, str, float] | None:
@@ -144,10 +136,10 @@ def _much_is_left(case: Case, train: Curve, left: float) -> tuple[Severity, str,
     if not said and train.head <= _ABOVE_ALL_CHANCE:
         return None
     start = f"the {text(constant)} of a constant answer" if constant > train.head else "the first loss"
-    told = f"{percent(share)} of {start}{'' if constant > train.head else f' ({text(train.head)})'} is left"
+    phrase = f"{percent(share)} of {start}{'' if constant > train.head else f' ({text(train.head)})'} is left"
     # A recording that could not ask simple models has nothing to tell a floor of noise by.
     unasked = bool(case.inside.models) and case.level.against_simple is None
-    return ("medium" if said and not unasked else "low"), told, share
+    return ("medium" if said and not unasked else "low"), phrase, share
 
 
 def fires() -> Runs:

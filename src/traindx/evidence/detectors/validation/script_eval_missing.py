@@ -43,7 +43,7 @@ def detect(training: Training, iterations: Iterations) -> Places:
     if not outside:
         return Skipped("validation under no_grad()")
     ours = held(training)
-    found: dict[int, Finding] = {}
+    findings: dict[int, Finding] = {}
     for event in outside:
         model = event.value.receiver
         if (
@@ -52,8 +52,8 @@ def detect(training: Training, iterations: Iterations) -> Places:
             and _modal(model)
             and not _evaluating(training, event, model)
         ):
-            found.setdefault(id(event.spot.node), _finding(event))
-    return [*found.values()]
+            findings.setdefault(id(event.spot.node), _finding(event))
+    return [*findings.values()]
 
 
 def _modal(model: Value) -> bool:

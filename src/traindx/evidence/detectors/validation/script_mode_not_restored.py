@@ -38,14 +38,14 @@ def detect(training: Training) -> Places:
         return NO_LOOP
     if training.managed or not training.followed("train"):
         return Skipped("a training loop of the script's own that can be followed")
-    found: dict[int, Finding] = {}
+    findings: dict[int, Finding] = {}
     for event in training.trace.methods("eval", "train"):
         if _is_eval(event) and not event.handed:
             backward = next((b for b in backwards if _stays(training, event, b)), None)
             if backward is not None:
                 once = _once(training, event, backward)
-                found.setdefault(id(event.spot.node), _finding(event, backward, once))
-    return [*found.values()]
+                findings.setdefault(id(event.spot.node), _finding(event, backward, once))
+    return [*findings.values()]
 
 
 def _is_eval(event: CallEvent) -> bool:
@@ -115,8 +115,8 @@ def _modal(model: Value) -> bool | None:
     return None if unknown else False
 
 
-def _plain(made: Made) -> bool:
-    return made.kind != "call" or made.name.startswith(("torch.nn.", "torch.")) or made.name.islower()
+def _plain(call: Made) -> bool:
+    return call.kind != "call" or call.name.startswith(("torch.nn.", "torch.")) or call.name.islower()
 
 
 def _finding(event: CallEvent, backward: CallEvent, once: CallEvent | None) -> Finding:

@@ -85,15 +85,15 @@ def _tensors(training: Training) -> list[Finding]:
     calls = [e for e in training.trace.events if e.value.kind == "apply" and id(e.value.receiver) in ours]
     calls = [e for e in calls if e.value.args and not e.handed]
     trained = [data_of(e.value.args[0]) for e in calls if loops & set(e.loops) and not e.grad_off]
-    found: dict[int, Finding] = {}
+    findings: dict[int, Finding] = {}
     for event in (e for e in calls if e.grad_off and not loops & set(e.loops)):
         data = data_of(event.value.args[0])
         names = [one for one in training.trace.bindings if one.value is data and _HELD_OUT.search(one.name)]
         shared = any(alike(one, data) or overlap(training.trace, one, data) for one in trained if one.spot)
         if names and shared and isinstance(data, Made) and data.spot is not None:
             known = [one.spot for one in trained if one.spot is not None]
-            found.setdefault(id(data), _finding(names[0].spot, known[0]))
-    return [*found.values()]
+            findings.setdefault(id(data), _finding(names[0].spot, known[0]))
+    return [*findings.values()]
 
 
 def _keras(training: Training) -> list[Finding]:

@@ -30,12 +30,12 @@ def detect(val_loss: Curve, loss: Curve | None = None, *, bad_share: float = 0.2
         severity = "critical"
     elif count / total > bad_share or not val_loss.finite[-1]:
         severity = "high"
-    beside = " (no training loss is logged)"
+    phrase = " (no training loss is logged)"
     if loss is not None and len(loss):
-        beside = f", while the training loss is finite ({text(float(loss.y[-1]))} at the end)"
+        phrase = f", while the training loss is finite ({text(float(loss.y[-1]))} at the end)"
     return Finding(
         f"The validation loss is {kind} in {count} of {total} evaluations, first at {where(val_loss, onset)}"
-        f"{beside}.",
+        f"{phrase}.",
         "nonfinite",
         severity,
         step=onset,

@@ -39,9 +39,11 @@ def test_the_rate_where_the_loss_rose_is_told() -> None:
 
 def test_scaled_gradient_norms_give_no_clipping_norm() -> None:
     finding = Finding("Norms are scaled 1.", id="grad_scaled")
-    known = facts(Case(run({"loss": [1.0, 0.5], "grad_norm": [1e5, 2e5]})), [finding], None)
+    scaled = {"loss": [1.0, 0.9, 0.8, 0.7, 0.6, 0.5], "grad_norm": [1e5, 2e5, 1e5, 2e5, 1e5, 2e5]}
+    known = facts(Case(run(scaled)), [finding], None)
     assert "clip_new" not in known
-    assert "clip_new" in facts(Case(run({"loss": [1.0, 0.5], "grad_norm": [1.0, 2.0]})), [], None)
+    several = {"loss": [1.0, 0.9, 0.8, 0.7, 0.6, 0.5], "grad_norm": [1.0, 2.0, 1.5, 1.2, 1.1, 1.0]}
+    assert "clip_new" in facts(Case(run(several)), [], None)
 
 
 def test_four_digits_are_kept() -> None:

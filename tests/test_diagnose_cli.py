@@ -338,7 +338,7 @@ def test_a_hostile_name_stays_text(tmp_path: Path) -> None:
     path.write_text(BROKEN, encoding="utf-8")
     result = call(path, "--all", "--md", tmp_path / "out.md")
     assert "\x1b" not in result.output
-    assert "\\x1b[31m<b>" in result.output
+    assert "\\x1b[31m<b>" in "".join(result.output.split()), "wherever the line was wrapped"
     assert "\x1b" not in (tmp_path / "out.md").read_text(encoding="utf-8")
 
 

@@ -73,7 +73,7 @@ def test_no_folder_to_write_in(tmp_path: Path) -> None:
 
 
 def test_a_deleted_recording_begins_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("traindx.observe.journal._LOOK_EVERY", 0.0)
+    monkeypatch.setattr("traindx.observe.journal._CHECK_EVERY", 0.0)
     folder = tmp_path / "run"
     journal = Journal(folder, 0, 0.0)
     journal.append(b'{"a": 1}\n')

@@ -169,7 +169,7 @@ def test_it_stops_after_the_steps_asked_for(tmp_path: Path) -> None:
 
 def test_it_stops_when_asked_from_outside(recorder: Recorder) -> None:
     (recorder.folder / "stop").write_text("the loss is NaN\n")
-    recorder._looked_for_stop = 0.0
+    recorder._stop_checked_at = 0.0
     recorder.tick()
     with pytest.raises(Stopped, match="0"):
         recorder.check_stop()

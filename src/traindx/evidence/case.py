@@ -124,7 +124,7 @@ class Case:
 
     @cached_property
     def lr(self) -> Curve | None:
-        """The logged learning rate of the parameter group that tells the schedule.
+        """The logged learning rate of the parameter group that follows the schedule.
 
         Mostly the first one. Detectors of the YOLO family start the biases, which they log first, at a
         high rate that falls while the weights' rate warms up: then the weights' group is taken.

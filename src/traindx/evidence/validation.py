@@ -69,7 +69,7 @@ def running_median(values: FloatArray, width: int) -> FloatArray:
 
 
 def validation_curves(case: Case) -> list[Curve]:
-    """Everything measured on validation data that tells how good the model is, the loss first."""
+    """Everything measured on validation data that measures how good the model is, the loss first."""
     found = [case.val_loss, *(score(case, name) for name in (*SCORES, *ERRORS))]
     return [curve for curve in found if curve is not None and len(curve)]
 

@@ -28,7 +28,7 @@ def settled(curve: Curve) -> tuple[FloatArray, FloatArray]:
 
 
 def speed(case: Case) -> tuple[Curve, FloatArray, FloatArray] | None:
-    """The curve that tells the speed, its steps, and the speed there (more is faster)."""
+    """The curve that measures the speed, its steps, and the speed there (more is faster)."""
     for least in (_WELL_KNOWN, 3):
         for name in (*THROUGHPUT, *TIMES):
             curve = case.curve(name)

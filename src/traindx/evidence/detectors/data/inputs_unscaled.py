@@ -2,7 +2,7 @@
 
 Measured where they enter the model: size (root mean square) from {min_rms} on, a mean more than {mean_to_std}
 deviations from zero at a size above 3, or one feature spreading {min_scale_ratio} times wider than another.
-From a size of {extreme_rms} or a ratio of {extreme_scale_ratio} on it is told as a probable defect, unless
+From a size of {extreme_rms} or a ratio of {extreme_scale_ratio} on it is reported as a likely defect, unless
 the answers end up right.
 
 Silent for whole numbers (tokens), for models that begin with a normalisation, and for features that do not

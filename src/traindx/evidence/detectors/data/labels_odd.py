@@ -8,7 +8,7 @@ together.
 A sign by itself: votes fail for other reasons too. Trouble when the model, which sees more than neighbours
 do, ends no better on its training labels; medium when it is far better on the labels of validation.
 
-Silent when the model tells more than the neighbours, in validation or, without it, in training: then the
+Silent when the model predicts more than the neighbours, in validation or, without it, in training: then the
 labels can be learnt. Half as strong where neighbours mean less than a network sees: convolutions, recurrence
 or attention, inputs of whole numbers, inputs of which only a part was kept; and trouble there only when
 neighbours clearly tell each other's labels.
@@ -99,7 +99,7 @@ def _validation_ahead(case: Case, *, ahead: float = 0.15) -> float | None:
 
 
 def _learnt(case: Case, voted: float, *, more: float = 0.1, behind: float = 0.15) -> bool:
-    """Whether the model tells more than the vote, of labels that are no cleaner than those it learns from."""
+    """Whether the model predicts more than the vote, on labels no cleaner than those it learns from."""
     right, held_out = sampled(case, "output/right_share", 4), case.val("accuracy")
     best = validated(case)
     if held_out is None or best is None:

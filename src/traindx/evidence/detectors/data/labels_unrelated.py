@@ -1,4 +1,4 @@
-"""Nothing in the inputs tells the targets: simple predictors do no better than on shuffled targets.
+"""Nothing in the inputs predicts the targets: simple predictors do no better than on shuffled targets.
 
 The recorder lets a ridge regression, a vote of twelve neighbours and products of two features tell the target
 of each of a few hundred samples from the others. Seen when none stands out from the same on shuffled targets,

@@ -5,7 +5,7 @@ of which they share none: two permutations, a permutation of one of them only, a
 a batch of inputs drawn at random beside a stretch of the labels.
 
 Silent when they share an order or one is computed from the other. Known mistake: labels that are shuffled on
-purpose, as a control; where their name says so, nothing is told.
+purpose, as a control; where their name says so, nothing is reported.
 """
 
 import re

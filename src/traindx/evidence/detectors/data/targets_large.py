@@ -1,7 +1,7 @@
 """Real-valued targets are large: a size (root mean square) of {min_rms} and more.
 
 A circumstance: outputs begin near zero, so the first loss and the first gradients are huge. Adam and a larger
-rate cope; told as a sign.
+rate cope; reported as a sign.
 
 Silent for classes, for targets of usual size, and where the answers end up right.
 Known mistakes: units chosen on purpose.

@@ -1,7 +1,7 @@
 """The optimizer steps, and no parameter it holds ever has a gradient.
 
 Either `backward` was never called, or the loss hangs on none of the parameters (`.item()`, `detach`, a new
-tensor), or the gradients are cleared between `backward` and `step`. Which one is told by the graph of the
+tensor), or the gradients are cleared between `backward` and `step`. Which one, is read from the graph of the
 loss: whether the held parameters are behind it.
 
 Less clear when gradients are there and all zero. Silent as soon as one parameter had a gradient in one

@@ -45,9 +45,9 @@ def detect(training: Training, iterations: Iterations) -> Places:
     for clip in clips:
         for one in iterations:
             if one.loop in clip.loops and _alone(training, one):
-                told = _useless(clip, one)
-                if told is not None:
-                    findings.setdefault(id(clip.spot.node), told)
+                finding = _useless(clip, one)
+                if finding is not None:
+                    findings.setdefault(id(clip.spot.node), finding)
     return [*findings.values()]
 
 

@@ -6,7 +6,7 @@ is detached for the critic's loss is reached by its own.
 
 Silent when the cut layers are frozen, or not in the optimizer, or when the cut is made by `no_grad()`, or
 the model cannot be followed. A plain `detach()` in front of a part that bears the name of a backbone, an
-encoder or a teacher may be meant: then it is told as doubtful. Known mistake: a freeze by `detach()`
+encoder or a teacher may be meant: then it is reported as doubtful. Known mistake: a freeze by `detach()`
 under another name while the optimizer holds all parameters.
 """
 

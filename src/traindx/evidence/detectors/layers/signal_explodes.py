@@ -27,23 +27,23 @@ def detect(
     firsts = [float(curve.x[0]) for curve in curves.values()]
     curves = {name: curve for name, curve in curves.items() if curve.x[0] <= min(firsts) + 1}
     functions = [name for name in case.inside.layers("activation_spread") if name in curves]
-    kept = functions if len(functions) >= min_layers else list(curves)
-    values = np.array([float(curves[name].y[0]) for name in kept])
+    names = functions if len(functions) >= min_layers else list(curves)
+    values = np.array([float(curves[name].y[0]) for name in names])
     if values.size < min_layers:
         return Skipped(f"the first sample of {min_layers} layers or more")
     low, high = float(values[0]), float(values[-1])
     if low <= 0 or high < growth_factor * low or slopes_down(values) < rank_correlation:
         return None
     return Finding(
-        text=f"Activations grow {times(high / low)} from `{kept[0]}` ({text(low)}) to `{kept[-1]}` "
+        text=f"Activations grow {times(high / low)} from `{names[0]}` ({text(low)}) to `{names[-1]}` "
         f"({text(high)}) at the first sample.",
         symptom="exploding_gradients",
         severity="medium",
-        step=float(curves[kept[-1]].x[0]),
-        series=curves[kept[-1]].name,
+        step=float(curves[names[-1]].x[0]),
+        series=curves[names[-1]].name,
         strength=strength(high / low, growth_factor, 1e4),
         numbers={"growth": high / low, "layers": int(values.size)},
-        places=(Place(layer=kept[-1].removesuffix(".input")),),
+        places=(Place(layer=names[-1].removesuffix(".input")),),
     )
 
 

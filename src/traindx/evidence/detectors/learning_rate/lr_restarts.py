@@ -26,8 +26,8 @@ def detect(
     peak = float(lr.y.max())
     if peak <= 0:
         return None
-    kept = stats.thin(lr.x, lr.y, 2000)
-    steps, logs = lr.x[kept], np.log(np.maximum(lr.y[kept], 1e-6 * peak))
+    thinned = stats.thin(lr.x, lr.y, 2000)
+    steps, logs = lr.x[thinned], np.log(np.maximum(lr.y[thinned], 1e-6 * peak))
     pieces = stats.monotone_pieces(logs, threshold=log(rise_factor) * 0.999)
     rises = [b for a, b in pairwise(pieces) if a.change <= -log(rise_factor) * 0.999 and b.change > 0]
     if not rises or len(rises) > max(1.0, max_restarts_share * len(lr)):

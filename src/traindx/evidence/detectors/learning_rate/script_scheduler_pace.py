@@ -41,9 +41,9 @@ def detect(training: Training) -> Places:
     findings: dict[int, Finding] = {}
     for event in training.scheduler_steps:
         for iteration, around in pairs:
-            told = _wrong(event, iteration, around)
-            if told is not None:
-                findings.setdefault(id(event.spot.node), told)
+            finding = _wrong(event, iteration, around)
+            if finding is not None:
+                findings.setdefault(id(event.spot.node), finding)
     return [*findings.values()]
 
 

@@ -3,7 +3,7 @@
 A validation loss that is the same to the last digit means that the weights do not change; the training
 loss then still jitters from batch to batch, without going anywhere. That tells a run whose weights never
 move (nothing reaches the optimizer, a rate of zero) from one that moves and learns nothing. Seen when all
-evaluations, {min_points} or more, are identical, told with {min_digits} significant digits.
+evaluations, {min_points} or more, are identical, logged with {min_digits} significant digits.
 
 Silent when the training loss changes level meanwhile (see validation_frozen), when it moved at first (see
 weights_stop), when the log rounds coarsely, and for RL and GAN training.

@@ -2,7 +2,7 @@
 
 The weights changed, and stopped changing: a learning rate that has run down to nothing does that, or an
 optimizer step that is skipped from some moment on. Training then only jitters from batch to batch. Seen when
-the last {min_points} evaluations or more are identical, told with {min_digits} significant digits, and
+the last {min_points} evaluations or more are identical, logged with {min_digits} significant digits, and
 earlier ones are not.
 
 Silent when the training loss changes level meanwhile (see validation_frozen), when nothing ever moved (see

@@ -3,7 +3,7 @@
 Seen when the optimizer steps at every k-th batch only (a test with `%`), or after a whole loop over
 batches, and either the gradients are cleared at every batch, so that all but the last batch's are lost,
 or the loss is the mean over a batch and nothing divides it by k, so that the step is k times as large.
-With Adam and its kin the size of gradients hardly matters: then the second is told as doubtful.
+With Adam and its kin the size of gradients hardly matters: then the second is reported as doubtful.
 
 Silent when the loss is divided or averaged in any way, or comes from a function that cannot be read.
 Known mistake: a rate that was tuned with the sum.
@@ -44,9 +44,9 @@ def detect(training: Training, iterations: Iterations) -> Places:
     calls = {id(e.value): e for e in training.trace.events if loss_call(e) is not None}
     findings: dict[int, Finding] = {}
     for iteration in several:
-        seen = _cleared(iteration) or _undivided(iteration, calls)
-        if seen is not None:
-            findings.setdefault(id(iteration.step.event.spot.node), seen)
+        finding = _cleared(iteration) or _undivided(iteration, calls)
+        if finding is not None:
+            findings.setdefault(id(iteration.step.event.spot.node), finding)
     return [*findings.values()]
 
 

@@ -1,11 +1,11 @@
 """A notable share of the optimizer steps was skipped.
 
-Counts skipped or NaN steps that the log reports, or the overflows it tells of, against all steps. A loss
+Counts skipped or NaN steps that the log reports, or the overflows it reports, against all steps. A loss
 scaler skips a handful at the start and about one in a thousand or two later on; seen when it is
 {skipped_share} of all or more and clearly more than that start.
 
 Silent when the count cannot be one of steps (more skipped than made).
-Known mistakes: a log tells at most 200 overflows, so long runs may have skipped more.
+Known mistakes: a log reports at most 200 overflows, so long runs may have skipped more.
 """
 
 import numpy as np

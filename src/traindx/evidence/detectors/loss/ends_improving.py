@@ -44,7 +44,7 @@ def detect(
     return Finding(
         text=f"The validation loss is still falling at the end: by {percent(part)} over the last third of "
         f"the run, to {text(float(last[-1]))}. More steps or a higher rate would bring more "
-        "(traindx lr-find tells which rate).",
+        "(traindx lr-find finds the rate).",
         strength=strength(part, min_fall, 0.4),
         numbers={"fell": part, "last_value": float(last[-1])},
     )

@@ -49,7 +49,7 @@ def detect(case: Case, *, left_share: float = 0.01, small_kl: float = 0.05, min_
         onset = float(curve.x[min(int(above[-1]) + 1, len(curve) - 1)])
         return Finding(
             f"The KL term falls from {text(early)} to {text(level)} ({percent(max(level, 0.0) / early)} of "
-            f"its early level) and stays there from {where(curve, onset)} on: the latent tells nothing of "
+            f"its early level) and stays there from {where(curve, onset)} on: the latent carries nothing of "
             "the input.",
             "silent_defect",
             "medium",

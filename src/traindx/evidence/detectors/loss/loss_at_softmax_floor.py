@@ -1,7 +1,7 @@
 """The loss rests on the lowest value that a doubled softmax lets it reach.
 
 Softmax applied twice leaves at best ln(e + C - 1) - 1 for C classes: 0.313 for two, 1.461 for ten, 3.622 for
-a hundred. Wrong answers cost about 1 more each, so an accuracy tells how far above the floor the loss may be.
+a hundred. Wrong answers cost about 1 more each, so an accuracy shows how far above the floor the loss may be.
 C comes from the settings, else from the ln C at which the loss began; else any usual C counts, but only
 within {tight_tolerance:%} and with nearly all training answers right.
 

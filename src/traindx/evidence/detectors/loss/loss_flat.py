@@ -5,7 +5,7 @@ cannot be told from the curve's own noise, and the loss was never clearly lower 
 small enough that a real fall would have shown.
 
 Low when the noise would hide a fall of {clear_noise} or less of the start, and where validation falls
-steadily to what simple models tell of the targets in a recording: little can be told of them at all. Low,
+steadily to what simple models predict of the targets in a recording: little can be predicted at all. Low,
 too, where the whole model was loaded before its first step: it may have learned before.
 
 Silent when the log begins in the middle of a training (a resumed run may have converged), when a metric says

@@ -5,11 +5,11 @@ stretch the accuracy (or another score that a lower loss should raise: F1, AUC, 
 by more than its noise while the loss goes on falling; the loss does not measure what is wanted, or one of
 the two is computed wrongly. *Loss falls, accuracy stands*: the loss
 fell by half or more (or ran away below zero) and the accuracy is where it began. *Loss worse, accuracy
-better*: the usual overconfidence of a model that overfits, told as a sign.
+better*: the usual overconfidence of a model that overfits, reported as a sign.
 
 Silent with fewer than {min_points} common points, for accuracies that are not shares or percent, near-perfect
 ones, and for RL and GAN losses. Known mistakes: accuracy logged for a regression or an autoencoder says
-nothing; that looks like the second form and is told as low.
+nothing; that looks like the second form and is reported as low.
 """
 
 import re

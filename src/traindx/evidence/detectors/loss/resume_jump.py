@@ -5,7 +5,7 @@ and by far more than its noise: weights, optimizer or schedule were not (fully) 
 anew. High when the loss is back where the run once began ({high_progress_lost} of its progress gone): the
 weights were not loaded. Medium when {medium_progress_lost} of the progress was lost.
 
-Silent when the log tells of no resume.
+Silent when the log reports no resume.
 Known mistakes: a resume with other data or another loss is meant to stand elsewhere.
 """
 

@@ -2,9 +2,9 @@
 
 Finds the largest rise of the loss above the lowest level it had reached, and looks at the rate where it
 began. Seen when the rate was still climbing there, or had just climbed to near its peak. A sign: it
-speaks for a rate too high, and tells the rate at which it became so.
+speaks for a rate too high, and gives the rate at which it became so.
 
-Silent when the rate does not vary (then its course tells nothing), when the rise lies within the loss's
+Silent when the rate does not vary (then its course shows nothing), when the rise lies within the loss's
 own noise, and in reinforcement learning and GANs.
 """
 

@@ -1,6 +1,6 @@
 """Very few samples make one update.
 
-Batch size times accumulation steps times devices, as far as the configuration tells them. The sign is
+Batch size times accumulation steps times devices, as far as the configuration gives them. The sign is
 weaker when accumulation is not known, for the real batch may be larger. Above {max_batch_size}, and below
 {small_batch_size}, it is a weak sign where the loss scatters by {min_scatter} of its level or more.
 

@@ -2,7 +2,7 @@
 
 Seen when a share of {min_dropout} or more is dropped, training no longer falls, and training and validation
 loss both end at {loss_left} or more of what a constant answer costs (ln K or the classes' own shares, the
-variance of the targets; of the first loss where no recording tells these). Validation is measured without
+variance of the targets; of the first loss where no recording has these). Validation is measured without
 dropout: a model that learned under it does well there. Where there is none, the training loss, measured with
 the handicap on, must be nearer ({loss_left_unvalidated}).
 

@@ -5,7 +5,7 @@ Seen when a model's code calls `F.dropout` with its default, which is training, 
 values.
 
 Silent outside of models, when `training=` is given at all, and for a share of 0. Known mistake: dropout
-meant to stay on for a Monte Carlo estimate; where a name says so, nothing is told.
+meant to stay on for a Monte Carlo estimate; where a name says so, nothing is reported.
 """
 
 import ast

@@ -1,7 +1,7 @@
 """Gradients are computed in fp16 and the loss is not scaled.
 
 A sign: below about 6e-8 a gradient in fp16 is zero, which is what loss scaling is for. Seen when the
-recording tells of fp16 autocast or fp16 weights and of no scaler.
+recording shows fp16 autocast or fp16 weights and of no scaler.
 
 Silent with bf16, which has the range of fp32, and with a scaler.
 """

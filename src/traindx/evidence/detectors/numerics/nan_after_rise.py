@@ -1,6 +1,6 @@
 """The loss or the gradients grew before the NaN.
 
-A sign that tells causes apart: an optimizer that overshoots, or gradients that explode, let the loss or
+A sign that separates causes: an optimizer that overshoots, or gradients that explode, let the loss or
 the gradient norm grow for some steps before the overflow. Compares the last finite points before the
 first NaN with the ones before them.
 

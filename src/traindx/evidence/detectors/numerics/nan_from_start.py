@@ -1,6 +1,6 @@
 """The very first logged loss is NaN or Inf.
 
-A sign that tells causes apart: no step of the optimizer is needed. Labels that are all masked, a mean over
+A sign that separates causes: no step of the optimizer is needed. Labels that are all masked, a mean over
 nothing, log(0), a bad first batch or values beyond half precision give it; a rate that overshoots needs
 steps first. It speaks less clearly when the first line was logged after many steps, or at the end of an
 epoch.

@@ -1,6 +1,6 @@
 """The loss became NaN from one step to the next, without any rise before it.
 
-A sign that tells causes apart: a bad sample, log(0), a division by zero or an fp16 overflow strike at
+A sign that separates causes: a bad sample, log(0), a division by zero or an fp16 overflow strike at
 once; an optimizer that overshoots mostly shows a rise before.
 
 Silent when the loss or the gradient norm rose before, when the values are logged so rarely that a rise could

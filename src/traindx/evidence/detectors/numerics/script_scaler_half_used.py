@@ -33,9 +33,9 @@ def detect(training: Training, iterations: Iterations) -> Places:
         return Skipped()
     findings: dict[int, Finding] = {}
     for one in iterations:
-        told = _past(training, one) or _never_scaled(training, one) or _never_updated(training, one)
-        if told is not None and not one.step.event.handed:
-            findings.setdefault(id(one.step.event.spot.node), told)
+        finding = _past(training, one) or _never_scaled(training, one) or _never_updated(training, one)
+        if finding is not None and not one.step.event.handed:
+            findings.setdefault(id(one.step.event.spot.node), finding)
     return [*findings.values()]
 
 

@@ -1,88 +1,103 @@
-"""Autocast computes in float16 and nothing scales the loss.
+"""The script trains under fp16 autocast and has no GradScaler.
 
-Seen when a training loop runs under autocast to float16 (by its type, or by default on a GPU), its backward
-pass starts from the plain loss, and the script makes no `GradScaler`: gradients below about 6e-8 become 0.
+Seen when the forward pass of a training loop runs under `torch.autocast("cuda")` or
+`torch.cuda.amp.autocast()`, whose default is fp16, or under any autocast with `dtype=torch.float16`, and
+nothing in the script scales the loss: gradients below about 6e-8 become zero.
 
-Silent with bfloat16, which has the range of float32, where autocast is switched off or may be, with a scaler
-of any kind, and where a framework runs the loop. Known mistake: a loss that is multiplied by hand.
+Low where the recorded loss came down all the same. Silent with bfloat16, with autocast that is switched off
+or not known for sure, and where a framework or a scaler of another library may scale the loss.
+Known mistake: a loss that is multiplied by hand by a factor of any other name than a scale.
 """
 
+import re
+
 from traindx.evidence.detectors._script import (
+    CallEvent,
+    Case,
     Detector,
     Finding,
     Iterations,
     Places,
     Scripts,
+    Severity,
     Skipped,
     Training,
+    code,
+    place,
     script,
+    where,
 )
-from traindx.evidence.detectors._script.words import code, where
-from traindx.source.edit_pieces import place
-from traindx.source.execution import CallEvent
+from traindx.evidence.detectors._script_words import speaks_of
+from traindx.source.roles import is_scaler
 from traindx.source.values import Const, Named
 
-DETECTOR = Detector(title="float16 without a GradScaler", family="script_scaler")
-_HALF = ("torch.float16", "torch.half")
+DETECTOR = Detector(title="float16 without a GradScaler", family="scaler_missing")
+_AUTOCAST = ("torch.autocast", "torch.amp.autocast", "torch.amp.autocast_mode.autocast")
+_ON_CUDA = ("torch.cuda.amp.autocast", "torch.cuda.amp.autocast_mode.autocast")
+_SCALES = re.compile(r"grad_?scaler|(?:loss|grad)_?scal|^scaler?$|accelerat|deepspeed|fabric|apex")
 
 
-def detect(training: Training, iterations: Iterations) -> Places:
-    casts = [event for event in training.trace.calls if _to_half(event)]
-    if not casts:
+def detect(case: Case, training: Training, iterations: Iterations) -> Places:
+    autocasts = training.trace.named(*_AUTOCAST, *_ON_CUDA)
+    if not autocasts:
         return Skipped()
-    scales = any("scaler" in event.value.name.lower() for event in training.trace.events)
-    if scales or training.managed or training.trace.methods("scale", "scale_loss"):
+    scaled = any(is_scaler(event.value) for event in training.trace.calls)
+    if scaled or training.managed or speaks_of(training.script, _SCALES):
         return []
-    found: dict[int, Finding] = {}
-    for one in iterations:
-        inside = [event for event in casts if one.loop in event.loops]
-        backward = one.backwards[0].spot
-        if inside and not one.step.event.handed:
-            text = (
-                f"{where(backward)}: {code(backward)} computes gradients in float16 "
-                f"({code(inside[0].spot)}, line {inside[0].spot.line}) and no GradScaler scales the loss: "
-                "small ones become 0. scaler.scale(loss).backward(), scaler.step(optimizer) and "
-                "scaler.update() belong here."
-            )
-            places = (place(backward), place(inside[0].spot))
-            found.setdefault(id(backward.node), Finding(text, "silent_defect", "medium", places=places))
-    return [*found.values()]
+    findings: dict[int, Finding] = {}
+    for iteration in iterations:
+        backward = iteration.backwards[-1]
+        for event in autocasts:
+            if iteration.loop in event.loops and event.at < backward.at and _in_fp16(event):
+                findings.setdefault(id(backward.spot.node), _finding(case, event, backward))
+    return [*findings.values()]
 
 
-def _to_half(event: CallEvent) -> bool:
-    """Whether a call is surely autocast to float16."""
+def _in_fp16(event: CallEvent) -> bool:
+    """Whether an autocast around a pass with gradients surely computes in fp16."""
     call = event.value
-    if call.short != "autocast" or call.open:
+    on_cuda = call.name in _ON_CUDA
+    enabled = call.argument(0 if on_cuda else 2, "enabled")
+    on = enabled is None or (isinstance(enabled, Const) and enabled.value is True)
+    if call.open or event.handed or event.grad_off or not on:
         return False
-    enabled = call.keywords.get("enabled")
-    if enabled is not None and not (isinstance(enabled, Const) and enabled.value is True):
-        return False
-    dtype = call.keywords.get("dtype") or call.argument(1, "dtype")
+    dtype = call.argument(1, "dtype")
     if dtype is not None:
-        return isinstance(dtype, Named) and dtype.name in _HALF
+        return isinstance(dtype, Named) and dtype.name in ("torch.float16", "torch.half")
     device = call.argument(0, "device_type")
-    return "cuda" in call.name or (isinstance(device, Const) and device.value == "cuda")
+    return on_cuda or (isinstance(device, Const) and str(device.value).startswith("cuda"))
 
 
-def _body(cast: str, backward: str = "loss.backward()\noptimizer.step()") -> str:
-    return f"optimizer.zero_grad()\nwith {cast}:\n    loss = criterion(model(x), y)\n{backward}"
+def _finding(case: Case, autocast: CallEvent, backward: CallEvent) -> Finding:
+    text = (
+        f"{where(backward.spot)}: {code(backward.spot)} computes gradients in float16 "
+        f"({code(autocast.spot)}, line {autocast.spot.line}) and no GradScaler scales the loss: small ones "
+        "become 0. scaler.scale(loss).backward(), scaler.step(optimizer) and scaler.update() belong here."
+    )
+    severity: Severity = "low" if case.harm.learned() else "medium"
+    return Finding(text, "silent_defect", severity, places=(place(backward.spot), place(autocast.spot)))
+
+
+_BODY = (
+    "optimizer.zero_grad()\nwith {}:\n    loss = criterion(model(x), y)\nloss.backward()\noptimizer.step()"
+)
+_SCALED = (
+    "optimizer.zero_grad()\nwith torch.autocast('cuda'):\n    loss = criterion(model(x), y)\n"
+    "scaler.scale(loss).backward()\nscaler.step(optimizer)\nscaler.update()"
+)
 
 
 def fires() -> Scripts:
-    yield script(body=_body('torch.autocast("cuda", dtype=torch.float16)'))
-    yield script(body=_body('torch.autocast(device_type="cuda")'))
-    yield script(body=_body("torch.cuda.amp.autocast()"))
+    yield script(body=_BODY.format("torch.autocast('cuda')"))
+    yield script(body=_BODY.format("torch.autocast(device_type='cuda', dtype=torch.float16)"))
+    yield script(body=_BODY.format("torch.cuda.amp.autocast()"))
 
 
 def silent() -> Scripts:
-    yield script(body=_body('torch.autocast("cuda", dtype=torch.bfloat16)'))
-    yield script(body=_body('torch.autocast("cpu")'))
-    yield script(body=_body('torch.autocast("cuda", enabled=False)'))
-    yield script(
-        after="scaler = torch.amp.GradScaler()",
-        body=_body(
-            'torch.autocast("cuda", dtype=torch.float16)',
-            "scaler.scale(loss).backward()\nscaler.step(optimizer)\nscaler.update()",
-        ),
-    )
+    yield script(body=_BODY.format("torch.autocast('cuda', dtype=torch.bfloat16)"))
+    yield script(body=_BODY.format("torch.autocast('cpu')"))
+    yield script(body=_BODY.format("torch.autocast(device)"))
+    yield script(body=_BODY.format("torch.autocast('cuda', enabled=False)"))
+    yield script(body=_BODY.format("torch.cuda.amp.autocast(False)"))
+    yield script(after="scaler = torch.amp.GradScaler()", body=_SCALED)
     yield script()

@@ -4,7 +4,7 @@ Seen when in what the loss is made of `log` is taken of a sigmoid or softmax, or
 of a sum of squares, or something is divided by a norm, sum or standard deviation, with no small number
 added and no clamp.
 
-Such code works until it meets the edge: told as doubtful. Silent when anything is added inside. Known
+Such code works until it meets the edge: reported as doubtful. Silent when anything is added inside. Known
 mistake: values that cannot be zero for reasons the source does not show.
 """
 

@@ -1,6 +1,6 @@
 """The program ended with an error.
 
-Seen when the last thing a log tells is an exception: what the curves show is not the whole training. A
+Seen when the last line of a log is an exception: what the curves show is not the whole training. A
 sign; the error itself says what broke. Out of memory is another finding.
 
 Could not look in logs that hold numbers only. Silent when the run went on after the error, or a later

@@ -3,7 +3,7 @@
 High is told in one of two ways. *Classes*: with K classes known (from the settings, or from a loss and an
 accuracy that both begin at chance; of several K the one nearest to the accuracy) less than a quarter of the
 way from ln K to zero was made. *Regression*: more than half of the first loss is left (of the loss of a
-constant answer, where a recording tells it: a warm start begins below), in a run whose
+constant answer, where a recording has it: a warm start begins below), in a run whose
 metrics or settings say that it is a regression, or whose loss is larger than any cross-entropy begins with
 (then only low: the floor is not known).
 

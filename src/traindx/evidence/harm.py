@@ -134,12 +134,22 @@ class Harm:
         norm = self.norm_at_standstill
         if self.gradient_gone and left >= 0.3:
             return True
+        if self.lr_gone and left >= 0.3 and stop.share >= 0.4:
+            return True
         if self.constant_lr is None or stop.share < 0.4:
             return False
         gradient = norm is not None and 0.1 <= norm <= 10.0
         if self.constant_lr < _SMALL_LR * (10.0 if gradient else 1.0) and left >= 0.3:
             return True
         return not case.inside.recorded and stop.share >= _HALF and left >= (0.25 if self.mediocre else _HALF)
+
+    @cached_property
+    def lr_gone(self) -> bool:
+        """Whether for a good part of the run hardly anything was left of the learning rate."""
+        rate = self._case.lr
+        if rate is None or len(rate) < 8 or not rate.y.max() > 0:
+            return False
+        return float((rate.y <= 1e-3 * rate.y.max()).mean()) >= 0.4
 
     @cached_property
     def gradient_gone(self) -> bool:

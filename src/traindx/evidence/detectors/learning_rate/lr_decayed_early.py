@@ -35,7 +35,7 @@ def detect(
     idle_run_share: float = 0.5,
     loss_left: float = 0.02,
     z_score: float = 4.0,
-    min_loss_points: int = 30,
+    min_loss_points: int = 15,
 ) -> Detected:
     lr, loss = case.lr, case.loss
     if lr is None or loss is None or len(loss) < min_loss_points or len(lr) < 8:
@@ -51,7 +51,7 @@ def detect(
         return None
     window = min((gone - begin) / 2, (end - gone) / 2)
     speeds = [_fall(loss, gone + a * window, gone + b * window) for a, b in ((-1, -0.5), (-0.5, 0), (0.5, 2))]
-    if any(speed is None for speed in speeds):
+    if any(speed is None for speed in speeds) and not case.harm.lr_gone:
         return Skipped("more values of the loss around the decay of the learning rate")
     first, second, after = (speed or 0.0 for speed in speeds)
     fell_steadily = second >= pace_before * first > 0 and _falls(loss, gone, window, z_score)

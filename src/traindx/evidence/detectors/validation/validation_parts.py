@@ -175,7 +175,8 @@ def _stalled(
         return None
     kept = _holding(case, float(steps[since]), gain=0.01)
     # Half of the run brought validation nothing while training lost a third of its loss.
-    serious = fell >= 0.35 and share >= 0.5 and ratio <= 0.6 and kept is None
+    solved = max(case.level.validation_scores, default=0.0) >= 0.95
+    serious = fell >= 0.35 and share >= 0.5 and ratio <= 0.6 and kept is None and not solved
     start = float(steps[since])
     best_step, best = val.best_point
     return Finding(

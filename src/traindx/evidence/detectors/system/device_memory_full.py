@@ -9,24 +9,38 @@ memory at their start, whatever they use (TensorFlow, JAX), show this in every r
 
 import numpy as np
 
-from traindx.evidence.detector import Curve, Detected, Detector, Finding, Runs
+from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, FloatArray, Runs, Skipped
 from traindx.evidence.detectors._number_text import percent
 from traindx.testing.sketch import noisy, run
 
-DETECTOR = Detector(title="Device memory full", family="memory_level")
+DETECTOR = Detector(title="Device memory full", needs=("gpu_mem_share|gpu_mem_bytes",), family="memory_level")
 
 
-def detect(gpu_mem_share: Curve, *, full_share: float = 0.95, min_points: int = 5) -> Detected:
-    level = float(np.quantile(gpu_mem_share.y, 0.9))
+def detect(
+    case: Case, gpu_mem_share: Curve | None = None, *, full_share: float = 0.95, min_points: int = 5
+) -> Detected:
+    shares = gpu_mem_share.y if gpu_mem_share is not None else _used_of_total(case)
+    if shares.size < min_points:
+        return Skipped("the share of the device's memory in use, or what is used and what there is")
+    level = float(np.quantile(shares, 0.9))
     if level < full_share:
         return None
     return Finding(
         f"{percent(level)} of the device's memory is in use: no larger batch fits, a peak may end the run.",
         symptom="memory_growth",
         severity="low",
-        step=float(gpu_mem_share.x[0]),
         numbers={"memory_share": round(100 * level)},
     )
+
+
+def _used_of_total(case: Case) -> FloatArray:
+    """The share in use, where a log has the memory in use and, as a column of its own, all there is."""
+    used = case.curve("gpu_mem_bytes")
+    names = [name for name in case.names if name.startswith("gpu_mem_bytes/")]
+    totals = [series for name in names if "total" in (series := case.run.series[name]).source.lower()]
+    if used is None or not totals or not float(totals[0].values[0]) > 0:
+        return np.empty(0)
+    return used.y / float(totals[0].values[0])
 
 
 def fires() -> Runs:

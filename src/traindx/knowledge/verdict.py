@@ -67,8 +67,9 @@ def what_to_log(case: Case, examination: Examination) -> tuple[str, ...]:
     if stop is not None:
         lines.append(
             f"The loss has stood at {short(stop.level)} for {stop.share:.0%} of the run: whether that is the "
-            "floor of the task or a training that is stuck, this log does not show. A score (accuracy, F1, "
-            "R2) or what others reach on this data would decide it; so would a few epochs at a tenth of the "
+            "floor of the task or a training that is stuck, this log does not show. "
+            + ("" if case.level.scores else "A score (accuracy, F1, R2) would help. ")
+            + "What others reach on this data would decide it; so would a few epochs at a tenth of the "
             "learning rate."
         )
     elif not case.surrogate and not thin:

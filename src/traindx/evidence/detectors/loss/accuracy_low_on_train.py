@@ -2,8 +2,8 @@
 
 A model that cannot even fit what it trains on: less than half of the way from chance to 1 when the number
 of classes is known, below one half otherwise, and without gain over the last third of the run. A sign for
-underfitting, and against memorising; in a log of {long_run} values and more with a validation accuracy that
-ends no higher, trouble by itself: neither side is fitted.
+underfitting, and against memorising. In a log of {long_run} values and more with a validation accuracy that
+ends no higher, trouble by itself below {poor_share} of the way: neither side is fitted.
 
 When it is low but still rises nothing can be said yet. Silent with fewer than {min_points} values, for
 language models (token accuracy has its own ceiling), for regressions (an accuracy near zero says nothing
@@ -26,6 +26,7 @@ def detect(
     accuracy: Curve,
     *,
     reached_share: float = 0.5,
+    poor_share: float = 0.6,
     min_gain: float = 0.02,
     long_run: int = 20,
     min_points: int = 8,
@@ -42,7 +43,10 @@ def detect(
     classes = case.task.classes
     chance = 1.0 / classes if classes else 0.0
     way = (last - chance) / (1.0 - chance)
-    if way >= reached_share:
+    held_out = shares(case.val("accuracy"))
+    finite = case.loss is None or not case.loss.broken
+    poor = finite and held_out is not None and part.size >= long_run and not case.inside.recorded
+    if way >= (poor_share if poor else reached_share):
         return None
     # Accuracies of small batches scatter: a gain must be more than that.
     error = 1.25 * float(part[-third:].std()) * float(np.sqrt(4.0 / third))
@@ -51,13 +55,10 @@ def detect(
         or stats.trend(accuracy.x[-third:], part[-third:]).z > 3.0
     ):
         return Skipped("a longer run: the training accuracy is low but still rises")
-    held_out = shares(case.val("accuracy"))
     if held_out is not None and float(np.median(held_out[-3:])) > max(1.15 * last, last + 0.05):
         return Skipped("a training accuracy on plain data: it is made harder than validation on purpose")
     phrase = f" (guessing among {classes} classes gives {text(chance)})" if classes else ""
     gained = max(last - before, 0.0)
-    finite = case.loss is None or not case.loss.broken
-    poor = finite and held_out is not None and part.size >= long_run and not case.inside.recorded
     return Finding(
         f"The training accuracy ends at {text(last)}{phrase} and gained {text(gained)} over the last sixth "
         "of the run.",

@@ -23,9 +23,10 @@ _STYLES = {"helped": "good", "hurt": "red", "no difference": "dim", "cannot tell
 
 
 class TreatProgress:
-    """Hears what a treatment does and says it."""
+    """Hears what a treatment does and says it; a plan that is all there is gets shown whole."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, plan_only: bool = False) -> None:
+        self._most = None if plan_only else _CANDIDATES_SHOWN
         self._moving = Moving()
         self._screen = self._moving.screen
         self._done = 0
@@ -86,9 +87,9 @@ class TreatProgress:
     ) -> Iterator[Block]:
         for course in plan:
             names = [candidate.name for candidate in course.candidates]
-            changes = "; ".join(names[:_CANDIDATES_SHOWN])
-            if len(names) > _CANDIDATES_SHOWN:
-                changes += f"; {len(names) - _CANDIDATES_SHOWN} more"
+            shown = names[: self._most]
+            more = f"; {len(names) - len(shown)} more" if len(names) > len(shown) else ""
+            changes = "; ".join(shown) + more
             if not names:
                 changes = (
                     f"by hand: {course.instructions[0][1].text}"

@@ -124,7 +124,7 @@ def new_treatment(
 
     program, budget = find_program(words, as_module), seconds(options["time_budget"])
     recorded, script = _recorded(options["recording"]), script_of_program(program)
-    progress = TreatProgress()
+    progress = TreatProgress(plan_only=options["dry_run"])
     request = TreatRequest(
         options["steps"],
         options["seeds"],

@@ -181,6 +181,8 @@ def in_words(before: Diagnosis, rounds: Sequence[Round], proven: Sequence[Round]
     if any(one.instruction for one in rounds):
         why = "nothing that was tried helped" if any(one.trials for one in rounds) else _UNTRIED
         return "instructed", f"{why}: see the instructions."
+    if not any(one.trials for one in rounds):
+        return "not treated", "nothing was tried: this is the plan."
     return "not treated", "nothing that was tried helped."
 
 

@@ -128,7 +128,9 @@ def _loss(case: Case) -> dict[str, str]:
     val = case.val_loss
     curve = val if val is not None and len(val) >= 3 else loss
     step, best = curve.best_point if curve is val else (curve.best_step, curve.best)
-    return {
+    first, last = float(loss.y[0]), float(loss.y[-1])
+    hardly = {"hardly_moved_to": short(last)} if abs(first - last) < 0.3 * abs(first) else {}
+    return hardly | {
         "first_value": short(float(loss.y[0])),
         "last_value": short(float(loss.y[-1])),
         "best_value": short(best),

@@ -333,8 +333,9 @@ def test_one_bad_path_beside_a_good_one(good: Path, tmp_path: Path) -> None:
     assert "1 file or folder not read" in result.stdout
 
 
-def test_a_hostile_name_stays_text(tmp_path: Path) -> None:
-    path = tmp_path / "\x1b[31m<b>*x*`.csv"
+def test_a_hostile_name_stays_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    path = Path("\x1b[31m<b>*x*`.csv")
     path.write_text(BROKEN, encoding="utf-8")
     result = call(path, "--all", "--md", tmp_path / "out.md")
     assert "\x1b" not in result.output

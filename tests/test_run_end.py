@@ -131,7 +131,7 @@ def test_report_outlives_a_launcher_that_ends_its_ranks(tmp_path: Path) -> None:
         "import os, signal\n"
         "from traindx.cli import _monitor\n"
         "_monitor._ignore_signals()\n"
-        "_monitor._heed_keys()\n"
+        "_monitor._obey_keys()\n"
         "for name in ('SIGTERM', 'SIGHUP', 'SIGINT'):\n"
         "    print(name, flush=True)\n"
         "    os.kill(os.getpid(), getattr(signal, name))\n"

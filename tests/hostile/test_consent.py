@@ -250,7 +250,7 @@ def test_many_processes_agree_on_one_key(
     """The first recordings of a user may begin at the same time, as the ranks of a training do."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     told = {"command": "python x", "folder": str(place), "script": None}
-    code = f"from traindx.observe.signature import made; print(made({told!r}))"
+    code = f"from traindx.observe.signature import sign; print(sign({told!r}))"
     with ThreadPoolExecutor(8) as pool:
         jobs = [pool.submit(call, [sys.executable, "-c", code], place) for _ in range(8)]
     assert len({job.result().out for job in jobs}) == 1

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import click
 
+from traindx.core import files
+
 # Larger projects than this are not searched for an option of the same name.
 _MAX_FILES, _MAX_BYTES = 300, 1_000_000
 _NOT_SOURCE = re.compile(r"^\.|^(?:venv|env|node_modules|site-packages|__pycache__)$")
@@ -52,7 +54,7 @@ def _mentioned(name: str, folder: Path) -> bool:
     if len(sources) > _MAX_FILES:
         return True
     try:
-        return any(path.stat().st_size > _MAX_BYTES or word.search(path.read_bytes()) for path in sources)
+        return any(path.stat().st_size > _MAX_BYTES or word.search(files.read(path)) for path in sources)
     except OSError:
         return True
 

@@ -90,7 +90,7 @@ def plain(rng: Rng) -> Run:
     if rng.random() < 0.6:
         series["lr"] = (steps(n), schedule(rng, n))
     if rng.random() < 0.5:
-        # In the healthy trainings of the clinic the norm is 0.06 to 10 times the loss.
+        # A gradient norm goes with the size of the loss.
         norm = size * np.exp(rng.uniform(np.log(0.05), np.log(20.0)))
         series["grad_norm"] = (steps(n), norm * falling(rng, n) ** 0.3 * batch_noise(rng, n))
     return run(series)
@@ -108,14 +108,11 @@ def validated(rng: Rng) -> Run:
 def early_floor(rng: Rng) -> Run:
     """Converged within the first tenth, then a noise floor: entropy, label smoothing, irreducible noise."""
     n = length(rng, 60)
-    rate = schedule(rng, n) if rng.random() < 0.5 else None
-    # Of the clinic's trainings that stand at more than half of their first loss under a constant rate, eight
-    # of nine are faulty: such a log alone is no healthy one.
-    floor = rng.uniform(0.15, 0.45 if rate is not None and np.ptp(rate) == 0 else 0.7)
+    floor = rng.uniform(0.15, 0.7)
     curve = floor + (1 - floor) * np.exp(-rng.uniform(30, 80) * np.arange(n) / n)
     series: dict[str, Any] = {"loss": (steps(n), scale(rng) * curve * batch_noise(rng, n, most=0.15))}
-    if rate is not None:
-        series["lr"] = (steps(n), rate)
+    if rng.random() < 0.5:
+        series["lr"] = (steps(n), schedule(rng, n))
     return run(series)
 
 

@@ -141,7 +141,7 @@ class Harm:
         gradient = norm is not None and 0.1 <= norm <= 10.0
         if self.constant_lr < _SMALL_LR * (10.0 if gradient else 1.0) and left >= 0.3:
             return True
-        return not case.inside.recorded and stop.share >= _HALF and left >= (0.25 if self.mediocre else _HALF)
+        return not case.inside.recorded and stop.share >= _HALF and self.mediocre and left >= 0.25
 
     @cached_property
     def lr_gone(self) -> bool:

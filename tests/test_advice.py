@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -10,7 +12,7 @@ from tests.detectors.test_cases import wild_runs
 from traindx.core.nouns import Diagnosis, Finding, Run
 from traindx.engine import diagnose
 from traindx.evidence.case import Case
-from traindx.knowledge.catalogue import remedies
+from traindx.knowledge.catalogue import Weight, causes, remedies
 from traindx.knowledge.filled_remedies import fixes, placeholders
 from traindx.knowledge.run_numbers import facts, round_down
 from traindx.testing.sketch import decay, noisy, run
@@ -98,3 +100,24 @@ def test_any_run_gets_a_diagnosis(seen: Run) -> None:
         total = problem["rest"] + sum(h["confidence"] for h in problem["hypotheses"])
         assert total == pytest.approx(1.0, abs=1e-3)
     assert not any("mended" in (check["needs"] or "") for check in told["coverage"])
+
+
+def test_vanishing_gradients_are_not_clipped() -> None:
+    known = facts(Case(run({"loss": [1.0, 0.5]})), [], None)
+    clip = remedies()["clip_gradients"]
+    assert fixes([clip], known)
+    assert not fixes([clip], known | {"symptom:vanishing_gradients": "The gradient norm is tiny."})
+    vanished = diagnose(run({"loss": [2.3] * 300, "grad_norm": noisy([1e-9] * 300, 1e-10)}))
+    assert "vanishing_gradients" in (vanished.problems[0].symptom, *vanished.problems[0].also)
+    advised = [fix.remedy for one in vanished.problems[0].hypotheses for fix in one.fixes]
+    assert advised
+    assert "clip_gradients" not in advised
+
+
+def test_three_points_are_no_evidence_for_a_rate() -> None:
+    """That little was seen says nothing about the learning rate."""
+    assert not [page.id for page in causes().values() if _seen(page.evidence, "run_too_short") > 0]
+
+
+def _seen(evidence: Mapping[str, Weight], finding: str) -> float:
+    return evidence[finding].seen if finding in evidence else 0.0

@@ -7,6 +7,7 @@ import pytest
 
 from traindx.core.nouns import Diagnosis, Fix, Hypothesis, Problem
 from traindx.core.pool import PooledTrial
+from traindx.experiment.arm_diagnosis import examined
 from traindx.experiment.measure import Yardstick, read_level
 from traindx.experiment.runtime.change import Change
 from traindx.experiment.treat.before_after import before_after
@@ -14,7 +15,7 @@ from traindx.experiment.treat.candidates import Candidate, CauseCandidates, by_h
 from traindx.experiment.treat.remedy_verdict import Pair, TrialVerdict, by_the_best, judge
 from traindx.experiment.treat.results import Round, Trial
 from traindx.experiment.treat.stopping import when_to_stop
-from traindx.knowledge.advice import advised, advised_fix
+from traindx.knowledge.advice import advised, advised_fix, against_undoing
 from traindx.testing.sketch import run as sketch
 
 REGULARISE = Fix("add_regularisation", "Add augmentation, then weight decay.", {"weight_decay": 0.1})
@@ -86,6 +87,29 @@ class TestAdvice:
         [left] = advised(diagnosis, trials).problems[0].hypotheses
         assert left.fixes == (REGULARISE,)
         assert advised(diagnosis, ()) is diagnosis
+
+    def test_what_was_proven_speaks_against_undoing_it(self) -> None:
+        decay = against_undoing(
+            tried("add_regularisation", "set_weight_decay value=0.1", "helped", "weight_decay")
+        )
+        assert decay is not None
+        assert set(decay.bits) == {"weight_decay_too_high", "over_regularised"}
+        assert all(bits < 0 for bits in decay.bits.values())
+        assert against_undoing(tried("normalise_inputs", "normalise_inputs", "helped", "inputs")) is None
+
+    def test_a_proven_weight_decay_is_not_called_too_high_next(self) -> None:
+        """Decay of 3 far out of the usual range, and a loss that stands: the setting would explain it."""
+        flat = list(2.3 + 0.01 * np.random.default_rng(0).standard_normal(300))
+        made = sketch({"loss": flat}, settings={"weight_decay": 3.0, "optimizer": "sgd", "lr": 1e-2})
+        proven = tried("add_regularisation", "set_weight_decay value=3", "helped", "weight_decay")
+
+        def share(diagnosis: Diagnosis) -> float:
+            listed = [h for p in diagnosis.problems for h in p.hypotheses]
+            return sum(h.confidence for h in listed if h.cause == "weight_decay_too_high")
+
+        before, after = examined(made, None, every_cause=True), examined(made, None, proven=proven)
+        assert share(before) > 0.2
+        assert share(after) < 0.3 * share(before)
 
     def test_by_hand_comes_what_no_trial_speaks_against(self) -> None:
         course = CauseCandidates("dead_units", 0.9, "dead_units", (), (), (REVIVE, REGULARISE))

@@ -117,6 +117,23 @@ def test_a_seed_there_was_no_time_for_does_not_take_the_gain_back() -> None:
     assert winner is not None
 
 
+def test_no_change_is_tried_together_with_itself() -> None:
+    """`swap_activation + reinitialise` with `reinitialise` is the first of them again."""
+    he, relu = Change("reinitialise", {"kind": "he"}), Change("swap_activation", {"to": "relu"})
+    norm = Change("insert_norm", {"kind": "layer"})
+    candidates = (
+        Candidate("swap_activation", "saturating_activation", 0.9, (relu, he)),
+        Candidate("reinitialise", "saturating_activation", 0.9, (he,)),
+        Candidate("add_normalisation", "saturating_activation", 0.9, (norm,)),
+    )
+    shop = Shop(lambda arm: outcome(arm, 1.0))
+    screening(shop).run([CauseCandidates("saturating_activation", 0.9, "not_learning", candidates)])
+    tried = {arm.changes for arm in shop.asked if arm.changes}
+    assert (relu, he, norm) in tried
+    assert (he, norm) in tried
+    assert all(len({change.id for change in changes}) == len(changes) for changes in tried)
+
+
 def test_a_seed_that_contradicts_takes_the_gain_back() -> None:
     def answer(arm: Arm) -> Outcome:
         return outcome(arm, 2.0 if arm.seed and arm.changes else 1.0 if arm.seed else 0.1)

@@ -6,23 +6,32 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from traindx.core.nouns import Diagnosis, Run
-from traindx.core.pool import pool_of
+from traindx.core.pool import PooledTrial, new_entry, pool_of
 from traindx.engine import diagnose_case
 from traindx.evidence.case import Case
+from traindx.knowledge.advice import against_undoing
 from traindx.source.script import Script, parse
 
 
 def examined(
-    run: Run, script: Script | None, *, every_cause: bool = False, unchanged: bool = False
+    run: Run,
+    script: Script | None,
+    *,
+    every_cause: bool = False,
+    unchanged: bool = False,
+    proven: PooledTrial | None = None,
 ) -> Diagnosis:
     """The diagnosis of a run; with `every_cause` also the unlikely ones are listed.
 
     `unchanged` says that it is of the script as it is: then what other commands found out about it counts,
-    but not their experiments.
+    but not their experiments. `proven` is the trial whose change the script holds now.
     """
     case = Case(run, script)
     if unchanged:
         case.pool = tuple(replace(entry, experiments=()) for entry in pool_of(run))
+    elif proven is not None and (speaks := against_undoing(proven)) is not None:
+        entry = new_entry(script.main.path if script is not None else run.path, (), "treat")
+        case.pool = (replace(entry, experiments=(speaks,)),)
     return diagnose_case(case, every_cause=every_cause)
 
 

@@ -6,11 +6,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from traindx.core.nouns import Diagnosis, Fix, Problem
-from traindx.core.pool import PooledTrial
-from traindx.knowledge.catalogue import remedies
+from traindx.core.pool import PooledExperiment, PooledTrial
+from traindx.knowledge.catalogue import causes, remedies
 
 # Verdicts after which a change is not advised again.
 _SETTLED = {"hurt": "made it worse here", "no difference": "made no difference here", "applied": "is applied"}
+
+_OPPOSITE = {"more": "less", "less": "more"}
+_UNDOING_BITS = -4.0
 
 
 def advised(diagnosis: Diagnosis, trials: Sequence[PooledTrial]) -> Diagnosis:
@@ -59,6 +62,23 @@ def advised_fix(fix: Fix, trials: Sequence[PooledTrial]) -> Fix | None:
     text = f"{title}: {measured}; not tried: {', '.join(untried)}."
     left = tuple(text for text in fix.trials if text not in {trial.change for trial in own})
     return replace(fix, summary=text, config={}, patch=None, trials=left)
+
+
+def against_undoing(trial: PooledTrial) -> PooledExperiment | None:
+    """A change that helped, as evidence against causes by which it would have to be undone."""
+    names = trial.remedy.split(" + ")
+    pages = causes().values()
+    ways = {
+        (knob, _OPPOSITE.get(page.settings.get(knob, "")))
+        for page in pages
+        for knob in trial.knobs
+        if set(names) & set(page.remedies)
+    }
+    undoing = [page.id for page in pages if ways & set(page.settings.items())]
+    if not undoing:
+        return None
+    text = f"{trial.change} {trial.text}"
+    return PooledExperiment("proven_change", text, dict.fromkeys(undoing, _UNDOING_BITS))
 
 
 def _words(knob: str) -> str:

@@ -34,8 +34,9 @@ def fixes(remedies: Iterable[Remedy], known: Mapping[str, str]) -> tuple[Fix, ..
 
 
 def holds(condition: str, known: Mapping[str, str]) -> bool:
-    """`lr_zero`, `warmup > 0`, `clip <= clip_new`, `precision has bf16`, `finding:ID`; nothing holds of what
-    is unknown."""
+    """`lr_zero`, `warmup > 0`, `clip <= clip_new`, `precision has bf16`, `finding:ID`, `symptom:ID`; nothing
+    holds of what is unknown.
+    """
     name, *rest = condition.split()
     if not rest:
         return name in known

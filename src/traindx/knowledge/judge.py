@@ -140,6 +140,8 @@ def _problem(case: Case, examination: Examination, group: FindingGroup, most: tu
     shown = [r for r in ranked[: most[0]] if r.confidence >= most[1]] or ranked[:1]
     rest += sum(r.confidence for r in ranked if r not in shown)
     known = facts(case, group.findings + tuple(examination.findings), group.onset)
+    kind = symptoms()[group.symptoms[0]].kind
+    known |= {f"symptom:{one}": one for one in group.symptoms if symptoms()[one].kind == kind}
     asked = next_questions(
         {r.cause.id: r.confidence for r in shown},
         rest,

@@ -72,7 +72,8 @@ class Proving:
             return None
         verdict = _compared(self._by(state, winner), state.baseline.run, outcome.run)
         scores = before_after(state.baseline.run, outcome.run)
-        diagnosis = examined(outcome.run, rewritten(state.script, edited.sources))
+        script = rewritten(state.script, edited.sources)
+        diagnosis = examined(outcome.run, script, proven=winner.record)
         gone, fresh = changed_symptoms(state.diagnosis, diagnosis)
         verdict = replace(verdict, symptom_gone=gone, new_problems=fresh)
         trial = winner.verdict

@@ -73,7 +73,7 @@ class Screening:
                 yield new
         groups = [[c for c in group if c.changes] for group in _by_remedy(course.candidates)]
         firsts = [group[0] for group in groups if group and group[0].key not in self._useless]
-        pairs = [_together(one, other) for one, other in combinations(firsts[:3], 2)]
+        pairs = [_together(one, other) for one, other in combinations(firsts[:3], 2) if _apart(one, other)]
         if pairs:
             yield pairs
 
@@ -259,6 +259,11 @@ def _promising(trial: Trial) -> bool:
         return False
     pairs, sign = trial.verdict.pairs, -1.0 if trial.verdict.by.higher else 1.0
     return sum(sign * pair.after.value for pair in pairs) < sum(sign * pair.before.value for pair in pairs)
+
+
+def _apart(one: Candidate, other: Candidate) -> bool:
+    """Whether two candidates change different things: none can be set twice."""
+    return not {change.id for change in one.changes} & {change.id for change in other.changes}
 
 
 def _together(one: Candidate, other: Candidate) -> Candidate:

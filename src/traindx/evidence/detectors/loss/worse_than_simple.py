@@ -51,7 +51,6 @@ def detect(
         severity="medium"
         if lost or not (case.loss is not None and case.loss.course.still_falls())
         else "low",
-        step=comparison.step,
         numbers={"reached": reached, "simple": simple},
     )
 

@@ -45,6 +45,7 @@ SLOW = (
     "test_watch.py",
     "trial/test_arm*.py",
     "trial/test_confirm.py",
+    "trial/test_edited_arms.py",
     "trial/test_lr_find.py",
     "trial/test_on_ray.py",
     "trial/test_scratch.py",

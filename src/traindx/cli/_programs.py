@@ -63,7 +63,6 @@ def workshop(
     folder: str | None = None,
 ) -> Iterator[Workshop]:
     """A place where the program is run in copies; told in one line where it cannot be had."""
-    _need_torch()
     from traindx.experiment.arms import Workshop
 
     try:
@@ -97,10 +96,3 @@ def _say_outside(shop: Workshop) -> None:
 
     for line in outside_lines(shop.outside):
         say(line)
-
-
-def _need_torch() -> None:
-    import importlib.util
-
-    if importlib.util.find_spec("torch") is None:
-        raise Failure("trials need PyTorch in this environment: pip install torch.")

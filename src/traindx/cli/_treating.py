@@ -64,7 +64,7 @@ class TreatProgress:
 
     def _diagnosed(self, diagnosis: Diagnosis, outcome: Outcome) -> Iterator[Block]:
         self._doing = "planning"
-        took = f"{outcome.steps:,} steps in {lasting(outcome.seconds)}"
+        took = f"{outcome.steps:,} {outcome.unit} in {lasting(outcome.seconds)}"
         yield Labelled("observed", f"{took}: {outcome.ended}")
         if outcome.ended == "crashed":
             yield Labelled("error", outcome.message, "alarm")
@@ -106,13 +106,13 @@ class TreatProgress:
             seconds = outcome.seconds
             yield Labelled(
                 "cost",
-                f"{horizon:,} of {length:,} steps a trial; about {least:.1f} to {most:.1f} more trainings "
-                f"({lasting(least * seconds)} to {lasting(most * seconds)}) for the first cause",
+                f"{horizon:,} of {length:,} {outcome.unit} a trial; about {least:.1f} to {most:.1f} more "
+                f"trainings ({lasting(least * seconds)} to {lasting(most * seconds)}) for the first cause",
             )
 
     def _tried(self, trial: Trial) -> Iterator[Block]:
         style = _STYLES.get(trial.verdict.word, "") if trial.verdict is not None else "dim"
-        yield Labelled("tried", f"{trial.candidate.name}, {trial.steps:,} steps: {trial.text}", style)
+        yield Labelled("tried", f"{trial.candidate.name}, {trial.length}: {trial.text}", style)
 
     def _edited(self, edited: Any, winner: Trial) -> Iterator[Block]:
         del winner

@@ -148,10 +148,6 @@ def source_of(program: Program) -> Script | None:
 
 @contextmanager
 def _workshop(program: Program, jobs: int | None, time_budget: float) -> Iterator[Workshop]:
-    import importlib.util
-
-    if importlib.util.find_spec("torch") is None:
-        raise ImportError("trials need PyTorch in this environment: pip install torch.")
     from traindx.experiment.arms import Workshop
 
     with Workshop(program, jobs=jobs, time_budget=time_budget) as shop:

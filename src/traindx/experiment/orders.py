@@ -107,6 +107,7 @@ def _environment(scratch: Path, root: str, folders: Sequence[str], cwd: str) -> 
         "TEMP": temporary,
         "TORCHINDUCTOR_CACHE_DIR": str(scratch.parent / _SHARED / "inductor"),
         "TRITON_CACHE_DIR": str(scratch.parent / _SHARED / "triton"),
+        "KERAS_HOME": str(scratch.parent / _SHARED / "keras"),
         "WANDB_MODE": "offline",
         "MLFLOW_TRACKING_URI": f"file://{scratch}/mlruns",
         "NEPTUNE_MODE": "offline",

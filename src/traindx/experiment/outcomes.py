@@ -53,6 +53,10 @@ class Outcome:
     """By library: the seeds the script sets by itself."""
     trainings: tuple[Run, ...] = ()
     """All trainings of about this length that the script does, one after another; `run` is the first."""
+    changeable: bool = False
+    """Whether changes at run time reach this training."""
+    unit: str = "steps"
+    """What `steps` counts: epochs where no step was seen, but numbers were printed or logged."""
 
     def cut_short(self, whole: int) -> bool:
         """Whether it ended against its will well before `whole` steps: its numbers are of another moment."""
@@ -76,9 +80,11 @@ def outcome_of(
     trainings = read_trainings(recording)
     # An arm that is stopped after some steps has made these in the first: it is the one all arms share.
     run = trainings[0] if trainings else None
-    steps = _steps(facts, run)
+    steps, unit = _steps(facts, run), "steps"
+    if not steps and run is not None:
+        steps, unit = _printed(run), "epochs"
     ended, message = _ending(
-        facts, code, steps, seconds, stopped, out_of_time, _last_line(scratch / "err.txt")
+        facts, code, steps, seconds, stopped, out_of_time, _last_line(scratch / "err.txt"), unit
     )
     changes = [each for each in facts.get("interventions") or () if isinstance(each, dict)]
     return Outcome(
@@ -95,6 +101,8 @@ def outcome_of(
         outside=outside,
         seeded=seeded,
         trainings=trainings,
+        changeable=facts.get("changeable") is True,
+        unit=unit if steps else "steps",
     )
 
 
@@ -159,6 +167,12 @@ def _steps(facts: Mapping[str, Any], run: Run | None) -> int:
     return last
 
 
+def _printed(run: Run) -> int:
+    """How many times a training whose steps nobody saw has given its loss."""
+    losses = [run.series[name] for name in ("loss", "val/loss") if name in run.series]
+    return max(map(len, losses), default=0)
+
+
 def _ending(
     facts: Mapping[str, Any],
     code: int | None,
@@ -167,6 +181,7 @@ def _ending(
     stopped: str,
     out_of_time: bool,
     last: str,
+    unit: str,
 ) -> tuple[Ended, str]:
     recorded = facts.get("ended")
     how, text = (
@@ -188,11 +203,11 @@ def _ending(
         return "never trained", text if how == "stopped" and text else _NEVER
     if how == "stopped":
         return "stopped", text
-    return "finished", f"finished by itself: {steps} steps in {seconds:.1f} s"
+    return "finished", f"finished by itself: {steps} {unit} in {seconds:.1f} s"
 
 
 _NEVER = (
-    "the script ended without an error and without a training step: no optimizer was stepped. "
+    "the script ended without an error and without a training step, and it printed no loss. "
     "Give the script, and the arguments, that train."
 )
 

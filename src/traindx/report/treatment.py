@@ -203,7 +203,7 @@ def _round(one: Round) -> Iterator[doc.Block]:
         columns = (
             doc.TableColumn("change"),
             doc.TableColumn("remedy"),
-            doc.TableColumn("steps", "right"),
+            doc.TableColumn("length", "right"),
             doc.TableColumn("gain", "right"),
             doc.TableColumn("95 % interval", "right"),
             doc.TableColumn("p", "right"),
@@ -235,7 +235,7 @@ def _new_problems(judged: Judged) -> Iterator[doc.Block]:
 
 def _trial(trial: Trial) -> tuple[doc.Prose, ...]:
     judged = trial.verdict
-    head = (code(trial.candidate.name), trial.candidate.title, f"{trial.steps:,}" if trial.steps else "")
+    head = (code(trial.candidate.name), trial.candidate.title, trial.length)
     if judged is None:
         return (*head, "", "", "", trial.text)
     difference = judged.difference

@@ -68,7 +68,7 @@ def _gain(trial: Trial) -> str:
     if trial.verdict is None or trial.verdict.by_symptom:
         return ""
     unit = "higher" if trial.verdict.by.higher else "lower"
-    return f"{trial.verdict.by.words} {trial.verdict.gain:.0%} {unit}, measured in {trial.steps:,} steps"
+    return f"{trial.verdict.by.words} {trial.verdict.gain:.0%} {unit}, measured in {trial.length}"
 
 
 def _untried(treated: Treated) -> Iterator[Recommendation]:

@@ -32,7 +32,9 @@ def optimizers(training: Training) -> list[Made]:
         o for step in training.steps for o in step.optimizers if isinstance(o, Made) and o.kind == "call"
     ]
     constructed = [e.value for e in training.trace.calls if is_optimizer(e.value)]
-    keras = [e.value for e in training.trace.events if e.value.name.startswith("keras.optimizers.")]
+    keras = [
+        e.value for e in training.trace.calls if re.match(r"keras\.optimizers\.(legacy\.)?\w+$", e.value.name)
+    ]
     return list({id(one): one for one in [*stepping, *constructed, *keras]}.values())
 
 

@@ -1,14 +1,21 @@
-"""Keras models as a script builds them: their last layer and the loss they are compiled with."""
+"""Keras models as a script builds them: their layers, how they are compiled, and how they are fitted."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from traindx.source.execution import CallEvent, Trace
-from traindx.source.values import Const, ListValue, Made, Value
+from traindx.source.values import Const, Instance, ListValue, Made, Value, options
 
 _SEQUENTIAL = ("keras.Sequential", "keras.models.Sequential")
 _MODEL = ("keras.Model", "keras.models.Model")
+_FITS = ("fit", "fit_generator", "train_on_batch")
+_LAYER = "keras.layers."
+_DEEP = 200
+# Layers whose output is what the loss sees, changed in shape alone.
+_RESHAPING = frozenset("Flatten Reshape Permute Identity".split())
+_SHORT = {"mean_squared_error": "mse", "mean_absolute_error": "mae"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,6 +28,13 @@ class Compiled:
     units: float | None
     loss: str
     from_logits: bool | None
+    model: Value | None = None
+    layers: tuple[Made, ...] = ()
+    fits: tuple[CallEvent, ...] = ()
+
+    @property
+    def optimizer(self) -> Value | None:
+        return self.event.value.argument(0, "optimizer")
 
 
 def compiled(trace: Trace) -> list[Compiled]:
@@ -30,14 +44,86 @@ def compiled(trace: Trace) -> list[Compiled]:
         loss = event.value.argument(1, "loss")
         if "optimizer" not in event.value.keywords and loss is None:
             continue
-        name, logits = _loss(loss)
-        last = _last_layer(trace, event.value.receiver)
-        activation, units = _activation(last)
-        models.append(Compiled(event, last, activation, units, name, logits))
+        name, logits = loss_name(loss)
+        model = event.value.receiver
+        layers, last = tuple(layers_of(trace, model)), _last(trace, model)
+        activation, units = output(last)
+        fits = tuple(e for e in trace.methods(*_FITS) if model in options(e.value.receiver))
+        models.append(Compiled(event, last, activation, units, name, logits, model, layers, fits))
     return models
 
 
-def _loss(value: Value | None) -> tuple[str, bool | None]:
+def models(trace: Trace) -> Iterator[list[Made]]:
+    """The layers of every Keras model of a script, in the order in which data passes through them."""
+    made: list[Value] = [e.value for e in trace.calls if e.value.name in (*_SEQUENTIAL, *_MODEL)]
+    inner = {id(part) for one in made for part in layers_of(trace, one)}
+    for model in [*made, *trace.instances]:
+        layers = list(layers_of(trace, model))
+        if layers and not any(id(one) in inner for one in layers if isinstance(model, Instance)):
+            yield layers
+
+
+def layers_of(trace: Trace, model: Value | None, deep: int = 4) -> Iterator[Made]:
+    """The layers of a model, those of models inside it, too; none where they are not known."""
+    for part in _parts(trace, model) if deep else ():
+        if isinstance(part, Made) and is_layer(part):
+            yield part
+        else:
+            yield from layers_of(trace, part, deep - 1)
+
+
+def _parts(trace: Trace, model: Value | None) -> list[Value]:
+    """What a model is made of: layers, other models, anything."""
+    if isinstance(model, Instance):
+        return [one for value in model.attributes.values() for one in _members(value)]
+    if not isinstance(model, Made) or model.kind != "call":
+        return []
+    if model.name in _MODEL:
+        return _behind(model.argument(1, "outputs"))
+    if model.name not in _SEQUENTIAL:
+        return []
+    given = model.argument(0, "layers")
+    added = [e.value for e in trace.methods("add") if e.value.receiver is model and e.value.args]
+    return [*(given.items if isinstance(given, ListValue) else []), *(one.args[0] for one in added)]
+
+
+def _last(trace: Trace, model: Value | None) -> Made | None:
+    """The layer that makes the output; None where that is not certain."""
+    parts: list[Value | None] = [*_parts(trace, model)] if isinstance(model, Made) else []
+    if isinstance(model, Made) and model.name in _MODEL:
+        given = model.argument(1, "outputs")
+        parts = [given.receiver] if isinstance(given, Made) and given.kind == "apply" else []
+    while parts and isinstance(parts[-1], Made) and parts[-1].short in _RESHAPING:
+        parts = parts[:-1]
+    last = parts[-1] if parts else None
+    return last if isinstance(last, Made) and is_layer(last) else None
+
+
+def is_layer(value: Value | None) -> bool:
+    return isinstance(value, Made) and value.kind == "call" and value.name.startswith(_LAYER)
+
+
+def _members(value: Value) -> list[Value]:
+    return list(value.items) if isinstance(value, ListValue) else [value]
+
+
+def _behind(outputs: Value | None) -> list[Value]:
+    """The layers that the output of a functional model came through, the first one first."""
+    found: dict[int, Value] = {}
+    waiting = [outputs]
+    for _ in range(_DEEP):
+        value = waiting.pop() if waiting else None
+        if isinstance(value, ListValue):
+            waiting += value.items
+        elif isinstance(value, Made) and value.kind == "apply" and value.receiver is not None:
+            found.setdefault(id(value.receiver), value.receiver)
+            waiting += value.args
+        elif isinstance(value, Made) and value.kind in ("operator", "call"):
+            waiting += value.args
+    return list(found.values())[::-1]
+
+
+def loss_name(value: Value | None) -> tuple[str, bool | None]:
     """The name of a loss in snake case, and whether it takes logits."""
     if isinstance(value, Const) and isinstance(value.value, str):
         return _snake(value.value), False
@@ -50,48 +136,30 @@ def _loss(value: Value | None) -> tuple[str, bool | None]:
 
 
 def _snake(name: str) -> str:
-    known = {
-        "SparseCategoricalCrossentropy": "sparse_categorical_crossentropy",
-        "CategoricalCrossentropy": "categorical_crossentropy",
-        "BinaryCrossentropy": "binary_crossentropy",
-        "MeanSquaredError": "mse",
-        "mean_squared_error": "mse",
-    }
-    return known.get(name, name)
+    if name.isupper():
+        return name.lower()
+    snake = "".join(f"_{one.lower()}" if one.isupper() else one for one in name).lstrip("_")
+    return _SHORT.get(snake, snake)
 
 
-def _last_layer(trace: Trace, model: Value | None) -> Made | None:
-    """The layer that makes the output."""
-    if not isinstance(model, Made) or model.kind != "call":
-        return None
-    if model.name in _SEQUENTIAL:
-        layers = model.args[0] if model.args else model.keywords.get("layers")
-        known = list(layers.items) if isinstance(layers, ListValue) else []
-        known += [e.value.args[0] for e in trace.methods("add") if e.value.receiver is model and e.value.args]
-        last = known[-1] if known else None
-        return last if isinstance(last, Made) and last.kind == "call" else None
-    if model.name in _MODEL:
-        output = model.argument(1, "outputs")
-        if isinstance(output, Made) and output.kind == "apply" and isinstance(output.receiver, Made):
-            return output.receiver
-    return None
-
-
-def _activation(layer: Made | None) -> tuple[str | None, float | None]:
-    if layer is None or not layer.name.startswith("keras.layers."):
+def output(layer: Made | None) -> tuple[str | None, float | None]:
+    """The activation of a layer, None where it is not known, and its width."""
+    if layer is None or not layer.name.startswith(_LAYER):
         return None, None
     if layer.short in ("Softmax", "Activation"):
-        first = layer.argument(0, "activation")
-        activation_name = str(first.value) if isinstance(first, Const) else None
-        return ("softmax", None) if layer.short == "Softmax" else (activation_name, None)
+        return (
+            ("softmax", None) if layer.short == "Softmax" else (_named(layer.argument(0, "activation")), None)
+        )
     if layer.short != "Dense" or layer.open:
         return None, None
     units = layer.argument(0, "units")
     width = float(units.value) if isinstance(units, Const) and isinstance(units.value, int) else None
     activation = layer.argument(1, "activation")
-    if activation is None or (isinstance(activation, Const) and activation.value in (None, "linear")):
-        return "linear", width
+    return ("linear" if activation is None else _named(activation)), width
+
+
+def _named(activation: Value | None) -> str | None:
     if isinstance(activation, Const):
-        return str(activation.value), width
+        return "linear" if activation.value is None else str(activation.value)
     name = getattr(activation, "name", "")
-    return (name.rpartition(".")[2] or None), width
+    return name.rpartition(".")[2] or None

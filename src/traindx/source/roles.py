@@ -14,6 +14,12 @@ _OPTIMIZERS = re.compile(
     r"(SGD|ASGD|Adam|AdamW|Adamax|Adadelta|Adagrad|NAdam|RAdam|RMSprop|Rprop|LBFGS|Lion|Adafactor|LAMB|Lamb|LARS"
     r"|AdaBelief|AdaBound|Ranger|Muon|Sophia|SophiaG|Shampoo|SOAP|Prodigy|Novograd)(8bit|32bit|Fused)?$"
 )
+_OPTAX = frozenset(
+    """
+    sgd adam adamw adamax adamaxw adagrad adadelta adafactor amsgrad lamb lars lion nadam nadamw noisy_sgd
+    novograd radam rmsprop rprop sm3 yogi muon adabelief
+    """.split()
+)
 _SCHEDULERS = re.compile(r"(LR|Scheduler|_schedule|_schedule_with_warmup|ReduceLROnPlateau|WarmRestarts)$")
 _HINTS = {
     "optimizer": re.compile(r"(?:^|_)(?:opt|optim|optimi[sz]er)(?:s|_?\w{1,3})?$|optimi[sz]er"),
@@ -57,8 +63,10 @@ def is_optimizer(value: Value | None) -> bool:
         return any(name.rpartition(".")[2] == "Optimizer" for name in value.cls.library_bases)
     if isinstance(value, Made) and value.kind == "call":
         torch = value.name.startswith("torch.optim.") and "lr_scheduler" not in value.name
-        return (torch and value.short[:1].isupper()) or (
-            bool(_OPTIMIZERS.match(value.short)) and not value.name.startswith("keras")
+        return (
+            (torch and value.short[:1].isupper())
+            or (bool(_OPTIMIZERS.match(value.short)) and not value.name.startswith("keras"))
+            or (value.name.startswith("optax.") and value.short in _OPTAX)
         )
     return _hinted(value, "optimizer") and not _hinted(value, "scheduler")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Mapping
 
 from traindx.experiment.edit.draft import Draft
 from traindx.source.script import Source
@@ -10,15 +11,21 @@ from traindx.source.script import Source
 
 def spelled(draft: Draft, source: Source, name: str) -> str:
     """`torch.nn.utils.clip_grad_norm_` as this file would write it; `import torch` is added where needed."""
-    local_names = imported(source)
+    text = spelled_as(imported(source), name)
+    if text is not None:
+        return text
+    add_import(draft, source, f"import {name.partition('.')[0]}")
+    return name
+
+
+def spelled_as(known: Mapping[str, str], name: str) -> str | None:
+    """A name by the longest part of it that is imported; None where none is."""
     parts = name.split(".")
     for length in range(len(parts), 0, -1):
-        front = ".".join(parts[:length])
-        local = local_names.get(front)
+        local = known.get(".".join(parts[:length]))
         if local is not None:
             return ".".join([local, *parts[length:]])
-    add_import(draft, source, f"import {parts[0]}")
-    return name
+    return None
 
 
 def imported(source: Source) -> dict[str, str]:

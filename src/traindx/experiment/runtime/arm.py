@@ -48,8 +48,6 @@ def begin(orders: Mapping[str, Any]) -> None:
     guard.begin(orders)
     seeds.begin(orders)
     training = ChangedTraining(orders["changes"])
-    if not training.logs:
-        return
     training.announce()
 
     def arrived(torch: ModuleType) -> None:

@@ -56,7 +56,14 @@ class ChangedTraining:
             _ = self.backward  # listens, too: what a backward pass computes again is no call of a model
             for one in self._listens:
                 self._removals.append(listen(*one))
+        self._removals.append(listen("step_begins", self._reached))
         self._installed = True
+
+    def _reached(self, *_: Any) -> None:
+        """A step has come past the hooks: changes reach this training."""
+        recorder = current()
+        if recorder is not None:
+            recorder.fact("changeable", True)
 
     def listen(self, event: str, call: Call, order: int = CHANGE) -> None:
         """From the time on when all changes are there."""
@@ -97,7 +104,7 @@ class ChangedTraining:
         self._ended = True
         if not self._installed:
             for log in self.logs:
-                log.otherwise = "torch was never imported"
+                log.otherwise = "this training cannot be changed while it runs"
         for call in self.at_end:
             call()
         for log in self.logs:

@@ -1,8 +1,8 @@
 """Random numbers of a trial: the same on both arms of a pair, other ones for another seed.
 
 Seed 0 leaves every seed of the script as it is, and gives a fixed one where the script asks for none, so
-that two runs are alike. Seed k moves every seed the script sets by the same amount: torch, numpy, random,
-and generators of their own.
+that two runs are alike. Seed k moves every seed the script sets by the same amount: torch, TensorFlow, JAX,
+numpy, random, and generators of their own.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ TOLD = "seeds.json"
 # Far apart: a script that counts its seeds up does not meet the streams of the next trial.
 _APART = 1_000_003
 _START = 20_011
-_32, _63 = 1 << 32, 1 << 63
+_31, _32, _63 = 1 << 31, 1 << 32, 1 << 63
 _BETWEEN = ("random", "traindx", "numpy")
-_LIBRARIES = ("torch", "numpy", "random", "traindx", "multiprocessing")
+_LIBRARIES = ("torch", "numpy", "random", "traindx", "multiprocessing", "tensorflow", "keras", "jax")
 
 
 class Seeds:
@@ -130,6 +130,9 @@ def begin(orders: Mapping[str, Any]) -> Seeds:
     _random(seeds)
     when_imported("numpy.random", lambda module: _numpy(seeds, module))
     when_imported("torch", lambda module: _torch(seeds, module))
+    when_imported("tensorflow", lambda module: _tensorflow(seeds, module))
+    when_imported("jax.random", lambda module: _jax(seeds, module))
+    when_imported("keras.src.random.seed_generator", lambda module: _keras(seeds, module))
     return seeds
 
 
@@ -197,6 +200,27 @@ def _torch(seeds: Seeds, torch: Any) -> None:
                 setattr(module, name, seeds.call("torch", getattr(module, name), _63))
     if seeds.shift:
         torch.Generator = _generator(seeds, torch._C.Generator)
+
+
+def _tensorflow(seeds: Seeds, tensorflow: Any) -> None:
+    tensorflow.random.set_seed((_START + seeds.shift) % _31)
+    tensorflow.random.set_seed = seeds.call("tensorflow", tensorflow.random.set_seed, _31)
+
+
+def _jax(seeds: Seeds, jax_random: Any) -> None:
+    for name in ("PRNGKey", "key"):
+        setattr(jax_random, name, seeds.call("jax", getattr(jax_random, name), _31))
+
+
+def _keras(seeds: Seeds, module: Any) -> None:
+    """A layer's own seed; without one Keras draws it from `random`, which is seeded already."""
+    theirs = module.SeedGenerator.__init__
+
+    @functools.wraps(theirs)
+    def ours(self: Any, seed: Any = None, *args: Any, **named: Any) -> None:
+        theirs(self, seed if seed is None else seeds.moved(seed, _31), *args, **named)
+
+    module.SeedGenerator.__init__ = ours
 
 
 def _fixed(seeds: Seeds, torch: Any) -> int:

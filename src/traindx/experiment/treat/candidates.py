@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from traindx.core.nouns import ACTED_ON, Diagnosis, Fix, Hypothesis, Place, Problem
@@ -14,6 +14,7 @@ from traindx.knowledge.catalogue import causes, remedies, symptoms
 
 if TYPE_CHECKING:
     from traindx.experiment.edit import Edited, Instruction
+    from traindx.experiment.treat.request import ScriptState
     from traindx.source.script import Script
 
 _LEAST_CONFIDENCE = 0.04
@@ -30,7 +31,10 @@ _STILL_LIKELY = 0.25
 
 @dataclass(frozen=True)
 class Candidate:
-    """One way to carry out a remedy: changes of the running script, or an edit of its source."""
+    """One way to carry out a remedy: changes of the running script, or an edit of its source.
+
+    With both, the edit is what the changes would do, for a training that cannot be changed while it runs.
+    """
 
     remedy: str
     cause: str
@@ -148,6 +152,32 @@ def _candidates_for(
         tuple(fixes),
         hypothesis.place,
     )
+
+
+def as_edits(by_cause: Sequence[CauseCandidates], state: ScriptState) -> list[CauseCandidates]:
+    """The same without changes at run time: each is written into the source, or becomes an instruction."""
+    courses: list[CauseCandidates] = []
+    for course in by_cause:
+        results = [(one.remedy, as_edit(one, state)) for one in course.candidates]
+        written = [one for _, one in results if isinstance(one, Candidate)]
+        by_hand = [(remedy, one) for remedy, one in results if not isinstance(one, Candidate)]
+        courses.append(
+            replace(course, candidates=_unique(written), instructions=(*course.instructions, *by_hand))
+        )
+    return courses
+
+
+def as_edit(candidate: Candidate, state: ScriptState) -> Candidate | Instruction:
+    """A candidate whose changes are written into the source; where no edit is certain, what to do by hand."""
+    from traindx.experiment.edit import Edited, Instruction, edit_for_all
+
+    if candidate.edited is not None:
+        return candidate
+    if state.script is None:
+        return Instruction(f"{candidate.title}: {candidate.name}")
+    run = state.baseline.run
+    edit = edit_for_all(state.script, candidate.changes, run=run, args=state.args, texts=state.sources)
+    return replace(candidate, edited=edit) if isinstance(edit, Edited) else edit
 
 
 def by_hand(plan: Sequence[CauseCandidates], trials: Sequence[PooledTrial]) -> Instruction | None:

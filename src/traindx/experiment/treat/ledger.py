@@ -95,6 +95,7 @@ class Ledger:
             seconds,
             sum(outcome.steps for outcome in self.outcomes),
             len(self.outcomes),
+            whole.unit,
             work / whole.steps if whole.steps else 0.0,
             seconds / whole.seconds if whole.seconds else 0.0,
         )

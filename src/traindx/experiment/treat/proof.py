@@ -66,8 +66,13 @@ class Proving:
         return replace(unproven, instruction=words)
 
     def _proof(self, state: ScriptState, winner: Trial, edited: Edited) -> Proof | None:
-        """The edited script for as long as the one before ran, without changes at run time."""
-        [outcome] = self._ledger.run([self._arm(state, edited)])
+        """The edited script for as long as the one before ran, without changes at run time.
+
+        A trial that was the same run is not repeated.
+        """
+        arm = self._arm(state, edited)
+        same = [one for one in winner.outcomes if replace(one.arm, name=arm.name) == arm]
+        [outcome] = same or self._ledger.run([arm])
         if outcome.run is None or state.baseline.run is None:
             return None
         verdict = _compared(self._by(state, winner), state.baseline.run, outcome.run)
@@ -96,7 +101,7 @@ class Proving:
         return proof
 
     def _arm(self, state: ScriptState, edited: Edited) -> Arm:
-        cut = state.baseline.ended in ("timed out", "stopped")
+        cut = state.baseline.ended in ("timed out", "stopped") and state.baseline.unit == "steps"
         return Arm(
             EDITED,
             changes=(Change("save_weights", {}),) if self._save_model else (),

@@ -39,6 +39,12 @@ class Trial:
         return self.verdict is not None and self.verdict.word == "helped"
 
     @property
+    def length(self) -> str:
+        """How long it was: `120 steps`; nothing where that was left to the script."""
+        unit = self.outcomes[0].unit if self.outcomes else "steps"
+        return f"{self.steps:,} {unit}" if self.steps else ""
+
+    @property
     def text(self) -> str:
         """The verdict with its numbers, or why there is none."""
         return self.verdict.text if self.verdict is not None else f"not judged: {self.reason}"
@@ -114,6 +120,7 @@ class Cost:
     seconds: float = 0.0
     steps: int = 0
     arms: int = 0
+    unit: str = "steps"
     trainings: float = 0.0
     trainings_seconds: float = 0.0
 
@@ -121,8 +128,8 @@ class Cost:
     def text(self) -> str:
         runs = "1 run" if self.arms == 1 else f"{self.arms:,} runs"
         return (
-            f"{runs} of the script, {self.steps:,} steps in all ({self.trainings:.1f} times the first run), "
-            f"{lasting(self.seconds)}"
+            f"{runs} of the script, {self.steps:,} {self.unit} in all ({self.trainings:.1f} times the first "
+            f"run), {lasting(self.seconds)}"
         )
 
 

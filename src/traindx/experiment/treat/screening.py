@@ -12,7 +12,7 @@ from traindx.experiment.arm_diagnosis import examined, rewritten
 from traindx.experiment.arms import Arm, Outcome
 from traindx.experiment.horizon import LEAST
 from traindx.experiment.measure import Yardstick, read_level, steps_for_step, yardstick
-from traindx.experiment.treat.candidates import Candidate, CauseCandidates, risk
+from traindx.experiment.treat.candidates import Candidate, CauseCandidates, as_edit, risk
 from traindx.experiment.treat.expectations import Expectation, expectations
 from traindx.experiment.treat.ledger import BEFORE, Ledger, Notify
 from traindx.experiment.treat.remedy_verdict import Pair, TrialVerdict, by_symptom, by_the_best, judge
@@ -74,6 +74,9 @@ class Screening:
         groups = [[c for c in group if c.changes] for group in _by_remedy(course.candidates)]
         firsts = [group[0] for group in groups if group and group[0].key not in self._useless]
         pairs = [_together(one, other) for one, other in combinations(firsts[:3], 2) if _apart(one, other)]
+        if not self._state.baseline.changeable:
+            written = [as_edit(pair, self._state) for pair in pairs]
+            pairs = [pair for pair in written if isinstance(pair, Candidate)]
         if pairs:
             yield pairs
 
@@ -122,7 +125,7 @@ class Screening:
                     Arm(
                         name,
                         seed=seed,
-                        steps=trial.steps,
+                        steps=self._limit(trial.steps),
                         sources=self._state.sources,
                         args=self._state.args,
                     )
@@ -149,15 +152,22 @@ class Screening:
             sources |= dict(candidate.edited.sources)
             args = args if candidate.edited.args is None else candidate.edited.args
         name = f"{candidate.name}, seed {seed}, {steps} steps"
-        return Arm(name, candidate.changes, seed, self._paced(candidate, steps), sources=sources, args=args)
+        changes = candidate.changes if candidate.edited is None else ()
+        return Arm(name, changes, seed, self._paced(candidate, steps), sources=sources, args=args)
 
     def _paced(self, candidate: Candidate, steps: int) -> int | None:
         """As many samples as in the other arm, where the batch size differs."""
-        whole = self._state.baseline.steps
-        pace = steps_for_step(candidate.changes, self._state.baseline.run)
-        if pace != 1.0:
+        baseline = self._state.baseline
+        pace = steps_for_step(candidate.changes, baseline.run)
+        if pace != 1.0 and baseline.unit == "steps":
             return max(_LEAST_PACED, round(steps * pace))
-        return None if steps >= whole and self._state.baseline.ended == "finished" else steps
+        return self._limit(steps)
+
+    def _limit(self, steps: int) -> int | None:
+        """None where a run is to reach its own end: it is short, or nothing counts its steps."""
+        baseline = self._state.baseline
+        whole = steps >= baseline.steps and baseline.ended == "finished"
+        return None if whole or baseline.unit != "steps" else steps
 
     def _judged(self, candidate: Candidate, steps: int, outcomes: Sequence[Outcome]) -> Trial:
         failed = [
@@ -268,7 +278,8 @@ def _apart(one: Candidate, other: Candidate) -> bool:
 
 def _together(one: Candidate, other: Candidate) -> Candidate:
     """Two changes at once, where each alone falls short."""
-    return replace(one, changes=one.changes + other.changes, second_remedy=other.remedy)
+    changes = one.changes + other.changes
+    return replace(one, changes=changes, edited=None, second_remedy=other.remedy)
 
 
 def _by_remedy(candidates: Sequence[Candidate]) -> list[list[Candidate]]:

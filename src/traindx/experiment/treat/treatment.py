@@ -10,7 +10,7 @@ from traindx.core.nouns import ACTED_ON, SEVERITIES, Diagnosis, Run
 from traindx.experiment.arm_diagnosis import examined
 from traindx.experiment.arms import Arm, Outcome, Workshop
 from traindx.experiment.horizon import horizon
-from traindx.experiment.treat.candidates import CauseCandidates, by_hand, candidates_by_cause
+from traindx.experiment.treat.candidates import CauseCandidates, as_edits, by_hand, candidates_by_cause
 from traindx.experiment.treat.ledger import UNTOUCHED, Ledger, Notify
 from traindx.experiment.treat.proof import Proving, after_edit
 from traindx.experiment.treat.remedy_verdict import symptoms_of
@@ -22,6 +22,9 @@ from traindx.knowledge.advice import advised, without_fixes
 from traindx.source.script import Script
 
 Planner = Callable[[Diagnosis, "Script | None"], Sequence[CauseCandidates]]
+_TO_THE_END = (
+    "A script whose steps cannot be seen is tried to its end: give more time (--time-budget) or fewer epochs."
+)
 _UNTRIED = "no trial could be run for the likely cause"
 
 
@@ -54,6 +57,8 @@ class Treatment:
         if first.run is None or not first.steps:
             reason = f"the script could not be observed: {first.message}"
             return self._treated("unclear", reason, None, (first,))
+        if first.unit != "steps" and first.ended == "timed out":
+            return self._treated("unclear", f"{first.message}. {_TO_THE_END}", None, (first,))
         first, before = self._worst_training(first)
         if recorded is not None:
             before = examined(recorded, self.script)
@@ -98,10 +103,13 @@ class Treatment:
 
     def _round(self, state: ScriptState) -> Round | None:
         plan = tuple(self._plan(state.diagnosis, state.script))
+        if not state.baseline.changeable:
+            plan = tuple(as_edits(plan, state))
         length = state.baseline.steps
         self.ledger.proof_seconds = state.baseline.seconds
         # A limit of steps would end the script in the first of its trainings.
-        whole = self.request.healthy_too or len(state.baseline.trainings) > 1
+        baseline = state.baseline
+        whole = self.request.healthy_too or len(baseline.trainings) > 1 or baseline.unit != "steps"
         steps = length if whole else horizon(state.diagnosis, length)
         self.notify("planned", {"plan": plan, "horizon": steps, "length": length, "outcome": state.baseline})
         round_ = Round(state.diagnosis, plan, steps)
@@ -151,7 +159,7 @@ def _left_alone(before: Diagnosis, first: Outcome) -> tuple[Status, str]:
         return "unclear", f"{first.message}. The steps before that show nothing else to fix."
     if before.verdict != "healthy":
         return "unclear", "the training was too short or logged too little to say what is wrong with it."
-    part = "this training" if first.ended == "finished" else f"its first {first.steps:,} steps"
+    part = "this training" if first.ended == "finished" else f"its first {first.steps:,} {first.unit}"
     word = "calls for a change in" if before.problems else "is wrong with"
     return "healthy", f"nothing {word} {part}: nothing is changed."
 

@@ -7,14 +7,16 @@ from collections.abc import Iterator, Mapping
 
 from traindx.core.nouns import Scalar
 from traindx.experiment.edit.job import Job, at, call_of, called, receiver
+from traindx.experiment.edit.keras import uses_keras
 from traindx.experiment.edit.layers import add_layer
 from traindx.experiment.edit.names import spelled
 from traindx.experiment.edit.result import Uncertain, sentence
 from traindx.experiment.edit.value_sources import anything, behind, inputs_of
 from traindx.source.flow import activation_spot, parametric
+from traindx.source.keras import compiled, models
 from traindx.source.roles import operation
 from traindx.source.script import Source
-from traindx.source.values import Made, Spot, Value, number, options
+from traindx.source.values import Const, Made, Spot, Value, number, options
 
 _LAYERS = {
     "relu": "ReLU",
@@ -35,17 +37,49 @@ def swap_activation(job: Job, values: Mapping[str, Scalar]) -> str:
     to = str(values.get("to", "relu"))
     if to not in _LAYERS:
         raise ValueError(f"no such activation: {to!r}")
+    if uses_keras(job):
+        return _in_keras(job, to)
     sites = hidden_activations(job)
-    saturating = [one for one in sites if operation(one) in ("sigmoid", "tanh", "hardtanh")]
-    rectified = [one for one in sites if operation(one) == "relu"]
-    present = any(operation(one) == to for one in sites)
-    chosen = saturating if to == "relu" or not (rectified or present) else rectified
+    old = _harmful([operation(one) for one in sites], to)
+    return sentence([_swapped(job, one, to) for one in sites if operation(one) in old])
+
+
+def _harmful(present: list[str], to: str) -> set[str]:
+    """Which of the activations there are should become another; raises Uncertain when none is."""
+    saturating = {"sigmoid", "tanh", "hardtanh"}
+    rectified = "relu" in present
+    old = saturating if to == "relu" or not (rectified or to in present) else {"relu"}
     if to in ("sigmoid", "tanh"):
-        chosen = rectified
-    chosen = [one for one in chosen if operation(one) != to]
-    if not chosen:
+        old = {"relu"}
+    if not set(present) & (old - {to}):
         raise Uncertain(f"No hidden activation that could be {to} was found in the script.")
-    return sentence([_swapped(job, one, to) for one in chosen])
+    return old - {to}
+
+
+def _in_keras(job: Job, to: str) -> str:
+    """The argument `activation` of hidden layers, and layers that are nothing but an activation."""
+    last = {id(one.last) for one in compiled(job.training.trace)}
+    sites = {id(spot.node): (spot, name) for spot, name in _keras_sites(job, last)}
+    old = _harmful([name for _, name in sites.values()], to)
+    descriptions = []
+    for spot, name in sites.values():
+        if name in old:
+            job.draft.replace(spot.source, spot.node, f'"{to}"')
+            descriptions.append(f"{name} -> {to} in line {spot.line}")
+    return sentence(descriptions)
+
+
+def _keras_sites(job: Job, last: set[int]) -> Iterator[tuple[Spot, str]]:
+    """Where hidden layers name their activation."""
+    for layers in models(job.training.trace):
+        for layer in layers:
+            given = layer.argument(0 if layer.short == "Activation" else -1, "activation")
+            if layer.short == "Dense" and given is None:
+                given = layer.argument(1)
+            ends = id(layer) in last or (layer is layers[-1])
+            name = given.value if isinstance(given, Const) else getattr(given, "name", "").rpartition(".")[2]
+            if given is not None and given.spot is not None and not ends and isinstance(name, str):
+                yield given.spot, name
 
 
 def hidden_activations(job: Job) -> list[Made]:

@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from traindx.core.nouns import Scalar
 from traindx.experiment.edit.changes import value_of
 from traindx.experiment.edit.job import Job, at, once, receiver, statement_of
+from traindx.experiment.edit.keras import optimizers as keras_optimizers
+from traindx.experiment.edit.keras import set_option, uses_keras
 from traindx.experiment.edit.names import spelled
 from traindx.experiment.edit.new_number import Wanted, plain
 from traindx.experiment.edit.result import Uncertain, sentence
@@ -50,9 +52,21 @@ def _clip(job: Job, function: str, name: str, limit: float) -> str:
     description = description or (set_in_trainer(job, "clip_norm", limit) if "norm" in function else "")
     if description:
         return description
+    if uses_keras(job):
+        return _in_keras(job, "global_clipnorm" if "norm" in function else "clipvalue", limit)
     if job.training.managed:
         raise Uncertain(f"Give the trainer `gradient_clip_val={limit:g}`.")
     return sentence([_insert(job, one, function, limit) for one in _steps(job)])
+
+
+def _in_keras(job: Job, name: str, limit: float) -> str:
+    """An argument of Keras' optimizers, which take only one kind of clipping."""
+    for optimizer in keras_optimizers(job):
+        given = [one for one in _KEYWORDS if optimizer.made is not None and one in optimizer.made.keywords]
+        if given:
+            words = f"Use {name}={limit:g} instead of {given[0]} here: Keras takes one of them."
+            raise Uncertain(words, at(optimizer.made.spot if optimizer.made is not None else None))
+    return set_option(job, name, Wanted(value=limit), _LIKE)
 
 
 def _setting(job: Job, wanted: Wanted, kind: str) -> str:

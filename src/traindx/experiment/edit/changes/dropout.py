@@ -9,7 +9,8 @@ from traindx.core.nouns import Scalar
 from traindx.experiment.edit.changes import value_of
 from traindx.experiment.edit.changes.activations import hidden_activations
 from traindx.experiment.edit.changes.modes import switch_modes
-from traindx.experiment.edit.job import Job, ancestors, at, once
+from traindx.experiment.edit.job import Job, ancestors, at, call_of, once
+from traindx.experiment.edit.keras import hidden, layer_text, uses_keras
 from traindx.experiment.edit.layers import add_layer
 from traindx.experiment.edit.names import spelled
 from traindx.experiment.edit.new_number import Wanted, plain
@@ -30,6 +31,8 @@ def set_dropout(job: Job, values: Mapping[str, Scalar]) -> str:
     events = _dropouts(job)
     if not events:
         raise Uncertain("The script has no dropout whose probability could be set.")
+    if uses_keras(job):
+        return sentence(change(job, e.value, "rate", 0, Wanted(value=value), r"drop|rate") for e in events)
     # The probability is the second argument of the functions, the first of the layers.
     return sentence(
         change(job, e.value, "p", int(e.value.short.islower()), Wanted(value=value), r"drop", 0.5)
@@ -43,6 +46,14 @@ def insert_dropout(job: Job, values: Mapping[str, Scalar]) -> str:
     existing = _dropouts(job)
     if existing:
         raise Uncertain(f"The model has dropout already: set its share to {share}.", at(existing[0].spot))
+    if uses_keras(job):
+        layers = [call_of(layer) for layer in hidden(job)]
+        return sentence(
+            [
+                add_layer(job, source, call, layer_text(job, source, f"Dropout({share})"))
+                for source, call in layers
+            ]
+        )
     sites = hidden_activations(job)
     if not sites:
         raise Uncertain("No hidden activation that dropout could follow was found in the script.")

@@ -9,6 +9,7 @@ from traindx.core.nouns import Scalar
 from traindx.experiment.edit.changes import value_of
 from traindx.experiment.edit.evaluation_values import evaluation_value, model_at, optimizer_at
 from traindx.experiment.edit.job import Job, at, call_of
+from traindx.experiment.edit.keras import add_callback, fits, uses_keras
 from traindx.experiment.edit.names import fresh, spelled
 from traindx.experiment.edit.new_number import plain
 from traindx.experiment.edit.result import Uncertain
@@ -18,6 +19,11 @@ from traindx.experiment.edit.scopes import bound_name, own_statement
 def stop_early(job: Job, values: Mapping[str, Scalar]) -> str:
     """The best weights are kept, and the loop ends after some evaluations that are not better."""
     patience = int(value_of(values, "patience", 5))
+    if uses_keras(job):
+        return add_callback(
+            job,
+            f'EarlyStopping(monitor="{_monitored(job)}", patience={patience}, restore_best_weights=True)',
+        )
     words = (
         f"Keep the weights with the best validation value, and stop after {patience} evaluations without one."
     )
@@ -51,6 +57,9 @@ def stop_early(job: Job, values: Mapping[str, Scalar]) -> str:
 def reduce_on_plateau(job: Job, values: Mapping[str, Scalar]) -> str:
     """A ReduceLROnPlateau on the validation value, in the place of the schedule if there is one."""
     patience, factor = int(value_of(values, "patience", 5)), value_of(values, "factor", 0.1)
+    if uses_keras(job):
+        new = f'ReduceLROnPlateau(monitor="{_monitored(job)}", factor={plain(factor)}, patience={patience})'
+        return add_callback(job, new, "LearningRateScheduler")
     words = f"Step a ReduceLROnPlateau (patience {patience}, factor {factor:g}) with the validation value."
     value = evaluation_value(job, words)
     optimizer = optimizer_at(job, value, words)
@@ -65,6 +74,12 @@ def reduce_on_plateau(job: Job, values: Mapping[str, Scalar]) -> str:
         job.draft.before(value.source, value.loop, f"{scheduler} = {new}")
     job.draft.after(value.source, value.last, f"{scheduler}.step({value.name})")
     return f"lr x {factor:g} after {patience} evaluations without a better {value.name}, by {name}."
+
+
+def _monitored(job: Job) -> str:
+    """The validation loss of a fit that validates, else the training loss."""
+    validates = [e for e in fits(job) if {"validation_data", "validation_split"} & set(e.value.keywords)]
+    return "val_loss" if len(validates) == len(fits(job)) else "loss"
 
 
 def _replace(job: Job, new: str, words: str) -> str:

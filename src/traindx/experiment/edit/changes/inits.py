@@ -8,7 +8,8 @@ from collections.abc import Mapping
 
 from traindx.core.nouns import Scalar
 from traindx.experiment.edit.changes import value_of
-from traindx.experiment.edit.job import Job, ancestors, at, receiver, statement_of
+from traindx.experiment.edit.job import Job, ancestors, at, call_of, receiver, statement_of
+from traindx.experiment.edit.keras import hidden, keras_name, uses_keras
 from traindx.experiment.edit.names import spelled
 from traindx.experiment.edit.new_number import plain
 from traindx.experiment.edit.result import Uncertain, sentence
@@ -16,9 +17,10 @@ from traindx.experiment.edit.scopes import bound_name
 from traindx.source.execution import CallEvent
 from traindx.source.optimizer_sources import sources
 from traindx.source.script import Source
-from traindx.source.values import Made, number
+from traindx.source.values import Const, Made, number
 
 _RULES = {"he": "kaiming_normal_", "xavier": "xavier_uniform_", "orthogonal": "orthogonal_"}
+_KERAS_RULES = {"he": "he_normal", "xavier": "glorot_uniform", "orthogonal": "orthogonal"}
 _SET = {"constant_", "normal_", "uniform_", "ones_", "zeros_", "trunc_normal_"}
 _FAR = 0.5
 _IN_PLACE = frozenset("fill_ normal_ uniform_ mul_".split())
@@ -31,12 +33,30 @@ def reinitialise(job: Job, values: Mapping[str, Scalar]) -> str:
     kind = str(values.get("kind", "he"))
     if kind not in _RULES:
         raise ValueError(f"no such initialisation: {kind!r}")
+    if uses_keras(job):
+        return _in_keras(job, "kernel_initializer", f'"{_KERAS_RULES[kind]}"', "glorot_uniform")
     for event in job.training.trace.events:
         if event.value.name == f"torch.nn.init.{_RULES[kind]}":
             raise Uncertain(f"Line {event.spot.line} uses {_RULES[kind]} already.", at(event.spot))
     return sentence(
         [_by_rule(job, event, kind) for event in _by_hand(job)] or [_loop(job, _RULES[kind], "weight")]
     )
+
+
+def _in_keras(job: Job, name: str, value: str, default: str = "") -> str:
+    """An initialiser of every hidden layer; those that have it already are left alone."""
+    descriptions = []
+    for layer in hidden(job):
+        source, call = call_of(layer)
+        given = layer.argument(-1, name)
+        before = str(given.value) if isinstance(given, Const) else default if given is None else ""
+        if before != value.strip('"'):
+            text = value if value[0] == '"' else keras_name(job, source, value)
+            job.draft.keyword(source, call, name, text)
+            descriptions.append(f"{name}={value} in line {call.lineno}")
+    if not descriptions:
+        raise Uncertain(f"Every hidden layer has {name}={value} already.")
+    return sentence(descriptions)
 
 
 def level_biases(job: Job) -> str:
@@ -50,6 +70,8 @@ def level_biases(job: Job) -> str:
 def set_bias(job: Job, values: Mapping[str, Scalar]) -> str:
     """Biases start at a small positive value: those that the script sets itself, else all."""
     value = plain(value_of(values, "value", 0.01))
+    if uses_keras(job):
+        return _in_keras(job, "bias_initializer", f"keras.initializers.Constant({value})")
     by_hand = [event for event in _by_hand(job) if "bias" in event.spot.text]
     if not by_hand:
         return _loop(job, "constant_", "bias", f", {value}") + "."

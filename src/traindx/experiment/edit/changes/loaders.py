@@ -8,12 +8,13 @@ from collections.abc import Mapping
 
 from traindx.core.nouns import Scalar
 from traindx.experiment.edit.changes import value_of
-from traindx.experiment.edit.job import Job, at, call_of
+from traindx.experiment.edit.job import Job, at, call_of, once, receiver
+from traindx.experiment.edit.keras import uses_keras
 from traindx.experiment.edit.new_number import Wanted
 from traindx.experiment.edit.result import Uncertain
 from traindx.experiment.edit.value_origin import change
 from traindx.source.anchors_of_data import iterated
-from traindx.source.values import Const, Made, number
+from traindx.source.values import Const, Made, number, upstream
 
 # Outside of loops a batch size cuts batches or counts them; inside, anything but the width of a layer.
 _LIKE = (
@@ -21,6 +22,7 @@ _LIKE = (
     r"|batched|chunk|min|max)\.|batch|steps|total|T_max|iters"
 )
 _IN_LOOPS = r"^(?!(Linear|Conv\dd|LSTM|GRU|RNN|Embedding|LayerNorm|BatchNorm\dd|Transformer\w*)\.)"
+_BATCH_OF_FIT = 32
 _BATCH = re.compile(
     r"^(train_?|per_device_train_)?(batch_?size|bs|batch|mini_?batch(_?size)?)$", re.IGNORECASE
 )
@@ -35,6 +37,8 @@ def _loader(job: Job) -> Made:
 
 
 def shuffle_data(job: Job) -> str:
+    if uses_keras(job):
+        return _in_keras(job)
     loader = _loader(job)
     source, call = call_of(loader)
     if loader.open or any(name in loader.keywords for name in ("sampler", "batch_sampler")):
@@ -54,6 +58,26 @@ def shuffle_data(job: Job) -> str:
     return f"shuffle=True in the training loader of line {call.lineno}."
 
 
+def _in_keras(job: Job) -> str:
+    """`shuffle=True` where a fit turns it off; a pipeline of tf.data is shuffled before it is batched."""
+    for event in (
+        e for e in job.training.trace.methods("fit") if isinstance(e.value.keywords.get("shuffle"), Const)
+    ):
+        source, call = call_of(event.value)
+        job.draft.keyword(source, call, "shuffle", "True")
+        return f"shuffle=True in the fit of line {call.lineno}."
+    for event in job.training.trace.methods("batch"):
+        chain = list(upstream([event.value]))
+        made = {one.short for one in chain if isinstance(one, Made)}
+        source, call = call_of(event.value)
+        data = receiver(call)
+        if "from_tensor_slices" in made and "shuffle" not in made and data is not None:
+            _, end = job.draft.span(source, data)
+            job.draft.splice(source, (end, end), ".shuffle(10_000)")
+            return f"shuffle(10_000) before the batches of line {call.lineno}."
+    raise Uncertain("The data is shuffled already, or it is not clear where it is batched.")
+
+
 def set_workers(job: Job, values: Mapping[str, Scalar]) -> str:
     loader = _loader(job)
     wanted = Wanted(value=int(value_of(values, "value")))
@@ -64,6 +88,8 @@ def set_workers(job: Job, values: Mapping[str, Scalar]) -> str:
 
 def set_batch_size(job: Job, values: Mapping[str, Scalar]) -> str:
     wanted = Wanted(value=int(value_of(values, "value")))
+    if uses_keras(job):
+        return _batches_in_keras(job, wanted)
     try:
         loader: Made | None = _loader(job)
     except Uncertain:
@@ -75,6 +101,20 @@ def set_batch_size(job: Job, values: Mapping[str, Scalar]) -> str:
             if name in event.value.keywords and not event.grad_off:
                 return change(job, event.value, name, -1, wanted, _LIKE, in_loops=_IN_LOOPS) + "."
     return _named(job, int(value_of(values, "value")))
+
+
+def _batches_in_keras(job: Job, wanted: Wanted) -> str:
+    """The argument of `fit`, 32 where it is not given; of a pipeline of tf.data its `batch`."""
+    trained = [e.value for e in job.training.trace.methods("fit") if e.value.argument(1, "y") is not None]
+    if trained:
+        return (
+            "; ".join(change(job, one, "batch_size", 2, wanted, _LIKE, _BATCH_OF_FIT) for one in trained)
+            + "."
+        )
+    batches = [e.value for e in once(job.training.trace.methods("batch"))]
+    if not batches:
+        raise Uncertain(f"Give batches of {wanted.value} samples to fit.")
+    return change(job, batches[0], "batch_size", 0, wanted, _LIKE + r"|^batch\.") + "."
 
 
 def _named(job: Job, value: int) -> str:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Mapping
 
 from traindx.core.nouns import Scalar
 from traindx.evidence.inside import facts
-from traindx.experiment.edit.job import Job, at, call_of
-from traindx.experiment.edit.names import spelled
-from traindx.experiment.edit.result import Uncertain
+from traindx.experiment.edit.job import Job, at, call_of, statement_of, written
+from traindx.experiment.edit.keras import fits, uses_keras
+from traindx.experiment.edit.names import fresh, spelled
+from traindx.experiment.edit.result import Uncertain, sentence
+from traindx.source.keras import compiled
 from traindx.source.roles import LossCall
 
 _CLASSES_MOST = 30
@@ -16,6 +19,8 @@ _CLASSES_MOST = 30
 
 def weight_classes(job: Job, values: Mapping[str, Scalar]) -> str:
     """Weights from the class counts of the recording, written as numbers."""
+    if uses_keras(job):
+        return _in_keras(job, values.get("power", 1.0))
     counts, power = _counts(job), values.get("power", 1.0)
     losses = [
         x
@@ -35,6 +40,29 @@ def weight_classes(job: Job, values: Mapping[str, Scalar]) -> str:
     return description + (
         " The validation loss is weighted, too: compare by accuracy per class." if shared else ""
     )
+
+
+def _in_keras(job: Job, power: Scalar) -> str:
+    """`class_weight=` of every fit: one over how often each label of its own occurs, 1 on average."""
+    descriptions = []
+    for event in fits(job):
+        source, call = call_of(event.value)
+        labels = written(call, "y", 1)
+        if not isinstance(labels, ast.Name) or "class_weight" in event.value.keywords or event.value.open:
+            raise Uncertain("Give this fit class_weight: one weight for each class.", at(event.spot))
+        np = spelled(job.draft, source, "numpy")
+        name = job.draft.text(source, labels)
+        one_hot = [
+            model for model in compiled(job.training.trace) if model.loss == "categorical_crossentropy"
+        ]
+        classes = f"{np}.argmax({name}, axis=-1)" if one_hot else f"{np}.ravel({name}).astype(int)"
+        counts = fresh(job.draft, source, "counts")
+        exponent = "" if power in (1, 1.0) else f" ** {power}"
+        weights = f"({counts}.sum() / (len({counts}) * {np}.maximum({counts}, 1))){exponent}"
+        job.draft.before(source, statement_of(event.spot), f"{counts} = {np}.bincount({classes})")
+        job.draft.keyword(source, call, "class_weight", f"dict(enumerate({weights}))")
+        descriptions.append(f"class_weight by how often the classes of {name} occur in line {call.lineno}")
+    return sentence(descriptions)
 
 
 def _counts(job: Job) -> list[int]:

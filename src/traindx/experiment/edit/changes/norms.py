@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from traindx.core.nouns import Scalar
 from traindx.evidence.inside import facts, word
 from traindx.experiment.edit.job import Job, at, call_of, written
+from traindx.experiment.edit.keras import all_layers, hidden, layer_text, uses_keras
 from traindx.experiment.edit.layers import add_layer
 from traindx.experiment.edit.names import spelled
 from traindx.experiment.edit.result import Uncertain, sentence
@@ -30,6 +31,8 @@ def insert_norm(job: Job, values: Mapping[str, Scalar]) -> str:
     kind = str(values.get("kind", "auto"))
     if kind not in ("auto", "batch", "layer"):
         raise ValueError(f"no such normalisation: {kind!r}")
+    if uses_keras(job):
+        return _in_keras(job, "LayerNormalization()" if kind == "layer" else "BatchNormalization()")
     for source in job.script.sources:
         if "load_state_dict" in source.text or "from_pretrained" in source.text:
             raise Uncertain(
@@ -39,6 +42,16 @@ def insert_norm(job: Job, values: Mapping[str, Scalar]) -> str:
     if not hidden:
         raise Uncertain("No hidden layers that could be normalised was found in the script.")
     return sentence([_normalised(job, one, kind) for one in hidden])
+
+
+def _in_keras(job: Job, norm: str) -> str:
+    present = [
+        one for one in all_layers(job) if one.short.endswith("Normalization") and one.short != "Normalization"
+    ]
+    if present:
+        raise Uncertain("The model has normalisation layers already.", at(present[0].spot))
+    layers = [call_of(layer) for layer in hidden(job)]
+    return sentence([add_layer(job, source, call, layer_text(job, source, norm)) for source, call in layers])
 
 
 def _hidden(job: Job) -> list[Made]:

@@ -5,10 +5,13 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 
 from traindx.core.nouns import Scalar
 from traindx.experiment.edit.changes import value_of
 from traindx.experiment.edit.job import Job, at, call_of, group_values, written
+from traindx.experiment.edit.keras import KerasOptimizer, construct, keras_name, set_option, uses_keras
+from traindx.experiment.edit.keras import optimizers as keras_optimizers
 from traindx.experiment.edit.names import spelled
 from traindx.experiment.edit.new_number import Wanted, plain
 from traindx.experiment.edit.result import Uncertain, sentence
@@ -38,6 +41,9 @@ _MOMENTUM = {"SGD": 2, "RMSprop": 5}
 
 def set_momentum(job: Job, values: Mapping[str, Scalar]) -> str:
     value = value_of(values, "value")
+    if uses_keras(job):
+        takes = all(one.kind in ("SGD", "RMSprop") for one in keras_optimizers(job))
+        return set_option(job, "momentum" if takes else "beta_1", Wanted(value=value), r"momentum$|beta_1$")
     descriptions = []
     for one in job.torch_optimizers():
         if one.short in _MOMENTUM:
@@ -53,7 +59,23 @@ def set_momentum(job: Job, values: Mapping[str, Scalar]) -> str:
 def set_betas(job: Job, values: Mapping[str, Scalar]) -> str:
     first = value_of(values, "beta1") if values.get("beta1") is not None else None
     second = value_of(values, "beta2") if values.get("beta2") is not None else None
+    if uses_keras(job):
+        return _keras_betas(job, {"beta_1": first, "beta_2": second})
     return sentence(_betas(job, one, first, second) for one in job.torch_optimizers())
+
+
+def _keras_betas(job: Job, betas: Mapping[str, float | None]) -> str:
+    """Both as they should be; one that is already is left alone."""
+    descriptions, already = [], None
+    for name, value in betas.items():
+        try:
+            if value is not None:
+                descriptions.append(set_option(job, name, Wanted(value=value), rf"{name}$"))
+        except Uncertain as why:
+            already = why
+    if not descriptions and already is not None:
+        raise already
+    return " ".join(descriptions)
 
 
 def _betas(job: Job, optimizer: Made, first: float | None, second: float | None) -> str:
@@ -93,11 +115,16 @@ def _pair(value: Value | None) -> tuple[float, float] | None:
 
 
 def set_eps(job: Job, values: Mapping[str, Scalar]) -> str:
-    return _each(job, "eps", value_of(values, "value"))
+    value = value_of(values, "value")
+    if uses_keras(job):
+        return set_option(job, "epsilon", Wanted(value=value), r"epsilon$")
+    return _each(job, "eps", value)
 
 
 def set_weight_decay(job: Job, values: Mapping[str, Scalar]) -> str:
     value = value_of(values, "value")
+    if uses_keras(job):
+        return set_option(job, "weight_decay", Wanted(value=value), r"weight_decay$|wd$|decay$")
     return set_in_trainer(job, "set_weight_decay", value) or _each(job, "weight_decay", value)
 
 
@@ -138,7 +165,27 @@ def swap_optimizer(job: Job, values: Mapping[str, Scalar]) -> str:
     name = _NAMES.get(str(values.get("name", "adamw")).lower())
     if name is None:
         raise ValueError(f"no such optimizer: {values.get('name')!r}")
+    if uses_keras(job):
+        found = keras_optimizers(job)
+        return sentence(_swapped_in_keras(job, one, name, values.get("lr")) for one in found)
     return sentence(_swapped(job, one, name, values.get("lr")) for one in job.torch_optimizers())
+
+
+def _swapped_in_keras(job: Job, one: KerasOptimizer, name: str, lr: Scalar) -> str:
+    """Another optimizer of Keras, with the rate asked for, else with the one the script gives."""
+    place = one.made if one.made is not None else one.event.value if one.event is not None else None
+    if place is None or one.kind == name:
+        raise Uncertain(f"{name} is used already.", at(place.spot if place is not None else None))
+    if one.made is None:
+        rate = lr if isinstance(lr, int | float) else one.default("learning_rate") or 1e-3
+        return construct(job, replace(one, kind=name), "learning_rate", plain(float(rate)))
+    source, call = call_of(one.made)
+    given = written(call, "learning_rate", 0)
+    rate_text = plain(float(lr)) if isinstance(lr, int | float) else None
+    rate_text = rate_text or (job.draft.text(source, given) if given is not None else None)
+    maker = keras_name(job, source, f"keras.optimizers.{name}")
+    job.draft.replace(source, call, f"{maker}({f'learning_rate={rate_text}' if rate_text else ''})")
+    return f"{one.kind} -> {name} in line {call.lineno}"
 
 
 def _swapped(job: Job, optimizer: Made, name: str, lr: Scalar) -> str:

@@ -6,20 +6,23 @@ import ast
 from collections.abc import Collection
 
 from traindx.experiment.edit.job import Job, at, call_of, called, function_of, receiver, statement_of
+from traindx.experiment.edit.keras import all_layers, uses_keras
 from traindx.experiment.edit.lint_edits import take_edits
-from traindx.experiment.edit.result import Uncertain
+from traindx.experiment.edit.result import Uncertain, sentence
 from traindx.experiment.edit.scopes import bound_name, usable
 from traindx.source.execution import Binding
 from traindx.source.flow import cuts, parts, reach
 from traindx.source.library import is_model_library
 from traindx.source.optimizer_sources import sources
 from traindx.source.parameters import frozen, held
-from traindx.source.values import Instance, Made, Spot, Value, options
+from traindx.source.values import Const, Instance, Made, Spot, Value, options
 
 _GIVE = "Pass the parameters of this layer to the optimizer, too."
 
 
 def train_all_parameters(job: Job) -> str:
+    if uses_keras(job):
+        return _unfrozen(job)
     texts = take_edits(job, "script_layers_in_list")
     if texts:
         return "The layers are registered with the module: " + texts[0]
@@ -27,6 +30,24 @@ def train_all_parameters(job: Job) -> str:
     if not description:
         raise Uncertain("Which parameters are not trained cannot be determined from the script.")
     return description
+
+
+def _unfrozen(job: Job) -> str:
+    """`trainable = False` of layers of Keras becomes `True`."""
+    descriptions = []
+    for binding in job.training.trace.bindings:
+        off = isinstance(binding.value, Const) and binding.value.value is False
+        if binding.name == "trainable" and off and binding.value.spot is not None:
+            job.draft.replace(binding.value.spot.source, binding.value.spot.node, "True")
+            descriptions.append(f"trainable = True in line {binding.value.spot.line}")
+    for layer in all_layers(job):
+        given = layer.keywords.get("trainable")
+        if isinstance(given, Const) and given.value is False and given.spot is not None:
+            job.draft.replace(given.spot.source, given.spot.node, "True")
+            descriptions.append(f"trainable=True in line {given.spot.line}")
+    if not descriptions:
+        raise Uncertain("Which layers are not trained cannot be determined from the script.")
+    return sentence(descriptions)
 
 
 def _built_too_early(job: Job) -> str:

@@ -8,13 +8,15 @@ from collections.abc import Mapping
 from traindx.core.nouns import Scalar
 from traindx.experiment.edit.changes import value_of
 from traindx.experiment.edit.job import Job, at, group_values
+from traindx.experiment.edit.keras import KerasOptimizer, construct
+from traindx.experiment.edit.keras import optimizers as keras_optimizers
 from traindx.experiment.edit.new_number import Wanted
 from traindx.experiment.edit.result import Uncertain, sentence
 from traindx.experiment.edit.value_origin import change
 from traindx.source.values import Const, Made, Value, number, options, parents
 
 LIKE = (
-    r"(lr|learning_rate|eta_min|rate)$|(SGD|ASGD|Adam\w*|NAdam|RAdam|RMSprop|Adagrad|Adadelta|Rprop|LBFGS|Lion)\.1$"
+    r"(lr|learning_rate|eta_min|rate)$|(SGD|ASGD|Adam\w*|NAdam|RAdam|RMSprop|Adagrad|Adadelta|Rprop|LBFGS|Lion)\.[01]$"
     r"|LR\.\d$"
 )
 DEFAULTS = {
@@ -30,6 +32,8 @@ DEFAULTS = {
     "Rprop": 1e-2,
     "ASGD": 1e-2,
 }
+LIKE_SCHEDULE = rf"{LIKE}|(rate|value|warmup_target)$|\.0$"
+_SCHEDULE_RATES = ("warmup_target", "end_learning_rate", "peak_value", "end_value")
 _OWN_RATE = {"OneCycleLR": ("max_lr",), "CyclicLR": ("base_lr", "max_lr")}
 _PLACES = {("OneCycleLR", "max_lr"): 1, ("CyclicLR", "base_lr"): 1, ("CyclicLR", "max_lr"): 2}
 
@@ -43,9 +47,9 @@ def set_lr(job: Job, values: Mapping[str, Scalar]) -> str:
 
 
 def _rates(job: Job, wanted: Wanted) -> str:
-    descriptions: list[str] = []
+    descriptions = [_named(job, one, wanted) for one in keras_optimizers(job) if one.made is None]
     optimizers = job.optimizers()
-    if not optimizers:
+    if not optimizers and not descriptions:
         descriptions += _trainer(job, wanted)
     for optimizer in optimizers:
         descriptions += _of_optimizer(job, optimizer, wanted)
@@ -56,12 +60,20 @@ def _rates(job: Job, wanted: Wanted) -> str:
     return sentence(descriptions)
 
 
+def _named(job: Job, optimizer: KerasOptimizer, wanted: Wanted) -> str:
+    """The rate of an optimizer that `compile` has by its name."""
+    default = optimizer.default("learning_rate") or 0.0
+    return construct(job, optimizer, "learning_rate", wanted.literal(default))
+
+
 def _of_optimizer(job: Job, optimizer: Made, wanted: Wanted) -> list[str]:
     groups = group_values(optimizer, "lr")
-    if any(_is_schedule_object(one) for one in options(optimizer.argument(1, "lr", "learning_rate"))):
-        raise Uncertain(
-            "The learning rate is a schedule object: change its initial value.", at(optimizer.spot)
-        )
+    # Those of torch are given the parameters first.
+    rate_first = optimizer.name.startswith(("keras", "optax."))
+    rate = optimizer.argument(0 if rate_first else 1, "lr", "learning_rate")
+    schedules = [one for one in options(rate) if isinstance(one, Made) and _is_schedule_object(one)]
+    if schedules:
+        return [_of_schedule(job, schedule, wanted) for schedule in schedules]
     if groups and wanted.factor is None:
         raise Uncertain(
             f"Several groups have their own learning rates: set each of them to {wanted.value}.",
@@ -70,10 +82,11 @@ def _of_optimizer(job: Job, optimizer: Made, wanted: Wanted) -> list[str]:
     descriptions = [_in_group(job, rate, wanted) for rate in groups]
     covered = groups and optimizer.argument(1, "lr") is None
     if not covered and not _ruled_by_schedule(job, optimizer):
-        keras = optimizer.name.startswith("keras")
-        name = "learning_rate" if keras or "learning_rate" in optimizer.keywords else "lr"
+        name = "learning_rate" if rate_first or "learning_rate" in optimizer.keywords else "lr"
         default = DEFAULTS.get(optimizer.short)
-        descriptions.append(change(job, optimizer, name, 0 if keras else 1, wanted, LIKE, default))
+        if optimizer.name.startswith("keras"):
+            default = KerasOptimizer(optimizer.short, optimizer).default(name)
+        descriptions.append(change(job, optimizer, name, 0 if rate_first else 1, wanted, LIKE, default))
     return descriptions
 
 
@@ -90,8 +103,19 @@ def _in_group(job: Job, rate: Value, wanted: Wanted) -> str:
     return f"lr {text} -> {new} in line {spot.line}"
 
 
-def _is_schedule_object(value: Value) -> bool:
-    return isinstance(value, Made) and value.kind == "call" and "schedules." in value.name
+def _is_schedule_object(value: Made) -> bool:
+    return value.kind == "call" and ("schedules." in value.name or value.name.startswith("optax."))
+
+
+def _of_schedule(job: Job, schedule: Made, wanted: Wanted) -> str:
+    """The rates that a schedule object is made with: all of them scaled, or its one rate set."""
+    names = ("initial_learning_rate", "init_value", "value")
+    name = next((one for one in names if one in schedule.keywords), names[0])
+    others = [one for one in _SCHEDULE_RATES if one in schedule.keywords]
+    if (others and wanted.factor is None) or (schedule.argument(0, name) is None):
+        raise Uncertain("The learning rate is a schedule object: change its values.", at(schedule.spot))
+    first = change(job, schedule, name, 0, wanted, LIKE_SCHEDULE)
+    return "; ".join([first, *(change(job, schedule, one, -1, wanted, LIKE_SCHEDULE) for one in others)])
 
 
 def _ruled_by_schedule(job: Job, optimizer: Made) -> bool:

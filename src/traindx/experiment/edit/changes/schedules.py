@@ -8,7 +8,9 @@ from collections.abc import Callable, Mapping
 
 from traindx.core.nouns import Scalar
 from traindx.experiment.edit.changes import value_of
-from traindx.experiment.edit.job import Job, at, call_of, function_of, group_values, statement_of
+from traindx.experiment.edit.job import Job, at, call_of, function_of, group_values, statement_of, written
+from traindx.experiment.edit.keras import construct, keras_name, uses_keras
+from traindx.experiment.edit.keras import optimizers as keras_optimizers
 from traindx.experiment.edit.names import fresh, spelled
 from traindx.experiment.edit.new_number import Wanted, plain
 from traindx.experiment.edit.result import Uncertain, sentence
@@ -26,6 +28,13 @@ _KINDS = {
     "warm_restarts": "CosineAnnealingWarmRestarts",
     "cyclic": "CyclicLR",
 }
+# A warm-up to the rate of the script, which then stays; the others begin at it.
+_KERAS_KINDS = {
+    "warm_up": "PolynomialDecay({rate} / {steps}, {steps}, end_learning_rate={rate})",
+    "cosine": "CosineDecay({rate}, {steps})",
+    "linear": "PolynomialDecay({rate}, {steps}, end_learning_rate=0.01 * {rate})",
+    "warm_restarts": "CosineDecayRestarts({rate}, {steps}, t_mul=1.0)",
+}
 _ONCE = ("cosine", "linear")
 # Schedules that multiply the current learning rate, so that a warm-up keeps its effect next to them.
 _BY_FACTOR = {
@@ -40,6 +49,8 @@ _BY_FACTOR = {
 
 def warm_up(job: Job, values: Mapping[str, Scalar]) -> str:
     steps = max(1, int(value_of(values, "steps")))
+    if uses_keras(job):
+        return _in_keras(job, "warm_up", steps)
     description = _set_length(job, steps) or set_in_trainer(job, "warm_up", steps)
     if description:
         return description
@@ -131,6 +142,39 @@ def _add_scheduler(job: Job, made: Made, name: str, new: Callable[[str], str], w
     return call.lineno
 
 
+def _in_keras(job: Job, kind: str, steps: int) -> str:
+    """A schedule object of Keras in the place of the number that the learning rate is."""
+    if kind not in _KERAS_KINDS or (job.run is not None and job.run.axis == "epoch"):
+        raise Uncertain("Give the optimizer a schedule of keras.optimizers.schedules.")
+    ruled = job.calls(lambda made: made.short in ("LearningRateScheduler", "ReduceLROnPlateau"))
+    if ruled:
+        raise Uncertain("This callback sets the learning rate: change it there.", at(ruled[0].spot))
+    descriptions = []
+    for one in keras_optimizers(job):
+        place = one.made if one.made is not None else one.event.value if one.event is not None else None
+        assert place is not None
+        source, call = call_of(place)
+        given = written(call, "learning_rate", 0) if one.made is not None else None
+        value = one.made.argument(0, "learning_rate") if one.made is not None else None
+        if isinstance(value, Made) and "schedules." in value.name:
+            raise Uncertain("The optimizer of this line has a schedule already.", at(place.spot))
+        rate = (
+            job.draft.text(source, given)
+            if given is not None
+            else plain(one.default("learning_rate") or 1e-3)
+        )
+        text, name = _KERAS_KINDS[kind].format(rate=rate, steps=steps), "keras.optimizers.schedules."
+        text = keras_name(job, source, name + text.partition("(")[0]) + "(" + text.partition("(")[2]
+        if one.made is None:
+            descriptions.append(construct(job, one, "learning_rate", text))
+        elif given is not None:
+            job.draft.replace(source, given, text)
+        else:
+            job.draft.keyword(source, call, "learning_rate", text)
+        descriptions.append(f"{text} in line {call.lineno}")
+    return sentence(descriptions)
+
+
 def hold_lr(job: Job) -> str:
     """A constant learning rate: the schedule becomes one that changes nothing."""
     descriptions = []
@@ -166,6 +210,8 @@ def replace_schedule(job: Job, values: Mapping[str, Scalar]) -> str:
     if kind not in _KINDS:
         raise ValueError(f"no such schedule: {kind!r}")
     steps = int(value_of(values, "steps"))
+    if uses_keras(job):
+        return _in_keras(job, kind, steps)
     schedules = _schedules(job)
     if len(schedules) > 1:
         raise Uncertain(

@@ -58,7 +58,7 @@ def traindx(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
 def tried(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     folder = tmp_path_factory.mktemp("jax")
     (folder / "train.py").write_text(SCRIPT)
-    done = traindx(folder, "try", "lower_lr", "--seeds", "2", "train.py")
+    done = traindx(folder, "try", "--seeds", "2", "lower_lr", "train.py")
     return folder, done.stdout + done.stderr
 
 

@@ -423,10 +423,10 @@ train(4)
 
 @pytest.mark.parametrize("given", ["", "object()"])
 def test_without_torch_it_says_how_to_install_it(tmp_path: Path, given: str) -> None:
-    done = script(tmp_path, f"sys.modules['torch'] = None\ntraindx.watch({given})")
+    done = script(tmp_path, f"sys.modules['torch'] = sys.modules['keras'] = None\ntraindx.watch({given})")
     assert done.stderr.splitlines()[-1] == (
-        "ModuleNotFoundError: traindx.watch records PyTorch trainings, "
-        "and torch is not installed: pip install torch."
+        "ModuleNotFoundError: traindx.watch records PyTorch and Keras trainings, "
+        "and neither is installed: pip install torch."
     )
 
 

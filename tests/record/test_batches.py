@@ -7,8 +7,9 @@ import math
 import pytest
 import torch
 
-from traindx.observe.torch.batches import Batches, input_statistics
-from traindx.observe.torch.targets import describe_shapes, target_statistics
+from traindx.observe.data.batches import Batches, input_statistics
+from traindx.observe.data.targets import describe_shapes, target_statistics
+from traindx.observe.torch import element_samples as element_samples
 
 
 @pytest.fixture(autouse=True)

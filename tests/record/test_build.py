@@ -7,8 +7,9 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
+from traindx.observe.data.answers import answer_statistics
+from traindx.observe.torch import element_samples as element_samples
 from traindx.observe.torch.graph_structure import end_operations, linear_pairs, stretched
-from traindx.observe.torch.output_statistics import answer_statistics
 
 
 def pairs(model: nn.Module, x: torch.Tensor) -> tuple[int, set[tuple[str, str]]]:
@@ -75,17 +76,17 @@ def test_comparing_samples_with_each_other_is_meant() -> None:
 
 def test_probabilities_and_right_answers() -> None:
     logits, y = torch.randn(32, 5), torch.randint(0, 5, (32,))
-    told = answer_statistics("cross_entropy", torch.softmax(logits, 1), y)
+    told = answer_statistics("softmax_cross_entropy", torch.softmax(logits, 1), y)
     assert told["row_sum_error"] == pytest.approx(0, abs=1e-5)
     assert told["right_share"] == pytest.approx((logits.argmax(1) == y).float().mean().item())
     assert told["top_share"] == pytest.approx(logits.argmax(1).bincount().max().item() / 32)
-    assert (answer_statistics("cross_entropy", logits, y)["row_sum_error"] or 0) > 0.1
+    assert (answer_statistics("softmax_cross_entropy", logits, y)["row_sum_error"] or 0) > 0.1
 
 
 def test_explained_variance() -> None:
     y = torch.randn(40, 1)
-    assert answer_statistics("mse_loss", y + 0.1 * torch.randn(40, 1), y)["explained"] == pytest.approx(
+    assert answer_statistics("mse", y + 0.1 * torch.randn(40, 1), y)["explained"] == pytest.approx(
         0.99, abs=0.02
     )
-    assert answer_statistics("mse_loss", torch.zeros(40, 1), y)["batch_std"] == 0
-    assert answer_statistics("mse_loss", torch.zeros(40, 1), y[:20]) == {}
+    assert answer_statistics("mse", torch.zeros(40, 1), y)["batch_std"] == 0
+    assert answer_statistics("mse", torch.zeros(40, 1), y[:20]) == {}

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import torch
 
-from traindx.observe.torch.batch_rows import prints, rows_of
-from traindx.observe.torch.relations import relation
+from traindx.observe.data.batch_rows import prints, rows_of
+from traindx.observe.data.relations import relation
 from traindx.observe.torch.sample_prints import SampleFingerprints
 
 

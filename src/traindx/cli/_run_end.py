@@ -37,7 +37,7 @@ def ended(orders: Orders, ending: Mapping[str, object] | None, training: Mortal)
     """How the training ended; written into its recording where it could not do that itself."""
     if ending is None:
         how, text = exit_status.how_it_ended(training.status())
-        ending = {"how": how, "text": text, "torch": True}
+        ending = {"how": how, "text": text}
     elif not ending.get("lost"):
         return ending
     tail = Tail(Path(orders.folder))
@@ -56,8 +56,8 @@ def tell(orders: Orders, ended: Mapping[str, object]) -> int:
         say.line(_ending(ended))
         if ended.get("text") == "exit code 2":  # how argparse and click end on an unknown option
             say.line(orders.misplaced)
-        if not ended.get("torch") and not _trained(orders):
-            say.line("torch was never imported: only the printed output was recorded")
+        if not _trained(orders):
+            say.line(str(ended.get("framework") or ""))
         if ended.get("lost"):
             say.line(visible(str(ended["lost"]), 200))
         reading, diagnoses = _diagnosed(orders.folder)

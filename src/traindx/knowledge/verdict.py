@@ -43,7 +43,12 @@ def reasons_for_health(case: Case, examination: Examination) -> tuple[str, ...]:
 
 
 def nothing_judged(case: Case) -> bool:
-    """Whether no curve shows that anything is learned: a surrogate loss alone, or one that hardly fell."""
+    """Whether no curve shows that anything is learned: a surrogate loss alone, or one that hardly fell.
+
+    What a program printed is not enough where it was recorded and no step of its training was seen.
+    """
+    if unseen_framework(case) is not None:
+        return True
     scores = [
         curve for name in _SCORES for curve in (case.part_of(name), case.val(name)) if curve is not None
     ]
@@ -55,10 +60,22 @@ def nothing_judged(case: Case) -> bool:
     return not any(len(curve) >= 3 and curve.tail > curve.head + 2 * curve.noise for curve in scores)
 
 
+def unseen_framework(case: Case) -> str | None:
+    """The framework of a recording without a single training step; None where steps were seen."""
+    framework = case.inside.fact("framework")
+    return str(framework.get("name", "")) if framework.get("steps") == 0 else None
+
+
 def what_to_log(case: Case, examination: Examination) -> tuple[str, ...]:
     """What evidence is missing, and what to log for the checks that could not be made."""
     if not case.run.series and case.script is not None:
         return ("Only the source was read: record a run (traindx run), or give its log, to judge it.",)
+    unseen = unseen_framework(case)
+    if unseen is not None:
+        return (
+            f"No training step {f'of {unseen} ' if unseen else ''}was seen: nothing wrong shows in what was "
+            "printed, which says little.",
+        )
     thin = next((f.text for f in examination.findings if f.id == "run_too_short"), None)
     wanted = [text for need, text in _WANTED if not case.has(need)]
     blind = sum(check.status == "skipped" for check in examination.checks)

@@ -172,9 +172,9 @@ def observe() -> None:
 
 
 def install_when_there(recorder: Recorder) -> None:
-    """Watch PyTorch as soon as the program has imported it."""
+    """Watch PyTorch and Keras as soon as the program has imported them."""
 
-    def arrived(torch: ModuleType) -> None:
+    def torch_arrived(torch: ModuleType) -> None:
         del torch
         try:
             from traindx.observe.torch.install import install
@@ -183,7 +183,16 @@ def install_when_there(recorder: Recorder) -> None:
         except Exception as error:
             recorder.failed("pytorch", error)
 
-    when_imported("torch", arrived)
+    def keras_arrived(keras: ModuleType) -> None:
+        try:
+            from traindx.observe.keras.install import install
+
+            install(recorder, keras)
+        except Exception as error:
+            recorder.failed("keras", error)
+
+    when_imported("torch", torch_arrived)
+    when_imported("keras", keras_arrived)
 
 
 def written_facts(folder: Path) -> tuple[dict[str, Any], dict[str, Any]]:

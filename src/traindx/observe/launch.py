@@ -13,7 +13,7 @@ import threading
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from traindx.observe import agent, children, ending, monitor
+from traindx.observe import agent, children, ending, frameworks, monitor
 from traindx.observe import folder as place
 from traindx.observe.environment import facts
 from traindx.observe.launcher_rank import LaunchedRank
@@ -203,7 +203,8 @@ class Observed:
         dropped, why = self.recorder.dropped, self.recorder.journal.error
         lost = f"{why}: {dropped} lines of the recording were lost" if dropped else ""
         how, text = self.recorder.ended(*self.how)
-        ended = {"how": how, "text": text, "torch": "torch" in sys.modules, "lost": lost}
+        framework = self.recorder.framework or ("" if self.recorder.step else frameworks.blind())
+        ended = {"how": how, "text": text, "framework": framework, "lost": lost}
         code = self._monitor.end(ended)
         self.result = 2 if code is None else code
 
@@ -212,10 +213,9 @@ class Observed:
         with contextlib.suppress(Exception):
             self._links.close()
             self._take_over()
-            if "torch" not in sys.modules:
-                self.recorder.unseen(
-                    "training", "torch was never imported: only the printed output was recorded"
-                )
+            if not self.recorder.step and (why := frameworks.blind()):
+                self.recorder.unseen("training", why)
+                self.recorder.fact("framework", {"name": frameworks.imported(), "steps": 0})
             self.recorder.close(*self.how)
         with contextlib.suppress(Exception):
             for stream in (sys.stdout, sys.stderr):

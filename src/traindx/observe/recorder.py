@@ -83,6 +83,8 @@ class Recorder(FactsFile):
         self.stops = steps is not None
         self.stop_on_critical = stop_on_critical
         self.world = 1
+        # The framework that trains and what is seen of it, where that is worth a line.
+        self.framework = ""
         self.closed = False
 
     # What the probes call.

@@ -82,8 +82,9 @@ class Watch:
         atexit.unregister(self._process_ends)
         if self._overheard is not None:
             self._overheard.stop()
-        if "torch" not in sys.modules:
-            forget("torch")
+        for framework in ("torch", "keras"):
+            if framework not in sys.modules:
+                forget(framework)
         self._recorder.close(how, text)
 
     def _process_ends(self) -> None:
@@ -196,7 +197,9 @@ def _folder(out: str | os.PathLike[str] | None, name: str | None) -> Path:
 
 
 def _hint(recorder: Recorder, models: list[object], optimizers: list[object]) -> None:
-    """What the script names is known before its first step."""
+    """What the script names is known before its first step; Keras names its models itself."""
+    models = [one for one in models if not watch_arguments.of_keras(one)]
+    optimizers = [one for one in optimizers if not watch_arguments.of_keras(one)]
     if not models and not optimizers:
         return
     try:

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 
 _SHARE = re.compile(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*%\s*")
 _MOST = 0.5
+_KERAS = ("keras", "tf_keras")
 
 
 def share(budget: str | float) -> float:
@@ -38,11 +39,11 @@ def listed(value: object) -> list[object]:
 
 
 def check(models: list[object], optimizers: list[object]) -> None:
-    """Raise when torch is missing, or when something given is of another kind."""
+    """Raise when no framework is there, or when something given is of another kind."""
     torch = sys.modules.get("torch")
-    if torch is None and not _installed():
+    if torch is None and not _installed("torch") and not _installed("keras"):
         raise ModuleNotFoundError(
-            "traindx.watch records PyTorch trainings, and torch is not installed: pip install torch.",
+            "traindx.watch records PyTorch and Keras trainings, and neither is installed: pip install torch.",
             name="torch",
         )
     expectations = (
@@ -52,12 +53,17 @@ def check(models: list[object], optimizers: list[object]) -> None:
     for word, objects, home, kind, expected in expectations:
         cls = getattr(getattr(torch, home, None), kind, None)
         for one in objects:
-            if cls is None or not isinstance(one, cls):
+            if not of_keras(one) and (cls is None or not isinstance(one, cls)):
                 raise TypeError(f"{word} must be {expected} or a list of them; got {type(one).__name__}.")
 
 
-def _installed() -> bool:
+def of_keras(value: object) -> bool:
+    """Whether it is a model or an optimizer of Keras, by any version."""
+    return any(kind.__module__.partition(".")[0] in _KERAS for kind in type(value).__mro__)
+
+
+def _installed(name: str) -> bool:
     try:
-        return importlib.util.find_spec("torch") is not None
+        return importlib.util.find_spec(name) is not None
     except ValueError:
         return False

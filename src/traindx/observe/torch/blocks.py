@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 import torch
 
-from traindx.observe.torch.element_samples import Values, to_host
-from traindx.observe.torch.kinds import LayerShape
+from traindx.core.kinds import LayerShape
+from traindx.observe.arrays import Values
+from traindx.observe.torch.element_samples import to_host
 from traindx.observe.torch.slots import SampleSlot
 
 Column = list[float | None]

@@ -10,10 +10,11 @@ from math import gcd
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import torch
 
-Values = npt.NDArray[Any]
+from traindx.observe import arrays
+from traindx.observe.arrays import Values
+
 # Tells a norm to 1.6 % of itself; what costs is not computing but fetching them from memory.
 SAMPLE = 2048
 # Neighbours are read together: sixteen float32 fill one line of the cache.
@@ -70,16 +71,16 @@ def sample_of(data: torch.Tensor, where: ElementSpread) -> torch.Tensor:
     return whole.as_strided(where.size, where.stride)
 
 
-def evenly(data: torch.Tensor, limits: Sequence[int], turn: int = 0) -> torch.Tensor:
-    """A view of at most `limits[d]` evenly spaced places along each dimension; `turn` shifts them."""
-    size, stride, offset = [], [], data.storage_offset()
+@arrays.evenly.register
+def evenly(data: torch.Tensor, limits: Sequence[int]) -> torch.Tensor:
+    """A view of at most `limits[d]` evenly spaced places along each dimension."""
+    size, stride = [], []
     for length, step, limit in zip(data.shape, data.stride(), limits, strict=True):
         count = min(length, max(limit, 1))
         apart = length // count if count else 1
         size.append(count)
         stride.append(apart * step)
-        offset += (turn % apart) * step
-    return data.as_strided(size, stride, offset)
+    return data.as_strided(size, stride, data.storage_offset())
 
 
 def to_host(tensors: Sequence[torch.Tensor]) -> list[Values]:
@@ -121,6 +122,7 @@ def dense(data: torch.Tensor) -> bool:
     return True
 
 
+@arrays.readable.register
 def readable(tensor: torch.Tensor) -> torch.Tensor | None:
     data = plain(tensor)
     if data is None or not data.numel():
@@ -128,17 +130,17 @@ def readable(tensor: torch.Tensor) -> torch.Tensor | None:
     return data.reshape(1) if data.dim() == 0 else data
 
 
-def limits(shape: torch.Size, elements: int) -> list[int]:
-    """How many places to read along each dimension: the batch first, the rest is shared."""
-    limits, left = [], elements
-    for axis, size in enumerate(shape):
-        share = left if axis == len(shape) - 1 else max(1, round(left ** (1 / (len(shape) - axis))))
-        count = min(size, max(1, share))
-        limits.append(count)
-        left = max(1, left // count)
-    return limits
+@arrays.is_real.register
+def _(data: torch.Tensor) -> bool:
+    return data.is_floating_point()
 
 
+@arrays.channels_second.register
+def _(data: torch.Tensor) -> torch.Tensor:
+    return data.movedim(-1, 1)
+
+
+@arrays.host.register
 def host(data: torch.Tensor) -> Values:
     """As an array; numpy knows no half precision of ours."""
     data = data.cpu()

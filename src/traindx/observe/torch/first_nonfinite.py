@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import torch
 
+from traindx.observe.data.batches import input_statistics
 from traindx.observe.torch.batch_columns import columns_of, parts_of
-from traindx.observe.torch.batches import input_statistics
 from traindx.observe.torch.finite import numbers
 from traindx.observe.torch.nonfinite_origin import NonfiniteOrigin, backward_origin, forward_origin
 from traindx.observe.torch.roots import optimizer_parameters

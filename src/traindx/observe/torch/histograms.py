@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from traindx.observe.torch.element_samples import Values
+from traindx.observe.arrays import Values
 
 if TYPE_CHECKING:
     from traindx.observe.torch.activation_probe import ActivationProbe

@@ -1,56 +1,30 @@
-"""What a module is to the probe: an activation, a layer with weights, or nothing to sample.
-
-Limits of saturation are where the slope of a function falls under a fiftieth of its largest: there hardly
-any gradient passes.
-"""
+"""What a module is to the probe: an activation, a layer with weights, or nothing to sample."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
-from math import inf, sqrt
 from typing import Any
 
 import torch
 from torch import nn
 
+from traindx.core.kinds import (
+    HARD_SIGMOID,
+    OTHER,
+    RECTIFIER,
+    SELU,
+    SIGMOID,
+    SMOOTH,
+    SOFTSIGN,
+    TANH,
+    LayerShape,
+    activation_by_name,
+    bounded,
+    celu,
+    exponential,
+)
 from traindx.observe.torch.roots import children_of, parameters_of
-
-_FLAT = 1 / 50
-_NIL = 1e-4  # smooth rectifiers never quite reach zero
-
-
-@dataclass(frozen=True)
-class LayerShape:
-    """When a value of an activation counts as zero (at most `zero` away from it), and as saturated."""
-
-    zero: float | None = None
-    low: float = -inf
-    high: float = inf
-
-    @property
-    def saturates(self) -> bool:
-        return self.low > -inf or self.high < inf
-
-
-OTHER = LayerShape()
-RECTIFIER = LayerShape(zero=0.0)
-SMOOTH = LayerShape(zero=_NIL)
-SIGMOID = LayerShape(low=(1 - sqrt(1 - _FLAT)) / 2, high=(1 + sqrt(1 - _FLAT)) / 2)
-TANH = LayerShape(low=-sqrt(1 - _FLAT), high=sqrt(1 - _FLAT))
-_SOFTSIGN = LayerShape(low=sqrt(_FLAT) - 1, high=1 - sqrt(_FLAT))
-_SELU_SCALE, _SELU_ALPHA = 1.0507009873554805, 1.6732632423543772
-
-
-def bounded(low: float, high: float) -> LayerShape:
-    """Cut off at two limits; a lower limit of zero is that of a rectifier."""
-    return LayerShape(zero=0.0, high=high) if low == 0 else LayerShape(low=low, high=high)
-
-
-def exponential(alpha: float, scale: float = 1.0) -> LayerShape:
-    return LayerShape(low=scale * (_FLAT - alpha))
-
 
 _SHAPES: dict[type[nn.Module], LayerShape | Callable[[Any], LayerShape]] = {
     nn.ReLU: RECTIFIER,
@@ -63,13 +37,13 @@ _SHAPES: dict[type[nn.Module], LayerShape | Callable[[Any], LayerShape]] = {
     nn.Softplus: SMOOTH,
     nn.Sigmoid: SIGMOID,
     nn.Tanh: TANH,
-    nn.Softsign: _SOFTSIGN,
-    nn.Hardsigmoid: LayerShape(low=0.0, high=1.0),
+    nn.Softsign: SOFTSIGN,
+    nn.Hardsigmoid: HARD_SIGMOID,
     nn.Hardtanh: lambda module: bounded(module.min_val, module.max_val),
     nn.ReLU6: bounded(0.0, 6.0),
     nn.ELU: lambda module: exponential(module.alpha),
-    nn.CELU: lambda module: LayerShape(low=module.alpha * (_FLAT - 1)),
-    nn.SELU: exponential(_SELU_ALPHA, _SELU_SCALE),
+    nn.CELU: lambda module: celu(module.alpha),
+    nn.SELU: SELU,
     nn.LeakyReLU: OTHER,
     nn.RReLU: OTHER,
     nn.PReLU: OTHER,
@@ -78,16 +52,6 @@ _SHAPES: dict[type[nn.Module], LayerShape | Callable[[Any], LayerShape]] = {
     nn.Tanhshrink: OTHER,
     nn.Threshold: OTHER,
 }
-# Activations that people write themselves, by what they call them. The first that fits counts.
-_WORDS: tuple[tuple[str, LayerShape], ...] = (
-    (r"leaky|prelu|rrelu|glu|snake|softmax", OTHER),
-    (r"gelu|silu|swish|mish|softplus", SMOOTH),
-    (r"relu", RECTIFIER),
-    (r"hardsigmoid", LayerShape(low=0.0, high=1.0)),
-    (r"sigmoid|logistic", SIGMOID),
-    (r"tanh", TANH),
-    (r"elu|activation|^sine?$", OTHER),
-)
 _LAYERS = (
     nn.Linear,
     nn.Bilinear,
@@ -113,10 +77,7 @@ def activation_shape(module: nn.Module) -> LayerShape | None:
             return known if isinstance(known, LayerShape) else known(module)
     if children_of(module) or parameters_of(module):
         return None
-    name = type(module).__name__.lower()
-    if "softmax" in name or "loss" in name:
-        return None
-    return next((shape for word, shape in _WORDS if re.search(word, name)), None)
+    return activation_by_name(type(module).__name__)
 
 
 def is_layer(module: nn.Module) -> bool:
@@ -163,7 +124,7 @@ _NODES: dict[str, LayerShape] = {
     "SigmoidBackward0": SIGMOID,
     "TanhBackward0": TANH,
     "LeakyReluBackward0": OTHER,
-    "HardsigmoidBackward0": LayerShape(low=0.0, high=1.0),
+    "HardsigmoidBackward0": HARD_SIGMOID,
 }
 # Nodes that neither make zeros nor mix units, between an activation and the layer that takes its output.
 _THROUGH = re.compile(
@@ -195,7 +156,7 @@ def _shape_of_node(name: str, node: Any) -> LayerShape | None:
     if name == "EluBackward0":
         return exponential(float(node._saved_alpha), float(node._saved_scale))
     if name == "CeluBackward0":
-        return LayerShape(low=float(node._saved_alpha) * (_FLAT - 1))
+        return celu(float(node._saved_alpha))
     if name == "ClampMinBackward0" or (
         name.startswith("ClampBackward") and getattr(node, "_saved_max", 0) is None
     ):

@@ -12,7 +12,7 @@ from math import inf, isfinite, sqrt
 import numpy as np
 import torch
 
-from traindx.observe.torch.element_samples import Values
+from traindx.observe.arrays import Values
 from traindx.observe.torch.gradient_norms import Gradients
 from traindx.observe.torch.sampled_elements import AFTER, BEFORE, GRADIENT, Bucket, ElementPlan
 

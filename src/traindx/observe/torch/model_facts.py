@@ -11,6 +11,7 @@ import numpy as np
 import torch
 from torch import nn
 
+from traindx.core.kinds import layer_kind
 from traindx.observe.clock import monotonic
 from traindx.observe.torch.element_samples import READABLE, plain, sample_of, spread, to_host
 from traindx.observe.torch.graph import walk
@@ -91,6 +92,7 @@ def _layer_list(layers: list[nn.Module], names: Names) -> list[dict[str, Any]]:
     listed = []
     for number, (module, weight) in enumerate(zip(layers, weights, strict=True)):
         facts: dict[str, Any] = {"name": names.module_name(module), "type": type(module).__name__}
+        facts["kind"] = layer_kind(type(module).__name__)
         facts["parameters"] = sum(_numel(one) for one in _own(module))
         if _numel(weight):
             facts["shape"] = list(weight.shape)

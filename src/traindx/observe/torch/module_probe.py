@@ -9,10 +9,10 @@ from typing import Any
 import torch
 from torch import nn
 
+from traindx.core.kinds import LayerShape
 from traindx.observe.signals import let_through
 from traindx.observe.torch.blocks import Shelf
 from traindx.observe.torch.kinds import (
-    LayerShape,
     activation_shape,
     channels_first,
     is_dropout,

@@ -1,46 +1,20 @@
-"""Single samples of the data, known again by prints: seen in training and validation, labelled twice.
-
-Prints are of a few elements of each row. Features of the training samples are kept for `relations`.
-"""
+"""Single samples of the data as loaders give them, known again by prints."""
 
 from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-import torch
-
+from traindx.observe.data.fingerprints import Fingerprints
 from traindx.observe.torch.batch_columns import parts_of
-from traindx.observe.torch.batch_rows import ENOUGH, RowMoments, marks_of, one_each, rows_of
-from traindx.observe.torch.element_samples import Values
-from traindx.observe.torch.relations import relation
 
-Others = tuple[torch.Tensor, ...]
-_KNOWN, _KEPT = 100_000, 800
-_VALIDATED = 64
 _RARER = 1.06
-_FEW_PEAKS = 8
-_GROUPS = 6
 
 
-class SampleFingerprints:
-    """Remembers samples of training and of validation, and compares the two in the end."""
+class SampleFingerprints(Fingerprints):
+    """Samples the batches of loaders too: what they hold may reach the model in another form."""
 
     def __init__(self) -> None:
-        self._labels: dict[int, float | None] = {}
-        self._samples = self._again = self._twice = self._relabelled = 0
-        self._rows: list[Values] = []
-        self._row_targets: list[float] = []
-        self._classes: bool | None = None
-        self._width = 0
-        self._source = ""
-        self._dtype, self._elements, self._beside = "", 0, 0
-        self._peaks: list[float] = []
-        self._peaks_wanted: list[float] = []
-        self._bad = 0
-        self._training, self._validation = RowMoments(), RowMoments()
-        self._evaluated: dict[tuple[str, int], list[Values]] = {}
-        self._judged = 0
+        super().__init__()
         self._loads, self._next_load = 0, 1.0
 
     def load_due(self) -> bool:
@@ -52,170 +26,13 @@ class SampleFingerprints:
         """A loader gave a batch."""
         if training:
             self._next_load = max(self._loads + 1, _RARER * self._loads)
-        elif not self._wants(("loader", loader)):
+        elif not self.wants(("loader", loader)):
             return
         parts = parts_of(batch)
         if parts is None:
             return
         if training:
-            self._beside = max(self._beside, parts.beside)
+            self.beside = max(self.beside, parts.beside)
             self.trained(parts.given, parts.target, "loader", parts.others)
         else:
             self.evaluated(parts.given, ("loader", loader), parts.others)
-
-    def trained(
-        self,
-        inputs: torch.Tensor,
-        target: torch.Tensor | None,
-        source: str = "model",
-        others: Others = (),
-    ) -> None:
-        """A batch that a step is taken on, with its targets where there is one for each sample."""
-        rows = rows_of(inputs)
-        if rows is None:
-            return
-        if source == "model" and inputs.is_floating_point():
-            self._training.add(rows)
-        self._source = self._source or source
-        if source != self._source:
-            # The same samples, perhaps in another form: enough to know them again.
-            for mark in marks_of(rows, others).tolist():
-                self._labels.setdefault(mark, None)
-            return
-        self._dtype = self._dtype or str(inputs.dtype).removeprefix("torch.")
-        self._elements = self._elements or inputs[0].numel()
-        labels = one_each(target, inputs.shape[0], rows.shape[0])
-        if labels is not None:
-            whole = not target.is_floating_point() or bool(np.isin(labels, (0, 1)).all())  # type: ignore[union-attr]
-            self._classes = whole if self._classes is None else self._classes and whole
-            if not whole:
-                self._peaks_wanted.append(float(np.abs(labels).max()))
-        if rows.dtype.kind == "f":
-            self._note_extent(rows)
-        marks = marks_of(rows, others).tolist()
-        self._samples += len(marks)
-        self._twice += len(marks) - len(set(marks))
-        for number, mark in enumerate(marks):
-            self._note(mark, None if labels is None else float(labels[number]), rows[number])
-
-    def _note_extent(self, rows: Values) -> None:
-        finite = np.isfinite(rows)
-        if not finite.all():
-            self._bad += 1
-            rows = np.where(finite, rows, 0.0)
-        if len(self._peaks) < _KEPT:
-            self._peaks.append(float(np.abs(rows).max()))
-
-    def _note(self, mark: int, label: float | None, row: Values) -> None:
-        if mark in self._labels:
-            before = self._labels[mark]
-            self._again += 1
-            self._relabelled += before is not None and label is not None and before != label
-            return
-        if len(self._labels) < _KNOWN:
-            self._labels[mark] = label
-        if label is not None and len(self._rows) < _KEPT and self._width in (0, row.size):
-            self._width = row.size
-            self._rows.append(row.astype(np.float32))
-            self._row_targets.append(label)
-
-    @property
-    def validates(self) -> bool:
-        """Whether more of what the model gets in validation is wanted."""
-        return self._judged < _VALIDATED
-
-    def evaluated(
-        self, inputs: torch.Tensor, group: tuple[str, int] | None = None, others: Others = ()
-    ) -> None:
-        """A batch that the model is only judged on; those of one loader, or of one size, are a group."""
-        source = group or ("model", inputs.shape[0])
-        rows = rows_of(inputs) if self._wants(source) else None
-        if rows is None:
-            return
-        if group is None:
-            self._judged += 1
-            if inputs.is_floating_point():
-                self._validation.add(rows)
-        self._evaluated.setdefault(source, []).append(marks_of(rows, others))
-
-    def _wants(self, group: tuple[str, int]) -> bool:
-        """Whether more of a group of validation is wanted."""
-        batches = self._evaluated.get(group)
-        return len(self._evaluated) < _GROUPS if batches is None else len(batches) < _VALIDATED
-
-    def facts(self) -> dict[str, object]:
-        """What the end of a training shows of its samples."""
-        if not self._samples:
-            return {}
-        facts: dict[str, object] = {
-            "taken": self._samples,
-            "distinct": len(self._labels),
-            "twice_in_a_batch": self._twice,
-            "came_again": self._again,
-            "features": self._width or self._training.mean.size,
-        }
-        facts["nonfinite_batches"] = self._bad
-        for name, peaks in (("input_peak", self._peaks), ("target_peak", self._peaks_wanted)):
-            if len(peaks) >= _FEW_PEAKS and (usual := float(np.median(peaks))) > 0:
-                facts[name] = {"usual": usual, "largest": max(peaks), "batches": len(peaks)}
-        if self._classes:
-            facts["relabelled"] = self._relabelled
-        held_out = self._least_known()
-        if held_out:
-            facts["validation"] = held_out | self._differences()
-        if len(self._rows) >= 2 * ENOUGH and self._classes is not None:
-            relation_facts = relation(
-                np.stack(self._rows), np.array(self._row_targets), classes=self._classes
-            )
-            if relation_facts:
-                facts["relation"] = relation_facts
-                facts["input"] = self._input()
-        return facts
-
-    def _input(self) -> dict[str, object]:
-        """What the inputs are that the relation is of: whoever gets a part of them cannot predict much."""
-        whole = all(bool((row == np.round(row)).all()) for row in self._rows)
-        facts = {"dtype": self._dtype, "elements": self._elements, "whole": whole}
-        return facts | ({"beside": self._beside} if self._source == "loader" else {})
-
-    def _least_known(self) -> dict[str, float]:
-        """Who judges on the training data as well has another group that holds no known samples."""
-        groups = [self._of_validation(batches) for batches in self._evaluated.values() if batches]
-        most = max((one["taken"] for one in groups), default=0.0)
-        enough = [one for one in groups if one["taken"] >= min(ENOUGH, most)]
-        return min(enough, key=_known_share) if enough else {}
-
-    def _of_validation(self, batches: list[Values]) -> dict[str, float]:
-        hits = [[mark in self._labels for mark in marks.tolist()] for marks in batches]
-        every = np.concatenate(batches)
-        return {
-            "batches": len(hits),
-            "batches_with_known": sum(any(one) for one in hits),
-            "taken": int(every.size),
-            "distinct": int(np.unique(every).size),
-            "known": sum(sum(one) for one in hits),
-        }
-
-    def _differences(self) -> dict[str, float]:
-        """By how many deviations of training the features of validation lie elsewhere, and their spread."""
-        train, held_out = self._training, self._validation
-        if min(train.rows, held_out.rows) < ENOUGH or train.mean.size != held_out.mean.size:
-            return {}
-        with np.errstate(all="ignore"):
-            varies = train.std > 1e-9 * (1 + np.abs(train.mean))
-            if not varies.any():
-                return {}
-            spread = train.std[varies]
-            moved = np.abs(held_out.mean - train.mean)[varies] / spread
-            ratio = held_out.std[varies] / spread
-        facts = {
-            "rows": float(held_out.rows),
-            "shift": float(np.median(moved)),
-            "largest_shift": float(moved.max()),
-            "spread_ratio": float(np.median(ratio)),
-        }
-        return {key: value for key, value in facts.items() if np.isfinite(value)}
-
-
-def _known_share(group: dict[str, float]) -> tuple[float, float]:
-    return group["known"] / group["taken"], group["taken"]

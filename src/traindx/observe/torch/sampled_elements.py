@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 import torch
 
+from traindx.observe.arrays import Values
 from traindx.observe.torch.element_samples import (
     READABLE,
     ElementSpread,
-    Values,
     dense,
     plain,
     sample_of,

@@ -6,22 +6,21 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from traindx.core.kinds import loss_kind
 from traindx.observe.clock import perf_counter
-from traindx.observe.torch import batches
+from traindx.observe.data import batches
+from traindx.observe.data.answers import answer_statistics
+from traindx.observe.early_steps import EarlySteps
 from traindx.observe.torch.activation_probe import ActivationProbe
 from traindx.observe.torch.histograms import Histograms
 from traindx.observe.torch.layer_probe import LayerProbe
-from traindx.observe.torch.output_statistics import Answers, answer_statistics
+from traindx.observe.torch.output_statistics import Answers
 from traindx.observe.torch.sample_prints import SampleFingerprints
 from traindx.observe.torch.validation_inputs import Evaluations
 
 if TYPE_CHECKING:
     from traindx.observe.torch.process import Watching
 
-# Steps 1, 2, 4 ... to this one are sampled whatever they cost: what happens first shows most. Step 3 too:
-# steps in a row show whether the gradient turns around.
-_EARLY = 512
-_IN_A_ROW = 3
 _STEPS_WITHOUT_GRADIENT = 3
 # A number of a recording is exact up to here.
 _PRINTS = 2**48
@@ -46,13 +45,13 @@ class StepSampler:
         self._groups: dict[str, dict[str, object]] = {}
         self.taken = 0
         self._reported: set[str] = set()
-        self._coming = 1
+        self._early = EarlySteps()
         self._target: torch.Tensor | None = None
 
     def plan(self, coming: int) -> None:
         """Decide about the step that begins now."""
         recorder = self.recorder
-        early = self._is_early(coming)
+        early = self._early.due(coming)
         due = early or (recorder.budget.samples.can_pay() and recorder.may_sample())
         self.now = recorder.internals and due
         if not self.now:
@@ -60,18 +59,6 @@ class StepSampler:
         self._groups, self.own, self._target = {}, 0.0, None
         if self.forward:
             self.watching.guard("activations", self.activations.arm)
-
-    def _is_early(self, coming: int) -> bool:
-        """Whether a power of two has come by since the last early sample; some steps are planned in bulk."""
-        if coming < self._coming // 2:  # another training: its steps count from one
-            self._coming = 1
-        if coming == _IN_A_ROW:
-            return True
-        if coming < self._coming or self._coming > _EARLY:
-            return False
-        while self._coming <= coming:
-            self._coming *= 2
-        return True
 
     def before(self, optimizer: torch.optim.Optimizer, closure: bool) -> None:
         began = perf_counter()
@@ -105,7 +92,7 @@ class StepSampler:
         if "output" not in self._groups and isinstance(output, torch.Tensor) and output.is_floating_point():
             statistics = dict(batches.input_statistics(output.detach()))
             if isinstance(target, torch.Tensor):
-                statistics |= answer_statistics(name, output.detach(), target)
+                statistics |= answer_statistics(loss_kind({"function": name}), output.detach(), target)
             self._groups["output"] = dict(statistics)
 
     def saw_share(self, ratio: float) -> None:

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from traindx.core.kinds import loss_kind
+from traindx.observe.data.targets import describe_shapes
 from traindx.observe.torch import setup_facts
 from traindx.observe.torch.graph_structure import depth, end_operations, linear_pairs, residuals, stretched
 from traindx.observe.torch.loss_calls import as_given, reduction
 from traindx.observe.torch.model_facts import model_facts, reach_facts
 from traindx.observe.torch.optimizer_state import Known
 from traindx.observe.torch.roots import optimizer_parameters
-from traindx.observe.torch.targets import describe_shapes
 
 if TYPE_CHECKING:
     from traindx.observe.torch.process import Watching
@@ -111,7 +112,8 @@ class TrainingFacts:
         """A loss function was called for the first time."""
         if name in self._losses:
             return
-        facts: dict[str, object] = {"function": name, "reduction": reduction(name, args, kwargs)}
+        facts: dict[str, object] = {"function": name, "kind": loss_kind({"function": name})}
+        facts["reduction"] = reduction(name, args, kwargs)
         facts |= describe_shapes(as_given(output), as_given(target))
         self._losses[name] = facts | {"after_layers": end_operations(output)}
         self.recorder.fact("losses", list(self._losses.values()))

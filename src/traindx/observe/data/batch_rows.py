@@ -6,9 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
-import torch
 
-from traindx.observe.torch.element_samples import Values, evenly, host, limits, readable
+from traindx.observe.arrays import Tensor, Values, evenly, host, is_real, limits, readable, size
 
 ENOUGH = 32
 _ROWS, _FEATURES = 64, 64
@@ -63,39 +62,39 @@ def prints(rows: Values) -> npt.NDArray[np.uint64]:
     return numbers
 
 
-def marks_of(rows: Values, others: Sequence[torch.Tensor]) -> npt.NDArray[np.uint64]:
+def marks_of(rows: Values, others: Sequence[Tensor]) -> npt.NDArray[np.uint64]:
     """The prints of samples that are made of rows and of the same rows of other tensors."""
     marks = prints(rows)
     for tensor in others[:_OTHERS]:
         data = readable(tensor)
         if data is None:
             continue
-        other_rows = rows_of(data if data.dim() > 1 else data.reshape(-1, 1))
+        other_rows = rows_of(data if data.ndim > 1 else data.reshape(-1, 1))
         if other_rows is not None and len(other_rows) == len(marks):
             marks = marks * _FACTOR + prints(other_rows)
     return marks
 
 
-def rows_of(tensor: torch.Tensor) -> Values | None:
+def rows_of(tensor: Tensor) -> Values | None:
     """A few rows, and a few elements of each."""
     data = readable(tensor)
-    if data is None or data.dim() < 2:
+    if data is None or data.ndim < 2:
         return None
     sample = host(evenly(data, [_ROWS, *limits(data.shape[1:], _FEATURES)]))
     return sample.reshape(sample.shape[0], -1)
 
 
-def one_each(target: torch.Tensor | None, size: int, rows: int) -> Values | None:
+def one_each(target: Tensor | None, count: int, rows: int) -> Values | None:
     """The targets of the same rows, where there is one number for each sample."""
     data = readable(target) if target is not None else None
-    if data is None or data.shape[0] != size or data.numel() != size or _positions(data):
+    if data is None or data.shape[0] != count or size(data) != count or _positions(data):
         return None
-    values: Values = host(evenly(data.reshape(size), (_ROWS,)))
+    values: Values = host(evenly(data.reshape(count), (_ROWS,)))
     return values if values.size == rows and np.isfinite(values).all() else None
 
 
-def _positions(target: torch.Tensor) -> bool:
+def _positions(target: Tensor) -> bool:
     """Whether targets only number the samples of a batch, as those of contrastive losses do."""
-    if target.is_floating_point() or target.numel() < _FEW:
+    if is_real(target) or size(target) < _FEW:
         return False
-    return bool((target.flatten() == torch.arange(target.numel(), device=target.device)).all())
+    return bool((host(target).reshape(-1) == np.arange(size(target))).all())

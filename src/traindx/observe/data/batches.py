@@ -7,10 +7,18 @@ from math import inf, sqrt
 
 import numpy as np
 import numpy.typing as npt
-import torch
 
-from traindx.observe.torch.element_samples import Values, evenly, host, limits, readable
-from traindx.observe.torch.targets import counts_of, target_statistics, targets_sample
+from traindx.observe.arrays import (
+    Tensor,
+    Values,
+    channels_second,
+    evenly,
+    host,
+    is_real,
+    limits,
+    readable,
+)
+from traindx.observe.data.targets import counts_of, target_statistics, targets_sample
 
 _ROWS, _FEATURES, _ELEMENTS = 32, 128, 4096
 _FEW_ROWS = 8
@@ -20,39 +28,39 @@ _CLASSES = 1000
 _REMEMBERED = 100_000
 
 
-def input_statistics(tensor: torch.Tensor) -> dict[str, float | None]:
+def input_statistics(tensor: Tensor) -> dict[str, float | None]:
     """A batch by a sample of it. Features are columns; in images, points vary and channels have a scale."""
     data = readable(tensor)
     return {} if data is None else _statistics(data, _sample(data), by_feature=True)
 
 
-def _sample(data: torch.Tensor) -> Values:
+def _sample(data: Tensor) -> Values:
     """The elements that are sampled: (rows, channels, points) of real numbers, any shape of whole ones."""
-    if data.is_floating_point():
+    if is_real(data):
         return _rows_and_features(data)
     return host(evenly(data, limits(data.shape, _ELEMENTS)))
 
 
-def _statistics(data: torch.Tensor, sample: Values, *, by_feature: bool) -> dict[str, float | None]:
-    if not data.is_floating_point():
+def _statistics(data: Tensor, sample: Values, *, by_feature: bool) -> dict[str, float | None]:
+    if not is_real(data):
         return _whole_numbers(sample)
     with np.errstate(all="ignore"):
-        return _real_numbers(sample, data.shape[0] if data.dim() > 1 else 0, by_feature)
+        return _real_numbers(sample, data.shape[0] if data.ndim > 1 else 0, by_feature)
 
 
-def _rows_and_features(data: torch.Tensor) -> Values:
+def _rows_and_features(data: Tensor) -> Values:
     """A sample as (rows, channels, points): rows vary over the batch, and in sequences over time."""
-    if data.dim() == 1:
+    if data.ndim == 1:
         return host(evenly(data, (_ELEMENTS,)))[:, None, None]
-    if data.dim() == 2:
+    if data.ndim == 2:
         return host(evenly(data, (_ROWS, _FEATURES)))[:, :, None]
-    if data.dim() == 3:
+    if data.ndim == 3:
         sample = host(evenly(data, (_ROWS, max(1, _ROWS // data.shape[0]), _FEATURES)))
         return sample.reshape(-1, sample.shape[-1], 1)
     last = data.shape[1] not in (1, 3, 4) and data.shape[-1] in (1, 3, 4)
-    data = data.movedim(-1, 1) if last else data
+    data = channels_second(data) if last else data
     channels = min(data.shape[1], _FEATURES)
-    along = max(1, int((_FEATURES / channels) ** (1 / (data.dim() - 2))))
+    along = max(1, int((_FEATURES / channels) ** (1 / (data.ndim - 2))))
     sample = host(evenly(data, (_ROWS, channels, *(along for _ in data.shape[2:]))))
     return sample.reshape(*sample.shape[:2], -1)
 
@@ -109,7 +117,7 @@ def _whole_numbers(values: Values) -> dict[str, float | None]:
     return {"min": low, "max": high, "distinct": int(np.count_nonzero(counts_of(values, low, high)))}
 
 
-def _fingerprint(data: torch.Tensor, sample: Values) -> int:
+def _fingerprint(data: Tensor, sample: Values) -> int:
     """A number that is the same for the same batch: of its shape and a fixed sample of its bytes."""
     flat = sample.reshape(-1)
     text = f"{tuple(data.shape)} {data.dtype}".encode() + flat[:: -(-flat.size // _PRINTED)].tobytes()
@@ -127,7 +135,7 @@ class Batches:
         self._distance: int | None = None
         self._classes: npt.NDArray[np.int64] = np.zeros(0, np.int64)
 
-    def input(self, tensor: torch.Tensor, step: int) -> dict[str, float | None]:
+    def input(self, tensor: Tensor, step: int) -> dict[str, float | None]:
         """The statistics of a batch, and how many of the batches noted so far had been there before."""
         data = readable(tensor)
         if data is None:
@@ -154,7 +162,7 @@ class Batches:
             statistics["repeat_distance"] = self._distance
         return statistics
 
-    def targets(self, tensor: torch.Tensor) -> dict[str, float | None]:
+    def targets(self, tensor: Tensor) -> dict[str, float | None]:
         """The statistics of a batch of targets; its classes are counted."""
         statistics = target_statistics(tensor)
         data = readable(tensor)

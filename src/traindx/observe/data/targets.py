@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import torch
 
-from traindx.observe.torch.element_samples import Values, evenly, host, limits, readable
+from traindx.observe.arrays import Tensor, Values, dtype_name, evenly, host, is_real, limits, readable
 
 IGNORED = -100
 _TARGETS = 4096
 _NEAR = 100_000
 
 
-def target_statistics(tensor: torch.Tensor) -> dict[str, Any]:
+def target_statistics(tensor: Tensor) -> dict[str, Any]:
     """A batch of targets: classes (whole numbers, or only zeros and ones) or real numbers."""
     data = readable(tensor)
     if data is None:
         return {}
     values = targets_sample(data)
     with np.errstate(all="ignore"):
-        if data.is_floating_point() and not np.isin(values, (0, 1)).all():
+        if is_real(data) and not np.isin(values, (0, 1)).all():
             return {"kind": "real"} | _of_real_targets(values)
         return {"kind": "classes"} | _of_classes(values)
 
@@ -50,38 +50,38 @@ def _of_real_targets(values: Values) -> dict[str, Any]:
     return statistics
 
 
-def describe_shapes(output: torch.Tensor, target: torch.Tensor) -> dict[str, object]:
+def describe_shapes(output: Tensor, target: Tensor) -> dict[str, object]:
     """The shapes and types that reach a loss, and whether they are stretched to each other without a word."""
     statistics: dict[str, object] = {
         "output_shape": _text(output.shape),
         "target_shape": _text(target.shape),
-        "output_dtype": str(output.dtype).removeprefix("torch."),
-        "target_dtype": str(target.dtype).removeprefix("torch."),
+        "output_dtype": dtype_name(output),
+        "target_dtype": dtype_name(target),
     }
-    if target.requires_grad:
+    if getattr(target, "requires_grad", False):
         statistics["target_learned"] = True
-    stretched = _stretched(output.shape, target.shape) if target.is_floating_point() else None
+    stretched = _stretched(output.shape, target.shape) if is_real(target) else None
     statistics["broadcasts"] = stretched is not None
     if stretched is not None:
         statistics["broadcast_shape"] = _text(stretched)
     return statistics
 
 
-def _stretched(one: torch.Size, other: torch.Size) -> tuple[int, ...] | None:
+def _stretched(one: Sequence[int], other: Sequence[int]) -> tuple[int, ...] | None:
     """The shape both become when they differ but fit."""
     if one == other:
         return None
     try:
-        return tuple(torch.broadcast_shapes(one, other))  # type: ignore[no-untyped-call]
-    except RuntimeError:
+        return tuple(np.broadcast_shapes(tuple(one), tuple(other)))
+    except ValueError:
         return None
 
 
-def _text(shape: tuple[int, ...]) -> str:
+def _text(shape: Sequence[int]) -> str:
     return "x".join(str(size) for size in shape) or "scalar"
 
 
-def targets_sample(data: torch.Tensor) -> Values:
+def targets_sample(data: Tensor) -> Values:
     """The targets that are sampled, in a row."""
     return host(evenly(data, limits(data.shape, _TARGETS))).reshape(-1)
 

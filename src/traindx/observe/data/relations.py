@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from traindx.observe.torch.element_samples import Values
+from traindx.observe.arrays import Values
 
 _NEIGHBOURS, _BESIDE = 12, 6
 _SHUFFLES = 24

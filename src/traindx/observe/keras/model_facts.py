@@ -1,0 +1,119 @@
+"""What a Keras model is made of, recorded once: layers, initial weights, activations, what is frozen."""
+
+from __future__ import annotations
+
+from collections import Counter
+from math import prod, sqrt
+from typing import Any
+
+import numpy as np
+
+from traindx.core.kinds import layer_kind
+from traindx.observe.keras.layer_statistics import activation_of
+from traindx.observe.keras.names import Names
+from traindx.observe.keras.tensors import host
+
+_LISTED, _NAMED = 500, 50
+_SAMPLE = 2048
+# As the report and the detectors count activations: by the names of PyTorch's modules.
+_TITLES = {"relu": "ReLU", "gelu": "GELU", "elu": "ELU", "selu": "SELU", "silu": "SiLU", "swish": "SiLU"}
+_TITLES |= {"relu6": "ReLU6", "leaky_relu": "LeakyReLU", "leakyrelu": "LeakyReLU", "prelu": "PReLU"}
+
+
+def model_facts(model: Any, names: Names) -> dict[str, Any]:
+    """The whole summary of one model; its weights are read as they are now."""
+    layers = flattened(model)
+    weighted = [one for one in layers if own_variables(one)]
+    matrices = [one for one in weighted if layer_kind(type(one).__name__) not in ("norm", "embedding")]
+    functions = [name for one in layers if (name := activation_of(one)) and name != "softmax"]
+    kinds = [layer_kind(type(one).__name__) for one in layers]
+    frozen = _frozen(layers)
+    dtypes = sorted({str(one.dtype) for one in model.weights})
+    return {
+        "class": type(model).__name__,
+        "parameters": _elements(model.weights),
+        "trainable": _elements(model.trainable_weights),
+        "layers": len(matrices),
+        "layer_list": [_layer(one, names) for one in weighted[:_LISTED]],
+        "activations": dict(Counter(_TITLES.get(name, name.title()) for name in functions)),
+        "normalisation": dict(
+            Counter(_norm_name(one) for one in layers if layer_kind(type(one).__name__) == "norm")
+        ),
+        "dropout": sorted({float(one.rate) for one in layers if _drops(one)}),
+        "shared": [],
+        "dtypes": {
+            kind: _elements([one for one in model.weights if str(one.dtype) == kind]) for kind in dtypes
+        },
+        "frozen": {"count": len(frozen), "names": [names.variable(one) for one in frozen[:_NAMED]]},
+        "embeddings": [
+            {"name": names.layer(one), "size": int(one.input_dim), "width": int(one.output_dim)}
+            for one in layers
+            if hasattr(one, "input_dim") and hasattr(one, "output_dim")
+        ][:_NAMED],
+        "output_width": _output_width(matrices),
+        "recurrent": "recurrent" in kinds,
+        "attention": "attention" in kinds,
+        "blocks": 0,
+        "checkpointing": False,
+    }
+
+
+def flattened(model: Any) -> list[Any]:
+    """All layers without layers inside, and those that compute by layers of their own, in order."""
+    found = list(model._flatten_layers(include_self=False, recursive=True))
+    return [one for one in found if not one._layers or hasattr(one, "cell") or own_variables(one)] or [model]
+
+
+def own_variables(layer: Any) -> list[Any]:
+    """Weights of the layer itself; seeds and moving averages are none."""
+    own = [*getattr(layer, "_trainable_variables", ()), *getattr(layer, "_non_trainable_variables", ())]
+    return [one for one in own if "float" in str(one.dtype)]
+
+
+def _frozen(layers: list[Any]) -> list[Any]:
+    """Variables that could train and do not."""
+    return [
+        one
+        for layer in layers
+        for one in getattr(layer, "_trainable_variables", ())
+        if not layer.trainable or not one.trainable
+    ]
+
+
+def _drops(layer: Any) -> bool:
+    return layer_kind(type(layer).__name__) == "dropout" and isinstance(
+        getattr(layer, "rate", None), int | float
+    )
+
+
+def _norm_name(layer: Any) -> str:
+    """`BatchNormalization` is PyTorch's `BatchNorm`."""
+    return type(layer).__name__.replace("Normalization", "Norm")
+
+
+def _elements(variables: list[Any]) -> int:
+    return int(sum(prod(one.shape) for one in variables))
+
+
+def _layer(layer: Any, names: Names) -> dict[str, Any]:
+    """Name, kind, shape (outputs first, as everywhere) and initial weights."""
+    variables = own_variables(layer)
+    weight = max(variables, key=lambda one: len(one.shape))
+    kind = layer_kind(type(layer).__name__)
+    facts: dict[str, Any] = {"name": names.layer(layer), "type": type(layer).__name__, "kind": kind}
+    facts["parameters"] = _elements(variables)
+    shape = [int(size) for size in weight.shape]
+    facts["shape"] = [shape[-1], shape[-2], *shape[:-2]] if len(shape) > 1 and kind != "embedding" else shape
+    values = host(weight.value).reshape(-1) if prod(shape) > 1 else np.zeros(0)
+    sample = values[:: -(-values.size // _SAMPLE)].astype(np.float64) if values.size else values
+    if sample.size:
+        facts["init"] = {"mean": float(sample.mean()), "std": float(sample.std())}
+        if len(shape) > 1 and kind != "embedding":
+            fan_in = prod(shape[:-1])
+            facts["init"] |= {"fan_in": fan_in, "gain": float(sample.std()) * sqrt(fan_in)}
+    return facts
+
+
+def _output_width(layers: list[Any]) -> int | None:
+    width = getattr(layers[-1], "units", None) or getattr(layers[-1], "filters", None) if layers else None
+    return width if isinstance(width, int) else None

@@ -1,0 +1,150 @@
+"""Where methods of Keras are replaced: each calls the original, and does nothing unless a step is watched."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from traindx.observe.keras import tap as taps
+from traindx.observe.keras.fits import Fits
+from traindx.observe.keras.twins import TrainFunction, train_function
+
+if TYPE_CHECKING:
+    from traindx.observe.keras.process import KerasTraining
+
+Original = Callable[..., Any]
+
+
+class Patches:
+    """All replacements of one watched process."""
+
+    def __init__(self, training: KerasTraining, keras: Any) -> None:
+        self.training = training
+        self.keras = keras
+        self.fits = Fits(training)
+
+    def install(self) -> None:
+        """Each place by itself: what this version of Keras lacks is left out, and the recording says so."""
+        from keras.src.callbacks.callback_list import CallbackList
+        from keras.src.optimizers.base_optimizer import BaseOptimizer
+        from keras.src.optimizers.loss_scale_optimizer import LossScaleOptimizer
+        from keras.src.trainers.trainer import Trainer
+
+        keras = self.keras
+        trainer = next(one for one in keras.Model.__mro__ if "make_train_function" in vars(one))
+        places = (
+            (trainer, "make_train_function", self._make_train_function),
+            (trainer, "fit", self._fit),
+            (trainer, "evaluate", self._evaluate),
+            (Trainer, "compute_loss", self._compute_loss),
+            (keras.layers.Layer, "__call__", self._call_layer),
+            (keras.losses.Loss, "__call__", self._call_loss),
+            (CallbackList, "on_train_begin", self._on_train_begin),
+            (CallbackList, "on_epoch_end", self._on_epoch_end),
+            *((one, "apply", self._apply) for one in (BaseOptimizer, LossScaleOptimizer)),
+            *((one, "scale_loss", self._scale_loss) for one in (BaseOptimizer, LossScaleOptimizer)),
+        )
+        for owner, name, ours in places:
+            self.training.guard(name, self.around, owner, name, ours)
+
+    def around(self, owner: Any, name: str, ours: Callable[..., Any]) -> None:
+        theirs = vars(owner)[name]
+
+        @functools.wraps(theirs)
+        def patched(self: Any, *args: Any, **kwargs: Any) -> Any:
+            return ours(theirs, self, *args, **kwargs)
+
+        setattr(owner, name, patched)
+        self.training.removals.append(lambda: setattr(owner, name, theirs))
+
+    # Steps.
+
+    def _make_train_function(self, theirs: Original, model: Any, force: bool = False) -> Any:
+        known = model.train_function
+        if not self.training.active or (known is not None and not force):
+            return theirs(model, force)
+        if isinstance(known, TrainFunction):
+            model.train_function = None
+        theirs(model, force)
+        plain = model.train_function
+
+        def build() -> Any:
+            theirs(model, True)
+            return model.train_function
+
+        def replace() -> None:
+            model.train_function = train_function(self.training, model, build, plain)
+
+        self.training.guard("steps", replace)
+        if not isinstance(model.train_function, TrainFunction):
+            model.train_function = plain
+        return model.train_function
+
+    def _apply(self, theirs: Original, optimizer: Any, grads: Any, trainable_variables: Any = None) -> Any:
+        tap = taps.current()
+        if tap is None:
+            return theirs(optimizer, grads, trainable_variables)
+        gradients = list(grads)
+        known = optimizer._trainable_variables if trainable_variables is None else list(trainable_variables)
+        given = None if trainable_variables is None else known
+        return tap.apply(optimizer, gradients, list(known), lambda: theirs(optimizer, gradients, given))
+
+    def _scale_loss(self, theirs: Original, optimizer: Any, loss: Any) -> Any:
+        tap = taps.current()
+        if tap is not None:
+            tap.saw_loss(loss, unscaled=True)
+        return theirs(optimizer, loss)
+
+    def _compute_loss(self, theirs: Original, trainer: Any, *args: Any, **kwargs: Any) -> Any:
+        loss = theirs(trainer, *args, **kwargs)
+        tap = taps.current()
+        if tap is not None:
+            tap.saw_loss(loss)
+        return loss
+
+    def _call_layer(self, theirs: Original, layer: Any, *args: Any, **kwargs: Any) -> Any:
+        tap = taps.current()
+        if tap is None:
+            return theirs(layer, *args, **kwargs)
+        return tap.call_layer(lambda: theirs(layer, *args, **kwargs), layer, args[:1] or kwargs)
+
+    def _call_loss(self, theirs: Original, loss: Any, *args: Any, **kwargs: Any) -> Any:
+        tap = taps.current()
+        if tap is not None and type(loss).__name__ != "CompileLoss":
+            given = dict(zip(("y_true", "y_pred"), args, strict=False)) | kwargs
+            tap.guarded("losses", tap.saw_loss_call, loss, given.get("y_true"), given.get("y_pred"))
+        return theirs(loss, *args, **kwargs)
+
+    # `fit` and what it reports.
+
+    def _fit(self, theirs: Original, model: Any, *args: Any, **kwargs: Any) -> Any:
+        if self.training.active:
+            self.training.guard("facts", lambda: self.fits.begins(_arguments(theirs, model, args, kwargs)))
+        return theirs(model, *args, **kwargs)
+
+    def _evaluate(self, theirs: Original, model: Any, *args: Any, **kwargs: Any) -> Any:
+        self.training.steps.paused()
+        try:
+            return theirs(model, *args, **kwargs)
+        finally:
+            self.training.steps.paused()
+
+    def _on_train_begin(self, theirs: Original, callbacks: Any, *args: Any, **kwargs: Any) -> Any:
+        if self.training.active:
+            self.training.guard("facts", self.fits.trains, list(callbacks.callbacks))
+        return theirs(callbacks, *args, **kwargs)
+
+    def _on_epoch_end(self, theirs: Original, callbacks: Any, epoch: int, logs: Any = None) -> Any:
+        if self.training.active:
+            self.training.guard("epochs", self.fits.epoch, dict(logs or {}))
+        return theirs(callbacks, epoch, logs)
+
+
+def _arguments(
+    function: Original, model: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> dict[str, Any]:
+    bound = inspect.signature(function).bind(model, *args, **kwargs)
+    bound.apply_defaults()
+    return dict(bound.arguments)

@@ -1,0 +1,189 @@
+"""What is recorded once of a Keras training: models, optimizers, losses, data, callbacks, settings."""
+
+from __future__ import annotations
+
+import sys
+import weakref
+from typing import TYPE_CHECKING, Any
+
+from traindx.observe.frameworks import keras_name
+from traindx.observe.keras import loss_facts
+from traindx.observe.keras.model_facts import model_facts
+from traindx.observe.keras.tap import Tap
+
+if TYPE_CHECKING:
+    from traindx.observe.keras.process import KerasTraining
+
+_MOST = 16
+_LIBRARIES = ("keras", "tensorflow", "jax", "torch", "numpy", "sklearn", "keras_hub", "tensorflow_datasets")
+# What Keras calls the settings of an optimizer, and their canonical names.
+_SETTINGS = {"momentum": "momentum", "epsilon": "eps", "weight_decay": "weight_decay", "beta_1": "beta1"}
+_SETTINGS |= {"beta_2": "beta2", "gradient_accumulation_steps": "accumulation"}
+# PyTorch's spelling of the same optimizer, which the detectors know.
+_CLASSES = {"RMSprop": "RMSprop", "Nadam": "NAdam"}
+_CLIPPING = {"clipnorm": "norm of each weight", "global_clipnorm": "norm", "clipvalue": "value"}
+
+
+class TrainingFacts:
+    """Gathered as they show themselves, written to `run.json`."""
+
+    def __init__(self, training: KerasTraining) -> None:
+        self.training = training
+        self.recorder = training.recorder
+        self._trained: weakref.WeakSet[Any] = weakref.WeakSet()
+        self._models: weakref.WeakKeyDictionary[Any, dict[str, Any]] = weakref.WeakKeyDictionary()
+        self._losses: dict[str, dict[str, object]] = {}
+        self._named: dict[int, str] = {}
+        self._limit: float | None = None
+
+    def another_model(self, tap: Tap) -> bool:
+        """Whether a step trains models none of which has trained before; they have from now on."""
+        another = bool(self._trained) and not any(one in self._trained for one in tap.roots)
+        for one in tap.roots:
+            self._trained.add(one)
+        return another
+
+    def begins(self, models: list[Any], optimizers: list[Any]) -> None:
+        """The first step is about to be taken: weights are still as they were initialised."""
+        recorder, names = self.recorder, self.training.names
+        names.saw(models)
+        for one in models[:8]:
+            if one not in self._models:
+                self._models[one] = model_facts(one, names)
+        facts = [self._models[one] for one in models[:8]]
+        shown = [optimizer_facts(one) for one in optimizers[:_MOST]]
+        for one, fact in zip(optimizers, shown, strict=False):
+            self._named[id(one)] = str(fact["name"])
+        recorder.fact("models", facts)
+        recorder.fact("optimizers", shown)
+        libraries = self._libraries()
+        recorder.fact("libraries", libraries)
+        name = keras_name(str(libraries.get("keras", "3")), self.training.backend)
+        recorder.framework = (
+            f"{name}: loss, learning rate, gradients, updates, activations and batches were recorded"
+        )
+        recorder.fact("framework", {"name": name})
+        for name, value in settings_of(facts, shown).items():
+            recorder.setting(name, value)
+        self._clipping(optimizers[0] if optimizers else None)
+        self._schedule(optimizers[0] if optimizers else None)
+
+    def _libraries(self) -> dict[str, object]:
+        found: dict[str, object] = {"keras_backend": self.training.backend}
+        for name in _LIBRARIES:
+            version = getattr(sys.modules.get(name), "__version__", None)
+            if isinstance(version, str):
+                found[name] = version
+        return found
+
+    def _clipping(self, optimizer: Any) -> None:
+        self._limit = None
+        for key, by in _CLIPPING.items():
+            limit = getattr(optimizer, key, None)
+            if isinstance(limit, int | float):
+                if key == "global_clipnorm":
+                    self._limit = float(limit)
+                    self.recorder.setting("clip", float(limit))
+                elif key == "clipnorm":
+                    self.recorder.setting("clip", float(limit))
+                self.recorder.fact("clipping", {"by": by, "limit": float(limit)})
+
+    def clipped(self, norm: float) -> float | None:
+        """The norm of all gradients after clipping, where Keras clips them together."""
+        return None if self._limit is None else min(norm, self._limit)
+
+    def _schedule(self, optimizer: Any) -> None:
+        schedule = getattr(optimizer, "_learning_rate", None)
+        if schedule is not None and hasattr(schedule, "get_config") and callable(schedule):
+            config = {
+                key: one for key, one in schedule.get_config().items() if isinstance(one, int | float | str)
+            }
+            self.recorder.fact("schedulers", [{"class": type(schedule).__name__, **config}])
+            self.recorder.setting("schedule", type(schedule).__name__)
+
+    def losses(self, tap: Tap) -> None:
+        """Loss functions that a traced step calls."""
+        new = False
+        for function, target, output in tap.losses:
+            name = loss_facts.function_name(function)
+            if name not in self._losses:
+                last = tap.layers[-1] if tap.layers and len(tap.losses) == 1 else None
+                self._losses[name] = loss_facts.facts(function, target, output, last)
+                new = True
+        if new:
+            self.recorder.fact("losses", list(self._losses.values()))
+            if len(self._losses) == 1:
+                self.recorder.setting("loss_function", next(iter(self._losses)))
+
+    def optimizer_names(self, tap: Tap) -> list[str]:
+        """How the optimizers of a step are called in the recording."""
+        return [self._named.get(id(one), str(getattr(one, "name", "optimizer"))) for one in tap.optimizers]
+
+    def end(self) -> None:
+        """What only the end shows."""
+        recorder, batches = self.recorder, self.training.steps.batches
+        for key, value in batches.facts().items():
+            if value:
+                recorder.fact(key, value)
+        budget = recorder.budget
+        recorder.fact(
+            "overhead", {"own_seconds": round(budget.spent, 3), "seconds": round(recorder.now(), 3)}
+        )
+
+
+def optimizer_facts(optimizer: Any) -> dict[str, Any]:
+    """An optimizer and its numbers, in the form of one parameter group."""
+    inner = getattr(optimizer, "inner_optimizer", optimizer)
+    config = inner.get_config()
+    name = type(inner).__name__
+    group = {
+        ours: float(config[theirs])
+        for theirs, ours in _SETTINGS.items()
+        if isinstance(config.get(theirs), int | float) and not isinstance(config.get(theirs), bool)
+    }
+    lr = config.get("learning_rate")
+    rate = float(lr if isinstance(lr, int | float) else _initial_rate(inner))
+    variables = list(getattr(inner, "_trainable_variables", ()))
+    return {
+        "class": _CLASSES.get(name, name),
+        "name": str(optimizer.name),
+        "groups": [{"lr": float(f"{rate:.7g}"), **group}],  # as it was written, not in single precision
+        "parameters": len(variables),
+        "elements": int(sum(_size(one) for one in variables)),
+        "not_held": [],
+    }
+
+
+def _initial_rate(optimizer: Any) -> Any:
+    """The first value of a schedule."""
+    from traindx.observe.keras.tensors import host
+
+    schedule = getattr(optimizer, "_learning_rate", None)
+    if callable(schedule) and hasattr(schedule, "get_config"):
+        return host(schedule(0))
+    return host(getattr(optimizer.learning_rate, "value", optimizer.learning_rate))
+
+
+def _size(variable: Any) -> int:
+    total = 1
+    for size in variable.shape:
+        total *= int(size)
+    return total
+
+
+def settings_of(models: list[dict[str, Any]], optimizers: list[dict[str, Any]]) -> dict[str, Any]:
+    """Settings under their canonical names."""
+    settings: dict[str, Any] = {}
+    if optimizers:
+        settings |= {"optimizer": optimizers[0]["class"]} | optimizers[0]["groups"][0]
+    if models:
+        settings["model"] = " + ".join(one["class"] for one in models)
+        settings["model_parameters"] = sum(one["parameters"] for one in models)
+        settings["trainable_parameters"] = sum(one["trainable"] for one in models)
+    if len(models) == 1:
+        if models[0]["layers"]:
+            settings["layers"] = models[0]["layers"]
+        rates = [rate for rate in models[0]["dropout"] if rate > 0]
+        if len(rates) == 1:
+            settings["dropout"] = rates[0]
+    return settings

@@ -1,0 +1,199 @@
+"""The steps of a Keras training: their rows, which of them are sampled, what a sample becomes."""
+
+from __future__ import annotations
+
+import math
+import weakref
+from typing import TYPE_CHECKING, Any
+
+from traindx.observe.budget import UNDERCOUNT
+from traindx.observe.clock import perf_counter
+from traindx.observe.early_steps import EarlySteps
+from traindx.observe.keras import loss_facts
+from traindx.observe.keras.batches import SampledBatches
+from traindx.observe.keras.layer_statistics import Activations, Updates
+from traindx.observe.keras.tap import Tap
+from traindx.observe.keras.tensors import host, host_all
+from traindx.observe.process_memory import resident_bytes
+
+if TYPE_CHECKING:
+    from traindx.observe.keras.process import KerasTraining
+
+Row = dict[str, object]
+_WAITING = "scalars"
+_ROWS_DEFERRED = 100_000
+_STEPS_WITHOUT_GRADIENT = 3
+_MEMORY_EVERY = 1.0
+
+
+class Steps:
+    """Counts steps. Numbers of a step stay on their device until the recording is written."""
+
+    def __init__(self, training: KerasTraining) -> None:
+        self.training = training
+        self.recorder = training.recorder
+        self.updates = Updates(training.names)
+        self.activations = Activations(training.names)
+        self.batches = SampledBatches()
+        self._early = EarlySteps()
+        self._lead: weakref.ref[Any] | None = None
+        self._ended: float | None = None
+        self._memory_read = -math.inf
+        self._reported: set[str] = set()
+        self._taken = 0
+        self.recorder.before_flush.append(self.settle)
+
+    def full_next(self) -> bool:
+        """Whether the step that begins now is sampled."""
+        recorder, budget = self.recorder, self.recorder.budget
+        early = self._early.due(recorder.step + 1)
+        payable = budget.samples.can_pay() or budget.norms.can_pay()
+        return recorder.internals and (early or (payable and recorder.may_sample()))
+
+    def paused(self) -> None:
+        """Something else than training went on: the time until the next step says nothing of it."""
+        self._ended = None
+
+    def done(
+        self, tap: Tap, out: dict[str, Any], began: float, *, traced: bool, count: int = 1, wait: float = 0.0
+    ) -> None:
+        """A step, or several in one execution, ended just now."""
+        now = perf_counter()
+        recorder, budget = self.recorder, self.recorder.budget
+        self._new_training(tap)
+        recorder.step += count
+        since = self._ended if self._ended is not None else began
+        seconds = (now - since) / count
+        row: Row = {"t": recorder.now(), "step": recorder.step, "data_wait_s": wait / count}
+        if self._ended is not None and not traced and not (tap.full and budget.samples.cost > seconds / 4):
+            row["step_s"] = seconds
+        if "scalars" in out:
+            row[_WAITING] = (tap, out["scalars"])
+        self._memory(row, now)
+        if tap.full:
+            self._sample(tap, out, row, now - began, traced)
+        elif recorder.step >= _ROWS_DEFERRED:
+            self.settle([row])
+        recorder.push(row)
+        self._finish(tap, now, now - since, traced)
+
+    def _finish(self, tap: Tap, now: float, seconds: float, traced: bool) -> None:
+        recorder = self.recorder
+        own = perf_counter() - now
+        if not traced:
+            recorder.budget.step(seconds, UNDERCOUNT * own, tap.full)
+        before = perf_counter()
+        recorder.tick(before)
+        recorder.budget.wrote(perf_counter() - before)
+        self._ended = perf_counter()
+        recorder.check_stop()
+
+    def _new_training(self, tap: Tap) -> None:
+        """The first optimizer's steps are counted; one of another model begins a training of its own."""
+        optimizer = tap.optimizers[0] if tap.optimizers else None
+        lead = self._lead() if self._lead is not None else None
+        if optimizer is None or optimizer is lead:
+            return
+        first = self._lead is None
+        self._lead = weakref.ref(optimizer)
+        if self.training.facts.another_model(tap):
+            name = str(optimizer.name)
+            self.recorder.event("new_training", f"{name} trains another model; steps are counted anew")
+            self.recorder.restart()
+            self.batches.restart()
+        elif not first:
+            self.recorder.event("optimizer_changed", f"{optimizer.name} trains now")
+
+    # Rows.
+
+    def settle(self, rows: list[Row]) -> None:
+        """Numbers of steps are fetched from their device."""
+        for row in rows:
+            waiting = row.pop(_WAITING, None)
+            if isinstance(waiting, tuple):
+                self._expand(row, *waiting)
+
+    def _expand(self, row: Row, tap: Tap, scalars: Any) -> None:
+        numbers: dict[str, float] = dict(zip(tap.scalar_names, host(scalars).tolist(), strict=True))
+        names = self.training.facts.optimizer_names(tap)
+        losses = [number for number in range(len(names)) if f"loss/{number}" in numbers]
+        for number, name in enumerate(names):
+            if number == 0:
+                row["lr"] = numbers.get("lr/0")
+            else:
+                row[f"optimizer/{name}/lr"] = numbers.get(f"lr/{number}")
+        if len(losses) == 1:
+            row["loss"] = numbers[f"loss/{losses[0]}"]
+        else:
+            row.update({f"loss/{names[number]}": numbers[f"loss/{number}"] for number in losses})
+        self.training.critical.saw(row)
+
+    def _memory(self, row: Row, now: float) -> None:
+        if now - self._memory_read >= _MEMORY_EVERY:
+            self._memory_read = now
+            resident = resident_bytes()
+            if resident is not None:
+                row["rss_bytes"] = resident
+
+    # Samples.
+
+    def _sample(self, tap: Tap, out: dict[str, Any], row: Row, seconds: float, traced: bool) -> None:
+        began, budget = perf_counter(), self.recorder.budget
+        groups: dict[str, dict[str, object]] = {}
+        arrays = host_all(out)
+        self.settle([row])
+        self.training.guard("layers", self._layers, tap, arrays, groups, row)
+        self.training.guard("activations", self._activations, tap, arrays, groups)
+        kind = loss_facts.kind(tap.losses[0][0]) if tap.losses else ""
+        self.training.guard(
+            "batches",
+            lambda: groups.update(self.batches.groups(arrays.get("data", {}), kind, self.recorder.step)),
+        )
+        if groups:
+            self.recorder.sample(groups)
+        self._taken += 1
+        own = perf_counter() - began
+        usual = budget.usual
+        if budget.samples.can_pay() or not budget.norms.can_pay():
+            budget.sampled(own, own if traced else seconds + own)
+        else:
+            budget.spent += own
+            budget.norms.pay(max(UNDERCOUNT * own, seconds + own - usual if usual and not traced else 0.0))
+        if self._taken == _STEPS_WITHOUT_GRADIENT or self._taken % 16 == 0:
+            self.training.guard("layers", self._report_untrained)
+
+    def _layers(self, tap: Tap, arrays: dict[str, Any], groups: dict[str, Any], row: Row) -> None:
+        if "updates" not in arrays:
+            return
+        names, statistics = self.updates.statistics(tap.variables, arrays["updates"], arrays["gradients"])
+        self.recorder.names("layer", names)
+        groups["layer"] = statistics
+        if self.updates.norm is not None:
+            row["grad_norm"] = self.updates.norm
+            clipped = self.training.facts.clipped(self.updates.norm)
+            if clipped is not None:
+                row["grad_norm_clipped"] = clipped
+
+    def _activations(self, tap: Tap, arrays: dict[str, Any], groups: dict[str, Any]) -> None:
+        names, statistics = self.activations.statistics(tap.layers, arrays.get("activations", ()))
+        if names:
+            self.recorder.names("activation", names)
+            groups["activation"] = statistics
+
+    def _report_untrained(self) -> None:
+        """Variables that got no gradient in any sample so far, once for each set."""
+        without = self.updates.without
+        key = ",".join(without)
+        if without and key not in self._reported:
+            self._reported.add(key)
+            names = list(without)
+            shown = ", ".join(names[:8]) + (f" and {len(names) - 8} more" if len(names) > 8 else "")
+            self.recorder.event(
+                "no_gradient",
+                f"no gradient reached {shown} in {self._taken} samples",
+                {
+                    "layers": names[:100],
+                    "cut_off": [name for name, none in without.items() if none][:200],
+                    "reached": len(self.updates.reached),
+                },
+            )

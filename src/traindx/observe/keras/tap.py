@@ -1,0 +1,210 @@
+"""What one training step shows of itself, gathered while it is traced or run.
+
+A tap is open for the thread in which the step is traced. The patched methods of Keras hand it tensors; `out`
+gives small tensors that leave the step as ordinary outputs, so that nothing is called back from a graph, no
+variable is made and no random number drawn. Names stay here, in Python.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from traindx.observe.keras.layer_statistics import activation_of
+from traindx.observe.keras.small_tensors import activation_sample, batch_sample, update_numbers
+from traindx.observe.keras.tensors import flat, is_real, number, scope_of
+
+_ACTIVATIONS = 400
+_open = threading.local()
+
+
+def current() -> Tap | None:
+    """The tap of the step that this thread is tracing or running."""
+    return getattr(_open, "tap", None)
+
+
+class Tap:
+    """One step: `light` shows loss and rate, `full` also layers, weights and the batch."""
+
+    def __init__(
+        self, full: bool, failed: Callable[[str, Exception], None], *, activations: bool = True
+    ) -> None:
+        self.full = full
+        self.scope = scope_of()
+        self.optimizers: list[Any] = []
+        self.variables: list[Any] = []
+        self.layers: list[Any] = []
+        self.roots: list[Any] = []
+        self.losses: list[tuple[Any, Any, Any]] = []
+        self.scalar_names: tuple[str, ...] = ()
+        self._failed = failed
+        self._wants_activations = activations
+        self._scalars: dict[str, Any] = {}
+        self._updates: list[Any] = []
+        self._gradients: list[Any] = []
+        self._activations: list[Any] = []
+        self._data: dict[str, Any] = {}
+        self._targets: list[tuple[Any, set[int]]] = []
+        self._loss: Any = None
+        self._unscaled = False
+        self._depth = 0
+        self._inside = 0
+
+    def __enter__(self) -> Tap:
+        self._outer = current()
+        _open.tap = self
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        _open.tap = self._outer
+
+    def mine(self, tensor: Any) -> bool:
+        """Whether a tensor can leave with this step: not one of a loop body or a branch inside it."""
+        return hasattr(tensor, "shape") and (
+            self.scope is None or getattr(tensor, "graph", None) is self.scope
+        )
+
+    def guarded(self, what: str, call: Callable[..., None], *args: Any) -> None:
+        try:
+            call(*args)
+        except Exception as error:
+            self._failed(what, error)
+
+    # Called by the patches.
+
+    def call_layer(self, call: Callable[[], Any], layer: Any, inputs: Any) -> Any:
+        """Around the call of a layer; the outermost one is a model."""
+        if self._depth:
+            return call()
+        outermost = self._inside == 0
+        if outermost:
+            self.guarded("batches", self._saw_model, layer, inputs)
+        self._inside += 1
+        try:
+            output = call()
+        finally:
+            self._inside -= 1
+        if self.full and self._wants_activations:
+            self.guarded("activations", self._saw_output, layer, output)
+        return output
+
+    def saw_loss(self, loss: Any, *, unscaled: bool = False) -> None:
+        """The loss of the step before it is scaled, or what Keras computed as such."""
+        if self._depth == 0 and self.mine(loss) and (unscaled or not self._unscaled):
+            self._loss, self._unscaled = loss, unscaled
+
+    def saw_target(self, target: Any, sources: Iterable[Any]) -> None:
+        """A gradient tape is asked for the gradients of `target`."""
+        if self._depth == 0 and self.mine(target):
+            self._targets.append((target, {id(one) for one in flat(sources)}))
+
+    def saw_loss_call(self, function: Any, targets: Any, outputs: Any) -> None:
+        """A loss function of Keras was called."""
+        if self._depth:
+            return
+        wanted, given = flat(targets), flat(outputs)
+        if len(wanted) != 1 or len(given) != 1 or not self.mine(given[0]):
+            return
+        self.losses.append((function, wanted[0], given[0]))
+        if self.full and "output" not in self._data and self.mine(wanted[0]):
+            self._data["target"] = batch_sample(wanted[0])
+            self._data["output"] = batch_sample(given[0])
+
+    def apply(
+        self, optimizer: Any, gradients: list[Any], variables: list[Any], call: Callable[[], Any]
+    ) -> Any:
+        """Around `Optimizer.apply`: gradients as they come, weights before and after."""
+        if self._depth or not variables:
+            return call()
+        before: list[Any] = []
+        self.guarded("layers", self._before, optimizer, variables, before)
+        self._depth += 1
+        try:
+            result = call()
+        finally:
+            self._depth -= 1
+        if before:
+            self.guarded("layers", self._after, optimizer, gradients, variables, before)
+        return result
+
+    # What they do.
+
+    def _saw_model(self, layer: Any, inputs: Any) -> None:
+        self.roots.append(layer)
+        tensors = [one for one in flat(inputs) if self.mine(one)]
+        if tensors and "rows" not in self._scalars:
+            self._scalars["rows"] = rows_of(tensors[0])
+        if self.full and tensors and "input" not in self._data:
+            real = [one for one in tensors if is_real(one)]
+            self._data["input"] = batch_sample((real or tensors)[0])
+
+    def _saw_output(self, layer: Any, output: Any) -> None:
+        outputs = [one for one in flat(output) if self.mine(one) and is_real(one)]
+        if not outputs or not _is_sampled(layer) or len(self._activations) >= _ACTIVATIONS:
+            return
+        sample = activation_sample(outputs[0], getattr(layer, "data_format", None) == "channels_first")
+        if sample is not None:
+            self.layers.append(layer)
+            self._activations.append(sample)
+
+    def _before(self, optimizer: Any, variables: list[Any], before: list[Any]) -> None:
+        key = f"{len(self.optimizers)}"
+        self.optimizers.append(optimizer)
+        self._scalars[f"lr/{key}"] = number(optimizer.learning_rate)
+        loss = self._loss_of(variables)
+        if loss is not None:
+            self._scalars[f"loss/{key}"] = number(loss)
+        if self.full:
+            from keras import ops
+
+            before += [ops.copy(one.value if hasattr(one, "path") else one) for one in variables]
+
+    def _loss_of(self, variables: list[Any]) -> Any:
+        """What these variables were differentiated for; a scaled loss is taken before it was scaled."""
+        if self._unscaled:
+            return self._loss
+        ours = {id(one) for one in variables} | {id(getattr(one, "value", None)) for one in variables}
+        fitting = [target for target, sources in self._targets if sources & ours]
+        if fitting:
+            return fitting[-1]
+        return self._targets[-1][0] if self._targets else self._loss
+
+    def _after(self, optimizer: Any, gradients: list[Any], variables: list[Any], before: list[Any]) -> None:
+        scale = optimizer.dynamic_scale if hasattr(optimizer, "dynamic_scale") else None
+        for variable, gradient, weights in zip(variables, gradients, before, strict=True):
+            after = variable.value if hasattr(variable, "path") else variable
+            numbers, sample = update_numbers(gradient, weights, after, scale)
+            self.variables.append(variable)
+            self._updates.append(numbers)
+            self._gradients.append(sample)
+
+    def out(self) -> dict[str, Any]:
+        """Everything as one structure of tensors. No lists: they have no type inside an `Optional`."""
+        from keras import ops
+
+        self.scalar_names = tuple(self._scalars)
+        found: dict[str, Any] = {}
+        if self._scalars:
+            found["scalars"] = ops.stack(list(self._scalars.values()))
+        if self.full:
+            if self._updates:
+                found["updates"] = ops.stack(self._updates)
+                found["gradients"] = tuple(self._gradients)
+            found["activations"] = tuple(self._activations)
+            found["data"] = dict(self._data)
+        return found
+
+
+def _is_sampled(layer: Any) -> bool:
+    """A layer with weights and none inside, but for the cell of a recurrent one; an activation."""
+    if getattr(layer, "_layers", None):
+        return hasattr(layer, "cell")
+    return bool(layer.weights or activation_of(layer))
+
+
+def rows_of(tensor: Any) -> Any:
+    """The size of the batch as a number."""
+    from keras import ops
+
+    return ops.cast(ops.shape(tensor)[0], "float32") if len(tensor.shape) else number(1.0)

@@ -1,0 +1,53 @@
+"""The few questions to tensors whose answer depends on the backend of Keras."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import numpy as np
+
+from traindx.observe.arrays import Values
+
+
+def scope_of() -> Any:
+    """The TensorFlow graph that is being traced; None where code runs as it is written."""
+    tensorflow = sys.modules.get("tensorflow")
+    if tensorflow is None or tensorflow.executing_eagerly():
+        return None
+    return tensorflow.compat.v1.get_default_graph()
+
+
+def flat(structure: Any) -> list[Any]:
+    """All tensors of nested lists, tuples and mappings."""
+    from keras import tree
+
+    return [one for one in tree.flatten(structure) if one is not None]
+
+
+def is_real(tensor: Any) -> bool:
+    return "float" in str(getattr(tensor, "dtype", ""))
+
+
+def number(value: Any) -> Any:
+    """A scalar in single precision; several numbers by their mean."""
+    from keras import ops
+
+    tensor = ops.cast(ops.convert_to_tensor(getattr(value, "value", value)), "float32")
+    return ops.mean(tensor) if len(tensor.shape) else tensor
+
+
+def host(tensor: Any) -> Values:
+    """As an array, wherever it is."""
+    if hasattr(tensor, "detach"):
+        tensor = tensor.detach().cpu()
+    return np.asarray(tensor)
+
+
+def host_all(structure: Any) -> Any:
+    """The same structure with arrays."""
+    if isinstance(structure, dict):
+        return {key: host_all(one) for key, one in structure.items()}
+    if isinstance(structure, tuple | list):
+        return tuple(host_all(one) for one in structure)
+    return host(structure)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from traindx.observe.keras.patches import Patches
+from traindx.observe.keras.patches import KerasPatches
 from traindx.observe.keras.process import KerasTraining
 from traindx.observe.recorder import Recorder
 
@@ -19,7 +19,7 @@ def install(recorder: Recorder, keras: Any) -> KerasTraining:
     if int(str(keras.__version__).partition(".")[0]) < 3:
         raise ValueError(f"Keras {keras.__version__}: only Keras 3 can be watched")
     training = KerasTraining(recorder, str(keras.config.backend()))
-    Patches(training, keras).install()
+    KerasPatches(training, keras).install()
     recorder.before_close.append(training.close)
     _installed = training
     return training

@@ -10,7 +10,7 @@ import numpy as np
 
 from traindx.core.kinds import LayerShape, activation_by_name
 from traindx.observe.arrays import Values
-from traindx.observe.keras.names import Names
+from traindx.observe.keras.names import LayerNames
 
 Column = list[float | None]
 _UPDATES = ("grad_norm", "grad_zero_share", "grad_nonfinite", "weight_norm", "update_ratio", "grad_cosine")
@@ -18,10 +18,10 @@ _ACTIVATIONS = ("zero_share", "dead_share", "saturated_share", "spread", "mean",
 _DEAD_ROWS, _DEAD_SAMPLES, _DEAD_WINDOW = 256, 3, 10
 
 
-class Updates:
+class LayerUpdates:
     """What an optimizer did to each layer. Biases beside a matrix count for the gradient only."""
 
-    def __init__(self, names: Names) -> None:
+    def __init__(self, names: LayerNames) -> None:
         self._names = names
         self._last: dict[str, Values] = {}
         self.samples = 0
@@ -33,7 +33,7 @@ class Updates:
     def statistics(
         self, variables: Sequence[Any], numbers: Values, gradients: Sequence[Values]
     ) -> tuple[list[str], dict[str, Column]]:
-        """Names of layers, and for each statistic one value for each layer."""
+        """LayerNames of layers, and for each statistic one value for each layer."""
         self.samples += 1
         layers: dict[str, list[int]] = {}
         for place, variable in enumerate(variables):
@@ -94,17 +94,17 @@ def _is_none(row: Values) -> bool:
     return bool(np.isnan(row[0]) and np.isnan(row[2]))
 
 
-class Activations:
+class LayerOutputs:
     """What layers gave: dead are units that were silent for every row of the last samples."""
 
-    def __init__(self, names: Names) -> None:
+    def __init__(self, names: LayerNames) -> None:
         self._names = names
         self._silent: dict[str, tuple[Values, int]] = {}
 
     def statistics(
         self, layers: Sequence[Any], samples: Sequence[Values]
     ) -> tuple[list[str], dict[str, Column]]:
-        """Names, and for each statistic one value for each name.
+        """LayerNames, and for each statistic one value for each name.
 
         A layer with an activation of its own is there twice: as a layer, and as that activation.
         """

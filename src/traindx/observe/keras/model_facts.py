@@ -10,7 +10,7 @@ import numpy as np
 
 from traindx.core.kinds import layer_kind
 from traindx.observe.keras.layer_statistics import activation_of
-from traindx.observe.keras.names import Names
+from traindx.observe.keras.names import LayerNames
 from traindx.observe.keras.tensors import host
 
 _LISTED, _NAMED = 500, 50
@@ -20,7 +20,7 @@ _TITLES = {"relu": "ReLU", "gelu": "GELU", "elu": "ELU", "selu": "SELU", "silu":
 _TITLES |= {"relu6": "ReLU6", "leaky_relu": "LeakyReLU", "leakyrelu": "LeakyReLU", "prelu": "PReLU"}
 
 
-def model_facts(model: Any, names: Names) -> dict[str, Any]:
+def model_facts(model: Any, names: LayerNames) -> dict[str, Any]:
     """The whole summary of one model; its weights are read as they are now."""
     layers = flattened(model)
     weighted = [one for one in layers if own_variables(one)]
@@ -95,7 +95,7 @@ def _elements(variables: list[Any]) -> int:
     return int(sum(prod(one.shape) for one in variables))
 
 
-def _layer(layer: Any, names: Names) -> dict[str, Any]:
+def _layer(layer: Any, names: LayerNames) -> dict[str, Any]:
     """Name, kind, shape (outputs first, as everywhere) and initial weights."""
     variables = own_variables(layer)
     weight = max(variables, key=lambda one: len(one.shape))

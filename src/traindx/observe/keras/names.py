@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 
-class Names:
+class LayerNames:
     """Paths as Keras gives them; what all models of a training have in common is left out."""
 
     def __init__(self) -> None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 Original = Callable[..., Any]
 
 
-class Patches:
+class KerasPatches:
     """All replacements of one watched process."""
 
     def __init__(self, training: KerasTraining, keras: Any) -> None:
@@ -59,7 +59,7 @@ class Patches:
         setattr(owner, name, patched)
         self.training.removals.append(lambda: setattr(owner, name, theirs))
 
-    # Steps.
+    # KerasSteps.
 
     def _make_train_function(self, theirs: Original, model: Any, force: bool = False) -> Any:
         known = model.train_function

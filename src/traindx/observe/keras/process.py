@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 from traindx.observe.keras.critical import Critical
-from traindx.observe.keras.names import Names
-from traindx.observe.keras.setup_facts import TrainingFacts
-from traindx.observe.keras.steps import Steps
+from traindx.observe.keras.names import LayerNames
+from traindx.observe.keras.setup_facts import KerasFacts
+from traindx.observe.keras.steps import KerasSteps
 from traindx.observe.keras.tap import Tap
 from traindx.observe.recorder import Recorder, Stopped
 from traindx.observe.signals import let_through
@@ -22,10 +22,10 @@ class KerasTraining:
         self.backend = backend
         self.active = True
         self.removals: list[Callable[[], object]] = []
-        self.names = Names()
-        self.facts = TrainingFacts(self)
+        self.names = LayerNames()
+        self.facts = KerasFacts(self)
         self.critical = Critical(self)
-        self.steps = Steps(self)
+        self.steps = KerasSteps(self)
 
     def guard(self, probe: str, function: Callable[..., object], *args: Any) -> None:
         """Call a probe unless it is off; switch it off if it fails."""

@@ -24,7 +24,7 @@ _CLASSES = {"RMSprop": "RMSprop", "Nadam": "NAdam"}
 _CLIPPING = {"clipnorm": "norm of each weight", "global_clipnorm": "norm", "clipvalue": "value"}
 
 
-class TrainingFacts:
+class KerasFacts:
     """Gathered as they show themselves, written to `run.json`."""
 
     def __init__(self, training: KerasTraining) -> None:

@@ -11,7 +11,7 @@ from traindx.observe.clock import perf_counter
 from traindx.observe.early_steps import EarlySteps
 from traindx.observe.keras import loss_facts
 from traindx.observe.keras.batches import SampledBatches
-from traindx.observe.keras.layer_statistics import Activations, Updates
+from traindx.observe.keras.layer_statistics import LayerOutputs, LayerUpdates
 from traindx.observe.keras.tap import Tap
 from traindx.observe.keras.tensors import host, host_all
 from traindx.observe.process_memory import resident_bytes
@@ -26,14 +26,14 @@ _STEPS_WITHOUT_GRADIENT = 3
 _MEMORY_EVERY = 1.0
 
 
-class Steps:
+class KerasSteps:
     """Counts steps. Numbers of a step stay on their device until the recording is written."""
 
     def __init__(self, training: KerasTraining) -> None:
         self.training = training
         self.recorder = training.recorder
-        self.updates = Updates(training.names)
-        self.activations = Activations(training.names)
+        self.updates = LayerUpdates(training.names)
+        self.activations = LayerOutputs(training.names)
         self.batches = SampledBatches()
         self._early = EarlySteps()
         self._lead: weakref.ref[Any] | None = None

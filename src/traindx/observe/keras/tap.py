@@ -2,7 +2,7 @@
 
 A tap is open for the thread in which the step is traced. The patched methods of Keras hand it tensors; `out`
 gives small tensors that leave the step as ordinary outputs, so that nothing is called back from a graph, no
-variable is made and no random number drawn. Names stay here, in Python.
+variable is made and no random number drawn. LayerNames stay here, in Python.
 """
 
 from __future__ import annotations

@@ -32,5 +32,5 @@ def _outcome(shown: set[str], expected: str) -> str:
 
 
 if __name__ == "__main__":
-    for name in ("development", "unseen", "later"):
+    for name in ("development", "unseen", "later", "forums"):
         print(name, dict(Counter({outcome: len(texts) for outcome, texts in outcomes(name).items()})))

@@ -44,6 +44,8 @@ def _with_settings(run: Run, answers: Mapping[str, Answer], contradictions: list
                 contradictions.append(
                     f"You answered that {name} is {value}; the run itself says {measured}, and that counts."
                 )
+    if "batch_size" in stated and "accumulation" not in run.settings:
+        stated.setdefault("accumulation", 1)  # who accumulates says so next to the batch size
     return replace(run, settings={**run.settings, **stated}) if stated else run
 
 

@@ -13,7 +13,13 @@ from traindx.interview.typed_numbers import numbers_in
 
 _LONGEST = 2000
 _MOST_WORDS = 5
-_TOKEN = re.compile(r"±?[-+]?(?:\d[\d,]*\.?\d*|\.\d+)(?:e[-+]?\d+)?%?|[a-z]+(?:'s)?\d*|[.,;:!?\n()]")
+_TOKEN = re.compile(
+    r"±?[-+]?(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?%?|[a-z]+(?:'s)?\d*|[.,;:!?\n()]"
+)
+_SOME = (
+    "an?|half an?|several|many|a few|a couple of|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|"
+    "fifteen|twenty|thirty|forty|fifty|sixty"
+)
 # Signs and turns of speech, in words of the vocabulary.
 _SPELLINGS = [
     (re.compile(pattern), plain)
@@ -31,7 +37,7 @@ _SPELLINGS = [
         (r"\bsuperior to\b", "better than"),
         (r"\binferior to\b", "worse than"),
         (r"\b(?:twice|double|triple) (?=the |that )", "higher than "),
-        (r"\b(?:an?|several|many|a few) (?=(?:hour|day|week|minute)s?\b)", "2 "),
+        (rf"\b(?:{_SOME}) (?=(?:hour|day|week|minute)s?\b)", "2 "),
         (r"\b(?:ln|log)\s?\(?\d+\)?", " chance "),
         (r"_", " "),
         (r"/", " and "),

@@ -6,6 +6,7 @@ import re
 
 from traindx.core.nouns import Run, Scalar, Series
 from traindx.interview.clauses import words
+from traindx.interview.observations import observations
 from traindx.interview.pasted import log_in, pasted_run, series_of
 from traindx.interview.stated_settings import stated_settings
 from traindx.interview.typed_numbers import NUMBER, numbers_in
@@ -17,7 +18,8 @@ _SCHEDULE = re.compile(
 )
 _NO_SCHEDULE = re.compile(r"\b(?:no|without(?: an?)?) (?:lr |learning rate )?schedule")
 _SEQUENCE = re.compile(rf"(?:{NUMBER.pattern}(?:\s*[,;]\s*|\s+|$)){{4,}}", re.IGNORECASE)
-_NORM = re.compile(r"\bgrad(?:ient)?s?[ _]?norms?\W*(?:is|was|are|of|at|=|:|around|about)*\W*", re.IGNORECASE)
+# Quantities of which one number says much: the curve it is a value of, and its unit.
+_LEVELS = {"gradient": ("grad_norm", 1.0), "device": ("gpu_busy_share", 100.0)}
 _LINES = 3
 
 
@@ -44,10 +46,10 @@ def _curves(text: str) -> Run | None:
         name = _named(text[end : match.start()])
         end = match.end()
         series.setdefault(name, series_of(name, numbers_in(match[0])))
-    norm = _NORM.search(text)
-    value = NUMBER.match(text, norm.end()) if norm else None
-    if value is not None and "grad_norm" not in series:
-        series["grad_norm"] = series_of("grad_norm", numbers_in(value[0]))
+    for one in observations(_SEQUENCE.sub(" ", text)):
+        name, unit = _LEVELS.get(one.quantity, ("", 1.0))
+        if name and one.values:
+            series.setdefault(name, series_of(name, [one.values[-1] / unit]))
     return pasted_run(series) if series else None
 
 

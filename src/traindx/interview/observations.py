@@ -8,7 +8,7 @@ continues the one before it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from traindx.interview.clauses import Word, clauses, has
 
@@ -48,6 +48,8 @@ _MOTIONS = _MOVES | {
     "gap",
     "different",
 }
+_QUALITIES = frozenset({"bad", "good", "wrong"})
+_LEVELS = _QUALITIES | {"high", "low"}
 _GENERIC = ("model", "layer")
 _DENIALS = ("not", "barely", "stop", "nolonger")
 _SIDES = {"train": "training", "val": "validation"}
@@ -85,7 +87,12 @@ def observations(text: str) -> list[Observation]:
         own_sides, own_quantity = _subject(clause)
         if own_sides or own_quantity not in ("", "model"):
             sides, quantity = own_sides, own_quantity or (quantity if own_sides else "")
-        observed += _states(clause, sides, quantity) or _bare(clause, sides, quantity)
+        states = _states(clause, sides, quantity) or list(_bare(clause, sides, quantity))
+        adverb = not (own_sides or own_quantity) and {one.state for one in states} == {"slow"}
+        if adverb and observed and observed[-1].state in _MOVES:  # `it learns, but slowly`
+            observed[-1] = replace(observed[-1], slow=True)
+        else:
+            observed += states
     return [one for one in observed if one.state]
 
 
@@ -95,13 +102,17 @@ def _subject(clause: Sequence[Word]) -> tuple[tuple[str, ...], str]:
     if "both" in sides:
         sides = ("train", "val")
     names = [word.name for word in clause if word.kind == "quantity"]
+    if any(word.name == "reloaded" for word in clause):
+        names = [name for name in names if name != "weight"]  # they are what was loaded
     quantity = next((name for name in names if name not in _GENERIC), names[0] if names else "")
+    if quantity == "output" and "unit" in names:  # `the outputs of my sigmoids`
+        quantity = "unit"
     return sides, "score" if quantity == "result" and sides else quantity
 
 
 def _states(clause: Sequence[Word], sides: tuple[str, ...], quantity: str) -> list[Observation]:
     names = {word.name for word in clause}
-    moment = next((name for name in ("again", "start", "later") if name in names), "")
+    moment = next((name for name in ("reloaded", "again", "start", "later") if name in names), "")
     values = tuple(word.value for word in clause if word.kind == "number" and word.name != "time")
     slow = bool(names & {"slow", "creeping"})
     sides, against = _compared(clause, sides, values)
@@ -112,7 +123,8 @@ def _states(clause: Sequence[Word], sides: tuple[str, ...], quantity: str) -> li
             denial = word.name
         if word.kind not in ("state", "symptom"):
             continue
-        when = "later" if denial in ("stop", "nolonger") else moment
+        since_start = denial == "nolonger" and moment == "start"
+        when = "later" if denial in ("stop", "nolonger") and not since_start else moment
         state = _denied(word.name, denial)
         if denial == "stop" and state != "flat":
             observed.append(Observation(sides, quantity, "flat", when, slow, values))
@@ -122,7 +134,8 @@ def _states(clause: Sequence[Word], sides: tuple[str, ...], quantity: str) -> li
         observed = [one for one in observed if one.state not in _MOVES]
         observed.append(Observation(sides, quantity, "flat", "later", values=values))
     states = {one.state for one in observed}
-    if quantity == "unit" and states & {"zero", "dead"}:
+    levels = _LEVELS if len(sides) == 2 else _QUALITIES  # `both stay high`, `stays blurry`
+    if states & ({"zero", "dead"} if quantity == "unit" else levels):
         observed = [one for one in observed if one.state != "flat"]
     elif states & _MOTIONS:
         observed = [one for one in observed if one.state not in ("high", "low", "zero", "suspicious")]
@@ -145,15 +158,18 @@ def _compared(
 def _bare(clause: Sequence[Word], sides: tuple[str, ...], quantity: str) -> Iterator[Observation]:
     """A quantity with a number, or denied, is a state too: `gradient norm 5000`, `no gradient`, `3 hours`."""
     names = {word.name for word in clause}
-    values = tuple(word.value for word in clause if word.kind == "number")
-    if quantity == "time" or any(word == Word("number", "time", word.value) for word in clause):
-        if {"takes", "barely"} & names or (quantity == "time" and values):
+    times = [word for word in clause if word.kind == "number" and word.name == "time"]
+    values = tuple(word.value for word in clause if word.kind == "number" and word.name != "time")
+    if "from" in names and len(values) > 1 and quantity != "time":
+        moved = "rising" if values[-1] > values[0] else "falling"
+        yield Observation(sides, quantity, "barely falling" if "barely" in names else moved, values=values)
+    elif quantity == "time" or times:
+        if {"takes", "barely"} & names or (quantity in ("time", "device") and (values or times)):
             yield Observation(sides, "time", "slow", values=values)
-    elif "from" in names and len(values) > 1:
-        yield Observation(sides, quantity, "rising" if values[-1] > values[0] else "falling", values=values)
     elif values and (quantity or sides):
-        level = "low" if "barely" in names else "value"
-        yield Observation(sides, quantity or ("score" if "percent" in names else ""), level, values=values)
+        level = "low" if "barely" in names or {"not", "bound"} <= names else "value"
+        named = quantity or ("score" if "percent" in names else "")
+        yield Observation(sides, named, level, "reloaded" if "reloaded" in names else "", values=values)
     elif names & {"not", "barely"} and has(clause, "side", "quantity") and quantity not in ("", "model"):
         yield Observation(sides, quantity, "flat" if quantity in ("loss", "score") else "zero")
 

@@ -15,9 +15,11 @@ _SIMILAR = 0.1
 _LOSS_GAP = 1.3
 _LARGE_NORM, _SMALL_NORM = 100.0, 0.01
 _IDLE = 70.0
+_EXACT = 0.001
 _OBJECTIVE = ("loss", "score", "model", "")
 _DOING_WELL = frozenset({"better", "good", "barely falling"})
 _DOING_BADLY = frozenset({"worse", "bad", "flat", "stalled", "at chance", "not learning"})
+_CHANGED = frozenset({"value", "bad", "odd", "gap", "at chance"})  # once the weights are loaded again
 _CLASSES = (2, 3, 4, 5, 6, 7, 8, 9, 10, 20, 50, 100, 1000)
 
 
@@ -29,8 +31,12 @@ def shown_by(observed: Sequence[Observation]) -> list[str]:
     names = [one.state for one in observed if one.state in symptoms()]
     names += [name for one in observed if one.state != "value" for name in _other(one)]
     names += _of_objective([one for one in objective if one.state])
+    if "nonfinite" in names:  # a loss of 0 next to NaN is the filter of a trainer
+        names = [name for name in names if name != "silent_defect"]
     # Next to a complaint a number is a fact about it; alone it is the complaint.
     names = names or [name for one in observed for name in _other(one)]
+    if not names and any(one.quantity == "loss" and _at_chance_exactly(one.values) for one in observed):
+        names = ["not_learning"]
     return list(dict.fromkeys(names))[:_MOST]
 
 
@@ -54,8 +60,8 @@ def _judged(one: Observation) -> Observation:
 def _other(one: Observation) -> list[str]:
     """The symptoms that a quantity other than the objective shows."""
     state = one.state
-    if state == "value":
-        state = _level(one)
+    if state == "value" or (state == "flat" and one.values):
+        state = _level(one) or state
     table = OTHER_QUANTITIES.get(one.quantity, {})
     return [symptom for symptom, states in table.items() if state in states]
 
@@ -75,6 +81,8 @@ def _of_objective(observed: Sequence[Observation]) -> list[str]:
     compared = [symptom for one in observed if one.against and (symptom := _compared(one))]
     if compared:
         return compared
+    if any(one.when == "reloaded" and one.state in _CHANGED for one in observed):
+        return ["silent_defect"]
     train = [one for one in observed if "val" not in one.sides or "train" in one.sides]
     val = [one for one in observed if "val" in one.sides]
     symptom = _between(train, val) if train and val else ""
@@ -154,15 +162,17 @@ def _numbers_apart(train: Sequence[Observation], val: Sequence[Observation]) -> 
 
 
 def _turned(observed: Sequence[Observation]) -> str:
-    """A rise between two falls: a spike, or on validation a second descent."""
+    """A rise between two falls of one quantity: a spike, or on validation a second descent."""
+    if {"loss", "score"} <= {one.quantity for one in observed}:
+        return ""
     states = [one.state for one in observed if one.state in ("better", "worse", "spiking")]
     rose = next((n for n, state in enumerate(states) if state != "better"), None)
     if rose is None or "better" not in states[rose:]:
         return ""
     if states[rose] == "spiking":
         return "loss_spike"
-    again = any("val" in one.sides or one.quantity == "score" or one.when == "again" for one in observed)
-    return "double_descent" if again else "loss_spike"
+    second = any("val" in one.sides or one.quantity == "score" for one in observed)
+    return "double_descent" if second else "loss_spike"
 
 
 def _alone(one: Observation, observed: Sequence[Observation]) -> str:
@@ -184,6 +194,11 @@ def _standing(observed: Sequence[Observation]) -> str:
     fell = any(one.state in ("better", "barely falling") for one in observed)
     stopped = stalled or any(one.when == "later" for one in standing)
     return "plateau" if fell or stopped or values else "not_learning"
+
+
+def _at_chance_exactly(values: Sequence[float]) -> bool:
+    """`loss 1.386`: the loss of a guess among four, with too many digits to be an accident."""
+    return any(abs(value - math.log(classes)) < _EXACT for value in values for classes in _CLASSES)
 
 
 def _at_chance(value: float, quantity: str) -> bool:

@@ -83,7 +83,7 @@ OTHER_QUANTITIES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "memory": {"memory_growth": ("rising", "high", "full", "exploding", "worsening")},
     "weight": {"nonfinite": ("NaN", "overflowing"), "not_learning": ("flat",), "divergence": ("exploding",)},
     "output": {
-        "not_learning": ("the same everywhere", "flat", "at chance", "same", "stalled"),
+        "not_learning": ("the same everywhere", "flat", "at chance", "same", "stalled", "swinging"),
         "silent_defect": ("wrong", "bad", "suspicious", "different"),
         "nonfinite": ("NaN", "overflowing"),
         "dead_units": ("zero",),

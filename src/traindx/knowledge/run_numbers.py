@@ -116,8 +116,12 @@ def _rates(case: Case, findings: Iterable[Finding]) -> dict[str, str]:
         if rate > 2 * last and case.lr.y.argmax() < 0.8 * len(case.lr):
             known |= {"lr_first": short(rate), "lr_last": short(last)}
     rose = next((f.numbers["lr_rose_at"] for f in findings if "lr_rose_at" in f.numbers), None)
-    ceiling = rate / 10 if not isinstance(rose, int | float) else min(rate / 3, float(rose) / 3)
-    known["lr_lower"] = short(round_down(min(ceiling, high / 10)))
+    if isinstance(rose, int | float):
+        known["lr_lower"] = short(round_down(min(rate / 3, float(rose) / 3, high / 10)))
+    elif rate / 10 <= high:
+        known["lr_lower"] = known["lr_tenth"] = short(rate / 10)
+    else:
+        known["lr_lower"] = short(round_down(high / 10))
     return known
 
 

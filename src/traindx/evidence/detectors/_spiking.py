@@ -7,10 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from traindx.evidence.case import Curve
+from traindx.evidence.case import Case, Curve
 
 if TYPE_CHECKING:
     from traindx.core.nouns import FloatArray
+
+FEWEST = 30
+NORM_FACTOR, DISTANCE_POINTS = 3.0, 2.0
 
 
 @dataclass(frozen=True)
@@ -52,6 +55,27 @@ def together(steps: list[float], others: FloatArray, reach: float) -> int:
     if not others.size:
         return 0
     return sum(bool(np.abs(others - step).min() <= reach) for step in steps)
+
+
+def gradient_jumps(
+    loss: Curve, grad_norm: Curve, factor: float = NORM_FACTOR, points: float = DISTANCE_POINTS
+) -> tuple[int, int] | None:
+    """Spikes of the loss at which the gradient norm jumps, and all of them; None below chance or a half."""
+    jumps = [jump.step for jump in loss_jumps(loss)]
+    if not jumps or len(loss) < FEWEST or len(grad_norm) < FEWEST:
+        return None
+    near = points * float(np.median(np.diff(grad_norm.x)) or 1.0)
+    local = np.interp(grad_norm.x, grad_norm.coarse.step, grad_norm.coarse.median)
+    high = grad_norm.x[grad_norm.y > factor * local]
+    met = together(jumps, high, near)
+    accident = expected_together(len(jumps), int(high.size), near, float(grad_norm.x[-1] - grad_norm.x[0]))
+    return None if met < max(1, 0.5 * len(jumps)) or met < 3 * accident else (met, len(jumps))
+
+
+def unclipped(case: Case, loss: Curve, jumps: list[Jump], share: float) -> bool:
+    """Whether huge gradients reached the weights: they jump with the loss, which lost a part of its fall."""
+    norm = case.grad_norm
+    return norm is not None and felt(loss, jumps, share) and gradient_jumps(loss, norm) is not None
 
 
 def expected_together(count: int, others: int, reach: float, span: float) -> float:

@@ -3,8 +3,10 @@
 A spike is a point or short stretch far above a robust band of its neighbours, and far beyond the tail of the
 curve's ordinary deviations (skewed batch noise is not a spike). Gives their number, the largest, and whether
 each came back. Low when few and recovered: large trainings have them. Medium when one is {large_ratio} times
-its level and {large_share_of_start} of the first loss, or did not come back. Low where a recording shows that
-steps take another time from the largest on, or a logged stage of a curriculum rises: the task changed.
+its level and {large_share_of_start} of the first loss, or did not come back; of any size where the gradient
+norm jumps with it and it is {large_share_of_start} of the first loss: clipping is missing. Low where a
+recording shows that steps take another time from the largest on, or a logged stage of a curriculum rises: the
+task changed.
 
 Silent for ordinary noise, in the steep start, for reinforcement learning and GANs, and under {min_points}
 points.
@@ -16,7 +18,7 @@ from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, 
 from traindx.evidence.detectors._number_text import where
 from traindx.evidence.detectors._pace import work_changes
 from traindx.evidence.detectors._rise import objective_changes
-from traindx.evidence.detectors._spiking import felt, lasts, loss_jumps
+from traindx.evidence.detectors._spiking import felt, lasts, loss_jumps, unclipped
 from traindx.testing.sketch import decay, noisy, run
 
 DETECTOR = Detector(title="Loss spikes", family="spikes", guards=("surrogate",))
@@ -45,6 +47,7 @@ def detect(
             and not (staged or work_changes(case, top.step))
         )
         or lasting
+        or (unclipped(case, loss, [top], large_share_of_start) and not staged)
         else "low"
     )
     count = "1 spike" if len(jumps) == 1 else f"{len(jumps)} spikes"

@@ -1,15 +1,16 @@
 """The loss spikes again and again.
 
 As loss_spikes, but at least {min_spikes} times. Medium when they are large, beside their level and beside the
-first loss, or when some did not come back; low otherwise. A loss with a margin is zero for most batches.
+first loss, when some did not come back, or when the gradient norm jumps with them;
+low otherwise. A loss with a margin is zero for most batches.
 
 Silent for ordinary noise, for reinforcement learning and GANs, and under {min_points} points.
 """
 
 import numpy as np
 
-from traindx.evidence.detector import Curve, Detected, Detector, Finding, Runs, Severity
-from traindx.evidence.detectors._spiking import felt, lasts, loss_jumps
+from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, Runs, Severity
+from traindx.evidence.detectors._spiking import felt, lasts, loss_jumps, unclipped
 from traindx.testing.sketch import decay, noisy, run
 
 DETECTOR = Detector(
@@ -18,6 +19,7 @@ DETECTOR = Detector(
 
 
 def detect(
+    case: Case,
     loss: Curve,
     *,
     spike_ratio: float = 1.5,
@@ -32,9 +34,9 @@ def detect(
     sizes = np.array([jump.ratio for jump in jumps])
     typical = float(np.median(sizes))
     lasting = sum(lasts(loss, jump) for jump in jumps)
-    severity: Severity = (
-        "medium" if (typical >= large_ratio and felt(loss, jumps, large_share_of_start)) or lasting else "low"
-    )
+    large = typical >= large_ratio and felt(loss, jumps, large_share_of_start)
+    grave = large or lasting or unclipped(case, loss, jumps, large_share_of_start)
+    severity: Severity = "medium" if grave else "low"
     gaps = np.diff([jump.step for jump in jumps])
     every = f", about every {np.median(gaps):,.4g} {loss.axis}s" if gaps.size else ""
     text = (

@@ -7,10 +7,8 @@ points, and far more than would coincide by accident.
 Silent without spikes of the loss.
 """
 
-import numpy as np
-
 from traindx.evidence.detector import Curve, Detected, Detector, Finding, Runs, Skipped
-from traindx.evidence.detectors._spiking import expected_together, loss_jumps, together
+from traindx.evidence.detectors._spiking import FEWEST, gradient_jumps, loss_jumps
 from traindx.testing.sketch import decay, noisy, run
 
 DETECTOR = Detector(title="Gradients spike with the loss", family="spike_partner")
@@ -19,21 +17,17 @@ DETECTOR = Detector(title="Gradients spike with the loss", family="spike_partner
 def detect(
     loss: Curve, grad_norm: Curve, *, norm_factor: float = 3.0, distance_points: float = 2.0
 ) -> Detected:
-    if len(loss) < 30 or len(grad_norm) < 30:
-        return Skipped("at least 30 values of the loss and of the gradient norm")
-    jumps = [jump.step for jump in loss_jumps(loss)]
+    if len(loss) < FEWEST or len(grad_norm) < FEWEST:
+        return Skipped(f"at least {FEWEST} values of the loss and of the gradient norm")
+    jumps = loss_jumps(loss)
     if not jumps:
         return Skipped()
-    near = distance_points * float(np.median(np.diff(grad_norm.x)) or 1.0)
-    local = np.interp(grad_norm.x, grad_norm.coarse.step, grad_norm.coarse.median)
-    high = grad_norm.x[grad_norm.y > norm_factor * local]
-    met = together(jumps, high, near)
-    accident = expected_together(len(jumps), int(high.size), near, float(grad_norm.x[-1] - grad_norm.x[0]))
-    if met < max(1, 0.5 * len(jumps)) or met < 3 * accident:
+    met = gradient_jumps(loss, grad_norm, norm_factor, distance_points)
+    if met is None:
         return None
-    text = f"At {met} of {len(jumps)} loss spikes the gradient norm is over {norm_factor:g} times its level."
+    text = f"At {met[0]} of {met[1]} loss spikes the gradient norm is over {norm_factor:g} times its level."
     return Finding(
-        text, step=jumps[0], series=grad_norm.name, numbers={"grad_peak": float(grad_norm.y.max())}
+        text, step=jumps[0].step, series=grad_norm.name, numbers={"grad_peak": float(grad_norm.y.max())}
     )
 
 

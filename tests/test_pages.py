@@ -67,7 +67,7 @@ PLACEHOLDERS = set(
     cycle_steps
     val_best val_best_step val_last classes chance steps_per_epoch epochs wait_share step_s slow_factor
     workers parameters train_samples spikes spike_step loss_scale skipped_share memory_growth
-    memory_share metric term peak second_best hardly_moved_to
+    memory_share creep_factor metric term peak second_best hardly_moved_to
     """.split()
 )
 HEADINGS = {

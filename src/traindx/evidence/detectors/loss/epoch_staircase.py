@@ -83,9 +83,10 @@ def _seen(
     case: Case, loss: Curve, edges: FloatArray, sizes: FloatArray, seen: BoolArray, fall: float
 ) -> Finding:
     validated = validation_curves(case)
-    severity: Severity = "low"
-    if fall >= np.log(2.0) and (not validated or _validation_rises(case)):
-        severity = "medium"
+    rises = bool(validated) and _validation_rises(case)
+    severity: Severity = "medium" if fall >= np.log(2.0) and (rises or not validated) else "low"
+    # What is remembered does harm from where validation was best.
+    start = max(float(edges[0]), validated[0].best_point[0] if rises else 0.0)
     middle = 1.0 - float(np.exp(-np.median(sizes)))
     return Finding(
         f"The training loss drops by {percent(middle)} at epoch boundaries ({int(seen.sum())} of "
@@ -93,7 +94,7 @@ def _seen(
         f"boundary ({where(loss, float(edges[0]))}) to {text(loss.tail)} at the end.",
         "overfitting",
         severity,
-        step=float(edges[0]),
+        step=start,
         series=loss.name,
         strength=strength(middle, 0.03, 0.3),
         numbers={"drops": int(seen.sum()), "boundaries": int(seen.size), "drop": middle},

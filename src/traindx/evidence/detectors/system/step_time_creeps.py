@@ -57,7 +57,7 @@ def detect(
         step=float(steps[0]),
         series=curve.name,
         strength=strength(factor, growth_factor, 3.0),
-        numbers={"slow_factor": round(factor, 1)},
+        numbers={"creep_factor": round(factor, 1)},
     )
 
 

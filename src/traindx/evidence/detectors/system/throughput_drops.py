@@ -51,7 +51,7 @@ def detect(
         end=None if lasting else float(course.step[end - 1]),
         series=curve.name,
         strength=strength(1 / part, 1 / speed_left, 3.0),
-        numbers={"slow_factor": round(1 / part, 1), "onset": onset},
+        numbers={"creep_factor": round(1 / part, 1), "onset": onset},
         marks=(onset,),
     )
 

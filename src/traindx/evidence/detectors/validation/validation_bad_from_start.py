@@ -130,8 +130,8 @@ def _loss_stays_at_start(
     low = float(values.min()) if values.size else 0.0
     if values.size < least or low < max(near * train.head, (1 - fall) * float(values[0])):
         return None
-    if last < fitted * now or last > 2.0 * train.head:
-        return None
+    if last < fitted * now or last > 2.0 * train.head or last > (1 + fall) * low:
+        return None  # the last: it was better before, which is overfitting
     first = float(steps[0])
     return Finding(
         f"The validation loss went from {text(float(values[0]))} to {text(last)} in {values.size} "

@@ -1,13 +1,17 @@
 """Validation jumps so much from one evaluation to the next that small changes cannot be told.
 
 Measures the noise of the validation loss (or of an accuracy-like score) over the second half of the
-run, against its level and against what it gained there. A sign only: a small or unrepresentative
-validation set, batch statistics over few samples or too high a learning rate make it so, and a single
-best evaluation is then luck.
+run, against its level and against what it gained there. A small or unrepresentative validation set,
+batch statistics over few samples or too high a learning rate make it so, and a single best evaluation is
+then luck. A sign, and trouble where training is smooth and the jumps cost much: the loss jumps by
+{costly_share} of its level and {costly_of_start} of its first value, {smooth_factor} times as much as that of
+training, and so do the scores, if there are any (by {costly_score}).
 
 Silent with fewer than {min_points} evaluations, while the curve still improves by more than its noise, and
 for RL and GAN losses. Known mistakes: metrics that are rounded coarsely look noisier than they are.
 """
+
+from dataclasses import replace
 
 import numpy as np
 
@@ -26,7 +30,15 @@ DETECTOR = Detector(
 
 
 def detect(
-    case: Case, *, loss_noise: float = 0.08, score_noise: float = 0.03, min_points: int = 8
+    case: Case,
+    *,
+    loss_noise: float = 0.08,
+    score_noise: float = 0.03,
+    min_points: int = 8,
+    costly_share: float = 0.2,
+    costly_of_start: float = 0.12,
+    costly_score: float = 0.04,
+    smooth_factor: float = 3.0,
 ) -> Detected:
     looked = False
     for curve in (case.val_loss, *(score(case, name) for name in SCORES[:5])):
@@ -40,7 +52,15 @@ def detect(
         share = noise / level if not is_score else noise / (100.0 if curve.y.max() > 1.5 else 1.0)
         limit = score_noise if is_score else loss_noise
         if share >= limit and noise >= 0.5 * abs(gained):
-            return _seen(curve, level, noise, share, limit)
+            seen = _seen(curve, level, noise, share, limit)
+            costly = (
+                not is_score
+                and share >= costly_share
+                and noise >= costly_of_start * curve.head
+                and _smooth(case, share, smooth_factor, min_points)
+                and all(size >= costly_score for size in _score_noises(case, min_points))
+            )
+            return replace(seen, symptom="oscillation", severity="medium") if costly else seen
     return None if looked else Skipped(f"at least {min_points} evaluations on validation data")
 
 
@@ -51,6 +71,25 @@ def _second_half(curve: Curve) -> tuple[float, float, float]:
     middle = half.size // 2
     gained = float(np.median(half[middle:]) - np.median(half[:middle]))
     return float(np.median(half)), stats.noise(half), gained
+
+
+def _smooth(case: Case, share: float, factor: float, points: int) -> bool:
+    """Whether the training loss came down and jumps much less than this share of its level."""
+    train = case.loss
+    if train is None or len(train) < points or not train.course.came_down(share=0.2):
+        return False
+    level, noise, _ = _second_half(train)
+    return noise * factor <= share * abs(level)
+
+
+def _score_noises(case: Case, points: int) -> list[float]:
+    """How much each validation score jumps, as a share of one."""
+    curves = [score(case, name) for name in SCORES[:5]]
+    return [
+        _second_half(curve)[1] / (100.0 if curve.y.max() > 1.5 else 1.0)
+        for curve in curves
+        if curve is not None and len(curve) >= points and shares(curve) is not None
+    ]
 
 
 def _seen(curve: Curve, level: float, noise: float, share: float, limit: float) -> Finding:

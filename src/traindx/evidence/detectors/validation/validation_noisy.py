@@ -35,7 +35,7 @@ def detect(
     loss_noise: float = 0.08,
     score_noise: float = 0.03,
     min_points: int = 8,
-    costly_share: float = 0.2,
+    costly_share: float = 0.3,
     costly_of_start: float = 0.12,
     costly_score: float = 0.04,
     smooth_factor: float = 3.0,

@@ -20,7 +20,8 @@ import keras
 import numpy as np
 from keras import layers
 
-Program = Callable[[Path], Any]
+Program = Callable[[], Any]
+OUT = Path(sys.argv[2])
 PROGRAMS: dict[str, Program] = {}
 
 
@@ -51,7 +52,7 @@ def mlp(*, dropout: float = 0.2) -> Any:
 
 
 @program
-def fit(out: Path) -> Any:
+def fit() -> Any:
     x, y = data()
     model = mlp()
     model.compile(
@@ -62,15 +63,148 @@ def fit(out: Path) -> Any:
     history = model.fit(
         x, y, batch_size=64, epochs=5, validation_split=0.25, verbose=0, class_weight={0: 2.0, 1: 0.5}
     )
-    model.save(out / "fit.keras")
-    again = keras.saving.load_model(out / "fit.keras")
+    model.save(OUT / "fit.keras")
+    again = keras.saving.load_model(OUT / "fit.keras")
     copy = keras.models.clone_model(model)
     same = bool((again.predict(x[:8], verbose=0) == model.predict(x[:8], verbose=0)).all())
     return model, {"history": history.history, "same": same, "layers": len(copy.layers)}
 
 
+@program
+def train_on_batch() -> Any:
+    x, y = data()
+    model = mlp()
+    model.compile(keras.optimizers.SGD(0.05, momentum=0.9), loss="sparse_categorical_crossentropy")
+    losses = [
+        model.train_on_batch(x[at : at + 64], y[at : at + 64]) for _ in range(3) for at in range(0, 512, 64)
+    ]
+    return model, {"losses": [float(np.asarray(one)) for one in losses]}
+
+
+class OwnStep(keras.Model):
+    """A subclassed model with a train step of its own."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.hidden = layers.Dense(32, activation="relu")
+        self.head = layers.Dense(10)
+
+    def call(self, x: Any) -> Any:
+        return self.head(self.hidden(x))
+
+
+if sys.argv[1] == "tensorflow":
+    import tensorflow as tf
+
+    class OwnTapeStep(OwnStep):
+        def train_step(self, batch: Any) -> Any:
+            x, y = batch
+            with tf.GradientTape() as tape:
+                loss = self.compute_loss(y=y, y_pred=self(x))
+            gradients = tape.gradient(loss, self.trainable_variables)
+            self.optimizer.apply_gradients(zip(gradients, self.trainable_variables, strict=True))
+            return {"loss": loss}
+
+    @program
+    def own_step() -> Any:
+        x, y = data()
+        model = OwnTapeStep()
+        model.compile("adam", loss=keras.losses.SparseCategoricalCrossentropy(from_logits=True))
+        dataset = tf.data.Dataset.from_tensor_slices((x, y)).shuffle(512, seed=1).batch(32)
+        model.fit(dataset, epochs=2, verbose=0)
+        return model, {}
+
+    def tape_loop(*, traced: bool) -> Any:
+        x, y = data()
+        model, optimizer = OwnStep(), keras.optimizers.Adam(1e-3)
+        model.build((None, 64))
+        compare = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+
+        def step(x: Any, y: Any) -> Any:
+            with tf.GradientTape() as tape:
+                loss = compare(y, model(x))
+            gradients = tape.gradient(loss, model.trainable_variables)
+            optimizer.apply_gradients(zip(gradients, model.trainable_variables, strict=True))
+            return loss
+
+        step = tf.function(step) if traced else step
+        losses = []
+        for _ in range(3):
+            for at in range(0, 512, 64):
+                losses.append(float(step(tf.constant(x[at : at + 64]), tf.constant(y[at : at + 64]))))
+            compare(y, model(x))
+        return model, {"losses": losses}
+
+    @program
+    def tape() -> Any:
+        return tape_loop(traced=False)
+
+    @program
+    def tape_function() -> Any:
+        return tape_loop(traced=True)
+
+    @program
+    def gan() -> Any:
+        """Two models, two optimizers, one function that draws numbers from its own stream."""
+        x, _ = data()
+        generator = keras.Sequential(
+            [keras.Input((8,)), layers.Dense(32, activation="relu"), layers.Dense(64)]
+        )
+        critic = keras.Sequential([keras.Input((64,)), layers.Dense(32, activation="relu"), layers.Dense(1)])
+        for_generator, for_critic = keras.optimizers.Adam(1e-3), keras.optimizers.Adam(1e-3)
+        compare = keras.losses.BinaryCrossentropy(from_logits=True)
+
+        @tf.function
+        def step(real: Any) -> Any:
+            with tf.GradientTape() as one, tf.GradientTape() as other:
+                fake = generator(tf.random.normal((64, 8)), training=True)
+                no, yes = critic(fake, training=True), critic(real, training=True)
+                critic_loss = compare(tf.ones_like(yes), yes) + compare(tf.zeros_like(no), no)
+                generator_loss = compare(tf.ones_like(no), no)
+            for_critic.apply_gradients(
+                zip(
+                    other.gradient(critic_loss, critic.trainable_variables),
+                    critic.trainable_variables,
+                    strict=True,
+                )
+            )
+            for_generator.apply_gradients(
+                zip(
+                    one.gradient(generator_loss, generator.trainable_variables),
+                    generator.trainable_variables,
+                    strict=True,
+                )
+            )
+            return generator_loss
+
+        losses = [float(step(tf.constant(x[at : at + 64]))) for _ in range(2) for at in range(0, 512, 64)]
+        return generator, {"losses": losses}
+
+
+@program
+def two_models() -> Any:
+    x, y = data()
+    for width in (8, 16):
+        model = keras.Sequential(
+            [keras.Input((64,)), layers.Dense(width, activation="relu"), layers.Dense(10)]
+        )
+        model.compile("adam", loss=keras.losses.SparseCategoricalCrossentropy(from_logits=True))
+        model.fit(x, y, batch_size=64, epochs=2, verbose=0)
+    return model, {}
+
+
+@program
+def becomes_nan() -> Any:
+    x, y = data()
+    x = x.copy()
+    x[300, 5] = np.nan
+    model = mlp(dropout=0.0)
+    model.compile("adam", loss="sparse_categorical_crossentropy")
+    model.fit(x, y, batch_size=64, epochs=1, shuffle=False, verbose=0)
+    return model, {}
+
+
 def main() -> None:
-    out = Path(sys.argv[2])
     results = {}
     for name, train in PROGRAMS.items():
         keras.utils.set_random_seed(3)
@@ -78,14 +212,14 @@ def main() -> None:
         if "watch" in sys.argv:
             import traindx
 
-            recording = traindx.watch(mlp(), keras.optimizers.SGD(), out=out / name)
+            recording = traindx.watch(mlp(), keras.optimizers.SGD(), out=OUT / name)
             keras.utils.set_random_seed(3)
-        model, more = train(out)
+        model, more = train()
         if recording is not None:
             recording.stop()
         weights = b"".join(np.asarray(one).tobytes() for one in model.get_weights())
         results[name] = {"weights": hashlib.sha256(weights).hexdigest(), "more": more}
-    (out / "results.json").write_text(json.dumps(results, default=float))
+    (OUT / "results.json").write_text(json.dumps(results, default=float))
 
 
 main()

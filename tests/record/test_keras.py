@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -55,18 +56,20 @@ class Trained:
         return facts
 
 
-@pytest.fixture(scope="module")
-def tensorflow(tmp_path_factory: pytest.TempPathFactory) -> Trained:
-    pytest.importorskip("tensorflow")
-    return Trained("tensorflow", tmp_path_factory.mktemp("keras"))
-
-
-def test_results_are_the_same_bits(tensorflow: Trained) -> None:
+@pytest.mark.skipif(find_spec("tensorflow") is None, reason="TensorFlow is not installed")
+def test_tensorflow(tmp_path: Path) -> None:
+    """One test, since each process takes seconds to import TensorFlow."""
+    tensorflow = Trained("tensorflow", tmp_path)
     assert tensorflow.watched == tensorflow.plain
     assert tensorflow.plain["fit"]["more"]["same"]
+    fit_is_seen_from_inside(tensorflow)
+    facts_are_those_of_every_framework(tensorflow)
+    every_way_to_train_is_seen(tensorflow)
+    random_numbers_of_a_graph_stay(tensorflow)
+    trainings_are_counted_apart(tensorflow)
 
 
-def test_fit_is_seen_from_inside(tensorflow: Trained) -> None:
+def fit_is_seen_from_inside(tensorflow: Trained) -> None:
     run = tensorflow.run("fit")
     steps = 5 * 6
     assert len(run.series["loss"]) == steps
@@ -87,7 +90,7 @@ def test_fit_is_seen_from_inside(tensorflow: Trained) -> None:
     assert (run.series["grad_norm_clipped"].values <= 1.0 + 1e-6).all()
 
 
-def test_facts_are_those_of_every_framework(tensorflow: Trained) -> None:
+def facts_are_those_of_every_framework(tensorflow: Trained) -> None:
     facts = tensorflow.facts("fit")
     loss = facts["losses"][0]
     assert (loss["kind"], loss["from_logits"]) == ("categorical_cross_entropy", False)
@@ -99,3 +102,31 @@ def test_facts_are_those_of_every_framework(tensorflow: Trained) -> None:
     assert facts["loaders"][0] | {"samples": 384, "shuffle": True} == facts["loaders"][0]
     assert set(facts["classes"]) == {str(one) for one in range(10)}
     assert facts["libraries"]["keras_backend"] == "tensorflow"
+
+
+def every_way_to_train_is_seen(tensorflow: Trained) -> None:
+    steps = {"train_on_batch": 24, "own_step": 32, "tape": 24, "tape_function": 24}
+    for name, count in steps.items():
+        run = tensorflow.run(name)
+        assert len(run.series["loss"]) == count, name
+        assert len(run.series["lr"]) == count, name
+        assert [one for one in run.series if one.startswith("grad_norm/")], name
+        assert [one for one in run.series if one.startswith("activation_zero_share/")], name
+        assert "output/right_share" in run.series, name
+        assert tensorflow.facts(name)["optimizers"][0]["parameters"] in (4, 8), name
+    for name in ("tape", "tape_function"):
+        losses = tensorflow.plain[name]["more"]["losses"]
+        assert tensorflow.run(name).series["loss"].values == pytest.approx(losses, rel=1e-5)
+
+
+def random_numbers_of_a_graph_stay(tensorflow: Trained) -> None:
+    """Two optimizers in a function that draws from a stream of its own: losses only, and it says so."""
+    run = tensorflow.run("gan")
+    losses = [one for name, one in run.series.items() if name.startswith("loss/")]
+    assert [len(one) for one in losses] == [16, 16]
+    assert tensorflow.facts("gan")["unseen"][0]["what"] == "layers"
+
+
+def trainings_are_counted_apart(tensorflow: Trained) -> None:
+    runs = traindx.read(tensorflow.folder / "two_models").runs
+    assert [len(one.series["loss"]) for one in runs] == [16, 16]

@@ -31,8 +31,8 @@ def model_facts(model: Any, names: LayerNames) -> dict[str, Any]:
     dtypes = sorted({str(one.dtype) for one in model.weights})
     return {
         "class": type(model).__name__,
-        "parameters": _elements(model.weights),
-        "trainable": _elements(model.trainable_weights),
+        "parameters": elements(model.weights),
+        "trainable": elements(model.trainable_weights),
         "layers": len(matrices),
         "layer_list": [_layer(one, names) for one in weighted[:_LISTED]],
         "activations": dict(Counter(_TITLES.get(name, name.title()) for name in functions)),
@@ -42,7 +42,7 @@ def model_facts(model: Any, names: LayerNames) -> dict[str, Any]:
         "dropout": sorted({float(one.rate) for one in layers if _drops(one)}),
         "shared": [],
         "dtypes": {
-            kind: _elements([one for one in model.weights if str(one.dtype) == kind]) for kind in dtypes
+            kind: elements([one for one in model.weights if str(one.dtype) == kind]) for kind in dtypes
         },
         "frozen": {"count": len(frozen), "names": [names.variable(one) for one in frozen[:_NAMED]]},
         "embeddings": [
@@ -91,7 +91,7 @@ def _norm_name(layer: Any) -> str:
     return type(layer).__name__.replace("Normalization", "Norm")
 
 
-def _elements(variables: list[Any]) -> int:
+def elements(variables: list[Any]) -> int:
     return int(sum(prod(one.shape) for one in variables))
 
 
@@ -101,7 +101,7 @@ def _layer(layer: Any, names: LayerNames) -> dict[str, Any]:
     weight = max(variables, key=lambda one: len(one.shape))
     kind = layer_kind(type(layer).__name__)
     facts: dict[str, Any] = {"name": names.layer(layer), "type": type(layer).__name__, "kind": kind}
-    facts["parameters"] = _elements(variables)
+    facts["parameters"] = elements(variables)
     shape = [int(size) for size in weight.shape]
     facts["shape"] = [shape[-1], shape[-2], *shape[:-2]] if len(shape) > 1 and kind != "embedding" else shape
     values = host(weight.value).reshape(-1) if prod(shape) > 1 else np.zeros(0)

@@ -12,6 +12,10 @@ class LayerNames:
     def __init__(self) -> None:
         self._models: dict[str, None] = {}
 
+    def restart(self) -> None:
+        """Another training begins, with models of its own."""
+        self._models.clear()
+
     def saw(self, models: Iterable[Any]) -> None:
         """Models that train; a layer without layers inside is none."""
         for one in models:

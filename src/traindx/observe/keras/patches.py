@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from traindx.observe.keras import tap as taps
 from traindx.observe.keras.fits import Fits
-from traindx.observe.keras.twins import TrainFunction, train_function
+from traindx.observe.keras.loops import Loops
+from traindx.observe.keras.tensors import scope_of
+from traindx.observe.keras.twins import TrainFunction, busy, train_function
 
 if TYPE_CHECKING:
     from traindx.observe.keras.process import KerasTraining
@@ -24,6 +26,7 @@ class KerasPatches:
         self.training = training
         self.keras = keras
         self.fits = Fits(training)
+        self.loops = Loops(training)
 
     def install(self) -> None:
         """Each place by itself: what this version of Keras lacks is left out, and the recording says so."""
@@ -48,6 +51,8 @@ class KerasPatches:
         )
         for owner, name, ours in places:
             self.training.guard(name, self.around, owner, name, ours)
+        if self.training.backend == "tensorflow":
+            self.training.guard("loops", self.loops.install, self.around)
 
     def around(self, owner: Any, name: str, ours: Callable[..., Any]) -> None:
         theirs = vars(owner)[name]
@@ -83,13 +88,18 @@ class KerasPatches:
         return model.train_function
 
     def _apply(self, theirs: Original, optimizer: Any, grads: Any, trainable_variables: Any = None) -> Any:
-        tap = taps.current()
-        if tap is None:
+        tap = taps.opened()
+        if tap is None or (tap.between and not self._runs_as_written()):
             return theirs(optimizer, grads, trainable_variables)
         gradients = list(grads)
         known = optimizer._trainable_variables if trainable_variables is None else list(trainable_variables)
         given = None if trainable_variables is None else known
-        return tap.apply(optimizer, gradients, list(known), lambda: theirs(optimizer, gradients, given))
+        step = self.loops.apply if tap.between else _apply_in
+        return step(lambda: theirs(optimizer, gradients, given), optimizer, gradients, list(known))
+
+    def _runs_as_written(self) -> bool:
+        """Whether no graph is being traced, and nobody counts this step already."""
+        return self.training.active and not busy() and scope_of() is None
 
     def _scale_loss(self, theirs: Original, optimizer: Any, loss: Any) -> Any:
         tap = taps.current()
@@ -140,6 +150,12 @@ class KerasPatches:
         if self.training.active:
             self.training.guard("epochs", self.fits.epoch, dict(logs or {}))
         return theirs(callbacks, epoch, logs)
+
+
+def _apply_in(call: Callable[[], Any], optimizer: Any, gradients: list[Any], variables: list[Any]) -> Any:
+    """In a step that is traced, or run under a tap of its own."""
+    tap = taps.opened()
+    return call() if tap is None else tap.apply(optimizer, gradients, variables, call)
 
 
 def _arguments(

@@ -9,7 +9,7 @@ from traindx.observe.keras.critical import Critical
 from traindx.observe.keras.names import LayerNames
 from traindx.observe.keras.setup_facts import KerasFacts
 from traindx.observe.keras.steps import KerasSteps
-from traindx.observe.keras.tap import Tap
+from traindx.observe.keras.tap import Tap, leave_open
 from traindx.observe.recorder import Recorder, Stopped
 from traindx.observe.signals import let_through
 
@@ -37,10 +37,10 @@ class KerasTraining:
             let_through(error)
             self.recorder.failed(probe, error)
 
-    def tap(self, full: bool, *, activations: bool = True) -> Tap:
+    def tap(self, full: bool, *, activations: bool = True, **kind: bool) -> Tap:
         """For the step that is traced or run now."""
         wanted = activations and "activations" not in self.recorder.off
-        return Tap(full, self.recorder.failed, activations=wanted)
+        return Tap(full, self.recorder.failed, activations=wanted, **kind)
 
     def stepped(self, tap: Tap, out: dict[str, Any], began: float, **how: Any) -> None:
         """A step ended; raises only what is to stop the training."""
@@ -58,6 +58,7 @@ class KerasTraining:
         if not self.active and not self.removals:
             return
         self.active = False
+        leave_open(None)
         self.guard("facts", self.facts.end)
         for remove in self.removals:
             remove()

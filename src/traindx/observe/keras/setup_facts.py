@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from traindx.observe.frameworks import keras_name
 from traindx.observe.keras import loss_facts
-from traindx.observe.keras.model_facts import model_facts
+from traindx.observe.keras.model_facts import elements, model_facts
 from traindx.observe.keras.tap import Tap
 
 if TYPE_CHECKING:
@@ -34,11 +34,16 @@ class KerasFacts:
         self._models: weakref.WeakKeyDictionary[Any, dict[str, Any]] = weakref.WeakKeyDictionary()
         self._losses: dict[str, dict[str, object]] = {}
         self._named: dict[int, str] = {}
+        self._optimizers: list[dict[str, Any]] = []
         self._limit: float | None = None
+        self._reported_free = False
 
     def another_model(self, tap: Tap) -> bool:
         """Whether a step trains models none of which has trained before; they have from now on."""
         another = bool(self._trained) and not any(one in self._trained for one in tap.roots)
+        if another:
+            self.training.names.restart()
+            self.training.names.saw(tap.roots)
         for one in tap.roots:
             self._trained.add(one)
         return another
@@ -50,12 +55,14 @@ class KerasFacts:
         for one in models[:8]:
             if one not in self._models:
                 self._models[one] = model_facts(one, names)
-        facts = [self._models[one] for one in models[:8]]
-        shown = [optimizer_facts(one) for one in optimizers[:_MOST]]
-        for one, fact in zip(optimizers, shown, strict=False):
-            self._named[id(one)] = str(fact["name"])
+        facts = [self._models[one] for one in models[:8]] or list(self._models.values())
+        for one in optimizers:
+            if id(one) not in self._named and len(self._optimizers) < _MOST:
+                self._optimizers.append(optimizer_facts(one) | {"name": self._name(one, models)})
+                self._named[id(one)] = str(self._optimizers[-1]["name"])
+        shown = self._optimizers
         recorder.fact("models", facts)
-        recorder.fact("optimizers", shown)
+        recorder.fact("optimizers", [dict(one) for one in shown])
         libraries = self._libraries()
         recorder.fact("libraries", libraries)
         name = keras_name(str(libraries.get("keras", "3")), self.training.backend)
@@ -67,6 +74,12 @@ class KerasFacts:
             recorder.setting(name, value)
         self._clipping(optimizers[0] if optimizers else None)
         self._schedule(optimizers[0] if optimizers else None)
+
+    def _name(self, optimizer: Any, models: list[Any]) -> str:
+        """What the model calls it, else what Keras does."""
+        held = [name for one in models for name, value in vars(one).items() if value is optimizer]
+        name = next((name for name in held if not name.startswith("_") and name != "optimizer"), "")
+        return name or str(optimizer.name)
 
     def _libraries(self) -> dict[str, object]:
         found: dict[str, object] = {"keras_backend": self.training.backend}
@@ -101,8 +114,29 @@ class KerasFacts:
             self.recorder.fact("schedulers", [{"class": type(schedule).__name__, **config}])
             self.recorder.setting("schedule", type(schedule).__name__)
 
-    def losses(self, tap: Tap) -> None:
-        """Loss functions that a traced step calls."""
+    def step(self, tap: Tap) -> None:
+        """What a traced step shows: loss functions, and what its optimizers change."""
+        self._losses_of(tap)
+        held = {id(one) for variables in tap.held for one in variables}
+        free = [one for model in tap.models() for one in model.trainable_variables if id(one) not in held]
+        missing = list(dict.fromkeys(self.training.names.variable(one) for one in free))[:200]
+        for optimizer, variables in zip(tap.optimizers, tap.held, strict=True):
+            fact = next(
+                (one for one in self._optimizers if one["name"] == self._named.get(id(optimizer))), None
+            )
+            if fact is not None:
+                fact |= {"parameters": len(variables), "elements": elements(variables), "not_held": missing}
+        self.recorder.fact("optimizers", [dict(one) for one in self._optimizers])
+        if missing and len(self._optimizers) == 1 and not self._reported_free:
+            self._reported_free = True
+            shown = ", ".join(missing[:6]) + (" ..." if len(missing) > 6 else "")
+            self.recorder.event(
+                "parameters_not_in_optimizer",
+                f"trainable but in no optimizer: {shown}",
+                {"parameters": missing[:100]},
+            )
+
+    def _losses_of(self, tap: Tap) -> None:
         new = False
         for function, target, output in tap.losses:
             name = loss_facts.function_name(function)
@@ -143,13 +177,12 @@ def optimizer_facts(optimizer: Any) -> dict[str, Any]:
     }
     lr = config.get("learning_rate")
     rate = float(lr if isinstance(lr, int | float) else _initial_rate(inner))
-    variables = list(getattr(inner, "_trainable_variables", ()))
     return {
         "class": _CLASSES.get(name, name),
         "name": str(optimizer.name),
         "groups": [{"lr": float(f"{rate:.7g}"), **group}],  # as it was written, not in single precision
-        "parameters": len(variables),
-        "elements": int(sum(_size(one) for one in variables)),
+        "parameters": 0,
+        "elements": 0,
         "not_held": [],
     }
 
@@ -162,13 +195,6 @@ def _initial_rate(optimizer: Any) -> Any:
     if callable(schedule) and hasattr(schedule, "get_config"):
         return host(schedule(0))
     return host(getattr(optimizer.learning_rate, "value", optimizer.learning_rate))
-
-
-def _size(variable: Any) -> int:
-    total = 1
-    for size in variable.shape:
-        total *= int(size)
-    return total
 
 
 def settings_of(models: list[dict[str, Any]], optimizers: list[dict[str, Any]]) -> dict[str, Any]:

@@ -24,6 +24,8 @@ _WAITING = "scalars"
 _ROWS_DEFERRED = 100_000
 _STEPS_WITHOUT_GRADIENT = 3
 _MEMORY_EVERY = 1.0
+# So many steps of other optimizers in a row: the first one does not train any more.
+_OTHERS = 12
 
 
 class KerasSteps:
@@ -41,6 +43,7 @@ class KerasSteps:
         self._memory_read = -math.inf
         self._reported: set[str] = set()
         self._taken = 0
+        self._others = 0
         self.recorder.before_flush.append(self.settle)
 
     def full_next(self) -> bool:
@@ -49,6 +52,16 @@ class KerasSteps:
         early = self._early.due(recorder.step + 1)
         payable = budget.samples.can_pay() or budget.norms.can_pay()
         return recorder.internals and (early or (payable and recorder.may_sample()))
+
+    def leads(self, optimizer: Any) -> bool:
+        """Whether a step of this optimizer is one of the training, rather than a part of one."""
+        lead = self._lead() if self._lead is not None else None
+        if lead is None or lead is optimizer:
+            self._others = 0
+            return True
+        # Another model trains by now, or the same one by another optimizer.
+        self._others += 1
+        return self._others > _OTHERS
 
     def paused(self) -> None:
         """Something else than training went on: the time until the next step says nothing of it."""
@@ -90,10 +103,10 @@ class KerasSteps:
 
     def _new_training(self, tap: Tap) -> None:
         """The first optimizer's steps are counted; one of another model begins a training of its own."""
-        optimizer = tap.optimizers[0] if tap.optimizers else None
         lead = self._lead() if self._lead is not None else None
-        if optimizer is None or optimizer is lead:
+        if not tap.optimizers or any(one is lead for one in tap.optimizers):
             return
+        optimizer = tap.optimizers[0]
         first = self._lead is None
         self._lead = weakref.ref(optimizer)
         if self.training.facts.another_model(tap):
@@ -117,11 +130,10 @@ class KerasSteps:
         numbers: dict[str, float] = dict(zip(tap.scalar_names, host(scalars).tolist(), strict=True))
         names = self.training.facts.optimizer_names(tap)
         losses = [number for number in range(len(names)) if f"loss/{number}" in numbers]
+        lead = self._lead() if self._lead is not None else None
         for number, name in enumerate(names):
-            if number == 0:
-                row["lr"] = numbers.get("lr/0")
-            else:
-                row[f"optimizer/{name}/lr"] = numbers.get(f"lr/{number}")
+            ours = tap.optimizers[number] is lead or len(names) == 1
+            row["lr" if ours else f"optimizer/{name}/lr"] = numbers.get(f"lr/{number}")
         if len(losses) == 1:
             row["loss"] = numbers[f"loss/{losses[0]}"]
         else:

@@ -13,26 +13,51 @@ from typing import Any
 
 from traindx.observe.keras.layer_statistics import activation_of
 from traindx.observe.keras.small_tensors import activation_sample, batch_sample, update_numbers
-from traindx.observe.keras.tensors import flat, is_real, number, scope_of
+from traindx.observe.keras.tensors import flat, is_real, number, scope_of, tape_records
 
 _ACTIVATIONS = 400
+_MOST = 16
 _open = threading.local()
 
 
 def current() -> Tap | None:
-    """The tap of the step that this thread is tracing or running."""
+    """The tap of the step that this thread is tracing or running, where it is to be shown anything."""
+    tap: Tap | None = getattr(_open, "tap", None)
+    return None if tap is None or (tap.between and not tape_records()) else tap
+
+
+def opened() -> Tap | None:
+    """The tap that is open in this thread, also between the steps of a hand-written loop."""
     return getattr(_open, "tap", None)
 
 
+def leave_open(tap: Tap | None) -> None:
+    """A hand-written loop begins its next step: its tap is open until the optimizer has stepped."""
+    _open.tap = tap
+
+
 class Tap:
-    """One step: `light` shows loss and rate, `full` also layers, weights and the batch."""
+    """One step: a light tap takes loss and rate, a full one also layers, weights and the batch.
+
+    `between`: it stays open between the steps of a loop that is not traced. One that `listens` only takes
+    note of models and optimizers, and adds nothing to what is traced.
+    """
 
     def __init__(
-        self, full: bool, failed: Callable[[str, Exception], None], *, activations: bool = True
+        self,
+        full: bool,
+        failed: Callable[[str, Exception], None],
+        *,
+        activations: bool = True,
+        between: bool = False,
+        listens: bool = False,
     ) -> None:
         self.full = full
+        self.between = between
+        self.listens = listens
         self.scope = scope_of()
         self.optimizers: list[Any] = []
+        self.held: list[list[Any]] = []
         self.variables: list[Any] = []
         self.layers: list[Any] = []
         self.roots: list[Any] = []
@@ -52,7 +77,7 @@ class Tap:
         self._inside = 0
 
     def __enter__(self) -> Tap:
-        self._outer = current()
+        self._outer = opened()
         _open.tap = self
         return self
 
@@ -61,9 +86,11 @@ class Tap:
 
     def mine(self, tensor: Any) -> bool:
         """Whether a tensor can leave with this step: not one of a loop body or a branch inside it."""
-        return hasattr(tensor, "shape") and (
-            self.scope is None or getattr(tensor, "graph", None) is self.scope
-        )
+        return hasattr(tensor, "shape") and getattr(tensor, "graph", None) is self.scope
+
+    def models(self) -> list[Any]:
+        """The models that were called, each once."""
+        return list({id(one): one for one in self.roots if one.weights}.values())
 
     def guarded(self, what: str, call: Callable[..., None], *args: Any) -> None:
         try:
@@ -98,6 +125,7 @@ class Tap:
         """A gradient tape is asked for the gradients of `target`."""
         if self._depth == 0 and self.mine(target):
             self._targets.append((target, {id(one) for one in flat(sources)}))
+            del self._targets[:-_MOST]
 
     def saw_loss_call(self, function: Any, targets: Any, outputs: Any) -> None:
         """A loss function of Keras was called."""
@@ -106,7 +134,8 @@ class Tap:
         wanted, given = flat(targets), flat(outputs)
         if len(wanted) != 1 or len(given) != 1 or not self.mine(given[0]):
             return
-        self.losses.append((function, wanted[0], given[0]))
+        if len(self.losses) < _MOST:
+            self.losses.append((function, wanted[0], given[0]))
         if self.full and "output" not in self._data and self.mine(wanted[0]):
             self._data["target"] = batch_sample(wanted[0])
             self._data["output"] = batch_sample(given[0])
@@ -132,6 +161,9 @@ class Tap:
 
     def _saw_model(self, layer: Any, inputs: Any) -> None:
         self.roots.append(layer)
+        del self.roots[:-_MOST]
+        if self.listens:
+            return
         tensors = [one for one in flat(inputs) if self.mine(one)]
         if tensors and "rows" not in self._scalars:
             self._scalars["rows"] = rows_of(tensors[0])
@@ -151,6 +183,9 @@ class Tap:
     def _before(self, optimizer: Any, variables: list[Any], before: list[Any]) -> None:
         key = f"{len(self.optimizers)}"
         self.optimizers.append(optimizer)
+        self.held.append(variables)
+        if self.listens:
+            return
         self._scalars[f"lr/{key}"] = number(optimizer.learning_rate)
         loss = self._loss_of(variables)
         if loss is not None:

@@ -9,6 +9,11 @@ import numpy as np
 
 from traindx.observe.arrays import Values
 
+_STATEFUL = frozenset(
+    "RandomUniform RandomStandardNormal TruncatedNormal RandomShuffle Multinomial RandomUniformInt "
+    "RandomGamma RandomPoissonV2 StatefulStandardNormalV2 StatefulUniform".split()
+)
+
 
 def scope_of() -> Any:
     """The TensorFlow graph that is being traced; None where code runs as it is written."""
@@ -16,6 +21,25 @@ def scope_of() -> Any:
     if tensorflow is None or tensorflow.executing_eagerly():
         return None
     return tensorflow.compat.v1.get_default_graph()
+
+
+def tape_records() -> bool:
+    """Whether code runs as it is written, and a gradient tape of TensorFlow records it."""
+    tensorflow = sys.modules.get("tensorflow")
+    if tensorflow is None or not tensorflow.executing_eagerly():
+        return False
+    record: Any = sys.modules.get("tensorflow.python.eager.record")
+    return record is None or bool(record.could_possibly_record())
+
+
+def draws_by_state(graph: Any) -> bool:
+    """Whether a graph draws random numbers from a stream of its own, as `tf.random.normal` does."""
+    if graph is None:
+        return False
+    if any(op.type in _STATEFUL for op in graph.get_operations()):
+        return True
+    library = graph.as_graph_def(add_shapes=False).library
+    return any(node.op in _STATEFUL for function in library.function for node in function.node_def)
 
 
 def flat(structure: Any) -> list[Any]:

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 from traindx.observe.clock import perf_counter
 from traindx.observe.keras.tap import Tap
+from traindx.observe.keras.tensors import draws_by_state
 
 if TYPE_CHECKING:
     from traindx.observe.keras.process import KerasTraining
 
 _busy = threading.local()
 LOGS, OURS = "logs", "traindx"
-_STATEFUL = ("RandomUniform", "RandomStandardNormal", "TruncatedNormal", "RandomShuffle", "Multinomial")
 _ENDS = ("StopIteration", "OutOfRangeError", "StopAsyncIteration")
 
 
@@ -35,22 +35,66 @@ class Twin:
         self.function = function
         self.tap: Tap | None = None
         self.traces = 0
+        self.draws = False
 
     def traced(self, tap: Tap) -> None:
         self.tap = tap
         self.traces += 1
+        self.draws = self.draws or draws_by_state(tap.scope)
+
+
+class Twins:
+    """Both twins of a step. One whose random numbers come from its graph must always be the same one."""
+
+    def __init__(self, training: KerasTraining, light: Twin, full: Twin, *, trusted: bool) -> None:
+        self.training = training
+        self.light, self.full = light, full
+        # Whether it is known that no random number depends on which of them runs.
+        self.trusted = trusted
+
+    def run(self, call: Callable[[Callable[..., Any]], Any], count: Callable[[], int]) -> Any:
+        """A step: `call` is given the function to call; `count` is asked for the number of steps it made."""
+        training = self.training
+        sampled = training.steps.full_next() if self.trusted else False
+        twin = self.full if sampled else self.light
+        before, began = twin.traces, perf_counter()
+        _busy.now = True
+        try:
+            found, out = split(call(twin.function))
+        finally:
+            _busy.now = False
+        traced, tap = twin.traces > before, twin.tap
+        if tap is None:
+            return found
+        if traced:
+            training.guard("facts", training.facts.step, tap)
+            self._judge(twin)
+        training.stepped(tap, out, began, traced=traced, count=count())
+        return found
+
+    def _judge(self, twin: Twin) -> None:
+        if twin is self.light:
+            self.trusted = not twin.draws
+            if twin.draws:
+                why = "the step draws random numbers by tf.random, and a second graph would draw others"
+                self.training.recorder.unseen("layers", why)
+
+
+def split(found: Any) -> tuple[Any, Any]:
+    """What the script's own step returned, and what is ours."""
+    if isinstance(found, tuple):  # JAX: logs and state
+        return (found[0][LOGS], *found[1:]), found[0][OURS]
+    return found[LOGS], found[OURS]
 
 
 class TrainFunction:
     """Stands where `model.train_function` stood."""
 
-    def __init__(
-        self, training: KerasTraining, model: Any, plain: Callable[..., Any], light: Twin, full: Twin
-    ) -> None:
-        self.training = training
+    def __init__(self, twins: Twins, model: Any, plain: Callable[..., Any]) -> None:
+        self.training = twins.training
+        self.twins = twins
         self.model = model
         self.plain = plain
-        self.light, self.full = light, full
         self._begun = False
 
     def __deepcopy__(self, memo: object) -> None:
@@ -63,34 +107,22 @@ class TrainFunction:
         training = self.training
         if not training.active:
             return self.plain(*args)
-        if not self._begun:
+        first = not self._begun
+        if first:
             self._begun = True
             training.guard("facts", training.facts.begins, [self.model], [self.model.optimizer])
-        sampled = training.steps.full_next()
-        twin = self.full if sampled else self.light
-        before, began = twin.traces, perf_counter()
-        _busy.now = True
         try:
-            found = twin.function(*args)
+            return self.twins.run(lambda function: function(*args), self._count)
         except Exception as error:
-            if before or type(error).__name__ in _ENDS:
+            if not first or type(error).__name__ in _ENDS:
                 raise
             # Ours or the script's own mistake: the plain function shows which.
             training.recorder.failed("steps", error)
             training.active = False
             return self.plain(*args)
-        finally:
-            _busy.now = False
-        state: tuple[Any, ...] = ()
-        if isinstance(found, tuple):  # JAX: logs and state
-            found, state = found[0], found[1:]
-        traced = twin.traces > before
-        if traced and twin.tap is not None:
-            training.guard("facts", training.facts.losses, twin.tap)
-        if twin.tap is not None:
-            count = int(getattr(self.model, "steps_per_execution", 1) or 1)
-            training.stepped(twin.tap, found[OURS], began, traced=traced, count=count)
-        return (found[LOGS], *state) if state else found[LOGS]
+
+    def _count(self) -> int:
+        return int(getattr(self.model, "steps_per_execution", 1) or 1)
 
 
 def _nothing() -> None:
@@ -110,10 +142,11 @@ def train_function(
         def tapped(*args: Any) -> Any:
             with training.tap(full, activations=not _compiled(training, model)) as tap:
                 logs = step(*args)
+            out = tap.out()
             made.traced(tap)
             if isinstance(logs, tuple):  # JAX: logs and state
-                return {LOGS: logs[0], OURS: tap.out()}, *logs[1:]
-            return {LOGS: logs, OURS: tap.out()}
+                return {LOGS: logs[0], OURS: out}, *logs[1:]
+            return {LOGS: logs, OURS: out}
 
         own = model.__dict__.get("train_step")
         object.__setattr__(model, "train_step", tapped)
@@ -126,7 +159,22 @@ def train_function(
                 object.__setattr__(model, "train_step", own)
         return made
 
-    return TrainFunction(training, model, plain, twin(False), twin(True))
+    twins = Twins(training, twin(False), twin(True), trusted=not _own_code(model))
+    return TrainFunction(twins, model, plain)
+
+
+def _own_code(model: Any) -> bool:
+    """Whether a step runs code of the script's own: a train step, a layer, a loss."""
+    own = [one for one in (model, *model._flatten_layers()) if not _of_keras(type(one))]
+    return bool(own) or "train_step" in vars(model) or _is_own_function(getattr(model, "loss", None))
+
+
+def _of_keras(kind: Any) -> bool:
+    return str(kind.__module__).partition(".")[0] == "keras"
+
+
+def _is_own_function(loss: Any) -> bool:
+    return callable(loss) and not _of_keras(loss if hasattr(loss, "__module__") else type(loss))
 
 
 def _compiled(training: KerasTraining, model: Any) -> bool:
